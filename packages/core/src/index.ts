@@ -1,0 +1,14 @@
+export {
+  ADDRESS_LENGTH,
+  addressToLongHex,
+  addressToShortHex,
+  hexDigitsToShortHex,
+  parseAddress,
+  parseAddressDigits,
+} from './address.js'
+export { ByteReader, MAX_SEQUENCE_LENGTH } from './byte-reader.js'
+export { ByteWriter } from './byte-writer.js'
+export { type ErrorCode, type ErrorFields, isLedgerStateError, LedgerStateError } from './error.js'
+export { bytesToHex, bytesToHexDigits, clip, hexDigitValue, hexToBytes } from './hex.js'
+export type { BlockInfo, VersionWrites, Write } from './ledger-record.js'
+export { isU64, parseU64, U64_MAX } from './u64.js'

@@ -1,0 +1,19 @@
+/** Where a block stands in its chain. A block is written with its first version and ends where the next begins. */
+export interface BlockInfo {
+  readonly height: bigint
+  readonly epoch: bigint
+  /** Microseconds since the Unix epoch. */
+  readonly timestampUsec: bigint
+}
+
+/** One write: a value, or `null` for a deletion. Neither array may change while the record is in use. */
+export type Write = readonly [key: Uint8Array, value: Uint8Array | null]
+
+/** Everything that one ledger version wrote: the unit in which sources deliver and stores commit. */
+export interface VersionWrites {
+  readonly version: bigint
+  /** Present on the first version of a block, and only there. */
+  readonly block?: BlockInfo | undefined
+  /** No key twice; order does not matter. */
+  readonly writes: readonly Write[]
+}

@@ -1,0 +1,167 @@
+import { clip, hexDigitValue, LedgerStateError, parseAddressDigits } from '@ledger-state/core'
+import { isStructTag, primitiveTag, type StructTag, type TypeTag } from './type-tag.js'
+
+/** Levels of type arguments and vectors around the innermost type; the outermost type is level 0. */
+export const MAX_TYPE_NESTING = 8
+/** UTF-16 units of a text that is parsed at all. */
+export const MAX_TYPE_TEXT_LENGTH = 65_536
+
+/**
+ * Reads a type tag:
+ * ```
+ * type    = primitive | "vector" "<" type ">" | address "::" name "::" name [ ["::"] "<" [ type { "," type } [","] ] ">" ]
+ * address = "0" ("x" | "X") hexdigit{1..64}
+ * name    = letter { letter | digit | "_" | "$" } | "_" ( letter | digit | "_" | "$" )+
+ * ```
+ * with spaces, tabs, LF, CR and FF between any two tokens.
+ * @throws `invalid_type_tag` with `fields.offset` in UTF-16 units
+ */
+export function parseTypeTag(text: string): TypeTag {
+  return new TypeTagParser(text).parseWhole()
+}
+
+/** As `parseTypeTag`, for places where only a struct may stand. */
+export function parseStructTag(text: string): StructTag {
+  const tag = parseTypeTag(text)
+  if (isStructTag(tag)) return tag
+  throw typeTagError(text, 0, `found the type ${tag.kind}, expected a struct 0x…::module::Name`)
+}
+
+function typeTagError(text: string, offset: number, why: string): LedgerStateError {
+  const message = `Unable to parse move type ${JSON.stringify(clip(text))}: at offset ${offset} ${why}`
+  return new LedgerStateError('invalid_type_tag', message, { offset })
+}
+
+const EXPECTED_TYPE = 'a type such as u64, vector<u8> or 0x1::module::Name'
+
+class TypeTagParser {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  parseWhole(): TypeTag {
+    if (this.#text.length > MAX_TYPE_TEXT_LENGTH) {
+      throw this.#error(`a text of ${this.#text.length} characters, at most ${MAX_TYPE_TEXT_LENGTH} are read`)
+    }
+    const tag = this.#parseType(0)
+    this.#skipSpace()
+    if (this.#at < this.#text.length) throw this.#expected('the end of the type')
+    return tag
+  }
+
+  #parseType(depth: number): TypeTag {
+    this.#skipSpace()
+    if (depth > MAX_TYPE_NESTING) throw this.#error(`types are nested more than ${MAX_TYPE_NESTING} levels deep`)
+    const start = this.#at
+    if (this.#charCode() === 0x30) return this.#parseStruct(depth)
+    const word = this.#takeWord()
+    if (word === 'vector') {
+      this.#expectToken('<')
+      const element = this.#parseType(depth + 1)
+      this.#expectToken('>')
+      return { kind: 'vector', element }
+    }
+    const primitive = primitiveTag(word)
+    if (primitive) return primitive
+    this.#at = start
+    throw this.#expected(EXPECTED_TYPE)
+  }
+
+  #parseStruct(depth: number): StructTag {
+    const address = this.#parseAddress()
+    this.#expectToken('::')
+    const module = this.#parseName('a module name')
+    this.#expectToken('::')
+    const name = this.#parseName('a struct name')
+    const typeArguments: TypeTag[] = []
+    if (this.#takeToken('::')) this.#expectToken('<')
+    else if (!this.#takeToken('<')) return { kind: 'struct', address, module, name, typeArguments }
+    while (!this.#takeToken('>')) {
+      typeArguments.push(this.#parseType(depth + 1))
+      if (this.#takeToken(',')) continue
+      this.#expectToken('>', '"," or ">"')
+      break
+    }
+    return { kind: 'struct', address, module, name, typeArguments }
+  }
+
+  #parseAddress(): Uint8Array {
+    const start = this.#at
+    if ((this.#text.charCodeAt(start + 1) | 0x20) !== 0x78) throw this.#expected(EXPECTED_TYPE)
+    let end = start + 2
+    while (end < this.#text.length && hexDigitValue(this.#text.charCodeAt(end)) >= 0) end++
+    const digits = end - start - 2
+    if (digits === 0 || digits > 64) {
+      this.#at = start + 2
+      throw this.#error(`found ${digits} hex digits, expected an address of 1 to 64`)
+    }
+    this.#at = end
+    return parseAddressDigits(this.#text, start + 2, end)
+  }
+
+  #parseName(expected: string): string {
+    this.#skipSpace()
+    const start = this.#at
+    const name = this.#takeWord()
+    if (name === '' || name === '_') {
+      this.#at = start
+      throw this.#expected(expected)
+    }
+    return name
+  }
+
+  /** A run of identifier characters that begins with a letter or `_`; empty where none stands. */
+  #takeWord(): string {
+    const start = this.#at
+    if (!isWordStart(this.#charCode())) return ''
+    do this.#at++
+    while (isWordPart(this.#charCode()))
+    return this.#text.slice(start, this.#at)
+  }
+
+  #takeToken(token: string): boolean {
+    this.#skipSpace()
+    if (!this.#text.startsWith(token, this.#at)) return false
+    this.#at += token.length
+    return true
+  }
+
+  #expectToken(token: string, expected = `"${token}"`): void {
+    if (!this.#takeToken(token)) throw this.#expected(expected)
+  }
+
+  #skipSpace(): void {
+    while (isSpace(this.#charCode())) this.#at++
+  }
+
+  /** NaN at the end of the text. */
+  #charCode(): number {
+    return this.#text.charCodeAt(this.#at)
+  }
+
+  #expected(what: string): LedgerStateError {
+    const found = this.#text.codePointAt(this.#at)
+    const foundText = found === undefined ? 'the end of the text' : JSON.stringify(String.fromCodePoint(found))
+    return this.#error(`found ${foundText}, expected ${what}`)
+  }
+
+  #error(why: string): LedgerStateError {
+    return typeTagError(this.#text, this.#at, why)
+  }
+}
+
+function isSpace(charCode: number): boolean {
+  return charCode === 0x20 || (charCode >= 0x09 && charCode <= 0x0d && charCode !== 0x0b)
+}
+
+function isWordStart(charCode: number): boolean {
+  const lower = charCode | 0x20
+  return (lower >= 0x61 && lower <= 0x7a) || charCode === 0x5f
+}
+
+function isWordPart(charCode: number): boolean {
+  return isWordStart(charCode) || (charCode >= 0x30 && charCode <= 0x39) || charCode === 0x24
+}

@@ -1,0 +1,70 @@
+import { isUtf8 } from 'node:buffer'
+import { ADDRESS_LENGTH, type ByteReader, type ByteWriter } from '@ledger-state/core'
+import { type PrimitiveTag, type PrimitiveType, primitiveTag, type StructTag, type TypeTag } from './type-tag.js'
+
+/** Enum tags of `TypeTag` in BCS; 11, a function type, has no values that are keys or resources and is refused. */
+const BCS_TAG: Readonly<Record<PrimitiveType | 'vector' | 'struct', number>> = {
+  bool: 0,
+  u8: 1,
+  u64: 2,
+  u128: 3,
+  address: 4,
+  signer: 5,
+  vector: 6,
+  struct: 7,
+  u16: 8,
+  u32: 9,
+  u256: 10,
+  i8: 12,
+  i16: 13,
+  i32: 14,
+  i64: 15,
+  i128: 16,
+  i256: 17,
+}
+const KIND_OF_BCS_TAG = new Map(Object.entries(BCS_TAG).map(([kind, tag]) => [tag, kind]))
+
+/** Levels that are read at all: more than any tag of a ledger has, few enough for the stack. */
+const MAX_BCS_NESTING = 64
+
+export function writeTypeTag(writer: ByteWriter, tag: TypeTag): void {
+  writer.uleb128(BCS_TAG[tag.kind])
+  if (tag.kind === 'vector') writeTypeTag(writer, tag.element)
+  else if (tag.kind === 'struct') writeStructTag(writer, tag)
+}
+
+export function writeStructTag(writer: ByteWriter, tag: StructTag): void {
+  writer.bytes(tag.address).string(tag.module).string(tag.name).uleb128(tag.typeArguments.length)
+  for (const argument of tag.typeArguments) writeTypeTag(writer, argument)
+}
+
+/** @throws `invalid_bcs` */
+export function readTypeTag(reader: ByteReader, depth = 0): TypeTag {
+  const start = reader.offset
+  if (depth > MAX_BCS_NESTING) throw reader.fault(`types are nested more than ${MAX_BCS_NESTING} levels deep`)
+  const kind = KIND_OF_BCS_TAG.get(reader.readUleb128())
+  if (kind === undefined) throw reader.fault('unknown type tag', start)
+  if (kind === 'vector') return { kind, element: readTypeTag(reader, depth + 1) }
+  if (kind === 'struct') return readStructTag(reader, depth)
+  return primitiveTag(kind) as PrimitiveTag
+}
+
+/** @throws `invalid_bcs` */
+export function readStructTag(reader: ByteReader, depth = 0): StructTag {
+  const address = new Uint8Array(reader.readBytes(ADDRESS_LENGTH))
+  const module = readName(reader)
+  const name = readName(reader)
+  const start = reader.offset
+  const count = reader.readLength()
+  if (count > reader.remaining) throw reader.fault(`${count} type arguments in ${reader.remaining} bytes`, start)
+  const typeArguments: TypeTag[] = []
+  for (let at = 0; at < count; at++) typeArguments.push(readTypeTag(reader, depth + 1))
+  return { kind: 'struct', address, module, name, typeArguments }
+}
+
+function readName(reader: ByteReader): string {
+  const start = reader.offset
+  const bytes = reader.readByteString()
+  if (!isUtf8(bytes)) throw reader.fault('a name that is not UTF-8', start)
+  return bytes.toString('utf8')
+}

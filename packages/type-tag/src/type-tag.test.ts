@@ -1,0 +1,124 @@
+import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseStructTag, parseTypeTag } from './parse-type-tag.js'
+import { PRIMITIVE_TYPES, type TypeTag, typeTagsEqual, typeTagToText } from './type-tag.js'
+import { readTypeTag, writeTypeTag } from './type-tag-bcs.js'
+
+const name = fc.stringMatching(/^([a-zA-Z][a-zA-Z0-9_$]{0,9}|_[a-zA-Z0-9_$]{1,9})$/)
+
+/** Any type tag whose text is within the nesting limit. */
+const arbitraryTypeTag: fc.Arbitrary<TypeTag> = fc.letrec<{ tag: TypeTag }>((tie) => ({
+  tag: fc.oneof(
+    { maxDepth: 7, depthSize: 'medium' },
+    fc.constantFrom(...PRIMITIVE_TYPES).map((kind) => ({ kind })),
+    fc.record({ kind: fc.constant('vector' as const), element: tie('tag') }),
+    fc.record({
+      kind: fc.constant('struct' as const),
+      address: fc.uint8Array({ minLength: 32, maxLength: 32 }),
+      module: name,
+      name,
+      typeArguments: fc.array(tie('tag'), { maxLength: 3 }),
+    }),
+  ),
+})).tag
+
+describe('parseTypeTag', () => {
+  it('reads back the canonical text of any tag, also with white space between all tokens', () => {
+    fc.assert(
+      fc.property(arbitraryTypeTag, (tag) => {
+        const text = typeTagToText(tag)
+        expect(parseTypeTag(text)).toEqual(tag)
+        const spaced = ` ${text.replaceAll(/::|[<>,]/g, (token) => `\t${token}\r\n\f `)} `
+        expect(typeTagToText(parseTypeTag(spaced))).toBe(text)
+      }),
+    )
+  })
+
+  it.each([
+    ['0x1::M::S::<u8>', '0x1::M::S<u8>'],
+    ['0x1::M::S<u8,>', '0x1::M::S<u8>'],
+    ['0x1::M::S<>', '0x1::M::S'],
+    ['0X00A::signer::u8', '0xa::signer::u8'],
+    ['i256', 'i256'],
+    [`${'vector<'.repeat(8)}u8${'>'.repeat(8)}`, `${'vector<'.repeat(8)}u8${'>'.repeat(8)}`],
+  ])('accepts %s', (text, canonical) => {
+    expect(typeTagToText(parseTypeTag(text))).toBe(canonical)
+  })
+
+  it.each([
+    ['', 0, 'the end of the text'],
+    ['U64', 0, 'found "U"'],
+    ['u8>', 2, 'expected the end'],
+    ['0x1:M:S', 3, 'expected "::"'],
+    ['0x1::M', 6, 'expected "::"'],
+    ['0x1::M::S<,>', 10, 'expected a type'],
+    ['0x1::my-mod::S', 7, 'found "-"'],
+    ['0x1::_::S', 5, 'a module name'],
+    ['0x::M::S', 2, '0 hex digits'],
+    [`0x${'1'.repeat(65)}::M::S`, 2, '65 hex digits'],
+    ['vector<u8', 9, 'expected ">"'],
+    ['&u64', 0, 'found "&"'],
+    ['|u64|u64', 0, 'found "|"'],
+    ['0x1::M::S::u8', 11, 'expected "<"'],
+    [`${'vector<'.repeat(9)}u8${'>'.repeat(9)}`, 63, 'nested more than 8'],
+    [' '.repeat(65_537), 0, 'at most 65536'],
+  ])('refuses %j at offset %i: %s', (text, offset, why) => {
+    expect(() => parseTypeTag(text)).toThrow(
+      expect.objectContaining({ code: 'invalid_type_tag', fields: { offset }, message: expect.stringContaining(why) }),
+    )
+  })
+
+  it('throws nothing but its own error, whatever the text', () => {
+    const token = fc.constantFrom('vector', '<', '>', '::', ',', ' ', '0x1', 'u8', 'name', '_', '$', '&', '\u{1f600}')
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary' }),
+          fc.array(token, { maxLength: 40 }).map((all) => all.join('')),
+        ),
+        (text) => {
+          try {
+            parseTypeTag(text)
+          } catch (error) {
+            expect(isLedgerStateError(error, 'invalid_type_tag')).toBe(true)
+          }
+        },
+      ),
+    )
+  })
+})
+
+describe('parseStructTag', () => {
+  it('refuses a type that is no struct', () => {
+    expect(() => parseStructTag('u8')).toThrow(/expected a struct/)
+  })
+})
+
+describe('typeTagsEqual', () => {
+  it('ignores white space and address form', () => {
+    expect(typeTagsEqual(parseTypeTag('0x01::M::S< u8 >'), parseTypeTag('0x1::M::S<u8>'))).toBe(true)
+    expect(typeTagsEqual(parseTypeTag('0x1::M::S<u8>'), parseTypeTag('0x1::M::S<u16>'))).toBe(false)
+  })
+})
+
+describe('type tag BCS', () => {
+  it('round-trips', () => {
+    fc.assert(
+      fc.property(arbitraryTypeTag, (tag) => {
+        const writer = new ByteWriter()
+        writeTypeTag(writer, tag)
+        const reader = new ByteReader(writer.toBytes())
+        expect(readTypeTag(reader)).toEqual(tag)
+        reader.expectEnd()
+      }),
+    )
+  })
+
+  it('refuses what is cut short, unknown or too deep', () => {
+    const read = (bytes: number[]) => () => readTypeTag(new ByteReader(new Uint8Array(bytes)))
+    expect(read([])).toThrow(/unexpected end/)
+    expect(read([11])).toThrow(/unknown type tag/)
+    expect(read(new Array(100_000).fill(6))).toThrow(/nested more than/)
+  })
+})

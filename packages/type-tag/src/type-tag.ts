@@ -1,0 +1,75 @@
+import { addressToShortHex } from '@ledger-state/core'
+
+/** The types without parts. `signer` has a name and no values. */
+export const PRIMITIVE_TYPES = [
+  'bool',
+  'u8',
+  'u16',
+  'u32',
+  'u64',
+  'u128',
+  'u256',
+  'i8',
+  'i16',
+  'i32',
+  'i64',
+  'i128',
+  'i256',
+  'address',
+  'signer',
+] as const
+export type PrimitiveType = (typeof PRIMITIVE_TYPES)[number]
+
+export interface PrimitiveTag {
+  readonly kind: PrimitiveType
+}
+
+export interface VectorTag {
+  readonly kind: 'vector'
+  readonly element: TypeTag
+}
+
+export interface StructTag {
+  readonly kind: 'struct'
+  /** 32 bytes. */
+  readonly address: Uint8Array
+  readonly module: string
+  readonly name: string
+  readonly typeArguments: readonly TypeTag[]
+}
+
+/** The name of a Move type. Immutable. */
+export type TypeTag = PrimitiveTag | VectorTag | StructTag
+
+const PRIMITIVE_TAGS: ReadonlyMap<string, PrimitiveTag> = new Map(PRIMITIVE_TYPES.map((kind) => [kind, { kind }]))
+
+/** The tag of a primitive type's name, or undefined where the name is none. */
+export function primitiveTag(name: string): PrimitiveTag | undefined {
+  return PRIMITIVE_TAGS.get(name)
+}
+
+export function isStructTag(tag: TypeTag): tag is StructTag {
+  return tag.kind === 'struct'
+}
+
+/**
+ * Canonical text: short lower-case addresses, `", "` between type arguments, no other spaces, no `<>` when empty.
+ * On-chain type names have the same form, so hashes over it (paired metadata) agree with the chain's.
+ */
+export function typeTagToText(tag: TypeTag): string {
+  switch (tag.kind) {
+    case 'vector':
+      return `vector<${typeTagToText(tag.element)}>`
+    case 'struct': {
+      const base = `${addressToShortHex(tag.address)}::${tag.module}::${tag.name}`
+      return tag.typeArguments.length === 0 ? base : `${base}<${tag.typeArguments.map(typeTagToText).join(', ')}>`
+    }
+    default:
+      return tag.kind
+  }
+}
+
+/** Same type; the white space and address form of the texts they came from play no part. */
+export function typeTagsEqual(a: TypeTag, b: TypeTag): boolean {
+  return typeTagToText(a) === typeTagToText(b)
+}
