@@ -1,0 +1,62 @@
+import { bytesToHexDigits, LedgerStateError, parseAddress } from '@ledger-state/core'
+import { type BcsType, bcs } from '@mysten/bcs'
+import type { Layout, LayoutField } from './layout.js'
+
+// biome-ignore lint/suspicious/noExplicitAny: the value types of a BcsType built at run time are not known to the compiler
+type AnyBcsType = BcsType<any, any>
+
+/**
+ * The `@mysten/bcs` type of a layout, for programs that speak that vocabulary and as an oracle in tests. Its reader
+ * trusts its input: use it on bytes that are known to be good.
+ * @throws `unsupported_type` where `@mysten/bcs` has no such type: signers, function values, signed integers
+ */
+export function layoutToBcsType(layout: Layout): AnyBcsType {
+  switch (layout.kind) {
+    case 'bool':
+      return bcs.bool()
+    case 'u8':
+      return bcs.u8()
+    case 'u16':
+      return bcs.u16()
+    case 'u32':
+      return bcs.u32()
+    case 'u64':
+      return bcs.u64()
+    case 'u128':
+      return bcs.u128()
+    case 'u256':
+      return bcs.u256()
+    case 'address':
+      return addressType()
+    case 'string':
+      return bcs.string()
+    case 'vector':
+      return bcs.vector(layoutToBcsType(layout.element))
+    case 'option':
+      return bcs.option(layoutToBcsType(layout.element))
+    case 'object':
+      return bcs.struct('Object', { inner: addressType() })
+    case 'struct':
+      return fieldsToBcsType(layout.name, layout.fields)
+    case 'enum':
+      return bcs.enum(
+        layout.name,
+        Object.fromEntries(
+          layout.variants.map((variant) => [variant.name, fieldsToBcsType(variant.name, variant.fields)]),
+        ),
+      )
+    default:
+      throw new LedgerStateError('unsupported_type', `@mysten/bcs has no type for ${layout.kind}`)
+  }
+}
+
+function fieldsToBcsType(name: string, fields: readonly LayoutField[]): AnyBcsType {
+  return bcs.struct(name, Object.fromEntries(fields.map((field) => [field.name, layoutToBcsType(field.layout)])))
+}
+
+function addressType(): AnyBcsType {
+  return bcs.bytes(32).transform({
+    input: (text: string) => parseAddress(text),
+    output: (bytes) => `0x${bytesToHexDigits(bytes)}`,
+  })
+}
