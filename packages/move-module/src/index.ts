@@ -1,1 +1,13 @@
-export {}
+export { type GetModule, layoutOf } from './layout-of.js'
+export {
+  ABILITY,
+  type FieldDefinition,
+  type ModuleId,
+  type MoveModule,
+  type SignatureToken,
+  type StructDefinition,
+  type TypeParameter,
+  type VariantDefinition,
+} from './module-definition.js'
+export { readModule } from './read-module.js'
+export { writeModule } from './write-module.js'

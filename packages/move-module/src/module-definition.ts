@@ -1,0 +1,59 @@
+import type { PrimitiveType } from '@ledger-state/type-tag'
+
+/** Bits of an ability set. */
+export const ABILITY = { copy: 1, drop: 2, store: 4, key: 8 } as const
+
+export interface ModuleId {
+  /** 32 bytes. */
+  readonly address: Uint8Array
+  readonly name: string
+}
+
+/** A type as a module writes it, with its own type parameters open. */
+export type SignatureToken =
+  | { readonly kind: PrimitiveType }
+  | { readonly kind: 'vector'; readonly element: SignatureToken }
+  | {
+      readonly kind: 'struct'
+      readonly module: ModuleId
+      readonly name: string
+      readonly typeArguments: readonly SignatureToken[]
+    }
+  | { readonly kind: 'typeParameter'; readonly index: number }
+  | { readonly kind: 'reference'; readonly to: SignatureToken }
+  | { readonly kind: 'function' }
+
+export interface FieldDefinition {
+  readonly name: string
+  readonly type: SignatureToken
+}
+
+export interface VariantDefinition {
+  readonly name: string
+  readonly fields: readonly FieldDefinition[]
+}
+
+export interface TypeParameter {
+  /** Abilities that an argument must have. */
+  readonly constraints: number
+  readonly phantom: boolean
+}
+
+interface TypeDefinition {
+  readonly name: string
+  readonly abilities: number
+  readonly typeParameters: readonly TypeParameter[]
+}
+
+/** A type that a module defines: a struct, an enum, or a native type, whose fields no module shows. */
+export type StructDefinition =
+  | (TypeDefinition & { readonly kind: 'struct'; readonly fields: readonly FieldDefinition[] })
+  | (TypeDefinition & { readonly kind: 'enum'; readonly variants: readonly VariantDefinition[] })
+  | (TypeDefinition & { readonly kind: 'native' })
+
+export interface MoveModule extends ModuleId {
+  /** Of the binary format, 5 to 10. */
+  readonly version: number
+  /** In the order of the binary. */
+  readonly structs: readonly StructDefinition[]
+}
