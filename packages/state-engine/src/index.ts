@@ -1,1 +1,19 @@
-export {}
+export { createMemoryEngine } from './memory-engine.js'
+export {
+  openStateEngine,
+  openStateEngineReader,
+  type StateEngine,
+  type StateEngineOptions,
+  type StateEngineReader,
+  type StoreStats,
+} from './open-state-engine.js'
+export type {
+  CommitOptions,
+  LedgerInfo,
+  PruneResult,
+  StateEntry,
+  StateReader,
+  StateView,
+  StateWriter,
+} from './ports.js'
+export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './validate-batch.js'
