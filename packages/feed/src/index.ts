@@ -1,1 +1,3 @@
-export {}
+export { parseGenesis } from './genesis.js'
+export { openSource } from './open-source.js'
+export type { LedgerSource, SourceProgress } from './source.js'

@@ -1,1 +1,2 @@
-export {}
+export type { OutputFormat } from './accept.js'
+export { createHttpServer, type HttpServerOptions } from './create-http-server.js'

@@ -1,1 +1,4 @@
-export {}
+export { type Asset, parseAsset } from './balance.js'
+export { pairedMetadataAddress, primaryStoreAddress } from './derived-address.js'
+export { createLedger, type Ledger, type LedgerState, type TableItem, type TableItemRequest } from './ledger.js'
+export { moduleKey, resourceGroupKey, resourceKey, tableItemKey } from './state-key.js'

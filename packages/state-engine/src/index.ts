@@ -7,13 +7,5 @@ export {
   type StateEngineReader,
   type StoreStats,
 } from './open-state-engine.js'
-export type {
-  CommitOptions,
-  LedgerInfo,
-  PruneResult,
-  StateEntry,
-  StateReader,
-  StateView,
-  StateWriter,
-} from './ports.js'
+export type { CommitOptions, PruneResult, StateWriter } from './ports.js'
 export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './validate-batch.js'

@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { BlockInfo } from '@ledger-state/core'
-import type { LedgerInfo } from './ports.js'
+import type { BlockInfo, LedgerInfo } from '@ledger-state/core'
 import { corrupt } from './records.js'
 
 /** One record, so that a reader sees all of it from one commit. */

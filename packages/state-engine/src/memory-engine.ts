@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
-import type { BlockInfo, VersionWrites } from '@ledger-state/core'
-import type { CommitOptions, LedgerInfo, PruneResult, StateEntry, StateView, StateWriter } from './ports.js'
+import type { BlockInfo, LedgerInfo, StateEntry, StateView, VersionWrites } from '@ledger-state/core'
+import type { CommitOptions, PruneResult, StateWriter } from './ports.js'
 import { duplicateKey, expectKept, noLedger, validateBatch, versionPruned, windowStart } from './validate-batch.js'
 
 interface Revision {

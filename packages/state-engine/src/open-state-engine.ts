@@ -1,20 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import type { LedgerInfo, StateEntry, StateReader, StateView } from '@ledger-state/core'
 import { LedgerStateError, U64_MAX, type VersionWrites } from '@ledger-state/core'
 import type { Database } from 'lmdb'
 import { applyBatch } from './apply-batch.js'
 import { decodeBlock, decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord } from './ledger-record.js'
 import { LEDGER_KEY, type LmdbStore, LOCK_FILE, openLmdbStore, withStoreErrors } from './lmdb-store.js'
-import type {
-  CommitOptions,
-  LedgerInfo,
-  PruneResult,
-  StateEntry,
-  StateReader,
-  StateView,
-  StateWriter,
-} from './ports.js'
+import type { CommitOptions, PruneResult, StateWriter } from './ports.js'
 import {
   decodeHistory,
   decodeLatest,

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { StateReader } from '@ledger-state/core'
 import { isLedgerStateError, U64_MAX, type VersionWrites, type Write } from '@ledger-state/core'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { STORE_FILE } from './lmdb-store.js'
 import { createMemoryEngine } from './memory-engine.js'
 import { openStateEngine, openStateEngineReader, type StateEngine } from './open-state-engine.js'
-import type { StateReader } from './ports.js'
 
 let path: string
 beforeEach(() => {

@@ -1,5 +1,5 @@
+import type { LedgerInfo } from '@ledger-state/core'
 import { type BlockInfo, isU64, LedgerStateError, type VersionWrites } from '@ledger-state/core'
-import type { LedgerInfo } from './ports.js'
 
 export const MAX_KEY_LENGTH = 65_536
 /** 16 MiB. */

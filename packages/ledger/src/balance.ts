@@ -1,0 +1,148 @@
+import { Buffer } from 'node:buffer'
+import type { StateView } from '@ledger-state/core'
+import {
+  ADDRESS_LENGTH,
+  addressToShortHex,
+  ByteReader,
+  clip,
+  isLedgerStateError,
+  LedgerStateError,
+  parseAddress,
+  U64_MAX,
+} from '@ledger-state/core'
+import { parseStructTag, readStructTag, type StructTag, typeTagToText } from '@ledger-state/type-tag'
+import { pairedMetadataAddress, primaryStoreAddress } from './derived-address.js'
+import { LruMap } from './lru-map.js'
+import { accessPathKey, resourceGroupKey, resourcePath } from './state-key.js'
+
+/** What a balance is asked of: a coin type, or a fungible asset by the address of its metadata. */
+export type Asset =
+  | { readonly kind: 'coin'; readonly coin: StructTag }
+  | { readonly kind: 'fungibleAsset'; readonly metadata: Uint8Array }
+
+/**
+ * Reads an asset type: an address, with or without `0x`, or else the struct tag of a coin.
+ * @throws `invalid_type_tag`
+ */
+export function parseAsset(text: string): Asset {
+  if (text.includes('::')) return { kind: 'coin', coin: parseStructTag(text) }
+  try {
+    return { kind: 'fungibleAsset', metadata: parseAddress(text) }
+  } catch (cause) {
+    const message = `${JSON.stringify(clip(text))} is neither an address nor a struct tag 0x…::module::Name`
+    throw new LedgerStateError('invalid_type_tag', message, {}, { cause })
+  }
+}
+
+const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
+const FUNGIBLE_STORE = '0x1::fungible_asset::FungibleStore'
+const CONCURRENT_BALANCE = '0x1::fungible_asset::ConcurrentFungibleBalance'
+
+const COIN_STORE = parseStructTag('0x1::coin::CoinStore')
+const EVENT_HANDLE_BYTES = 8 + 8 + ADDRESS_LENGTH
+
+/** Derivations that depend on the coin alone. */
+interface CoinKeys {
+  readonly coinStorePath: Uint8Array
+  readonly metadata: Uint8Array
+}
+
+const COIN_KEYS = new LruMap<string, CoinKeys>(1_024)
+
+/**
+ * What an account holds of an asset: the coin store, where a coin is asked for, and the primary store of the fungible
+ * asset. What is missing counts 0; accounts, assets and modules need not exist.
+ * @throws `invalid_bcs` where a stored resource does not decode; `balance_overflow` above 2^64 - 1; `version_pruned`
+ */
+export function readBalance(view: StateView, owner: Uint8Array, asset: Asset): bigint {
+  if (asset.kind === 'fungibleAsset') return readPrimaryStore(view, owner, asset.metadata)
+  const { coinStorePath, metadata } = coinKeys(asset.coin)
+  const sum = readCoinStore(view, owner, coinStorePath) + readPrimaryStore(view, owner, metadata)
+  if (sum <= U64_MAX) return sum
+  const message = `the coin balance and the fungible asset balance of ${addressToShortHex(owner)} add up to ${sum}, above 2^64 - 1`
+  throw new LedgerStateError('balance_overflow', message)
+}
+
+function coinKeys(coin: StructTag): CoinKeys {
+  const text = typeTagToText(coin)
+  const known = COIN_KEYS.get(text)
+  if (known) return known
+  const coinStorePath = resourcePath({ ...COIN_STORE, typeArguments: [coin] })
+  const keys = { coinStorePath, metadata: pairedMetadataAddress(coin) }
+  COIN_KEYS.set(text, keys)
+  return keys
+}
+
+/** `CoinStore`: coin u64, frozen bool, two event handles. */
+function readCoinStore(view: StateView, owner: Uint8Array, path: Uint8Array): bigint {
+  const bytes = view.get(accessPathKey(owner, path))
+  if (!bytes) return 0n
+  return readStored('CoinStore', owner, bytes, (reader) => {
+    const value = reader.readU64()
+    reader.readBool()
+    reader.skip(2 * EVENT_HANDLE_BYTES)
+    return value
+  })
+}
+
+function readPrimaryStore(view: StateView, owner: Uint8Array, metadata: Uint8Array): bigint {
+  const address = primaryStoreAddress(owner, metadata)
+  const group = view.get(resourceGroupKey(address, OBJECT_GROUP))
+  const members = group && readGroupMembers(group, FUNGIBLE_STORE, CONCURRENT_BALANCE)
+  const store = members?.get(FUNGIBLE_STORE)
+  if (!store) return 0n
+  // metadata address, balance u64, frozen bool
+  const balance = readStored('FungibleStore', address, store, (reader) => {
+    reader.skip(ADDRESS_LENGTH)
+    const value = reader.readU64()
+    reader.readBool()
+    return value
+  })
+  const concurrent = members?.get(CONCURRENT_BALANCE)
+  if (balance !== 0n || !concurrent) return balance
+  // value u64, max_value u64
+  return readStored('ConcurrentFungibleBalance', address, concurrent, (reader) => {
+    const value = reader.readU64()
+    reader.readU64()
+    return value
+  })
+}
+
+/** Members of a resource group (BCS map of struct tag to bytes); undefined where it does not decode, as if absent. */
+function readGroupMembers(group: Uint8Array, ...wanted: string[]): Map<string, Uint8Array> | undefined {
+  const members = new Map<string, Uint8Array>()
+  const reader = new ByteReader(group)
+  try {
+    let previous: Buffer | undefined
+    for (let count = reader.readLength(); count > 0; count--) {
+      const start = reader.offset
+      const name = typeTagToText(readStructTag(reader))
+      const key = reader.bytes.subarray(start, reader.offset)
+      if (previous && Buffer.compare(previous, key) >= 0) return undefined
+      previous = key
+      const value = reader.readByteString()
+      if (wanted.includes(name)) members.set(name, value)
+    }
+    reader.expectEnd()
+    return members
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_bcs')) return undefined
+    throw error
+  }
+}
+
+function readStored<T>(name: string, address: Uint8Array, bytes: Uint8Array, read: (reader: ByteReader) => T): T {
+  const reader = new ByteReader(bytes)
+  try {
+    const value = read(reader)
+    reader.expectEnd()
+    return value
+  } catch (error) {
+    if (!isLedgerStateError(error, 'invalid_bcs')) throw error
+    throw new LedgerStateError(
+      'invalid_bcs',
+      `the stored ${name} at ${addressToShortHex(address)}: ${error.message}`,
+      error.fields,
+    )
+  }
+}
