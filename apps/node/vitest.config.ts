@@ -1,3 +1,3 @@
-import { vitestConfig } from '../../vitest.base.ts'
+import { vitestConfig } from '../../testing/vitest.base.ts'
 
 export default vitestConfig

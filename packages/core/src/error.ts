@@ -53,7 +53,8 @@ export type ErrorCode =
   | 'content_type_unsupported'
   | 'output_disabled'
   | 'unhealthy'
-  | 'internal'
+  // command lines
+  | 'usage'
 
 /** Facts about a failure, for programs; `message` says the same to people. */
 export type ErrorFields = Readonly<Record<string, string | number | bigint | undefined>>

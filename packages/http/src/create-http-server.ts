@@ -70,6 +70,7 @@ export function createHttpServer({
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
+  const allowedMethods = collectRoutes(app)
   app.addHook('onRequest', (request, reply, done) => {
     setCorsHeaders(request, reply, chainHeaders.names)
     if (isPreflight(request)) answerPreflight(request, reply)
@@ -77,7 +78,7 @@ export function createHttpServer({
   })
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request) => {
-    const allow = methodsOfPath(app, pathOf(request))
+    const allow = allowedMethods(pathOf(request))
     if (allow === '') throw new LedgerStateError('route_not_found', 'not found')
     throw new LedgerStateError('method_not_allowed', 'method not allowed', { allow })
   })
@@ -170,6 +171,20 @@ export function createHttpServer({
   return app
 }
 
+/** Methods that a path is offered under, for `Allow`; empty where there is no such path. */
+function collectRoutes(app: FastifyInstance): (path: string) => string {
+  const routes: { pattern: RegExp; method: string }[] = []
+  app.addHook('onRoute', ({ url, method }) => {
+    const pattern = new RegExp(`^${url.replaceAll(/:[a-z_]+/g, '[^/]*')}$`)
+    for (const one of [method].flat()) routes.push({ pattern, method: one })
+  })
+  return (path) =>
+    routes
+      .filter(({ pattern }) => pattern.test(path))
+      .map(({ method }) => method)
+      .join(', ')
+}
+
 function ledgerInfoOrUndefined(ledger: Ledger): LedgerInfo | undefined {
   try {
     return ledger.info
@@ -186,12 +201,6 @@ function queryOf({ url }: FastifyRequest): string {
 
 function pathOf({ url }: FastifyRequest): string {
   return url.split('?', 1)[0]!
-}
-
-/** Methods that a path is offered under, for `Allow`; empty where there is no such path. */
-function methodsOfPath(app: FastifyInstance, path: string): string {
-  const methods = (['GET', 'HEAD', 'POST'] as const).filter((method) => app.findRoute({ method, url: path }) !== null)
-  return methods.join(', ')
 }
 
 function fromFastifyError(error: unknown): unknown {

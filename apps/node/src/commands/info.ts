@@ -1,0 +1,58 @@
+import { openStateEngineReader } from '@ledger-state/state-engine'
+import { type Command, table } from '../command-line.js'
+import { noLedgerIn } from '../no-ledger.js'
+import { formatBytes, formatCount } from '../progress.js'
+import { dataDirOption } from '../shared-options.js'
+
+export const infoCommand: Command = {
+  name: 'info',
+  summary: 'Says what a store holds.',
+  arguments: [],
+  options: { ...dataDirOption, json: { description: 'print JSON; u64 values are strings' } },
+  examples: ['ledger-state info --data-dir data/mainnet --json'],
+  async run(input) {
+    const engine = openStateEngineReader({ path: input.required('data-dir') })
+    try {
+      const { ledger, stats } = engine
+      if (!ledger) throw noLedgerIn(input.required('data-dir'))
+      const { latestBlock, oldestBlock } = ledger
+      if (input.flag('json')) {
+        const members = {
+          chain_id: ledger.chainId,
+          ledger_version: String(ledger.latestVersion),
+          oldest_ledger_version: String(ledger.oldestVersion),
+          block_height: String(latestBlock.height),
+          oldest_block_height: String(oldestBlock.height),
+          epoch: String(latestBlock.epoch),
+          ledger_timestamp_usec: String(latestBlock.timestampUsec),
+          oldest_ledger_timestamp_usec: String(oldestBlock.timestampUsec),
+          keys: stats.keys,
+          history_entries: stats.historyEntries,
+          blocks: stats.blocks,
+          file_bytes: stats.fileBytes,
+        }
+        process.stdout.write(`${JSON.stringify(members)}\n`)
+        return
+      }
+      const rows = [
+        ['chain id', String(ledger.chainId)],
+        ['versions', `${ledger.oldestVersion} to ${ledger.latestVersion}`],
+        ['block heights', `${oldestBlock.height} to ${latestBlock.height}`],
+        ['epoch', String(latestBlock.epoch)],
+        ['ledger time', `${formatTime(latestBlock.timestampUsec)} (oldest ${formatTime(oldestBlock.timestampUsec)})`],
+        ['keys', formatCount(stats.keys)],
+        ['history entries', formatCount(stats.historyEntries)],
+        ['data file', formatBytes(stats.fileBytes)],
+      ]
+      process.stdout.write(`${table(rows)}\n`)
+    } finally {
+      await engine.close()
+    }
+  },
+}
+
+function formatTime(timestampUsec: bigint): string {
+  const milliseconds = Number(timestampUsec / 1000n)
+  const date = new Date(milliseconds)
+  return Number.isNaN(date.getTime()) ? `${timestampUsec} µs` : date.toISOString()
+}

@@ -1,0 +1,272 @@
+import { createJsonEncoder, type Layout, parseJson } from '@ledger-state/bcs'
+import { addressToLongHex, ByteWriter, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
+import type { LedgerSource } from '@ledger-state/feed'
+import {
+  moduleKey,
+  pairedMetadataAddress,
+  primaryStoreAddress,
+  resourceGroupKey,
+  resourceKey,
+  tableItemKey,
+} from '@ledger-state/ledger'
+import { layoutOf } from '@ledger-state/move-module'
+import { parseStructTag, parseTypeTag, type StructTag, writeStructTag } from '@ledger-state/type-tag'
+import {
+  ACCOUNTS,
+  APTOS_COIN,
+  BEAN,
+  BERTH_TYPE,
+  BERTHS,
+  GOOD_TYPE,
+  HARBOUR,
+  PRICE_TYPE,
+  PRICES,
+  SHIP_TYPE,
+  STRING_TYPE,
+  VISITS,
+} from './demo-addresses.js'
+import { DEMO_MODULES, demoModuleBinaries } from './demo-modules.js'
+
+export const DEMO_CHAIN_ID = 94
+export const DEMO_VERSIONS = 3_000
+/** Versions that `ledger-state start` keeps of it. */
+export const DEMO_WINDOW = 2_000n
+
+const VERSIONS_PER_BLOCK = 8
+const BLOCKS_PER_EPOCH = 60
+/** 2025-01-01T00:00:00Z; a block every four seconds. */
+const START_USEC = 1_735_689_600_000_000n
+const BLOCK_USEC = 4_000_000n
+
+/** A made-up ledger, the same each time: accounts that trade beans, and a harbour with ships, berths and prices. */
+export function openDemoLedger(): LedgerSource {
+  let done = 0
+  return {
+    description: 'demonstration ledger',
+    chainId: DEMO_CHAIN_ID,
+    get position() {
+      return `version ${done - 1}`
+    },
+    get progress() {
+      return { done, total: DEMO_VERSIONS, unit: 'versions' as const }
+    },
+    async *versions() {
+      const ledger = new DemoLedger()
+      for (; done < DEMO_VERSIONS; ) yield ledger.writeVersion(done++)
+    },
+    async close() {},
+  }
+}
+
+const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
+const OBJECT_CORE = parseStructTag('0x1::object::ObjectCore')
+const FUNGIBLE_STORE = parseStructTag('0x1::fungible_asset::FungibleStore')
+const CONCURRENT_BALANCE = parseStructTag('0x1::fungible_asset::ConcurrentFungibleBalance')
+const HARBOUR_TYPE = parseStructTag('0xdecaf::harbour::Harbour')
+const APTOS_METADATA = pairedMetadataAddress(parseStructTag(APTOS_COIN))
+
+const SHIPS = ['Aurora', 'Borealis', 'Calypso', 'Dorado', 'Esperança', 'Fram', 'Gannet', 'Halcyon']
+const GOODS = ['Coffee', 'Tea', 'Cocoa'] as const
+const PORTS = ['Lisboa', 'Trieste', 'Gdańsk', 'Recife']
+
+class DemoLedger {
+  readonly #random = createRandom(0x1ed6e5)
+  readonly #codec = createCodec()
+  /** Beans of each account, in its coin store. */
+  readonly #beans = new Map<string, bigint>(ACCOUNTS.map((account, at) => [account, 1_000_000n + BigInt(at) * 10_000n]))
+  readonly #aptos = new Map<string, bigint>(ACCOUNTS.map((account, at) => [account, 500_000_000n + BigInt(at)]))
+  readonly #prices = new Map<string, bigint>(GOODS.map((good) => [good, 10_000n]))
+
+  writeVersion(version: number): VersionWrites {
+    const startsBlock = version === 0 || version % VERSIONS_PER_BLOCK === 1
+    const height = BigInt(version === 0 ? 0 : 1 + Math.floor((version - 1) / VERSIONS_PER_BLOCK))
+    const block = {
+      height,
+      epoch: height / BigInt(BLOCKS_PER_EPOCH),
+      timestampUsec: version === 0 ? 0n : START_USEC + height * BLOCK_USEC,
+    }
+    const writes = version === 0 ? this.#genesis() : this.#trade(version)
+    return { version: BigInt(version), block: startsBlock ? block : undefined, writes }
+  }
+
+  #genesis(): Write[] {
+    const writes: Write[] = demoModuleBinaries().map(({ module, binary }) => [
+      moduleKey(module.address, module.name),
+      binary,
+    ])
+    for (const account of ACCOUNTS) writes.push(this.#coinStore(account), this.#primaryStore(account))
+    const harbour = { visits: { handle: VISITS }, berths: { handle: BERTHS }, prices: { handle: PRICES } }
+    writes.push([resourceKey(parseAddress(HARBOUR), HARBOUR_TYPE), this.#codec('0xdecaf::harbour::Harbour', harbour)])
+    for (const good of GOODS) writes.push(this.#price(good, '0'))
+    return writes
+  }
+
+  /** Each version moves beans, and now and then aptos, a ship or a price. */
+  #trade(version: number): Write[] {
+    const writes: Write[] = []
+    const [from, to] = this.#twoAccounts()
+    this.#transfer(this.#beans, from, to)
+    writes.push(this.#coinStore(from), this.#coinStore(to))
+    if (version % 3 === 0) {
+      const [payer, payee] = this.#twoAccounts()
+      this.#transfer(this.#aptos, payer, payee)
+      writes.push(this.#primaryStore(payer), this.#primaryStore(payee))
+    }
+    if (version % 5 === 0) writes.push(...this.#shipMoves(version))
+    if (version % 7 === 0) {
+      const good = this.#pick(GOODS)
+      const change = BigInt(this.#random(401)) - 200n
+      this.#prices.set(good, this.#prices.get(good)! + change)
+      writes.push(this.#price(good, String(change)))
+    }
+    return writes
+  }
+
+  /** A ship takes a berth or leaves it, and the visit is noted; notes of long ago are deleted. */
+  #shipMoves(version: number): Write[] {
+    const place = this.#random(12)
+    const berth = this.#codec(BERTH_TYPE, { quay: 1 + (place % 3), place })
+    const ship = this.#pick(SHIPS)
+    const leaves = this.#random(4) === 0
+    const next = this.#random(2) === 0 ? [] : [this.#pick(PORTS)]
+    const value = leaves
+      ? null
+      : this.#codec(SHIP_TYPE, {
+          name: ship,
+          owner: this.#pick(ACCOUNTS),
+          cargo: this.#cargo(),
+          draught_millimetres: String(4_000 + this.#random(9_000)),
+          next_port: { vec: next },
+        })
+    const note = leaves ? `a ship leaves place ${place}` : `the ${ship} takes place ${place}`
+    const writes: Write[] = [
+      [tableItemKey(parseAddress(BERTHS), berth), value],
+      [this.#visitKey(version), this.#codec(STRING_TYPE, note)],
+    ]
+    if (version > 500) writes.push([this.#visitKey(version - 500), null])
+    return writes
+  }
+
+  #cargo(): unknown {
+    switch (this.#random(3)) {
+      case 0:
+        return { Empty: {} }
+      case 1:
+        return { Containers: { count: this.#random(10_000) } }
+      default:
+        return { Bulk: { good: this.#pick(GOODS).toLowerCase(), kilograms: String(1_000 * this.#random(90_000)) } }
+    }
+  }
+
+  #visitKey(version: number): Uint8Array {
+    return tableItemKey(parseAddress(VISITS), this.#codec('u64', String(version)))
+  }
+
+  #price(good: string, change: string): Write {
+    const value = { amount: String(this.#prices.get(good)), currency: addressToLongHex(APTOS_METADATA), change }
+    return [tableItemKey(parseAddress(PRICES), this.#codec(GOOD_TYPE, { [good]: {} })), this.#codec(PRICE_TYPE, value)]
+  }
+
+  #coinStore(account: string): Write {
+    const type = `0x1::coin::CoinStore<${BEAN}>`
+    const events = (creationNumber: number) => ({
+      counter: '0',
+      guid: { id: { creation_num: String(creationNumber), addr: account } },
+    })
+    const value = {
+      coin: { value: String(this.#beans.get(account)) },
+      frozen: false,
+      deposit_events: events(2),
+      withdraw_events: events(3),
+    }
+    return [resourceKey(parseAddress(account), parseStructTag(type)), this.#codec(type, value)]
+  }
+
+  /** Every other account keeps its aptos in a concurrent balance. */
+  #primaryStore(account: string): Write {
+    const owner = parseAddress(account)
+    const address = primaryStoreAddress(owner, APTOS_METADATA)
+    const held = String(this.#aptos.get(account))
+    const concurrent = ACCOUNTS.indexOf(account as (typeof ACCOUNTS)[number]) % 2 === 1
+    const members: [StructTag, Uint8Array][] = [
+      [
+        OBJECT_CORE,
+        this.#codec('0x1::object::ObjectCore', {
+          guid_creation_num: '0',
+          owner: account,
+          allow_ungated_transfer: false,
+        }),
+      ],
+      [
+        FUNGIBLE_STORE,
+        this.#codec('0x1::fungible_asset::FungibleStore', {
+          metadata: addressToLongHex(APTOS_METADATA),
+          balance: concurrent ? '0' : held,
+          frozen: false,
+        }),
+      ],
+    ]
+    if (concurrent) {
+      const value = { balance: { value: held, max_value: '18446744073709551615' } }
+      members.push([CONCURRENT_BALANCE, this.#codec('0x1::fungible_asset::ConcurrentFungibleBalance', value)])
+    }
+    return [resourceGroupKey(address, OBJECT_GROUP), encodeGroup(members)]
+  }
+
+  #transfer(holdings: Map<string, bigint>, from: string, to: string): void {
+    const amount = (holdings.get(from)! * BigInt(this.#random(10))) / 100n
+    holdings.set(from, holdings.get(from)! - amount)
+    holdings.set(to, holdings.get(to)! + amount)
+  }
+
+  #twoAccounts(): [string, string] {
+    const from = this.#random(ACCOUNTS.length)
+    const to = (from + 1 + this.#random(ACCOUNTS.length - 1)) % ACCOUNTS.length
+    return [ACCOUNTS[from]!, ACCOUNTS[to]!]
+  }
+
+  #pick<T>(choices: readonly T[]): T {
+    return choices[this.#random(choices.length)]!
+  }
+}
+
+/** A resource group: BCS map of struct tag to bytes, in the order of the serialized tags. */
+function encodeGroup(members: readonly [StructTag, Uint8Array][]): Uint8Array {
+  const encoded = members.map(([tag, value]) => {
+    const writer = new ByteWriter()
+    writeStructTag(writer, tag)
+    return { key: writer.toBytes(), value }
+  })
+  encoded.sort((a, b) => Buffer.compare(a.key, b.key))
+  const writer = new ByteWriter().uleb128(encoded.length)
+  for (const { key, value } of encoded) writer.bytes(key).byteString(value)
+  return writer.toBytes()
+}
+
+/** Encodes values by the layouts that the demonstration's own modules give. */
+function createCodec(): (type: string, value: unknown) => Uint8Array {
+  const modules = new Map(DEMO_MODULES.map((module) => [`${addressToLongHex(module.address)}::${module.name}`, module]))
+  const encoders = new Map<string, ReturnType<typeof createJsonEncoder>>()
+  const encoderOf = (type: string) => {
+    const layout: Layout = layoutOf(parseTypeTag(type), ({ address, name }) =>
+      modules.get(`${addressToLongHex(address)}::${name}`),
+    )
+    return createJsonEncoder(layout)
+  }
+  return (type, value) => {
+    const encode = encoders.get(type) ?? encoderOf(type)
+    encoders.set(type, encode)
+    return encode(parseJson(JSON.stringify(value)))
+  }
+}
+
+/** Whole numbers below a bound, the same sequence for the same seed (xorshift32). */
+function createRandom(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return (state >>> 0) % below
+  }
+}

@@ -1,0 +1,165 @@
+import { parseAddress } from '@ledger-state/core'
+import {
+  ABILITY,
+  type FieldDefinition,
+  type MoveModule,
+  type SignatureToken,
+  type StructDefinition,
+  writeModule,
+} from '@ledger-state/move-module'
+import { parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
+
+// The modules of the demonstration ledger: the few framework types that balances and strings need, with the fields
+// that they have on public networks, and a harbour with ships, berths and prices.
+
+const { copy, drop, store, key } = ABILITY
+const VERSION = 7
+const T0: SignatureToken = { kind: 'typeParameter', index: 0 }
+
+function typeTagToToken(tag: TypeTag): SignatureToken {
+  switch (tag.kind) {
+    case 'vector':
+      return { kind: 'vector', element: typeTagToToken(tag.element) }
+    case 'struct': {
+      const { address, module: name } = tag
+      return {
+        kind: 'struct',
+        module: { address, name },
+        name: tag.name,
+        typeArguments: tag.typeArguments.map(typeTagToToken),
+      }
+    }
+    default:
+      return tag
+  }
+}
+
+/** Fields as `{ name: type text }`, or a token where a type parameter stands in it. */
+function fields(types: Readonly<Record<string, string | SignatureToken>>): FieldDefinition[] {
+  return Object.entries(types).map(([name, type]) => ({
+    name,
+    type: typeof type === 'string' ? typeTagToToken(parseTypeTag(type)) : type,
+  }))
+}
+
+function struct(
+  name: string,
+  abilities: number,
+  types: Parameters<typeof fields>[0],
+  phantom: boolean[] = [],
+): StructDefinition {
+  return { kind: 'struct', name, abilities, typeParameters: typeParameters(phantom), fields: fields(types) }
+}
+
+function enumeration(
+  name: string,
+  variants: Readonly<Record<string, Parameters<typeof fields>[0]>>,
+  phantom: boolean[] = [],
+): StructDefinition {
+  return {
+    kind: 'enum',
+    name,
+    abilities: copy | drop | store,
+    typeParameters: typeParameters(phantom),
+    variants: Object.entries(variants).map(([variant, types]) => ({ name: variant, fields: fields(types) })),
+  }
+}
+
+function typeParameters(phantom: boolean[]) {
+  return phantom.map((one) => ({ constraints: 0, phantom: one }))
+}
+
+function generic(text: string, argument: SignatureToken): SignatureToken {
+  const token = typeTagToToken(parseTypeTag(text)) as SignatureToken & { kind: 'struct' }
+  return { ...token, typeArguments: [argument] }
+}
+
+/** On chain an empty struct has this field. */
+const EMPTY = { dummy_field: 'bool' }
+
+const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
+  '0x1::string': [struct('String', copy | drop | store, { bytes: 'vector<u8>' })],
+  '0x1::option': [enumeration('Option', { None: {}, Some: { e: T0 } }, [false])],
+  '0x1::guid': [
+    struct('ID', copy | drop | store, { creation_num: 'u64', addr: 'address' }),
+    struct('GUID', drop | store, { id: '0x1::guid::ID' }),
+  ],
+  '0x1::event': [struct('EventHandle', store, { counter: 'u64', guid: '0x1::guid::GUID' }, [true])],
+  '0x1::table': [struct('Table', store, { handle: 'address' }, [true, true])],
+  '0x1::coin': [
+    struct('Coin', store, { value: 'u64' }, [true]),
+    struct('DepositEvent', drop | store, { amount: 'u64' }),
+    struct('WithdrawEvent', drop | store, { amount: 'u64' }),
+    struct(
+      'CoinStore',
+      key,
+      {
+        coin: generic('0x1::coin::Coin', T0),
+        frozen: 'bool',
+        deposit_events: '0x1::event::EventHandle<0x1::coin::DepositEvent>',
+        withdraw_events: '0x1::event::EventHandle<0x1::coin::WithdrawEvent>',
+      },
+      [true],
+    ),
+  ],
+  '0x1::aptos_coin': [struct('AptosCoin', key, EMPTY)],
+  '0x1::object': [
+    struct('Object', copy | drop | store, { inner: 'address' }, [true]),
+    struct('ObjectCore', key, { guid_creation_num: 'u64', owner: 'address', allow_ungated_transfer: 'bool' }),
+    struct('ObjectGroup', 0, EMPTY),
+  ],
+  '0x1::aggregator_v2': [struct('Aggregator', drop | store, { value: T0, max_value: T0 }, [false])],
+  '0x1::fungible_asset': [
+    struct('Metadata', key, { name: '0x1::string::String', symbol: '0x1::string::String', decimals: 'u8' }),
+    struct('FungibleStore', key, {
+      metadata: '0x1::object::Object<0x1::fungible_asset::Metadata>',
+      balance: 'u64',
+      frozen: 'bool',
+    }),
+    struct('ConcurrentFungibleBalance', key, { balance: '0x1::aggregator_v2::Aggregator<u64>' }),
+  ],
+  '0xdecaf::bean': [struct('Bean', key, EMPTY)],
+  '0xdecaf::harbour': [
+    struct('Berth', copy | drop | store, { quay: 'u16', place: 'u32' }),
+    enumeration('Cargo', {
+      Empty: {},
+      Containers: { count: 'u32' },
+      Bulk: { good: '0x1::string::String', kilograms: 'u64' },
+    }),
+    enumeration('Good', { Coffee: {}, Tea: {}, Cocoa: {}, Blend: { parts: 'vector<u8>' } }),
+    struct('Ship', copy | drop | store, {
+      name: '0x1::string::String',
+      owner: 'address',
+      cargo: '0xdecaf::harbour::Cargo',
+      draught_millimetres: 'u64',
+      next_port: '0x1::option::Option<0x1::string::String>',
+    }),
+    struct('Price', copy | drop | store, {
+      amount: 'u128',
+      currency: '0x1::object::Object<0x1::fungible_asset::Metadata>',
+      change: 'i64',
+    }),
+    struct('Harbour', key, {
+      visits: '0x1::table::Table<u64, 0x1::string::String>',
+      berths: '0x1::table::Table<0xdecaf::harbour::Berth, 0xdecaf::harbour::Ship>',
+      prices: '0x1::table::Table<0xdecaf::harbour::Good, 0xdecaf::harbour::Price>',
+    }),
+  ],
+}
+
+/** Signed integers stand in modules from this version on. */
+const SIGNED_INTEGER_VERSION = 9
+
+export const DEMO_MODULES: readonly MoveModule[] = Object.entries(MODULES).map(([id, structs]) => {
+  const [address, name] = id.split('::') as [string, string]
+  return {
+    address: parseAddress(address),
+    name,
+    version: name === 'harbour' ? SIGNED_INTEGER_VERSION : VERSION,
+    structs,
+  }
+})
+
+export function demoModuleBinaries(): { module: MoveModule; binary: Uint8Array }[] {
+  return DEMO_MODULES.map((module) => ({ module, binary: writeModule(module) }))
+}

@@ -1,0 +1,69 @@
+import type { SourceProgress } from '@ledger-state/feed'
+
+export interface IngestCounters {
+  readonly versions: number
+  readonly writes: number
+  readonly latestVersion: bigint | undefined
+}
+
+export interface ProgressReporter {
+  update(counters: IngestCounters, progress: SourceProgress): void
+  finish(): void
+}
+
+const TERMINAL_INTERVAL_MS = 200
+const LOG_INTERVAL_MS = 10_000
+
+/** One line that is rewritten on a terminal, one line every ten seconds elsewhere. */
+export function createProgressReporter(stream: NodeJS.WriteStream): ProgressReporter {
+  const began = performance.now()
+  const interval = stream.isTTY ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS
+  let last = began
+  let drawn = false
+  return {
+    update(counters, progress) {
+      const now = performance.now()
+      if (now - last < interval) return
+      last = now
+      const line = progressLine(counters, progress, (now - began) / 1000)
+      stream.write(stream.isTTY ? `\r\u001b[K${line}` : `${line}\n`)
+      drawn = stream.isTTY
+    },
+    finish() {
+      if (drawn) stream.write('\r\u001b[K')
+    },
+  }
+}
+
+function progressLine(
+  { writes, latestVersion }: IngestCounters,
+  { done, total }: SourceProgress,
+  seconds: number,
+): string {
+  const share = total > 0 ? done / total : 0
+  const left = share > 0.001 ? `, ${formatDuration((seconds * (1 - share)) / share)} left` : ''
+  const rate = formatCount(Math.round(writes / seconds))
+  return `ingesting: version ${latestVersion ?? '–'}, ${(share * 100).toFixed(1)} %, ${rate} writes/s${left}`
+}
+
+export function formatCount(count: number | bigint): string {
+  return count.toLocaleString('en-US')
+}
+
+export function formatDuration(seconds: number): string {
+  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  let value = bytes
+  let unit = 0
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024
+    unit++
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`
+}
