@@ -1,0 +1,104 @@
+// Runs the black-box conformance kit of ../shared/conformance against the real program: ingests each feed, serves it,
+// asks every request, and again with the switches that some requests need. Last line `N passed, M failed`.
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { hasSharedData, sharedPath } from '../../../testing/shared-data.ts'
+
+interface Run {
+  readonly title: string
+  /** Absent: a store that nothing was ingested into. */
+  readonly feed?: string
+  readonly requests: string
+  readonly ingestOptions?: readonly string[]
+  readonly serveOptions?: readonly string[]
+  readonly kitOptions?: readonly string[]
+}
+
+const TESTNET = {
+  feed: sharedPath('data/testnet-0-3.feed.ndjson.gz'),
+  requests: sharedPath('conformance/testnet-requests.json'),
+}
+const FIXTURE = {
+  feed: sharedPath('conformance/fixture.ndjson.gz'),
+  requests: sharedPath('conformance/requests.json'),
+  ingestOptions: ['--retain', '901'],
+}
+const AS_APTOS = { serveOptions: ['--header-word', 'aptos'], kitOptions: ['--header-prefix', 'x-aptos'] }
+const RUNS: readonly Run[] = [
+  { title: 'testnet', ...TESTNET },
+  { title: 'testnet, header word aptos', ...TESTNET, ...AS_APTOS },
+  { title: 'fixture, window 901', ...FIXTURE },
+  { title: 'fixture, header word aptos', ...FIXTURE, ...AS_APTOS },
+  { title: 'JSON off', ...FIXTURE, serveOptions: ['--no-json'], kitOptions: ['--switch', 'json_output_enabled=false'] },
+  { title: 'BCS off', ...FIXTURE, serveOptions: ['--no-bcs'], kitOptions: ['--switch', 'bcs_output_enabled=false'] },
+  { title: 'empty store', requests: FIXTURE.requests, kitOptions: ['--switch', 'empty_store'] },
+]
+
+const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+
+/** Starts the server on a free port and resolves with its address once it listens. */
+async function serve(dataDir: string, options: readonly string[]): Promise<{ server: ChildProcess; address: string }> {
+  const server = spawn(
+    process.execPath,
+    [program, 'serve', '--data-dir', dataDir, '--listen', '127.0.0.1:0', ...options],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  const address = await new Promise<string>((resolve, reject) => {
+    let output = ''
+    server.stdout!.on('data', (chunk) => {
+      output += chunk
+      const listening = /on (http:\/\/\S+)\/v1/.exec(output)
+      if (listening) resolve(listening[1]!)
+    })
+    server.on('exit', (code) => reject(new Error(`the server ended with status ${code}: ${output}`)))
+  })
+  return { server, address }
+}
+
+async function conform(run: Run): Promise<{ passed: number; failed: number }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'conformance-'))
+  try {
+    if (run.feed) {
+      const words = [program, 'ingest', run.feed, '--data-dir', dataDir, ...(run.ingestOptions ?? [])]
+      execFileSync(process.execPath, words, { stdio: ['ignore', 'inherit', 'pipe'] })
+    }
+    const { server, address } = await serve(dataDir, run.serveOptions ?? [])
+    const kit = spawnSync(
+      'python3',
+      [sharedPath('conformance/run.py'), address, run.requests, ...(run.kitOptions ?? [])],
+      {
+        encoding: 'utf8',
+      },
+    )
+    server.removeAllListeners('exit')
+    const ended = new Promise<number | null>((resolve) => server.on('exit', resolve))
+    server.kill('SIGTERM')
+    const status = await ended
+    console.log(`── ${run.title}\n${kit.stdout}${kit.stderr}`)
+    const counts = /^(\d+) passed, (\d+) failed$/m.exec(kit.stdout.trim().split('\n').at(-1)!)
+    if (!counts || status !== 0)
+      throw new Error(`${run.title}: the kit gave no result, or the server ended with status ${status}`)
+    return { passed: Number(counts[1]), failed: Number(counts[2]) }
+  } finally {
+    rmSync(dataDir, { recursive: true })
+  }
+}
+
+if (!hasSharedData) {
+  console.log('0 passed, 0 failed, 1 skipped')
+  process.exit(0)
+}
+let passed = 0
+let failed = 0
+for (const run of RUNS) {
+  const result = await conform(run)
+  passed += result.passed
+  failed += result.failed
+}
+console.log(`${passed} passed, ${failed} failed`)
+process.exitCode = failed > 0 ? 1 : 0
