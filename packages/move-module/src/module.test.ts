@@ -1,0 +1,223 @@
+import { addressToLongHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { openSource } from '@ledger-state/feed'
+import { PRIMITIVE_TYPES, parseTypeTag } from '@ledger-state/type-tag'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { hasSharedData, sharedPath } from '../../../testing/shared-data.ts'
+import { layoutOf } from './layout-of.js'
+import {
+  ABILITY,
+  type FieldDefinition,
+  type MoveModule,
+  type SignatureToken,
+  type StructDefinition,
+} from './module-definition.js'
+import { readModule } from './read-module.js'
+import { writeModule } from './write-module.js'
+
+const name = fc.stringMatching(/^[a-zA-Z][a-zA-Z0-9_]{0,8}$/)
+const moduleId = fc.record({ address: fc.uint8Array({ minLength: 32, maxLength: 32 }), name })
+
+const token: fc.Arbitrary<SignatureToken> = fc.letrec<{ token: SignatureToken }>((tie) => ({
+  token: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom(...PRIMITIVE_TYPES).map((kind) => ({ kind })),
+    fc.nat(300).map((index) => ({ kind: 'typeParameter' as const, index })),
+    fc.constant({ kind: 'function' as const }),
+    tie('token').map((element) => ({ kind: 'vector' as const, element })),
+    tie('token').map((to) => ({ kind: 'reference' as const, to })),
+    fc.record({
+      kind: fc.constant('struct' as const),
+      module: moduleId,
+      name,
+      typeArguments: fc.array(tie('token'), { maxLength: 2 }),
+    }),
+  ),
+})).token
+
+const fields: fc.Arbitrary<FieldDefinition[]> = fc.array(fc.record({ name, type: token }), { maxLength: 4 })
+const definition: fc.Arbitrary<StructDefinition> = fc
+  .record({
+    name,
+    abilities: fc.nat(15),
+    typeParameters: fc.array(fc.record({ constraints: fc.nat(15), phantom: fc.boolean() }), { maxLength: 3 }),
+    body: fc.oneof(
+      fc.constant({ kind: 'native' as const }),
+      fields.map((list) => ({ kind: 'struct' as const, fields: list })),
+      fc.array(fc.record({ name, fields }), { maxLength: 4 }).map((variants) => ({ kind: 'enum' as const, variants })),
+    ),
+  })
+  .map(({ body, ...rest }) => ({ ...rest, ...body }))
+const arbitraryModule: fc.Arbitrary<MoveModule> = fc.record({
+  version: fc.constantFrom(9, 10),
+  address: fc.uint8Array({ minLength: 32, maxLength: 32 }),
+  name,
+  structs: fc.uniqueArray(definition, { selector: (one) => one.name, maxLength: 4 }),
+})
+
+describe('writeModule and readModule', () => {
+  it('round-trip', () => {
+    fc.assert(
+      fc.property(arbitraryModule, (module) => {
+        expect(readModule(writeModule(module))).toEqual(module)
+      }),
+    )
+  })
+
+  it('refuse damaged and random binaries with an error of their own', () => {
+    fc.assert(
+      fc.property(arbitraryModule, fc.nat(), fc.nat(255), fc.uint8Array(), (module, at, byte, noise) => {
+        const binary = writeModule(module)
+        const damaged = Uint8Array.from(binary)
+        damaged[at % binary.length] = byte
+        for (const candidate of [
+          damaged,
+          binary.subarray(0, at % binary.length),
+          noise,
+          Uint8Array.of(...binary.subarray(0, 8), ...noise),
+        ]) {
+          try {
+            readModule(candidate)
+          } catch (error) {
+            expect(isLedgerStateError(error, 'invalid_module')).toBe(true)
+            expect(isLedgerStateError(error) && error.fields.offset).toEqual(expect.any(Number))
+          }
+        }
+      }),
+    )
+  })
+
+  it('write each construct only into versions that know it', () => {
+    const field = (type: SignatureToken): StructDefinition => ({
+      kind: 'struct',
+      name: 'S',
+      abilities: 0,
+      typeParameters: [],
+      fields: [{ name: 'f', type }],
+    })
+    const module = (version: number, ...structs: StructDefinition[]): MoveModule => ({
+      version,
+      address: parseAddress('0x1'),
+      name: 'm',
+      structs,
+    })
+    expect(readModule(writeModule(module(5, field({ kind: 'u64' })))).version).toBe(5)
+    const refused = expect.objectContaining({ code: 'unsupported_type' })
+    expect(() => writeModule(module(5, field({ kind: 'u256' })))).toThrow(refused)
+    expect(() => writeModule(module(8, field({ kind: 'i64' })))).toThrow(refused)
+    expect(() =>
+      writeModule(module(6, { kind: 'enum', name: 'E', abilities: 0, typeParameters: [], variants: [] })),
+    ).toThrow(refused)
+  })
+
+  it('refuse other versions', () => {
+    const binary = writeModule({ version: 6, address: parseAddress('0x1'), name: 'm', structs: [] })
+    for (const version of [0, 4, 11]) {
+      binary[4] = version
+      expect(() => readModule(binary)).toThrow(/version \d+, 5 to 10 are read/)
+    }
+  })
+})
+
+describe('layoutOf', () => {
+  const T0: SignatureToken = { kind: 'typeParameter', index: 0 }
+  const parameter = { constraints: 0, phantom: false }
+  const home = { address: parseAddress('0x1'), name: 'm' }
+  const struct = (structName: string, types: Record<string, SignatureToken>, parameters = 0): StructDefinition => ({
+    kind: 'struct',
+    name: structName,
+    abilities: ABILITY.store,
+    typeParameters: new Array(parameters).fill(parameter),
+    fields: Object.entries(types).map(([fieldName, type]) => ({ name: fieldName, type })),
+  })
+  const of = (structName: string, ...typeArguments: SignatureToken[]): SignatureToken => ({
+    kind: 'struct',
+    module: home,
+    name: structName,
+    typeArguments,
+  })
+  const module: MoveModule = {
+    ...home,
+    version: 9,
+    structs: [
+      struct('Pair', { a: T0, b: { kind: 'vector', element: T0 } }, 1),
+      struct('Uses', { pair: of('Pair', { kind: 'u8' }) }),
+      struct('Phantom', {}, 1),
+      struct('Itself', { inner: of('Itself') }),
+      struct('Grows', { inner: of('Grows', { kind: 'vector', element: T0 }) }, 1),
+      struct('Doubles', { inner: of('Doubles', of('Pair2', T0, T0)) }, 1),
+      struct('Pair2', { a: T0 }, 2),
+      struct('Wide0', { a: { kind: 'u8' }, b: { kind: 'u8' } }),
+      ...Array.from({ length: 40 }, (_, at) => struct(`Wide${at + 1}`, { a: of(`Wide${at}`), b: of(`Wide${at}`) })),
+      struct('Closure', { call: { kind: 'function' } }),
+      { kind: 'native', name: 'Native', abilities: 0, typeParameters: [] },
+    ],
+  }
+  const resolve = (text: string) =>
+    layoutOf(parseTypeTag(text), ({ address, name: moduleName }) =>
+      moduleName === 'm' && addressToLongHex(address) === addressToLongHex(home.address) ? module : undefined,
+    )
+
+  it('substitutes type arguments', () => {
+    expect(resolve('0x1::m::Uses')).toEqual({
+      kind: 'struct',
+      name: 'Uses',
+      fields: [
+        {
+          name: 'pair',
+          layout: {
+            kind: 'struct',
+            name: 'Pair',
+            fields: [
+              { name: 'a', layout: { kind: 'u8' } },
+              { name: 'b', layout: { kind: 'vector', element: { kind: 'u8' } } },
+            ],
+          },
+        },
+      ],
+    })
+    expect(resolve('0x1::m::Closure')).toMatchObject({ fields: [{ layout: { kind: 'function' } }] })
+  })
+
+  it('never resolves the type argument of a whole Object', () => {
+    expect(resolve('0x1::object::Object<0x9::nowhere::T>')).toEqual({ kind: 'object' })
+  })
+
+  it.each([
+    ['0x1::absent::S', 'module_not_found'],
+    ['0x1::m::Absent', 'struct_not_found'],
+    ['0x1::m::Pair', 'type_argument_count'],
+    ['0x1::m::Uses<u8>', 'type_argument_count'],
+    ['0x1::m::Phantom<0x1::absent::S>', 'module_not_found'],
+    ['0x1::m::Phantom<signer>', 'unsupported_type'],
+    ['signer', 'unsupported_type'],
+    ['0x1::m::Native', 'unsupported_type'],
+    ['0x1::m::Itself', 'type_too_large'],
+    ['0x1::m::Grows<u8>', 'type_too_large'],
+    ['0x1::m::Doubles<u8>', 'type_too_large'],
+    ['0x1::m::Wide40', 'type_too_large'],
+  ])('refuses %s: %s', (text, code) => {
+    expect(() => resolve(text)).toThrow(expect.objectContaining({ code }))
+  })
+})
+
+describe.skipIf(!hasSharedData)('real modules', () => {
+  it.each([
+    ['mainnet', 70],
+    ['testnet', 63],
+    ['devnet', 190],
+  ])('of the genesis of %s are all read', async (network, count) => {
+    const source = await openSource(sharedPath(`data/genesis/${network}.genesis.blob`))
+    let modules = 0
+    for await (const { writes } of source.versions()) {
+      for (const [key, value] of writes) {
+        // Access path of an account, and in it the path of a module: 00, address, length, 00, …
+        if (key[0] !== 0 || key[34] !== 0) continue
+        const module = readModule(value!)
+        expect(Buffer.from(key).toString('latin1').endsWith(module.name)).toBe(true)
+        modules++
+      }
+    }
+    expect(modules).toBe(count)
+  })
+})
