@@ -1,3 +1,12 @@
+export type {
+  BlockInfo,
+  LedgerInfo,
+  StateEntry,
+  StateReader,
+  StateView,
+  VersionWrites,
+  Write,
+} from '@ledger-state/core'
 export { createMemoryEngine } from './memory-engine.js'
 export {
   openStateEngine,

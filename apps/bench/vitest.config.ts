@@ -1,3 +1,0 @@
-import { vitestConfig } from '../../testing/vitest.base.ts'
-
-export default vitestConfig
