@@ -1,6 +1,6 @@
 // The program in a checkout: builds what changed, in silence, then becomes `ledger-state`.
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -15,4 +15,22 @@ if (build.status !== 0) {
   process.stderr.write(`${build.stdout ?? ''}${build.stderr ?? build.error}\nthe build failed\n`)
   process.exit(1)
 }
+// npx and pnpm end at SIGTERM without passing it on, but who signals them means the program.
+const launcher = findLauncher()
+if (launcher !== undefined) {
+  setInterval(() => {
+    if (!existsSync(`/proc/${launcher}`)) process.kill(process.pid, 'SIGTERM')
+  }, 500).unref()
+}
 await import(program.href)
+
+/** The outermost npx or pnpm around this process, where /proc tells. */
+function findLauncher() {
+  let found
+  for (let pid = process.ppid; pid > 1 && existsSync(`/proc/${pid}/cmdline`); ) {
+    if (!/pnpm|npx|npm exec/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))) break
+    found = pid
+    pid = Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1])
+  }
+  return found
+}
