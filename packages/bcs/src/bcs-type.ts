@@ -34,6 +34,8 @@ export function layoutToBcsType(layout: Layout): AnyBcsType {
       return bcs.vector(layoutToBcsType(layout.element))
     case 'option':
       return bcs.option(layoutToBcsType(layout.element))
+    case 'map':
+      return bcs.map(layoutToBcsType(layout.key), layoutToBcsType(layout.value))
     case 'object':
       return bcs.struct('Object', { inner: addressType() })
     case 'struct':
@@ -47,6 +49,46 @@ export function layoutToBcsType(layout: Layout): AnyBcsType {
       )
     default:
       throw new LedgerStateError('unsupported_type', `@mysten/bcs has no type for ${layout.kind}`)
+  }
+}
+
+/** Reads and writes the values of a `BcsType`. */
+export interface BcsTypeCodec<T, Input> {
+  /** @throws `invalid_bcs` unless the bytes are exactly those that the type writes for the value read */
+  bytesToValue(bytes: Uint8Array): T
+  /** @throws `invalid_value` */
+  valueToBytes(value: Input): Uint8Array
+}
+
+/**
+ * Makes a `BcsType` safe to use on untrusted bytes of moderate size: it reads from a copy, so that it cannot run into
+ * neighbouring memory, and what it read must write to the same bytes again, which refuses trailing bytes, maps out of
+ * order, and all else that is not canonical. Its own costs stay: use layouts where input is large or hostile.
+ */
+export function bcsTypeToCodec<T, Input>(type: BcsType<T, Input>): BcsTypeCodec<T, Input> {
+  return {
+    bytesToValue(bytes) {
+      const copy = Uint8Array.from(bytes)
+      let value: T
+      let again: Uint8Array
+      try {
+        value = type.parse(copy)
+        again = type.serialize(value as unknown as Input).toBytes()
+      } catch (cause) {
+        throw new LedgerStateError('invalid_bcs', `no ${type.name}: ${(cause as Error).message}`, {}, { cause })
+      }
+      if (Buffer.compare(copy, again) !== 0) {
+        throw new LedgerStateError('invalid_bcs', `the bytes are not the canonical form of a ${type.name}`)
+      }
+      return value
+    },
+    valueToBytes(value) {
+      try {
+        return type.serialize(value).toBytes()
+      } catch (cause) {
+        throw new LedgerStateError('invalid_value', `no ${type.name}: ${(cause as Error).message}`, {}, { cause })
+      }
+    },
   }
 }
 

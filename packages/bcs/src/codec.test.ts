@@ -2,8 +2,7 @@ import { bytesToHex, hexToBytes, isLedgerStateError, parseAddress } from '@ledge
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { layoutToBcsType } from './bcs-type.js'
-import { createJsonDecoder } from './json-decoder.js'
-import { createJsonEncoder } from './json-encoder.js'
+import { codecOf } from './codec.js'
 import { parseJson } from './json-value.js'
 import { INTEGER_WIDTH, type Layout } from './layout.js'
 
@@ -132,9 +131,9 @@ describe('any layout and value', () => {
   it('writes the bytes that @mysten/bcs writes, and prints them as the plain printer does', () => {
     fc.assert(
       fc.property(sample, ({ layout, input, printed, mysten }) => {
-        const bytes = createJsonEncoder(layout)(parseJson(input))
+        const bytes = codecOf(layout).jsonToBytes(parseJson(input))
         expect(bytesToHex(bytes)).toBe(bytesToHex(layoutToBcsType(layout).serialize(mysten).toBytes()))
-        expect(createJsonDecoder(layout)(bytes)).toBe(printed)
+        expect(codecOf(layout).bytesToJson(bytes)).toBe(printed)
       }),
       { numRuns: 1000 },
     )
@@ -143,12 +142,12 @@ describe('any layout and value', () => {
   it('answers random and damaged bytes with a text or its own error', () => {
     fc.assert(
       fc.property(sample, fc.uint8Array({ maxLength: 80 }), fc.nat(), ({ layout, input }, noise, at) => {
-        const bytes = createJsonEncoder(layout)(parseJson(input))
+        const bytes = codecOf(layout).jsonToBytes(parseJson(input))
         const damaged = Uint8Array.from(bytes)
         if (damaged.length > 0) damaged[at % damaged.length]! ^= 1 + (at % 255)
         for (const candidate of [noise, damaged, bytes.subarray(0, at % (bytes.length + 1))]) {
           try {
-            JSON.parse(createJsonDecoder(layout)(candidate))
+            JSON.parse(codecOf(layout).bytesToJson(candidate))
           } catch (error) {
             expect(isLedgerStateError(error, 'invalid_bcs')).toBe(true)
           }
@@ -159,8 +158,8 @@ describe('any layout and value', () => {
   })
 })
 
-const decode = (layout: Layout, hex: string) => createJsonDecoder(layout)(hexToBytes(hex))
-const encode = (layout: Layout, json: string) => bytesToHex(createJsonEncoder(layout)(parseJson(json)))
+const decode = (layout: Layout, hex: string) => codecOf(layout).bytesToJson(hexToBytes(hex))
+const encode = (layout: Layout, json: string) => bytesToHex(codecOf(layout).jsonToBytes(parseJson(json)))
 
 describe('createJsonDecoder', () => {
   it.each([
@@ -207,8 +206,10 @@ describe('createJsonDecoder', () => {
   it('refuses a layout nested too deep', () => {
     let layout: Layout = { kind: 'bool' }
     for (let depth = 0; depth < 502; depth++) layout = { kind: 'vector', element: layout }
-    expect(() => createJsonDecoder(layout)).toThrow(expect.objectContaining({ code: 'type_too_large' }))
-    expect(() => createJsonEncoder(layout)).toThrow(expect.objectContaining({ code: 'type_too_large' }))
+    expect(() => codecOf(layout).bytesToJson(new Uint8Array(0))).toThrow(
+      expect.objectContaining({ code: 'type_too_large' }),
+    )
+    expect(() => codecOf(layout).jsonToBytes(null)).toThrow(expect.objectContaining({ code: 'type_too_large' }))
   })
 })
 
@@ -280,7 +281,7 @@ describe('createJsonEncoder', () => {
 
   it('refuses signers and functions', () => {
     for (const kind of ['signer', 'function'] as const) {
-      expect(() => createJsonEncoder({ kind })).toThrow(expect.objectContaining({ code: 'unsupported_type' }))
+      expect(() => codecOf({ kind }).jsonToBytes(null)).toThrow(expect.objectContaining({ code: 'unsupported_type' }))
     }
   })
 })

@@ -1,6 +1,6 @@
-export { layoutToBcsType } from './bcs-type.js'
-export { createJsonDecoder, MAX_JSON_TEXT_LENGTH } from './json-decoder.js'
-export { createJsonEncoder } from './json-encoder.js'
+export { bcsTypeToCodec, layoutToBcsType } from './bcs-type.js'
+export { type Codec, codecOf } from './codec.js'
+export { MAX_JSON_TEXT_BYTES } from './json-text-writer.js'
 export {
   isJsonObject,
   JsonNumber,
@@ -12,3 +12,4 @@ export {
   parseJson,
 } from './json-value.js'
 export { INTEGER_WIDTH, type Layout, type LayoutField, type LayoutVariant, MAX_LAYOUT_DEPTH } from './layout.js'
+export type { MoveClosure, MoveMapEntry, MoveStruct, MoveValue, MoveVariant } from './move-value.js'

@@ -1,114 +1,206 @@
-import { isUtf8 } from 'node:buffer'
-import { ADDRESS_LENGTH, ByteReader, bytesToHex, hexDigitsToShortHex, LedgerStateError } from '@ledger-state/core'
+import type { Buffer } from 'node:buffer'
+import { ADDRESS_LENGTH, ByteReader, LedgerStateError } from '@ledger-state/core'
+import { printClosure } from './closure.js'
+import { JsonTextWriter } from './json-text-writer.js'
 import { INTEGER_WIDTH, type Layout, type LayoutField, MAX_LAYOUT_DEPTH } from './layout.js'
+import { readElementCount, readOptionCount, readVariantIndex } from './read-value.js'
 import { faultInside, faultWithPath } from './value-path.js'
 
-/** UTF-16 units of JSON text that one value may give. */
-export const MAX_JSON_TEXT_LENGTH = 100_000_000
-/** Elements of a vector whose elements take no bytes, where the bytes left bound nothing. */
-const MAX_ZERO_SIZED_ELEMENTS = 65_536
+/** Reads one value and writes its JSON text. */
+export type JsonPrinter = (reader: ByteReader, out: JsonTextWriter) => void
 
-/** Reads one value and returns its JSON text. */
-type Decoder = (reader: ByteReader) => string
-
-interface CompiledDecoder {
-  readonly decode: Decoder
+interface CompiledPrinter {
+  readonly print: JsonPrinter
   /** Least bytes that a value takes. */
   readonly minimumSize: number
+  /** Whether every value takes just as many. */
+  readonly fixedSize: boolean
 }
 
+export interface JsonDecoder {
+  /** JSON text of exactly the bytes of one value. */
+  toText(bytes: Uint8Array): string
+  /** The same as UTF-8, in memory of its own. */
+  toUtf8(bytes: Uint8Array): Buffer
+}
+
+// One value is printed at a time, start to end, so that all decoders share one buffer.
+const OUT = new JsonTextWriter()
+
 /**
- * Compiles a layout into a function from exactly the bytes of one value to compact JSON text, byte for byte as the
- * reference prints it: members sorted by name, addresses without leading zeros, wide integers as decimal strings.
- * @throws (the function) `invalid_bcs` with `fields.path` and `fields.offset`; `type_too_large` above 100 MB of text
+ * Compiles a layout into functions from the bytes of a value to compact JSON, byte for byte as the reference prints it:
+ * members sorted by name, addresses without leading zeros, wide integers as decimal strings.
+ * @throws (the functions) `invalid_bcs` with `fields.path` and `fields.offset`; `type_too_large` above 100 MB of text
  */
-export function createJsonDecoder(layout: Layout): (bytes: Uint8Array) => string {
-  const { decode } = compileDecoder(layout, 0)
-  return (bytes) => {
+export function createJsonDecoder(layout: Layout): JsonDecoder {
+  const { print } = compilePrinter(layout, 0)
+  const printWhole = (bytes: Uint8Array): void => {
     const reader = new ByteReader(bytes)
+    OUT.reset()
     try {
-      const text = decode(reader)
+      print(reader, OUT)
       reader.expectEnd()
-      return text
     } catch (error) {
+      OUT.reset()
       throw faultWithPath(error)
     }
   }
+  return {
+    toText(bytes) {
+      printWhole(bytes)
+      return OUT.takeText()
+    },
+    toUtf8(bytes) {
+      printWhole(bytes)
+      return OUT.takeBytes()
+    },
+  }
 }
 
-const PRIMITIVE_DECODERS: Readonly<Record<string, CompiledDecoder>> = {
-  bool: { minimumSize: 1, decode: (reader) => (reader.readBool() ? 'true' : 'false') },
-  u8: { minimumSize: 1, decode: (reader) => String(reader.readU8()) },
-  u16: { minimumSize: 2, decode: (reader) => String(reader.readU16()) },
-  u32: { minimumSize: 4, decode: (reader) => String(reader.readU32()) },
-  u64: { minimumSize: 8, decode: (reader) => `"${readU64Text(reader)}"` },
-  i8: { minimumSize: 1, decode: (reader) => String((reader.readU8() << 24) >> 24) },
-  i16: { minimumSize: 2, decode: (reader) => String((reader.readU16() << 16) >> 16) },
-  i32: { minimumSize: 4, decode: (reader) => String(reader.readU32() | 0) },
-  u128: wideIntegerDecoder('u128'),
-  u256: wideIntegerDecoder('u256'),
-  i64: wideIntegerDecoder('i64'),
-  i128: wideIntegerDecoder('i128'),
-  i256: wideIntegerDecoder('i256'),
-  address: { minimumSize: ADDRESS_LENGTH, decode: (reader) => `"${readAddressText(reader)}"` },
-  object: { minimumSize: ADDRESS_LENGTH, decode: (reader) => `{"inner":"${readAddressText(reader)}"}` },
-  string: { minimumSize: 1, decode: readStringText },
-  signer: {
-    minimumSize: 1,
-    decode: (reader) => {
-      throw reader.fault('cannot deserialize signer')
-    },
-  },
-  function: {
-    minimumSize: 1,
-    decode: (reader) => {
-      throw reader.fault('function values are not decoded')
-    },
-  },
+const TEXT = {
+  true: ascii('true'),
+  false: ascii('false'),
+  inner: ascii('{"inner":'),
+  vec: ascii('{"vec":['),
+  vecEnd: ascii(']}'),
+  hexVec: ascii('{"vec":"'),
+  hexVecEnd: ascii('"}'),
+  key: ascii('{"key":'),
+  value: ascii(',"value":'),
+} as const
+const QUOTE = 0x22
+const COMMA = 0x2c
+
+function ascii(text: string): Uint8Array {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0))
 }
 
-function compileDecoder(layout: Layout, depth: number): CompiledDecoder {
+function fixed(minimumSize: number, print: JsonPrinter): CompiledPrinter {
+  return { minimumSize, fixedSize: true, print }
+}
+
+function variable(print: JsonPrinter): CompiledPrinter {
+  return { minimumSize: 1, fixedSize: false, print }
+}
+
+const PRIMITIVE_PRINTERS: Readonly<Record<string, CompiledPrinter>> = {
+  bool: fixed(1, (reader, out) => out.raw(reader.readBool() ? TEXT.true : TEXT.false)),
+  u8: fixed(1, (reader, out) => out.decimal(reader.readU8())),
+  u16: fixed(2, (reader, out) => out.decimal(reader.readU16())),
+  u32: fixed(4, (reader, out) => out.decimal(reader.readU32())),
+  u64: fixed(8, printU64),
+  i8: fixed(1, (reader, out) => out.signedDecimal((reader.readU8() << 24) >> 24)),
+  i16: fixed(2, (reader, out) => out.signedDecimal((reader.readU16() << 16) >> 16)),
+  i32: fixed(4, (reader, out) => out.signedDecimal(reader.readU32() | 0)),
+  u128: wideIntegerPrinter('u128'),
+  u256: wideIntegerPrinter('u256'),
+  i64: wideIntegerPrinter('i64'),
+  i128: wideIntegerPrinter('i128'),
+  i256: wideIntegerPrinter('i256'),
+  address: fixed(ADDRESS_LENGTH, (reader, out) => out.quotedAddress(reader.bytes, reader.skip(ADDRESS_LENGTH))),
+  object: fixed(ADDRESS_LENGTH, (reader, out) => {
+    out.raw(TEXT.inner)
+    out.quotedAddress(reader.bytes, reader.skip(ADDRESS_LENGTH))
+    out.byte(0x7d)
+  }),
+  string: variable((reader, out) => {
+    const length = reader.readLength()
+    const start = reader.skip(length)
+    out.quotedText(reader.bytes, start, start + length)
+  }),
+  signer: variable((reader) => {
+    throw reader.fault('cannot deserialize signer')
+  }),
+}
+
+function compilePrinter(layout: Layout, depth: number): CompiledPrinter {
   if (depth > MAX_LAYOUT_DEPTH) {
     throw new LedgerStateError('type_too_large', `the type is nested more than ${MAX_LAYOUT_DEPTH} levels deep`)
   }
   switch (layout.kind) {
     case 'vector':
-      if (layout.element.kind === 'u8') return { minimumSize: 1, decode: readHexText }
-      return { minimumSize: 1, decode: sequenceDecoder(compileDecoder(layout.element, depth + 1)) }
+      return variable(layout.element.kind === 'u8' ? printHex : listPrinter(compilePrinter(layout.element, depth + 1)))
     case 'option':
-      return compileOption(layout, depth)
+      return variable(optionPrinter(layout, depth))
+    case 'map':
+      return variable(mapPrinter(layout, depth))
     case 'struct':
       return compileFields(layout.fields, depth, undefined)
     case 'enum': {
-      const variants = layout.variants.map((variant) => compileFields(variant.fields, depth, variant.name).decode)
-      return {
-        minimumSize: 1,
-        decode: (reader) => {
-          const start = reader.offset
-          const index = reader.readUleb128()
-          const decode = variants[index]
-          if (decode) return decode(reader)
-          throw reader.fault(`variant ${index} of ${layout.name}, which has ${variants.length}`, start)
-        },
-      }
+      const variants = layout.variants.map((variant) => compileFields(variant.fields, depth, variant.name).print)
+      return variable((reader, out) => variants[readVariantIndex(reader, layout)]!(reader, out))
     }
+    case 'function':
+      return variable((reader, out) => printClosure(reader, out, depth, compileNested))
     default:
-      return PRIMITIVE_DECODERS[layout.kind]!
+      return PRIMITIVE_PRINTERS[layout.kind]!
   }
 }
 
-function compileOption(layout: Layout & { kind: 'option' }, depth: number): CompiledDecoder {
+/** The printer of a layout that came with a value; the value's own depth counts. */
+function compileNested(layout: Layout, depth: number): JsonPrinter {
+  return compilePrinter(layout, depth).print
+}
+
+function optionPrinter(layout: Layout & { kind: 'option' }, depth: number): JsonPrinter {
   const hexList = layout.declaredAs === 'struct' && layout.element.kind === 'u8'
-  const { decode } = compileDecoder(layout.element, depth + 1)
-  return {
-    minimumSize: 1,
-    decode: (reader) => {
-      const start = reader.offset
-      const count = reader.readUleb128()
-      if (count > 1) throw reader.fault(`an Option of ${count} elements`, start)
-      if (hexList) return count === 0 ? '{"vec":"0x"}' : `{"vec":"${bytesToHex(reader.readBytes(1))}"}`
-      return count === 0 ? '{"vec":[]}' : `{"vec":[${decode(reader)}]}`
-    },
+  const { print } = compilePrinter(layout.element, depth + 1)
+  return (reader, out) => {
+    const count = readOptionCount(reader)
+    if (hexList) {
+      out.raw(TEXT.hexVec)
+      const start = reader.skip(count)
+      out.hex(reader.bytes, start, start + count)
+      out.raw(TEXT.hexVecEnd)
+      return
+    }
+    out.raw(TEXT.vec)
+    if (count === 1) print(reader, out)
+    out.raw(TEXT.vecEnd)
+  }
+}
+
+function listPrinter({ print, minimumSize }: CompiledPrinter): JsonPrinter {
+  return (reader, out) => {
+    const count = readElementCount(reader, minimumSize)
+    out.byte(0x5b)
+    let at = 0
+    try {
+      for (; at < count; at++) {
+        if (at > 0) out.byte(COMMA)
+        print(reader, out)
+      }
+    } catch (error) {
+      throw faultInside(`[${at}]`, error)
+    }
+    out.byte(0x5d)
+  }
+}
+
+/** `[{"key":…,"value":…},…]`; keys stand in ascending order of their bytes, each once. */
+function mapPrinter(layout: Layout & { kind: 'map' }, depth: number): JsonPrinter {
+  const key = compilePrinter(layout.key, depth + 1)
+  const value = compilePrinter(layout.value, depth + 1)
+  return (reader, out) => {
+    const count = readElementCount(reader, key.minimumSize + value.minimumSize)
+    out.byte(0x5b)
+    let previous: Buffer | undefined
+    let at = 0
+    try {
+      for (; at < count; at++) {
+        if (at > 0) out.byte(COMMA)
+        out.raw(TEXT.key)
+        const start = reader.offset
+        key.print(reader, out)
+        previous = reader.expectAscending(previous, start)
+        out.raw(TEXT.value)
+        value.print(reader, out)
+        out.byte(0x7d)
+      }
+    } catch (error) {
+      throw faultInside(`[${at}]`, error)
+    }
+    out.byte(0x5d)
   }
 }
 
@@ -117,10 +209,11 @@ function compileFields(
   fields: readonly LayoutField[],
   depth: number,
   variantName: string | undefined,
-): CompiledDecoder {
-  const decoders = fields.map((field) => compileDecoder(field.layout, depth + 1))
-  const decode = decoders.map((decoder) => decoder.decode)
-  const minimumSize = decoders.reduce((sum, decoder) => sum + decoder.minimumSize, variantName === undefined ? 0 : 1)
+): CompiledPrinter {
+  const compiled = fields.map((field) => compilePrinter(field.layout, depth + 1))
+  const print = compiled.map((one) => one.print)
+  const minimumSize = compiled.reduce((sum, one) => sum + one.minimumSize, variantName === undefined ? 0 : 1)
+  const fixedSize = variantName === undefined && compiled.every((one) => one.fixedSize)
 
   const members = fields.map((field, index) => ({ name: field.name, index }))
   if (variantName !== undefined) members.push({ name: '__variant__', index: -1 })
@@ -128,7 +221,7 @@ function compileFields(
 
   // Text before each printed value; the variant's member is text alone.
   const order: number[] = []
-  const before: string[] = []
+  const before: Uint8Array[] = []
   let text = '{'
   for (const [place, { name, index }] of members.entries()) {
     text += `${place === 0 ? '' : ','}${JSON.stringify(name)}:`
@@ -136,99 +229,131 @@ function compileFields(
       text += JSON.stringify(variantName)
     } else {
       order.push(index)
-      before.push(text)
+      before.push(new TextEncoder().encode(text))
       text = ''
     }
   }
-  const end = `${text}}`
-  const count = fields.length
-  const declaredInOrder = order.every((index, place) => index === place)
-
+  const end = new TextEncoder().encode(`${text}}`)
+  const inOrder = order.every((index, place) => index === place)
+  const printFields = inOrder
+    ? printInOrder(print, before)
+    : compiled.slice(0, -1).every((one) => one.fixedSize)
+      ? printByOffset(compiled, order, before)
+      : printAndSort(print, order, before)
   return {
     minimumSize,
-    decode: (reader) => {
-      let at = 0
-      try {
-        if (declaredInOrder) {
-          let printed = ''
-          for (; at < count; at++) printed += before[at]! + decode[at]!(reader)
-          return printed + end
-        }
-        const values = new Array<string>(count)
-        for (; at < count; at++) values[at] = decode[at]!(reader)
-        let printed = ''
-        for (let place = 0; place < count; place++) printed += before[place]! + values[order[place]!]!
-        return printed + end
-      } catch (error) {
-        throw at < count ? faultInside(fields[at]!.name, error) : error
-      }
+    fixedSize,
+    print(reader, out) {
+      printFields(reader, out, fields)
+      out.raw(end)
     },
   }
 }
 
-function sequenceDecoder({ decode, minimumSize }: CompiledDecoder): Decoder {
-  return (reader) => {
-    const start = reader.offset
-    const count = reader.readLength()
-    if (minimumSize === 0 ? count > MAX_ZERO_SIZED_ELEMENTS : count * minimumSize > reader.remaining) {
-      throw reader.fault(`unexpected end of input: ${count} elements in ${reader.remaining} bytes`, start)
-    }
-    if (count === 0) return '[]'
+/** Prints the values of all fields, each behind its text. */
+type FieldsPrinter = (reader: ByteReader, out: JsonTextWriter, fields: readonly LayoutField[]) => void
+
+function printInOrder(print: readonly JsonPrinter[], before: readonly Uint8Array[]): FieldsPrinter {
+  const count = print.length
+  return (reader, out, fields) => {
     let at = 0
     try {
-      let printed = `[${decode(reader)}`
-      for (at = 1; at < count; at++) {
-        printed += `,${decode(reader)}`
-        if (printed.length > MAX_JSON_TEXT_LENGTH) {
-          throw new LedgerStateError(
-            'type_too_large',
-            `the value prints to more than ${MAX_JSON_TEXT_LENGTH} characters`,
-          )
-        }
+      for (; at < count; at++) {
+        out.raw(before[at]!)
+        print[at]!(reader, out)
       }
-      return `${printed}]`
     } catch (error) {
-      throw faultInside(`[${at}]`, error)
+      throw faultInside(fields[at]!.name, error)
     }
   }
 }
 
-/** Decimal digits; numbers below 2^53 are printed without a bigint, about 4 times as fast. */
-function readU64Text(reader: ByteReader): string {
-  const high = reader.bytes.length - reader.offset >= 8 ? highWord(reader) : 0x20_0000
-  if (high >= 0x20_0000) return String(reader.readU64())
-  return String(reader.readU32() + reader.readU32() * 0x1_0000_0000)
-}
-
-function highWord({ bytes, offset }: ByteReader): number {
-  return (
-    (bytes[offset + 4]! | (bytes[offset + 5]! << 8) | (bytes[offset + 6]! << 16) | (bytes[offset + 7]! << 24)) >>> 0
-  )
-}
-
-function wideIntegerDecoder(kind: string): CompiledDecoder {
-  const { bytes: width, signed } = INTEGER_WIDTH[kind]!
-  return {
-    minimumSize: width,
-    decode: (reader) => {
-      let value = 0n
-      const at = reader.skip(width)
-      for (let byte = width - 8; byte >= 0; byte -= 8) value = (value << 64n) | reader.bytes.readBigUInt64LE(at + byte)
-      return `"${signed ? BigInt.asIntN(width * 8, value) : value}"`
-    },
+/** All fields but the last declared have a known size, so each is found without reading those before it. */
+function printByOffset(
+  compiled: readonly CompiledPrinter[],
+  order: readonly number[],
+  before: readonly Uint8Array[],
+): FieldsPrinter {
+  const offsets: number[] = []
+  let size = 0
+  for (const { minimumSize } of compiled) {
+    offsets.push(size)
+    size += minimumSize
+  }
+  const print = order.map((index) => compiled[index]!.print)
+  const starts = order.map((index) => offsets[index]!)
+  const count = order.length
+  return (reader, out, fields) => {
+    const base = reader.offset
+    let end = base
+    let place = 0
+    try {
+      for (; place < count; place++) {
+        out.raw(before[place]!)
+        reader.offset = base + starts[place]!
+        print[place]!(reader, out)
+        if (reader.offset > end) end = reader.offset
+      }
+    } catch (error) {
+      throw faultInside(fields[order[place]!]!.name, error)
+    }
+    reader.offset = end
   }
 }
 
-function readAddressText(reader: ByteReader): string {
-  const at = reader.skip(ADDRESS_LENGTH)
-  return hexDigitsToShortHex(reader.bytes.toString('hex', at, at + ADDRESS_LENGTH))
+/** Prints the values as they are declared, then lays them out behind themselves in order, and moves that forward. */
+function printAndSort(
+  print: readonly JsonPrinter[],
+  order: readonly number[],
+  before: readonly Uint8Array[],
+): FieldsPrinter {
+  const count = print.length
+  return (reader, out, fields) => {
+    const start = out.length
+    const ends = new Array<number>(count)
+    let at = 0
+    try {
+      for (; at < count; at++) {
+        print[at]!(reader, out)
+        ends[at] = out.length
+      }
+    } catch (error) {
+      throw faultInside(fields[at]!.name, error)
+    }
+    const sorted = out.length
+    for (let place = 0; place < count; place++) {
+      const index = order[place]!
+      out.raw(before[place]!)
+      out.copyWithin(index === 0 ? start : ends[index - 1]!, ends[index]!)
+    }
+    out.moveBack(sorted, start)
+  }
 }
 
-function readHexText(reader: ByteReader): string {
-  return `"${bytesToHex(reader.readByteString())}"`
+/** Numbers below 2^53 are printed without a bigint. */
+function printU64(reader: ByteReader, out: JsonTextWriter): void {
+  const low = reader.readU32()
+  const high = reader.readU32()
+  out.byte(QUOTE)
+  if (high < 0x20_0000) out.decimal(high * 0x1_0000_0000 + low)
+  else out.ascii(String((BigInt(high) << 32n) | BigInt(low)))
+  out.byte(QUOTE)
 }
 
-function readStringText(reader: ByteReader): string {
-  const bytes = reader.readByteString()
-  return isUtf8(bytes) ? JSON.stringify(bytes.toString('utf8')) : `"Unparsable utf-8 ${bytesToHex(bytes)}"`
+function wideIntegerPrinter(kind: string): CompiledPrinter {
+  const { bytes: width, signed } = INTEGER_WIDTH[kind]!
+  return fixed(width, (reader, out) => {
+    const value = reader.readWideInteger(width)
+    out.byte(QUOTE)
+    out.ascii(String(signed ? BigInt.asIntN(width * 8, value) : value))
+    out.byte(QUOTE)
+  })
+}
+
+function printHex(reader: ByteReader, out: JsonTextWriter): void {
+  const length = reader.readLength()
+  const start = reader.skip(length)
+  out.byte(QUOTE)
+  out.hex(reader.bytes, start, start + length)
+  out.byte(QUOTE)
 }

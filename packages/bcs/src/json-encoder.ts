@@ -64,6 +64,11 @@ function compileEncoder(layout: Layout, depth: number): Encoder {
       return structEncoder(layout.fields, depth)
     case 'enum':
       return enumEncoder(layout.variants, depth)
+    case 'map':
+      throw new LedgerStateError(
+        'unsupported_type',
+        'BCS maps are not written from JSON: Move has no type of that form',
+      )
     case 'signer':
       throw new LedgerStateError('unsupported_type', 'Type layouts cannot contain signer')
     case 'function':

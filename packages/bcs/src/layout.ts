@@ -29,6 +29,8 @@ export type Layout =
   | { readonly kind: 'object' }
   | { readonly kind: 'struct'; readonly name: string; readonly fields: readonly LayoutField[] }
   | { readonly kind: 'enum'; readonly name: string; readonly variants: readonly LayoutVariant[] }
+  /** A map of BCS itself, as resource groups are: entries in ascending order of the bytes of their keys. */
+  | { readonly kind: 'map'; readonly key: Layout; readonly value: Layout }
   /** A function value. Keys cannot hold one. */
   | { readonly kind: 'function' }
 

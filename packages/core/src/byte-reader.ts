@@ -66,6 +66,26 @@ export class ByteReader {
     return this.bytes.readBigUInt64LE(this.skip(8))
   }
 
+  /** An unsigned integer of `width` bytes, a multiple of 8. */
+  readWideInteger(width: number): bigint {
+    const at = this.skip(width)
+    let value = 0n
+    for (let byte = width - 8; byte >= 0; byte -= 8) value = (value << 64n) | this.bytes.readBigUInt64LE(at + byte)
+    return value
+  }
+
+  /**
+   * The map key that was read from `start` on, as it must be: above the key before it in the order of bytes.
+   * Maps in BCS are sorted and hold no key twice.
+   */
+  expectAscending(previous: Buffer | undefined, start: number): Buffer {
+    const key = this.bytes.subarray(start, this.offset)
+    if (previous && Buffer.compare(previous, key) >= 0) {
+      throw this.fault('map keys are not in ascending order, or repeated', start)
+    }
+    return key
+  }
+
   /** ULEB128 of at most 32 bits, in its shortest form. */
   readUleb128(): number {
     const start = this.offset

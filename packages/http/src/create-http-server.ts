@@ -120,7 +120,7 @@ export function createHttpServer({
     const valueType = parseTypeMember('value_type', body.valueType)
     const state = pin(request, version)
     const item = state.readTableItem({ handle, keyType, valueType, key: body.key })
-    send(reply, state.ledger, format, format === 'json' ? item.toJson() : item.bytes)
+    send(reply, state.ledger, format, format === 'json' ? item.toJsonUtf8() : item.bytes)
   })
 
   app.post<{ Params: { table_handle: string } }>('/v1/tables/:table_handle/raw_item', (request, reply) => {

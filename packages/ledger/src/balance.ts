@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer'
+import type { Buffer } from 'node:buffer'
 import type { StateView } from '@ledger-state/core'
 import {
   ADDRESS_LENGTH,
@@ -117,9 +117,7 @@ function readGroupMembers(group: Uint8Array, ...wanted: string[]): Map<string, U
     for (let count = reader.readLength(); count > 0; count--) {
       const start = reader.offset
       const name = typeTagToText(readStructTag(reader))
-      const key = reader.bytes.subarray(start, reader.offset)
-      if (previous && Buffer.compare(previous, key) >= 0) return undefined
-      previous = key
+      previous = reader.expectAscending(previous, start)
       const value = reader.readByteString()
       if (wanted.includes(name)) members.set(name, value)
     }

@@ -1,10 +1,10 @@
-import { type JsonValue, jsonValueToText } from '@ledger-state/bcs'
+import { type Codec, type JsonValue, jsonValueToText } from '@ledger-state/bcs'
 import type { LedgerInfo, StateReader, StateView } from '@ledger-state/core'
 import { addressToShortHex, bytesToHex, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
 import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { type Asset, readBalance } from './balance.js'
 import { tableItemKey } from './state-key.js'
-import { type ResolvedType, TypeResolver } from './type-resolver.js'
+import { TypeResolver } from './type-resolver.js'
 
 export interface TableItemRequest {
   /** 32 bytes. */
@@ -19,6 +19,8 @@ export interface TableItem {
   readonly bytes: Uint8Array
   /** @throws `value_type_mismatch` where the value type cannot be resolved or the bytes are not of it */
   toJson(): string
+  /** The same as UTF-8. */
+  toJsonUtf8(): Buffer
 }
 
 /** The three reads at one version. All of them, and `ledger`, speak of the same state of the ledger. */
@@ -66,22 +68,25 @@ function createLedgerState(view: StateView, types: TypeResolver): LedgerState {
     ledger: view.ledger,
     readTableItem({ handle, keyType, valueType, key }) {
       const keyBytes = withTypeErrors('invalid_value', `key of type ${typeTagToText(keyType)}`, () =>
-        types.resolve(keyType, view).encodeFromJson(key),
+        types.resolve(keyType, view).jsonToBytes(key),
       )
       const bytes = find(handle, keyBytes, () => jsonValueToText(key))
-      return { bytes, toJson: () => decodeValue(types, view, valueType, bytes) }
+      const decode = <T>(read: (codec: Codec) => T) => decodeValue(types, view, valueType, read)
+      return {
+        bytes,
+        toJson: () => decode((codec) => codec.bytesToJson(bytes)),
+        toJsonUtf8: () => decode((codec) => codec.bytesToJsonUtf8(bytes)),
+      }
     },
     readRawTableItem: (handle, key) => find(handle, key, () => bytesToHex(key)),
     readBalance: (owner, asset) => readBalance(view, owner, asset),
   }
 }
 
-function decodeValue(types: TypeResolver, view: StateView, valueType: TypeTag, bytes: Uint8Array): string {
+function decodeValue<T>(types: TypeResolver, view: StateView, valueType: TypeTag, read: (codec: Codec) => T): T {
   const text = typeTagToText(valueType)
-  const type: ResolvedType = withTypeErrors('value_type_mismatch', `value_type ${text}`, () =>
-    types.resolve(valueType, view),
-  )
-  return withTypeErrors('value_type_mismatch', `the stored value is not a ${text}`, () => type.decodeToJson(bytes))
+  const codec = withTypeErrors('value_type_mismatch', `value_type ${text}`, () => types.resolve(valueType, view))
+  return withTypeErrors('value_type_mismatch', `the stored value is not a ${text}`, () => read(codec))
 }
 
 /** Faults of types and values are the caller's, who named them: one code, and the message says of what. */

@@ -1,19 +1,10 @@
-import { createJsonDecoder, createJsonEncoder, type JsonValue, type Layout } from '@ledger-state/bcs'
+import { type Codec, codecOf } from '@ledger-state/bcs'
 import type { StateView } from '@ledger-state/core'
 import { addressToShortHex } from '@ledger-state/core'
 import { layoutOf, type ModuleId, type MoveModule, readModule } from '@ledger-state/move-module'
 import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { LruMap } from './lru-map.js'
 import { moduleKey } from './state-key.js'
-
-/** A type as it stood at some version, with its codec. */
-export interface ResolvedType {
-  readonly layout: Layout
-  /** @throws `invalid_bcs` */
-  decodeToJson(bytes: Uint8Array): string
-  /** @throws `invalid_value`, `unsupported_type` */
-  encodeFromJson(value: JsonValue): Uint8Array
-}
 
 interface Dependency {
   readonly key: Uint8Array
@@ -22,7 +13,7 @@ interface Dependency {
 }
 
 interface CachedType {
-  readonly type: ResolvedType
+  readonly codec: Codec
   readonly dependencies: readonly Dependency[]
   /** First version at which all modules stood as they were used. */
   readonly from: bigint
@@ -36,7 +27,7 @@ const CACHED_STATES_OF_TYPE = 8
 const CACHED_MODULES = 1_024
 
 /**
- * Resolves types through the modules of the ledger as they were at the version read. A resolved type is kept together
+ * Resolves types to their codecs through the modules of the ledger as they were at the version read. A resolved type is kept together
  * with the versions that wrote its modules, and is good for every version at which those are still the newest: inside
  * the span that was seen it costs no look-up, beyond it one per module.
  */
@@ -45,16 +36,16 @@ export class TypeResolver {
   readonly #modules = new LruMap<string, MoveModule>(CACHED_MODULES)
 
   /** @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`, `invalid_module` */
-  resolve(tag: TypeTag, view: StateView): ResolvedType {
+  resolve(tag: TypeTag, view: StateView): Codec {
     const text = typeTagToText(tag)
     const states = this.#types.get(text) ?? []
     const { version } = view
     for (const state of states) {
-      if (state.from <= version && (version <= state.seenUntil || standsAt(state, view))) return state.type
+      if (state.from <= version && (version <= state.seenUntil || standsAt(state, view))) return state.codec
     }
     const resolved = this.#resolveAnew(tag, view)
     this.#types.set(text, [resolved, ...states].slice(0, CACHED_STATES_OF_TYPE))
-    return resolved.type
+    return resolved.codec
   }
 
   #resolveAnew(tag: TypeTag, view: StateView): CachedType {
@@ -67,10 +58,10 @@ export class TypeResolver {
       dependencies.set(name, { key, version: entry.version })
       return this.#parsedModule(`${name}@${entry.version}`, entry.value)
     }
-    const type = createResolvedType(layoutOf(tag, getModule))
+    const codec = codecOf(layoutOf(tag, getModule))
     const used = [...dependencies.values()]
     const from = used.reduce((newest, { version }) => (version > newest ? version : newest), 0n)
-    return { type, dependencies: used, from, seenUntil: view.version }
+    return { codec, dependencies: used, from, seenUntil: view.version }
   }
 
   #parsedModule(nameAtVersion: string, bytes: Uint8Array): MoveModule {
@@ -88,20 +79,4 @@ function standsAt(state: CachedType, view: StateView): boolean {
   }
   state.seenUntil = view.version
   return true
-}
-
-function createResolvedType(layout: Layout): ResolvedType {
-  let decode: ((bytes: Uint8Array) => string) | undefined
-  let encode: ((value: JsonValue) => Uint8Array) | undefined
-  return {
-    layout,
-    decodeToJson(bytes) {
-      decode ??= createJsonDecoder(layout)
-      return decode(bytes)
-    },
-    encodeFromJson(value) {
-      encode ??= createJsonEncoder(layout)
-      return encode(value)
-    },
-  }
 }

@@ -15,6 +15,7 @@ export const TABLE = {
   identifiers: 0x07,
   addresses: 0x08,
   structDefinitions: 0x0a,
+  metadata: 0x10,
 } as const
 
 export const FIELDS = { native: 1, declared: 2, variants: 3 } as const
@@ -54,4 +55,7 @@ export const LIMIT = {
   typeParameters: 255,
   typeParameterIndex: 65_536,
   tokenDepth: 256,
+  signatureTokens: 255,
+  metadataKeyBytes: 1_023,
+  metadataValueBytes: 65_535,
 } as const

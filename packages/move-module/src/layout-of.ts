@@ -1,6 +1,6 @@
 import type { Layout, LayoutField } from '@ledger-state/bcs'
 import { addressToLongHex, addressToShortHex, LedgerStateError } from '@ledger-state/core'
-import { type StructTag, type TypeTag, typeTagToText } from '@ledger-state/type-tag'
+import { type FunctionSlot, type StructTag, type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 import type { FieldDefinition, ModuleId, MoveModule, SignatureToken, StructDefinition } from './module-definition.js'
 
 /** Finds a module as it stands at the version in question; undefined where there is none. */
@@ -49,6 +49,8 @@ class LayoutResolver {
         return { kind: 'vector', element: this.resolve(tag.element, depth + 1) }
       case 'struct':
         return this.#resolveStruct(tag, depth)
+      case 'function':
+        return { kind: 'function' }
       case 'signer':
         throw new LedgerStateError('unsupported_type', 'Type layouts cannot contain signer: it has no stored values')
       default:
@@ -97,10 +99,6 @@ class LayoutResolver {
   }
 
   #layoutOfToken(token: SignatureToken, typeArguments: readonly TypeTag[], depth: number): Layout {
-    if (token.kind === 'function') {
-      this.#work++
-      return { kind: 'function' }
-    }
     return this.resolve(this.#substitute(token, typeArguments), depth)
   }
 
@@ -119,12 +117,25 @@ class LayoutResolver {
         if (argument) return argument
         throw new LedgerStateError('type_argument_count', `type parameter ${token.index} of ${typeArguments.length}`)
       }
+      case 'function': {
+        const slots = (tokens: readonly SignatureToken[]) =>
+          tokens.map((slot) => this.#substituteSlot(slot, typeArguments))
+        const { kind, abilities } = token
+        return { kind, abilities, parameters: slots(token.parameters), results: slots(token.results) }
+      }
       case 'reference':
-      case 'function':
-        throw new LedgerStateError('unsupported_type', `a ${token.kind} type as part of a stored type has no layout`)
+        throw new LedgerStateError('unsupported_type', 'a reference type as part of a stored type has no layout')
       default:
         return token
     }
+  }
+
+  #substituteSlot(token: SignatureToken, typeArguments: readonly TypeTag[]): FunctionSlot {
+    const [passing, inner] =
+      token.kind !== 'reference'
+        ? (['value', token] as const)
+        : ([token.mutable ? 'mutableReference' : 'reference', token.to] as const)
+    return { passing, type: this.#substitute(inner, typeArguments) }
   }
 
   #findDefinition(tag: StructTag): StructDefinition {
@@ -150,10 +161,22 @@ class LayoutResolver {
   #sizeOf(tag: TypeTag): number {
     const known = this.#sizes.get(tag)
     if (known !== undefined) return known
-    const parts = tag.kind === 'vector' ? [tag.element] : tag.kind === 'struct' ? tag.typeArguments : []
-    const size = parts.reduce((sum, part) => sum + this.#sizeOf(part), 1)
+    const size = partsOf(tag).reduce((sum, part) => sum + this.#sizeOf(part), 1)
     this.#sizes.set(tag, size)
     return size
+  }
+}
+
+function partsOf(tag: TypeTag): readonly TypeTag[] {
+  switch (tag.kind) {
+    case 'vector':
+      return [tag.element]
+    case 'struct':
+      return tag.typeArguments
+    case 'function':
+      return [...tag.parameters, ...tag.results].map(({ type }) => type)
+    default:
+      return []
   }
 }
 

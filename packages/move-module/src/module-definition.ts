@@ -1,4 +1,4 @@
-import type { PrimitiveType } from '@ledger-state/type-tag'
+import type { PrimitiveType, StructTag } from '@ledger-state/type-tag'
 
 /** Bits of an ability set. */
 export const ABILITY = { copy: 1, drop: 2, store: 4, key: 8 } as const
@@ -20,8 +20,13 @@ export type SignatureToken =
       readonly typeArguments: readonly SignatureToken[]
     }
   | { readonly kind: 'typeParameter'; readonly index: number }
-  | { readonly kind: 'reference'; readonly to: SignatureToken }
-  | { readonly kind: 'function' }
+  | { readonly kind: 'reference'; readonly mutable: boolean; readonly to: SignatureToken }
+  | {
+      readonly kind: 'function'
+      readonly abilities: number
+      readonly parameters: readonly SignatureToken[]
+      readonly results: readonly SignatureToken[]
+    }
 
 export interface FieldDefinition {
   readonly name: string
@@ -41,6 +46,8 @@ export interface TypeParameter {
 
 interface TypeDefinition {
   readonly name: string
+  /** The group whose stored value holds this resource among others, from the metadata of the module. */
+  readonly resourceGroup?: StructTag | undefined
   readonly abilities: number
   readonly typeParameters: readonly TypeParameter[]
 }

@@ -23,9 +23,14 @@ const token: fc.Arbitrary<SignatureToken> = fc.letrec<{ token: SignatureToken }>
     { maxDepth: 4 },
     fc.constantFrom(...PRIMITIVE_TYPES).map((kind) => ({ kind })),
     fc.nat(300).map((index) => ({ kind: 'typeParameter' as const, index })),
-    fc.constant({ kind: 'function' as const }),
+    fc.record({
+      kind: fc.constant('function' as const),
+      abilities: fc.nat(15),
+      parameters: fc.array(tie('token'), { maxLength: 2 }),
+      results: fc.array(tie('token'), { maxLength: 2 }),
+    }),
     tie('token').map((element) => ({ kind: 'vector' as const, element })),
-    tie('token').map((to) => ({ kind: 'reference' as const, to })),
+    fc.record({ kind: fc.constant('reference' as const), mutable: fc.boolean(), to: tie('token') }),
     fc.record({
       kind: fc.constant('struct' as const),
       module: moduleId,
@@ -149,7 +154,7 @@ describe('layoutOf', () => {
       struct('Pair2', { a: T0 }, 2),
       struct('Wide0', { a: { kind: 'u8' }, b: { kind: 'u8' } }),
       ...Array.from({ length: 40 }, (_, at) => struct(`Wide${at + 1}`, { a: of(`Wide${at}`), b: of(`Wide${at}`) })),
-      struct('Closure', { call: { kind: 'function' } }),
+      struct('Closure', { call: { kind: 'function', abilities: 0, parameters: [], results: [] } }),
       { kind: 'native', name: 'Native', abilities: 0, typeParameters: [] },
     ],
   }

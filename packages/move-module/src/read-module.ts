@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { ADDRESS_LENGTH, ByteReader, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
-import { primitiveTag } from '@ledger-state/type-tag'
+import { primitiveTag, type StructTag } from '@ledger-state/type-tag'
 import {
   ENUM_VERSION,
   FIELDS,
@@ -22,6 +22,7 @@ import type {
   TypeParameter,
   VariantDefinition,
 } from './module-definition.js'
+import { type MetadataEntry, readResourceGroups } from './module-metadata.js'
 
 /**
  * Reads the struct and enum definitions of a compiled module, versions 5 to 10, in time linear in its length.
@@ -82,7 +83,8 @@ class ModuleReader {
     this.#structHandles = entries(TABLE.structHandles, (reader) => this.#readStructHandle(reader))
     const self = readReference(this.#frame, this.#moduleHandles, 'module handle')
     const structs = entries(TABLE.structDefinitions, (reader) => this.#readStructDefinition(reader))
-    return { ...self, version: this.#version, structs }
+    const groups = readResourceGroups(entries(TABLE.metadata, readMetadataEntry))
+    return { ...self, version: this.#version, structs: structs.map((one) => withGroup(one, groups.get(one.name))) }
   }
 
   #readVersion(): number {
@@ -178,7 +180,7 @@ class ModuleReader {
         return { kind: 'vector', element: inner() }
       case 'reference':
       case 'mutableReference':
-        return { kind: 'reference', to: inner() }
+        return { kind: 'reference', mutable: token.kind === 'mutableReference', to: inner() }
       case 'typeParameter':
         return { kind: 'typeParameter', index: readBounded(reader, LIMIT.typeParameterIndex, 'type parameter index') }
       case 'struct':
@@ -190,15 +192,27 @@ class ModuleReader {
         return { kind: 'struct', module, name, typeArguments: this.#readTokens(reader, count, depth + 1) }
       }
       case 'function': {
-        reader.readU8()
-        const count = readBounded(reader, LIMIT.index, 'arguments') + readBounded(reader, LIMIT.index, 'results')
-        this.#readTokens(reader, count, depth + 1)
-        return { kind: 'function' }
+        const abilities = reader.readU8()
+        const parameterCount = readBounded(reader, LIMIT.signatureTokens, 'parameters')
+        const resultCount = readBounded(reader, LIMIT.signatureTokens, 'results')
+        const parameters = this.#readTokens(reader, parameterCount, depth + 1)
+        const results = this.#readTokens(reader, resultCount, depth + 1)
+        return { kind: 'function', abilities, parameters, results }
       }
       default:
         return primitiveTag(token.kind)!
     }
   }
+}
+
+function withGroup(definition: StructDefinition, resourceGroup: StructTag | undefined): StructDefinition {
+  return resourceGroup ? { ...definition, resourceGroup } : definition
+}
+
+function readMetadataEntry(reader: ByteReader): MetadataEntry {
+  const key = reader.readBytes(readBounded(reader, LIMIT.metadataKeyBytes, 'bytes in a metadata key'))
+  const value = reader.readBytes(readBounded(reader, LIMIT.metadataValueBytes, 'bytes of metadata'))
+  return { key, value }
 }
 
 function readIdentifier(reader: ByteReader): string {

@@ -1,10 +1,11 @@
 import { addressToLongHex, ByteWriter, LedgerStateError } from '@ledger-state/core'
 import { ENUM_VERSION, FIELDS, FLAVOUR, FLAVOURED_VERSION, MAGIC, TABLE, TOKEN } from './binary-format.js'
 import type { FieldDefinition, ModuleId, MoveModule, SignatureToken, StructDefinition } from './module-definition.js'
+import { ATTRIBUTES_KEY, resourceGroupsToMetadata } from './module-metadata.js'
 
 /**
- * Writes a module that defines types and nothing else: no functions, no metadata. `readModule` reads it back as it
- * was given. Meant for demonstration ledgers and tests; a chain's verifier was never asked.
+ * Writes a module that defines types and nothing else: no functions, and of metadata only which structs are members of
+ * resource groups. `readModule` reads it back as it was given. Meant for demonstration ledgers and tests; a chain's verifier was never asked.
  * @throws `unsupported_type` for a token or an enum that the module's version does not know
  */
 export function writeModule(module: MoveModule): Uint8Array {
@@ -52,6 +53,7 @@ class ModuleWriter {
       { kind: TABLE.identifiers, content: this.#identifiers.toBytes() },
       { kind: TABLE.addresses, content: this.#addresses.toBytes() },
       { kind: TABLE.structDefinitions, content: this.#structDefinitions.toBytes() },
+      { kind: TABLE.metadata, content: this.#metadata() },
     ].filter(({ content }) => content.length > 0)
 
     const { version } = this.#module
@@ -64,6 +66,11 @@ class ModuleWriter {
     }
     for (const { content } of tables) writer.bytes(content)
     return writer.uleb128(self).toBytes()
+  }
+
+  #metadata(): Uint8Array {
+    const value = resourceGroupsToMetadata(this.#module.structs)
+    return value ? new ByteWriter().string(ATTRIBUTES_KEY).byteString(value).toBytes() : new Uint8Array(0)
   }
 
   #ownHandle(definition: StructDefinition): number {
@@ -107,7 +114,7 @@ class ModuleWriter {
         this.#writeToken(token.element)
         break
       case 'reference':
-        writer.u8(TOKEN.reference.tag)
+        writer.u8(token.mutable ? TOKEN.mutableReference.tag : TOKEN.reference.tag)
         this.#writeToken(token.to)
         break
       case 'typeParameter':
@@ -115,7 +122,9 @@ class ModuleWriter {
         break
       case 'function':
         this.#expectVersion(TOKEN.function.since, 'a function type')
-        writer.u8(TOKEN.function.tag).u8(0).uleb128(0).uleb128(0)
+        writer.u8(TOKEN.function.tag).u8(token.abilities)
+        writer.uleb128(token.parameters.length).uleb128(token.results.length)
+        for (const slot of [...token.parameters, ...token.results]) this.#writeToken(slot)
         break
       case 'struct': {
         const arity = token.typeArguments.length

@@ -1,5 +1,7 @@
 export { MAX_TYPE_NESTING, MAX_TYPE_TEXT_LENGTH, parseStructTag, parseTypeTag } from './parse-type-tag.js'
 export {
+  type FunctionSlot,
+  type FunctionTag,
   isStructTag,
   PRIMITIVE_TYPES,
   type PrimitiveTag,

@@ -1,9 +1,16 @@
 import { isUtf8 } from 'node:buffer'
 import { ADDRESS_LENGTH, type ByteReader, type ByteWriter } from '@ledger-state/core'
-import { type PrimitiveTag, type PrimitiveType, primitiveTag, type StructTag, type TypeTag } from './type-tag.js'
+import {
+  type FunctionSlot,
+  type PrimitiveTag,
+  type PrimitiveType,
+  primitiveTag,
+  type StructTag,
+  type TypeTag,
+} from './type-tag.js'
 
-/** Enum tags of `TypeTag` in BCS; 11, a function type, has no values that are keys or resources and is refused. */
-const BCS_TAG: Readonly<Record<PrimitiveType | 'vector' | 'struct', number>> = {
+/** Enum tags of `TypeTag` in BCS; see ledger-formats.md, section 1.4. */
+const BCS_TAG: Readonly<Record<PrimitiveType | 'vector' | 'struct' | 'function', number>> = {
   bool: 0,
   u8: 1,
   u64: 2,
@@ -15,6 +22,7 @@ const BCS_TAG: Readonly<Record<PrimitiveType | 'vector' | 'struct', number>> = {
   u16: 8,
   u32: 9,
   u256: 10,
+  function: 11,
   i8: 12,
   i16: 13,
   i32: 14,
@@ -31,6 +39,21 @@ export function writeTypeTag(writer: ByteWriter, tag: TypeTag): void {
   writer.uleb128(BCS_TAG[tag.kind])
   if (tag.kind === 'vector') writeTypeTag(writer, tag.element)
   else if (tag.kind === 'struct') writeStructTag(writer, tag)
+  else if (tag.kind === 'function') {
+    writeSlots(writer, tag.parameters)
+    writeSlots(writer, tag.results)
+    writer.u8(tag.abilities)
+  }
+}
+
+const PASSINGS = ['reference', 'mutableReference', 'value'] as const
+
+function writeSlots(writer: ByteWriter, slots: readonly FunctionSlot[]): void {
+  writer.uleb128(slots.length)
+  for (const { passing, type } of slots) {
+    writer.uleb128(PASSINGS.indexOf(passing))
+    writeTypeTag(writer, type)
+  }
 }
 
 export function writeStructTag(writer: ByteWriter, tag: StructTag): void {
@@ -46,6 +69,10 @@ export function readTypeTag(reader: ByteReader, depth = 0): TypeTag {
   if (kind === undefined) throw reader.fault('unknown type tag', start)
   if (kind === 'vector') return { kind, element: readTypeTag(reader, depth + 1) }
   if (kind === 'struct') return readStructTag(reader, depth)
+  if (kind === 'function') {
+    const parameters = readSlots(reader, depth)
+    return { kind, parameters, results: readSlots(reader, depth), abilities: reader.readU8() }
+  }
   return primitiveTag(kind) as PrimitiveTag
 }
 
@@ -54,12 +81,27 @@ export function readStructTag(reader: ByteReader, depth = 0): StructTag {
   const address = new Uint8Array(reader.readBytes(ADDRESS_LENGTH))
   const module = readName(reader)
   const name = readName(reader)
+  const typeArguments = readList(reader, () => readTypeTag(reader, depth + 1))
+  return { kind: 'struct', address, module, name, typeArguments }
+}
+
+function readSlots(reader: ByteReader, depth: number): FunctionSlot[] {
+  return readList(reader, () => {
+    const start = reader.offset
+    const passing = PASSINGS[reader.readUleb128()]
+    if (!passing) throw reader.fault('a slot of a function type that is neither a reference nor a value', start)
+    return { passing, type: readTypeTag(reader, depth + 1) }
+  })
+}
+
+/** Each item takes a byte at least, so a count above the bytes left is refused before anything is allocated. */
+function readList<T>(reader: ByteReader, readItem: () => T): T[] {
   const start = reader.offset
   const count = reader.readLength()
-  if (count > reader.remaining) throw reader.fault(`${count} type arguments in ${reader.remaining} bytes`, start)
-  const typeArguments: TypeTag[] = []
-  for (let at = 0; at < count; at++) typeArguments.push(readTypeTag(reader, depth + 1))
-  return { kind: 'struct', address, module, name, typeArguments }
+  if (count > reader.remaining) throw reader.fault(`${count} types in ${reader.remaining} bytes`, start)
+  const items: T[] = []
+  for (let at = 0; at < count; at++) items.push(readItem())
+  return items
 }
 
 function readName(reader: ByteReader): string {

@@ -115,10 +115,41 @@ describe('type tag BCS', () => {
     )
   })
 
+  it('round-trips function types', () => {
+    const slot = fc.record({
+      passing: fc.constantFrom('reference' as const, 'mutableReference' as const, 'value' as const),
+      type: arbitraryTypeTag,
+    })
+    const list = fc.array(slot, { maxLength: 3 })
+    const functionTag = fc.record({
+      kind: fc.constant('function' as const),
+      parameters: list,
+      results: list,
+      abilities: fc.nat(15),
+    })
+    fc.assert(
+      fc.property(functionTag, (tag) => {
+        const writer = new ByteWriter()
+        writeTypeTag(writer, tag)
+        expect(readTypeTag(new ByteReader(writer.toBytes()))).toEqual(tag)
+      }),
+    )
+    const u64 = { passing: 'value', type: { kind: 'u64' } } as const
+    const text = typeTagToText({
+      kind: 'function',
+      parameters: [{ ...u64, passing: 'reference' }, u64],
+      results: [u64],
+      abilities: 3,
+    })
+    expect(text).toBe('|&u64, u64|(u64) has copy + drop')
+  })
+
   it('refuses what is cut short, unknown or too deep', () => {
     const read = (bytes: number[]) => () => readTypeTag(new ByteReader(new Uint8Array(bytes)))
     expect(read([])).toThrow(/unexpected end/)
-    expect(read([11])).toThrow(/unknown type tag/)
+    expect(read([18])).toThrow(/unknown type tag/)
+    expect(read([11, 1, 3, 0, 0, 0])).toThrow(/neither a reference nor a value/)
+    expect(read([11, 255, 255, 3])).toThrow(/types in 0 bytes/)
     expect(read(new Array(100_000).fill(6))).toThrow(/nested more than/)
   })
 })

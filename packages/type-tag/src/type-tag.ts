@@ -38,8 +38,23 @@ export interface StructTag {
   readonly typeArguments: readonly TypeTag[]
 }
 
+/** A parameter or result of a function type. */
+export interface FunctionSlot {
+  readonly passing: 'reference' | 'mutableReference' | 'value'
+  readonly type: TypeTag
+}
+
+/** The type of a function value. It stands in type arguments of stored types and has no text that is parsed. */
+export interface FunctionTag {
+  readonly kind: 'function'
+  readonly parameters: readonly FunctionSlot[]
+  readonly results: readonly FunctionSlot[]
+  /** Bits: copy 1, drop 2, store 4, key 8. */
+  readonly abilities: number
+}
+
 /** The name of a Move type. Immutable. */
-export type TypeTag = PrimitiveTag | VectorTag | StructTag
+export type TypeTag = PrimitiveTag | VectorTag | StructTag | FunctionTag
 
 const PRIMITIVE_TAGS: ReadonlyMap<string, PrimitiveTag> = new Map(PRIMITIVE_TYPES.map((kind) => [kind, { kind }]))
 
@@ -64,9 +79,23 @@ export function typeTagToText(tag: TypeTag): string {
       const base = `${addressToShortHex(tag.address)}::${tag.module}::${tag.name}`
       return tag.typeArguments.length === 0 ? base : `${base}<${tag.typeArguments.map(typeTagToText).join(', ')}>`
     }
+    case 'function':
+      return `|${slotsToText(tag.parameters)}|(${slotsToText(tag.results)})${abilitiesToText(tag.abilities)}`
     default:
       return tag.kind
   }
+}
+
+const PASSING_PREFIX = { reference: '&', mutableReference: '&mut ', value: '' } as const
+const ABILITY_NAMES = ['copy', 'drop', 'store', 'key']
+
+function slotsToText(slots: readonly FunctionSlot[]): string {
+  return slots.map(({ passing, type }) => PASSING_PREFIX[passing] + typeTagToText(type)).join(', ')
+}
+
+function abilitiesToText(abilities: number): string {
+  const names = ABILITY_NAMES.filter((_, bit) => abilities & (1 << bit))
+  return names.length === 0 ? '' : ` has ${names.join(' + ')}`
 }
 
 /** Same type; the white space and address form of the texts they came from play no part. */

@@ -1,4 +1,4 @@
-import { createJsonEncoder, type Layout, parseJson } from '@ledger-state/bcs'
+import { type Codec, codecOf, parseJson } from '@ledger-state/bcs'
 import { addressToLongHex, ByteWriter, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
 import type { LedgerSource } from '@ledger-state/feed'
 import {
@@ -246,17 +246,13 @@ function encodeGroup(members: readonly [StructTag, Uint8Array][]): Uint8Array {
 /** Encodes values by the layouts that the demonstration's own modules give. */
 function createCodec(): (type: string, value: unknown) => Uint8Array {
   const modules = new Map(DEMO_MODULES.map((module) => [`${addressToLongHex(module.address)}::${module.name}`, module]))
-  const encoders = new Map<string, ReturnType<typeof createJsonEncoder>>()
-  const encoderOf = (type: string) => {
-    const layout: Layout = layoutOf(parseTypeTag(type), ({ address, name }) =>
-      modules.get(`${addressToLongHex(address)}::${name}`),
-    )
-    return createJsonEncoder(layout)
-  }
+  const codecs = new Map<string, Codec>()
+  const resolve = (type: string): Codec =>
+    codecOf(layoutOf(parseTypeTag(type), ({ address, name }) => modules.get(`${addressToLongHex(address)}::${name}`)))
   return (type, value) => {
-    const encode = encoders.get(type) ?? encoderOf(type)
-    encoders.set(type, encode)
-    return encode(parseJson(JSON.stringify(value)))
+    const codec = codecs.get(type) ?? resolve(type)
+    codecs.set(type, codec)
+    return codec.jsonToBytes(parseJson(JSON.stringify(value)))
   }
 }
 

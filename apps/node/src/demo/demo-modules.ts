@@ -29,6 +29,8 @@ function typeTagToToken(tag: TypeTag): SignatureToken {
         typeArguments: tag.typeArguments.map(typeTagToToken),
       }
     }
+    case 'function':
+      throw new TypeError('the demonstration has no function types')
     default:
       return tag
   }
