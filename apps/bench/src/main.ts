@@ -1,11 +1,13 @@
 import { parseArgs } from 'node:util'
+import { runCodecSuite } from './codec-suite.js'
 import { runLookupSuite } from './lookup-suite.js'
 
 const HELP = `Measures Ledger State on this machine, side by side in one run, as ratios.
 
-Usage: pnpm bench [lookup] [--keys N] [--depth N]
+Usage: pnpm bench [SUITE…] [--keys N] [--depth N]
 
-Suites:
+Suites (default: all):
+  codec   values to JSON and back, and type tags, beside @mysten/bcs and @aptos-labs/ts-sdk
   lookup  one look-up of the engine, latest and at a random version, beside bare lmdb
 
 Options:
@@ -18,12 +20,17 @@ const { values, positionals } = parseArgs({
   options: { keys: { type: 'string' }, depth: { type: 'string' }, help: { type: 'boolean' } },
   allowPositionals: true,
 })
-const unknown = positionals.find((suite) => suite !== 'lookup')
+const SUITES: Readonly<Record<string, () => void | Promise<void>>> = {
+  codec: runCodecSuite,
+  lookup: () => runLookupSuite({ keys: Number(values.keys ?? 20_000), depth: Number(values.depth ?? 10) }),
+}
+const chosen = positionals.length > 0 ? positionals : Object.keys(SUITES)
+const unknown = chosen.find((suite) => !Object.hasOwn(SUITES, suite))
 if (values.help) {
   process.stdout.write(HELP)
 } else if (unknown !== undefined) {
   process.stderr.write(`bench: unknown suite ${JSON.stringify(unknown)}; see pnpm bench --help\n`)
   process.exitCode = 2
 } else {
-  await runLookupSuite({ keys: Number(values.keys ?? 20_000), depth: Number(values.depth ?? 10) })
+  for (const suite of chosen) await SUITES[suite]!()
 }

@@ -4,7 +4,7 @@ export { MAX_JSON_TEXT_BYTES } from './json-text-writer.js'
 export {
   isJsonObject,
   JsonNumber,
-  type JsonObject,
+  JsonObject,
   type JsonValue,
   jsonTypeName,
   jsonValueToText,

@@ -330,14 +330,9 @@ function printAndSort(
   }
 }
 
-/** Numbers below 2^53 are printed without a bigint. */
 function printU64(reader: ByteReader, out: JsonTextWriter): void {
   const low = reader.readU32()
-  const high = reader.readU32()
-  out.byte(QUOTE)
-  if (high < 0x20_0000) out.decimal(high * 0x1_0000_0000 + low)
-  else out.ascii(String((BigInt(high) << 32n) | BigInt(low)))
-  out.byte(QUOTE)
+  out.quotedU64(low, reader.readU32())
 }
 
 function wideIntegerPrinter(kind: string): CompiledPrinter {

@@ -3,6 +3,9 @@ import { isJsonObject, JsonNumber, type JsonObject, type JsonValue, jsonTypeName
 import { INTEGER_WIDTH, type Layout, type LayoutField, type LayoutVariant, MAX_LAYOUT_DEPTH } from './layout.js'
 import { faultInside, faultWithPath } from './value-path.js'
 
+// One value is written at a time, start to end, so that all encoders share one buffer.
+const WRITER = new ByteWriter()
+
 type Encoder = (value: JsonValue | undefined, writer: ByteWriter) => void
 
 /**
@@ -14,13 +17,13 @@ type Encoder = (value: JsonValue | undefined, writer: ByteWriter) => void
 export function createJsonEncoder(layout: Layout): (value: JsonValue) => Uint8Array {
   const encode = compileEncoder(layout, 0)
   return (value) => {
-    const writer = new ByteWriter()
+    WRITER.reset()
     try {
-      encode(value, writer)
+      encode(value, WRITER)
     } catch (error) {
       throw faultWithPath(error)
     }
-    return writer.toBytes()
+    return WRITER.toBytes()
   }
 }
 
@@ -107,6 +110,11 @@ function integerEncoder(kind: string): Encoder {
   return (value, writer) => {
     if (!(value instanceof JsonNumber) && !(wide && typeof value === 'string')) throw mismatch(value, expected)
     const text = value instanceof JsonNumber ? value.text : value
+    const small = parseSmallDecimal(text)
+    if (small >= 0 && (wide || small <= most)) {
+      writer.unsigned(small, width)
+      return
+    }
     const integer = parseDecimal(text)
     if (integer === undefined) throw invalidValue(`${JSON.stringify(clip(text))} is not ${expected}`)
     if (integer < least || integer > most) throw invalidValue(`${clip(text)} does not fit in ${kind}`)
@@ -114,12 +122,31 @@ function integerEncoder(kind: string): Encoder {
   }
 }
 
+/** A number of at most 15 plain digits, which is exact; -1 for all other text. */
+function parseSmallDecimal(text: string): number {
+  const { length } = text
+  if (length === 0 || length > 15) return -1
+  let value = 0
+  for (let at = 0; at < length; at++) {
+    const digit = text.charCodeAt(at) - 0x30
+    if (digit < 0 || digit > 9) return -1
+    value = value * 10 + digit
+  }
+  return value
+}
+
 /** A decimal integer with an optional sign; so long a number that no type holds it comes back as its first digits. */
 function parseDecimal(text: string): bigint | undefined {
-  const digits = /^([+-]?)0*([0-9]+)$/.exec(text)
-  if (!digits) return undefined
-  const magnitude = BigInt(digits[2]!.slice(0, 80))
-  return digits[1] === '-' ? -magnitude : magnitude
+  const first = text.charCodeAt(0)
+  let start = first === 0x2b || first === 0x2d ? 1 : 0
+  if (start === text.length) return undefined
+  for (let at = start; at < text.length; at++) {
+    const digit = text.charCodeAt(at) - 0x30
+    if (digit < 0 || digit > 9) return undefined
+  }
+  while (text.charCodeAt(start) === 0x30 && start < text.length - 1) start++
+  const magnitude = BigInt(text.slice(start, start + 80))
+  return first === 0x2d ? -magnitude : magnitude
 }
 
 function sequenceEncoder(encode: Encoder): Encoder {
@@ -143,7 +170,7 @@ function encodeItems(items: readonly JsonValue[], encode: Encoder, writer: ByteW
 function optionEncoder(ofU8: boolean, encode: Encoder): Encoder {
   return (value, writer) => {
     if (!isJsonObject(value)) throw mismatch(value, '{"vec":[]} or {"vec":[…]}')
-    if (!value.has('vec')) throw invalidValue('field vec not found')
+    if (value.get('vec') === undefined) throw invalidValue('field vec not found')
     const list = value.get('vec')
     try {
       const items = ofU8 && typeof list === 'string' ? jsonToBytes(list) : list
@@ -203,9 +230,8 @@ function enumEncoder(variants: readonly LayoutVariant[], depth: number): Encoder
     const printed = value.get(VARIANT_MEMBER)
     const printedForm = typeof printed === 'string'
     if (!printedForm && value.size !== 1) throw invalidValue('Enum value must have exactly one variant specified')
-    const [first, body] = value.entries().next().value!
-    const name = printedForm ? printed : first
-    const members = printedForm ? value : body
+    const name = printedForm ? printed : value.names()[0]!
+    const members = printedForm ? value : value.get(name)
 
     const index = indexOf.get(name)
     if (index === undefined) {
@@ -217,7 +243,7 @@ function enumEncoder(variants: readonly LayoutVariant[], depth: number): Encoder
     const { fields } = variants[index]!
     const isKnown = (member: string) =>
       (printedForm && member === VARIANT_MEMBER) || fields.some((field) => field.name === member)
-    const unknown = [...members.keys()].find((member) => !isKnown(member))
+    const unknown = members.names().find((member) => !isKnown(member))
     if (unknown !== undefined) throw inVariant(invalidValue(`Unknown field ${JSON.stringify(clip(unknown))}`))
     writer.uleb128(index)
     try {

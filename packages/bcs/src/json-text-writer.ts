@@ -12,7 +12,10 @@ const HEX_DIGITS = Buffer.from('0123456789abcdef')
 const DIGIT_PAIRS = Buffer.from(Array.from({ length: 100 }, (_, pair) => String(pair).padStart(2, '0')).join(''))
 
 const QUOTE = 0x22
-const BACKSLASH = 0x5c
+/** 1 for each byte that stands in a JSON string as it is: printable ASCII without quote and backslash. */
+const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x20 && byte < 0x7f && byte !== QUOTE && byte !== 0x5c ? 1 : 0,
+)
 const ZERO = 0x30
 const MINUS = 0x2d
 
@@ -67,6 +70,28 @@ export class JsonTextWriter {
     const high = Math.floor(value / 1e9)
     this.#digits(high, digitCount(high))
     this.#digits(value - high * 1e9, 9)
+  }
+
+  /** A u64 from its halves, quoted. */
+  quotedU64(low: number, high: number): void {
+    this.reserve(24)
+    this.bytes[this.length++] = QUOTE
+    if (high < 0x20_0000) {
+      this.decimal(high * 0x1_0000_0000 + low)
+    } else {
+      // Long division by 10^9 in steps of 16 bits, each exact in a double.
+      let rest = high % 1e9
+      let quotient = Math.floor(high / 1e9)
+      for (const half of [low >>> 16, low & 0xffff]) {
+        const step = rest * 0x1_0000 + half
+        const digit = Math.floor(step / 1e9)
+        quotient = quotient * 0x1_0000 + digit
+        rest = step - digit * 1e9
+      }
+      this.decimal(quotient)
+      this.#digits(rest, 9)
+    }
+    this.bytes[this.length++] = QUOTE
   }
 
   signedDecimal(value: number): void {
@@ -181,7 +206,7 @@ export class JsonTextWriter {
     bytes[at++] = QUOTE
     for (let index = start; index < end; index++) {
       const byte = source[index]!
-      if (byte < 0x20 || byte > 0x7e || byte === QUOTE || byte === BACKSLASH) return false
+      if (PLAIN[byte] === 0) return false
       bytes[at++] = byte
     }
     bytes[at++] = QUOTE
@@ -191,7 +216,8 @@ export class JsonTextWriter {
 
   /** Ends the text: what was written, in memory of its own. */
   takeBytes(): Buffer {
-    const taken = Buffer.from(this.bytes.subarray(0, this.length))
+    const taken = Buffer.allocUnsafe(this.length)
+    this.bytes.copy(taken, 0, 0, this.length)
     this.reset()
     return taken
   }

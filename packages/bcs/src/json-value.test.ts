@@ -1,7 +1,7 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { JsonNumber, jsonTypeName, jsonValueToText, parseJson } from './json-value.js'
+import { JsonNumber, JsonObject, jsonTypeName, jsonValueToText, parseJson } from './json-value.js'
 
 describe('parseJson', () => {
   it('agrees with JSON.parse on every JSON text', () => {
@@ -64,7 +64,7 @@ describe('parseJson', () => {
 
   it('gives __proto__ no power', () => {
     const value = parseJson('{"__proto__":{"x":1},"constructor":2}')
-    expect(value).toBeInstanceOf(Map)
+    expect(value).toBeInstanceOf(JsonObject)
     expect(jsonValueToText(value)).toBe('{"__proto__":{"x":1},"constructor":2}')
     expect(({} as Record<string, unknown>).x).toBeUndefined()
   })
@@ -73,6 +73,14 @@ describe('parseJson', () => {
     expect(() => parseJson('['.repeat(128) + ']'.repeat(128))).not.toThrow()
     expect(() => parseJson('['.repeat(129) + ']'.repeat(129))).toThrow(/recursion limit exceeded/)
     expect(() => parseJson('[{"a":'.repeat(1_000_000))).toThrow(/recursion limit exceeded/)
+  })
+
+  it('finds members of large objects, too', () => {
+    const names = Array.from({ length: 500 }, (_, at) => `n${at}`)
+    const value = parseJson(`{${names.map((name, at) => `"${name}":${at}`).join(',')},"n7":"again"}`) as JsonObject
+    expect(value.size).toBe(500)
+    expect(names.every((name, at) => at === 7 || jsonValueToText(value.get(name)!) === String(at))).toBe(true)
+    expect([value.get('n7'), value.get('absent')]).toEqual(['again', undefined])
   })
 
   it('names line and column', () => {
@@ -95,7 +103,7 @@ describe('jsonTypeName', () => {
     ['x', 'string'],
     [new JsonNumber('1'), 'number'],
     [[], 'sequence'],
-    [new Map(), 'map'],
+    [new JsonObject(), 'map'],
     [undefined, 'nothing'],
   ])('%j is %s', (value, name) => {
     expect(jsonTypeName(value)).toBe(name)

@@ -17,31 +17,54 @@ export function parseAddress(text: string): Uint8Array {
  */
 export function parseAddressDigits(text: string, start: number, end: number): Uint8Array {
   const digits = end - start
-  const fail = (why: string) =>
-    new LedgerStateError('invalid_address', `Invalid account address ${JSON.stringify(clip(text))}: ${why}`)
-  if (digits === 0) throw fail('the text is too short, 1 to 64 hex digits are expected after the optional 0x')
-  if (digits > ADDRESS_LENGTH * 2) throw fail(`${digits} digits where 1 to 64 hex digits are expected`)
+  if (digits === 0)
+    throw invalidAddress(text, 'the text is too short, 1 to 64 hex digits are expected after the optional 0x')
+  if (digits > ADDRESS_LENGTH * 2) throw invalidAddress(text, `${digits} digits where 1 to 64 hex digits are expected`)
   const address = new Uint8Array(ADDRESS_LENGTH)
-  for (let at = start, nibble = ADDRESS_LENGTH * 2 - digits; at < end; at++, nibble++) {
-    const value = hexDigitValue(text.charCodeAt(at))
-    if (value < 0) {
-      throw fail(`invalid character '${String.fromCodePoint(text.codePointAt(at)!)}' at position ${at - start}`)
-    }
-    address[nibble >> 1]! |= nibble & 1 ? value : value << 4
+  let faults = 0
+  let byte = ADDRESS_LENGTH
+  let at = end
+  // From the last digit to the first, two at a time.
+  while (at - start >= 2) {
+    at -= 2
+    const high = hexDigitValue(text.charCodeAt(at))
+    const low = hexDigitValue(text.charCodeAt(at + 1))
+    faults |= high | low
+    address[--byte] = (high << 4) | low
   }
+  if (at > start) {
+    const low = hexDigitValue(text.charCodeAt(start))
+    faults |= low
+    address[--byte] = low
+  }
+  // The value of what is no digit is negative.
+  if (faults < 0) throw invalidDigit(text, start)
   return address
+}
+
+function invalidDigit(text: string, start: number): LedgerStateError {
+  let at = start
+  while (hexDigitValue(text.charCodeAt(at)) >= 0) at++
+  const character = String.fromCodePoint(text.codePointAt(at)!)
+  return invalidAddress(text, `invalid character '${character}' at position ${at - start}`)
+}
+
+function invalidAddress(text: string, why: string): LedgerStateError {
+  return new LedgerStateError('invalid_address', `Invalid account address ${JSON.stringify(clip(text))}: ${why}`)
 }
 
 /** `0x` and lower-case hex without leading zeros, `0x0` for zero: the form in values, messages and type texts. */
 export function addressToShortHex(address: Uint8Array): string {
-  return hexDigitsToShortHex(bytesToHexDigits(address))
-}
-
-/** The short form of the 64 hex digits of an address. */
-export function hexDigitsToShortHex(digits: string): string {
   let first = 0
-  while (first < digits.length - 1 && digits.charCodeAt(first) === 0x30) first++
-  return `0x${digits.slice(first)}`
+  while (first < ADDRESS_LENGTH - 1 && address[first] === 0) first++
+  // Well-known addresses are small numbers.
+  if (first >= ADDRESS_LENGTH - 3) {
+    const small =
+      (address[ADDRESS_LENGTH - 3]! << 16) | (address[ADDRESS_LENGTH - 2]! << 8) | address[ADDRESS_LENGTH - 1]!
+    return `0x${small.toString(16)}`
+  }
+  const digits = bytesToHexDigits(address.subarray(first))
+  return digits.charCodeAt(0) === 0x30 ? `0x${digits.slice(1)}` : `0x${digits}`
 }
 
 /** `0x` and all 64 digits. */

@@ -14,7 +14,7 @@ export class ByteReader {
   offset: number
 
   constructor(bytes: Uint8Array, offset = 0, end = bytes.length) {
-    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     this.offset = offset
     this.end = end
   }
@@ -89,6 +89,11 @@ export class ByteReader {
   /** ULEB128 of at most 32 bits, in its shortest form. */
   readUleb128(): number {
     const start = this.offset
+    const first = start < this.end ? this.bytes[start]! : 0x80
+    if (first < 0x80) {
+      this.offset = start + 1
+      return first
+    }
     let value = 0
     for (let shift = 0; ; shift += 7) {
       const byte = this.readU8()

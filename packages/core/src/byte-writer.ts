@@ -1,5 +1,8 @@
 import { Buffer } from 'node:buffer'
 
+/** A buffer that grew beyond this is not kept over `reset`. */
+const KEPT_BYTES = 1 << 20
+
 /** Builds BCS bytes. Values are trusted to be in range: checking them is the caller's part. */
 export class ByteWriter {
   #bytes = Buffer.allocUnsafe(256)
@@ -47,6 +50,24 @@ export class ByteWriter {
     return this.integer(value, 8)
   }
 
+  /** A whole number from 0 to 2^53 - 1 in `width` bytes that hold it. */
+  unsigned(value: number, width: number): this {
+    const at = this.#reserve(width)
+    const bytes = this.#bytes
+    let low = value | 0
+    if (value >= 0x1_0000_0000) low = (value % 0x1_0000_0000) | 0
+    let high = (value / 0x1_0000_0000) | 0
+    for (let byte = 0; byte < width; byte++) {
+      bytes[at + byte] = low
+      low >>>= 8
+      if ((byte & 3) === 3) {
+        low = high
+        high = 0
+      }
+    }
+    return this
+  }
+
   /** Little-endian two's complement in `width` bytes. */
   integer(value: bigint, width: number): this {
     const at = this.#reserve(width)
@@ -72,8 +93,12 @@ export class ByteWriter {
   }
 
   bytes(bytes: Uint8Array): this {
-    const at = this.#reserve(bytes.length)
-    this.#bytes.set(bytes, at)
+    const { length } = bytes
+    const at = this.#reserve(length)
+    const target = this.#bytes
+    // For short arrays a loop is faster than the runtime's copy.
+    if (length > 64) target.set(bytes, at)
+    else for (let index = 0; index < length; index++) target[at + index] = bytes[index]!
     return this
   }
 
@@ -84,6 +109,7 @@ export class ByteWriter {
 
   /** UTF-8 behind its length in bytes. */
   string(text: string): this {
+    if (text.length < 64 && this.#shortAscii(text)) return this
     const length = Buffer.byteLength(text)
     this.uleb128(length)
     const at = this.#reserve(length)
@@ -91,8 +117,36 @@ export class ByteWriter {
     return this
   }
 
-  /** What was written, in an array of its own. */
+  /** Writes text of ASCII; answers false, having written nothing, where there is other. */
+  #shortAscii(text: string): boolean {
+    const { length } = text
+    const at = this.#reserve(length + 1)
+    const bytes = this.#bytes
+    bytes[at] = length
+    for (let index = 0; index < length; index++) {
+      const charCode = text.charCodeAt(index)
+      if (charCode > 0x7f) {
+        this.#length = at
+        return false
+      }
+      bytes[at + 1 + index] = charCode
+    }
+    return true
+  }
+
+  /** What was written, in memory of its own. */
   toBytes(): Uint8Array {
-    return new Uint8Array(this.#bytes.subarray(0, this.#length))
+    const length = this.#length
+    const copy = new Uint8Array(length)
+    // For short arrays a loop is faster than the runtime's copy.
+    if (length > 256) copy.set(this.#bytes.subarray(0, length))
+    else for (let at = 0; at < length; at++) copy[at] = this.#bytes[at]!
+    return copy
+  }
+
+  /** Begins anew. */
+  reset(): void {
+    this.#length = 0
+    if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafe(256)
   }
 }

@@ -2,7 +2,6 @@ export {
   ADDRESS_LENGTH,
   addressToLongHex,
   addressToShortHex,
-  hexDigitsToShortHex,
   parseAddress,
   parseAddressDigits,
 } from './address.js'

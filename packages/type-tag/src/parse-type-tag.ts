@@ -34,6 +34,11 @@ function typeTagError(text: string, offset: number, why: string): LedgerStateErr
 
 const EXPECTED_TYPE = 'a type such as u64, vector<u8> or 0x1::module::Name'
 
+const COLON = 0x3a
+const COMMA = 0x2c
+const LESS = 0x3c
+const GREATER = 0x3e
+
 class TypeTagParser {
   readonly #text: string
   #at = 0
@@ -59,9 +64,9 @@ class TypeTagParser {
     if (this.#charCode() === 0x30) return this.#parseStruct(depth)
     const word = this.#takeWord()
     if (word === 'vector') {
-      this.#expectToken('<')
+      this.#expect(LESS, '"<"')
       const element = this.#parseType(depth + 1)
-      this.#expectToken('>')
+      this.#expect(GREATER, '">"')
       return { kind: 'vector', element }
     }
     const primitive = primitiveTag(word)
@@ -72,17 +77,17 @@ class TypeTagParser {
 
   #parseStruct(depth: number): StructTag {
     const address = this.#parseAddress()
-    this.#expectToken('::')
+    this.#expectColons()
     const module = this.#parseName('a module name')
-    this.#expectToken('::')
+    this.#expectColons()
     const name = this.#parseName('a struct name')
     const typeArguments: TypeTag[] = []
-    if (this.#takeToken('::')) this.#expectToken('<')
-    else if (!this.#takeToken('<')) return { kind: 'struct', address, module, name, typeArguments }
-    while (!this.#takeToken('>')) {
+    if (this.#takeColons()) this.#expect(LESS, '"<"')
+    else if (!this.#take(LESS)) return { kind: 'struct', address, module, name, typeArguments }
+    while (!this.#take(GREATER)) {
       typeArguments.push(this.#parseType(depth + 1))
-      if (this.#takeToken(',')) continue
-      this.#expectToken('>', '"," or ">"')
+      if (this.#take(COMMA)) continue
+      this.#expect(GREATER, '"," or ">"')
       break
     }
     return { kind: 'struct', address, module, name, typeArguments }
@@ -122,15 +127,26 @@ class TypeTagParser {
     return this.#text.slice(start, this.#at)
   }
 
-  #takeToken(token: string): boolean {
+  #take(charCode: number): boolean {
     this.#skipSpace()
-    if (!this.#text.startsWith(token, this.#at)) return false
-    this.#at += token.length
+    if (this.#charCode() !== charCode) return false
+    this.#at++
     return true
   }
 
-  #expectToken(token: string, expected = `"${token}"`): void {
-    if (!this.#takeToken(token)) throw this.#expected(expected)
+  #takeColons(): boolean {
+    this.#skipSpace()
+    if (this.#charCode() !== COLON || this.#text.charCodeAt(this.#at + 1) !== COLON) return false
+    this.#at += 2
+    return true
+  }
+
+  #expect(charCode: number, expected: string): void {
+    if (!this.#take(charCode)) throw this.#expected(expected)
+  }
+
+  #expectColons(): void {
+    if (!this.#takeColons()) throw this.#expected('"::"')
   }
 
   #skipSpace(): void {

@@ -1,0 +1,286 @@
+import { AccountAddress, Deserializer, Hex, parseTypeTag as parseAptosTypeTag, Serializer } from '@aptos-labs/ts-sdk'
+import { codecOf, type Layout, parseJson } from '@ledger-state/bcs'
+import { parseTypeTag, typeTagToText } from '@ledger-state/type-tag'
+import { type BcsType, bcs, fromHex, toHex } from '@mysten/bcs'
+import { type Measurement, measure } from './rounds.js'
+
+const u64: Layout = { kind: 'u64' }
+const bool: Layout = { kind: 'bool' }
+const text: Layout = { kind: 'string' }
+const address: Layout = { kind: 'address' }
+const struct = (name: string, fields: Record<string, Layout>): Layout => ({
+  kind: 'struct',
+  name,
+  fields: Object.entries(fields).map(([field, layout]) => ({ name: field, layout })),
+})
+
+const ACCOUNT = '0x7c9f6724cfc3ead36713389148bbeb48a310dacd43a767b52ada4be7'
+const mystenAddress = bcs.bytes(32).transform({
+  input: (value: string) => fromHex(value.slice(2).padStart(64, '0')),
+  output: (bytes) => `0x${toHex(bytes)}`,
+})
+
+interface Case {
+  readonly name: string
+  readonly layout: Layout
+  readonly value: unknown
+  // biome-ignore lint/suspicious/noExplicitAny: the value types of the two rivals differ with every case
+  readonly mysten: BcsType<any, any>
+  readonly aptosDecode: (from: Deserializer) => unknown
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly aptosEncode: (value: any, to: Serializer) => void
+}
+
+const eventHandle = struct('EventHandle', {
+  counter: u64,
+  guid: struct('GUID', { id: struct('ID', { creation_num: u64, addr: address }) }),
+})
+const mystenEventHandle = bcs.struct('EventHandle', {
+  counter: bcs.u64(),
+  guid: bcs.struct('GUID', { id: bcs.struct('ID', { creation_num: bcs.u64(), addr: mystenAddress }) }),
+})
+const readAddress = (from: Deserializer) => AccountAddress.deserialize(from).toStringLong()
+const readEventHandle = (from: Deserializer) => ({
+  counter: String(from.deserializeU64()),
+  guid: { id: { creation_num: String(from.deserializeU64()), addr: readAddress(from) } },
+})
+// biome-ignore lint/suspicious/noExplicitAny: JSON as it was parsed
+type Json = any
+const writeAddress = (value: string, to: Serializer) =>
+  AccountAddress.fromString(value, { maxMissingChars: 63 }).serialize(to)
+const writeEventHandle = (value: Json, to: Serializer) => {
+  to.serializeU64(BigInt(value.counter))
+  to.serializeU64(BigInt(value.guid.id.creation_num))
+  writeAddress(value.guid.id.addr, to)
+}
+const handleValue = (creationNumber: string) => ({
+  counter: '17',
+  guid: { id: { creation_num: creationNumber, addr: ACCOUNT } },
+})
+
+const CASES: readonly Case[] = [
+  {
+    name: 'CoinStore',
+    layout: struct('CoinStore', {
+      coin: struct('Coin', { value: u64 }),
+      frozen: bool,
+      deposit_events: eventHandle,
+      withdraw_events: eventHandle,
+    }),
+    value: {
+      coin: { value: '123456789012' },
+      frozen: false,
+      deposit_events: handleValue('2'),
+      withdraw_events: handleValue('3'),
+    },
+    mysten: bcs.struct('CoinStore', {
+      coin: bcs.struct('Coin', { value: bcs.u64() }),
+      frozen: bcs.bool(),
+      deposit_events: mystenEventHandle,
+      withdraw_events: mystenEventHandle,
+    }),
+    aptosDecode: (from) => ({
+      coin: { value: String(from.deserializeU64()) },
+      frozen: from.deserializeBool(),
+      deposit_events: readEventHandle(from),
+      withdraw_events: readEventHandle(from),
+    }),
+    aptosEncode: (value, to) => {
+      to.serializeU64(BigInt(value.coin.value))
+      to.serializeBool(value.frozen)
+      writeEventHandle(value.deposit_events, to)
+      writeEventHandle(value.withdraw_events, to)
+    },
+  },
+  {
+    name: 'TokenId',
+    layout: struct('TokenId', {
+      token_data_id: struct('TokenDataId', { creator: address, collection: text, name: text }),
+      property_version: u64,
+    }),
+    value: {
+      token_data_id: { creator: ACCOUNT, collection: 'Aptos Monkeys', name: 'Monkey #4711' },
+      property_version: '0',
+    },
+    mysten: bcs.struct('TokenId', {
+      token_data_id: bcs.struct('TokenDataId', {
+        creator: mystenAddress,
+        collection: bcs.string(),
+        name: bcs.string(),
+      }),
+      property_version: bcs.u64(),
+    }),
+    aptosDecode: (from) => ({
+      token_data_id: { creator: readAddress(from), collection: from.deserializeStr(), name: from.deserializeStr() },
+      property_version: String(from.deserializeU64()),
+    }),
+    aptosEncode: (value, to) => {
+      writeAddress(value.token_data_id.creator, to)
+      to.serializeStr(value.token_data_id.collection)
+      to.serializeStr(value.token_data_id.name)
+      to.serializeU64(BigInt(value.property_version))
+    },
+  },
+  {
+    name: 'fungible-asset group',
+    layout: struct('Group', {
+      core: struct('ObjectCore', {
+        guid_creation_num: u64,
+        owner: address,
+        allow_ungated_transfer: bool,
+        transfer_events: eventHandle,
+      }),
+      store: struct('FungibleStore', { metadata: address, balance: u64, frozen: bool }),
+      concurrent: struct('ConcurrentFungibleBalance', { value: u64, max_value: u64 }),
+    }),
+    value: {
+      core: {
+        guid_creation_num: '1125899906842625',
+        owner: ACCOUNT,
+        allow_ungated_transfer: false,
+        transfer_events: handleValue('1125899906842624'),
+      },
+      store: { metadata: '0xa', balance: '0', frozen: false },
+      concurrent: { value: '398922140', max_value: '18446744073709551615' },
+    },
+    mysten: bcs.struct('Group', {
+      core: bcs.struct('ObjectCore', {
+        guid_creation_num: bcs.u64(),
+        owner: mystenAddress,
+        allow_ungated_transfer: bcs.bool(),
+        transfer_events: mystenEventHandle,
+      }),
+      store: bcs.struct('FungibleStore', { metadata: mystenAddress, balance: bcs.u64(), frozen: bcs.bool() }),
+      concurrent: bcs.struct('ConcurrentFungibleBalance', { value: bcs.u64(), max_value: bcs.u64() }),
+    }),
+    aptosDecode: (from) => ({
+      core: {
+        guid_creation_num: String(from.deserializeU64()),
+        owner: readAddress(from),
+        allow_ungated_transfer: from.deserializeBool(),
+        transfer_events: readEventHandle(from),
+      },
+      store: { metadata: readAddress(from), balance: String(from.deserializeU64()), frozen: from.deserializeBool() },
+      concurrent: { value: String(from.deserializeU64()), max_value: String(from.deserializeU64()) },
+    }),
+    aptosEncode: ({ core, store, concurrent }, to) => {
+      to.serializeU64(BigInt(core.guid_creation_num))
+      writeAddress(core.owner, to)
+      to.serializeBool(core.allow_ungated_transfer)
+      writeEventHandle(core.transfer_events, to)
+      writeAddress(store.metadata, to)
+      to.serializeU64(BigInt(store.balance))
+      to.serializeBool(store.frozen)
+      to.serializeU64(BigInt(concurrent.value))
+      to.serializeU64(BigInt(concurrent.max_value))
+    },
+  },
+  {
+    name: '1,000 u64',
+    layout: { kind: 'vector', element: u64 },
+    value: Array.from({ length: 1_000 }, (_, at) =>
+      String(at % 7 === 0 ? 2n ** 64n - 1n - BigInt(at) : BigInt(at) * 19_088_743n),
+    ),
+    mysten: bcs.vector(bcs.u64()),
+    aptosDecode: (from) => Array.from({ length: from.deserializeUleb128AsU32() }, () => String(from.deserializeU64())),
+    aptosEncode: (value: string[], to) => {
+      to.serializeU32AsUleb128(value.length)
+      for (const item of value) to.serializeU64(BigInt(item))
+    },
+  },
+  {
+    name: '100 kB of bytes',
+    layout: { kind: 'vector', element: { kind: 'u8' } },
+    value: `0x${'a7'.repeat(100_000)}`,
+    mysten: bcs
+      .byteVector()
+      .transform({ input: (value: string) => fromHex(value), output: (bytes) => `0x${toHex(Uint8Array.from(bytes))}` }),
+    aptosDecode: (from) => Hex.fromHexInput(from.deserializeBytes()).toString(),
+    aptosEncode: (value: string, to) => to.serializeBytes(Hex.fromHexString(value).toUint8Array()),
+  },
+  {
+    name: 'string map of 50',
+    layout: struct('SimpleMap', { data: { kind: 'vector', element: struct('Element', { key: text, value: text }) } }),
+    value: {
+      data: Array.from({ length: 50 }, (_, at) => ({ key: `property ${at}`, value: `some value of it ${at * at}` })),
+    },
+    mysten: bcs.struct('SimpleMap', {
+      data: bcs.vector(bcs.struct('Element', { key: bcs.string(), value: bcs.string() })),
+    }),
+    aptosDecode: (from) => ({
+      data: Array.from({ length: from.deserializeUleb128AsU32() }, () => ({
+        key: from.deserializeStr(),
+        value: from.deserializeStr(),
+      })),
+    }),
+    aptosEncode: (value, to) => {
+      to.serializeU32AsUleb128(value.data.length)
+      for (const item of value.data) {
+        to.serializeStr(item.key)
+        to.serializeStr(item.value)
+      }
+    },
+  },
+]
+
+const TYPE_TEXT =
+  '0x1::coin::CoinStore<0x5a97986a9d031c4567e15b797be516910cfcb4156312482efc6a19c0a30c948::lp_coin::LP<0x1::a::A, vector<u8>>>'
+
+/** Throughput of the codec beside `@mysten/bcs` and the `Deserializer` of `@aptos-labs/ts-sdk`, all on the same bytes. */
+export function runCodecSuite(): void {
+  for (const one of CASES) runCase(one)
+  const [ours, aptos] = measure([
+    () => typeTagToText(parseTypeTag(TYPE_TEXT)),
+    () => parseAptosTypeTag(TYPE_TEXT).toString(),
+  ]) as [Measurement, Measurement]
+  print('parse + print of a type tag', ours, [['ts-sdk', aptos]])
+}
+
+function runCase({ name, layout, value, mysten, aptosDecode, aptosEncode }: Case): void {
+  const codec = codecOf(layout)
+  const json = JSON.stringify(value)
+  const bytes = codec.jsonToBytes(parseJson(json))
+  const aptosEncodeWhole = () => {
+    const to = new Serializer()
+    aptosEncode(JSON.parse(json), to)
+    return to.toUint8Array()
+  }
+  const mystenEncode = () => mysten.serialize(JSON.parse(json)).toBytes()
+  for (const [rival, written] of [
+    ['@mysten/bcs', mystenEncode()],
+    ['ts-sdk', aptosEncodeWhole()],
+  ] as const) {
+    if (Buffer.compare(written, bytes) !== 0) throw new Error(`${name}: ${rival} writes other bytes`)
+  }
+  const ready = JSON.parse(codec.bytesToJson(bytes)) as unknown
+
+  const [decode, mystenDecode, aptos, stringify] = measure([
+    () => codec.bytesToJsonUtf8(bytes),
+    () => JSON.stringify(mysten.parse(bytes)),
+    () => JSON.stringify(aptosDecode(new Deserializer(bytes))),
+    () => JSON.stringify(ready),
+  ]) as [Measurement, Measurement, Measurement, Measurement]
+  print(`${name}: bytes → JSON`, decode, [
+    ['@mysten/bcs', mystenDecode],
+    ['ts-sdk', aptos],
+    ['JSON.stringify', stringify],
+  ])
+
+  const [encode, mystenWrite, aptosWrite] = measure([
+    () => codec.jsonToBytes(parseJson(json)),
+    mystenEncode,
+    aptosEncodeWhole,
+  ]) as [Measurement, Measurement, Measurement]
+  print(`${name}: JSON → bytes`, encode, [
+    ['@mysten/bcs', mystenWrite],
+    ['ts-sdk', aptosWrite],
+  ])
+}
+
+function print(what: string, ours: Measurement, rivals: readonly (readonly [string, Measurement])[]): void {
+  const ratios = rivals.map(([name, { median }]) => `${(median / ours.median).toFixed(1).padStart(6)} × ${name}`)
+  const spread = `${ours.least.toFixed(0)}–${ours.most.toFixed(0)}`
+  process.stdout.write(
+    `${what.padEnd(38)}${ours.median.toFixed(0).padStart(8)} ns${spread.padStart(16)}  ${ratios.join('  ')}\n`,
+  )
+}
