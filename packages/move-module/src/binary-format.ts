@@ -9,6 +9,9 @@ export const FLAVOUR = 0x0a00_0000
 /** Enums stand in modules from this version on. */
 export const ENUM_VERSION = 7
 
+/** Names may hold `$` from this version on. */
+export const DOLLAR_VERSION = 9
+
 export const TABLE = {
   moduleHandles: 0x01,
   structHandles: 0x02,

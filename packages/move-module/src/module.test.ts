@@ -1,9 +1,7 @@
 import { addressToLongHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
-import { openSource } from '@ledger-state/feed'
-import { PRIMITIVE_TYPES, parseTypeTag } from '@ledger-state/type-tag'
+import { PRIMITIVE_TYPES, parseTypeTag, type StructTag } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hasSharedData, sharedPath } from '../../../testing/shared-data.ts'
 import { layoutOf } from './layout-of.js'
 import {
   ABILITY,
@@ -115,6 +113,44 @@ describe('writeModule and readModule', () => {
     ).toThrow(refused)
   })
 
+  it('refuse names that are no identifiers, and `$` before version 9', () => {
+    const named = (version: number, structName: string) =>
+      writeModule({
+        version,
+        address: parseAddress('0x1'),
+        name: 'm',
+        structs: [{ kind: 'native', name: structName, abilities: 0, typeParameters: [] }],
+      })
+    expect(readModule(named(9, 'a$b')).structs[0]!.name).toBe('a$b')
+    for (const [version, structName] of [
+      [8, 'a$b'],
+      [9, '$a'],
+      [9, '_'],
+      [9, 'é'],
+      [9, ''],
+      [9, 'a b'],
+    ] as const) {
+      expect(() => readModule(named(version, structName))).toThrow(/a name that is no identifier/)
+    }
+  })
+
+  it('keep resource groups, and ignore metadata that does not parse', () => {
+    const resourceGroup = parseTypeTag('0x1::object::ObjectGroup') as StructTag
+    const structs: StructDefinition[] = ['Member', 'B', 'Other'].map((structName) => ({
+      kind: 'struct',
+      name: structName,
+      abilities: ABILITY.key,
+      typeParameters: [],
+      fields: [],
+      ...(structName !== 'Other' && { resourceGroup }),
+    }))
+    const binary = writeModule({ version: 6, address: parseAddress('0x1'), name: 'm', structs })
+    expect(readModule(binary).structs).toEqual(structs)
+    const damaged = Uint8Array.from(binary)
+    damaged[Buffer.from(binary).indexOf('aptos::metadata_v1') + 'aptos::metadata_v1'.length + 1] = 9
+    expect(readModule(damaged).structs.every((one) => one.resourceGroup === undefined)).toBe(true)
+  })
+
   it('refuse other versions', () => {
     const binary = writeModule({ version: 6, address: parseAddress('0x1'), name: 'm', structs: [] })
     for (const version of [0, 4, 11]) {
@@ -203,26 +239,5 @@ describe('layoutOf', () => {
     ['0x1::m::Wide40', 'type_too_large'],
   ])('refuses %s: %s', (text, code) => {
     expect(() => resolve(text)).toThrow(expect.objectContaining({ code }))
-  })
-})
-
-describe.skipIf(!hasSharedData)('real modules', () => {
-  it.each([
-    ['mainnet', 70],
-    ['testnet', 63],
-    ['devnet', 190],
-  ])('of the genesis of %s are all read', async (network, count) => {
-    const source = await openSource(sharedPath(`data/genesis/${network}.genesis.blob`))
-    let modules = 0
-    for await (const { writes } of source.versions()) {
-      for (const [key, value] of writes) {
-        // Access path of an account, and in it the path of a module: 00, address, length, 00, …
-        if (key[0] !== 0 || key[34] !== 0) continue
-        const module = readModule(value!)
-        expect(Buffer.from(key).toString('latin1').endsWith(module.name)).toBe(true)
-        modules++
-      }
-    }
-    expect(modules).toBe(count)
   })
 })

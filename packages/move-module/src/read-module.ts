@@ -1,7 +1,7 @@
-import { isUtf8 } from 'node:buffer'
 import { ADDRESS_LENGTH, ByteReader, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
 import { primitiveTag, type StructTag } from '@ledger-state/type-tag'
 import {
+  DOLLAR_VERSION,
   ENUM_VERSION,
   FIELDS,
   FLAVOUR,
@@ -74,7 +74,7 @@ class ModuleReader {
       while (reader.remaining > 0) items.push(readEntry(reader))
       return items
     }
-    this.#identifiers = entries(TABLE.identifiers, readIdentifier)
+    this.#identifiers = entries(TABLE.identifiers, (reader) => readIdentifier(reader, this.#version))
     this.#addresses = entries(TABLE.addresses, (reader) => new Uint8Array(reader.readBytes(ADDRESS_LENGTH)))
     this.#moduleHandles = entries(TABLE.moduleHandles, (reader) => ({
       address: readReference(reader, this.#addresses, 'address'),
@@ -215,11 +215,16 @@ function readMetadataEntry(reader: ByteReader): MetadataEntry {
   return { key, value }
 }
 
-function readIdentifier(reader: ByteReader): string {
+const IDENTIFIER = /^(?:[a-zA-Z][a-zA-Z0-9_$]*|_[a-zA-Z0-9_$]+|<SELF>)$/
+
+function readIdentifier(reader: ByteReader, version: number): string {
   const start = reader.offset
   const bytes = reader.readBytes(readBounded(reader, LIMIT.identifierBytes, 'bytes in an identifier'))
-  if (!isUtf8(bytes)) throw reader.fault('an identifier that is not UTF-8', start)
-  return bytes.toString('utf8')
+  const name = bytes.toString('latin1')
+  if (!IDENTIFIER.test(name) || (version < DOLLAR_VERSION && name.includes('$'))) {
+    throw reader.fault('a name that is no identifier', start)
+  }
+  return name
 }
 
 function readBounded(reader: ByteReader, most: number, what: string): number {

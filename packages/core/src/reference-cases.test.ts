@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest'
+import { referenceCases } from '../../../testing/reference-cases.ts'
+import { hasSharedData } from '../../../testing/shared-data.ts'
+import { addressToShortHex, parseAddress } from './address.js'
+import { bytesToHex } from './hex.js'
+
+describe.skipIf(!hasSharedData)('reference cases: address', () => {
+  it.each(referenceCases('address'))('$id', ({ input, expect: expected }) => {
+    if (expected.ok) {
+      const address = parseAddress(input.text)
+      expect(bytesToHex(address)).toBe(expected.bytes)
+      expect(addressToShortHex(address)).toBe(expected.display_in_values_and_messages)
+    } else {
+      expect(() => parseAddress(input.text)).toThrow(expect.objectContaining({ code: 'invalid_address' }))
+    }
+  })
+})

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { referenceCases } from '../../../testing/reference-cases.ts'
+import { hasSharedData } from '../../../testing/shared-data.ts'
+import { parseTypeTag } from './parse-type-tag.js'
+import { typeTagToText } from './type-tag.js'
+
+// Asset types that are addresses are no type tags; `@ledger-state/ledger` tells them apart.
+const cases = referenceCases('type_tag').filter(({ expect: expected }) => expected.kind !== 'fungible_asset')
+
+describe.skipIf(!hasSharedData)('reference cases: type_tag', () => {
+  it.each(cases)('$id', ({ input, expect: expected }) => {
+    if (expected.ok) {
+      expect(typeTagToText(parseTypeTag(input.text))).toBe(expected.canonical)
+    } else if (input.context === 'asset_type_path') {
+      // Where only a struct may stand, a primitive type is refused as well.
+      expect(() => {
+        if (parseTypeTag(input.text).kind !== 'struct') throw new RangeError('no struct')
+      }).toThrow()
+    } else {
+      expect(() => parseTypeTag(input.text)).toThrow(expect.objectContaining({ code: 'invalid_type_tag' }))
+    }
+  })
+})

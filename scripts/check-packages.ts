@@ -1,0 +1,72 @@
+// Packs each package, installs the tarball into an empty project of its own, and runs the first `ts` block of its README
+// there: what is behind `//` on a line that prints must come out.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const work = mkdtempSync(join(tmpdir(), 'packages-'))
+
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly dependencies?: Readonly<Record<string, string>>
+}
+
+const packages = new Map(
+  readdirSync(`${root}/packages`).map((folder): [string, { folder: string; manifest: Manifest; tarball: string }] => {
+    const manifest = JSON.parse(readFileSync(`${root}/packages/${folder}/package.json`, 'utf8')) as Manifest
+    const tarball = join(work, `${folder}.tgz`)
+    execFileSync('pnpm', ['pack', '--out', tarball], { cwd: `${root}/packages/${folder}`, stdio: 'ignore' })
+    return [manifest.name, { folder, manifest, tarball }]
+  }),
+)
+
+/** Packages of ours that the named ones need, themselves included. */
+function closure(names: Iterable<string>, found = new Set<string>()): Set<string> {
+  for (const name of names) {
+    const one = packages.get(name)
+    if (!one || found.has(name)) continue
+    found.add(name)
+    closure(Object.keys(one.manifest.dependencies ?? {}), found)
+  }
+  return found
+}
+
+let passed = 0
+let failed = 0
+for (const [name, { folder }] of packages) {
+  const project = join(work, `try-${folder}`)
+  mkdirSync(project)
+  const readme = readFileSync(`${root}/packages/${folder}/README.md`, 'utf8')
+  const example = /^```ts\n(.*?)^```$/ms.exec(readme)?.[1]
+  if (!example) throw new Error(`the README of ${name} has no example`)
+  const imported = [...example.matchAll(/from '(@ledger-state\/[a-z-]+)'/g)].map(([, one]) => one!)
+  const dependencies = Object.fromEntries(
+    [...closure([name, ...imported])].map((one) => [one, `file:${packages.get(one)!.tarball}`]),
+  )
+  writeFileSync(
+    join(project, 'package.json'),
+    JSON.stringify({ name: 'try', private: true, type: 'module', dependencies }),
+  )
+  writeFileSync(join(project, 'example.ts'), example)
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'], {
+    cwd: project,
+    stdio: 'inherit',
+  })
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['example.ts'], { cwd: project, encoding: 'utf8' })
+  const expected = [...example.matchAll(/console\.log\(.*\/\/ (.+)$/gm)].map(([, text]) => text!)
+  const missing = expected.find((text) => !stdout.includes(text))
+  if (status === 0 && missing === undefined) passed++
+  else failed++
+  console.log(
+    status === 0 && missing === undefined
+      ? `${name}: ok`
+      : `${name}: status ${status}, missing ${missing}\n${stdout}${stderr}`,
+  )
+}
+rmSync(work, { recursive: true })
+console.log(`${passed} passed, ${failed} failed`)
+process.exitCode = failed > 0 ? 1 : 0
