@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { runCodecSuite } from './codec-suite.js'
+import { runHttpSuite } from './http-suite.js'
 import { runLookupSuite } from './lookup-suite.js'
 
 const HELP = `Measures Ledger State on this machine, side by side in one run, as ratios.
@@ -8,6 +9,7 @@ Usage: pnpm bench [SUITE…] [--keys N] [--depth N]
 
 Suites (default: all):
   codec   values to JSON and back, and type tags, beside @mysten/bcs and @aptos-labs/ts-sdk
+  http    requests beside fastify and node:http that answer a constant, and latencies under half the load
   lookup  one look-up of the engine, latest and at a random version, beside bare lmdb
 
 Options:
@@ -22,6 +24,7 @@ const { values, positionals } = parseArgs({
 })
 const SUITES: Readonly<Record<string, () => void | Promise<void>>> = {
   codec: runCodecSuite,
+  http: runHttpSuite,
   lookup: () => runLookupSuite({ keys: Number(values.keys ?? 20_000), depth: Number(values.depth ?? 10) }),
 }
 const chosen = positionals.length > 0 ? positionals : Object.keys(SUITES)

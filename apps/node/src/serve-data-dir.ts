@@ -9,6 +9,7 @@ export interface ServeSettings {
   readonly listen: ListenAddress
   readonly headerWord: string
   readonly retain: bigint | undefined
+  readonly archivalEndpoint: string | undefined
   readonly output: { readonly json: boolean; readonly bcs: boolean }
 }
 
@@ -19,7 +20,12 @@ export function parseServeSettings(input: CommandInput): ServeSettings {
   }
   const output = { json: !input.flag('no-json'), bcs: !input.flag('no-bcs') }
   if (!output.json && !output.bcs) throw usageError('--no-json and --no-bcs together leave nothing to answer with')
+  const archivalEndpoint = input.option('archival-endpoint')
+  if (archivalEndpoint !== undefined && !/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/.test(archivalEndpoint)) {
+    throw usageError(`--archival-endpoint: ${JSON.stringify(archivalEndpoint)} is no absolute URL that ends in /v1`)
+  }
   return {
+    archivalEndpoint,
     listen: parseListenAddress(input.option('listen') ?? '127.0.0.1:8080'),
     headerWord,
     retain: parseRetain(input),
@@ -44,6 +50,7 @@ export async function serveDataDir(
     ledger,
     headerWord: settings.headerWord,
     output: settings.output,
+    ...(settings.archivalEndpoint !== undefined && { archivalEndpoint: settings.archivalEndpoint }),
     onUnexpectedError: (error, { method, url }) => {
       process.stderr.write(`${method} ${url} failed: ${error instanceof Error ? error.stack : String(error)}\n`)
     },

@@ -15,6 +15,10 @@ export const serveOptions = {
     description: 'word in the chain-state headers x-WORD-… (default svc; aptos for existing clients)',
   },
   ...retainOption,
+  'archival-endpoint': {
+    value: 'URL',
+    description: 'service, ending in /v1, that answers for versions pruned here; told to clients',
+  },
   'no-json': { description: 'refuse answers in JSON' },
   'no-bcs': { description: 'refuse answers in BCS' },
 } satisfies OptionDefinitions

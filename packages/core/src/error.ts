@@ -52,6 +52,7 @@ export type ErrorCode =
   | 'content_type_missing'
   | 'content_type_unsupported'
   | 'output_disabled'
+  | 'overloaded'
   | 'unhealthy'
   // command lines
   | 'usage'

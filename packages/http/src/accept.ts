@@ -46,6 +46,17 @@ function rangeOf(format: OutputFormat, ranges: readonly MediaRange[]): MediaRang
   return undefined
 }
 
+/** Qualities of the members of a header such as `Accept-Encoding: br;q=0.5, gzip`, by lower-case name. */
+export function parseQualityList(header: string): Map<string, number> {
+  const qualities = new Map<string, number>()
+  for (const item of header.split(',')) {
+    const [name] = item.split(';', 1)
+    const quality = QUALITY.exec(item)
+    qualities.set(name!.trim().toLowerCase(), quality ? Number(quality[1]) : 1)
+  }
+  return qualities
+}
+
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const RANGE = new RegExp(`^(${TOKEN}/${TOKEN})((?:\\s*;\\s*[^;]*)*)$`)
 const QUALITY = /;\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*(?:;|$)/i

@@ -12,8 +12,8 @@ const NAMES = [
 ] as const
 
 export interface ChainHeaders {
-  /** For `access-control-expose-headers`. */
-  readonly names: string
+  /** Names of the headers, lower-case. */
+  readonly names: readonly string[]
   /** The headers that describe a state of the ledger. */
   of(ledger: LedgerInfo): Readonly<Record<string, string>>
 }
@@ -23,7 +23,7 @@ export function createChainHeaders(word: string): ChainHeaders {
   const names = NAMES.map((name) => `x-${word}-${name}`)
   let last: { ledger: LedgerInfo; headers: Record<string, string> } | undefined
   return {
-    names: names.join(','),
+    names,
     of(ledger) {
       // The engine hands out one object per state, so most requests find the headers ready.
       if (last?.ledger !== ledger) {

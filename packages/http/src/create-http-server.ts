@@ -1,30 +1,37 @@
-import { ByteWriter, type LedgerInfo, LedgerStateError } from '@ledger-state/core'
-import type { Ledger, LedgerState } from '@ledger-state/ledger'
+import type { Socket } from 'node:net'
+import { type LedgerInfo, LedgerStateError } from '@ledger-state/core'
+import type { Ledger } from '@ledger-state/ledger'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
-import { acceptsOnlyJson, CONTENT_TYPE, chooseFormat, type OutputFormat } from './accept.js'
+import { CONTENT_TYPE, type OutputFormat } from './accept.js'
 import { createChainHeaders } from './chain-headers.js'
 import { answerPreflight, isPreflight, setCorsHeaders } from './cors.js'
+import { chooseEncoding, compress, decompress, MIN_COMPRESSED_BYTES } from './encoding.js'
 import { errorToReply } from './error-table.js'
-import { ledgerInfoToBcs, ledgerInfoToJson } from './index-resource.js'
-import {
-  expectJsonContentType,
-  parseAddressParameter,
-  parseAssetParameter,
-  parseLedgerVersion,
-  parseRawTableItemBody,
-  parseTableItemBody,
-  parseTypeMember,
-  queryParameter,
-} from './request-parts.js'
+import { type LoadLimits, shedLoad } from './load-shedding.js'
+import { createOpenApiDocument } from './openapi.js'
+import type { Answer, Operation } from './operation.js'
+import { getAccountBalance } from './operations/account-balance.js'
+import { createBatchOperations } from './operations/batch.js'
+import { createHealthOperation } from './operations/health.js'
+import { getLedgerInfo } from './operations/ledger-info.js'
+import { getRawTableItem } from './operations/raw-table-item.js'
+import { getTableItem } from './operations/table-item.js'
+import { createSpecPage } from './spec-page.js'
 
-export interface HttpServerOptions {
+export interface HttpServerOptions extends Partial<LoadLimits> {
   readonly ledger: Ledger
   /** Word in the names of the chain-state headers: `x-<word>-ledger-version`. Default `svc`. */
   readonly headerWord?: string
   /** Formats that are answered with; both by default. */
   readonly output?: Readonly<Record<OutputFormat, boolean>>
-  /** Largest request body; default 8 MiB. */
+  /** Largest request body, also after unpacking; default 8 MiB. */
   readonly bodyLimitBytes?: number
+  /** Connections at one time; more are closed as they come. Default 10,000. */
+  readonly maxConnections?: number
+  /** A request that has not come in whole by then is answered 408 and dropped. Default 30 s. */
+  readonly requestTimeoutMs?: number
+  /** A connection on which nothing moves for so long is dropped: slow readers as well as idle clients. Default 60 s. */
+  readonly idleTimeoutMs?: number
   /** Absolute URL, ending in `/v1`, of a service that keeps versions which this one has pruned. */
   readonly archivalEndpoint?: string
   /** Told of faults of ours, which clients see as 500 without details. */
@@ -35,9 +42,7 @@ export interface HttpServerOptions {
 const MAX_PARAMETER_LENGTH = 16_384
 /** Request line and headers together. */
 const MAX_HEADER_BYTES = 32_768
-/** A request that has not come in whole by then is dropped. */
-const REQUEST_TIMEOUT_MS = 30_000
-const KEEP_ALIVE_TIMEOUT_MS = 75_000
+const DEFAULT_LOAD_LIMITS: LoadLimits = { maxRequestsInFlight: 2_000, maxEventLoopDelayMs: 1_000 }
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -52,130 +57,154 @@ export function createHttpServer({
   headerWord = 'svc',
   output = { json: true, bcs: true },
   bodyLimitBytes = 8 * 1024 * 1024,
+  maxConnections = 10_000,
+  requestTimeoutMs = 30_000,
+  idleTimeoutMs = 60_000,
   archivalEndpoint,
   onUnexpectedError = () => {},
+  ...loadLimits
 }: HttpServerOptions): FastifyInstance {
   const chainHeaders = createChainHeaders(headerWord)
   const app = fastify({
     bodyLimit: bodyLimitBytes,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    http: { maxHeaderSize: MAX_HEADER_BYTES },
+    requestTimeout: requestTimeoutMs,
+    connectionTimeout: idleTimeoutMs,
+    keepAliveTimeout: idleTimeoutMs,
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
+    },
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH, querystringParser: () => ({}) },
     frameworkErrors: (error, request, reply) => sendError(error, request as FastifyRequest, reply as FastifyReply),
     clientErrorHandler: answerBrokenRequest,
   })
+  app.server.maxConnections = maxConnections
   app.decorateRequest('pinned', undefined)
+  const allowedMethods = collectRoutes(app)
+
   // Bodies come in whatever their type, so that faults are found in the order in which the reference finds them.
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
+    const encoding = request.headers['content-encoding']
+    if (encoding === undefined) done(null, body)
+    else decompress(body as Buffer, encoding, bodyLimitBytes).then((unpacked) => done(null, unpacked), done)
+  })
 
-  const allowedMethods = collectRoutes(app)
+  shedLoad(app, { ...DEFAULT_LOAD_LIMITS, ...loadLimits })
   app.addHook('onRequest', (request, reply, done) => {
-    setCorsHeaders(request, reply, chainHeaders.names)
+    setCorsHeaders(request, reply, chainHeaders.names.join(','))
     if (isPreflight(request)) answerPreflight(request, reply)
     else done()
   })
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request) => {
-    const allow = allowedMethods(pathOf(request))
+    const allow = allowedMethods(request.url.split('?', 1)[0]!)
     if (allow === '') throw new LedgerStateError('route_not_found', 'not found')
     throw new LedgerStateError('method_not_allowed', 'method not allowed', { allow })
   })
 
   function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const fault = fromFastifyError(error)
-    const { status, headers, body, unexpected } = errorToReply(fault, archivalEndpoint)
+    const { status, headers, body, unexpected } = errorToReply(fromFastifyError(error), archivalEndpoint)
     if (unexpected) onUnexpectedError(error, { method: request.method, url: request.url })
     const known = request.pinned ?? ledgerInfoOrUndefined(ledger)
     if (known) reply.headers(chainHeaders.of(known))
     reply.headers(headers).code(status).type(CONTENT_TYPE.json).send(body)
   }
 
-  function pin(request: FastifyRequest, version: bigint | undefined): LedgerState {
-    const state = ledger.at(version)
-    request.pinned = state.ledger
-    return state
-  }
-
-  function send(reply: FastifyReply, ledgerInfo: LedgerInfo, format: OutputFormat, body: string | Uint8Array): void {
-    reply.headers(chainHeaders.of(ledgerInfo)).header('content-type', CONTENT_TYPE[format])
-    reply.send(typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.length))
-  }
-
-  function expectOutput(format: OutputFormat, name: string): void {
+  function expectOutput(format: OutputFormat, what: string): void {
     if (output[format]) return
-    const message = `${name} with ${format.toUpperCase()} output is disabled on this endpoint`
+    const message = `${what} with ${format.toUpperCase()} output is disabled on this endpoint`
     throw new LedgerStateError('output_disabled', message)
   }
 
-  app.post<{ Params: { table_handle: string } }>('/v1/tables/:table_handle/item', (request, reply) => {
-    const format = chooseFormat(request.headers.accept, 'json')
-    const handle = parseAddressParameter('table_handle', request.params.table_handle)
-    expectJsonContentType(request.headers['content-type'])
-    const body = parseTableItemBody(request.body as Buffer | undefined)
-    const version = parseLedgerVersion(queryOf(request))
-    expectOutput(format, 'Get table item')
-    const keyType = parseTypeMember('key_type', body.keyType)
-    const valueType = parseTypeMember('value_type', body.valueType)
-    const state = pin(request, version)
-    const item = state.readTableItem({ handle, keyType, valueType, key: body.key })
-    send(reply, state.ledger, format, format === 'json' ? item.toJsonUtf8() : item.bytes)
-  })
-
-  app.post<{ Params: { table_handle: string } }>('/v1/tables/:table_handle/raw_item', (request, reply) => {
-    const handle = parseAddressParameter('table_handle', request.params.table_handle)
-    expectJsonContentType(request.headers['content-type'])
-    const { key } = parseRawTableItemBody(request.body as Buffer | undefined)
-    const version = parseLedgerVersion(queryOf(request))
-    if (acceptsOnlyJson(request.headers.accept)) {
-      const message = 'Get raw table item is not allowed. Only BCS is supported as an AcceptType.'
-      throw new LedgerStateError('output_disabled', message)
+  function serve(operation: Operation): (request: FastifyRequest, reply: FastifyReply) => void {
+    return (request, reply) => {
+      const { headers, url } = request
+      const queryAt = url.indexOf('?')
+      const answer = operation.handle({
+        accept: headers.accept,
+        contentType: headers['content-type'],
+        ifNoneMatch: headers['if-none-match'],
+        params: request.params as Record<string, string>,
+        query: queryAt < 0 ? '' : url.slice(queryAt + 1),
+        body: request.body as Buffer | undefined,
+        pin(version) {
+          const state = ledger.at(version)
+          request.pinned = state.ledger
+          return state
+        },
+        expectOutput,
+      })
+      sendAnswer(request, reply, answer)
     }
-    expectOutput('bcs', 'Get raw table item')
-    const state = pin(request, version)
-    send(reply, state.ledger, 'bcs', state.readRawTableItem(handle, key))
-  })
-
-  app.get<{ Params: { address: string; asset_type: string } }>(
-    '/v1/accounts/:address/balance/:asset_type',
-    (request, reply) => {
-      const format = chooseFormat(request.headers.accept, 'json')
-      if (request.params.asset_type === '') throw new LedgerStateError('route_not_found', 'not found')
-      const owner = parseAddressParameter('address', request.params.address)
-      const asset = parseAssetParameter(request.params.asset_type)
-      const version = parseLedgerVersion(queryOf(request))
-      expectOutput(format, 'Get account balance')
-      const state = pin(request, version)
-      const balance = state.readBalance(owner, asset)
-      send(reply, state.ledger, format, format === 'json' ? String(balance) : new ByteWriter().u64(balance).toBytes())
-    },
-  )
-
-  function getIndex(request: FastifyRequest, reply: FastifyReply): void {
-    const format = chooseFormat(request.headers.accept, 'json')
-    expectOutput(format, 'Get ledger info')
-    const { ledger: info } = pin(request, undefined)
-    send(reply, info, format, format === 'json' ? ledgerInfoToJson(info) : ledgerInfoToBcs(info))
   }
-  app.get('/v1', getIndex)
-  app.get('/v1/', getIndex)
 
-  app.get('/v1/-/healthy', (request, reply) => {
-    const seconds = parseDuration(queryOf(request))
-    const { ledger: info } = pin(request, undefined)
-    if (seconds !== undefined) expectFresh(info, seconds)
-    send(reply, info, 'json', JSON.stringify({ message: `${headerWord}-node:ok` }))
-  })
+  function sendAnswer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { ledger: described, format, body, etag, notModified }: Answer,
+  ): void {
+    reply.headers(chainHeaders.of(described)).header('content-type', CONTENT_TYPE[format])
+    if (etag !== undefined) reply.headers({ etag, 'cache-control': 'no-cache' })
+    if (notModified) reply.code(304).removeHeader('content-type').send()
+    else sendBody(request, reply, body)
+  }
+
+  const operations = [
+    getTableItem,
+    getRawTableItem,
+    getAccountBalance,
+    ...createBatchOperations(archivalEndpoint),
+    getLedgerInfo,
+    createHealthOperation(headerWord),
+  ]
+  for (const operation of operations) {
+    // A colon within a segment is doubled, a path parameter has one before its name.
+    const url = operation.path.replaceAll(':', '::').replaceAll(/\{([a-z_]+)\}/g, ':$1')
+    app.route({ method: operation.method, url, handler: serve(operation) })
+  }
+  app.get('/v1/', serve(getLedgerInfo))
+
+  const document = createOpenApiDocument(operations, chainHeaders.names)
+  const documentText = JSON.stringify(document)
+  const page = createSpecPage(operations, document.components.schemas)
+  app.get('/v1/spec.json', (request, reply) => sendBody(request, reply.type('application/json'), documentText))
+  app.get('/v1/spec', (request, reply) => sendBody(request, reply.type('text/html; charset=utf-8'), page))
 
   return app
+}
+
+/** Sends a body, packed where it is large enough and the client takes it so. */
+function sendBody(request: FastifyRequest, reply: FastifyReply, body: string | Uint8Array): void {
+  const bytes = typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.length)
+  if (bytes.length < MIN_COMPRESSED_BYTES) {
+    reply.send(bytes)
+    return
+  }
+  const { vary } = reply.getHeaders()
+  reply.header('vary', vary === undefined ? 'accept-encoding' : `${vary}, accept-encoding`)
+  const encoding = chooseEncoding(request.headers['accept-encoding'] as string | undefined)
+  if (encoding === undefined) {
+    reply.send(bytes)
+    return
+  }
+  compress(Buffer.from(bytes), encoding).then(
+    (packed) => reply.header('content-encoding', encoding).send(packed),
+    (error) => reply.send(error),
+  )
 }
 
 /** Methods that a path is offered under, for `Allow`; empty where there is no such path. */
 function collectRoutes(app: FastifyInstance): (path: string) => string {
   const routes: { pattern: RegExp; method: string }[] = []
   app.addHook('onRoute', ({ url, method }) => {
-    const pattern = new RegExp(`^${url.replaceAll(/:[a-z_]+/g, '[^/]*')}$`)
+    const pattern = new RegExp(
+      `^${url
+        .replaceAll('::', '\u0000')
+        .replaceAll(/:[a-z_]+/g, '[^/]*')
+        .replaceAll('\u0000', ':')}$`,
+    )
     for (const one of [method].flat()) routes.push({ pattern, method: one })
   })
   return (path) =>
@@ -192,15 +221,6 @@ function ledgerInfoOrUndefined(ledger: Ledger): LedgerInfo | undefined {
     // The answer is about another fault, or this one is its reason: it goes out without the headers.
     return undefined
   }
-}
-
-function queryOf({ url }: FastifyRequest): string {
-  const at = url.indexOf('?')
-  return at < 0 ? '' : url.slice(at + 1)
-}
-
-function pathOf({ url }: FastifyRequest): string {
-  return url.split('?', 1)[0]!
 }
 
 function fromFastifyError(error: unknown): unknown {
@@ -223,18 +243,18 @@ function fromFastifyError(error: unknown): unknown {
   }
 }
 
+const BROKEN_REQUEST_STATUS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
+
 /** What never became a request: the parser refused it, or it was too slow. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: import('node:net').Socket): void {
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  const status =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? '431 Request Header Fields Too Large'
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? '408 Request Timeout'
-        : '400 Bad Request'
+  const status = BROKEN_REQUEST_STATUS[error.code ?? ''] ?? '400 Bad Request'
   const body = JSON.stringify({
     message: `the request could not be read: ${status.slice(4)}`,
     error_code: 'web_framework_error',
@@ -242,20 +262,4 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: import('n
   socket.end(
     `HTTP/1.1 ${status}\r\ncontent-type: ${CONTENT_TYPE.json}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
-}
-
-function parseDuration(query: string): number | undefined {
-  const text = queryParameter(query, 'duration_secs')
-  if (text === undefined) return undefined
-  const seconds = /^\+?\d{1,10}$/.test(text) ? Number(text) : Number.NaN
-  if (seconds <= 0xffff_ffff) return seconds
-  const message = `failed to parse parameter \`duration_secs\`: ${JSON.stringify(text.slice(0, 50))} is no whole number of seconds (u32)`
-  throw new LedgerStateError('invalid_request', message)
-}
-
-function expectFresh({ latestBlock }: LedgerInfo, seconds: number): void {
-  const ledgerSeconds = latestBlock.timestampUsec / 1_000_000n
-  if (ledgerSeconds >= BigInt(Math.floor(Date.now() / 1000) - seconds)) return
-  const message = `The latest ledger info timestamp is ${ledgerSeconds}s, which is beyond the allowed skew (${seconds}s).`
-  throw new LedgerStateError('unhealthy', message)
 }

@@ -41,6 +41,7 @@ const ANSWERS: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
   invalid_module: storedDataFault,
   balance_overflow: storedDataFault,
   no_ledger: { status: 503, wireCode: 'internal_error' },
+  overloaded: { status: 503, wireCode: 'internal_error' },
   unhealthy: { status: 503, wireCode: 'health_check_failed' },
 }
 

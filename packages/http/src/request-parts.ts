@@ -81,7 +81,7 @@ export interface TableItemBody {
 }
 
 export function parseTableItemBody(body: Buffer | undefined): TableItemBody {
-  const members = parseObject(body, 'TableItemRequest')
+  const members = parseJsonBody(body, 'TableItemRequest')
   return {
     keyType: stringMember(members, 'key_type', 'TableItemRequest'),
     valueType: stringMember(members, 'value_type', 'TableItemRequest'),
@@ -90,8 +90,19 @@ export function parseTableItemBody(body: Buffer | undefined): TableItemBody {
 }
 
 export function parseRawTableItemBody(body: Buffer | undefined): { key: Uint8Array } {
-  const text = stringMember(parseObject(body, 'RawTableItemRequest'), 'key', 'RawTableItemRequest')
-  return { key: parsePart('request payload: member `key`', () => hexToBytes(text)) }
+  return { key: parseHexMember(parseJsonBody(body, 'RawTableItemRequest'), 'key', 'RawTableItemRequest') }
+}
+
+export function parseHexMember(members: JsonObject, name: string, type: string): Uint8Array {
+  return parsePart(`request payload: member \`${name}\``, () => hexToBytes(stringMember(members, name, type)))
+}
+
+export function parseAddressMember(members: JsonObject, name: string, type: string): Uint8Array {
+  return parsePart(`request payload: member \`${name}\``, () => parseAddress(stringMember(members, name, type)))
+}
+
+export function parseAssetMember(members: JsonObject, name: string, type: string): Asset {
+  return parsePart(`request payload: member \`${name}\``, () => parseAsset(stringMember(members, name, type)))
 }
 
 /** @throws `invalid_type_tag` that names the member */
@@ -104,7 +115,8 @@ export function parseTypeMember(member: string, text: string): TypeTag {
   }
 }
 
-function parseObject(body: Buffer | undefined, type: string): JsonObject {
+/** The members of a body that is a JSON object. An empty body counts as `null`. */
+export function parseJsonBody(body: Buffer | undefined, type: string): JsonObject {
   const value = body === undefined || body.length === 0 ? null : parseBody(body)
   if (isJsonObject(value)) return value
   const found = clip(jsonValueToText(value))
@@ -118,7 +130,7 @@ function parseBody(body: Buffer): JsonValue {
   })
 }
 
-function stringMember(members: JsonObject, name: string, type: string): string {
+export function stringMember(members: JsonObject, name: string, type: string): string {
   const value = members.get(name)
   if (typeof value === 'string') return value
   throw invalidRequest(

@@ -1,0 +1,52 @@
+import { ByteWriter, LedgerStateError } from '@ledger-state/core'
+import { chooseFormat } from '../accept.js'
+import { matchesEtag, stateEtag } from '../etag.js'
+import { LEDGER_VERSION_PARAMETER, type Operation, STATE_ERRORS } from '../operation.js'
+import { parseAddressParameter, parseAssetParameter, parseLedgerVersion } from '../request-parts.js'
+
+export const getAccountBalance: Operation = {
+  id: 'get_account_balance',
+  method: 'GET',
+  path: '/v1/accounts/{address}/balance/{asset_type}',
+  tag: 'Accounts',
+  summary: 'Get account balance',
+  description:
+    'Reads what an account holds of a coin or fungible asset: the coin store, where a coin is asked for, and the primary fungible store. What does not exist counts 0.',
+  parameters: [
+    {
+      name: 'address',
+      in: 'path',
+      description: 'The account, with or without 0x.',
+      schema: { $ref: '#/components/schemas/Address' },
+    },
+    {
+      name: 'asset_type',
+      in: 'path',
+      description: 'A coin type, or the metadata address of a fungible asset.',
+      schema: { $ref: '#/components/schemas/AssetType' },
+    },
+    LEDGER_VERSION_PARAMETER,
+  ],
+  success: {
+    json: { type: 'integer', format: 'uint64', minimum: 0 },
+    bcs: { $ref: '#/components/schemas/Bytes' },
+  },
+  errors: STATE_ERRORS,
+  handle(request) {
+    const format = chooseFormat(request.accept, 'json')
+    if (request.params.asset_type === '') throw new LedgerStateError('route_not_found', 'not found')
+    const owner = parseAddressParameter('address', request.params.address!)
+    const asset = parseAssetParameter(request.params.asset_type!)
+    const version = parseLedgerVersion(request.query)
+    request.expectOutput(format, 'Get account balance')
+    const state = request.pin(version)
+    // The balance at a given version never changes; at the latest it does.
+    const etag = version === undefined ? undefined : stateEtag(state, format)
+    if (etag !== undefined && matchesEtag(request.ifNoneMatch, etag)) {
+      return { ledger: state.ledger, format, body: '', etag, notModified: true }
+    }
+    const balance = state.readBalance(owner, asset)
+    const body = format === 'json' ? String(balance) : new ByteWriter().u64(balance).toBytes()
+    return { ledger: state.ledger, format, body, ...(etag !== undefined && { etag }) }
+  },
+}

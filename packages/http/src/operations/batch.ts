@@ -1,0 +1,128 @@
+import { isJsonObject, type JsonObject } from '@ledger-state/bcs'
+import { bytesToHex, LedgerStateError } from '@ledger-state/core'
+import type { LedgerState } from '@ledger-state/ledger'
+import { errorToReply } from '../error-table.js'
+import { BODY_ERRORS, LEDGER_VERSION_PARAMETER, type Operation, type OperationRequest } from '../operation.js'
+import {
+  expectJsonContentType,
+  parseAddressMember,
+  parseAssetMember,
+  parseHexMember,
+  parseJsonBody,
+  parseLedgerVersion,
+  parseTypeMember,
+  stringMember,
+} from '../request-parts.js'
+
+export const MAX_BATCH_READS = 1_000
+
+/** Reads one element of a batch and answers with the member of its result. */
+type ReadElement = (state: LedgerState, element: JsonObject) => string
+
+function batchResults(result: object) {
+  return {
+    type: 'array',
+    maxItems: MAX_BATCH_READS,
+    items: {
+      type: 'object',
+      required: ['status'],
+      properties: { status: { type: 'integer' }, ...result, error: { $ref: '#/components/schemas/Error' } },
+    },
+  }
+}
+
+function batchOf(element: string) {
+  const requests = { type: 'array', maxItems: MAX_BATCH_READS, items: { $ref: `#/components/schemas/${element}` } }
+  return { type: 'object', required: ['requests'], properties: { requests } }
+}
+
+export function createBatchOperations(archivalEndpoint: string | undefined): Operation[] {
+  const handleWith =
+    (what: string, read: ReadElement) =>
+    (request: OperationRequest): ReturnType<Operation['handle']> => {
+      expectJsonContentType(request.contentType)
+      const elements = parseElements(request.body)
+      const version = parseLedgerVersion(request.query)
+      request.expectOutput('json', what)
+      const state = request.pin(version)
+      const results = elements.map((element) => readElement(state, element, read, archivalEndpoint))
+      return { ledger: state.ledger, format: 'json', body: `[${results.join(',')}]` }
+    }
+  const shared = {
+    method: 'POST',
+    parameters: [LEDGER_VERSION_PARAMETER],
+    errors: BODY_ERRORS,
+  } as const
+  const limits = `Up to ${MAX_BATCH_READS} reads of one ledger state in one request; results stand in the order of the requests, each with a status of its own.`
+  return [
+    {
+      ...shared,
+      id: 'get_table_items_batch',
+      path: '/v1/tables/items:batch',
+      tag: 'Tables',
+      summary: 'Get many table items',
+      description: `${limits} An element asks by typed key, or by serialized key in \`raw_key\`, which is answered with \`bytes\`.`,
+      requestBody: batchOf('TableItemElement'),
+      success: { json: batchResults({ value: {}, bytes: { type: 'string' } }) },
+      handle: handleWith('Get many table items', readTableItemElement),
+    },
+    {
+      ...shared,
+      id: 'get_balances_batch',
+      path: '/v1/balances:batch',
+      tag: 'Accounts',
+      summary: 'Get many balances',
+      description: limits,
+      requestBody: batchOf('BalanceElement'),
+      success: { json: batchResults({ value: { type: 'integer' } }) },
+      handle: handleWith('Get many balances', readBalanceElement),
+    },
+  ]
+}
+
+function parseElements(body: Buffer | undefined): JsonObject[] {
+  const requests = parseJsonBody(body, 'BatchRequest').get('requests')
+  if (!Array.isArray(requests)) throw new LedgerStateError('invalid_request', 'member `requests` is no array')
+  if (requests.length > MAX_BATCH_READS) {
+    throw new LedgerStateError(
+      'invalid_request',
+      `${requests.length} requests, at most ${MAX_BATCH_READS} are read at once`,
+    )
+  }
+  return requests.map((element, at) => {
+    if (isJsonObject(element)) return element
+    throw new LedgerStateError('invalid_request', `requests[${at}] is no object`)
+  })
+}
+
+function readElement(
+  state: LedgerState,
+  element: JsonObject,
+  read: ReadElement,
+  archivalEndpoint: string | undefined,
+): string {
+  try {
+    return `{"status":200,${read(state, element)}}`
+  } catch (error) {
+    const { status, body, unexpected } = errorToReply(error, archivalEndpoint)
+    // Faults of ours end the request, so that they are reported; so does a pruner that overtakes the pinned state.
+    if (unexpected || status === 410) throw error
+    return `{"status":${status},"error":${body}}`
+  }
+}
+
+function readTableItemElement(state: LedgerState, element: JsonObject): string {
+  const handle = parseAddressMember(element, 'table_handle', 'TableItemElement')
+  if (element.get('raw_key') !== undefined) {
+    return `"bytes":"${bytesToHex(state.readRawTableItem(handle, parseHexMember(element, 'raw_key', 'TableItemElement')))}"`
+  }
+  const typeOf = (name: string) => parseTypeMember(name, stringMember(element, name, 'TableItemElement'))
+  const keyType = typeOf('key_type')
+  const valueType = typeOf('value_type')
+  return `"value":${state.readTableItem({ handle, keyType, valueType, key: element.get('key') ?? null }).toJson()}`
+}
+
+function readBalanceElement(state: LedgerState, element: JsonObject): string {
+  const owner = parseAddressMember(element, 'address', 'BalanceElement')
+  return `"value":${state.readBalance(owner, parseAssetMember(element, 'asset_type', 'BalanceElement'))}`
+}

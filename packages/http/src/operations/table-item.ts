@@ -1,0 +1,45 @@
+import { chooseFormat } from '../accept.js'
+import { BODY_ERRORS, LEDGER_VERSION_PARAMETER, type Operation } from '../operation.js'
+import {
+  expectJsonContentType,
+  parseAddressParameter,
+  parseLedgerVersion,
+  parseTableItemBody,
+  parseTypeMember,
+} from '../request-parts.js'
+
+export const TABLE_HANDLE_PARAMETER = {
+  name: 'table_handle',
+  in: 'path',
+  description: 'Handle of the table, 32 bytes in hex.',
+  schema: { $ref: '#/components/schemas/Address' },
+} as const
+
+export const getTableItem: Operation = {
+  id: 'get_table_item',
+  method: 'POST',
+  path: '/v1/tables/{table_handle}/item',
+  tag: 'Tables',
+  summary: 'Get table item',
+  description: 'Reads an item of a table by its typed key. POST, because keys can be structured values.',
+  parameters: [TABLE_HANDLE_PARAMETER, LEDGER_VERSION_PARAMETER],
+  requestBody: { $ref: '#/components/schemas/TableItemRequest' },
+  success: {
+    json: { description: 'The value; its shape follows `value_type`.' },
+    bcs: { $ref: '#/components/schemas/Bytes' },
+  },
+  errors: BODY_ERRORS,
+  handle(request) {
+    const format = chooseFormat(request.accept, 'json')
+    const handle = parseAddressParameter('table_handle', request.params.table_handle!)
+    expectJsonContentType(request.contentType)
+    const body = parseTableItemBody(request.body)
+    const version = parseLedgerVersion(request.query)
+    request.expectOutput(format, 'Get table item')
+    const keyType = parseTypeMember('key_type', body.keyType)
+    const valueType = parseTypeMember('value_type', body.valueType)
+    const state = request.pin(version)
+    const item = state.readTableItem({ handle, keyType, valueType, key: body.key })
+    return { ledger: state.ledger, format, body: format === 'json' ? item.toJsonUtf8() : item.bytes }
+  },
+}
