@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { createHttpServer } from '@ledger-state/http'
 import { createLedger, moduleKey, resourceKey, tableItemKey } from '@ledger-state/ledger'
 import { writeModule } from '@ledger-state/move-module'
-import { openStateEngine } from '@ledger-state/state-engine'
+import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
 import { parseStructTag } from '@ledger-state/type-tag'
 import { fastify } from 'fastify'
 
@@ -24,7 +24,7 @@ function u64(value: number): Buffer {
 }
 
 /** 20,000 accounts with a coin store, a table of as many structs, and the module of those. */
-async function openOurs() {
+async function writeStore() {
   const engine = openStateEngine({ path: folder })
   const module = writeModule({
     version: 6,
@@ -52,7 +52,12 @@ async function openOurs() {
     writes.push([tableItemKey(address(7), u64(at)), Buffer.concat([u64(at * 7), account(at), Buffer.of(1)])])
   }
   await engine.commit([{ version: 0n, block: { height: 0n, epoch: 0n, timestampUsec: 0n }, writes }], { chainId: 4 })
-  const server = createHttpServer({ ledger: createLedger(engine) })
+  await engine.close()
+}
+
+/** As `ledger-state serve` does it: a reader of what another process wrote. */
+async function openOurs() {
+  const server = createHttpServer({ ledger: createLedger(openStateEngineReader({ path: folder })) })
   await server.listen({ port: 0, host: '127.0.0.1' })
   return server.server
 }
@@ -83,6 +88,10 @@ async function openBare() {
   return server
 }
 
+if (kind === 'write') {
+  await writeStore()
+  process.exit()
+}
 const server = await (kind === 'ours' ? openOurs() : kind === 'fastify' ? openFastify() : openBare())
 process.on('message', () => {
   const { user, system } = process.cpuUsage()

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type MakeRequest, offerLoad, saturate } from './http-load.js'
 
+const SERVER = fileURLToPath(new URL('./http-server.js', import.meta.url))
 const CONNECTIONS = 32
 const ROUNDS = 7
 const ROUND_MS = 1_200
@@ -65,6 +66,7 @@ const CASES: readonly Case[] = [
 /** Served requests in a second of the server's CPU time, and latencies at half of what saturates it; one core each. */
 export async function runHttpSuite(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-http-'))
+  await once(fork(SERVER, ['write', folder, '']), 'exit')
   const ours = await startServer('ours', folder, '')
   try {
     for (const { name, makeRequest } of CASES) {
@@ -110,7 +112,7 @@ async function runCase(name: string, makeRequest: MakeRequest, servers: readonly
 }
 
 async function startServer(kind: string, folder: string, constant: string): Promise<Server> {
-  const child = fork(fileURLToPath(new URL('./http-server.js', import.meta.url)), [kind, folder, constant])
+  const child = fork(SERVER, [kind, folder, constant])
   // Servers on the last core, the load generator on the others, where the system lets us say so.
   spawnSync('taskset', ['-p', '2', String(child.pid)], { stdio: 'ignore' })
   const [{ port }] = (await once(child, 'message')) as [{ port: number }]

@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net'
 import { type LedgerInfo, LedgerStateError } from '@ledger-state/core'
-import type { Ledger } from '@ledger-state/ledger'
+import type { Ledger, LedgerState } from '@ledger-state/ledger'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { CONTENT_TYPE, type OutputFormat } from './accept.js'
 import { createChainHeaders } from './chain-headers.js'
 import { answerPreflight, isPreflight, setCorsHeaders } from './cors.js'
 import { chooseEncoding, compress, decompress, MIN_COMPRESSED_BYTES } from './encoding.js'
 import { errorToReply } from './error-table.js'
-import { type LoadLimits, shedLoad } from './load-shedding.js'
+import { type LoadLimits, LoadShedder } from './load-shedding.js'
 import { createOpenApiDocument } from './openapi.js'
-import type { Answer, Operation } from './operation.js'
+import type { Answer, Operation, OperationRequest } from './operation.js'
 import { getAccountBalance } from './operations/account-balance.js'
 import { createBatchOperations } from './operations/batch.js'
 import { createHealthOperation } from './operations/health.js'
@@ -91,10 +91,14 @@ export function createHttpServer({
     else decompress(body as Buffer, encoding, bodyLimitBytes).then((unpacked) => done(null, unpacked), done)
   })
 
-  shedLoad(app, { ...DEFAULT_LOAD_LIMITS, ...loadLimits })
+  const load = new LoadShedder({ ...DEFAULT_LOAD_LIMITS, ...loadLimits })
+  app.addHook('onClose', async () => load.close())
+  const exposedHeaders = chainHeaders.names.join(',')
   app.addHook('onRequest', (request, reply, done) => {
-    setCorsHeaders(request, reply, chainHeaders.names.join(','))
-    if (isPreflight(request)) answerPreflight(request, reply)
+    const refusal = load.admit(reply.raw)
+    setCorsHeaders(request, reply, exposedHeaders)
+    if (refusal) done(refusal)
+    else if (isPreflight(request)) answerPreflight(request, reply)
     else done()
   })
   app.setErrorHandler(sendError)
@@ -119,25 +123,8 @@ export function createHttpServer({
   }
 
   function serve(operation: Operation): (request: FastifyRequest, reply: FastifyReply) => void {
-    return (request, reply) => {
-      const { headers, url } = request
-      const queryAt = url.indexOf('?')
-      const answer = operation.handle({
-        accept: headers.accept,
-        contentType: headers['content-type'],
-        ifNoneMatch: headers['if-none-match'],
-        params: request.params as Record<string, string>,
-        query: queryAt < 0 ? '' : url.slice(queryAt + 1),
-        body: request.body as Buffer | undefined,
-        pin(version) {
-          const state = ledger.at(version)
-          request.pinned = state.ledger
-          return state
-        },
-        expectOutput,
-      })
-      sendAnswer(request, reply, answer)
-    }
+    return (request, reply) =>
+      sendAnswer(request, reply, operation.handle(new FastifyOperationRequest(request, ledger, expectOutput)))
   }
 
   function sendAnswer(
@@ -173,6 +160,50 @@ export function createHttpServer({
   app.get('/v1/spec', (request, reply) => sendBody(request, reply.type('text/html; charset=utf-8'), page))
 
   return app
+}
+
+class FastifyOperationRequest implements OperationRequest {
+  readonly expectOutput: OperationRequest['expectOutput']
+  readonly #request: FastifyRequest
+  readonly #ledger: Ledger
+
+  constructor(request: FastifyRequest, ledger: Ledger, expectOutput: OperationRequest['expectOutput']) {
+    this.#request = request
+    this.#ledger = ledger
+    this.expectOutput = expectOutput
+  }
+
+  get accept(): string | undefined {
+    return this.#request.headers.accept
+  }
+
+  get contentType(): string | undefined {
+    return this.#request.headers['content-type']
+  }
+
+  get ifNoneMatch(): string | undefined {
+    return this.#request.headers['if-none-match']
+  }
+
+  get params(): Record<string, string> {
+    return this.#request.params as Record<string, string>
+  }
+
+  get query(): string {
+    const { url } = this.#request
+    const at = url.indexOf('?')
+    return at < 0 ? '' : url.slice(at + 1)
+  }
+
+  get body(): Buffer | undefined {
+    return this.#request.body as Buffer | undefined
+  }
+
+  pin(version: bigint | undefined): LedgerState {
+    const state = this.#ledger.at(version)
+    this.#request.pinned = state.ledger
+    return state
+  }
 }
 
 /** Sends a body, packed where it is large enough and the client takes it so. */

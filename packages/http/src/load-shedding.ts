@@ -1,5 +1,5 @@
+import type { ServerResponse } from 'node:http'
 import { LedgerStateError } from '@ledger-state/core'
-import type { FastifyInstance } from 'fastify'
 
 export interface LoadLimits {
   /** Requests that are being received, worked on or answered at one time. */
@@ -14,28 +14,36 @@ const SAMPLE_INTERVAL_MS = 50
  * Refuses requests with 503 while there are too many, so that those which are taken in keep their latency. Reads take
  * microseconds each, so what an overload shows as first is an event loop that comes round late.
  */
-export function shedLoad(app: FastifyInstance, { maxRequestsInFlight, maxEventLoopDelayMs }: LoadLimits): void {
-  let inFlight = 0
-  let delayMs = 0
-  let sampled = performance.now()
-  const timer = setInterval(() => {
-    const now = performance.now()
-    delayMs = now - sampled - SAMPLE_INTERVAL_MS
-    sampled = now
-  }, SAMPLE_INTERVAL_MS).unref()
-
-  const leave = (): void => {
-    inFlight--
+export class LoadShedder {
+  readonly #limits: LoadLimits
+  readonly #timer: NodeJS.Timeout
+  #inFlight = 0
+  #delayMs = 0
+  #sampled = performance.now()
+  readonly #leave = (): void => {
+    this.#inFlight--
   }
-  app.addHook('onRequest', (_request, reply, done) => {
-    inFlight++
+
+  constructor(limits: LoadLimits) {
+    this.#limits = limits
+    this.#timer = setInterval(() => {
+      const now = performance.now()
+      this.#delayMs = now - this.#sampled - SAMPLE_INTERVAL_MS
+      this.#sampled = now
+    }, SAMPLE_INTERVAL_MS).unref()
+  }
+
+  /** Takes a request in, or answers why not; it leaves by itself when its response is closed. */
+  admit(response: ServerResponse): LedgerStateError | undefined {
+    this.#inFlight++
     // Emitted once for every response, whether it went out whole or the client left.
-    reply.raw.once('close', leave)
-    const overloaded = inFlight > maxRequestsInFlight || delayMs > maxEventLoopDelayMs
-    done(overloaded ? new LedgerStateError('overloaded', 'the service is overloaded; try again later') : undefined)
-  })
-  app.addHook('onClose', (_app, done) => {
-    clearInterval(timer)
-    done()
-  })
+    response.once('close', this.#leave)
+    if (this.#inFlight <= this.#limits.maxRequestsInFlight && this.#delayMs <= this.#limits.maxEventLoopDelayMs)
+      return undefined
+    return new LedgerStateError('overloaded', 'the service is overloaded; try again later')
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
 }

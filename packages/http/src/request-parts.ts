@@ -7,7 +7,7 @@ import {
   jsonValueToText,
   parseJson,
 } from '@ledger-state/bcs'
-import { clip, hexToBytes, LedgerStateError, parseAddress, parseU64 } from '@ledger-state/core'
+import { clip, hexToBytes, LedgerStateError, LruMap, parseAddress, parseU64 } from '@ledger-state/core'
 import { type Asset, parseAsset } from '@ledger-state/ledger'
 import { parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
 
@@ -105,10 +105,17 @@ export function parseAssetMember(members: JsonObject, name: string, type: string
   return parsePart(`request payload: member \`${name}\``, () => parseAsset(stringMember(members, name, type)))
 }
 
+/** Clients ask for few types many times, and a tag that was seen finds its codec faster. */
+const PARSED_TYPES = new LruMap<string, TypeTag>(1_024)
+
 /** @throws `invalid_type_tag` that names the member */
 export function parseTypeMember(member: string, text: string): TypeTag {
+  const known = PARSED_TYPES.get(text)
+  if (known) return known
   try {
-    return parseTypeTag(text)
+    const tag = parseTypeTag(text)
+    PARSED_TYPES.set(text, tag)
+    return tag
   } catch (error) {
     if (!(error instanceof LedgerStateError)) throw error
     throw new LedgerStateError(error.code, `${member}: ${error.message}`, error.fields)

@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer'
+import { Buffer } from 'node:buffer'
 import type { StateView } from '@ledger-state/core'
 import {
   ADDRESS_LENGTH,
@@ -7,12 +7,12 @@ import {
   clip,
   isLedgerStateError,
   LedgerStateError,
+  LruMap,
   parseAddress,
   U64_MAX,
 } from '@ledger-state/core'
 import { parseStructTag, readStructTag, type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import { pairedMetadataAddress, primaryStoreAddress } from './derived-address.js'
-import { LruMap } from './lru-map.js'
 import { accessPathKey, resourceGroupKey, resourcePath } from './state-key.js'
 
 /** What a balance is asked of: a coin type, or a fungible asset by the address of its metadata. */
@@ -20,11 +20,21 @@ export type Asset =
   | { readonly kind: 'coin'; readonly coin: StructTag }
   | { readonly kind: 'fungibleAsset'; readonly metadata: Uint8Array }
 
+const PARSED_ASSETS = new LruMap<string, Asset>(1_024)
+
 /**
  * Reads an asset type: an address, with or without `0x`, or else the struct tag of a coin.
  * @throws `invalid_type_tag`
  */
 export function parseAsset(text: string): Asset {
+  const known = PARSED_ASSETS.get(text)
+  if (known) return known
+  const asset = parseUnknownAsset(text)
+  PARSED_ASSETS.set(text, asset)
+  return asset
+}
+
+function parseUnknownAsset(text: string): Asset {
   if (text.includes('::')) return { kind: 'coin', coin: parseStructTag(text) }
   try {
     return { kind: 'fungibleAsset', metadata: parseAddress(text) }
@@ -47,7 +57,11 @@ interface CoinKeys {
   readonly metadata: Uint8Array
 }
 
-const COIN_KEYS = new LruMap<string, CoinKeys>(1_024)
+/** By the tag, of which `parseAsset` gives one for each text while it is in use. */
+const COIN_KEYS = new WeakMap<StructTag, CoinKeys>()
+
+/** State keys of primary stores, by owner and metadata. */
+const PRIMARY_STORE_KEYS = new LruMap<string, Uint8Array>(16_384)
 
 /**
  * What an account holds of an asset: the coin store, where a coin is asked for, and the primary store of the fungible
@@ -64,12 +78,11 @@ export function readBalance(view: StateView, owner: Uint8Array, asset: Asset): b
 }
 
 function coinKeys(coin: StructTag): CoinKeys {
-  const text = typeTagToText(coin)
-  const known = COIN_KEYS.get(text)
+  const known = COIN_KEYS.get(coin)
   if (known) return known
   const coinStorePath = resourcePath({ ...COIN_STORE, typeArguments: [coin] })
   const keys = { coinStorePath, metadata: pairedMetadataAddress(coin) }
-  COIN_KEYS.set(text, keys)
+  COIN_KEYS.set(coin, keys)
   return keys
 }
 
@@ -86,11 +99,12 @@ function readCoinStore(view: StateView, owner: Uint8Array, path: Uint8Array): bi
 }
 
 function readPrimaryStore(view: StateView, owner: Uint8Array, metadata: Uint8Array): bigint {
-  const address = primaryStoreAddress(owner, metadata)
-  const group = view.get(resourceGroupKey(address, OBJECT_GROUP))
+  const stateKey = primaryStoreKey(owner, metadata)
+  const group = view.get(stateKey)
   const members = group && readGroupMembers(group, FUNGIBLE_STORE, CONCURRENT_BALANCE)
   const store = members?.get(FUNGIBLE_STORE)
   if (!store) return 0n
+  const address = stateKey.subarray(1, 1 + ADDRESS_LENGTH)
   // metadata address, balance u64, frozen bool
   const balance = readStored('FungibleStore', address, store, (reader) => {
     reader.skip(ADDRESS_LENGTH)
@@ -106,6 +120,19 @@ function readPrimaryStore(view: StateView, owner: Uint8Array, metadata: Uint8Arr
     reader.readU64()
     return value
   })
+}
+
+function primaryStoreKey(owner: Uint8Array, metadata: Uint8Array): Uint8Array {
+  const name = latin1(owner) + latin1(metadata)
+  const known = PRIMARY_STORE_KEYS.get(name)
+  if (known) return known
+  const key = resourceGroupKey(primaryStoreAddress(owner, metadata), OBJECT_GROUP)
+  PRIMARY_STORE_KEYS.set(name, key)
+  return key
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }
 
 /** Members of a resource group (BCS map of struct tag to bytes); undefined where it does not decode, as if absent. */

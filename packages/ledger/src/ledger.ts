@@ -52,45 +52,70 @@ export function createLedger(state: StateReader): Ledger {
     get info() {
       return state.ledger
     },
-    at: (version) => createLedgerState(state.at(version), types),
+    at: (version) => new PinnedState(state.at(version), types),
   }
 }
 
-function createLedgerState(view: StateView, types: TypeResolver): LedgerState {
-  const find = (handle: Uint8Array, key: Uint8Array, keyText: () => string): Uint8Array => {
-    const bytes = view.get(tableItemKey(handle, key))
-    if (bytes) return bytes
-    const message = `Table Item not found by Table handle(${addressToShortHex(handle)}), Table key(${keyText()}) and Ledger version(${view.version})`
-    throw new LedgerStateError('table_item_not_found', message)
+class PinnedState implements LedgerState {
+  readonly version: bigint
+  readonly ledger: LedgerInfo
+  readonly #view: StateView
+  readonly #types: TypeResolver
+
+  constructor(view: StateView, types: TypeResolver) {
+    this.version = view.version
+    this.ledger = view.ledger
+    this.#view = view
+    this.#types = types
   }
-  return {
-    version: view.version,
-    ledger: view.ledger,
-    readTableItem({ handle, keyType, valueType, key }) {
-      const keyBytes = withTypeErrors('invalid_value', `key of type ${typeTagToText(keyType)}`, () =>
-        types.resolve(keyType, view).jsonToBytes(key),
-      )
-      const bytes = find(handle, keyBytes, () => jsonValueToText(key))
-      const decode = <T>(read: (codec: Codec) => T) => decodeValue(types, view, valueType, read)
-      return {
-        bytes,
-        toJson: () => decode((codec) => codec.bytesToJson(bytes)),
-        toJsonUtf8: () => decode((codec) => codec.bytesToJsonUtf8(bytes)),
-      }
-    },
-    readRawTableItem: (handle, key) => find(handle, key, () => bytesToHex(key)),
-    readBalance: (owner, asset) => readBalance(view, owner, asset),
+
+  readTableItem({ handle, keyType, valueType, key }: TableItemRequest): TableItem {
+    const keyBytes = withTypeErrors(
+      'invalid_value',
+      () => `key of type ${typeTagToText(keyType)}`,
+      () => this.#types.resolve(keyType, this.#view).jsonToBytes(key),
+    )
+    const bytes = this.#find(handle, keyBytes, () => jsonValueToText(key))
+    const decode = <T>(read: (codec: Codec) => T): T => decodeValue(this.#types, this.#view, valueType, read)
+    return {
+      bytes,
+      toJson: () => decode((codec) => codec.bytesToJson(bytes)),
+      toJsonUtf8: () => decode((codec) => codec.bytesToJsonUtf8(bytes)),
+    }
+  }
+
+  readRawTableItem(handle: Uint8Array, key: Uint8Array): Uint8Array {
+    return this.#find(handle, key, () => bytesToHex(key))
+  }
+
+  readBalance(owner: Uint8Array, asset: Asset): bigint {
+    return readBalance(this.#view, owner, asset)
+  }
+
+  #find(handle: Uint8Array, key: Uint8Array, keyText: () => string): Uint8Array {
+    const bytes = this.#view.get(tableItemKey(handle, key))
+    if (bytes) return bytes
+    const message = `Table Item not found by Table handle(${addressToShortHex(handle)}), Table key(${keyText()}) and Ledger version(${this.version})`
+    throw new LedgerStateError('table_item_not_found', message)
   }
 }
 
 function decodeValue<T>(types: TypeResolver, view: StateView, valueType: TypeTag, read: (codec: Codec) => T): T {
-  const text = typeTagToText(valueType)
-  const codec = withTypeErrors('value_type_mismatch', `value_type ${text}`, () => types.resolve(valueType, view))
-  return withTypeErrors('value_type_mismatch', `the stored value is not a ${text}`, () => read(codec))
+  const text = () => typeTagToText(valueType)
+  const codec = withTypeErrors(
+    'value_type_mismatch',
+    () => `value_type ${text()}`,
+    () => types.resolve(valueType, view),
+  )
+  return withTypeErrors(
+    'value_type_mismatch',
+    () => `the stored value is not a ${text()}`,
+    () => read(codec),
+  )
 }
 
 /** Faults of types and values are the caller's, who named them: one code, and the message says of what. */
-function withTypeErrors<T>(code: 'invalid_value' | 'value_type_mismatch', what: string, work: () => T): T {
+function withTypeErrors<T>(code: 'invalid_value' | 'value_type_mismatch', what: () => string, work: () => T): T {
   try {
     return work()
   } catch (error) {
@@ -104,6 +129,6 @@ function withTypeErrors<T>(code: 'invalid_value' | 'value_type_mismatch', what: 
       'type_too_large',
     ] as const
     if (!isLedgerStateError(error, ...faults)) throw error
-    throw new LedgerStateError(code, `${what}: ${error.message}`, error.fields)
+    throw new LedgerStateError(code, `${what()}: ${error.message}`, error.fields)
   }
 }

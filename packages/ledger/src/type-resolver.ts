@@ -1,9 +1,8 @@
 import { type Codec, codecOf } from '@ledger-state/bcs'
 import type { StateView } from '@ledger-state/core'
-import { addressToShortHex } from '@ledger-state/core'
+import { addressToShortHex, LruMap } from '@ledger-state/core'
 import { layoutOf, type ModuleId, type MoveModule, readModule } from '@ledger-state/move-module'
 import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
-import { LruMap } from './lru-map.js'
 import { moduleKey } from './state-key.js'
 
 interface Dependency {
@@ -32,20 +31,32 @@ const CACHED_MODULES = 1_024
  * the span that was seen it costs no look-up, beyond it one per module.
  */
 export class TypeResolver {
+  readonly #byTag = new WeakMap<TypeTag, CachedType[]>()
   readonly #types = new LruMap<string, CachedType[]>(CACHED_TYPES)
   readonly #modules = new LruMap<string, MoveModule>(CACHED_MODULES)
 
   /** @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`, `invalid_module` */
   resolve(tag: TypeTag, view: StateView): Codec {
-    const text = typeTagToText(tag)
-    const states = this.#types.get(text) ?? []
     const { version } = view
+    const states = this.#statesOf(tag)
     for (const state of states) {
       if (state.from <= version && (version <= state.seenUntil || standsAt(state, view))) return state.codec
     }
     const resolved = this.#resolveAnew(tag, view)
-    this.#types.set(text, [resolved, ...states].slice(0, CACHED_STATES_OF_TYPE))
+    states.unshift(resolved)
+    states.length = Math.min(states.length, CACHED_STATES_OF_TYPE)
     return resolved.codec
+  }
+
+  /** The list that holds what is known of a type: found by the tag itself where that was seen, else by its text. */
+  #statesOf(tag: TypeTag): CachedType[] {
+    const known = this.#byTag.get(tag)
+    if (known) return known
+    const text = typeTagToText(tag)
+    const states = this.#types.get(text) ?? []
+    this.#types.set(text, states)
+    this.#byTag.set(tag, states)
+    return states
   }
 
   #resolveAnew(tag: TypeTag, view: StateView): CachedType {

@@ -3,13 +3,11 @@ import { encodeBlock, encodeLedgerRecord, type LedgerRecord } from './ledger-rec
 import { LEDGER_KEY, type LmdbStore } from './lmdb-store.js'
 import { decodeLatest, encodeHistory, encodeHistoryKey, encodeLatest, encodeVersion } from './records.js'
 import { StaleListBuilder } from './stale-list.js'
-import { toStoredKey } from './stored-key.js'
 import { duplicateKey, validateBatch } from './validate-batch.js'
 
 /** A key that the batch writes, as it stands after the versions applied so far. */
 interface BatchKey {
   readonly key: Uint8Array
-  readonly storedKey: Buffer
   /** Undefined as long as the key was never written, or was forgotten. */
   keyId: number | undefined
   /** Of the newest write that is kept. */
@@ -55,7 +53,7 @@ export function applyBatch(
         )
         stale.addSuperseded(batchKey.keyId!)
       }
-      if (value === null) stale.addDeletion(batchKey.storedKey)
+      if (value === null) stale.addDeletion(batchKey.key)
       batchKey.keyId ??= nextKeyId++
       batchKey.version = version
       batchKey.value = value
@@ -65,8 +63,8 @@ export function applyBatch(
     if (staleRecord) store.stale.putSync(encodeVersion(version), staleRecord)
   }
 
-  for (const { key, storedKey, keyId, version, value, changed } of keys.values()) {
-    if (changed) store.latest.putSync(storedKey, encodeLatest(key, { keyId: keyId!, version, value }))
+  for (const { key, keyId, version, value, changed } of keys.values()) {
+    if (changed) store.latest.putSync(key, encodeLatest(key, { keyId: keyId!, version, value }))
   }
   const oldest = before?.ledger ?? { oldestVersion: versions[0]!.version, oldestBlock: versions[0]!.block! }
   const ledger = {
@@ -83,12 +81,10 @@ function loadBatchKey(store: LmdbStore, keys: Map<string, BatchKey>, [key]: Writ
   const text = Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
   const known = keys.get(text)
   if (known) return known
-  const storedKey = toStoredKey(key)
-  const bytes = store.latest.getBinary(storedKey)
+  const bytes = store.latest.getBinary(key)
   const latest = bytes && decodeLatest(key, bytes)
   const batchKey: BatchKey = {
     key,
-    storedKey,
     keyId: latest?.keyId,
     version: latest?.version ?? 0n,
     value: latest?.value ?? null,

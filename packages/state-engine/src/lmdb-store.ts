@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { LedgerStateError } from '@ledger-state/core'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { encodeVersion } from './records.js'
+import { STORED_KEY_ENCODER } from './stored-key.js'
 
 /** Raised when the layout of records changes; a store of another version is refused. */
 const LAYOUT_VERSION = 1n
@@ -14,12 +15,13 @@ export const LOCK_FILE = 'writer.lock'
 const MAP_SIZE_BYTES = 2 ** 40
 
 export interface LmdbStore {
-  readonly root: RootDatabase<Buffer, Buffer>
-  readonly meta: Database<Buffer, Buffer>
-  readonly latest: Database<Buffer, Buffer>
-  readonly history: Database<Buffer, Buffer>
-  readonly stale: Database<Buffer, Buffer>
-  readonly blocks: Database<Buffer, Buffer>
+  readonly root: RootDatabase<Buffer, Uint8Array>
+  readonly meta: Database<Buffer, Uint8Array>
+  /** Keyed by the user's keys. */
+  readonly latest: Database<Buffer, Uint8Array>
+  readonly history: Database<Buffer, Uint8Array>
+  readonly stale: Database<Buffer, Uint8Array>
+  readonly blocks: Database<Buffer, Uint8Array>
 }
 
 const LAYOUT_KEY = Buffer.from('layout')
@@ -36,7 +38,7 @@ export function openLmdbStore({ path, readOnly }: LmdbStoreOptions): LmdbStore {
   if (readOnly && !existsSync(file)) throw new LedgerStateError('store_missing', `there is no ledger store in ${path}`)
   const store = withStoreErrors(() => {
     expectStoreFile(file)
-    const root = open<Buffer, Buffer>({
+    const root = open<Buffer, Uint8Array>({
       path: file,
       readOnly,
       noSubdir: true,
@@ -47,20 +49,20 @@ export function openLmdbStore({ path, readOnly }: LmdbStoreOptions): LmdbStore {
       // A commit returns when it is on disk.
       overlappingSync: false,
     })
-    const database = (name: string): Database<Buffer, Buffer> => {
-      const opened = root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' }) as
-        | Database<Buffer, Buffer>
-        | undefined
+    const database = (name: string, keyEncoder?: typeof STORED_KEY_ENCODER): Database<Buffer, Uint8Array> => {
+      const opened = root.openDB<Buffer, Uint8Array>({
+        name,
+        encoding: 'binary',
+        ...(keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }),
+      }) as Database<Buffer, Uint8Array> | undefined
       if (opened) return opened
-      throw new LedgerStateError(
-        'store_format',
-        `${file} lacks the database ${name}: it is no ledger store, or its creation was cut short`,
-      )
+      const message = `${file} lacks the database ${name}: it is no ledger store, or its creation was cut short`
+      throw new LedgerStateError('store_format', message)
     }
     return {
       root,
       meta: database('meta'),
-      latest: database('latest'),
+      latest: database('latest', STORED_KEY_ENCODER),
       history: database('history'),
       stale: database('stale'),
       blocks: database('blocks'),

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LedgerInfo, StateEntry, StateReader, StateView } from '@ledger-state/core'
 import { LedgerStateError, U64_MAX, type VersionWrites } from '@ledger-state/core'
-import type { Database } from 'lmdb'
+import type { Database, Transaction } from 'lmdb'
 import { applyBatch } from './apply-batch.js'
 import { decodeBlock, decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord } from './ledger-record.js'
 import { LEDGER_KEY, type LmdbStore, LOCK_FILE, openLmdbStore, withStoreErrors } from './lmdb-store.js'
@@ -18,7 +18,6 @@ import {
   latestRecordState,
 } from './records.js'
 import { decodeStaleList } from './stale-list.js'
-import { toStoredKey } from './stored-key.js'
 import { expectKept, noLedger, versionPruned, windowStart } from './validate-batch.js'
 import { acquireWriterLock } from './writer-lock.js'
 
@@ -64,18 +63,33 @@ export function openStateEngine(options: StateEngineOptions): StateEngine {
 }
 
 /**
- * Opens a store for reading, from any number of processes. What the writer commits is seen at the next turn of the
- * event loop.
+ * Opens a store for reading, from any number of processes. What the writer commits is seen within
+ * milliseconds.
  * @throws `store_missing`; `store_format`, `store_corrupt`, `store_failed`
  */
 export function openStateEngineReader(options: StateEngineOptions): StateEngineReader {
   return new LmdbEngine(openLmdbStore({ ...options, readOnly: true }), undefined)
 }
 
+/** How long reads share one snapshot of LMDB: the delay with which they see what another process commits. */
+const SNAPSHOT_MS = 5
+/** A snapshot that is kept keeps pages from being used again. */
+const IDLE_SNAPSHOT_MS = 20
+
+/** One state of the store for all reads of a few milliseconds: taking a snapshot costs more than two look-ups. */
+interface ReadSnapshot {
+  readonly options: { readonly transaction: Transaction }
+  readonly ledger: LedgerInfo | undefined
+  /** By `performance.now()`. */
+  readonly until: number
+}
+
 class LmdbEngine implements StateEngine {
   readonly #store: LmdbStore
   readonly #releaseLock: (() => void) | undefined
   #closed = false
+  #snapshot: ReadSnapshot | undefined
+  #idle: NodeJS.Timeout | undefined
   #seen: { bytes: Buffer; record: LedgerRecord } | undefined
 
   constructor(store: LmdbStore, releaseLock: (() => void) | undefined) {
@@ -84,7 +98,7 @@ class LmdbEngine implements StateEngine {
   }
 
   get ledger(): LedgerInfo | undefined {
-    return this.#record()?.ledger
+    return this.#readSnapshot().ledger
   }
 
   get stats(): StoreStats {
@@ -104,13 +118,12 @@ class LmdbEngine implements StateEngine {
     if (!ledger) throw noLedger()
     const wanted = version ?? ledger.latestVersion
     expectKept(wanted, ledger)
-    const getEntry = (key: Uint8Array) => this.#find(key, wanted)
-    return { version: wanted, ledger, getEntry, get: (key) => getEntry(key)?.value }
+    return new EngineView(this, wanted, ledger)
   }
 
   async commit(versions: readonly VersionWrites[], { chainId }: CommitOptions): Promise<void> {
     this.#expectWritable()
-    this.#transaction(() => applyBatch(this.#store, versions, chainId, this.#record()))
+    this.#transaction(() => applyBatch(this.#store, versions, chainId, this.#recordInTransaction()))
   }
 
   async prune(retainVersions: bigint): Promise<PruneResult> {
@@ -123,44 +136,73 @@ class LmdbEngine implements StateEngine {
       const step = this.#transaction(() => this.#dropStale(oldestVersion))
       droppedEntries += step.dropped
       if (step.done) return { oldestVersion, droppedEntries }
-      await setImmediate()
+      await nextTurn()
     }
   }
 
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    clearTimeout(this.#idle)
+    this.#releaseSnapshot()
     await this.#store.root.close()
     this.#releaseLock?.()
   }
 
-  #record(): LedgerRecord | undefined {
+  /** What reads see now. */
+  #readSnapshot(): ReadSnapshot {
     this.#expectOpen()
-    const bytes = this.#store.meta.getBinary(LEDGER_KEY)
-    if (!bytes) return undefined
-    if (!this.#seen?.bytes.equals(bytes)) this.#seen = { bytes, record: decodeLedgerRecord(bytes) }
-    return this.#seen.record
+    const now = performance.now()
+    if (this.#snapshot && now < this.#snapshot.until) return this.#snapshot
+    this.#releaseSnapshot()
+    const transaction = this.#store.root.useReadTransaction()
+    const options = { transaction }
+    const bytes = this.#store.meta.get(LEDGER_KEY, options)
+    if (bytes && !this.#seen?.bytes.equals(bytes)) this.#seen = { bytes, record: decodeLedgerRecord(bytes) }
+    this.#snapshot = { options, ledger: bytes && this.#seen!.record.ledger, until: now + SNAPSHOT_MS }
+    this.#idle ??= setTimeout(this.#releaseIdleSnapshot, IDLE_SNAPSHOT_MS).unref()
+    return this.#snapshot
   }
 
-  #find(key: Uint8Array, version: bigint): StateEntry | undefined {
-    this.#expectOpen()
-    const bytes = this.#store.latest.getBinary(toStoredKey(key))
+  #releaseSnapshot(): void {
+    this.#snapshot?.options.transaction.done()
+    this.#snapshot = undefined
+  }
+
+  readonly #releaseIdleSnapshot = (): void => {
+    this.#idle = undefined
+    if (this.#snapshot && performance.now() < this.#snapshot.until) {
+      this.#idle = setTimeout(this.#releaseIdleSnapshot, IDLE_SNAPSHOT_MS).unref()
+    } else {
+      this.#releaseSnapshot()
+    }
+  }
+
+  /** The ledger record as the transaction at hand sees it. */
+  #recordInTransaction(): LedgerRecord | undefined {
+    const bytes = this.#store.meta.getBinary(LEDGER_KEY)
+    return bytes && decodeLedgerRecord(bytes)
+  }
+
+  find(key: Uint8Array, version: bigint): StateEntry | undefined {
+    const { options, ledger } = this.#readSnapshot()
+    const bytes = this.#store.latest.get(key, options)
     const latest = bytes && decodeLatest(key, bytes)
     if (latest) {
       if (latest.version <= version) return latest.value ? { version: latest.version, value: latest.value } : undefined
-      const superseded = this.#findSuperseded(latest.keyId, version)
+      const superseded = this.#findSuperseded(latest.keyId, version, options.transaction)
       if (superseded) return superseded
     }
     // Entries that are found hold at any version that they span, pruned or not; only absence may be the pruner's work.
-    const { oldestVersion } = this.ledger!
+    const { oldestVersion } = ledger!
     if (version < oldestVersion) throw versionPruned(version, oldestVersion)
     return undefined
   }
 
   /** The value of a key that was superseded soonest after `version`, if it was written by then. */
-  #findSuperseded(keyId: number, version: bigint): StateEntry | undefined {
+  #findSuperseded(keyId: number, version: bigint, transaction: Transaction): StateEntry | undefined {
     const start = encodeHistoryKey(keyId, version + 1n)
-    for (const { key, value } of this.#store.history.getRange({ start, limit: 1 })) {
+    for (const { key, value } of this.#store.history.getRange({ start, limit: 1, transaction })) {
       if (historyKeyId(key) !== keyId) return undefined
       const superseded = decodeHistory(value)
       return superseded.version <= version ? superseded : undefined
@@ -170,7 +212,7 @@ class LmdbEngine implements StateEngine {
 
   /** Readers refuse versions below the window from here on; what they could not see is dropped after that. */
   #raiseOldest(retainVersions: bigint): void {
-    const record = this.#record()
+    const record = this.#recordInTransaction()
     if (!record) throw noLedger()
     const { ledger } = record
     const start = encodeVersion(windowStart(ledger.latestVersion, retainVersions))
@@ -196,10 +238,10 @@ class LmdbEngine implements StateEngine {
       const version = decodeVersion(key)
       const { historyKeys, deletions } = decodeStaleList(version, value)
       for (const historyKey of historyKeys) if (history.removeSync(historyKey)) dropped++
-      for (const storedKey of deletions) {
-        const bytes = latest.getBinary(storedKey)
+      for (const deleted of deletions) {
+        const bytes = latest.getBinary(deleted)
         const state = bytes && latestRecordState(bytes)
-        if (state?.deleted && state.version === version && latest.removeSync(storedKey)) dropped++
+        if (state?.deleted && state.version === version && latest.removeSync(deleted)) dropped++
       }
       stale.removeSync(key)
     }
@@ -209,7 +251,12 @@ class LmdbEngine implements StateEngine {
   }
 
   #transaction<T>(work: () => T): T {
-    return withStoreErrors(() => this.#store.root.transactionSync(work))
+    try {
+      return withStoreErrors(() => this.#store.root.transactionSync(work))
+    } finally {
+      // What was committed here is seen here at once.
+      this.#releaseSnapshot()
+    }
   }
 
   #expectOpen(): void {
@@ -222,6 +269,26 @@ class LmdbEngine implements StateEngine {
   }
 }
 
-function entryCount(database: Database<Buffer, Buffer>): number {
+class EngineView implements StateView {
+  readonly version: bigint
+  readonly ledger: LedgerInfo
+  readonly #engine: LmdbEngine
+
+  constructor(engine: LmdbEngine, version: bigint, ledger: LedgerInfo) {
+    this.#engine = engine
+    this.version = version
+    this.ledger = ledger
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    return this.#engine.find(key, this.version)?.value
+  }
+
+  getEntry(key: Uint8Array): StateEntry | undefined {
+    return this.#engine.find(key, this.version)
+  }
+}
+
+function entryCount(database: Database<Buffer, Uint8Array>): number {
   return (database.getStats() as { entryCount: number }).entryCount
 }

@@ -3,8 +3,8 @@ import { corrupt, encodeHistoryKey } from './records.js'
 
 /**
  * What becomes droppable once the oldest version reaches a version, in the database `stale` under that version:
- * entries of u8 1, u48 key id: the history entry (key id, version); u8 2, u16 length, stored key: the latest record
- * of that key, if it still is the deletion that the version wrote.
+ * entries of u8 1, u48 key id: the history entry (key id, version); u8 2, u32 length, key: the latest record of that
+ * key, if it still is the deletion that the version wrote.
  */
 const SUPERSEDED = 1
 const DELETION = 2
@@ -12,12 +12,12 @@ const DELETION = 2
 export interface StaleEntries {
   /** Keys of the database `history`. */
   readonly historyKeys: readonly Buffer[]
-  /** Keys of the database `latest`. */
+  /** Keys as users give them. */
   readonly deletions: readonly Buffer[]
 }
 
 export class StaleListBuilder {
-  readonly #parts: Buffer[] = []
+  readonly #parts: Uint8Array[] = []
 
   addSuperseded(keyId: number): void {
     const entry = Buffer.allocUnsafe(7)
@@ -26,11 +26,11 @@ export class StaleListBuilder {
     this.#parts.push(entry)
   }
 
-  addDeletion(storedKey: Buffer): void {
-    const head = Buffer.allocUnsafe(3)
+  addDeletion(key: Uint8Array): void {
+    const head = Buffer.allocUnsafe(5)
     head[0] = DELETION
-    head.writeUInt16BE(storedKey.length, 1)
-    this.#parts.push(head, storedKey)
+    head.writeUInt32BE(key.length, 1)
+    this.#parts.push(head, key)
   }
 
   /** Undefined where nothing was added. */
@@ -47,9 +47,9 @@ export function decodeStaleList(version: bigint, record: Buffer): StaleEntries {
     if (kind === SUPERSEDED && at + 7 <= record.length) {
       historyKeys.push(encodeHistoryKey(record.readUIntBE(at + 1, 6), version))
       at += 7
-    } else if (kind === DELETION && at + 3 <= record.length) {
-      const end = at + 3 + record.readUInt16BE(at + 1)
-      deletions.push(record.subarray(at + 3, end))
+    } else if (kind === DELETION && at + 5 <= record.length) {
+      const end = at + 5 + record.readUInt32BE(at + 1)
+      deletions.push(record.subarray(at + 5, end))
       at = end
     } else {
       throw corrupt(`the stale list of version ${version} does not parse`)
