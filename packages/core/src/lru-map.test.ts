@@ -1,13 +1,21 @@
 import { expect, it } from 'vitest'
 import { LruMap } from './lru-map.js'
 
-it('forgets what was not used for longest', () => {
-  const map = new LruMap<string, number>(3)
-  for (const [at, name] of ['a', 'b', 'c'].entries()) map.set(name, at)
-  expect(map.get('a')).toBe(0)
-  map.set('d', 3)
-  expect([map.get('a'), map.get('b'), map.get('c'), map.get('d')]).toEqual([0, undefined, 2, 3])
-  map.set('a', 9)
-  map.set('e', 4)
-  expect([map.get('a'), map.get('c')]).toEqual([9, undefined])
+it('keeps what is used and forgets the rest within two generations', () => {
+  const map = new LruMap<number, number>(10)
+  map.set(-1, 7)
+  for (let at = 0; at < 100; at++) {
+    map.set(at, at)
+    expect(map.get(-1)).toBe(7)
+  }
+  expect(map.get(99)).toBe(99)
+  expect(map.get(50)).toBeUndefined()
+})
+
+it('answers with the value set last, in whatever generation', () => {
+  const map = new LruMap<string, number>(2)
+  map.set('a', 1)
+  map.set('b', 2)
+  map.set('a', 3)
+  expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([3, 2, undefined])
 })

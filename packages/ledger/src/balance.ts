@@ -51,17 +51,26 @@ const CONCURRENT_BALANCE = '0x1::fungible_asset::ConcurrentFungibleBalance'
 const COIN_STORE = parseStructTag('0x1::coin::CoinStore')
 const EVENT_HANDLE_BYTES = 8 + 8 + ADDRESS_LENGTH
 
-/** Derivations that depend on the coin alone. */
-interface CoinKeys {
-  readonly coinStorePath: Uint8Array
+/** Where what an account has of an asset stands. */
+interface BalanceKeys {
+  /** Of the coin store; a fungible asset has none. */
+  readonly coinStore: Uint8Array | undefined
+  readonly primaryStore: Uint8Array
+}
+
+/** What of the keys depends on the asset alone, and a text that tells it from all others. */
+interface AssetKeys {
+  readonly id: string
+  readonly coinStorePath: Uint8Array | undefined
   readonly metadata: Uint8Array
 }
 
-/** By the tag, of which `parseAsset` gives one for each text while it is in use. */
-const COIN_KEYS = new WeakMap<StructTag, CoinKeys>()
+/** By the asset itself, of which `parseAsset` gives one for each text while it is in use. */
+const ASSET_KEYS = new WeakMap<Asset, AssetKeys>()
+let assetCount = 0
 
-/** State keys of primary stores, by owner and metadata. */
-const PRIMARY_STORE_KEYS = new LruMap<string, Uint8Array>(16_384)
+/** Derived for an owner and an asset: two hashes and two keys, about as dear as the look-ups that follow. */
+const BALANCE_KEYS = new LruMap<string, BalanceKeys>(32_768)
 
 /**
  * What an account holds of an asset: the coin store, where a coin is asked for, and the primary store of the fungible
@@ -69,26 +78,47 @@ const PRIMARY_STORE_KEYS = new LruMap<string, Uint8Array>(16_384)
  * @throws `invalid_bcs` where a stored resource does not decode; `balance_overflow` above 2^64 - 1; `version_pruned`
  */
 export function readBalance(view: StateView, owner: Uint8Array, asset: Asset): bigint {
-  if (asset.kind === 'fungibleAsset') return readPrimaryStore(view, owner, asset.metadata)
-  const { coinStorePath, metadata } = coinKeys(asset.coin)
-  const sum = readCoinStore(view, owner, coinStorePath) + readPrimaryStore(view, owner, metadata)
+  const { coinStore, primaryStore } = balanceKeys(owner, asset)
+  const fungible = readPrimaryStore(view, primaryStore)
+  if (coinStore === undefined) return fungible
+  const sum = readCoinStore(view, owner, coinStore) + fungible
   if (sum <= U64_MAX) return sum
   const message = `the coin balance and the fungible asset balance of ${addressToShortHex(owner)} add up to ${sum}, above 2^64 - 1`
   throw new LedgerStateError('balance_overflow', message)
 }
 
-function coinKeys(coin: StructTag): CoinKeys {
-  const known = COIN_KEYS.get(coin)
+function balanceKeys(owner: Uint8Array, asset: Asset): BalanceKeys {
+  const { id, coinStorePath, metadata } = assetKeys(asset)
+  const name = id + Buffer.from(owner.buffer, owner.byteOffset, owner.length).toString('latin1')
+  const known = BALANCE_KEYS.get(name)
   if (known) return known
-  const coinStorePath = resourcePath({ ...COIN_STORE, typeArguments: [coin] })
-  const keys = { coinStorePath, metadata: pairedMetadataAddress(coin) }
-  COIN_KEYS.set(coin, keys)
+  const keys = {
+    coinStore: coinStorePath && accessPathKey(owner, coinStorePath),
+    primaryStore: resourceGroupKey(primaryStoreAddress(owner, metadata), OBJECT_GROUP),
+  }
+  BALANCE_KEYS.set(name, keys)
+  return keys
+}
+
+function assetKeys(asset: Asset): AssetKeys {
+  const known = ASSET_KEYS.get(asset)
+  if (known) return known
+  const id = `${assetCount++}:`
+  const keys: AssetKeys =
+    asset.kind === 'coin'
+      ? {
+          id,
+          coinStorePath: resourcePath({ ...COIN_STORE, typeArguments: [asset.coin] }),
+          metadata: pairedMetadataAddress(asset.coin),
+        }
+      : { id, coinStorePath: undefined, metadata: asset.metadata }
+  ASSET_KEYS.set(asset, keys)
   return keys
 }
 
 /** `CoinStore`: coin u64, frozen bool, two event handles. */
-function readCoinStore(view: StateView, owner: Uint8Array, path: Uint8Array): bigint {
-  const bytes = view.get(accessPathKey(owner, path))
+function readCoinStore(view: StateView, owner: Uint8Array, stateKey: Uint8Array): bigint {
+  const bytes = view.get(stateKey)
   if (!bytes) return 0n
   return readStored('CoinStore', owner, bytes, (reader) => {
     const value = reader.readU64()
@@ -98,8 +128,7 @@ function readCoinStore(view: StateView, owner: Uint8Array, path: Uint8Array): bi
   })
 }
 
-function readPrimaryStore(view: StateView, owner: Uint8Array, metadata: Uint8Array): bigint {
-  const stateKey = primaryStoreKey(owner, metadata)
+function readPrimaryStore(view: StateView, stateKey: Uint8Array): bigint {
   const group = view.get(stateKey)
   const members = group && readGroupMembers(group, FUNGIBLE_STORE, CONCURRENT_BALANCE)
   const store = members?.get(FUNGIBLE_STORE)
@@ -120,19 +149,6 @@ function readPrimaryStore(view: StateView, owner: Uint8Array, metadata: Uint8Arr
     reader.readU64()
     return value
   })
-}
-
-function primaryStoreKey(owner: Uint8Array, metadata: Uint8Array): Uint8Array {
-  const name = latin1(owner) + latin1(metadata)
-  const known = PRIMARY_STORE_KEYS.get(name)
-  if (known) return known
-  const key = resourceGroupKey(primaryStoreAddress(owner, metadata), OBJECT_GROUP)
-  PRIMARY_STORE_KEYS.set(name, key)
-  return key
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }
 
 /** Members of a resource group (BCS map of struct tag to bytes); undefined where it does not decode, as if absent. */

@@ -1,4 +1,4 @@
-import { ADDRESS_LENGTH, ByteWriter } from '@ledger-state/core'
+import { ByteWriter } from '@ledger-state/core'
 import { type StructTag, writeStructTag } from '@ledger-state/type-tag'
 
 // State keys in database form; see ledger-formats.md, section 1.4.
@@ -36,15 +36,6 @@ export function resourcePath(tag: StructTag): Uint8Array {
 }
 
 export function accessPathKey(address: Uint8Array, path: Uint8Array): Uint8Array {
-  // Paths of known resources are short, and this is on the way of every balance.
-  if (path.length < 0x80) {
-    const key = new Uint8Array(ADDRESS_LENGTH + 2 + path.length)
-    key[0] = ACCESS_PATH
-    key.set(address, 1)
-    key[ADDRESS_LENGTH + 1] = path.length
-    key.set(path, ADDRESS_LENGTH + 2)
-    return key
-  }
   return new ByteWriter().u8(ACCESS_PATH).bytes(address).byteString(path).toBytes()
 }
 

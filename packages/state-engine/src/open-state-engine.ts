@@ -186,7 +186,7 @@ class LmdbEngine implements StateEngine {
 
   find(key: Uint8Array, version: bigint): StateEntry | undefined {
     const { options, ledger } = this.#readSnapshot()
-    const bytes = this.#store.latest.get(key, options)
+    const bytes = getShared(this.#store.latest, key, options)
     const latest = bytes && decodeLatest(key, bytes)
     if (latest) {
       if (latest.version <= version) return latest.value ? { version: latest.version, value: latest.value } : undefined
@@ -267,6 +267,15 @@ class LmdbEngine implements StateEngine {
     this.#expectOpen()
     if (!this.#releaseLock) throw new LedgerStateError('store_read_only', 'the store is open for reading only')
   }
+}
+
+/** `getBinaryFast` with the transaction to read in, which its type leaves out. */
+function getShared(database: Database<Buffer, Uint8Array>, key: Uint8Array, options: object): Buffer | undefined {
+  return (database.getBinaryFast as (key: Uint8Array, options: object) => Buffer | undefined).call(
+    database,
+    key,
+    options,
+  )
 }
 
 class EngineView implements StateView {

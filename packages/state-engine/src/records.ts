@@ -14,7 +14,7 @@ const LONG_KEY = 2
 export interface LatestRecord {
   readonly keyId: number
   readonly version: bigint
-  /** A view of the record; null for a deletion. */
+  /** A copy, in memory of its own; null for a deletion. */
   readonly value: Uint8Array | null
 }
 
@@ -35,19 +35,30 @@ export function encodeLatest(key: Uint8Array, { keyId, version, value }: LatestR
   return record
 }
 
-/** The record of `key`; undefined where it is another key's whose stored form is the same. */
+/**
+ * LMDB reads into one buffer that it uses again for the next read, and whose `length` alone tells how much of it counts:
+ * of its methods only a few keep to that, `slice` of typed arrays among them.
+ */
+function copyBytes(shared: Uint8Array, start: number, end: number): Uint8Array {
+  return Uint8Array.prototype.slice.call(shared, start, end)
+}
+
+/**
+ * The record of `key`, taken out of LMDB's shared buffer; undefined where it is another key's whose stored form is the
+ * same.
+ */
 export function decodeLatest(key: Uint8Array, record: Buffer): LatestRecord | undefined {
   if (record.length < LATEST_HEADER) throw corrupt('a latest record is too short')
   const flags = record[0]!
   let valueAt = LATEST_HEADER
   if (flags & LONG_KEY) {
     valueAt += 4 + record.readUInt32BE(LATEST_HEADER)
-    if (!record.subarray(LATEST_HEADER + 4, valueAt).equals(key)) return undefined
+    if (Buffer.compare(copyBytes(record, LATEST_HEADER + 4, valueAt), key) !== 0) return undefined
   }
   return {
     keyId: record.readUIntBE(9, 6),
     version: record.readBigUInt64BE(1),
-    value: flags & DELETED ? null : record.subarray(valueAt),
+    value: flags & DELETED ? null : copyBytes(record, valueAt, record.length),
   }
 }
 
