@@ -36,6 +36,7 @@ export type ErrorCode =
   | 'key_too_long'
   | 'value_too_long'
   | 'store_missing'
+  | 'store_not_empty'
   | 'store_locked'
   | 'store_read_only'
   | 'store_closed'

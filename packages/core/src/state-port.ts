@@ -24,10 +24,15 @@ export interface StateView {
   /** The ledger when the view was made. */
   readonly ledger: LedgerInfo
   /**
-   * The newest value written at or below the version; undefined where the key was deleted or never written.
+   * The newest value written at or below the version, as a copy; undefined where the key was deleted or never written.
    * @throws `version_pruned`
    */
   get(key: Uint8Array): Uint8Array | undefined
+  /**
+   * As `get`, without the copy: the bytes are good until the next read of whatever engine in this thread, and must not
+   * be written to.
+   */
+  peek(key: Uint8Array): Uint8Array | undefined
   /** As `get`, with the version of the write. */
   getEntry(key: Uint8Array): StateEntry | undefined
 }

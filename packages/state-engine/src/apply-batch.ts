@@ -1,18 +1,32 @@
-import type { VersionWrites, Write } from '@ledger-state/core'
+import { Buffer } from 'node:buffer'
+import type { VersionWrites } from '@ledger-state/core'
+import { atFailurePoint } from './failure-points.js'
+import { putLarge } from './large-values.js'
+import {
+  decodeLatest,
+  encodeLatest,
+  isLarge,
+  type LatestRecord,
+  MAX_INLINE_VALUE_LENGTH,
+  MAX_LISTED,
+  type StoredValue,
+} from './latest-record.js'
 import { encodeBlock, encodeLedgerRecord, type LedgerRecord } from './ledger-record.js'
 import { LEDGER_KEY, type LmdbStore } from './lmdb-store.js'
-import { decodeLatest, encodeHistory, encodeHistoryKey, encodeLatest, encodeVersion } from './records.js'
-import { StaleListBuilder } from './stale-list.js'
+import { versionKey } from './numbered-key.js'
+import type { RecordBuilder } from './record.js'
+import { SharedRecord } from './shared-record.js'
+import { isLongKey, keyToStoredKey } from './stored-key.js'
+import { putRetired, putSuperseded, type Retired, type SupersededEntry } from './superseded-log.js'
 import { duplicateKey, validateBatch } from './validate-batch.js'
+import { addVersions } from './version-index.js'
+import { VersionList } from './version-list.js'
 
 /** A key that the batch writes, as it stands after the versions applied so far. */
 interface BatchKey {
   readonly key: Uint8Array
   /** Undefined as long as the key was never written, or was forgotten. */
-  keyId: number | undefined
-  /** Of the newest write that is kept. */
-  version: bigint
-  value: Uint8Array | null
+  record: LatestRecord | undefined
   /** Newest version of the batch that wrote the key, also where it wrote nothing new (deleted what is not there). */
   touchedBy: bigint | undefined
   changed: boolean
@@ -24,73 +38,158 @@ interface BatchKey {
  */
 export function applyBatch(
   store: LmdbStore,
+  builder: RecordBuilder,
   versions: readonly VersionWrites[],
   chainId: number,
   before: LedgerRecord | undefined,
 ): void {
   validateBatch(versions, chainId, before?.ledger)
   if (versions.length === 0) return
-  const keys = new Map<string, BatchKey>()
-  let nextKeyId = before?.nextKeyId ?? 0
-  let latestBlock = before?.ledger.latestBlock
-
-  for (const { version, block, writes } of versions) {
-    if (block) {
-      latestBlock = block
-      store.blocks.putSync(encodeVersion(version), encodeBlock(block))
-    }
-    const stale = new StaleListBuilder()
-    for (const write of writes) {
-      const batchKey = loadBatchKey(store, keys, write)
-      if (batchKey.touchedBy === version) throw duplicateKey(version)
-      batchKey.touchedBy = version
-      const value = write[1]
-      if (value === null && batchKey.value === null) continue
-      if (batchKey.value !== null) {
-        store.history.putSync(
-          encodeHistoryKey(batchKey.keyId!, version),
-          encodeHistory(batchKey.version, batchKey.value),
-        )
-        stale.addSuperseded(batchKey.keyId!)
-      }
-      if (value === null) stale.addDeletion(batchKey.key)
-      batchKey.keyId ??= nextKeyId++
-      batchKey.version = version
-      batchKey.value = value
-      batchKey.changed = true
-    }
-    const staleRecord = stale.toRecord()
-    if (staleRecord) store.stale.putSync(encodeVersion(version), staleRecord)
-  }
-
-  for (const { key, keyId, version, value, changed } of keys.values()) {
-    if (changed) store.latest.putSync(key, encodeLatest(key, { keyId: keyId!, version, value }))
-  }
-  const oldest = before?.ledger ?? { oldestVersion: versions[0]!.version, oldestBlock: versions[0]!.block! }
-  const ledger = {
-    chainId,
-    latestVersion: versions.at(-1)!.version,
-    latestBlock: latestBlock!,
-    oldestVersion: oldest.oldestVersion,
-    oldestBlock: oldest.oldestBlock,
-  }
-  store.meta.putSync(LEDGER_KEY, encodeLedgerRecord({ ledger, nextKeyId }))
+  atFailurePoint('commit: began')
+  new BatchWriter(store, builder, before).apply(versions, chainId, before)
 }
 
-function loadBatchKey(store: LmdbStore, keys: Map<string, BatchKey>, [key]: Write): BatchKey {
-  const text = Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
-  const known = keys.get(text)
-  if (known) return known
-  const bytes = store.latest.getBinary(key)
-  const latest = bytes && decodeLatest(key, bytes)
-  const batchKey: BatchKey = {
-    key,
-    keyId: latest?.keyId,
-    version: latest?.version ?? 0n,
-    value: latest?.value ?? null,
-    touchedBy: undefined,
-    changed: false,
+const NO_OPTIONS = {}
+
+class BatchWriter {
+  readonly #store: LmdbStore
+  readonly #builder: RecordBuilder
+  readonly #keys = new Map<string, BatchKey>()
+  readonly #shared = new SharedRecord()
+  readonly #oldestVersion: bigint
+  #nextKeyId: number
+  #nextLargeId: number
+  #blocks: number
+  #retired: number
+  #supersededEntries: number
+  #payloadBytes: number
+
+  constructor(store: LmdbStore, builder: RecordBuilder, before: LedgerRecord | undefined) {
+    this.#store = store
+    this.#builder = builder
+    this.#oldestVersion = before?.ledger.oldestVersion ?? 0n
+    this.#nextKeyId = before?.nextKeyId ?? 0
+    this.#nextLargeId = before?.nextLargeId ?? 0
+    this.#blocks = before?.blocks ?? 0
+    this.#retired = before?.retired ?? 0
+    this.#supersededEntries = before?.supersededEntries ?? 0
+    this.#payloadBytes = before?.payloadBytes ?? 0
   }
-  keys.set(text, batchKey)
-  return batchKey
+
+  apply(versions: readonly VersionWrites[], chainId: number, before: LedgerRecord | undefined): void {
+    let latestBlock = before?.ledger.latestBlock
+    let retired: Retired = { deletions: [], chunks: [], large: [] }
+    for (const [at, record] of versions.entries()) {
+      const { version, block } = record
+      if (block) {
+        latestBlock = block
+        this.#blocks++
+        this.#store.blocks.putSync(versionKey(version, 0), encodeBlock(this.#builder, version, block), { append: true })
+      }
+      retired = { deletions: [], chunks: [], large: [] }
+      this.#supersede(record, retired)
+      // What the last version retires is only complete once the keys are written.
+      if (at < versions.length - 1) this.#retired += putRetired(this.#store, this.#builder, version, retired)
+    }
+    atFailurePoint('commit: log written')
+    const latestVersion = versions.at(-1)!.version
+    for (const batchKey of this.#keys.values()) if (batchKey.changed) this.#putLatest(batchKey, latestVersion, retired)
+    this.#retired += putRetired(this.#store, this.#builder, latestVersion, retired)
+    atFailurePoint('commit: latest written')
+    const oldest = before?.ledger ?? { oldestVersion: versions[0]!.version, oldestBlock: versions[0]!.block! }
+    const ledger = {
+      chainId,
+      latestVersion,
+      latestBlock: latestBlock!,
+      oldestVersion: oldest.oldestVersion,
+      oldestBlock: oldest.oldestBlock,
+    }
+    const record: LedgerRecord = {
+      ledger,
+      nextKeyId: this.#nextKeyId,
+      nextLargeId: this.#nextLargeId,
+      blocks: this.#blocks,
+      retired: this.#retired,
+      supersededEntries: this.#supersededEntries,
+      payloadBytes: this.#payloadBytes,
+    }
+    this.#store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(this.#builder, record))
+    atFailurePoint('commit: before the transaction ends')
+  }
+
+  /** Puts the values into the log that a version supersedes. */
+  #supersede({ version, writes }: VersionWrites, retired: Retired): void {
+    const entries: SupersededEntry[] = []
+    for (const [key, value] of writes) {
+      const batchKey = this.#load(key)
+      if (batchKey.touchedBy === version) throw duplicateKey(version)
+      batchKey.touchedBy = version
+      const superseded = batchKey.record
+      if (value === null && (superseded?.value ?? null) === null) continue
+      if (superseded) {
+        entries.push(superseded)
+        superseded.older.push(superseded.version)
+        if (isLarge(superseded.value)) retired.large.push(superseded.value)
+      }
+      if (value === null) retired.deletions.push(keyToStoredKey(key))
+      this.#payloadBytes += (value?.length ?? 0) + (superseded ? 0 : key.length)
+      batchKey.record = {
+        keyId: superseded?.keyId ?? this.#nextKeyId++,
+        version,
+        older: superseded?.older ?? new VersionList(),
+        indexed: superseded?.indexed ?? false,
+        longKey: superseded ? superseded.longKey : this.#storeLongKey(key),
+        value: this.#storeValue(value),
+      }
+      batchKey.changed = true
+    }
+    this.#supersededEntries += entries.length
+    putSuperseded(this.#store, this.#builder, version, entries)
+  }
+
+  #putLatest({ key, record }: BatchKey, latestVersion: bigint, retired: Retired): void {
+    const latest = record!
+    let { older, indexed } = latest
+    // What the oldest version or one before it superseded is seen by no version of the window.
+    let unseen = 0
+    while (unseen < older.count && this.#supersededBy(latest, unseen) <= this.#oldestVersion) unseen++
+    if (unseen > 0) older = older.slice(unseen)
+    if (older.count >= MAX_LISTED) {
+      const moved = older.count - (older.count % MAX_LISTED)
+      const chunks = addVersions(this.#store, this.#builder, latest.keyId, older.slice(0, moved), latestVersion)
+      for (const number of chunks) retired.chunks.push({ keyId: latest.keyId, number })
+      older = older.slice(moved)
+      indexed = true
+    }
+    this.#store.latest.putSync(key, encodeLatest(this.#builder, key, { ...latest, older, indexed }))
+  }
+
+  #supersededBy({ older, version }: LatestRecord, place: number): bigint {
+    return place + 1 < older.count ? older.at(place + 1) : version
+  }
+
+  #load(key: Uint8Array): BatchKey {
+    const text = Buffer.prototype.latin1Slice.call(key, 0, key.length)
+    const known = this.#keys.get(text)
+    if (known) return known
+    const record = this.#shared.load(this.#store.latest, key, NO_OPTIONS) ? decodeLatest(this.#shared) : undefined
+    const batchKey: BatchKey = { key, record, touchedBy: undefined, changed: false }
+    this.#keys.set(text, batchKey)
+    return batchKey
+  }
+
+  #storeValue(value: Uint8Array | null): StoredValue {
+    if (value === null || value.length <= MAX_INLINE_VALUE_LENGTH) return value
+    return this.#storeLarge(value)
+  }
+
+  #storeLongKey(key: Uint8Array) {
+    return isLongKey(key) ? this.#storeLarge(key) : undefined
+  }
+
+  #storeLarge(bytes: Uint8Array) {
+    const id = this.#nextLargeId++
+    putLarge(this.#store, this.#builder, id, bytes)
+    return { id, length: bytes.length }
+  }
 }

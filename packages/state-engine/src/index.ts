@@ -7,14 +7,27 @@ export type {
   VersionWrites,
   Write,
 } from '@ledger-state/core'
+export type { CheckOptions, CheckReport } from './check-store.js'
+export type { Durability } from './lmdb-store.js'
 export { createMemoryEngine } from './memory-engine.js'
 export {
+  type LmdbEngineReader,
   openStateEngine,
   openStateEngineReader,
   type StateEngine,
   type StateEngineOptions,
-  type StateEngineReader,
   type StoreStats,
+  type WriterOptions,
 } from './open-state-engine.js'
-export type { CommitOptions, PruneResult, StateWriter } from './ports.js'
+export type {
+  Block,
+  CommitOptions,
+  EngineView,
+  ImportBase,
+  KeyedEntry,
+  PruneResult,
+  Revision,
+  StateEngineReader,
+  StateWriter,
+} from './ports.js'
 export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './validate-batch.js'

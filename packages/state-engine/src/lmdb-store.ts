@@ -1,39 +1,68 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { LedgerStateError } from '@ledger-state/core'
-import { type Database, open, type RootDatabase } from 'lmdb'
-import { encodeVersion } from './records.js'
+import { open } from 'lmdb'
+import { NUMBERED_KEY_ENCODER, type NumberedKey } from './numbered-key.js'
 import { STORED_KEY_ENCODER } from './stored-key.js'
+import type { Environment, Table } from './table.js'
 
 /** Raised when the layout of records changes; a store of another version is refused. */
-const LAYOUT_VERSION = 1n
+const LAYOUT_VERSION = 2
 
 export const STORE_FILE = 'state.mdb'
 export const LOCK_FILE = 'writer.lock'
 
 /** Address space to begin with, not memory or disk: large, so that no process has to map the file anew as it grows. */
 const MAP_SIZE_BYTES = 2 ** 40
+const PAGE_SIZE = 4_096
+
+export type Records = Table<NumberedKey>
+
+interface KeyEncoder<K> {
+  writeKey(key: K, target: Uint8Array, position: number): number
+  readKey(source: Uint8Array, start: number, end: number): K
+}
 
 export interface LmdbStore {
-  readonly root: RootDatabase<Buffer, Uint8Array>
-  readonly meta: Database<Buffer, Uint8Array>
-  /** Keyed by the user's keys. */
-  readonly latest: Database<Buffer, Uint8Array>
-  readonly history: Database<Buffer, Uint8Array>
-  readonly stale: Database<Buffer, Uint8Array>
-  readonly blocks: Database<Buffer, Uint8Array>
+  readonly root: Environment
+  readonly meta: Table<Uint8Array>
+  /** The newest write of each key, under the user's keys: `latest-record.ts`. */
+  readonly latest: Table<Uint8Array>
+  /** The same under the stored forms of keys. */
+  readonly latestByStoredKey: Table<Uint8Array>
+  /** Older values by the version that superseded them: `superseded-log.ts`. */
+  readonly log: Records
+  /** What else can go once a version is the oldest: `superseded-log.ts`. */
+  readonly retired: Records
+  /** Versions of the writes of keys with deep histories: `version-index.ts`. */
+  readonly index: Records
+  /** Long values and keys, in pieces: `large-values.ts`. */
+  readonly large: Records
+  /** Blocks by their first versions: `ledger-record.ts`. */
+  readonly blocks: Records
 }
 
 const LAYOUT_KEY = Buffer.from('layout')
 export const LEDGER_KEY = Buffer.from('ledger')
 
+/**
+ * What a commit waits for, and so what a loss of power can undo. The end of a process, in whatever way, undoes nothing.
+ * - `full`: the commit is on disk. Nothing that was acknowledged is lost.
+ * - `ordered`: its data is on disk, the pointer to it may not be. The newest commits may be lost, whole; the store is
+ *   sound.
+ * - `none`: nothing. After a loss of power the store may be damaged beyond use: for what can be made anew, such as a
+ *   first ingest.
+ */
+export type Durability = 'full' | 'ordered' | 'none'
+
 export interface LmdbStoreOptions {
   readonly path: string
   readonly readOnly: boolean
+  readonly durability?: Durability | undefined
 }
 
 /** @throws `store_missing`, `store_format`, `store_failed` */
-export function openLmdbStore({ path, readOnly }: LmdbStoreOptions): LmdbStore {
+export function openLmdbStore({ path, readOnly, durability = 'full' }: LmdbStoreOptions): LmdbStore {
   const file = join(path, STORE_FILE)
   if (readOnly && !existsSync(file)) throw new LedgerStateError('store_missing', `there is no ledger store in ${path}`)
   const store = withStoreErrors(() => {
@@ -46,26 +75,28 @@ export function openLmdbStore({ path, readOnly }: LmdbStoreOptions): LmdbStore {
       mapSize: MAP_SIZE_BYTES,
       encoding: 'binary',
       keyEncoding: 'binary',
-      // A commit returns when it is on disk.
+      pageSize: PAGE_SIZE,
       overlappingSync: false,
+      noSync: durability === 'none',
+      noMetaSync: durability === 'ordered',
     })
-    const database = (name: string, keyEncoder?: typeof STORED_KEY_ENCODER): Database<Buffer, Uint8Array> => {
-      const opened = root.openDB<Buffer, Uint8Array>({
-        name,
-        encoding: 'binary',
-        ...(keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }),
-      }) as Database<Buffer, Uint8Array> | undefined
-      if (opened) return opened
+    const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
+      const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
+      const opened: unknown = root.openDB({ name, encoding: 'binary', ...keys })
+      if (opened) return opened as Table<K>
       const message = `${file} lacks the database ${name}: it is no ledger store, or its creation was cut short`
       throw new LedgerStateError('store_format', message)
     }
     return {
-      root,
-      meta: database('meta'),
-      latest: database('latest', STORED_KEY_ENCODER),
-      history: database('history'),
-      stale: database('stale'),
-      blocks: database('blocks'),
+      root: root as unknown as Environment,
+      meta: table<Uint8Array>('meta'),
+      latest: table<Uint8Array>('latest', STORED_KEY_ENCODER),
+      latestByStoredKey: table<Uint8Array>('latest'),
+      log: table('log', NUMBERED_KEY_ENCODER),
+      retired: table('retired', NUMBERED_KEY_ENCODER),
+      index: table('index', NUMBERED_KEY_ENCODER),
+      large: table('large', NUMBERED_KEY_ENCODER),
+      blocks: table('blocks', NUMBERED_KEY_ENCODER),
     }
   })
   expectLayout(store, file, readOnly)
@@ -92,8 +123,9 @@ function expectStoreFile(file: string): void {
 
 function expectLayout({ meta }: LmdbStore, file: string, readOnly: boolean): void {
   const layout = meta.getBinary(LAYOUT_KEY)
-  if (!layout && !readOnly) meta.putSync(LAYOUT_KEY, encodeVersion(LAYOUT_VERSION))
-  else if (layout && !layout.equals(encodeVersion(LAYOUT_VERSION))) {
+  const expected = Buffer.from(String(LAYOUT_VERSION))
+  if (!layout && !readOnly) meta.putSync(LAYOUT_KEY, expected)
+  else if (layout && !layout.equals(expected)) {
     throw new LedgerStateError(
       'store_format',
       `${file} has another layout than version ${LAYOUT_VERSION}, which this program reads`,

@@ -1,12 +1,25 @@
 import { Buffer } from 'node:buffer'
-import type { BlockInfo, LedgerInfo, StateEntry, StateView, VersionWrites } from '@ledger-state/core'
-import type { CommitOptions, PruneResult, StateWriter } from './ports.js'
-import { duplicateKey, expectKept, noLedger, validateBatch, versionPruned, windowStart } from './validate-batch.js'
-
-interface Revision {
-  readonly version: bigint
-  readonly value: Uint8Array | null
-}
+import type { LedgerInfo, StateEntry, VersionWrites } from '@ledger-state/core'
+import { LedgerStateError } from '@ledger-state/core'
+import type {
+  Block,
+  CommitOptions,
+  EngineView,
+  ImportBase,
+  KeyedEntry,
+  PruneResult,
+  Revision,
+  StateWriter,
+} from './ports.js'
+import {
+  duplicateKey,
+  expectKept,
+  noLedger,
+  validateBatch,
+  validateImport,
+  versionPruned,
+  windowStart,
+} from './validate-batch.js'
 
 /** An engine that keeps every revision of every key in memory: plain, slow in deep histories, and the model in tests. */
 export function createMemoryEngine(): StateWriter {
@@ -16,16 +29,34 @@ export function createMemoryEngine(): StateWriter {
 class MemoryEngine implements StateWriter {
   ledger: LedgerInfo | undefined
   /** Revisions of each key, oldest first. */
-  readonly #revisions = new Map<string, Revision[]>()
-  #blocks: { firstVersion: bigint; block: BlockInfo }[] = []
+  #revisions = new Map<string, Revision[]>()
+  #blocks: Block[] = []
 
-  at(version?: bigint): StateView {
+  at(version?: bigint): EngineView {
     const { ledger } = this
     if (!ledger) throw noLedger()
     const wanted = version ?? ledger.latestVersion
     expectKept(wanted, ledger)
     const getEntry = (key: Uint8Array) => this.#find(key, wanted)
-    return { version: wanted, ledger, getEntry, get: (key) => getEntry(key)?.value }
+    const get = (key: Uint8Array) => getEntry(key)?.value
+    const scan = (prefix: Uint8Array) => this.#scan(keyText(prefix), wanted)
+    const has = (key: Uint8Array) => get(key) !== undefined
+    return { version: wanted, ledger, getEntry, get, peek: get, has, getMany: (keys) => keys.map(get), scan }
+  }
+
+  blockAt(version: bigint): Block {
+    if (!this.ledger) throw noLedger()
+    expectKept(version, this.ledger)
+    return this.#blocks.findLast(({ firstVersion }) => firstVersion <= version)!
+  }
+
+  *history(key: Uint8Array): Generator<Revision> {
+    if (!this.ledger) throw noLedger()
+    const { oldestVersion } = this.ledger
+    for (const revision of (this.#revisions.get(keyText(key)) ?? []).toReversed()) {
+      yield revision
+      if (revision.version <= oldestVersion) return
+    }
   }
 
   async commit(versions: readonly VersionWrites[], { chainId }: CommitOptions): Promise<void> {
@@ -37,6 +68,7 @@ class MemoryEngine implements StateWriter {
       if (block) this.#blocks.push({ firstVersion: version, block })
       for (const [key, value] of writes) {
         const revisions = this.#revisions.get(keyText(key)) ?? []
+        if (value === null && (revisions.at(-1)?.value ?? null) === null) continue
         revisions.push({ version, value: value && Uint8Array.from(value) })
         this.#revisions.set(keyText(key), revisions)
       }
@@ -59,7 +91,7 @@ class MemoryEngine implements StateWriter {
     for (const [key, revisions] of this.#revisions) {
       const newestBelow = revisions.findLastIndex(({ version }) => version <= oldestVersion)
       const kept = revisions.slice(Math.max(newestBelow, 0))
-      if (newestBelow >= 0 && kept[0]!.value === null) kept.shift()
+      if (kept[0]!.value === null && kept[0]!.version <= oldestVersion) kept.shift()
       droppedEntries += revisions.length - kept.length
       if (kept.length > 0) this.#revisions.set(key, kept)
       else this.#revisions.delete(key)
@@ -67,11 +99,34 @@ class MemoryEngine implements StateWriter {
     return { oldestVersion, droppedEntries }
   }
 
+  async importState(base: ImportBase, entries: Iterable<KeyedEntry> | AsyncIterable<KeyedEntry>): Promise<void> {
+    validateImport(base)
+    if (this.ledger) throw new LedgerStateError('store_not_empty', 'a state is imported into an empty store only')
+    const revisions = new Map<string, Revision[]>()
+    for await (const entry of entries) {
+      validateImport(base, entry)
+      if (revisions.has(keyText(entry.key))) throw duplicateKey(base.version)
+      revisions.set(keyText(entry.key), [{ version: entry.version, value: Uint8Array.from(entry.value) }])
+    }
+    const { chainId, version, block } = base
+    this.#revisions = revisions
+    this.#blocks = [{ firstVersion: version, block }]
+    this.ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
+  }
+
   #find(key: Uint8Array, version: bigint): StateEntry | undefined {
     const { oldestVersion } = this.ledger!
     if (version < oldestVersion) throw versionPruned(version, oldestVersion)
     const revision = this.#revisions.get(keyText(key))?.findLast((candidate) => candidate.version <= version)
     return revision?.value ? { version: revision.version, value: Uint8Array.from(revision.value) } : undefined
+  }
+
+  *#scan(prefix: string, version: bigint): Generator<KeyedEntry> {
+    for (const text of [...this.#revisions.keys()].filter((candidate) => candidate.startsWith(prefix)).sort()) {
+      const key = Buffer.from(text, 'latin1')
+      const entry = this.#find(key, version)
+      if (entry) yield { key, ...entry }
+    }
   }
 }
 

@@ -1,12 +1,16 @@
+import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 
 /** LMDB refuses empty keys, and keys above 1,978 bytes on pages of 4 KiB. */
 const LONGEST_INLINE = 1_900
 const PREFIX = 0x6b
+const HASH_LENGTH = 32
 
 /**
  * How keys stand in LMDB: a prefix byte and the key itself; of a long key the first 1,900 bytes and the SHA-256 of the
- * whole, so that it still sorts near its neighbours. A long key stands in full in its record.
+ * whole, so that it still sorts behind all keys that its first 1,900 bytes sort behind. The key in full is kept with its
+ * record.
  */
 export const STORED_KEY_ENCODER = {
   /** Writes into LMDB's own buffer and answers where the key ends. */
@@ -18,15 +22,50 @@ export const STORED_KEY_ENCODER = {
     }
     target.set(key.subarray(0, LONGEST_INLINE), position + 1)
     target.set(hash('sha256', key, 'buffer'), position + 1 + LONGEST_INLINE)
-    return position + 1 + LONGEST_INLINE + 32
+    return position + 1 + LONGEST_INLINE + HASH_LENGTH
   },
-  /** The stored form without its prefix: of a short key the key. */
-  readKey(source: Uint8Array, start: number, end: number): Uint8Array {
-    return source.slice(start + 1, end)
+  readKey(): never {
+    throw new Error('keys are read in their stored form')
   },
 }
 
-/** Whether the record of the key must hold it in full. */
+/** Whether the stored form does not hold the key in full. */
 export function isLongKey(key: Uint8Array): boolean {
   return key.length > LONGEST_INLINE
+}
+
+export function keyToStoredKey(key: Uint8Array): Buffer {
+  const stored = Buffer.allocUnsafe(1 + (isLongKey(key) ? LONGEST_INLINE + HASH_LENGTH : key.length))
+  return stored.subarray(0, STORED_KEY_ENCODER.writeKey(key, stored, 0))
+}
+
+/** The key, unless it is a long one: then only its beginning. */
+export function storedKeyToPrefix(stored: Uint8Array): { beginning: Uint8Array; isWhole: boolean } {
+  const isWhole = stored.length <= 1 + LONGEST_INLINE
+  return { beginning: stored.subarray(1, 1 + LONGEST_INLINE), isWhole }
+}
+
+/** For the checksum of the record of a key. */
+export function keySeed(key: Uint8Array): number {
+  return crc32(key.length > LONGEST_INLINE ? key.subarray(0, LONGEST_INLINE) : key)
+}
+
+/** The same from the stored form. */
+export function storedKeySeed(stored: Uint8Array): number {
+  return keySeed(stored.subarray(1))
+}
+
+/** Below the stored forms of all keys that begin so. */
+export function prefixToStoredStart(prefix: Uint8Array): Buffer {
+  return keyToStoredKey(prefix.subarray(0, LONGEST_INLINE))
+}
+
+/** Above the stored forms of all keys that begin so. */
+export function prefixToStoredEnd(prefix: Uint8Array): Buffer {
+  const end = prefixToStoredStart(prefix)
+  let last = end.length - 1
+  // The first byte is below 0xff, so there always is one to raise.
+  while (end[last] === 0xff) last--
+  end[last]!++
+  return end.subarray(0, last + 1)
 }

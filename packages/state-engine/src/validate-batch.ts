@@ -1,5 +1,6 @@
 import type { LedgerInfo } from '@ledger-state/core'
 import { type BlockInfo, isU64, LedgerStateError, type VersionWrites } from '@ledger-state/core'
+import type { ImportBase, KeyedEntry } from './ports.js'
 
 export const MAX_KEY_LENGTH = 65_536
 /** 16 MiB. */
@@ -110,4 +111,17 @@ export function windowStart(latestVersion: bigint, retainVersions: bigint): bigi
     )
   }
   return retainVersions > latestVersion ? 0n : latestVersion - retainVersions + 1n
+}
+
+/** @throws `invalid_argument`, `key_too_long`, `value_too_long` */
+export function validateImport({ chainId, version, block }: ImportBase, entry?: KeyedEntry): void {
+  if (!entry) {
+    validateBatch([{ version, block, writes: [] }], chainId, undefined)
+    return
+  }
+  if (!isU64(entry.version) || entry.version > version || entry.value === null) {
+    const message = `an entry of the state at version ${version} has no value or was written at ${String(entry.version)}`
+    throw new LedgerStateError('invalid_argument', message)
+  }
+  validateWrites({ version, writes: [[entry.key, entry.value]] })
 }

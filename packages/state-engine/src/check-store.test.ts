@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { KNOWN_CHAIN, knownVersion } from '../testing/known-ledger.ts'
+import { LEDGER_KEY, type LmdbStore, openLmdbStore } from './lmdb-store.js'
+import { openStateEngine } from './open-state-engine.js'
+import type { Table } from './table.js'
+
+let path: string
+beforeEach(async () => {
+  path = mkdtempSync(join(tmpdir(), 'engine-check-'))
+  const engine = openStateEngine({ path, durability: 'none' })
+  for (let version = 0n; version < 1_500n; ) {
+    await engine.commit(
+      Array.from({ length: 100 }, () => knownVersion(version++)),
+      KNOWN_CHAIN,
+    )
+  }
+  await engine.prune(1_200n)
+  const long = new Uint8Array(4_000).fill(7)
+  await engine.commit([{ ...knownVersion(1_500n), writes: [[long, long]] }], KNOWN_CHAIN)
+  await engine.close()
+})
+afterEach(() => {
+  rmSync(path, { recursive: true, force: true })
+})
+
+async function problems(): Promise<readonly string[]> {
+  const engine = openStateEngine({ path, durability: 'none' })
+  try {
+    return (await engine.check()).problems
+  } finally {
+    await engine.close()
+  }
+}
+
+/** Does something to the store behind the engine's back. */
+async function damage(work: (store: LmdbStore) => void): Promise<void> {
+  const store = openLmdbStore({ path, readOnly: false, durability: 'none' })
+  store.root.transactionSync(() => work(store))
+  await store.root.close()
+}
+
+type TableName = 'latestByStoredKey' | 'log' | 'retired' | 'index' | 'large' | 'blocks'
+const TABLES: readonly TableName[] = ['latestByStoredKey', 'log', 'retired', 'index', 'large', 'blocks']
+
+function records(store: LmdbStore, name: TableName) {
+  const table = store[name] as Table<object>
+  const all = [...table.getRange({ start: undefined, end: undefined })]
+  return { table, all }
+}
+
+it('finds nothing in a sound store', async () => {
+  expect(await problems()).toEqual([])
+})
+
+/** Puts a record back as it was, so that one store serves many damages. */
+async function expectFound(name: TableName, harm: (table: Table<object>, key: object, value: Buffer) => void) {
+  let harmed: { key: object; value: Buffer } | undefined
+  await damage((store) => {
+    const { table, all } = records(store, name)
+    harmed = all[Math.floor(Math.random() * all.length)]!
+    harm(table, harmed.key, harmed.value)
+  })
+  expect(await problems(), `${name}, ${JSON.stringify(harmed!.key)}`).not.toEqual([])
+  await damage((store) => (store[name] as Table<object>).putSync(harmed!.key, harmed!.value))
+}
+
+describe.each(TABLES)('in the database %s', (name) => {
+  it('finds a flipped bit, wherever it is', async () => {
+    for (let round = 0; round < 20; round++) {
+      await expectFound(name, (table, key, value) => {
+        const damaged = Buffer.from(value)
+        damaged[Math.floor(Math.random() * damaged.length)]! ^= 1 << Math.floor(Math.random() * 8)
+        table.putSync(key, damaged)
+      })
+    }
+    expect(await problems()).toEqual([])
+  })
+
+  it('finds a record that is gone', async () => {
+    for (let round = 0; round < 20; round++) await expectFound(name, (table, key) => table.removeSync(key))
+    expect(await problems()).toEqual([])
+  })
+
+  it('finds a record that is cut short', async () => {
+    for (let round = 0; round < 5; round++) {
+      await expectFound(name, (table, key, value) =>
+        table.putSync(key, value.subarray(0, Math.floor(Math.random() * value.length))),
+      )
+    }
+  })
+})
+
+it('finds a record of one key in the place of another', async () => {
+  for (const name of ['latestByStoredKey', 'log', 'index', 'large'] as const) {
+    await expectFound(name, (table, key, value) => {
+      const other = [...table.getRange({ start: undefined, end: undefined })].find((one) => !one.value.equals(value))!
+      table.putSync(key, other.value)
+    })
+  }
+})
+
+it('finds a damaged or missing ledger record', async () => {
+  let ledger: Buffer | undefined
+  await damage(({ meta }) => {
+    ledger = Buffer.from(meta.getBinary(LEDGER_KEY)!)
+    meta.removeSync(LEDGER_KEY)
+  })
+  expect(await problems()).not.toEqual([])
+  for (let at = 0; at < ledger!.length; at += 7) {
+    const damaged = Buffer.from(ledger!)
+    damaged[at]! ^= 1
+    await damage(({ meta }) => meta.putSync(LEDGER_KEY, damaged))
+    const engine = openStateEngine({ path, durability: 'none' })
+    expect(() => engine.ledger).toThrow(expect.objectContaining({ code: 'store_corrupt' }))
+    expect((await engine.check()).problems).not.toEqual([])
+    await engine.close()
+  }
+})

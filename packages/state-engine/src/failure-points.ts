@@ -1,0 +1,23 @@
+/** Places where a test ends the process, to see what the next one finds. */
+export type FailurePoint =
+  | 'commit: began'
+  | 'commit: log written'
+  | 'commit: latest written'
+  | 'commit: before the transaction ends'
+  | 'commit: done'
+  | 'prune: floor raised'
+  | 'prune: step before the transaction ends'
+  | 'prune: step done'
+  | 'import: part done'
+  | 'import: before it counts'
+
+let onReach: ((point: FailurePoint) => void) | undefined
+
+export function atFailurePoint(point: FailurePoint): void {
+  onReach?.(point)
+}
+
+/** For tests of this package. */
+export function setFailurePointHandler(handler: ((point: FailurePoint) => void) | undefined): void {
+  onReach = handler
+}

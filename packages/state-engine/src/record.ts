@@ -1,0 +1,94 @@
+import { Buffer } from 'node:buffer'
+import { crc32 } from 'node:zlib'
+import { LedgerStateError } from '@ledger-state/core'
+
+/**
+ * No record is longer than what one overflow page of LMDB holds (4,096 bytes less its header of 24): pages are then
+ * freed and used again one by one, and a steady prune does not fragment the file. Directories of very deep keys are the
+ * exception.
+ */
+export const MAX_RECORD_LENGTH = 4_072
+
+/** Every record ends with the CRC-32 of what precedes it, begun with a seed that its key gives. */
+export const CHECKSUM_LENGTH = 4
+
+/**
+ * Puts records together in one buffer that is used again for the next one: LMDB copies what it is given, and needs the
+ * address of every new buffer. Numbers are big-endian.
+ */
+export class RecordBuilder {
+  #bytes = Buffer.allocUnsafeSlow(2 * MAX_RECORD_LENGTH)
+  // Its setters are compiled into a store; those of Buffer are calls.
+  #view = new DataView(this.#bytes.buffer)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  begin(): this {
+    this.#length = 0
+    return this
+  }
+
+  u8(value: number): this {
+    this.#view.setUint8(this.#advance(1), value)
+    return this
+  }
+
+  u16(value: number): this {
+    this.#view.setUint16(this.#advance(2), value)
+    return this
+  }
+
+  u32(value: number): this {
+    this.#view.setUint32(this.#advance(4), value)
+    return this
+  }
+
+  u48(value: number): this {
+    return this.u16(Math.floor(value / 2 ** 32)).u32(value >>> 0)
+  }
+
+  u64(value: bigint): this {
+    this.#view.setBigUint64(this.#advance(8), value)
+    return this
+  }
+
+  bytes(value: Uint8Array): this {
+    const at = this.#advance(value.length)
+    this.#bytes.set(value, at)
+    return this
+  }
+
+  /** The record with its checksum: good until the next `begin`. */
+  seal(seed: number): Buffer {
+    this.u32(crc32(this.#bytes.subarray(0, this.#length), seed))
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  #advance(count: number): number {
+    const at = this.#length
+    this.#length += count
+    if (this.#length > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(2 * this.#length)
+      larger.set(this.#bytes)
+      this.#bytes = larger
+      this.#view = new DataView(larger.buffer)
+    }
+    return at
+  }
+}
+
+/** What precedes the checksum of a record of its own. @throws `store_corrupt` */
+export function openRecord(record: Buffer, seed: number, what: () => string): Buffer {
+  const end = record.length - CHECKSUM_LENGTH
+  if (end < 0 || record.readUInt32BE(end) !== crc32(record.subarray(0, end), seed)) {
+    throw corrupt(`${what()} does not agree with its checksum`)
+  }
+  return record.subarray(0, end)
+}
+
+export function corrupt(why: string): LedgerStateError {
+  return new LedgerStateError('store_corrupt', `the store is damaged: ${why}`)
+}

@@ -1,0 +1,40 @@
+// Reads the known ledger in a process of its own until it is told to stop, and checks every answer.
+import { isLedgerStateError } from '@ledger-state/core'
+import { openStateEngineReader } from '../dist/index.js'
+import { differences } from './known-ledger.ts'
+
+const [path] = process.argv.slice(2) as [string]
+const reader = openStateEngineReader({ path })
+let reads = 0
+let pruned = 0
+let seen = 0
+let running = true
+process.on('message', () => {
+  running = false
+})
+reader.onCommit(() => {
+  seen++
+})
+const problems: string[] = []
+let newest = 0n
+let oldest = 0n
+while (running && problems.length === 0) {
+  const { latestVersion, oldestVersion } = reader.ledger!
+  if (latestVersion < newest || oldestVersion < oldest) problems.push(`${latestVersion}, ${oldestVersion} went back`)
+  newest = latestVersion
+  oldest = oldestVersion
+  for (let count = 0; count < 20; count++) {
+    const version = oldestVersion + (BigInt(Math.floor(Math.random() * 1e9)) % (latestVersion - oldestVersion + 1n))
+    try {
+      problems.push(...differences(reader.at(version)))
+      reads++
+    } catch (error) {
+      if (!isLedgerStateError(error, 'version_pruned')) problems.push(String(error))
+      pruned++
+    }
+  }
+  await new Promise((resolve) => setImmediate(resolve))
+}
+await reader.close()
+process.send!({ reads, pruned, seen, problems })
+process.disconnect()

@@ -1,0 +1,30 @@
+// Commits and prunes the known ledger until it is killed, or until it reaches a failure point so many times and kills
+// itself. Says each latest version that was acknowledged.
+import { setFailurePointHandler } from '../dist/failure-points.js'
+import { openStateEngine } from '../dist/index.js'
+import { KNOWN_CHAIN, knownVersion } from './known-ledger.ts'
+
+const [path, killAt, times] = process.argv.slice(2) as [string, string?, string?]
+let left = Number(times ?? 0)
+setFailurePointHandler((point) => {
+  if (point === killAt && --left <= 0) process.kill(process.pid, 'SIGKILL')
+})
+
+const engine = openStateEngine({ path })
+if (killAt?.startsWith('import')) {
+  const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+  const entries = Array.from({ length: 12_000 }, (_, at) => ({
+    key: Buffer.from(`key ${at}`),
+    version: 0n,
+    value: Buffer.from(`value ${at}`.padEnd(at % 100 === 0 ? 5_000 : 20)),
+  }))
+  await engine.importState({ chainId: 7, version: 0n, block }, entries)
+  process.stdout.write('0\n')
+} else {
+  for (let version = engine.ledger ? engine.ledger.latestVersion + 1n : 0n; ; ) {
+    const batch = Array.from({ length: 10 }, () => knownVersion(version++))
+    await engine.commit(batch, KNOWN_CHAIN)
+    process.stdout.write(`${version - 1n}\n`)
+    if (version % 50n === 0n) await engine.prune(60n)
+  }
+}
