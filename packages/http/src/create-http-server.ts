@@ -95,7 +95,7 @@ export function createHttpServer({
   app.addHook('onClose', async () => load.close())
   const exposedHeaders = chainHeaders.names.join(',')
   app.addHook('onRequest', (request, reply, done) => {
-    const refusal = load.admit(reply.raw)
+    const refusal = load.admit(reply.raw, request.method === 'POST')
     setCorsHeaders(request, reply, exposedHeaders)
     if (refusal) done(refusal)
     else if (isPreflight(request)) answerPreflight(request, reply)
@@ -132,6 +132,10 @@ export function createHttpServer({
     reply: FastifyReply,
     { ledger: described, format, body, etag, notModified }: Answer,
   ): void {
+    if (etag === undefined && body.length < MIN_COMPRESSED_BYTES / 4 && request.headers.origin === undefined) {
+      sendSmall(reply, chainHeaders.listOf(described), CONTENT_TYPE[format], body)
+      return
+    }
     reply.headers(chainHeaders.of(described)).header('content-type', CONTENT_TYPE[format])
     if (etag !== undefined) reply.headers({ etag, 'cache-control': 'no-cache' })
     if (notModified) reply.code(304).removeHeader('content-type').send()
@@ -204,6 +208,22 @@ class FastifyOperationRequest implements OperationRequest {
     this.#request.pinned = state.ledger
     return state
   }
+}
+
+/**
+ * Sends what most answers are, a few bytes under the headers that all have: past fastify's collection of headers, which
+ * costs a tenth of such a request.
+ */
+function sendSmall(
+  reply: FastifyReply,
+  chainHeaders: readonly string[],
+  contentType: string,
+  body: string | Uint8Array,
+): void {
+  reply.hijack()
+  const length = String(typeof body === 'string' ? Buffer.byteLength(body) : body.length)
+  reply.raw.writeHead(200, [...chainHeaders, 'content-type', contentType, 'content-length', length])
+  reply.raw.end(body)
 }
 
 /** Sends a body, packed where it is large enough and the client takes it so. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { LedgerStateError } from '@ledger-state/core'
 
 export interface LoadLimits {
-  /** Requests that are being received, worked on or answered at one time. */
+  /** Requests with a body that are being received, worked on or answered at one time; others are answered at once. */
   readonly maxRequestsInFlight: number
   /** How late the event loop may be before new requests are refused. */
   readonly maxEventLoopDelayMs: number
@@ -33,12 +33,15 @@ export class LoadShedder {
     }, SAMPLE_INTERVAL_MS).unref()
   }
 
-  /** Takes a request in, or answers why not; it leaves by itself when its response is closed. */
-  admit(response: ServerResponse): LedgerStateError | undefined {
-    this.#inFlight++
-    // Emitted once for every response, whether it went out whole or the client left.
-    response.once('close', this.#leave)
-    if (this.#inFlight <= this.#limits.maxRequestsInFlight && this.#delayMs <= this.#limits.maxEventLoopDelayMs)
+  /** Takes a request in, or answers why not; one with a body leaves by itself when its response is closed. */
+  admit(response: ServerResponse, hasBody: boolean): LedgerStateError | undefined {
+    if (hasBody) {
+      this.#inFlight++
+      // Emitted once for every response, whether it went out whole or the client left.
+      response.once('close', this.#leave)
+    }
+    const inFlight = hasBody ? this.#inFlight : this.#inFlight + 1
+    if (inFlight <= this.#limits.maxRequestsInFlight && this.#delayMs <= this.#limits.maxEventLoopDelayMs)
       return undefined
     return new LedgerStateError('overloaded', 'the service is overloaded; try again later')
   }

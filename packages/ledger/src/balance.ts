@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer'
+import type { Buffer } from 'node:buffer'
 import type { StateView } from '@ledger-state/core'
 import {
   ADDRESS_LENGTH,
@@ -13,8 +13,8 @@ import {
   U64_MAX,
 } from '@ledger-state/core'
 import { parseStructTag, readStructTag, type StructTag, writeStructTag } from '@ledger-state/type-tag'
-import { pairedMetadataAddress, primaryStoreAddress } from './derived-address.js'
-import { accessPathKey, resourceGroupKey, resourcePath } from './state-key.js'
+import { PrimaryStoreAddresses, pairedMetadataAddress } from './derived-address.js'
+import { KEY_ADDRESS_AT, resourceGroupKey, resourceKey } from './state-key.js'
 
 /** What a balance is asked of: a coin type, or a fungible asset by the address of its metadata. */
 export type Asset =
@@ -52,26 +52,19 @@ const CONCURRENT_BALANCE = '0x1::fungible_asset::ConcurrentFungibleBalance'
 const COIN_STORE = parseStructTag('0x1::coin::CoinStore')
 const EVENT_HANDLE_BYTES = 8 + 8 + ADDRESS_LENGTH
 
-/** Where what an account has of an asset stands. */
-interface BalanceKeys {
-  /** Of the coin store; a fungible asset has none. */
-  readonly coinStore: Uint8Array | undefined
-  readonly primaryStore: Uint8Array
-}
-
-/** What of the keys depends on the asset alone, and a text that tells it from all others. */
+/** What of the state keys depends on the asset alone. */
 interface AssetKeys {
-  readonly id: string
-  readonly coinStorePath: Uint8Array | undefined
+  /** Of the coin store; its account is filled in for each read. A fungible asset has none. */
+  readonly coinStore: Uint8Array | undefined
   readonly metadata: Uint8Array
 }
 
 /** By the asset itself, of which `parseAsset` gives one for each text while it is in use. */
 const ASSET_KEYS = new WeakMap<Asset, AssetKeys>()
-let assetCount = 0
 
-/** Derived for an owner and an asset: two hashes and two keys, about as dear as the look-ups that follow. */
-const BALANCE_KEYS = new LruMap<string, BalanceKeys>(32_768)
+/** State key of a primary store; its account is filled in for each read. */
+const PRIMARY_STORE_KEY = resourceGroupKey(new Uint8Array(ADDRESS_LENGTH), OBJECT_GROUP)
+const PRIMARY_STORE_ADDRESSES = new PrimaryStoreAddresses()
 
 /**
  * What an account holds of an asset: the coin store, where a coin is asked for, and the primary store of the fungible
@@ -79,40 +72,27 @@ const BALANCE_KEYS = new LruMap<string, BalanceKeys>(32_768)
  * @throws `invalid_bcs` where a stored resource does not decode; `balance_overflow` above 2^64 - 1; `version_pruned`
  */
 export function readBalance(view: StateView, owner: Uint8Array, asset: Asset): bigint {
-  const { coinStore, primaryStore } = balanceKeys(owner, asset)
-  const fungible = readPrimaryStore(view, primaryStore)
+  const { coinStore, metadata } = assetKeys(asset)
+  PRIMARY_STORE_ADDRESSES.write(owner, metadata, PRIMARY_STORE_KEY, KEY_ADDRESS_AT)
+  const fungible = readPrimaryStore(view, PRIMARY_STORE_KEY)
   if (coinStore === undefined) return fungible
+  coinStore.set(owner, KEY_ADDRESS_AT)
   const sum = readCoinStore(view, owner, coinStore) + fungible
   if (sum <= U64_MAX) return sum
   const message = `the coin balance and the fungible asset balance of ${addressToShortHex(owner)} add up to ${sum}, above 2^64 - 1`
   throw new LedgerStateError('balance_overflow', message)
 }
 
-function balanceKeys(owner: Uint8Array, asset: Asset): BalanceKeys {
-  const { id, coinStorePath, metadata } = assetKeys(asset)
-  const name = id + Buffer.from(owner.buffer, owner.byteOffset, owner.length).toString('latin1')
-  const known = BALANCE_KEYS.get(name)
-  if (known) return known
-  const keys = {
-    coinStore: coinStorePath && accessPathKey(owner, coinStorePath),
-    primaryStore: resourceGroupKey(primaryStoreAddress(owner, metadata), OBJECT_GROUP),
-  }
-  BALANCE_KEYS.set(name, keys)
-  return keys
-}
-
 function assetKeys(asset: Asset): AssetKeys {
   const known = ASSET_KEYS.get(asset)
   if (known) return known
-  const id = `${assetCount++}:`
   const keys: AssetKeys =
     asset.kind === 'coin'
       ? {
-          id,
-          coinStorePath: resourcePath({ ...COIN_STORE, typeArguments: [asset.coin] }),
+          coinStore: resourceKey(new Uint8Array(ADDRESS_LENGTH), { ...COIN_STORE, typeArguments: [asset.coin] }),
           metadata: pairedMetadataAddress(asset.coin),
         }
-      : { id, coinStorePath: undefined, metadata: asset.metadata }
+      : { coinStore: undefined, metadata: asset.metadata }
   ASSET_KEYS.set(asset, keys)
   return keys
 }
@@ -134,7 +114,7 @@ function readPrimaryStore(view: StateView, stateKey: Uint8Array): bigint {
   const members = group && readGroupMembers(group, FUNGIBLE_STORE, CONCURRENT_BALANCE)
   const store = members?.get(FUNGIBLE_STORE)
   if (!store) return 0n
-  const address = stateKey.subarray(1, 1 + ADDRESS_LENGTH)
+  const address = stateKey.subarray(KEY_ADDRESS_AT, KEY_ADDRESS_AT + ADDRESS_LENGTH)
   // metadata address, balance u64, frozen bool
   const balance = readStored('FungibleStore', address, store, (reader) => {
     reader.skip(ADDRESS_LENGTH)

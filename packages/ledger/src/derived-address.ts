@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
-import { parseAddress } from '@ledger-state/core'
+import { ADDRESS_LENGTH, parseAddress } from '@ledger-state/core'
 import { type StructTag, typeTagToText } from '@ledger-state/type-tag'
 
 // Schemes of ledger-formats.md, section 2.2.
@@ -13,6 +13,52 @@ const APTOS_FUNGIBLE_ASSET = parseAddress('0xa')
 /** Address of the store that holds what `owner` has of a fungible asset by default. */
 export function primaryStoreAddress(owner: Uint8Array, metadata: Uint8Array): Uint8Array {
   return sha3(owner, metadata, DERIVED_FROM_OBJECT)
+}
+
+const SLOTS = 16_384
+const PAIR_LENGTH = 2 * ADDRESS_LENGTH
+/** u8 1 where it is filled | owner | metadata | address of the store */
+const SLOT_LENGTH = 1 + PAIR_LENGTH + ADDRESS_LENGTH
+
+/**
+ * Addresses of primary stores that were derived before. One block of memory in which each pair has one place, so that an
+ * answer costs two cache lines; a map from texts costs as much as the hash that it spares.
+ */
+export class PrimaryStoreAddresses {
+  readonly #slots = new Uint8Array(SLOTS * SLOT_LENGTH)
+
+  /** Writes the address into `target`. */
+  write(owner: Uint8Array, metadata: Uint8Array, target: Uint8Array, targetStart: number): void {
+    const slots = this.#slots
+    const start = slotOf(owner, metadata) * SLOT_LENGTH
+    if (!this.#holds(start, owner, metadata)) {
+      slots[start] = 1
+      slots.set(owner, start + 1)
+      slots.set(metadata, start + 1 + ADDRESS_LENGTH)
+      slots.set(primaryStoreAddress(owner, metadata), start + 1 + PAIR_LENGTH)
+    }
+    for (let at = 0; at < ADDRESS_LENGTH; at++) target[targetStart + at] = slots[start + 1 + PAIR_LENGTH + at]!
+  }
+
+  #holds(start: number, owner: Uint8Array, metadata: Uint8Array): boolean {
+    const slots = this.#slots
+    if (slots[start] !== 1) return false
+    for (let at = 0; at < ADDRESS_LENGTH; at++) {
+      if (slots[start + 1 + at] !== owner[at] || slots[start + 1 + ADDRESS_LENGTH + at] !== metadata[at]) return false
+    }
+    return true
+  }
+}
+
+/** Addresses are hashes, but for the small ones, which differ in their last bytes. */
+function slotOf(owner: Uint8Array, metadata: Uint8Array): number {
+  const mixed = Math.imul(lastBytes(owner), 0x9e3779b1) ^ Math.imul(lastBytes(metadata), 0x85ebca6b)
+  return (mixed >>> 16) & (SLOTS - 1)
+}
+
+function lastBytes(address: Uint8Array): number {
+  const at = ADDRESS_LENGTH - 4
+  return address[at]! | (address[at + 1]! << 8) | (address[at + 2]! << 16) | (address[at + 3]! << 24)
 }
 
 /** Address of the fungible asset that stands for a coin type. */

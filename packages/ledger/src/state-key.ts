@@ -4,6 +4,8 @@ import { type StructTag, writeStructTag } from '@ledger-state/type-tag'
 // State keys in database form; see ledger-formats.md, section 1.4.
 
 const ACCESS_PATH = 0
+/** Where the account stands in keys of its modules and resources. */
+export const KEY_ADDRESS_AT = 1
 const TABLE_ITEM = 1
 const PATH_MODULE = 0
 const PATH_RESOURCE = 1
@@ -23,19 +25,14 @@ export function moduleKey(address: Uint8Array, name: string): Uint8Array {
 }
 
 export function resourceKey(address: Uint8Array, tag: StructTag): Uint8Array {
-  return accessPathKey(address, resourcePath(tag))
+  return accessPathKey(address, structPath(PATH_RESOURCE, tag))
 }
 
 export function resourceGroupKey(address: Uint8Array, group: StructTag): Uint8Array {
   return accessPathKey(address, structPath(PATH_RESOURCE_GROUP, group))
 }
 
-/** The part of a resource's key that does not depend on its account. */
-export function resourcePath(tag: StructTag): Uint8Array {
-  return structPath(PATH_RESOURCE, tag)
-}
-
-export function accessPathKey(address: Uint8Array, path: Uint8Array): Uint8Array {
+function accessPathKey(address: Uint8Array, path: Uint8Array): Uint8Array {
   return new ByteWriter().u8(ACCESS_PATH).bytes(address).byteString(path).toBytes()
 }
 
