@@ -7,6 +7,7 @@ import { createChainHeaders } from './chain-headers.js'
 import { answerPreflight, isPreflight, setCorsHeaders } from './cors.js'
 import { chooseEncoding, compress, decompress, MIN_COMPRESSED_BYTES } from './encoding.js'
 import { errorToReply } from './error-table.js'
+import { dropIdleConnections } from './idle-connections.js'
 import { type LoadLimits, LoadShedder } from './load-shedding.js'
 import { createOpenApiDocument } from './openapi.js'
 import type { Answer, Operation, OperationRequest } from './operation.js'
@@ -68,8 +69,7 @@ export function createHttpServer({
   const app = fastify({
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
-    connectionTimeout: idleTimeoutMs,
-    keepAliveTimeout: idleTimeoutMs,
+    keepAliveTimeout: 0,
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: requestTimeoutMs,
@@ -80,6 +80,7 @@ export function createHttpServer({
     clientErrorHandler: answerBrokenRequest,
   })
   app.server.maxConnections = maxConnections
+  dropIdleConnections(app.server, idleTimeoutMs)
   app.decorateRequest('pinned', undefined)
   const allowedMethods = collectRoutes(app)
 
@@ -211,8 +212,8 @@ class FastifyOperationRequest implements OperationRequest {
 }
 
 /**
- * Sends what most answers are, a few bytes under the headers that all have: past fastify's collection of headers, which
- * costs a tenth of such a request.
+ * Sends what most answers are, a few bytes under the headers that all have: past fastify's collection of headers, and as
+ * one string with them. Two buffers in one write cost more than all else that is done for such a request.
  */
 function sendSmall(
   reply: FastifyReply,
@@ -221,9 +222,11 @@ function sendSmall(
   body: string | Uint8Array,
 ): void {
   reply.hijack()
-  const length = String(typeof body === 'string' ? Buffer.byteLength(body) : body.length)
-  reply.raw.writeHead(200, [...chainHeaders, 'content-type', contentType, 'content-length', length])
-  reply.raw.end(body)
+  const headers = [...chainHeaders, 'content-type', contentType, 'content-length', String(body.length)]
+  reply.raw.writeHead(200, headers)
+  // Latin-1 is one byte a character, whatever the bytes mean.
+  const text = typeof body === 'string' ? body : Buffer.prototype.latin1Slice.call(body, 0, body.length)
+  reply.raw.end(text, 'latin1')
 }
 
 /** Sends a body, packed where it is large enough and the client takes it so. */

@@ -32,6 +32,7 @@ export interface OperationRequest {
 export interface Answer {
   readonly ledger: LedgerInfo
   readonly format: OutputFormat
+  /** A string is ASCII. */
   readonly body: string | Uint8Array
   /** Set where the same request will always have the same body. */
   readonly etag?: string

@@ -46,7 +46,7 @@ export function createBatchOperations(archivalEndpoint: string | undefined): Ope
       request.expectOutput('json', what)
       const state = request.pin(version)
       const results = elements.map((element) => readElement(state, element, read, archivalEndpoint))
-      return { ledger: state.ledger, format: 'json', body: `[${results.join(',')}]` }
+      return { ledger: state.ledger, format: 'json', body: Buffer.from(`[${results.join(',')}]`) }
     }
   const shared = {
     method: 'POST',
