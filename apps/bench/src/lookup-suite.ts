@@ -1,106 +1,162 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openStateEngine, type StateView } from '@ledger-state/state-engine'
-import { open } from 'lmdb'
+import { type Figure, megabytes, printTable, toFigure } from './figures.js'
+import { openEngineStore } from './stores/engine.js'
+import { openPlainLmdb } from './stores/plain-lmdb.js'
+import { openSeekLevel } from './stores/seek-level.js'
+import { openSeekLmdb } from './stores/seek-lmdb.js'
+import { openSqlite } from './stores/sqlite.js'
+import type { Answer, Read, Store } from './stores/store.js'
+import { createWorkload, type Question, type Workload, type WorkloadClass } from './workload.js'
 
 export interface LookupOptions {
   readonly keys: number
-  readonly depth: number
+  /** Beside the engine and its floor, the layouts that others use. */
+  readonly peers: boolean
 }
 
-const ROUNDS = 9
-const LOOK_UPS_PER_ROUND = 50_000
-const VERSIONS_PER_BATCH = 1_000
+const ROUNDS = 7
+const LOOK_UPS = 20_000
+/** Iterators of LevelDB are slow: fewer look-ups a round tell as much. */
+const ASYNC_LOOK_UPS = 2_000
+const AGREEMENT_SAMPLE = 20_000
 
-/**
- * Nanoseconds of one look-up, medians of interleaved rounds, uniform access, warm. The floor is `getBinary` of bare lmdb
- * with the same keys and the newest values, which keeps no history.
- */
-export async function runLookupSuite({ keys, depth }: LookupOptions): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-'))
+/** Nanoseconds of one look-up beside bare lmdb and the layouts of others, warm, uniform access, one process. */
+export async function runLookupSuite({ keys, peers }: LookupOptions): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-lookup-'))
+  const stores: Store[] = []
   try {
-    process.stderr.write(`writing ${keys} keys × ${depth} versions under ${folder} …\n`)
-    const random = createRandom(1)
-    const names = Array.from({ length: keys }, () => Buffer.from(Array.from({ length: 65 }, () => random(256))))
-    const value = (key: number, revision: number) => Buffer.alloc(150, `${key} ${revision}`)
-    const engine = openStateEngine({ path: join(folder, 'engine') })
-    const floor = open<Buffer, Buffer>({
-      path: join(folder, 'floor.mdb'),
-      encoding: 'binary',
-      keyEncoding: 'binary',
-      noSubdir: true,
-    })
-
-    // Version v writes the v-th part of all keys, so that each is written `depth` times over the whole.
-    const versions = depth * 1_000
-    const perVersion = Math.ceil(keys / 1_000)
-    for (let start = 0; start < versions; start += VERSIONS_PER_BATCH) {
-      const batch = Array.from({ length: VERSIONS_PER_BATCH }, (_, at) => {
-        const version = start + at
-        const first = (version % 1_000) * perVersion
-        const written = names.slice(first, first + perVersion)
-        return {
-          version: BigInt(version),
-          block: { height: BigInt(version), epoch: 0n, timestampUsec: 0n },
-          writes: written.map((name, place) => [name, value(first + place, Math.floor(version / 1_000))] as const),
-        }
-      })
-      await engine.commit(batch, { chainId: 1 })
+    const workload = createWorkload(keys)
+    const place = (name: string) => {
+      mkdirSync(join(folder, name))
+      return join(folder, name)
     }
-    floor.transactionSync(() => {
-      for (const [at, name] of names.entries()) floor.putSync(name, value(at, depth - 1))
-    })
-
-    const views: StateView[] = Array.from({ length: 1_000 }, () => engine.at(BigInt(999 + random(versions - 999))))
-    const latest = engine.at()
-    const absent = names.map((name) => Buffer.concat([name, Buffer.of(0)]))
-    const contenders: [string, (at: number) => unknown][] = [
-      ['lmdb getBinary (no history)', (at) => floor.getBinary(names[at]!)],
-      ['engine, latest', (at) => latest.get(names[at]!)],
-      ['engine, random version', (at) => views[at % 1_000]!.get(names[at]!)],
-      ['engine, never written', (at) => latest.get(absent[at]!)],
-    ]
-    const samples = contenders.map((): number[] => [])
-    for (let round = -1; round < ROUNDS; round++) {
-      for (const [place, [, look]] of contenders.entries()) {
-        const began = process.hrtime.bigint()
-        for (let count = 0; count < LOOK_UPS_PER_ROUND; count++) look(random(keys))
-        // The first round warms up.
-        if (round >= 0) samples[place]!.push(Number(process.hrtime.bigint() - began) / LOOK_UPS_PER_ROUND)
-      }
-    }
-    report(
-      contenders.map(([name]) => name),
-      samples,
-    )
-    await engine.close()
-    await floor.close()
+    const engine = openEngineStore(place('engine'))
+    const plain = openPlainLmdb(place('plain'))
+    stores.push(engine, plain)
+    if (peers)
+      stores.push(openSeekLmdb(place('seek')), await openSeekLevel(place('level')), openSqlite(place('sqlite')))
+    await fill(stores, workload)
+    await expectAgreement(stores, workload)
+    for (const one of workload.classes) await runClass(one, workload, engine, plain, stores.slice(2))
   } finally {
+    for (const store of stores) await store.close()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function report(names: readonly string[], samples: readonly number[][]): void {
-  const medians = samples.map((rounds) => [...rounds].sort((a, b) => a - b)[rounds.length >> 1]!)
-  process.stdout.write(
-    `${''.padEnd(30)}${'ns'.padStart(8)}${'spread'.padStart(16)}${'× the speed of lmdb'.padStart(22)}\n`,
-  )
-  for (const [at, name] of names.entries()) {
-    const spread = `${Math.min(...samples[at]!).toFixed(0)}–${Math.max(...samples[at]!).toFixed(0)}`
-    const ratio = (medians[0]! / medians[at]!).toFixed(2)
-    process.stdout.write(
-      `${name.padEnd(30)}${medians[at]!.toFixed(0).padStart(8)}${spread.padStart(16)}${ratio.padStart(22)}\n`,
-    )
+async function fill(stores: readonly Store[], workload: Workload): Promise<void> {
+  process.stderr.write(`writing ${workload.writes} writes into ${stores.length} stores …\n`)
+  const seconds = stores.map(() => 0)
+  for (const batch of workload.batches()) {
+    for (const [at, store] of stores.entries()) {
+      const began = performance.now()
+      await store.ingest(batch)
+      seconds[at]! += (performance.now() - began) / 1_000
+    }
+  }
+  const rows: string[][] = []
+  for (const [at, store] of stores.entries()) {
+    const perWrite = (seconds[at]! * 1e6) / workload.writes
+    rows.push([
+      store.name,
+      perWrite.toFixed(2),
+      (seconds[1]! / seconds[at]!).toFixed(2),
+      megabytes(await store.usedBytes()),
+    ])
+  }
+  printTable(['ingest, batches of 1,000 versions, no fsync', 'µs a write', '× lmdb', 'on disk'], rows)
+}
+
+/** All stores answer a sample of questions alike, or there is nothing to compare. */
+async function expectAgreement(stores: readonly Store[], workload: Workload): Promise<void> {
+  const answering = stores.filter(({ atVersion }) => atVersion)
+  for (const one of workload.classes) {
+    for (const question of workload.questions(one, AGREEMENT_SAMPLE / workload.classes.length)) {
+      const answers = await Promise.all(answering.map((store) => store.atVersion!([question])))
+      if (answers.some((answer) => !isSame(answer, answers[0]))) {
+        throw new Error(`${answering.map(({ name }) => name).join(', ')} do not agree at version ${question.version}`)
+      }
+    }
   }
 }
 
-function createRandom(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) % below
+function isSame(a: Answer, b: Answer): boolean {
+  return a === undefined || b === undefined ? a === b : Buffer.compare(a, b) === 0
+}
+
+interface Contender {
+  readonly name: string
+  readonly read: Read
+  readonly questions: readonly Question[]
+}
+
+async function runClass(
+  one: WorkloadClass,
+  workload: Workload,
+  engine: ReturnType<typeof openEngineStore>,
+  plain: ReturnType<typeof openPlainLmdb>,
+  peers: readonly Store[],
+): Promise<void> {
+  const questions = workload.questions(one, LOOK_UPS)
+  const absent = workload.absentKeys(LOOK_UPS).map((key) => ({ key, version: workload.latestVersion }))
+  const few = (read: Read) => {
+    const probe = read(questions.slice(0, 1))
+    return probe instanceof Promise ? questions.slice(0, ASYNC_LOOK_UPS) : questions
   }
+  const contenders: Contender[] = [
+    { name: plain.name, read: plain.latest, questions },
+    {
+      name: 'lmdb getBinaryFast',
+      questions,
+      read(asked) {
+        let answer: Answer
+        for (const { key } of asked) answer = plain.database.getBinaryFast(key)
+        return answer
+      },
+    },
+    { name: 'engine, latest, get', read: engine.latest, questions },
+    {
+      name: 'engine, latest, peek',
+      questions,
+      read(asked) {
+        let answer: Answer
+        const view = engine.engine.at()
+        for (const { key } of asked) answer = view.peek(key)
+        return answer
+      },
+    },
+    { name: 'engine, random version', read: engine.atVersion, questions },
+    { name: 'engine, never written', read: engine.latest, questions: absent },
+    { name: 'lmdb getBinary, never written', read: plain.latest, questions: absent },
+    ...peers.flatMap(({ name, latest, atVersion }) => [
+      { name: `${name}, latest`, read: latest, questions: few(latest) },
+      { name: `${name}, random version`, read: atVersion!, questions: few(atVersion!) },
+    ]),
+  ]
+  const samples = contenders.map((): number[] => [])
+  for (let round = -1; round < ROUNDS; round++) {
+    for (const [at, { read, questions: asked }] of contenders.entries()) {
+      const began = performance.now()
+      const answer = read(asked)
+      if (answer instanceof Promise) await answer
+      // The first round warms up.
+      if (round >= 0) samples[at]!.push(((performance.now() - began) * 1e6) / asked.length)
+    }
+  }
+  report(one, contenders, samples.map(toFigure))
+}
+
+function report(one: WorkloadClass, contenders: readonly Contender[], figures: readonly Figure[]): void {
+  const [copying, fast] = [figures[0]!.median, figures[1]!.median]
+  process.stdout.write('\n')
+  printTable(
+    [`${one.keys} keys with ${one.name} versions each`, 'ns', 'spread', '× getBinary', '× getBinaryFast'],
+    contenders.map(({ name }, at) => {
+      const { median, least, most } = figures[at]!
+      const spread = `${least.toFixed(0)}–${most.toFixed(0)}`
+      return [name, median.toFixed(0), spread, (copying / median).toFixed(2), (fast / median).toFixed(2)]
+    }),
+  )
 }

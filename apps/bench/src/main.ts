@@ -1,31 +1,45 @@
 import { parseArgs } from 'node:util'
 import { runCodecSuite } from './codec-suite.js'
+import { runCommitSuite } from './commit-suite.js'
 import { runHttpSuite } from './http-suite.js'
 import { runLookupSuite } from './lookup-suite.js'
+import { runPruneSuite } from './prune-suite.js'
 
 const HELP = `Measures Ledger State on this machine, side by side in one run, as ratios.
 
-Usage: pnpm bench [SUITE…] [--keys N] [--depth N]
+Usage: pnpm bench [SUITE…] [--keys N] [--no-peers] [--windows N]
 
 Suites (default: all):
   codec   values to JSON and back, and type tags, beside @mysten/bcs and @aptos-labs/ts-sdk
+  lookup  one look-up of the engine beside bare lmdb, and beside the layouts of others on lmdb, LevelDB and SQLite
+  commit  ingest and durable commits beside bare lmdb; size on disk
+  prune   pruning beside ingest, the size of the file under both, and what readers feel of them
   http    requests beside fastify and node:http that answer a constant, and latencies under half the load
-  lookup  one look-up of the engine, latest and at a random version, beside bare lmdb
 
 Options:
-  --keys N   keys in the store (default 20000)
-  --depth N  versions of each key (default 10)
-  --help     show this text
+  --keys N      keys of lookup, commit and prune (default 100000; 10⁶ takes minutes and 3 GB of disk)
+  --no-peers    lookup: only the engine and its floor
+  --windows N   prune: windows of writes that pass through (default 20)
+  --help        show this text
 `
 
 const { values, positionals } = parseArgs({
-  options: { keys: { type: 'string' }, depth: { type: 'string' }, help: { type: 'boolean' } },
+  options: {
+    keys: { type: 'string', default: '100000' },
+    peers: { type: 'boolean', default: true },
+    windows: { type: 'string', default: '20' },
+    help: { type: 'boolean' },
+  },
+  allowNegative: true,
   allowPositionals: true,
 })
+const keys = Number(values.keys)
 const SUITES: Readonly<Record<string, () => void | Promise<void>>> = {
   codec: runCodecSuite,
+  lookup: () => runLookupSuite({ keys, peers: values.peers }),
+  commit: () => runCommitSuite({ keys }),
+  prune: () => runPruneSuite({ keys, windows: Number(values.windows) }),
   http: runHttpSuite,
-  lookup: () => runLookupSuite({ keys: Number(values.keys ?? 20_000), depth: Number(values.depth ?? 10) }),
 }
 const chosen = positionals.length > 0 ? positionals : Object.keys(SUITES)
 const unknown = chosen.find((suite) => !Object.hasOwn(SUITES, suite))
@@ -33,6 +47,9 @@ if (values.help) {
   process.stdout.write(HELP)
 } else if (unknown !== undefined) {
   process.stderr.write(`bench: unknown suite ${JSON.stringify(unknown)}; see pnpm bench --help\n`)
+  process.exitCode = 2
+} else if (!Number.isInteger(keys) || keys < 1_000) {
+  process.stderr.write(`bench: --keys ${values.keys}, a whole number from 1000 on is expected\n`)
   process.exitCode = 2
 } else {
   for (const suite of chosen) await SUITES[suite]!()

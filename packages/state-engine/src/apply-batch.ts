@@ -17,7 +17,13 @@ import { versionKey } from './numbered-key.js'
 import type { RecordBuilder } from './record.js'
 import { SharedRecord } from './shared-record.js'
 import { isLongKey, keyToStoredKey } from './stored-key.js'
-import { putRetired, putSuperseded, type Retired, type SupersededEntry } from './superseded-log.js'
+import {
+  MAX_LOGGED_VALUE_LENGTH,
+  putRetired,
+  putSuperseded,
+  type Retired,
+  type SupersededEntry,
+} from './superseded-log.js'
 import { duplicateKey, validateBatch } from './validate-batch.js'
 import { addVersions } from './version-index.js'
 import { VersionList } from './version-list.js'
@@ -127,9 +133,10 @@ class BatchWriter {
       const superseded = batchKey.record
       if (value === null && (superseded?.value ?? null) === null) continue
       if (superseded) {
-        entries.push(superseded)
+        const value = this.#toLogged(superseded.value)
+        if (isLarge(value)) retired.large.push(value)
+        entries.push({ keyId: superseded.keyId, value })
         superseded.older.push(superseded.version)
-        if (isLarge(superseded.value)) retired.large.push(superseded.value)
       }
       if (value === null) retired.deletions.push(keyToStoredKey(key))
       this.#payloadBytes += (value?.length ?? 0) + (superseded ? 0 : key.length)
@@ -176,6 +183,11 @@ class BatchWriter {
     const batchKey: BatchKey = { key, record, touchedBy: undefined, changed: false }
     this.#keys.set(text, batchKey)
     return batchKey
+  }
+
+  #toLogged(value: StoredValue): StoredValue {
+    if (value === null || isLarge(value) || value.length <= MAX_LOGGED_VALUE_LENGTH) return value
+    return this.#storeLarge(value)
   }
 
   #storeValue(value: Uint8Array | null): StoredValue {

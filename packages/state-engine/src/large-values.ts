@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer'
 import type { LmdbStore } from './lmdb-store.js'
 import { numberedKey, numberedKeySeed } from './numbered-key.js'
-import { CHECKSUM_LENGTH, corrupt, MAX_RECORD_LENGTH, openRecord, type RecordBuilder } from './record.js'
+import { CHECKSUM_LENGTH, corrupt, MAX_RECORD_LENGTH, type RecordBuilder } from './record.js'
+import { SharedRecord } from './shared-record.js'
 import type { ReadOptions } from './table.js'
 
 /** Bytes that are too long for a record, kept in pieces in the database `large`: (id, piece number) → bytes | u32 CRC. */
@@ -17,41 +18,54 @@ const PAGE_PIECE_LENGTH = MAX_RECORD_LENGTH - CHECKSUM_LENGTH
 /** The rest goes in equal pieces of a quarter of a page at most, so that pages are filled. */
 const MAX_PIECE_LENGTH = 990
 
-/** Offsets at which the pieces of so many bytes begin and end. */
-function* pieceOffsets(length: number): Generator<readonly [start: number, end: number]> {
-  const whole = Math.floor(length / PAGE_PIECE_LENGTH) * PAGE_PIECE_LENGTH
-  for (let start = 0; start < whole; start += PAGE_PIECE_LENGTH) yield [start, start + PAGE_PIECE_LENGTH]
-  const pieceLength = Math.ceil((length - whole) / Math.ceil((length - whole) / MAX_PIECE_LENGTH))
-  for (let start = whole; start < length; start += pieceLength) yield [start, Math.min(length, start + pieceLength)]
+interface Pieces {
+  /** Bytes that stand in pages of their own. */
+  readonly paged: number
+  /** Of each piece that follows, but the last, which may be shorter. */
+  readonly pieceLength: number
+}
+
+function piecesOf(length: number): Pieces {
+  const paged = length - (length % PAGE_PIECE_LENGTH)
+  const rest = length - paged
+  return { paged, pieceLength: Math.ceil(rest / Math.ceil(rest / MAX_PIECE_LENGTH)) }
+}
+
+function pieceEnd({ paged, pieceLength }: Pieces, start: number, length: number): number {
+  return start < paged ? start + PAGE_PIECE_LENGTH : Math.min(length, start + pieceLength)
 }
 
 export function putLarge({ large }: LmdbStore, builder: RecordBuilder, id: number, bytes: Uint8Array): void {
-  let piece = 0
-  for (const [start, end] of pieceOffsets(bytes.length)) {
-    const key = numberedKey(id, piece++)
+  const pieces = piecesOf(bytes.length)
+  for (let start = 0, piece = 0; start < bytes.length; piece++) {
+    const end = pieceEnd(pieces, start, bytes.length)
+    const key = numberedKey(id, piece)
     const record = builder.begin().bytes(bytes.subarray(start, end)).seal(numberedKeySeed(key))
     large.putSync(key, record, { append: true })
+    start = end
   }
 }
 
 /** @throws `store_corrupt` */
 export function readLarge({ large }: LmdbStore, { id, length }: LargeBytes, options: ReadOptions): Uint8Array {
   const bytes = Buffer.allocUnsafe(length)
-  let piece = 0
-  for (const [start, end] of pieceOffsets(length)) {
-    const what = () => `piece ${piece} of the large value ${id}`
-    const key = numberedKey(id, piece)
-    const record = large.getBinary(key, options)
-    if (!record) throw corrupt(`${what()} is missing`)
-    const part = openRecord(record, numberedKeySeed(key), what)
-    if (part.length !== end - start) throw corrupt(`${what()} has ${part.length} bytes`)
-    bytes.set(part, start)
-    piece++
+  const record = new SharedRecord()
+  const pieces = piecesOf(length)
+  for (let start = 0, piece = 0; start < length; piece++) {
+    const end = pieceEnd(pieces, start, length)
+    if (!record.load(large, numberedKey(id, piece), options) || record.length !== end - start + CHECKSUM_LENGTH) {
+      throw corrupt(`piece ${piece} of the large value ${id} is missing or has another length`)
+    }
+    bytes.set(new Uint8Array(record.bytes.buffer, record.bytes.byteOffset, end - start), start)
+    start = end
   }
   return bytes
 }
 
 export function dropLarge({ large }: LmdbStore, { id, length }: LargeBytes): void {
-  let piece = 0
-  for (const _ of pieceOffsets(length)) large.removeSync(numberedKey(id, piece++))
+  const pieces = piecesOf(length)
+  for (let start = 0, piece = 0; start < length; piece++) {
+    large.removeSync(numberedKey(id, piece))
+    start = pieceEnd(pieces, start, length)
+  }
 }

@@ -20,8 +20,8 @@ export const INDEXED = 8
 export const OLDER_AT = 16
 /** Versions of older writes that a record lists at most; the index takes them from there. */
 export const MAX_LISTED = 32
-/** So that the record shares a page with others, whatever else is in it. */
-export const MAX_INLINE_VALUE_LENGTH = 1_400
+/** So that the record fits into a page of its own, whatever else is in it: the newest value is one get away. */
+export const MAX_INLINE_VALUE_LENGTH = 3_700
 
 export type StoredValue = Uint8Array | LargeBytes | null
 

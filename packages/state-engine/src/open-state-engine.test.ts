@@ -213,6 +213,21 @@ describe('openStateEngine', () => {
     await engine.close()
   })
 
+  it('reads on without a pause, through one snapshot after another', async () => {
+    const engine = openStateEngine({ path })
+    await engine.commit([record(0, [[bytes('k'), bytes('v')]], 0)], CHAIN)
+    const kept = engine.at()
+    const until = performance.now() + 200
+    // Nothing here lets the event loop come round, which else ends snapshots.
+    for (let count = 0; performance.now() < until; count++) {
+      expect(engine.at().get(bytes('k'))?.length).toBe(1)
+      expect(kept.peek(bytes('k'))?.length).toBe(1)
+      if (count % 7 === 0) expect([...kept.scan(bytes(''))]).toHaveLength(1)
+      if (count % 5 === 0) expect([...engine.history(bytes('k'))]).toHaveLength(1)
+    }
+    await engine.close()
+  })
+
   it('refuses a store of another layout', async () => {
     await openStateEngine({ path }).close()
     const store = openLmdbStore({ path, readOnly: false })

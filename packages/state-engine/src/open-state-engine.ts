@@ -182,7 +182,11 @@ class LmdbEngine implements StateEngine {
     if (!ledger) throw noLedger()
     const { oldestVersion } = ledger
     for (let version = ledger.latestVersion; ; version--) {
-      const found = this.find(key, highHalf(version), lowHalf(version), this.snapshotAt(oldestVersion))
+      const snapshot = this.snapshotNow()
+      if (oldestVersion < snapshot.ledger!.oldestVersion) {
+        throw versionPruned(oldestVersion, snapshot.ledger!.oldestVersion)
+      }
+      const found = this.find(key, highHalf(version), lowHalf(version), snapshot)
       if (found === ABSENT) return
       const { writtenHigh, writtenLow } = this.lookup
       version = (BigInt(writtenHigh) << 32n) | BigInt(writtenLow)
@@ -281,14 +285,6 @@ class LmdbEngine implements StateEngine {
     return this.#snapshots.current()
   }
 
-  /** What reads of a version see now, which may have been pruned since its view was made. */
-  snapshotAt(version: bigint): ReadSnapshot {
-    const snapshot = this.snapshotNow()
-    const { oldestVersion } = snapshot.ledger!
-    if (version < oldestVersion) throw versionPruned(version, oldestVersion)
-    return snapshot
-  }
-
   /** Leaves what it found in `lookup`. */
   find(key: Uint8Array, high: number, low: number, { options }: ReadSnapshot): Found {
     return this.lookup.find(key, high, low, options)
@@ -379,7 +375,11 @@ class LmdbView implements EngineView {
 
   #current(): ReadSnapshot {
     const snapshot = this.#engine.snapshotNow()
-    if (snapshot !== this.#snapshot) this.#snapshot = this.#engine.snapshotAt(this.version)
+    if (snapshot !== this.#snapshot) {
+      const { oldestVersion } = snapshot.ledger!
+      if (this.version < oldestVersion) throw versionPruned(this.version, oldestVersion)
+      this.#snapshot = snapshot
+    }
     return snapshot
   }
 }

@@ -33,7 +33,7 @@ const KEYS = [
 ]
 const PREFIXES = [KEYS[0]!, KEYS[1]!, KEYS[2]!, Uint8Array.of(255), new Uint8Array(1_950).fill(97)]
 /** Around the lengths at which a value moves out of its record, and into another page. */
-const LENGTHS = [0, 1, 12, 1_399, 1_400, 1_401, 4_068, 4_069, 9_000]
+const LENGTHS = [0, 1, 12, 1_400, 1_401, 3_700, 3_701, 4_068, 4_069, 9_000]
 const ABORTS: readonly FailurePoint[] = [
   'commit: began',
   'commit: log written',

@@ -1,0 +1,28 @@
+import { openStateEngine } from '@ledger-state/state-engine'
+import type { Answer, Store } from './store.js'
+
+/** The state engine, read by copy; `peek` reads without. */
+export function openEngineStore(path: string) {
+  const engine = openStateEngine({ path, durability: 'none' })
+  return {
+    name: 'engine',
+    engine,
+    ingest: (versions) => engine.commit(versions, { chainId: 1 }),
+    usedBytes() {
+      const { fileBytes, freeBytes } = engine.stats
+      return fileBytes - freeBytes
+    },
+    latest(questions) {
+      let answer: Answer
+      const view = engine.at()
+      for (const { key } of questions) answer = view.get(key)
+      return answer
+    },
+    atVersion(questions) {
+      let answer: Answer
+      for (const { key, version } of questions) answer = engine.at(version).get(key)
+      return answer
+    },
+    close: () => engine.close(),
+  } satisfies Store & { readonly engine: unknown }
+}

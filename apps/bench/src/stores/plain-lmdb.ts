@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { open } from 'lmdb'
+import type { Answer, Store } from './store.js'
+
+const PAGE_BYTES = 4_096
+
+interface Stats {
+  readonly lastPageNumber: number
+  readonly treeBranchPageCount: number
+  readonly treeLeafPageCount: number
+  readonly overflowPages: number
+}
+
+export function usedPagesBytes(stats: unknown): number {
+  const { treeBranchPageCount, treeLeafPageCount, overflowPages } = stats as Stats
+  return (treeBranchPageCount + treeLeafPageCount + overflowPages) * PAGE_BYTES
+}
+
+/** The floor: bare lmdb with the newest values under plain keys, no history. */
+export function openPlainLmdb(path: string) {
+  const database = open<Buffer, Uint8Array>({
+    path: join(path, 'plain.mdb'),
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    noSubdir: true,
+    noSync: true,
+    overlappingSync: false,
+    mapSize: 2 ** 40,
+  })
+  return {
+    name: 'lmdb getBinary, newest values only',
+    database,
+    ingest(versions) {
+      database.transactionSync(() => {
+        for (const { writes } of versions) {
+          for (const [key, value] of writes) {
+            if (value === null) database.removeSync(key)
+            else database.putSync(key, value as Buffer)
+          }
+        }
+      })
+    },
+    usedBytes: () => usedPagesBytes(database.getStats()),
+    latest(questions) {
+      let answer: Answer
+      for (const { key } of questions) answer = database.getBinary(key)
+      return answer
+    },
+    atVersion: undefined,
+    close: () => database.close(),
+  } satisfies Store & { readonly database: unknown }
+}

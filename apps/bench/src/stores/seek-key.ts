@@ -1,0 +1,16 @@
+import { Buffer } from 'node:buffer'
+
+const U64_MAX = 2n ** 64n - 1n
+export const latestQuestion = U64_MAX
+
+/** The key, and 8 bytes that sort newer versions first. Keys of a workload are never prefixes of each other. */
+export function seekKey(key: Uint8Array, version: bigint): Buffer {
+  const bytes = Buffer.allocUnsafe(key.length + 8)
+  bytes.set(key)
+  bytes.writeBigUInt64BE(U64_MAX - version, key.length)
+  return bytes
+}
+
+export function seekKeyBelongsTo(found: Uint8Array, key: Uint8Array): boolean {
+  return found.length === key.length + 8 && Buffer.compare(found.subarray(0, key.length), key) === 0
+}

@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import { ClassicLevel } from 'classic-level'
+import { latestQuestion, seekKey, seekKeyBelongsTo } from './seek-key.js'
+import { type Answer, folderBytes, type Store } from './store.js'
+
+/** The same layout on LevelDB, with an iterator for every read, as its documentation has it. */
+export async function openSeekLevel(path: string): Promise<Store> {
+  const location = join(path, 'level')
+  const database = new ClassicLevel<Buffer, Buffer>(location, {
+    keyEncoding: 'buffer',
+    valueEncoding: 'buffer',
+    cacheSize: 256 * 1024 * 1024,
+    writeBufferSize: 64 * 1024 * 1024,
+  })
+  await database.open()
+  async function read(key: Uint8Array, version: bigint): Promise<Answer> {
+    const iterator = database.iterator({ gte: seekKey(key, version), limit: 1, highWaterMarkBytes: 0 })
+    try {
+      const entry = await iterator.next()
+      if (!entry || !seekKeyBelongsTo(entry[0], key)) return undefined
+      return entry[1][0] === 1 ? entry[1].subarray(1) : undefined
+    } finally {
+      await iterator.close()
+    }
+  }
+  return {
+    name: 'key ++ version on LevelDB',
+    async ingest(versions) {
+      await database.batch(
+        versions.flatMap(({ version, writes }) =>
+          writes.map(([key, value]) => ({
+            type: 'put' as const,
+            key: seekKey(key, version),
+            value: Buffer.concat([Buffer.of(value ? 1 : 0), value ?? Buffer.of()]),
+          })),
+        ),
+      )
+    },
+    async usedBytes() {
+      await database.compactRange(Buffer.of(0), Buffer.alloc(8, 0xff))
+      return folderBytes(location)
+    },
+    async latest(questions) {
+      let answer: Answer
+      for (const { key } of questions) answer = await read(key, latestQuestion)
+      return answer
+    },
+    async atVersion(questions) {
+      let answer: Answer
+      for (const { key, version } of questions) answer = await read(key, version)
+      return answer
+    },
+    close: () => database.close(),
+  }
+}

@@ -1,0 +1,49 @@
+import { join } from 'node:path'
+import { open } from 'lmdb'
+import { usedPagesBytes } from './plain-lmdb.js'
+import { latestQuestion, seekKey, seekKeyBelongsTo } from './seek-key.js'
+import type { Answer, Store } from './store.js'
+
+/** How nodes on RocksDB lay state out, on lmdb: key ++ inverted version → value, and a seek for every read. */
+export function openSeekLmdb(path: string): Store {
+  const database = open<Buffer, Uint8Array>({
+    path: join(path, 'seek.mdb'),
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    noSubdir: true,
+    noSync: true,
+    overlappingSync: false,
+    mapSize: 2 ** 40,
+  })
+  function read(key: Uint8Array, version: bigint): Answer {
+    for (const entry of database.getRange({ start: seekKey(key, version), limit: 1 })) {
+      if (!seekKeyBelongsTo(entry.key, key)) return undefined
+      return entry.value[0] === 1 ? entry.value.subarray(1) : undefined
+    }
+    return undefined
+  }
+  return {
+    name: 'key ++ version on lmdb',
+    ingest(versions) {
+      database.transactionSync(() => {
+        for (const { version, writes } of versions) {
+          for (const [key, value] of writes) {
+            database.putSync(seekKey(key, version), Buffer.concat([Buffer.of(value ? 1 : 0), value ?? Buffer.of()]))
+          }
+        }
+      })
+    },
+    usedBytes: () => usedPagesBytes(database.getStats()),
+    latest(questions) {
+      let answer: Answer
+      for (const { key } of questions) answer = read(key, latestQuestion)
+      return answer
+    },
+    atVersion(questions) {
+      let answer: Answer
+      for (const { key, version } of questions) answer = read(key, version)
+      return answer
+    },
+    close: () => database.close(),
+  }
+}

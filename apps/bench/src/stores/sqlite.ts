@@ -1,0 +1,43 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { latestQuestion } from './seek-key.js'
+import { type Answer, folderBytes, type Store } from './store.js'
+
+/** SQLite with the primary key as its table, and the newest row at or below the version. */
+export function openSqlite(path: string): Store {
+  const database = new DatabaseSync(join(path, 'state.sqlite'))
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -262144;
+    PRAGMA mmap_size = 17179869184;
+    CREATE TABLE writes (key BLOB, version INTEGER, value BLOB, PRIMARY KEY (key, version)) WITHOUT ROWID`)
+  const insert = database.prepare('INSERT INTO writes VALUES (?, ?, ?)')
+  const select = database.prepare(
+    'SELECT value FROM writes WHERE key = ? AND version <= ? ORDER BY version DESC LIMIT 1',
+  )
+  function read(key: Uint8Array, version: bigint): Answer {
+    const row = select.get(key, version === latestQuestion ? 2n ** 63n - 1n : version)
+    return (row?.value as Uint8Array | null | undefined) ?? undefined
+  }
+  return {
+    name: 'SQLite, ORDER BY version DESC LIMIT 1',
+    ingest(versions) {
+      database.exec('BEGIN')
+      for (const { version, writes } of versions) for (const [key, value] of writes) insert.run(key, version, value)
+      database.exec('COMMIT')
+    },
+    usedBytes() {
+      database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      return folderBytes(path)
+    },
+    latest(questions) {
+      let answer: Answer
+      for (const { key } of questions) answer = read(key, latestQuestion)
+      return answer
+    },
+    atVersion(questions) {
+      let answer: Answer
+      for (const { key, version } of questions) answer = read(key, version)
+      return answer
+    },
+    close: () => database.close(),
+  }
+}

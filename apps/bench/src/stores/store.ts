@@ -1,0 +1,26 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Question, WorkloadVersion } from '../workload.js'
+
+export type Answer = Uint8Array | undefined
+
+/** Asks every question in a loop of its own, so that nothing of the bench stands between; the last answer. */
+export type Read = (questions: readonly Question[]) => Answer | Promise<Answer>
+
+/** A store in a benchmark: how it takes versions in, and how it answers. */
+export interface Store {
+  readonly name: string
+  /** Without waiting for the disk. */
+  ingest(versions: readonly WorkloadVersion[]): void | Promise<void>
+  /** Bytes on disk that hold something. */
+  usedBytes(): number | Promise<number>
+  readonly latest: Read
+  /** Undefined where the store keeps the newest values only. */
+  readonly atVersion: Read | undefined
+  close(): void | Promise<void>
+}
+
+/** Sum over the files of a folder. */
+export function folderBytes(path: string): number {
+  return readdirSync(path).reduce((sum, name) => sum + statSync(join(path, name)).size, 0)
+}

@@ -1,0 +1,150 @@
+// What the suites of the engine write and ask: state as chains keep it, made from a seed, the same for every store.
+
+export interface WorkloadClass {
+  readonly name: string
+  readonly firstKey: number
+  readonly keys: number
+  /** Writes of each key over the whole. */
+  readonly depth: number
+}
+
+export interface WorkloadVersion {
+  readonly version: bigint
+  readonly block: { readonly height: bigint; readonly epoch: bigint; readonly timestampUsec: bigint } | undefined
+  readonly writes: (readonly [key: Uint8Array, value: Uint8Array | null])[]
+}
+
+export interface Question {
+  readonly key: Uint8Array
+  readonly version: bigint
+}
+
+export interface Workload {
+  readonly classes: readonly WorkloadClass[]
+  readonly writes: number
+  readonly latestVersion: bigint
+  key(at: number): Uint8Array
+  /** All versions in order, in batches. */
+  batches(): Iterable<WorkloadVersion[]>
+  /** Uniform over the keys of a class and over all versions. */
+  questions(of: WorkloadClass, count: number): Question[]
+  /** Keys that nobody wrote. */
+  absentKeys(count: number): Uint8Array[]
+}
+
+const WRITES_PER_VERSION = 5
+export const VERSIONS_PER_BATCH = 1_000
+export const VERSIONS_PER_BLOCK = 20
+/** Per cent. */
+const DELETIONS = 2
+/** Bytes; the median is 150. */
+const VALUE_LENGTHS = [8, 32, 60, 100, 140, 150, 150, 180, 220, 300, 600, 3_000]
+
+/** Whole numbers below a bound, the same sequence for the same seed (xorshift32). */
+export function createRandom(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return (state >>> 0) % below
+  }
+}
+
+/** Keys of 33 to 150 bytes, most of them written once or ten times, a few thousands of times. */
+export function createWorkload(keys: number): Workload {
+  const classes = classesOf(keys)
+  const order = shuffledWrites(classes)
+  const content = randomBytes(8_192)
+  const versions = Math.ceil(order.length / WRITES_PER_VERSION)
+
+  function* batches(): Generator<WorkloadVersion[]> {
+    const random = createRandom(7)
+    for (let start = 0; start < versions; start += VERSIONS_PER_BATCH) {
+      const count = Math.min(VERSIONS_PER_BATCH, versions - start)
+      yield Array.from({ length: count }, (_, at) => version(start + at, random))
+    }
+  }
+
+  function version(number: number, random: (below: number) => number): WorkloadVersion {
+    const written = new Set(order.subarray(number * WRITES_PER_VERSION, (number + 1) * WRITES_PER_VERSION))
+    const height = BigInt(Math.floor(number / VERSIONS_PER_BLOCK))
+    return {
+      version: BigInt(number),
+      block: number % VERSIONS_PER_BLOCK === 0 ? { height, epoch: 0n, timestampUsec: height } : undefined,
+      writes: [...written].map((key) => {
+        if (random(100) < DELETIONS) return [keyBytes(key), null] as const
+        const length = VALUE_LENGTHS[random(VALUE_LENGTHS.length)]!
+        return [keyBytes(key), content.subarray(key % 64, (key % 64) + length)] as const
+      }),
+    }
+  }
+
+  return {
+    classes,
+    writes: order.length,
+    latestVersion: BigInt(versions - 1),
+    key: keyBytes,
+    batches,
+    questions(of, count) {
+      const random = createRandom(11)
+      return Array.from({ length: count }, () => ({
+        key: keyBytes(of.firstKey + random(of.keys)),
+        version: BigInt(random(versions)),
+      }))
+    },
+    absentKeys: (count) => Array.from({ length: count }, (_, at) => keyBytes(keys + at)),
+  }
+}
+
+function classesOf(keys: number): WorkloadClass[] {
+  const deepest = Math.min(200, Math.max(2, Math.floor(keys / 5_000)))
+  const deep = Math.min(1_000, Math.max(5, Math.floor(keys / 1_000)))
+  const ten = Math.floor(keys * (keys > 2_000_000 ? 0.03 : 0.3))
+  const counts: readonly (readonly [string, number, number])[] = [
+    ['1', keys - ten - deep - deepest, 1],
+    ['10', ten, 10],
+    ['1,000', deep, 1_000],
+    ['10,000', deepest, 10_000],
+  ]
+  let firstKey = 0
+  return counts.map(([name, count, depth]) => {
+    const one = { name, firstKey, keys: count, depth }
+    firstKey += count
+    return one
+  })
+}
+
+function shuffledWrites(classes: readonly WorkloadClass[]): Uint32Array {
+  const order = new Uint32Array(classes.reduce((sum, { keys, depth }) => sum + keys * depth, 0))
+  let at = 0
+  for (const { firstKey, keys, depth } of classes) {
+    for (let key = firstKey; key < firstKey + keys; key++) {
+      order.fill(key, at, at + depth)
+      at += depth
+    }
+  }
+  const random = createRandom(3)
+  for (let last = order.length - 1; last > 0; last--) {
+    const other = random(last + 1)
+    const kept = order[last]!
+    order[last] = order[other]!
+    order[other] = kept
+  }
+  return order
+}
+
+/** As state keys are: most begin with a byte of their kind and 32 bytes that look random. */
+function keyBytes(at: number): Uint8Array {
+  const key = Buffer.alloc(33 + ((at * 7) % 118), at & 0xff)
+  key[0] = at % 3 === 0 ? 1 : 0
+  key.writeUInt32LE(Math.imul(at + 1, 0x9e3779b1) >>> 0, 1)
+  key.writeUInt32LE(at, 5)
+  return new Uint8Array(key.buffer, key.byteOffset, key.length)
+}
+
+/** Nothing that a compressor could make less of. */
+function randomBytes(length: number): Buffer {
+  const random = createRandom(13)
+  return Buffer.from(Array.from({ length }, () => random(256)))
+}
