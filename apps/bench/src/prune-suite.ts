@@ -64,6 +64,8 @@ export async function runPruneSuite({ keys, windows }: PruneOptions): Promise<vo
     reader.send('stop')
     const busy = await stopBusy
     reader.disconnect()
+    const { problems } = await engine.check()
+    if (problems.length > 0) throw new Error(`the store is damaged: ${problems.join('; ')}`)
     const perWrite = (rate.ingestMs * 1_000) / rate.writes
     const perDrop = (rate.pruneMs * 1_000) / rate.dropped
     printTable(

@@ -21,9 +21,7 @@ export class StateImporter {
   readonly #builder: RecordBuilder
   readonly #base: ImportBase
   readonly #shared = new SharedRecord()
-  #nextKeyId = 0
-  #nextLargeId = 0
-  #payloadBytes = 0
+  #counts = { nextKeyId: 0, nextLargeId: 0, payloadBytes: 0 }
 
   constructor(store: LmdbStore, builder: RecordBuilder, base: ImportBase) {
     this.#store = store
@@ -43,16 +41,19 @@ export class StateImporter {
 
   add(entries: readonly KeyedEntry[]): void {
     const { latest } = this.#store
+    // Counted when all of it is in: the transaction may be run again.
+    const counts = { ...this.#counts }
     for (const { key, version, value } of entries) {
       if (this.#shared.load(latest, key, {})) throw duplicateKey(this.#base.version)
-      const longKey = isLongKey(key) ? this.#putLarge(key) : undefined
-      const stored = value.length > MAX_INLINE_VALUE_LENGTH ? this.#putLarge(value) : value
-      const keyId = this.#nextKeyId++
-      this.#payloadBytes += key.length + value.length
+      const longKey = isLongKey(key) ? this.#putLarge(counts, key) : undefined
+      const stored = value.length > MAX_INLINE_VALUE_LENGTH ? this.#putLarge(counts, value) : value
+      const keyId = counts.nextKeyId++
+      counts.payloadBytes += key.length + value.length
       const record = { keyId, version, older: new VersionList(), indexed: false, longKey, value: stored }
       latest.putSync(key, encodeLatest(this.#builder, key, record))
     }
     atFailurePoint('import: part done')
+    this.#counts = counts
   }
 
   finish(): void {
@@ -62,20 +63,18 @@ export class StateImporter {
     const ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
     const record = {
       ledger,
-      nextKeyId: this.#nextKeyId,
-      nextLargeId: this.#nextLargeId,
+      ...this.#counts,
       blocks: 1,
       retired: 0,
       supersededEntries: 0,
-      payloadBytes: this.#payloadBytes,
     }
     meta.putSync(LEDGER_KEY, encodeLedgerRecord(this.#builder, record))
     meta.removeSync(IMPORTING_KEY)
     atFailurePoint('import: before it counts')
   }
 
-  #putLarge(bytes: Uint8Array) {
-    const id = this.#nextLargeId++
+  #putLarge(counts: { nextLargeId: number }, bytes: Uint8Array) {
+    const id = counts.nextLargeId++
     putLarge(this.#store, this.#builder, id, bytes)
     return { id, length: bytes.length }
   }

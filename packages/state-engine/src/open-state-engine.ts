@@ -29,6 +29,7 @@ import { RecordBuilder } from './record.js'
 import { keyPages } from './scan.js'
 import { takeSnapshot } from './take-snapshot.js'
 import { expectKept, noLedger, validateImport, versionPruned } from './validate-batch.js'
+import { runTransaction } from './write-transaction.js'
 import { acquireWriterLock } from './writer-lock.js'
 
 export interface StateEngineOptions {
@@ -300,7 +301,7 @@ class LmdbEngine implements StateEngine {
 
   #transaction<T>(work: () => T): T {
     try {
-      return withStoreErrors(() => this.#store.root.transactionSync(work))
+      return withStoreErrors(() => runTransaction(this.#store.root, work))
     } finally {
       // What was committed here is seen here at once.
       this.#snapshots.release()

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest'
+import type { Environment } from './table.js'
+import { runTransaction } from './write-transaction.js'
+
+const FAULT =
+  'MDB_BAD_TXN: Transaction must abort, has a child, or is invalid: reserved freelist had a data entry with zero-size, last id 1'
+
+/** The fault hangs on what lies in memory that LMDB did not write: it cannot be made to come. */
+function failing(faults: number, message: string) {
+  let tries = 0
+  const root = {
+    transactionSync<T>(work: () => T): T {
+      const result = work()
+      if (++tries <= faults) throw new Error(message)
+      return result
+    },
+  } as Environment
+  return { root, tries: () => tries }
+}
+
+it('tries again when LMDB gave up for no reason, and not for long', () => {
+  const twice = failing(2, FAULT)
+  expect(runTransaction(twice.root, () => 7)).toBe(7)
+  expect(twice.tries()).toBe(3)
+  const always = failing(99, FAULT)
+  expect(() => runTransaction(always.root, () => 7)).toThrow(FAULT)
+  expect(always.tries()).toBe(4)
+})
+
+it('does not try again after other errors', () => {
+  const full = failing(1, 'MDB_MAP_FULL')
+  expect(() => runTransaction(full.root, () => 7)).toThrow('MDB_MAP_FULL')
+  expect(full.tries()).toBe(1)
+})
