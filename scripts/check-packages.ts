@@ -1,5 +1,5 @@
-// Packs each package, installs the tarball into an empty project of its own, and runs the first `ts` block of its README
-// there: what is behind `//` on a line that prints must come out.
+// Packs each package, installs the tarball into an empty project of its own, and runs the `ts` blocks of its README there:
+// what is behind `//` on a line that prints must come out.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -41,9 +41,9 @@ for (const [name, { folder }] of packages) {
   const project = join(work, `try-${folder}`)
   mkdirSync(project)
   const readme = readFileSync(`${root}/packages/${folder}/README.md`, 'utf8')
-  const example = /^```ts\n(.*?)^```$/ms.exec(readme)?.[1]
-  if (!example) throw new Error(`the README of ${name} has no example`)
-  const imported = [...example.matchAll(/from '(@ledger-state\/[a-z-]+)'/g)].map(([, one]) => one!)
+  const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, example]) => example!)
+  if (examples.length === 0) throw new Error(`the README of ${name} has no example`)
+  const imported = [...examples.join('').matchAll(/from '(@ledger-state\/[a-z-]+)'/g)].map(([, one]) => one!)
   const dependencies = Object.fromEntries(
     [...closure([name, ...imported])].map((one) => [one, `file:${packages.get(one)!.tarball}`]),
   )
@@ -51,21 +51,22 @@ for (const [name, { folder }] of packages) {
     join(project, 'package.json'),
     JSON.stringify({ name: 'try', private: true, type: 'module', dependencies }),
   )
-  writeFileSync(join(project, 'example.ts'), example)
   execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'], {
     cwd: project,
     stdio: 'inherit',
   })
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['example.ts'], { cwd: project, encoding: 'utf8' })
-  const expected = [...example.matchAll(/console\.log\(.*\/\/ (.+)$/gm)].map(([, text]) => text!)
-  const missing = expected.find((text) => !stdout.includes(text))
-  if (status === 0 && missing === undefined) passed++
-  else failed++
-  console.log(
-    status === 0 && missing === undefined
-      ? `${name}: ok`
-      : `${name}: status ${status}, missing ${missing}\n${stdout}${stderr}`,
-  )
+  for (const [at, example] of examples.entries()) {
+    const file = `example-${at + 1}.ts`
+    writeFileSync(join(project, file), example)
+    const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: project, encoding: 'utf8' })
+    const expected = [...example.matchAll(/console\.log\(.*\/\/ (.+)$/gm)].map(([, text]) => text!)
+    const missing = expected.find((text) => !stdout.includes(text))
+    const right = status === 0 && missing === undefined
+    if (right) passed++
+    else failed++
+    const fault = `status ${status}, missing ${missing}\n${stdout}${stderr}`
+    console.log(`${name}, ${file}: ${right ? 'ok' : fault}`)
+  }
 }
 rmSync(work, { recursive: true })
 console.log(`${passed} passed, ${failed} failed`)

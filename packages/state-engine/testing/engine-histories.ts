@@ -117,7 +117,7 @@ function compareReads(history: History, version: bigint): void {
 }
 
 /** Histories of up to `maxSteps` steps as a property of fast-check. */
-export function engineHistories(parts: () => HistoryParts, close: () => void, maxSteps = 10) {
+function engineHistories(parts: () => HistoryParts, close: () => void, maxSteps = 10) {
   const length = fc.constantFrom(...LENGTHS)
   const given = parts().values ?? []
   const bytes = fc.oneof(
@@ -240,4 +240,14 @@ export function engineHistories(parts: () => HistoryParts, close: () => void, ma
       }
     },
   )
+}
+
+/** Runs so many histories; throws at the first that differs, with what makes it again. */
+export async function runHistories(
+  parts: () => HistoryParts,
+  close: () => void,
+  count: number,
+  seed?: number,
+): Promise<void> {
+  await fc.assert(engineHistories(parts, close), { numRuns: count, ...(seed !== undefined && { seed }) })
 }
