@@ -1,6 +1,9 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type Figure, megabytes, printTable, toFigure } from './figures.js'
 import { openEngineStore } from './stores/engine.js'
 import { openPlainLmdb } from './stores/plain-lmdb.js'
@@ -39,6 +42,7 @@ export async function runLookupSuite({ keys, peers }: LookupOptions): Promise<vo
       stores.push(openSeekLmdb(place('seek')), await openSeekLevel(place('level')), openSqlite(place('sqlite')))
     await fill(stores, workload)
     await expectAgreement(stores, workload)
+    await probeOpening(join(folder, 'engine'), keys)
     for (const one of workload.classes) await runClass(one, workload, engine, plain, stores.slice(2))
   } finally {
     for (const store of stores) await store.close()
@@ -67,6 +71,17 @@ async function fill(stores: readonly Store[], workload: Workload): Promise<void>
     ])
   }
   printTable(['ingest, batches of 1,000 versions, no fsync', 'µs a write', '× lmdb', 'on disk'], rows)
+}
+
+const PROBE = fileURLToPath(new URL('./open-probe.js', import.meta.url))
+
+async function probeOpening(path: string, keys: number): Promise<void> {
+  const [{ openMs, processBytes, addedBytes }] = (await once(fork(PROBE, [path, String(keys)]), 'message')) as [
+    { openMs: number; processBytes: number; addedBytes: number },
+  ]
+  process.stdout.write(
+    `\nopening and a first read: ${openMs.toFixed(0)} ms; memory beside the map after 300,000 reads: ${megabytes(processBytes)}, of which Node.js alone ${megabytes(processBytes - addedBytes)}\n`,
+  )
 }
 
 /** All stores answer a sample of questions alike, or there is nothing to compare. */

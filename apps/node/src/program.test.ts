@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -219,7 +219,8 @@ describe('ingest', () => {
       output += chunk
     })
     const ended = new Promise((resolve) => child.on('exit', resolve))
-    await new Promise((resolve) => setTimeout(resolve, 350))
+    // It listens to signals before it opens the store.
+    while (!existsSync(join(dataDir(), 'state.mdb'))) await new Promise((resolve) => setTimeout(resolve, 5))
     child.kill('SIGTERM')
     expect(await ended).toBe(0)
     expect(output).toMatch(/^(stopped; run it again to go on|ingested): /)

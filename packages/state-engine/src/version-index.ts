@@ -12,8 +12,8 @@ import { VersionList } from './version-list.js'
 export const DIRECTORY = 0xffff_ffff
 export const CHUNK_HEADER_LENGTH = 8
 export const DIRECTORY_HEADER_LENGTH = 4
-/** Fills the overflow page that it needs anyway. */
-export const CHUNK_VERSIONS = 480
+/** A read copies one chunk and its directory: for 10,000 versions together least when both have about a hundred. */
+export const CHUNK_VERSIONS = 120
 
 export interface Chunk {
   readonly writtenAt: bigint
