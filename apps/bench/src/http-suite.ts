@@ -4,12 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { toFigure } from './figures.js'
 import { type MakeRequest, offerLoad, saturate } from './http-load.js'
 
 const SERVER = fileURLToPath(new URL('./http-server.js', import.meta.url))
 const CONNECTIONS = 32
-const ROUNDS = 7
-const ROUND_MS = 1_200
+const ROUNDS = 15
+const ROUND_MS = 600
 const KEYS = 20_000
 const BATCH = 100
 
@@ -95,7 +96,9 @@ async function runCase(name: string, makeRequest: MakeRequest, servers: readonly
       rates[at]!.push((served * 1e6) / ((await cpuMicroseconds(server)) - before))
     }
   }
-  const medians = rates.map((samples) => [...samples].sort((a, b) => a - b)[ROUNDS >> 1]!)
+  const medians = rates.map((samples) => toFigure(samples).median)
+  // Within a round, where the machine does the same to both.
+  const ratios = rates.map((samples) => toFigure(rates[0]!.map((ours, round) => ours / samples[round]!)).median)
   process.stdout.write(`${name}\n`)
   for (const [at, server] of servers.entries()) {
     // The load generator shares the machine: half of what this pair of processes reaches together.
@@ -103,7 +106,7 @@ async function runCase(name: string, makeRequest: MakeRequest, servers: readonly
     const latencies = await offerLoad(server.port, makeRequest, reached / 2, CONNECTIONS, 2_000)
     const percentile = (share: number) => latencies[Math.floor(latencies.length * share)]!.toFixed(2)
     const spread = `${Math.min(...rates[at]!).toFixed(0)}–${Math.max(...rates[at]!).toFixed(0)}`
-    const ratio = at === 0 ? '' : `ours reaches ${((medians[0]! / medians[at]!) * 100).toFixed(0)} %`
+    const ratio = at === 0 ? '' : `ours reaches ${(ratios[at]! * 100).toFixed(0)} %`
     process.stdout.write(
       `  ${server.name.padEnd(12)}${medians[at]!.toFixed(0).padStart(8)} /CPU s  (${spread})`.padEnd(48) +
         `p50 ${percentile(0.5)} ms, p99 ${percentile(0.99)} ms at ${(reached / 2).toFixed(0)} /s   ${ratio}\n`,
