@@ -16,7 +16,6 @@ export {
   openStateEngineReader,
   type StateEngine,
   type StateEngineOptions,
-  type StoreStats,
   type WriterOptions,
 } from './open-state-engine.js'
 export type {
@@ -30,4 +29,5 @@ export type {
   StateEngineReader,
   StateWriter,
 } from './ports.js'
+export type { StoreStats } from './store-stats.js'
 export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './validate-batch.js'

@@ -1,4 +1,3 @@
-import { LedgerStateError } from '@ledger-state/core'
 import { LARGE_REFERENCE_LENGTH, type LargeBytes } from './large-values.js'
 import { CHECKSUM_LENGTH, corrupt, type RecordBuilder } from './record.js'
 import type { SharedRecord } from './shared-record.js'
@@ -83,8 +82,4 @@ export function decodeLatest(record: SharedRecord): LatestRecord {
 
 export function largeReference(record: SharedRecord, at: number): LargeBytes {
   return { id: record.u48(at), length: record.view.getUint32(at + 6) }
-}
-
-export function collision(): LedgerStateError {
-  return new LedgerStateError('store_failed', 'two long keys have one SHA-256')
 }

@@ -18,15 +18,14 @@ export type Found = typeof ABSENT | typeof PRESENT | typeof REMOVED
 /**
  * The look-up of the newest write at or below a version: gets only, two for what was superseded lately, four for a
  * key with a deep history, and no cursor, whose set-up costs as much as all of them. Allocates nothing; what it found is
- * left in its fields until the next look-up, the value as a range of `bytes`.
+ * kept until the next look-up.
  */
 export class Lookup {
-  bytes: Uint8Array = new Uint8Array(0)
-  start = 0
-  end = 0
-  /** The version that wrote what was found. */
-  writtenHigh = 0
-  writtenLow = 0
+  #bytes: Uint8Array = new Uint8Array(0)
+  #start = 0
+  #end = 0
+  #writtenHigh = 0
+  #writtenLow = 0
 
   readonly #store: LmdbStore
   readonly #record = new SharedRecord()
@@ -38,11 +37,20 @@ export class Lookup {
     this.#store = store
   }
 
+  /** The version that wrote what was found. */
+  get writtenVersion(): bigint {
+    return (BigInt(this.#writtenHigh) << 32n) | BigInt(this.#writtenLow)
+  }
+
+  /** The value that was found, where it lies: good until the next read of whatever engine in this thread. */
+  peek(): Uint8Array {
+    return new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + this.#start, this.#end - this.#start)
+  }
+
   /** The value that was found. From Node's pool of memory: a typed array of its own costs ten times as much. */
   copy(): Uint8Array {
-    const length = this.end - this.start
-    const copy = Buffer.allocUnsafe(length)
-    copy.set(new Uint8Array(this.bytes.buffer, this.bytes.byteOffset + this.start, length))
+    const copy = Buffer.allocUnsafe(this.#end - this.#start)
+    copy.set(this.peek())
     return copy
   }
 
@@ -56,8 +64,8 @@ export class Lookup {
     const latestHigh = view.getUint32(8)
     const latestLow = view.getUint32(12)
     if (isAtMost(latestHigh, latestLow, high, low)) {
-      this.writtenHigh = latestHigh
-      this.writtenLow = latestLow
+      this.#writtenHigh = latestHigh
+      this.#writtenLow = latestLow
       const tail = latestTail(record) + (flags & LONG_KEY ? LARGE_REFERENCE_LENGTH : 0)
       return this.#take(flags, tail, record.length - CHECKSUM_LENGTH, options)
     }
@@ -73,8 +81,8 @@ export class Lookup {
       nextLow = view.getUint32(OLDER_AT + 8 * place + 4)
     }
     if (place > 0) {
-      this.writtenHigh = view.getUint32(OLDER_AT + 8 * place - 8)
-      this.writtenLow = view.getUint32(OLDER_AT + 8 * place - 4)
+      this.#writtenHigh = view.getUint32(OLDER_AT + 8 * place - 8)
+      this.#writtenLow = view.getUint32(OLDER_AT + 8 * place - 4)
       return this.#findSuperseded(nextHigh, nextLow, options)
     }
     return flags & INDEXED ? this.#findIndexed(high, low, nextHigh, nextLow, options) : ABSENT
@@ -101,8 +109,8 @@ export class Lookup {
       nextHigh = view.getUint32(at)
       nextLow = view.getUint32(at + 4)
     }
-    this.writtenHigh = view.getUint32(at - 8)
-    this.writtenLow = view.getUint32(at - 4)
+    this.#writtenHigh = view.getUint32(at - 8)
+    this.#writtenLow = view.getUint32(at - 4)
     return this.#findSuperseded(nextHigh, nextLow, options)
   }
 
@@ -117,13 +125,13 @@ export class Lookup {
   #take(flags: number, start: number, end: number, options: ReadOptions): Found {
     if (flags & DELETED) return REMOVED
     if (flags & LARGE) {
-      this.bytes = readLarge(this.#store, largeReference(this.#record, start), options)
-      this.start = 0
-      this.end = this.bytes.length
+      this.#bytes = readLarge(this.#store, largeReference(this.#record, start), options)
+      this.#start = 0
+      this.#end = this.#bytes.length
     } else {
-      this.bytes = this.#record.bytes
-      this.start = start
-      this.end = end
+      this.#bytes = this.#record.bytes
+      this.#start = start
+      this.#end = end
     }
     return PRESENT
   }

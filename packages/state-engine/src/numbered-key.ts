@@ -9,7 +9,7 @@ export interface NumberedKey {
   partLow: number
 }
 
-export const NUMBERED_KEY_LENGTH = 14
+const NUMBERED_KEY_LENGTH = 14
 const U32 = 2 ** 32
 
 export const NUMBERED_KEY_ENCODER = {

@@ -1,17 +1,15 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { LedgerInfo, StateEntry, VersionWrites } from '@ledger-state/core'
+import type { LedgerInfo, VersionWrites } from '@ledger-state/core'
 import { LedgerStateError } from '@ledger-state/core'
 import { applyBatch } from './apply-batch.js'
 import { type CheckOptions, type CheckReport, checkStore } from './check-store.js'
 import { createCommitWatch } from './commit-watch.js'
 import { atFailurePoint } from './failure-points.js'
 import { dropUnfinishedImport, StateImporter } from './import-state.js'
-import { decodeBlock, decodeLedgerRecord } from './ledger-record.js'
+import { decodeLedgerRecord } from './ledger-record.js'
 import { type Durability, LEDGER_KEY, type LmdbStore, LOCK_FILE, openLmdbStore, withStoreErrors } from './lmdb-store.js'
-import { ABSENT, type Found, Lookup, PRESENT, REMOVED } from './lookup.js'
-import { highHalf, lowHalf, numberedKeyVersion, versionKey } from './numbered-key.js'
 import type {
   Block,
   CommitOptions,
@@ -24,11 +22,11 @@ import type {
   StateWriter,
 } from './ports.js'
 import { pruneStep, raiseOldest } from './prune-store.js'
-import { type ReadSnapshot, ReadSnapshots } from './read-snapshot.js'
 import { RecordBuilder } from './record.js'
-import { keyPages } from './scan.js'
+import { StoreReads } from './store-reads.js'
+import { type StoreStats, storeStats } from './store-stats.js'
 import { takeSnapshot } from './take-snapshot.js'
-import { expectKept, noLedger, validateImport, versionPruned } from './validate-batch.js'
+import { validateImport } from './validate-batch.js'
 import { runTransaction } from './write-transaction.js'
 import { acquireWriterLock } from './writer-lock.js'
 
@@ -40,24 +38,6 @@ export interface StateEngineOptions {
 export interface WriterOptions extends StateEngineOptions {
   /** What `commit` and `prune` wait for; `full` by default. */
   readonly durability?: Durability
-}
-
-export interface StoreStats {
-  /** Keys with a newest write, deletions inside the window included. */
-  readonly keys: number
-  /** Superseded values that some version of the window still sees. */
-  readonly historyEntries: number
-  readonly blocks: number
-  /** Keys and values that are kept, without anything of ours. */
-  readonly payloadBytes: number
-  /** Size of the data file. */
-  readonly fileBytes: number
-  /** The part of the file that holds nothing and is used again. */
-  readonly freeBytes: number
-  /** Pages of each database, and its records. */
-  readonly databases: Readonly<Record<string, { readonly bytes: number; readonly records: number }>>
-  /** Processes and threads that read now, of the most that can. */
-  readonly readers: { readonly used: number; readonly most: number }
 }
 
 /** A store open for reading, in this or another process than its writer. */
@@ -118,84 +98,35 @@ const IMPORT_PART = 5_000
 class LmdbEngine implements StateEngine {
   readonly #store: LmdbStore
   readonly #releaseLock: (() => void) | undefined
-  readonly #snapshots: ReadSnapshots
+  readonly #reads: StoreReads
   readonly #builder = new RecordBuilder()
   readonly #watch = createCommitWatch(() => this.ledger)
-  readonly lookup: Lookup
   #closed = false
 
   constructor(store: LmdbStore, releaseLock: (() => void) | undefined) {
     this.#store = store
     this.#releaseLock = releaseLock
-    this.#snapshots = new ReadSnapshots(store)
-    this.lookup = new Lookup(store)
+    this.#reads = new StoreReads(store)
   }
 
   get ledger(): LedgerInfo | undefined {
-    return this.snapshotNow().ledger
+    return this.#reads.snapshot().ledger
   }
 
   get stats(): StoreStats {
-    const { record } = this.snapshotNow()
-    const { root, latest, log, retired, index, large, blocks } = this.#store
-    const { lastPageNumber, pageSize, maxReaders, numReaders, free } = root.getStats()
-    const databases = Object.fromEntries(
-      Object.entries({ latest, log, retired, index, large, blocks }).map(([name, database]) => {
-        const stats = database.getStats()
-        const pages = stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages
-        return [name, { bytes: pages * pageSize, records: stats.entryCount }]
-      }),
-    )
-    const usedBytes = Object.values(databases).reduce((sum, { bytes }) => sum + bytes, 0)
-    const freeListBytes = (free.treeBranchPageCount + free.treeLeafPageCount + free.overflowPages) * pageSize
-    const fileBytes = (lastPageNumber + 1) * pageSize
-    return {
-      keys: databases.latest!.records,
-      historyEntries: record?.supersededEntries ?? 0,
-      blocks: databases.blocks!.records,
-      payloadBytes: record?.payloadBytes ?? 0,
-      fileBytes,
-      freeBytes: Math.max(0, fileBytes - usedBytes - freeListBytes - META_PAGES * pageSize),
-      databases,
-      readers: { used: numReaders, most: maxReaders },
-    }
+    return storeStats(this.#store, this.#reads.snapshot().record)
   }
 
   at(version?: bigint): EngineView {
-    const { ledger } = this.snapshotNow()
-    if (!ledger) throw noLedger()
-    const wanted = version ?? ledger.latestVersion
-    expectKept(wanted, ledger)
-    return new LmdbView(this, wanted, ledger)
+    return this.#reads.at(version)
   }
 
   blockAt(version: bigint): Block {
-    const { ledger, options } = this.snapshotNow()
-    if (!ledger) throw noLedger()
-    expectKept(version, ledger)
-    const range = { start: versionKey(version, 0), end: undefined, reverse: true, limit: 1, ...options }
-    const [found] = this.#store.blocks.getRange(range)
-    return { firstVersion: numberedKeyVersion(found!.key), block: decodeBlock(found!.key, found!.value) }
+    return this.#reads.blockAt(version)
   }
 
-  *history(key: Uint8Array): Generator<Revision> {
-    const { ledger } = this.snapshotNow()
-    if (!ledger) throw noLedger()
-    const { oldestVersion } = ledger
-    for (let version = ledger.latestVersion; ; version--) {
-      const snapshot = this.snapshotNow()
-      if (oldestVersion < snapshot.ledger!.oldestVersion) {
-        throw versionPruned(oldestVersion, snapshot.ledger!.oldestVersion)
-      }
-      const found = this.find(key, highHalf(version), lowHalf(version), snapshot)
-      if (found === ABSENT) return
-      const { writtenHigh, writtenLow } = this.lookup
-      version = (BigInt(writtenHigh) << 32n) | BigInt(writtenLow)
-      // A deletion before the window, or at its beginning, leaves nothing to tell of.
-      if (found === REMOVED && version <= oldestVersion) return
-      yield { version, value: found === PRESENT ? this.copyFound() : null }
-      if (version <= oldestVersion) return
-    }
+  history(key: Uint8Array): Iterable<Revision> {
+    return this.#reads.history(key)
   }
 
   onCommit(listener: (ledger: LedgerInfo) => void): () => void {
@@ -275,28 +206,9 @@ class LmdbEngine implements StateEngine {
     if (this.#closed) return
     this.#closed = true
     this.#watch.close()
-    this.#snapshots.close()
+    this.#reads.close()
     await this.#store.root.close()
     this.#releaseLock?.()
-  }
-
-  /** What reads see now. */
-  snapshotNow(): ReadSnapshot {
-    if (this.#closed) this.#expectOpen()
-    return this.#snapshots.current()
-  }
-
-  /** Leaves what it found in `lookup`. */
-  find(key: Uint8Array, high: number, low: number, { options }: ReadSnapshot): Found {
-    return this.lookup.find(key, high, low, options)
-  }
-
-  copyFound(): Uint8Array {
-    return this.lookup.copy()
-  }
-
-  keyPages(prefix: Uint8Array, snapshot: () => ReadSnapshot): Iterable<Uint8Array[]> {
-    return keyPages(this.#store, prefix, () => snapshot().options)
   }
 
   #transaction<T>(work: () => T): T {
@@ -304,7 +216,7 @@ class LmdbEngine implements StateEngine {
       return withStoreErrors(() => runTransaction(this.#store.root, work))
     } finally {
       // What was committed here is seen here at once.
-      this.#snapshots.release()
+      this.#reads.forgetSnapshot()
     }
   }
 
@@ -315,72 +227,5 @@ class LmdbEngine implements StateEngine {
   #expectWritable(): void {
     this.#expectOpen()
     if (!this.#releaseLock) throw new LedgerStateError('store_read_only', 'the store is open for reading only')
-  }
-}
-
-const META_PAGES = 2
-
-class LmdbView implements EngineView {
-  readonly version: bigint
-  readonly ledger: LedgerInfo
-  readonly #engine: LmdbEngine
-  readonly #high: number
-  readonly #low: number
-  /** Known to keep the version. */
-  #snapshot: ReadSnapshot | undefined
-
-  constructor(engine: LmdbEngine, version: bigint, ledger: LedgerInfo) {
-    this.#engine = engine
-    this.version = version
-    this.ledger = ledger
-    this.#high = highHalf(version)
-    this.#low = lowHalf(version)
-  }
-
-  get(key: Uint8Array): Uint8Array | undefined {
-    return this.#find(key) === PRESENT ? this.#engine.copyFound() : undefined
-  }
-
-  peek(key: Uint8Array): Uint8Array | undefined {
-    if (this.#find(key) !== PRESENT) return undefined
-    const { bytes, start, end } = this.#engine.lookup
-    return new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start)
-  }
-
-  getEntry(key: Uint8Array): StateEntry | undefined {
-    if (this.#find(key) !== PRESENT) return undefined
-    const { writtenHigh, writtenLow } = this.#engine.lookup
-    return { version: (BigInt(writtenHigh) << 32n) | BigInt(writtenLow), value: this.#engine.copyFound() }
-  }
-
-  has(key: Uint8Array): boolean {
-    return this.#find(key) === PRESENT
-  }
-
-  getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
-    return keys.map((key) => this.get(key))
-  }
-
-  *scan(prefix: Uint8Array): Generator<KeyedEntry> {
-    for (const keys of this.#engine.keyPages(prefix, () => this.#current())) {
-      for (const key of keys) {
-        const entry = this.getEntry(key)
-        if (entry) yield { key, ...entry }
-      }
-    }
-  }
-
-  #find(key: Uint8Array): Found {
-    return this.#engine.find(key, this.#high, this.#low, this.#current())
-  }
-
-  #current(): ReadSnapshot {
-    const snapshot = this.#engine.snapshotNow()
-    if (snapshot !== this.#snapshot) {
-      const { oldestVersion } = snapshot.ledger!
-      if (this.version < oldestVersion) throw versionPruned(this.version, oldestVersion)
-      this.#snapshot = snapshot
-    }
-    return snapshot
   }
 }

@@ -1,4 +1,4 @@
-import type { LedgerInfo } from '@ledger-state/core'
+import { type LedgerInfo, LedgerStateError } from '@ledger-state/core'
 import type { Transaction } from 'lmdb'
 import { decodeLedgerRecord, type LedgerRecord } from './ledger-record.js'
 import { LEDGER_KEY, type LmdbStore } from './lmdb-store.js'
@@ -26,18 +26,21 @@ export class ReadSnapshots {
   #readsLeft = 0
   #ticker: NodeJS.Timeout | undefined
   #idleTicks = 0
+  #closed = false
   #seen: { bytes: Buffer; record: LedgerRecord } | undefined
 
   constructor(store: LmdbStore) {
     this.#store = store
   }
 
+  /** @throws `store_closed` */
   current(): ReadSnapshot {
     if (this.#current !== undefined && --this.#readsLeft > 0) return this.#current
     return this.#renew()
   }
 
   #renew(): ReadSnapshot {
+    if (this.#closed) throw new LedgerStateError('store_closed', 'the store is closed')
     const now = performance.now()
     this.#readsLeft = READS_BETWEEN_CLOCKS
     if (this.#current && now - this.#takenAt < SHARED_MS) return this.#current
@@ -65,6 +68,7 @@ export class ReadSnapshots {
   }
 
   close(): void {
+    this.#closed = true
     clearInterval(this.#ticker)
     this.#ticker = undefined
     this.release()

@@ -17,7 +17,7 @@ import { CHECKSUM_LENGTH, corrupt, MAX_RECORD_LENGTH, type RecordBuilder } from 
 export const ENTRY_HEADER_LENGTH = 1
 /** What is longer is kept in pieces that fill pages better: history is most of a store. */
 export const MAX_LOGGED_VALUE_LENGTH = 1_400
-export const APPEND = { append: true }
+const APPEND = { append: true }
 
 export interface SupersededEntry {
   readonly keyId: number

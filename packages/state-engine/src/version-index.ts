@@ -13,7 +13,7 @@ export const DIRECTORY = 0xffff_ffff
 export const CHUNK_HEADER_LENGTH = 8
 export const DIRECTORY_HEADER_LENGTH = 4
 /** A read copies one chunk and its directory: for 10,000 versions together least when both have about a hundred. */
-export const CHUNK_VERSIONS = 120
+const CHUNK_VERSIONS = 120
 
 export interface Chunk {
   readonly writtenAt: bigint
