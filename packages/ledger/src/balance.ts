@@ -98,9 +98,15 @@ function assetKeys(asset: Asset): AssetKeys {
 }
 
 /** `CoinStore`: coin u64, frozen bool, two event handles. */
+const COIN_STORE_LENGTH = 8 + 1 + 2 * EVENT_HANDLE_BYTES
+
 function readCoinStore(view: StateView, owner: Uint8Array, stateKey: Uint8Array): bigint {
   const bytes = view.peek(stateKey)
   if (!bytes) return 0n
+  if (bytes.length === COIN_STORE_LENGTH && bytes[8]! <= 1) {
+    return new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true)
+  }
+  // It does not decode: find out where.
   return readStored('CoinStore', owner, bytes, (reader) => {
     const value = reader.readU64()
     reader.readBool()

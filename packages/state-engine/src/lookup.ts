@@ -24,6 +24,7 @@ export class Lookup {
   #bytes: Uint8Array = new Uint8Array(0)
   #start = 0
   #end = 0
+  #isOwn = false
   #writtenHigh = 0
   #writtenLow = 0
 
@@ -49,6 +50,8 @@ export class Lookup {
 
   /** The value that was found. From Node's pool of memory: a typed array of its own costs ten times as much. */
   copy(): Uint8Array {
+    // Put together for this look-up alone.
+    if (this.#isOwn) return this.#bytes
     const copy = Buffer.allocUnsafe(this.#end - this.#start)
     copy.set(this.peek())
     return copy
@@ -124,7 +127,8 @@ export class Lookup {
 
   #take(flags: number, start: number, end: number, options: ReadOptions): Found {
     if (flags & DELETED) return REMOVED
-    if (flags & LARGE) {
+    this.#isOwn = (flags & LARGE) !== 0
+    if (this.#isOwn) {
       this.#bytes = readLarge(this.#store, largeReference(this.#record, start), options)
       this.#start = 0
       this.#end = this.#bytes.length

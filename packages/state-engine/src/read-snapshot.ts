@@ -11,7 +11,7 @@ export interface ReadSnapshot {
 }
 
 /** How long reads share one snapshot: the delay with which they see what another process commits. */
-const SHARED_MS = 5
+const SHARED_MS = 20
 /** Reads in one turn of the event loop, where no timer comes through, after which the clock is looked at. */
 const READS_BETWEEN_CLOCKS = 4_096
 
