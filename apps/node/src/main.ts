@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 import { isLedgerStateError } from '@ledger-state/core'
 import { type Command, helpText, parseCommandInput, table, usageError } from './command-line.js'
+import { checkCommand } from './commands/check.js'
 import { getBalanceCommand, getRawItemCommand, getTableItemCommand } from './commands/get.js'
 import { infoCommand } from './commands/info.js'
 import { ingestCommand } from './commands/ingest.js'
 import { pruneCommand } from './commands/prune.js'
 import { serveCommand } from './commands/serve.js'
+import { snapshotCommand } from './commands/snapshot.js'
 import { startCommand } from './commands/start.js'
 
 const COMMANDS: readonly Command[] = [
@@ -17,6 +19,8 @@ const COMMANDS: readonly Command[] = [
   getRawItemCommand,
   getBalanceCommand,
   pruneCommand,
+  checkCommand,
+  snapshotCommand,
 ]
 
 const EXIT_FAILED = 1

@@ -70,15 +70,23 @@ const ingest = (path: string, ...options: string[]) => run('ingest', path, '--da
 const info = () => JSON.parse(run('info', '--data-dir', dataDir(), '--json').stdout)
 
 describe('the command line', () => {
-  it.each(['start', 'ingest', 'serve', 'info', 'get table-item', 'get raw-item', 'get balance', 'prune'])(
-    'explains %s',
-    (command) => {
-      const { status, stdout } = run(...command.split(' '), '--help')
-      expect(status).toBe(0)
-      expect(stdout).toContain(`Usage: ledger-state ${command}`)
-      expect(run('--help').stdout).toContain(command)
-    },
-  )
+  it.each([
+    'start',
+    'ingest',
+    'serve',
+    'info',
+    'get table-item',
+    'get raw-item',
+    'get balance',
+    'prune',
+    'check',
+    'snapshot',
+  ])('explains %s', (command) => {
+    const { status, stdout } = run(...command.split(' '), '--help')
+    expect(status).toBe(0)
+    expect(stdout).toContain(`Usage: ledger-state ${command}`)
+    expect(run('--help').stdout).toContain(command)
+  })
 
   it.each([
     [['nonsense']],
@@ -171,6 +179,24 @@ describe('ingest', () => {
       stdout: expect.stringContaining('the oldest version is 90'),
     })
     expect(info()).toMatchObject({ oldest_ledger_version: '90' })
+  })
+
+  it('checks a store and copies it, also while another process writes', async () => {
+    ingest(feed(HEADER, ...rows(0, 100)), '--retain', '35')
+    const engine = openStateEngine({ path: dataDir() })
+    const checked = run('check', '--data-dir', dataDir())
+    expect(checked).toMatchObject({ status: 0, stdout: expect.stringMatching(/^sound: [\d,]+ records: /) })
+    const copy = join(folder, 'copy')
+    for (const options of [[], ['--compact']]) {
+      rmSync(copy, { recursive: true, force: true })
+      const { status, stdout } = run('snapshot', copy, '--data-dir', dataDir(), ...options)
+      expect([status, stdout]).toEqual([0, `${copy} holds versions 70 to 99\n`])
+      expect(run('check', '--data-dir', copy).status).toBe(0)
+    }
+    const again = run('snapshot', copy, '--data-dir', dataDir())
+    expect([again.status, again.stderr]).toEqual([1, `ledger-state: ${copy} holds a store already\n`])
+    await engine.close()
+    expect(run('ingest', feed(HEADER, ...rows(0, 110)), '--data-dir', copy).status).toBe(0)
   })
 
   it('is refused while another process writes', async () => {

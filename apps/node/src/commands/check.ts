@@ -1,0 +1,37 @@
+import { LedgerStateError } from '@ledger-state/core'
+import { openStateEngineReader } from '@ledger-state/state-engine'
+import type { Command } from '../command-line.js'
+import { formatCount } from '../progress.js'
+import { dataDirOption } from '../shared-options.js'
+
+const REPORT_INTERVAL_RECORDS = 1_000_000
+
+export const checkCommand: Command = {
+  name: 'check',
+  summary: 'Proves that a store is sound, also while it is written and served. It may grow meanwhile.',
+  arguments: [],
+  options: dataDirOption,
+  examples: ['ledger-state check --data-dir data/mainnet'],
+  async run(input) {
+    const path = input.required('data-dir')
+    const engine = openStateEngineReader({ path })
+    let next = REPORT_INTERVAL_RECORDS
+    const onProgress = (records: number) => {
+      if (records < next) return
+      next += REPORT_INTERVAL_RECORDS
+      process.stderr.write(`${formatCount(records)} records\n`)
+    }
+    try {
+      const { problems, records, keys, supersededEntries, blocks } = await engine.check({ onProgress })
+      for (const problem of problems) process.stdout.write(`${problem}\n`)
+      const what = `${formatCount(records)} records: ${formatCount(keys)} keys, ${formatCount(supersededEntries)} superseded values, ${formatCount(blocks)} blocks`
+      if (problems.length > 0) {
+        const message = `${path} is damaged: ${problems.length} problems in ${what}; restore a snapshot, or ingest anew`
+        throw new LedgerStateError('store_corrupt', message)
+      }
+      process.stdout.write(`sound: ${what}\n`)
+    } finally {
+      await engine.close()
+    }
+  },
+}
