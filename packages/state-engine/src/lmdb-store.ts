@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { LedgerStateError } from '@ledger-state/core'
-import { open } from 'lmdb'
+import { open, type RootDatabase } from 'lmdb'
 import { NUMBERED_KEY_ENCODER, type NumberedKey } from './numbered-key.js'
 import { STORED_KEY_ENCODER } from './stored-key.js'
 import type { Environment, Table } from './table.js'
@@ -65,7 +65,7 @@ export interface LmdbStoreOptions {
 export function openLmdbStore({ path, readOnly, durability = 'full' }: LmdbStoreOptions): LmdbStore {
   const file = join(path, STORE_FILE)
   if (readOnly && !existsSync(file)) throw new LedgerStateError('store_missing', `there is no ledger store in ${path}`)
-  const store = withStoreErrors(() => {
+  return withStoreErrors(() => {
     expectStoreFile(file)
     const root = open<Buffer, Uint8Array>({
       path: file,
@@ -80,27 +80,38 @@ export function openLmdbStore({ path, readOnly, durability = 'full' }: LmdbStore
       noSync: durability === 'none',
       noMetaSync: durability === 'ordered',
     })
-    const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
-      const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
-      const opened: unknown = root.openDB({ name, encoding: 'binary', ...keys })
-      if (opened) return opened as Table<K>
-      const message = `${file} lacks the database ${name}: it is no ledger store, or its creation was cut short`
-      throw new LedgerStateError('store_format', message)
-    }
-    return {
-      root: root as unknown as Environment,
-      meta: table<Uint8Array>('meta'),
-      latest: table<Uint8Array>('latest', STORED_KEY_ENCODER),
-      latestByStoredKey: table<Uint8Array>('latest'),
-      log: table('log', NUMBERED_KEY_ENCODER),
-      retired: table('retired', NUMBERED_KEY_ENCODER),
-      index: table('index', NUMBERED_KEY_ENCODER),
-      large: table('large', NUMBERED_KEY_ENCODER),
-      blocks: table('blocks', NUMBERED_KEY_ENCODER),
+    try {
+      return openTables(root, file, readOnly)
+    } catch (error) {
+      // What stays open is handed out again, as it is, when the file is opened the next time.
+      void root.close()
+      throw error
     }
   })
-  expectLayout(store, file, readOnly)
-  return store
+}
+
+function openTables(root: RootDatabase<Buffer, Uint8Array>, file: string, readOnly: boolean): LmdbStore {
+  const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
+    const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
+    const opened: unknown = root.openDB({ name, encoding: 'binary', ...keys })
+    if (opened) return opened as Table<K>
+    const message = `${file} lacks the database ${name}: it is no ledger store, or its creation was cut short`
+    throw new LedgerStateError('store_format', message)
+  }
+  // First of all: a store of another layout has other databases.
+  const meta = table<Uint8Array>('meta')
+  expectLayout(meta, file, readOnly)
+  return {
+    root: root as unknown as Environment,
+    meta,
+    latest: table<Uint8Array>('latest', STORED_KEY_ENCODER),
+    latestByStoredKey: table<Uint8Array>('latest'),
+    log: table('log', NUMBERED_KEY_ENCODER),
+    retired: table('retired', NUMBERED_KEY_ENCODER),
+    index: table('index', NUMBERED_KEY_ENCODER),
+    large: table('large', NUMBERED_KEY_ENCODER),
+    blocks: table('blocks', NUMBERED_KEY_ENCODER),
+  }
 }
 
 // A meta page of LMDB: 24 bytes of page header, then this magic number. LMDB itself dies on a file that has none.
@@ -121,15 +132,13 @@ function expectStoreFile(file: string): void {
   throw new LedgerStateError('store_format', `${file} is no ledger store, or its first page is damaged`)
 }
 
-function expectLayout({ meta }: LmdbStore, file: string, readOnly: boolean): void {
+function expectLayout(meta: Table<Uint8Array>, file: string, readOnly: boolean): void {
   const layout = meta.getBinary(LAYOUT_KEY)
   const expected = Buffer.from(String(LAYOUT_VERSION))
   if (!layout && !readOnly) meta.putSync(LAYOUT_KEY, expected)
   else if (layout && !layout.equals(expected)) {
-    throw new LedgerStateError(
-      'store_format',
-      `${file} has another layout than version ${LAYOUT_VERSION}, which this program reads`,
-    )
+    const message = `${file} has another layout than version ${LAYOUT_VERSION}, which this program reads; delete it and ingest anew`
+    throw new LedgerStateError('store_format', message)
   }
 }
 

@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { VersionWrites, Write } from '@ledger-state/core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openLmdbStore, STORE_FILE } from './lmdb-store.js'
+import { STORE_FILE } from './lmdb-store.js'
 import { openStateEngine, openStateEngineReader, type StateEngine } from './open-state-engine.js'
 
 let path: string
@@ -228,13 +229,17 @@ describe('openStateEngine', () => {
     await engine.close()
   })
 
-  it('refuses a store of another layout', async () => {
-    await openStateEngine({ path }).close()
-    const store = openLmdbStore({ path, readOnly: false })
-    store.root.transactionSync(() => store.meta.putSync(Buffer.from('layout'), Buffer.from('1')))
-    await store.root.close()
-    for (const open of [openStateEngine, openStateEngineReader]) {
-      expect(() => open({ path })).toThrow(expect.objectContaining({ code: 'store_format' }))
+  it('refuses a store of another layout, which may have other databases', () => {
+    const write = `
+      import { open } from 'lmdb'
+      const root = open({ path: ${JSON.stringify(join(path, STORE_FILE))}, noSubdir: true, encoding: 'binary', keyEncoding: 'binary' })
+      root.openDB({ name: 'meta', encoding: 'binary', keyEncoding: 'binary' }).putSync(Buffer.from('layout'), Buffer.of(0, 1))
+      await root.close()`
+    // In another process: this one would keep what it learnt of the file.
+    const cwd = fileURLToPath(new URL('..', import.meta.url))
+    expect(spawnSync(process.execPath, ['--input-type=module', '-e', write], { cwd }).status).toBe(0)
+    for (const open of [openStateEngineReader, openStateEngine]) {
+      expect(() => open({ path })).toThrow(/another layout than version 2.*ingest anew/)
     }
   })
 
