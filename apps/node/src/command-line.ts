@@ -115,6 +115,12 @@ export function parseOptionalVersion(input: CommandInput, name: string): bigint 
   return text === undefined ? undefined : parseOption(`--${name}`, text, parseU64)
 }
 
+export function parseOptionalChainId(input: CommandInput): number | undefined {
+  const chainId = parseOptionalVersion(input, 'chain-id')
+  if (chainId !== undefined && chainId > 255n) throw usageError(`--chain-id: ${chainId}, at most 255 is expected`)
+  return chainId === undefined ? undefined : Number(chainId)
+}
+
 /** A window in versions, at least 1. */
 export function parseRetain(input: CommandInput): bigint | undefined {
   const versions = parseOptionalVersion(input, 'retain')

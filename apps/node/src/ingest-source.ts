@@ -1,5 +1,5 @@
-import { LedgerStateError, type VersionWrites } from '@ledger-state/core'
-import type { LedgerSource } from '@ledger-state/feed'
+import { type BlockInfo, isLedgerStateError, LedgerStateError, type VersionWrites } from '@ledger-state/core'
+import type { LedgerSource, ReadingPoint, StateBase } from '@ledger-state/feed'
 import type { StateEngine } from '@ledger-state/state-engine'
 import type { IngestCounters, ProgressReporter } from './progress.js'
 
@@ -9,73 +9,221 @@ const BATCH_WRITES = 10_000
 const BATCH_BYTES = 16 * 1024 * 1024
 
 export interface IngestOptions {
+  /** First version to take in, for an empty store. */
+  readonly from?: bigint | undefined
   /** Last version to take in. */
   readonly to?: bigint | undefined
+  /** For a source that does not tell. */
+  readonly chainId?: number | undefined
+  /** Takes versions above 0 into an empty store: what was written before is taken for nothing. */
+  readonly assumeEmptyBase?: boolean | undefined
   /** Window in versions; pruned to while ingesting. */
   readonly retain?: bigint | undefined
   /** Stops between versions; what was read is committed. */
   readonly signal?: AbortSignal | undefined
   readonly progress?: ProgressReporter | undefined
+  readonly onNotice?: ((message: string) => void) | undefined
 }
 
 /**
  * Takes in what a source holds and the store does not. Versions that the store has are skipped, so an ingest that was
- * cut short is gone on with by the same call. What precedes a fault in the source is committed.
- * @throws `invalid_feed` and the like, naming the place; `chain_id_mismatch`, `version_gap`; errors of the store
+ * cut short is gone on with by the same call; the newest of them is compared, if the source still has it. What precedes
+ * a fault in the source is committed.
+ * @throws `invalid_feed`, `invalid_backup`, `verification_failed`, `ledger_fork`, `source_failed`, naming the place;
+ *   `chain_id_mismatch`, `version_gap`, `base_missing`; errors of the store
  */
 export async function ingestSource(
   engine: StateEngine,
   source: LedgerSource,
   options: IngestOptions = {},
 ): Promise<IngestCounters> {
-  const { to, retain, signal, progress } = options
-  const { chainId } = source
-  const held = engine.ledger
-  if (held && held.chainId !== chainId) {
-    const message = `${source.position}: the source is of chain ${chainId}, the store holds chain ${held.chainId}`
-    throw new LedgerStateError('chain_id_mismatch', message)
-  }
-  let expected = held ? held.latestVersion + 1n : 0n
-  const counters = { versions: 0, writes: 0, latestVersion: held?.latestVersion }
-  const batch = new Batch()
-
-  const flush = async (): Promise<void> => {
-    if (batch.versions.length === 0) return
-    const versions = batch.take()
-    await engine.commit(versions, { chainId })
-    counters.versions += versions.length
-    counters.writes += versions.reduce((sum, { writes }) => sum + writes.length, 0)
-    counters.latestVersion = versions.at(-1)!.version
-    if (retain !== undefined) await engine.prune(retain)
-    progress?.update(counters, source.progress)
-  }
-
-  try {
-    for await (const record of source.versions()) {
-      if (signal?.aborted || (to !== undefined && record.version > to)) break
-      if (record.version < expected) continue
-      if (record.version > expected)
-        throw versionGap(source, record.version, held !== undefined || expected > 0n, expected)
-      expected++
-      batch.add(record)
-      if (batch.isFull) await flush()
-    }
-  } catch (error) {
-    await flush()
-    throw error
-  } finally {
-    progress?.finish()
-  }
-  await flush()
-  if (retain !== undefined && engine.ledger) await engine.prune(retain)
-  return counters
+  return await new Ingest(engine, source, options).run()
 }
 
-function versionGap(source: LedgerSource, found: bigint, holdsVersions: boolean, expected: bigint): LedgerStateError {
-  const why = holdsVersions
-    ? `the store goes on at version ${expected}`
-    : 'the store is empty, so it must begin at version 0'
-  return new LedgerStateError('version_gap', `${source.position}: version ${found}, but ${why}`, { expected, found })
+class Ingest {
+  readonly #engine: StateEngine
+  readonly #source: LedgerSource
+  readonly #options: IngestOptions
+  readonly #batch = new Batch()
+  readonly #counters = { versions: 0, entries: 0, writes: 0, bytes: 0, latestVersion: undefined as bigint | undefined }
+
+  constructor(engine: StateEngine, source: LedgerSource, options: IngestOptions) {
+    this.#engine = engine
+    this.#source = source
+    this.#options = options
+    this.#counters.latestVersion = engine.ledger?.latestVersion
+  }
+
+  async run(): Promise<IngestCounters> {
+    const { retain, progress } = this.#options
+    this.#expectChain()
+    try {
+      if (this.#source.base) await this.#takeBase(this.#source.base)
+      if (!this.#isStopped) await this.#takeVersions()
+    } catch (error) {
+      await this.#flush()
+      throw error
+    } finally {
+      progress?.finish()
+    }
+    await this.#flush()
+    if (retain !== undefined && this.#engine.ledger) await this.#engine.prune(retain)
+    return this.#counters
+  }
+
+  get #isStopped(): boolean {
+    return this.#options.signal?.aborted === true
+  }
+
+  /** Puts a state under an empty store. One that was cut short is gone on with. */
+  async #takeBase(base: StateBase): Promise<void> {
+    const held = this.#engine.ledger
+    if (held && held.latestVersion >= base.version) return
+    if (held) {
+      const message = `the state at version ${base.version} goes under an empty store; this one holds versions up to ${held.latestVersion}`
+      throw new LedgerStateError('store_not_empty', message)
+    }
+    const state = await this.#engine.beginImport(base.version, { resume: true })
+    if (state.entryCount > 0) this.#notice(`going on behind entry ${state.entryCount} of the state`)
+    for await (const { entries, mark } of base.parts(state.mark)) {
+      await this.#named(() => state.add(entries, mark))
+      this.#counters.entries += entries.length
+      for (const { key, value } of entries) this.#counters.bytes += key.length + value.length
+      this.#options.progress?.update(this.#counters, this.#source.progress)
+      if (this.#isStopped) return
+    }
+    const description = base.describe()
+    await this.#named(() => state.finish(description))
+    this.#counters.latestVersion = base.version
+  }
+
+  async #takeVersions(): Promise<void> {
+    const { from, to, signal } = this.#options
+    const held = this.#engine.ledger
+    if (held && from !== undefined && from > held.latestVersion + 1n) {
+      const message = `version ${from} is asked for, but the store goes on at version ${held.latestVersion + 1n}`
+      throw new LedgerStateError('version_gap', message)
+    }
+    let expected = held && held.latestVersion + 1n
+    const isEnough = () => to !== undefined && expected !== undefined && expected > to
+    if (isEnough()) return
+    // From the newest version held on, so that it can be compared.
+    const point = this.#readingPoint(held?.latestVersion ?? from)
+    for await (const record of this.#source.versions(point, signal)) {
+      if (!record) {
+        await this.#flush()
+        continue
+      }
+      if (expected === undefined) {
+        if (record.version < (from ?? 0n)) continue
+        if (!this.#mayBeginAt(record)) continue
+        expected = record.version
+      }
+      if (record.version === held?.latestVersion) this.#expectSame(record)
+      if (record.version < expected) continue
+      if (record.version > expected) throw versionGap(this.#source, record.version, expected)
+      expected++
+      this.#batch.add(record)
+      if (this.#batch.isFull) await this.#flush()
+      if (this.#isStopped || isEnough()) break
+    }
+  }
+
+  #readingPoint(version: bigint | undefined): ReadingPoint {
+    const { engine } = { engine: this.#engine }
+    return { version, mark: engine.mark, read: (key) => (engine.ledger ? engine.at().get(key) : undefined) }
+  }
+
+  /** Whether an empty store can begin with a version: with 0, or, on the assumption of an empty base, with any block. */
+  #mayBeginAt({ version, block }: VersionWrites): boolean {
+    if (version === 0n) return true
+    if (!this.#options.assumeEmptyBase) {
+      const message = `${this.#source.position}: version ${version}, but the store is empty: what was written before is not known. Ingest the genesis or a state snapshot first, or give --assume-empty-base to take it for nothing`
+      throw new LedgerStateError('base_missing', message, { found: version })
+    }
+    if (!block) return false
+    this.#notice(`begins at version ${version} on an assumed empty base: what was written before is not known`)
+    return true
+  }
+
+  #notice(message: string): void {
+    this.#options.onNotice?.(message)
+  }
+
+  #expectChain(): void {
+    const held = this.#engine.ledger?.chainId
+    const { chainId: asked } = this.#options
+    const expected = held ?? asked
+    for (const [told, by] of [
+      [this.#source.chainId, `${this.#source.position}: the source`],
+      [asked, '--chain-id'],
+    ] as const) {
+      if (told === undefined || expected === undefined || told === expected) continue
+      const other = held === undefined ? `--chain-id says ${asked}` : `the store holds chain ${held}`
+      throw new LedgerStateError('chain_id_mismatch', `${by} is of chain ${told}, ${other}`)
+    }
+  }
+
+  get #chainId(): number {
+    this.#expectChain()
+    const chainId = this.#engine.ledger?.chainId ?? this.#source.chainId ?? this.#options.chainId
+    if (chainId !== undefined) return chainId
+    const message = `${this.#source.position}: the source does not tell the id of its chain; name it with --chain-id`
+    throw new LedgerStateError('invalid_argument', message)
+  }
+
+  async #flush(): Promise<void> {
+    const { retain, progress } = this.#options
+    if (this.#batch.versions.length === 0) return
+    const { versions, writes, bytes } = this.#batch.take()
+    const { mark } = this.#source
+    const chainId = this.#chainId
+    await this.#named(() => this.#engine.commit(versions, { chainId, mark }))
+    this.#counters.versions += versions.length
+    this.#counters.writes += writes
+    this.#counters.bytes += bytes
+    this.#counters.latestVersion = versions.at(-1)!.version
+    if (retain !== undefined) await this.#engine.prune(retain)
+    progress?.update(this.#counters, this.#source.progress)
+  }
+
+  /** Runs what the store does, whose faults are told with the place in the source. */
+  async #named(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (!isLedgerStateError(error)) throw error
+      throw new LedgerStateError(error.code, `${this.#source.position}: ${error.message}`, error.fields, {
+        cause: error,
+      })
+    }
+  }
+
+  /** The newest version of the store has to be the one that the source has. @throws `ledger_fork` */
+  #expectSame({ version, block, writes }: VersionWrites): void {
+    const state = this.#engine.at(version)
+    const held = this.#engine.blockAt(version)
+    const differs = (key: Uint8Array, value: Uint8Array | null) => {
+      const entry = state.getEntry(key)
+      if (value === null) return entry !== undefined
+      return entry?.version !== version || Buffer.compare(entry.value, value) !== 0
+    }
+    const isOther =
+      writes.some(([key, value]) => differs(key, value)) ||
+      (block !== undefined && held.firstVersion === version && !sameBlock(block, held.block))
+    if (!isOther) return
+    const message = `${this.#source.position}: version ${version} is another than the one that the store holds: a fork, or another ledger`
+    throw new LedgerStateError('ledger_fork', message, { version })
+  }
+}
+
+function sameBlock(a: BlockInfo, b: BlockInfo): boolean {
+  return a.height === b.height && a.epoch === b.epoch && a.timestampUsec === b.timestampUsec
+}
+
+function versionGap(source: LedgerSource, found: bigint, expected: bigint): LedgerStateError {
+  const message = `${source.position}: version ${found}, but the store goes on at version ${expected}`
+  return new LedgerStateError('version_gap', message, { expected, found })
 }
 
 class Batch {
@@ -93,11 +241,11 @@ class Batch {
     for (const [key, value] of record.writes) this.#bytes += key.length + (value?.length ?? 0)
   }
 
-  take(): VersionWrites[] {
-    const { versions } = this
+  take() {
+    const taken = { versions: this.versions, writes: this.#writes, bytes: this.#bytes }
     this.versions = []
     this.#writes = 0
     this.#bytes = 0
-    return versions
+    return taken
   }
 }

@@ -2,7 +2,11 @@ import type { SourceProgress } from '@ledger-state/feed'
 
 export interface IngestCounters {
   readonly versions: number
+  /** Entries of a state that the source began with. */
+  readonly entries: number
   readonly writes: number
+  /** Bytes of keys and values. */
+  readonly bytes: number
   readonly latestVersion: bigint | undefined
 }
 
@@ -35,15 +39,15 @@ export function createProgressReporter(stream: NodeJS.WriteStream): ProgressRepo
   }
 }
 
-function progressLine(
-  { writes, latestVersion }: IngestCounters,
-  { done, total }: SourceProgress,
-  seconds: number,
-): string {
+function progressLine(counters: IngestCounters, { done, total }: SourceProgress, seconds: number): string {
+  const { entries, writes, bytes, latestVersion } = counters
   const share = total > 0 ? done / total : 0
   const left = share > 0.001 ? `, ${formatDuration((seconds * (1 - share)) / share)} left` : ''
-  const rate = formatCount(Math.round(writes / seconds))
-  return `ingesting: version ${latestVersion ?? '–'}, ${(share * 100).toFixed(1)} %, ${rate} writes/s${left}`
+  const place =
+    latestVersion === undefined ? `${formatCount(entries)} entries of the state` : `version ${latestVersion}`
+  const rate = `${formatCount(Math.round((entries + writes) / seconds))} writes/s`
+  const amount = `${formatBytes(bytes)}, ${formatBytes(Math.round(bytes / seconds))}/s`
+  return `ingesting: ${place}, ${(share * 100).toFixed(1)} %, ${rate}, ${amount}${left}`
 }
 
 export function formatCount(count: number | bigint): string {

@@ -4,6 +4,7 @@ import { createHttpServer } from '@ledger-state/http'
 import { createLedger, type Ledger } from '@ledger-state/ledger'
 import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
 import { type CommandInput, type ListenAddress, parseListenAddress, parseRetain, usageError } from './command-line.js'
+import { type Follower, followSource } from './follow-source.js'
 
 export interface ServeSettings {
   readonly listen: ListenAddress
@@ -11,6 +12,8 @@ export interface ServeSettings {
   readonly retain: bigint | undefined
   readonly archivalEndpoint: string | undefined
   readonly output: { readonly json: boolean; readonly bcs: boolean }
+  /** A node whose versions are taken in as they come, and how. */
+  readonly follow: { readonly url: string; readonly options: readonly string[] } | undefined
 }
 
 export function parseServeSettings(input: CommandInput): ServeSettings {
@@ -24,13 +27,28 @@ export function parseServeSettings(input: CommandInput): ServeSettings {
   if (archivalEndpoint !== undefined && !/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/.test(archivalEndpoint)) {
     throw usageError(`--archival-endpoint: ${JSON.stringify(archivalEndpoint)} is no absolute URL that ends in /v1`)
   }
+  const follow = input.option('follow')
+  if (follow !== undefined && !/^https?:\/\/./.test(follow)) {
+    throw usageError(`--follow: ${JSON.stringify(follow)} is no URL of a node, such as https://node.example/v1`)
+  }
   return {
     archivalEndpoint,
+    follow: follow === undefined ? undefined : { url: follow, options: followOptions(input) },
     listen: parseListenAddress(input.option('listen') ?? '127.0.0.1:8080'),
     headerWord,
     retain: parseRetain(input),
     output,
   }
+}
+
+/** What the follower is told, as it was told here. */
+function followOptions(input: CommandInput): string[] {
+  const options: string[] = []
+  for (const name of ['retain', 'hash-salt'] as const) {
+    const value = input.option(name)
+    if (value !== undefined) options.push(`--${name}`, value)
+  }
+  return input.flag('no-verify') ? [...options, '--no-verify'] : options
 }
 
 /**
@@ -55,14 +73,16 @@ export async function serveDataDir(
       process.stderr.write(`${method} ${url} failed: ${error instanceof Error ? error.stack : String(error)}\n`)
     },
   })
+  let follower: Follower | undefined
   try {
     const address = await server.listen(settings.listen).catch((error: NodeJS.ErrnoException) => {
       throw listenError(error, settings.listen)
     })
     onListening(address, ledger)
+    if (settings.follow) follower = followSource(settings.follow.url, dataDir, settings.follow.options)
     if (!signal.aborted) await once(signal, 'abort')
   } finally {
-    await server.close()
+    await Promise.all([server.close(), follower?.stop()])
     await engine.close()
   }
 }

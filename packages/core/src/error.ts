@@ -14,6 +14,10 @@ export type ErrorCode =
   | 'invalid_module'
   | 'invalid_feed'
   | 'invalid_genesis'
+  | 'invalid_backup'
+  | 'verification_failed'
+  | 'ledger_fork'
+  | 'source_failed'
   // types
   | 'module_not_found'
   | 'struct_not_found'
@@ -30,6 +34,7 @@ export type ErrorCode =
   // the store
   | 'invalid_argument'
   | 'version_gap'
+  | 'base_missing'
   | 'block_order'
   | 'chain_id_mismatch'
   | 'duplicate_key'

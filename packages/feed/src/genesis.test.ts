@@ -1,33 +1,23 @@
-import { ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import { readFileSync } from 'node:fs'
+import { isLedgerStateError } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CHAIN_ID_RESOURCE_KEY } from './framework-keys.js'
-import { parseGenesis } from './genesis.js'
+import { hasSharedData, sharedPath } from '../../../testing/shared-data.ts'
+import { SYNTHETIC_CHAIN_ID, SyntheticChain } from '../../../testing/synthetic-chain.ts'
+import { parseGenesis, proveGenesis } from './genesis.js'
+import { LedgerHasher } from './ledger-hasher.js'
 
-const handle = new Uint8Array(32).fill(7)
-
-/** A genesis transaction with a write of each kind of key and operation. */
-function genesisBlob(): Uint8Array {
-  const writer = new ByteWriter().u8(1).u8(0).u8(0).uleb128(5)
-  writer.bytes(CHAIN_ID_RESOURCE_KEY).u8(0).byteString(Uint8Array.of(4))
-  writer.u8(1).bytes(handle).byteString(Uint8Array.of(1, 2)).u8(1).byteString(Uint8Array.of(3))
-  writer.u8(2).byteString(Uint8Array.of(9)).u8(2)
-  writer.u8(1).bytes(handle).byteString(Uint8Array.of(1)).u8(3).byteString(Uint8Array.of(5)).u8(0).u64(1n).u64(2n)
-  writer.u8(1).bytes(handle).byteString(Uint8Array.of(2)).u8(5).u8(1).u64(1n).u64(2n).u64(3n)
-  return writer.uleb128(0).toBytes()
-}
+const chain = new SyntheticChain({ blocks: 0 })
+const blob = chain.genesisBlob
 
 describe('parseGenesis', () => {
-  it('turns keys into their database form and reads every kind of write', () => {
-    const { record, chainId } = parseGenesis(genesisBlob())
-    expect(chainId).toBe(4)
-    expect(record.writes).toEqual([
-      [CHAIN_ID_RESOURCE_KEY, Uint8Array.of(4)],
-      [Uint8Array.of(1, ...handle, 1, 2), Uint8Array.of(3)],
-      [Uint8Array.of(0xff, 9), null],
-      [Uint8Array.of(1, ...handle, 1), Uint8Array.of(5)],
-      [Uint8Array.of(1, ...handle, 2), null],
-    ])
+  it('reads chain id, block and writes', () => {
+    const { record, chainId } = parseGenesis(blob)
+    expect(chainId).toBe(SYNTHETIC_CHAIN_ID)
+    expect(record).toMatchObject({ version: 0n, block: { height: 0n, epoch: 0n, timestampUsec: 0n } })
+    expect(record.writes.map(([key]) => Buffer.from(key))).toEqual(
+      chain.expected[0]!.writes.map(([key]) => Buffer.from(key)),
+    )
   })
 
   it('refuses a genesis without a chain id', () => {
@@ -35,8 +25,7 @@ describe('parseGenesis', () => {
   })
 
   it('refuses every cut and other transactions with its own error', () => {
-    const blob = genesisBlob()
-    for (let length = 0; length < blob.length - 1; length++) {
+    for (let length = 0; length < blob.length; length++) {
       expect(() => parseGenesis(blob.subarray(0, length))).toThrow(expect.objectContaining({ code: 'invalid_genesis' }))
     }
     expect(() => parseGenesis(Uint8Array.of(0, 1, 2))).toThrow(/a genesis transaction has 1 at byte 0/)
@@ -52,5 +41,33 @@ describe('parseGenesis', () => {
         }
       }),
     )
+  })
+})
+
+describe('proveGenesis', () => {
+  it('arrives at the accumulator root of the ledger', () => {
+    const { frontier } = proveGenesis(parseGenesis(blob), new LedgerHasher())
+    expect(Buffer.from(frontier).subarray(8)).toEqual(chain.accumulatorRoot(1))
+  })
+
+  it('has another waypoint for every flipped bit that still parses', () => {
+    const { text } = proveGenesis(parseGenesis(blob), new LedgerHasher())
+    fc.assert(
+      fc.property(fc.nat(blob.length * 8 - 1), (bit) => {
+        const flipped = Uint8Array.from(blob)
+        flipped[bit >> 3]! ^= 1 << (bit & 7)
+        try {
+          expect(proveGenesis(parseGenesis(flipped), new LedgerHasher()).text).not.toBe(text)
+        } catch (error) {
+          expect(isLedgerStateError(error, 'invalid_genesis')).toBe(true)
+        }
+      }),
+    )
+  })
+
+  it.skipIf(!hasSharedData).each(['mainnet', 'testnet', 'devnet'])('computes the published waypoint of %s', (name) => {
+    const genesis = parseGenesis(readFileSync(sharedPath(`data/genesis/${name}.genesis.blob`)))
+    const published = readFileSync(sharedPath(`data/genesis/${name}.waypoint.txt`), 'utf8').trim()
+    expect(proveGenesis(genesis, new LedgerHasher()).text).toBe(published)
   })
 })

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import {
   ADDRESS_LENGTH,
@@ -8,52 +9,85 @@ import {
   type VersionWrites,
   type Write,
 } from '@ledger-state/core'
-import { CHAIN_ID_RESOURCE_KEY } from './framework-keys.js'
-import type { LedgerSource } from './source.js'
+import { AccumulatorFrontier } from './accumulator.js'
+import { VALIDATOR_SET_KEY } from './framework-keys.js'
+import { GENESIS_BLOCK, LedgerClock } from './ledger-clock.js'
+import { LedgerHasher } from './ledger-hasher.js'
+import { waypointOf } from './ledger-info.js'
+import type { LedgerSource, SourceOptions } from './source.js'
+import { SparseMerkleFrontier } from './sparse-merkle.js'
+import { readEvents } from './transaction-record.js'
+import { readWriteSet } from './write-set.js'
 
 const TRANSACTION_GENESIS = 1
 const PAYLOAD_DIRECT = 0
-const WRITE_SET_V0 = 0
-const STATE_KEY_ACCESS_PATH = 0
-const STATE_KEY_TABLE_ITEM = 1
-const STATE_KEY_RAW = 2
 
-/** Reads a `genesis.blob`: the genesis transaction of a network, which is its version 0 and block 0. */
-export async function openGenesis(path: string): Promise<LedgerSource> {
+/**
+ * Reads a `genesis.blob`: the genesis transaction of a network, which is its version 0 and block 0.
+ * @throws `invalid_genesis`; `verification_failed` where another waypoint is expected
+ */
+export async function openGenesis(path: string, options: SourceOptions): Promise<LedgerSource> {
   const blob = await readFile(path)
-  const { record, chainId } = parseGenesis(blob)
+  const genesis = parseGenesis(blob)
+  const waypoint = options.verify === false ? undefined : proveGenesis(genesis, new LedgerHasher(options.hashSalt))
+  if (options.waypoint !== undefined && waypoint?.text !== options.waypoint) {
+    const message = `${path} has the waypoint ${waypoint?.text ?? '(not computed)'}, not ${options.waypoint}`
+    throw new LedgerStateError('verification_failed', message)
+  }
   let done = 0
   return {
-    description: 'genesis blob',
-    chainId,
-    position: 'the genesis transaction',
+    description: `genesis blob${waypoint ? ` (waypoint ${waypoint.text})` : ''}`,
+    chainId: genesis.chainId,
+    position: path,
+    mark: waypoint?.frontier,
     get progress() {
       return { done, total: blob.length, unit: 'bytes' as const }
     },
     async *versions() {
-      yield record
+      yield genesis.record
       done = blob.length
     },
     async close() {},
   }
 }
 
+export interface Genesis {
+  readonly record: VersionWrites
+  readonly chainId: number
+  /** Bytes of the genesis transaction; the write set stands at `writeSetStart`, the events at `eventsStart`. */
+  readonly blob: Buffer
+  readonly writeSetStart: number
+  readonly eventsStart: number
+}
+
 /**
  * The writes of a genesis transaction in BCS (`01`, write set payload), and the chain id that they hold.
- * Events that follow the writes are not read.
  * @throws `invalid_genesis` with the byte offset
  */
-export function parseGenesis(blob: Uint8Array): { record: VersionWrites; chainId: number } {
-  try {
-    const reader = new ByteReader(blob)
+export function parseGenesis(bytes: Uint8Array): Genesis {
+  return withGenesisErrors(() => {
+    const reader = new ByteReader(bytes)
     expectTag(reader, TRANSACTION_GENESIS, 'a genesis transaction')
     expectTag(reader, PAYLOAD_DIRECT, 'a direct write set payload')
-    expectTag(reader, WRITE_SET_V0, 'a write set of version 0')
-    const writes = readWrites(reader)
-    const chainId = writes.find(([key]) => Buffer.compare(key, CHAIN_ID_RESOURCE_KEY) === 0)?.[1]?.[0]
-    if (chainId === undefined)
+    const writeSetStart = reader.offset
+    const writes = readWriteSet(reader)
+    const eventsStart = reader.offset
+    readEvents(reader)
+    reader.expectEnd()
+    const clock = new LedgerClock()
+    const block = clock.advance(0n, writes)
+    const { chainId } = clock.state
+    if (chainId === undefined) {
       throw new LedgerStateError('invalid_genesis', 'the genesis writes no 0x1::chain_id::ChainId')
-    return { record: { version: 0n, block: { height: 0n, epoch: 0n, timestampUsec: 0n }, writes }, chainId }
+    }
+    const record = { version: 0n, block, writes }
+    return { record, chainId, blob: reader.bytes, writeSetStart, eventsStart }
+  })
+}
+
+function withGenesisErrors<T>(work: () => T): T {
+  try {
+    return work()
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_bcs')) throw error
     throw new LedgerStateError('invalid_genesis', `not a genesis blob: ${error.message}`, error.fields)
@@ -66,45 +100,70 @@ function expectTag(reader: ByteReader, expected: number, what: string): void {
   if (tag !== expected) throw reader.fault(`found tag ${tag} where ${what} has ${expected}`, start)
 }
 
-function readWrites(reader: ByteReader): Write[] {
-  const count = reader.readLength()
-  const writes: Write[] = []
-  for (let at = 0; at < count; at++) writes.push([readStateKey(reader), readWriteOp(reader)])
-  return writes
+interface GenesisProof {
+  /** `0:hash`, as the network publishes it. */
+  readonly text: string
+  /** The ledger's accumulator behind version 0. */
+  readonly frontier: Uint8Array
 }
 
-/** A state key of a write set, in the form in which databases keep it: a table item without its length. */
-function readStateKey(reader: ByteReader): Uint8Array {
-  const start = reader.offset
-  const kind = reader.readUleb128()
-  const writer = new ByteWriter().u8(kind)
-  switch (kind) {
-    case STATE_KEY_ACCESS_PATH:
-      return writer.bytes(reader.readBytes(ADDRESS_LENGTH)).byteString(reader.readByteString()).toBytes()
-    case STATE_KEY_TABLE_ITEM:
-      return writer.bytes(reader.readBytes(ADDRESS_LENGTH)).bytes(reader.readByteString()).toBytes()
-    case STATE_KEY_RAW:
-      return new ByteWriter().u8(0xff).bytes(reader.readByteString()).toBytes()
-    default:
-      throw reader.fault(`unknown kind ${kind} of state key`, start)
+/** Runs the commitments of the ledger from the writes up to the waypoint. See ledger-formats.md, section 1.7. */
+export function proveGenesis(genesis: Genesis, hasher: LedgerHasher): GenesisProof {
+  const { blob, record, writeSetStart, eventsStart } = genesis
+  const eventRoot = readEvents(new ByteReader(blob, eventsStart), hasher)!
+  const info = new ByteWriter()
+    .u8(0)
+    .u64(0n)
+    .u8(0)
+    .bytes(hasher.hash('Transaction', blob))
+    .bytes(eventRoot)
+    .bytes(hasher.hash('WriteSet', blob.subarray(writeSetStart, eventsStart)))
+    .bool(true)
+    .bytes(stateRootOf(record.writes, hasher))
+    .bool(false)
+  const frontier = new AccumulatorFrontier(hasher, 'TransactionAccumulator')
+  frontier.append(hasher.hash('TransactionInfo', info.toBytes()))
+  const text = waypointOf(hasher, {
+    epoch: GENESIS_BLOCK.epoch,
+    accumulatorRoot: frontier.root(),
+    version: 0n,
+    timestampUsec: GENESIS_BLOCK.timestampUsec,
+    nextEpochState: firstEpochState(record.writes),
+  })
+  return { text, frontier: frontier.toBytes() }
+}
+
+function stateRootOf(writes: readonly Write[], hasher: LedgerHasher): Buffer {
+  const leaves: [Buffer, Buffer][] = []
+  for (const [key, value] of writes) {
+    if (value === null) continue
+    const stateValue = new ByteWriter().u8(0).byteString(value).toBytes()
+    leaves.push([hasher.hash('StateKey', key), hasher.hash('StateValue', stateValue)])
   }
+  const tree = new SparseMerkleFrontier(hasher)
+  for (const [keyHash, valueHash] of leaves.sort(([a], [b]) => Buffer.compare(a, b))) tree.append(keyHash, valueHash)
+  return tree.root()
 }
 
-/** The value that a write op sets, or null where it deletes. Tags 0 to 2 are without metadata, 3 to 5 with it. */
-function readWriteOp(reader: ByteReader): Uint8Array | null {
-  const start = reader.offset
-  const tag = reader.readUleb128()
-  if (tag > 5) throw reader.fault(`unknown kind ${tag} of write`, start)
-  const deletes = tag === 2 || tag === 5
-  const value = deletes ? null : new Uint8Array(reader.readByteString())
-  if (tag >= 3) skipMetadata(reader)
-  return value
-}
+const FIRST_EPOCH = 1n
 
-/** Variant 0: deposit, creation time; variant 1: slot deposit, bytes deposit, creation time; all u64. */
-function skipMetadata(reader: ByteReader): void {
-  const start = reader.offset
-  const variant = reader.readUleb128()
-  if (variant > 1) throw reader.fault(`unknown variant ${variant} of write metadata`, start)
-  reader.skip(variant === 0 ? 16 : 24)
+/** Epoch 1 and its validators, as they stand in 0x1::stake::ValidatorSet: address, public key, voting power of each. */
+function firstEpochState(writes: readonly Write[]): Uint8Array | undefined {
+  const value = writes.find(([key]) => VALIDATOR_SET_KEY.equals(key))?.[1]
+  if (!value) return undefined
+  return withGenesisErrors(() => {
+    const reader = new ByteReader(value)
+    reader.skip(1)
+    const count = reader.readLength()
+    const state = new ByteWriter().u64(FIRST_EPOCH).uleb128(count)
+    for (let rest = count; rest > 0; rest--) {
+      const address = reader.readBytes(ADDRESS_LENGTH)
+      const votingPower = reader.readU64()
+      state.bytes(address).byteString(reader.readByteString()).u64(votingPower)
+      reader.readByteString()
+      reader.readByteString()
+      reader.skip(8)
+    }
+    return state.toBytes()
+  })
 }

@@ -1,3 +1,14 @@
 export { parseGenesis } from './genesis.js'
+export { type FeedStart, feedHeaderLine, stateToFeedLine, versionToFeedLine } from './ledger-feed-writer.js'
+export { DEFAULT_HASH_SALT } from './ledger-hasher.js'
 export { openSource } from './open-source.js'
-export type { LedgerSource, SourceProgress } from './source.js'
+export type {
+  LedgerSource,
+  ReadingPoint,
+  SourceOptions,
+  SourceProgress,
+  StateBase,
+  StateDescription,
+  StateEntryRecord,
+  StatePart,
+} from './source.js'

@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import type { VersionWrites } from '@ledger-state/core'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hasSharedData, sharedPath } from '../../../testing/shared-data.ts'
+import { feedHeaderLine, stateToFeedLine, versionToFeedLine } from './ledger-feed-writer.js'
 import { openSource } from './open-source.js'
 
 let folder: string
@@ -28,11 +30,13 @@ function feedFile(content: string | Uint8Array): string {
   return path
 }
 
+const START = { version: undefined, read: () => undefined, mark: undefined }
+
 async function readAll(path: string): Promise<VersionWrites[]> {
   const source = await openSource(path)
   try {
     const records: VersionWrites[] = []
-    for await (const record of source.versions()) records.push(record)
+    for await (const record of source.versions(START)) records.push(record!)
     return records
   } finally {
     await source.close()
@@ -53,16 +57,17 @@ describe('a ledger feed', () => {
       },
       { version: 1n, block: undefined, writes: [[Uint8Array.of(1), null]] },
     ]
-    for (const content of [text, text.trimEnd(), gzipSync(text)])
+    for (const content of [text, text.trimEnd(), gzipSync(text), zstdCompressSync(text)])
       expect(await readAll(feedFile(content))).toEqual(expected)
   })
 
   it('tells the chain id, where it stands and how far it is', async () => {
-    const source = await openSource(feedFile([HEADER, ...ROWS].join('\n')))
+    const path = feedFile([HEADER, ...ROWS].join('\n'))
+    const source = await openSource(path)
     expect(source.chainId).toBe(4)
     const places: string[] = []
-    for await (const { version } of source.versions()) places.push(`${version} on ${source.position}`)
-    expect(places).toEqual(['0 on line 2', '1 on line 3'])
+    for await (const record of source.versions(START)) places.push(`${record!.version} on ${source.position}`)
+    expect(places).toEqual([`0 on ${path}, line 2`, `1 on ${path}, line 3`])
     expect(source.progress.done).toBe(source.progress.total)
     await source.close()
   })
@@ -100,7 +105,7 @@ describe('a ledger feed', () => {
     const whole = gzipSync([HEADER, ...many].join('\n'))
     await expect(readAll(feedFile(whole.subarray(0, whole.length >> 1)))).rejects.toMatchObject({
       code: 'invalid_feed',
-      message: expect.stringMatching(/^line \d+: the file cannot be read on: unexpected end of file$/),
+      message: expect.stringMatching(/, line \d+: the file cannot be read on: unexpected end of file$/),
     })
     whole[whole.length >> 1]! ^= 0xff
     await expect(readAll(feedFile(whole))).rejects.toMatchObject({ code: 'invalid_feed' })
@@ -109,6 +114,80 @@ describe('a ledger feed', () => {
   it('can be closed before its end', async () => {
     const source = await openSource(feedFile([HEADER, ...ROWS].join('\n')))
     await source.close()
+  })
+})
+
+describe('a ledger feed that begins with a state', () => {
+  const block = { height: 3n, epoch: 1n, timestampUsec: 7n }
+  const entry = (at: number) => ({ key: Uint8Array.of(at), value: Uint8Array.of(at, at), version: BigInt(at) })
+  const header = feedHeaderLine({ chainId: 4, base: { version: 9n, block } })
+  const states = [[entry(1), entry(2)], [entry(3)], [entry(4), entry(9)]]
+  const versions: VersionWrites[] = [
+    { version: 10n, block: undefined, writes: [[Uint8Array.of(1), null]] },
+    { version: 11n, block: { ...block, height: 4n }, writes: [] },
+  ]
+  const lines = [header, ...states.map((one) => stateToFeedLine(one)), ...versions.map(versionToFeedLine)]
+
+  it('gives both, or the versions alone', async () => {
+    const source = await openSource(feedFile(lines.join('\n')))
+    const entries = []
+    const marks: Uint8Array[] = []
+    for await (const part of source.base!.parts(undefined)) {
+      entries.push(...part.entries)
+      marks.push(part.mark)
+    }
+    expect(entries).toEqual(states.flat())
+    expect(source.base!.describe()).toEqual({ chainId: 4, block, mark: undefined })
+    const records = []
+    for await (const record of source.versions(START)) records.push(record)
+    expect(records).toEqual(versions)
+    await source.close()
+    expect(await readAll(feedFile(lines.join('\n')))).toEqual(versions)
+    const again = await openSource(feedFile(lines.join('\n')))
+    const rest = []
+    for await (const part of again.base!.parts(marks[0])) rest.push(...part.entries)
+    expect(rest).toEqual(states.slice(1).flat())
+    await again.close()
+  })
+
+  it.each([
+    ['line 1', [header.replace('"9"', '9')]],
+    ['line 1', [header.replace('"block"', '"blocks"')]],
+    ['line 2', [header, '{"state":[["0x01","0x02"]]}']],
+    ['line 2', [header, '{"state":[["0x01","0x02","10"]]}']],
+    ['line 2', [header, '{"state":{}}']],
+    ['line 3', [header, stateToFeedLine(states[0]!), versionToFeedLine(versions[1]!)]],
+    ['line 3', [header, versionToFeedLine(versions[0]!), stateToFeedLine(states[0]!)]],
+  ])('names %s of %j', async (place, text) => {
+    const reading = async () => {
+      const source = await openSource(feedFile(text.join('\n')))
+      try {
+        for await (const _ of source.base!.parts(undefined));
+        for await (const _ of source.versions(START));
+      } finally {
+        await source.close()
+      }
+    }
+    await expect(reading()).rejects.toMatchObject({
+      code: 'invalid_feed',
+      message: expect.stringContaining(`${place}:`),
+    })
+  })
+
+  it('reads what is written, whatever it is', async () => {
+    const bytes = fc.uint8Array({ maxLength: 20 })
+    const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
+    const someBlock = fc.option(fc.record({ height: u64, epoch: u64, timestampUsec: u64 }), { nil: undefined })
+    const writes = fc.array(fc.tuple(bytes, fc.option(bytes)))
+    const rows = fc.array(fc.record({ block: someBlock, writes }), { maxLength: 5 })
+    await fc.assert(
+      fc.asyncProperty(rows, fc.nat(255), async (some, chainId) => {
+        const records = some.map((row, at) => ({ version: BigInt(at), ...row }))
+        const path = feedFile([feedHeaderLine({ chainId }), ...records.map(versionToFeedLine)].join('\n'))
+        expect(await readAll(path)).toEqual(records)
+      }),
+      { numRuns: 50 },
+    )
   })
 })
 
@@ -141,7 +220,8 @@ describe.skipIf(!hasSharedData)('real data', () => {
     const records = await readAll(sharedPath('data/testnet-0-3.feed.ndjson.gz'))
     expect(records.map(({ version }) => version)).toEqual([0n, 1n, 2n, 3n])
     const [genesis] = await readAll(sharedPath('data/genesis/testnet.genesis.blob'))
-    const sorted = ({ writes }: VersionWrites) => [...writes].sort(([a], [b]) => Buffer.compare(a, b))
+    const sorted = ({ writes }: VersionWrites) =>
+      writes.map((write) => write.map((bytes) => bytes && Buffer.from(bytes).toString('hex'))).sort()
     expect(sorted(records[0]!)).toEqual(sorted(genesis!))
   })
 })

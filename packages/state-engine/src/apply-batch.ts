@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { VersionWrites } from '@ledger-state/core'
 import { atFailurePoint } from './failure-points.js'
+import { dropUnfinishedImport } from './import-state.js'
 import { putLarge } from './large-values.js'
 import {
   decodeLatest,
@@ -13,7 +14,9 @@ import {
 } from './latest-record.js'
 import { encodeBlock, encodeLedgerRecord, type LedgerRecord } from './ledger-record.js'
 import { LEDGER_KEY, type LmdbStore } from './lmdb-store.js'
+import { putMark, validateMark } from './mark.js'
 import { versionKey } from './numbered-key.js'
+import type { CommitOptions } from './ports.js'
 import type { RecordBuilder } from './record.js'
 import { SharedRecord } from './shared-record.js'
 import { isLongKey, keyToStoredKey } from './stored-key.js'
@@ -46,12 +49,15 @@ export function applyBatch(
   store: LmdbStore,
   builder: RecordBuilder,
   versions: readonly VersionWrites[],
-  chainId: number,
+  { chainId, mark }: CommitOptions,
   before: LedgerRecord | undefined,
 ): void {
+  validateMark(mark)
   validateBatch(versions, chainId, before?.ledger)
   if (versions.length === 0) return
   atFailurePoint('commit: began')
+  if (!before) dropUnfinishedImport(store)
+  putMark(store, builder, mark)
   new BatchWriter(store, builder, before).apply(versions, chainId, before)
 }
 
@@ -110,8 +116,10 @@ class BatchWriter {
       oldestVersion: oldest.oldestVersion,
       oldestBlock: oldest.oldestBlock,
     }
+    const first = versions[0]!.version
     const record: LedgerRecord = {
       ledger,
+      base: before?.base ?? { version: first, complete: first === 0n },
       nextKeyId: this.#nextKeyId,
       nextLargeId: this.#nextLargeId,
       blocks: this.#blocks,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type BlockInfo, isLedgerStateError, U64_MAX, type VersionWrites, type Write } from '@ledger-state/core'
+import { importState } from './import-state.js'
 import type { StateWriter } from './ports.js'
 
 /** One thing that every engine does, as a test to be run with a fresh, empty engine. */
@@ -254,17 +255,69 @@ export const STATE_ENGINE_CONTRACT: readonly ContractCase[] = [
         { key: bytes('a'), version: 9n, value: new Uint8Array(20_000).fill(1) },
       ]
       const above = { key: bytes('c'), version: 10n, value: bytes('') }
-      await fails('invalid_argument', () => engine.importState(base, [...entries, above]))
-      await fails('duplicate_key', () => engine.importState(base, [...entries, entries[0]!]))
+      await fails('invalid_argument', () => importState(engine, base, [...entries, above]))
+      await fails('duplicate_key', () => importState(engine, base, [...entries, entries[0]!]))
       await fails('no_ledger', () => engine.at())
-      await engine.importState(base, entries)
+      await importState(engine, base, entries)
       assert.deepEqual([engine.ledger?.oldestVersion, engine.ledger?.latestVersion], [9n, 9n])
       assert.deepEqual(engine.at().getEntry(bytes('b'))?.version, 4n)
       assert.equal(engine.at().get(bytes('a'))?.length, 20_000)
-      await fails('store_not_empty', () => engine.importState(base, []))
+      await fails('store_not_empty', () => importState(engine, base, []))
       await engine.commit([{ version: 10n, writes: [[bytes('b'), bytes('new')]] }], CHAIN)
       assert.deepEqual([text(engine.at(9n).get(bytes('b'))), text(engine.at(10n).get(bytes('b')))], ['old', 'new'])
       assert.deepEqual(engine.blockAt(10n), { firstVersion: 9n, block: block(3n) })
+      assert.deepEqual(engine.base, { version: 9n, complete: true })
+    },
+  },
+  {
+    name: 'goes on with an import that was cut short, and throws it away when asked, or when versions are committed',
+    async run(engine) {
+      const entry = (key: string) => ({ key: bytes(key), version: 5n, value: bytes(key) })
+      const first = await engine.beginImport(9n)
+      await first.add([entry('a'), entry('b')], bytes('half'))
+      const again = await engine.beginImport(9n, { resume: true })
+      assert.deepEqual([again.entryCount, text(again.mark)], [2, 'half'])
+      await again.add([entry('c')])
+      assert.deepEqual([again.entryCount, again.mark], [3, undefined])
+      await fails('duplicate_key', () => again.add([entry('d'), entry('a')]))
+      assert.equal(again.entryCount, 3)
+      await again.finish({ chainId: 7, block: block(3n), mark: bytes('there') })
+      assert.deepEqual(
+        [...engine.at().scan(bytes(''))].map(({ key }) => text(key)),
+        ['a', 'b', 'c'],
+      )
+      assert.equal(text(engine.mark), 'there')
+      await fails('invalid_argument', () => again.add([entry('e')]))
+    },
+  },
+  {
+    name: 'drops an unfinished import for another, and for a commit',
+    async run(engine) {
+      const entry = { key: bytes('a'), version: 5n, value: bytes('a') }
+      const first = await engine.beginImport(9n)
+      await first.add([entry])
+      const other = await engine.beginImport(8n, { resume: true })
+      assert.equal(other.entryCount, 0)
+      await fails('invalid_argument', () => first.add([]))
+      await other.add([entry])
+      await engine.commit([version(0n, [bytes('k'), bytes('v')])], CHAIN)
+      assert.deepEqual([text(engine.at().get(bytes('a'))), text(engine.at().get(bytes('k')))], [undefined, 'v'])
+      await fails('invalid_argument', () => other.finish({ chainId: 7, block: block(3n) }))
+    },
+  },
+  {
+    name: 'knows what it began with, and the mark of its newest commit',
+    async run(engine) {
+      assert.deepEqual([engine.base, engine.mark], [undefined, undefined])
+      await engine.commit([version(4n)], { ...CHAIN, mark: bytes('four') })
+      assert.deepEqual([engine.base, text(engine.mark)], [{ version: 4n, complete: false }, 'four'])
+      await fails('version_gap', () => engine.commit([version(7n)], { ...CHAIN, mark: bytes('seven') }))
+      assert.equal(text(engine.mark), 'four')
+      await fails('invalid_argument', () => engine.commit([version(5n)], { ...CHAIN, mark: new Uint8Array(65_537) }))
+      await engine.prune(1n)
+      assert.equal(text(engine.mark), 'four')
+      await engine.commit([version(5n)], CHAIN)
+      assert.deepEqual([engine.base, engine.mark], [{ version: 4n, complete: false }, undefined])
     },
   },
 ]

@@ -8,6 +8,7 @@ export type {
   Write,
 } from '@ledger-state/core'
 export type { CheckOptions, CheckReport } from './check-store.js'
+export { importState } from './import-state.js'
 export type { Durability } from './lmdb-store.js'
 export { createMemoryEngine } from './memory-engine.js'
 export {
@@ -23,11 +24,14 @@ export type {
   CommitOptions,
   EngineView,
   ImportBase,
+  ImportOptions,
   KeyedEntry,
   PruneResult,
   Revision,
   StateEngineReader,
+  StateImport,
   StateWriter,
+  StoreBase,
 } from './ports.js'
 export type { StoreStats } from './store-stats.js'
 export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './validate-batch.js'

@@ -1,11 +1,13 @@
 import type { Buffer } from 'node:buffer'
 import type { BlockInfo, LedgerInfo } from '@ledger-state/core'
 import { type NumberedKey, numberedKeySeed, versionKey } from './numbered-key.js'
+import type { StoreBase } from './ports.js'
 import { corrupt, openRecord, type RecordBuilder } from './record.js'
 
 /** One record, so that a reader sees all of it from one commit. */
 export interface LedgerRecord {
   readonly ledger: LedgerInfo
+  readonly base: StoreBase
   /** Key ids below this one were given out. */
   readonly nextKeyId: number
   /** Ids of large values below this one were given out. */
@@ -21,8 +23,10 @@ export interface LedgerRecord {
 }
 
 // u8 chain id | u64 latest version | block | u64 oldest version | block | u64 next key id | u64 next large id
-// | u64 blocks | u64 retired | u64 superseded entries | u64 payload bytes | u32 CRC; block = u64 height, epoch, time
-const CONTENT_LENGTH = 1 + 8 * 14
+// | u64 blocks | u64 retired | u64 superseded entries | u64 payload bytes | u64 base version | u8 1 for a complete base
+// | u32 CRC; block = u64 height, epoch, time
+const NUMBERS = 15
+const CONTENT_LENGTH = 1 + 8 * NUMBERS + 1
 
 export function encodeLedgerRecord(builder: RecordBuilder, record: LedgerRecord): Uint8Array {
   const { ledger } = record
@@ -32,7 +36,10 @@ export function encodeLedgerRecord(builder: RecordBuilder, record: LedgerRecord)
   const { nextKeyId, nextLargeId, blocks, retired, supersededEntries, payloadBytes } = record
   for (const number of [nextKeyId, nextLargeId, blocks, retired, supersededEntries, payloadBytes])
     builder.u64(BigInt(number))
-  return builder.seal(0)
+  return builder
+    .u64(record.base.version)
+    .u8(record.base.complete ? 1 : 0)
+    .seal(0)
 }
 
 /** @throws `store_corrupt` */
@@ -53,6 +60,7 @@ export function decodeLedgerRecord(record: Buffer): LedgerRecord {
       oldestVersion: number(4),
       oldestBlock: block(5),
     },
+    base: { version: number(14), complete: content[CONTENT_LENGTH - 1] === 1 },
     nextKeyId: Number(number(8)),
     nextLargeId: Number(number(9)),
     blocks: Number(number(10)),

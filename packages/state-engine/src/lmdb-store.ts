@@ -7,7 +7,7 @@ import { STORED_KEY_ENCODER } from './stored-key.js'
 import type { Environment, Table } from './table.js'
 
 /** Raised when the layout of records changes; a store of another version is refused. */
-const LAYOUT_VERSION = 2
+const LAYOUT_VERSION = 3
 
 export const STORE_FILE = 'state.mdb'
 export const LOCK_FILE = 'writer.lock'

@@ -1,15 +1,18 @@
 import { Buffer } from 'node:buffer'
 import type { LedgerInfo, StateEntry, VersionWrites } from '@ledger-state/core'
 import { LedgerStateError } from '@ledger-state/core'
+import { validateMark } from './mark.js'
 import type {
   Block,
   CommitOptions,
   EngineView,
-  ImportBase,
+  ImportOptions,
   KeyedEntry,
   PruneResult,
   Revision,
+  StateImport,
   StateWriter,
+  StoreBase,
 } from './ports.js'
 import {
   duplicateKey,
@@ -28,9 +31,12 @@ export function createMemoryEngine(): StateWriter {
 
 class MemoryEngine implements StateWriter {
   ledger: LedgerInfo | undefined
+  base: StoreBase | undefined
+  mark: Uint8Array | undefined
   /** Revisions of each key, oldest first. */
   #revisions = new Map<string, Revision[]>()
   #blocks: Block[] = []
+  #import: MemoryImport | undefined
 
   at(version?: bigint): EngineView {
     const { ledger } = this
@@ -59,11 +65,16 @@ class MemoryEngine implements StateWriter {
     }
   }
 
-  async commit(versions: readonly VersionWrites[], { chainId }: CommitOptions): Promise<void> {
+  async commit(versions: readonly VersionWrites[], { chainId, mark }: CommitOptions): Promise<void> {
+    validateMark(mark)
     validateBatch(versions, chainId, this.ledger)
     for (const { version, writes } of versions) {
       if (new Set(writes.map(([key]) => keyText(key))).size !== writes.length) throw duplicateKey(version)
     }
+    if (versions.length === 0) return
+    this.#import = undefined
+    this.mark = mark && Uint8Array.from(mark)
+    this.base ??= { version: versions[0]!.version, complete: versions[0]!.version === 0n }
     for (const { version, block, writes } of versions) {
       if (block) this.#blocks.push({ firstVersion: version, block })
       for (const [key, value] of writes) {
@@ -99,19 +110,45 @@ class MemoryEngine implements StateWriter {
     return { oldestVersion, droppedEntries }
   }
 
-  async importState(base: ImportBase, entries: Iterable<KeyedEntry> | AsyncIterable<KeyedEntry>): Promise<void> {
-    validateImport(base)
+  async beginImport(version: bigint, { resume = false }: ImportOptions = {}): Promise<StateImport> {
+    validateImport(version, undefined)
     if (this.ledger) throw new LedgerStateError('store_not_empty', 'a state is imported into an empty store only')
-    const revisions = new Map<string, Revision[]>()
-    for await (const entry of entries) {
-      validateImport(base, entry)
-      if (revisions.has(keyText(entry.key))) throw duplicateKey(base.version)
-      revisions.set(keyText(entry.key), [{ version: entry.version, value: Uint8Array.from(entry.value) }])
+    if (!resume || this.#import?.version !== version) this.#import = new MemoryImport(version)
+    const state = this.#import
+    const expectCurrent = () => {
+      if (this.#import === state) return
+      throw new LedgerStateError('invalid_argument', `the import of version ${version} is no longer under way`)
     }
-    const { chainId, version, block } = base
-    this.#revisions = revisions
-    this.#blocks = [{ firstVersion: version, block }]
-    this.ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
+    return {
+      version,
+      get entryCount() {
+        return state.revisions.size
+      },
+      get mark() {
+        return state.mark
+      },
+      async add(entries, mark) {
+        expectCurrent()
+        state.add(entries, mark)
+      },
+      finish: async (base) => {
+        expectCurrent()
+        validateImport(version, base)
+        const { chainId, block, mark } = base
+        this.#revisions = state.revisions
+        this.#blocks = [{ firstVersion: version, block }]
+        this.base = { version, complete: true }
+        this.mark = mark
+        this.ledger = {
+          chainId,
+          latestVersion: version,
+          latestBlock: block,
+          oldestVersion: version,
+          oldestBlock: block,
+        }
+        this.#import = undefined
+      },
+    }
   }
 
   #find(key: Uint8Array, version: bigint): StateEntry | undefined {
@@ -127,6 +164,28 @@ class MemoryEngine implements StateWriter {
       const entry = this.#find(key, version)
       if (entry) yield { key, ...entry }
     }
+  }
+}
+
+class MemoryImport {
+  readonly version: bigint
+  readonly revisions = new Map<string, Revision[]>()
+  mark: Uint8Array | undefined
+
+  constructor(version: bigint) {
+    this.version = version
+  }
+
+  add(entries: readonly KeyedEntry[], mark: Uint8Array | undefined): void {
+    const added = new Map<string, Revision[]>()
+    for (const entry of entries) {
+      validateImport(this.version, undefined, entry)
+      const text = keyText(entry.key)
+      if (this.revisions.has(text) || added.has(text)) throw duplicateKey(this.version)
+      added.set(text, [{ version: entry.version, value: Uint8Array.from(entry.value) }])
+    }
+    for (const [text, revisions] of added) this.revisions.set(text, revisions)
+    this.mark = mark && Uint8Array.from(mark)
   }
 }
 

@@ -239,7 +239,7 @@ describe('openStateEngine', () => {
     const cwd = fileURLToPath(new URL('..', import.meta.url))
     expect(spawnSync(process.execPath, ['--input-type=module', '-e', write], { cwd }).status).toBe(0)
     for (const open of [openStateEngineReader, openStateEngine]) {
-      expect(() => open({ path })).toThrow(/another layout than version 2.*ingest anew/)
+      expect(() => open({ path })).toThrow(/another layout than version 3.*ingest anew/)
     }
   })
 

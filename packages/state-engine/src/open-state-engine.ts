@@ -7,19 +7,21 @@ import { applyBatch } from './apply-batch.js'
 import { type CheckOptions, type CheckReport, checkStore } from './check-store.js'
 import { createCommitWatch } from './commit-watch.js'
 import { atFailurePoint } from './failure-points.js'
-import { dropUnfinishedImport, StateImporter } from './import-state.js'
+import { beginImport } from './import-state.js'
 import { decodeLedgerRecord } from './ledger-record.js'
 import { type Durability, LEDGER_KEY, type LmdbStore, LOCK_FILE, openLmdbStore, withStoreErrors } from './lmdb-store.js'
+import { getMark } from './mark.js'
 import type {
   Block,
   CommitOptions,
   EngineView,
-  ImportBase,
-  KeyedEntry,
+  ImportOptions,
   PruneResult,
   Revision,
   StateEngineReader,
+  StateImport,
   StateWriter,
+  StoreBase,
 } from './ports.js'
 import { pruneStep, raiseOldest } from './prune-store.js'
 import { RecordBuilder } from './record.js'
@@ -75,7 +77,6 @@ export function openStateEngine({ path, durability }: WriterOptions): StateEngin
   const releaseLock = acquireWriterLock(join(path, LOCK_FILE))
   try {
     const store = openLmdbStore({ path, readOnly: false, durability })
-    withStoreErrors(() => dropUnfinishedImport(store))
     return new LmdbEngine(store, releaseLock)
   } catch (error) {
     releaseLock()
@@ -91,9 +92,6 @@ export function openStateEngine({ path, durability }: WriterOptions): StateEngin
 export function openStateEngineReader({ path }: StateEngineOptions): LmdbEngineReader {
   return new LmdbEngine(openLmdbStore({ path, readOnly: true }), undefined)
 }
-
-/** Entries of an import in one transaction. */
-const IMPORT_PART = 5_000
 
 class LmdbEngine implements StateEngine {
   readonly #store: LmdbStore
@@ -111,6 +109,14 @@ class LmdbEngine implements StateEngine {
 
   get ledger(): LedgerInfo | undefined {
     return this.#reads.snapshot().ledger
+  }
+
+  get base(): StoreBase | undefined {
+    return this.#reads.snapshot().record?.base
+  }
+
+  get mark(): Uint8Array | undefined {
+    return getMark(this.#store, this.#reads.snapshot().options)
   }
 
   get stats(): StoreStats {
@@ -134,11 +140,11 @@ class LmdbEngine implements StateEngine {
     return this.#watch.add(listener)
   }
 
-  async commit(versions: readonly VersionWrites[], { chainId }: CommitOptions): Promise<void> {
+  async commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void> {
     this.#expectWritable()
     this.#transaction(() => {
       const bytes = this.#store.meta.getBinary(LEDGER_KEY)
-      applyBatch(this.#store, this.#builder, versions, chainId, bytes && decodeLedgerRecord(bytes))
+      applyBatch(this.#store, this.#builder, versions, options, bytes && decodeLedgerRecord(bytes))
     })
     atFailurePoint('commit: done')
     this.#watch.notice()
@@ -160,29 +166,12 @@ class LmdbEngine implements StateEngine {
     }
   }
 
-  async importState(base: ImportBase, entries: Iterable<KeyedEntry> | AsyncIterable<KeyedEntry>): Promise<void> {
-    this.#expectWritable()
-    validateImport(base)
-    const importer = new StateImporter(this.#store, this.#builder, base)
-    this.#transaction(() => importer.begin())
-    try {
-      let part: KeyedEntry[] = []
-      const addPart = () => {
-        this.#expectWritable()
-        this.#transaction(() => importer.add(part))
-        part = []
-      }
-      for await (const entry of entries) {
-        validateImport(base, entry)
-        if (part.push(entry) === IMPORT_PART) addPart()
-      }
-      addPart()
-      this.#transaction(() => importer.finish())
-    } catch (error) {
-      if (!this.#closed) withStoreErrors(() => dropUnfinishedImport(this.#store))
-      throw error
-    }
-    this.#watch.notice()
+  async beginImport(version: bigint, options: ImportOptions = {}): Promise<StateImport> {
+    validateImport(version, undefined)
+    return beginImport(this.#store, this.#builder, version, options, (work) => {
+      this.#expectWritable()
+      this.#transaction(work)
+    })
   }
 
   async flush(): Promise<void> {

@@ -28,8 +28,22 @@ export interface Block {
   readonly block: BlockInfo
 }
 
+/** What a store began with. */
+export interface StoreBase {
+  readonly version: bigint
+  /**
+   * Whether what the store does not hold at this version was not there: true for version 0 and for an imported state.
+   * A store whose commits began at a later version does not know what was written before.
+   */
+  readonly complete: boolean
+}
+
 /** An engine open for reading. */
 export interface StateEngineReader extends StateReader {
+  /** Undefined as long as nothing was committed. */
+  readonly base: StoreBase | undefined
+  /** What the newest commit was marked with. */
+  readonly mark: Uint8Array | undefined
   at(version?: bigint): EngineView
   /**
    * The block that a version belongs to.
@@ -46,6 +60,8 @@ export interface StateEngineReader extends StateReader {
 export interface CommitOptions {
   /** Identifies the chain: kept with the first commit, compared with every later one. */
   readonly chainId: number
+  /** Opaque bytes, up to 64 KiB, that stand for the ledger up to here; kept until the next commit. */
+  readonly mark?: Uint8Array | undefined
 }
 
 export interface PruneResult {
@@ -54,12 +70,34 @@ export interface PruneResult {
   readonly droppedEntries: number
 }
 
-/** Where the state that an empty store is given stands in its ledger. */
+/** What is said of an imported state when all of it is there. */
 export interface ImportBase {
   readonly chainId: number
-  /** Becomes the oldest and the latest version, and the first of its block. */
-  readonly version: bigint
+  /** Begins at the version of the state, which becomes the oldest and the latest. */
   readonly block: BlockInfo
+  /** As of a commit. */
+  readonly mark?: Uint8Array | undefined
+}
+
+/** The state at a version, on its way into an empty store. Nobody sees any of it before it is finished. */
+export interface StateImport {
+  readonly version: bigint
+  /** Entries taken in, also by an import before that was cut short and is gone on with. */
+  readonly entryCount: number
+  /** What the entries taken in last were marked with. */
+  readonly mark: Uint8Array | undefined
+  /**
+   * Takes entries in, all or none, some thousands at a time. Resolves when they are durable.
+   * @throws `duplicate_key`, `key_too_long`, `value_too_long`, `invalid_argument`, `store_full`
+   */
+  add(entries: readonly KeyedEntry[], mark?: Uint8Array): Promise<void>
+  /** Makes the state visible. @throws `invalid_argument` */
+  finish(base: ImportBase): Promise<void>
+}
+
+export interface ImportOptions {
+  /** Goes on with what an import of the same version left that was cut short; otherwise that is thrown away. */
+  readonly resume?: boolean
 }
 
 /** The one writer of a store. */
@@ -76,9 +114,8 @@ export interface StateWriter extends StateEngineReader {
    */
   prune(retainVersions: bigint): Promise<PruneResult>
   /**
-   * Fills an empty store with the state at a version, such as `engine.at(version).scan(empty)` of another. Nobody sees
-   * any of it before all of it is there; what was cut short is thrown away when a writer opens the store again.
-   * @throws `store_not_empty`, `duplicate_key`, `key_too_long`, `value_too_long`, `invalid_argument`
+   * Begins to fill an empty store with the state at a version. A commit throws away what was not finished.
+   * @throws `store_not_empty`, `invalid_argument`
    */
-  importState(base: ImportBase, entries: Iterable<KeyedEntry> | AsyncIterable<KeyedEntry>): Promise<void>
+  beginImport(version: bigint, options?: ImportOptions): Promise<StateImport>
 }

@@ -1,5 +1,6 @@
 import type { LedgerInfo } from '@ledger-state/core'
 import { type BlockInfo, isU64, LedgerStateError, type VersionWrites } from '@ledger-state/core'
+import { validateMark } from './mark.js'
 import type { ImportBase, KeyedEntry } from './ports.js'
 
 export const MAX_KEY_LENGTH = 65_536
@@ -114,11 +115,12 @@ export function windowStart(latestVersion: bigint, retainVersions: bigint): bigi
 }
 
 /** @throws `invalid_argument`, `key_too_long`, `value_too_long` */
-export function validateImport({ chainId, version, block }: ImportBase, entry?: KeyedEntry): void {
-  if (!entry) {
-    validateBatch([{ version, block, writes: [] }], chainId, undefined)
-    return
+export function validateImport(version: bigint, base: ImportBase | undefined, entry?: KeyedEntry): void {
+  if (base) {
+    validateBatch([{ version, block: base.block, writes: [] }], base.chainId, undefined)
+    validateMark(base.mark)
   }
+  if (!entry) return
   if (!isU64(entry.version) || entry.version > version || entry.value === null) {
     const message = `an entry of the state at version ${version} has no value or was written at ${String(entry.version)}`
     throw new LedgerStateError('invalid_argument', message)

@@ -1,7 +1,7 @@
 // Commits and prunes the known ledger until it is killed, or until it reaches a failure point so many times and kills
 // itself. Says each latest version that was acknowledged.
 import { setFailurePointHandler } from '../dist/failure-points.js'
-import { openStateEngine } from '../dist/index.js'
+import { importState, openStateEngine } from '../dist/index.js'
 import { KNOWN_CHAIN, knownVersion } from './known-ledger.ts'
 
 const [path, killAt, times] = process.argv.slice(2) as [string, string?, string?]
@@ -18,7 +18,7 @@ if (killAt?.startsWith('import')) {
     version: 0n,
     value: Buffer.from(`value ${at}`.padEnd(at % 100 === 0 ? 5_000 : 20)),
   }))
-  await engine.importState({ chainId: 7, version: 0n, block }, entries)
+  await importState(engine, { chainId: 7, version: 0n, block }, entries)
   process.stdout.write('0\n')
 } else {
   for (let version = engine.ledger ? engine.ledger.latestVersion + 1n : 0n; ; ) {

@@ -1,4 +1,4 @@
-import { openStateEngineReader } from '@ledger-state/state-engine'
+import { openStateEngineReader, type StoreBase } from '@ledger-state/state-engine'
 import { type Command, table } from '../command-line.js'
 import { noLedgerIn } from '../no-ledger.js'
 import { formatBytes, formatCount } from '../progress.js'
@@ -13,7 +13,7 @@ export const infoCommand: Command = {
   async run(input) {
     const engine = openStateEngineReader({ path: input.required('data-dir') })
     try {
-      const { ledger, stats } = engine
+      const { ledger, base, stats } = engine
       if (!ledger) throw noLedgerIn(input.required('data-dir'))
       const { latestBlock, oldestBlock } = ledger
       if (input.flag('json')) {
@@ -26,6 +26,8 @@ export const infoCommand: Command = {
           epoch: String(latestBlock.epoch),
           ledger_timestamp_usec: String(latestBlock.timestampUsec),
           oldest_ledger_timestamp_usec: String(oldestBlock.timestampUsec),
+          base: base!.version === 0n ? 'genesis' : base!.complete ? 'state' : 'assumed_empty',
+          base_version: String(base!.version),
           keys: stats.keys,
           history_entries: stats.historyEntries,
           blocks: stats.blocks,
@@ -37,6 +39,7 @@ export const infoCommand: Command = {
       const rows = [
         ['chain id', String(ledger.chainId)],
         ['versions', `${ledger.oldestVersion} to ${ledger.latestVersion}`],
+        ['base', describeBase(base!)],
         ['block heights', `${oldestBlock.height} to ${latestBlock.height}`],
         ['epoch', String(latestBlock.epoch)],
         ['ledger time', `${formatTime(latestBlock.timestampUsec)} (oldest ${formatTime(oldestBlock.timestampUsec)})`],
@@ -49,6 +52,12 @@ export const infoCommand: Command = {
       await engine.close()
     }
   },
+}
+
+function describeBase({ version, complete }: StoreBase): string {
+  if (version === 0n) return 'genesis'
+  if (complete) return `the state at version ${version}`
+  return `assumed empty before version ${version}: what was written there is not known to be absent`
 }
 
 function formatTime(timestampUsec: bigint): string {

@@ -7,9 +7,9 @@ import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../command-line.js'
 import { demoCurlLines } from '../demo/demo-examples.js'
 import { DEMO_CHAIN_ID, DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
-import { ingestInto } from '../ingest-into.js'
+import { type IngestSettings, ingestInto, parseIngestSettings } from '../ingest-into.js'
 import { parseServeSettings, serveDataDir } from '../serve-data-dir.js'
-import { dataDirOption, serveOptions } from '../shared-options.js'
+import { dataDirOption, ingestOptions, serveOptions } from '../shared-options.js'
 import { stopSignal } from '../stop-signal.js'
 
 /** Stands in the data folder while a first ingest is under way, so that one that was cut short is gone on with. */
@@ -25,12 +25,14 @@ export const startCommand: Command = {
       description: 'folder of the store (default data/<name of the source>)',
       required: false,
     },
-    from: { value: 'SOURCE', description: 'genesis.blob or ledger feed (default: the demonstration ledger)' },
+    from: { value: 'SOURCE', description: 'as of ingest (default: the demonstration ledger)' },
+    ...ingestOptions,
     ...serveOptions,
   },
   examples: ['ledger-state start', 'ledger-state start --from mainnet.genesis.blob'],
   async run(input) {
     const settings = parseServeSettings(input)
+    const ingestSettings = parseIngestSettings(input)
     const signal = stopSignal()
     const from = input.option('from')
     const dataDir = input.option('data-dir') ?? join('data', from === undefined ? 'demo' : basename(from))
@@ -39,8 +41,8 @@ export const startCommand: Command = {
     const retain = settings.retain ?? (isDemo ? DEMO_WINDOW : undefined)
 
     if (await needsIngest(dataDir)) {
-      const source = isDemo ? openDemoLedger() : await openSource(from)
-      await ingestMarked(dataDir, source, retain, signal)
+      const source = isDemo ? openDemoLedger() : await openSource(from, ingestSettings.source)
+      await ingestMarked(dataDir, source, { ...ingestSettings, retain, signal })
     }
     if (signal.aborted) return
     await serveDataDir(dataDir, settings, signal, (address, ledger) => {
@@ -68,12 +70,11 @@ async function needsIngest(dataDir: string): Promise<boolean> {
 async function ingestMarked(
   dataDir: string,
   source: LedgerSource,
-  retain: bigint | undefined,
-  signal: AbortSignal,
+  options: IngestSettings & { readonly signal: AbortSignal },
 ): Promise<void> {
   const mark = join(dataDir, INGESTING_MARK)
   await mkdir(dataDir, { recursive: true })
   await writeFile(mark, `${source.description}\n`)
-  await ingestInto(dataDir, source, { retain, signal })
-  if (!signal.aborted) await rm(mark)
+  await ingestInto(dataDir, source, options)
+  if (!options.signal.aborted) await rm(mark)
 }

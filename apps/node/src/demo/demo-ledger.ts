@@ -44,6 +44,7 @@ export function openDemoLedger(): LedgerSource {
   return {
     description: 'demonstration ledger',
     chainId: DEMO_CHAIN_ID,
+    mark: undefined,
     get position() {
       return `version ${done - 1}`
     },

@@ -1,0 +1,150 @@
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isU64, LedgerStateError } from '@ledger-state/core'
+import { readContent } from './compressed-file.js'
+
+/** Manifests of the largest backups list some thousands of chunks. */
+const MAX_MANIFEST_BYTES = 64 * 1024 * 1024
+
+const METADATA_FOLDER = 'metadata'
+const METADATA_NAME = /\.meta(\.gz|\.zst)?$/
+const SUFFIXES = ['', '.gz', '.zst']
+
+export const TRANSACTION_MANIFEST = 'transaction.manifest'
+export const STATE_MANIFEST = 'state.manifest'
+
+/** A file of a backup under the name by which manifests call it, which may lack the suffix of its compression. */
+export function resolveBackupFile(root: string, handle: string): string {
+  if (handle.startsWith('/') || handle.split('/').includes('..')) {
+    throw new LedgerStateError(
+      'invalid_backup',
+      `the file ${JSON.stringify(handle)} lies outside the backup in ${root}`,
+    )
+  }
+  const path = SUFFIXES.map((suffix) => join(root, handle + suffix)).find((candidate) => existsSync(candidate))
+  if (path) return path
+  throw new LedgerStateError(
+    'invalid_backup',
+    `the backup lacks ${join(root, handle)} (nor is it there as .gz or .zst)`,
+  )
+}
+
+/** Whether a folder holds the file, in whatever compression. */
+export function hasBackupFile(root: string, handle: string): boolean {
+  return SUFFIXES.some((suffix) => existsSync(join(root, handle + suffix)))
+}
+
+export interface TransactionBackupEntry {
+  readonly firstVersion: bigint
+  readonly lastVersion: bigint
+  readonly manifest: string
+}
+
+export interface SnapshotEntry {
+  readonly version: bigint
+  readonly manifest: string
+}
+
+export interface BackupContents {
+  /** In ascending order of their first versions. */
+  readonly transactions: readonly TransactionBackupEntry[]
+  readonly snapshots: readonly SnapshotEntry[]
+}
+
+/** Reads the metadata lines of a backup. @throws `invalid_backup` naming the file and the line */
+export async function readBackupMetadata(root: string): Promise<BackupContents> {
+  const transactions: TransactionBackupEntry[] = []
+  const snapshots: SnapshotEntry[] = []
+  for (const path of await metadataFiles(root)) {
+    const text = (await readContent(path, MAX_MANIFEST_BYTES)).toString('utf8')
+    for (const [at, line] of text.split('\n').entries()) {
+      if (line.trim() === '') continue
+      const members = new ManifestMembers(parseJson(line, `${path}, line ${at + 1}`), `${path}, line ${at + 1}`)
+      const backup = members.optional('TransactionBackup')
+      if (backup) {
+        const [firstVersion, lastVersion] = [backup.version('first_version'), backup.version('last_version')]
+        transactions.push({ firstVersion, lastVersion, manifest: backup.text('manifest') })
+      }
+      const snapshot = members.optional('StateSnapshotBackup')
+      if (snapshot) snapshots.push({ version: snapshot.version('version'), manifest: snapshot.text('manifest') })
+    }
+  }
+  transactions.sort((a, b) => (a.firstVersion < b.firstVersion ? -1 : a.firstVersion > b.firstVersion ? 1 : 0))
+  return { transactions, snapshots }
+}
+
+/** Whether a folder looks like the root of a backup. */
+export async function isBackupRoot(path: string): Promise<boolean> {
+  return (await metadataFiles(path)).length > 0
+}
+
+/** Metadata stands in a folder of its own, or, in older backups and copies of them, beside the others. */
+async function metadataFiles(root: string): Promise<string[]> {
+  for (const folder of [join(root, METADATA_FOLDER), root]) {
+    if (!existsSync(folder)) continue
+    const names = (await readdir(folder)).filter((name) => METADATA_NAME.test(name)).sort()
+    if (names.length > 0) return names.map((name) => join(folder, name))
+  }
+  return []
+}
+
+export async function readManifest(root: string, handle: string): Promise<ManifestMembers> {
+  const path = resolveBackupFile(root, handle)
+  const text = (await readContent(path, MAX_MANIFEST_BYTES)).toString('utf8')
+  return new ManifestMembers(parseJson(text, path), path)
+}
+
+function parseJson(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new LedgerStateError('invalid_backup', `${place} is no JSON text: ${(cause as Error).message}`, {}, { cause })
+  }
+}
+
+/** Members of a JSON object, each read as what it has to be. */
+export class ManifestMembers {
+  readonly place: string
+  readonly #members: Readonly<Record<string, unknown>>
+
+  constructor(value: unknown, place: string) {
+    this.place = place
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw this.#fault('is no JSON object')
+    this.#members = value as Readonly<Record<string, unknown>>
+  }
+
+  /** Versions and indexes are whole numbers in JSON, exact below 2^53. */
+  version(name: string): bigint {
+    const value = this.#members[name]
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || !isU64(BigInt(value))) {
+      throw this.#fault(`has ${JSON.stringify(value)} for "${name}", a whole number is expected`)
+    }
+    return BigInt(value)
+  }
+
+  text(name: string): string {
+    const value = this.#members[name]
+    if (typeof value !== 'string') throw this.#fault(`has ${JSON.stringify(value)} for "${name}", a text is expected`)
+    return value
+  }
+
+  optionalText(name: string): string | undefined {
+    return (this.#members[name] ?? undefined) === undefined ? undefined : this.text(name)
+  }
+
+  optional(name: string): ManifestMembers | undefined {
+    const value = this.#members[name]
+    return value === undefined ? undefined : new ManifestMembers(value, `${this.place}, "${name}"`)
+  }
+
+  list(name: string): ManifestMembers[] {
+    const value = this.#members[name]
+    if (!Array.isArray(value)) throw this.#fault(`has no array "${name}"`)
+    return value.map((element, at) => new ManifestMembers(element, `${this.place}, "${name}"[${at}]`))
+  }
+
+  #fault(why: string): LedgerStateError {
+    return new LedgerStateError('invalid_backup', `${this.place} ${why}`)
+  }
+}

@@ -1,0 +1,20 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { isLedgerStateError } from '@ledger-state/core'
+import { type ProofJob, type ProofReply, runProofJob } from './chunk-prover.js'
+import { LedgerHasher } from './ledger-hasher.js'
+
+// Errors of ours are sent as their parts: a copy of one would be no `LedgerStateError` on the other side.
+
+const hasher = new LedgerHasher(workerData as string)
+
+async function answer(job: ProofJob): Promise<ProofReply> {
+  try {
+    return { result: await runProofJob(job, hasher) }
+  } catch (error) {
+    if (!isLedgerStateError(error)) return { crash: error }
+    const { code, message, fields } = error
+    return { failure: { code, message, fields } }
+  }
+}
+
+parentPort!.on('message', async (job: ProofJob) => parentPort!.postMessage(await answer(job)))

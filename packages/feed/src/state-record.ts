@@ -1,0 +1,24 @@
+import type { Buffer } from 'node:buffer'
+import { ByteReader } from '@ledger-state/core'
+import { readStateKey, skipStateValueMetadata } from './write-set.js'
+
+export interface StateRecord {
+  /** In database form. */
+  readonly key: Uint8Array
+  readonly value: Uint8Array
+  /** BCS of the state value, metadata included: what its hash is made of. */
+  readonly stateValue: Uint8Array
+}
+
+/** A record of a state snapshot: StateKey, StateValue (0 bytes, 1 bytes and metadata). @throws `invalid_bcs` */
+export function readStateRecord(bytes: Buffer): StateRecord {
+  const reader = new ByteReader(bytes)
+  const key = readStateKey(reader)
+  const start = reader.offset
+  const tag = reader.readUleb128()
+  if (tag > 1) throw reader.fault(`unknown variant ${tag} of state value`, start)
+  const value = reader.readByteString()
+  if (tag === 1) skipStateValueMetadata(reader)
+  reader.expectEnd()
+  return { key, value, stateValue: bytes.subarray(start) }
+}

@@ -1,0 +1,202 @@
+import type { Buffer } from 'node:buffer'
+import { basename, dirname, resolve } from 'node:path'
+import { ByteReader, ByteWriter, LedgerStateError } from '@ledger-state/core'
+import { type ManifestMembers, readManifest, resolveBackupFile, STATE_MANIFEST } from './backup-directory.js'
+import { atRecord, proveStateRoot, type StateChunk } from './chunk-proof.js'
+import { type ChunkProver, createChunkProver } from './chunk-prover.js'
+import { LedgerClock } from './ledger-clock.js'
+import { LedgerHasher } from './ledger-hasher.js'
+import { readRecords } from './record-file.js'
+import type { LedgerSource, SourceOptions, StateBase, StateDescription, StateEntryRecord, StatePart } from './source.js'
+import { readStateRecord } from './state-record.js'
+
+/** Entries of a part at most. */
+const PART_ENTRIES = 5_000
+
+/** Reads a folder with a `state.manifest`: the whole state at a version. @throws `invalid_backup`, `verification_failed` */
+export async function openStateSnapshot(folder: string, options: SourceOptions): Promise<LedgerSource> {
+  const root = dirname(resolve(folder))
+  const manifest = await readManifest(root, `${basename(resolve(folder))}/${STATE_MANIFEST}`)
+  const version = manifest.version('version')
+  const hasher = new LedgerHasher(options.hashSalt)
+  const verify = options.verify !== false
+  const proof = verify
+    ? await proveStateRoot(resolveBackupFile(root, manifest.text('proof')), version, hasher)
+    : undefined
+  const rootHash = manifest.text('root_hash').replace(/^0x/, '')
+  if (proof && proof.stateRoot.toString('hex') !== rootHash) {
+    const message = `${manifest.place} names the state root ${rootHash}, but its proof proves ${proof.stateRoot.toString('hex')}`
+    throw new LedgerStateError('verification_failed', message)
+  }
+  const members = manifest.list('chunks')
+  const chunks = members.map((member, at) => toChunk(root, member, at === members.length - 1, verify))
+  expectContiguous(manifest, chunks)
+  const prover = verify ? createChunkProver(hasher) : undefined
+  const snapshot = new Snapshot(version, manifest.version('epoch'), chunks, proof && { ...proof, prover: prover! })
+  return {
+    description: `state snapshot at version ${version}`,
+    get chainId() {
+      return snapshot.clock.state.chainId
+    },
+    base: snapshot,
+    get position() {
+      return snapshot.position
+    },
+    get mark() {
+      return proof?.frontier
+    },
+    get progress() {
+      return { done: snapshot.done, total: Number(chunks.at(-1)!.lastIndex) + 1, unit: 'entries' as const }
+    },
+    // What follows the state is in other sources.
+    async *versions() {},
+    async close() {
+      await prover?.close()
+    },
+  }
+}
+
+function toChunk(root: string, member: ManifestMembers, isLast: boolean, verify: boolean): StateChunk {
+  return {
+    path: resolveBackupFile(root, member.text('blobs')),
+    proofPath: verify ? resolveBackupFile(root, member.text('proof')) : '',
+    firstIndex: member.version('first_idx'),
+    lastIndex: member.version('last_idx'),
+    isLast,
+  }
+}
+
+function expectContiguous(manifest: ManifestMembers, chunks: readonly StateChunk[]): void {
+  let next = 0n
+  for (const { path, firstIndex, lastIndex } of chunks) {
+    if (firstIndex !== next || lastIndex < firstIndex) {
+      const message = `${manifest.place}: ${path} holds entries ${firstIndex} to ${lastIndex}, expected from ${next} on`
+      throw new LedgerStateError('invalid_backup', message)
+    }
+    next = lastIndex + 1n
+  }
+  if (next === 0n) throw new LedgerStateError('invalid_backup', `${manifest.place} lists no chunk`)
+}
+
+interface Proof {
+  readonly stateRoot: Buffer
+  readonly frontier: Uint8Array
+  readonly prover: ChunkProver
+}
+
+/** Where a reading of a snapshot stands. */
+interface SnapshotMark {
+  /** Entry of the state that comes next. */
+  readonly next: bigint
+  /** The tree before the chunk that holds it; undefined before the first. */
+  readonly tree: Uint8Array | undefined
+}
+
+class Snapshot implements StateBase {
+  readonly version: bigint
+  position = ''
+  done = 0
+  clock = new LedgerClock()
+  readonly #epoch: bigint
+  readonly #chunks: readonly StateChunk[]
+  readonly #proof: Proof | undefined
+
+  constructor(version: bigint, epoch: bigint, chunks: readonly StateChunk[], proof: Proof | undefined) {
+    this.version = version
+    this.#epoch = epoch
+    this.#chunks = chunks
+    this.#proof = proof
+  }
+
+  async *parts(after: Uint8Array | undefined): AsyncGenerator<StatePart> {
+    const mark = after && this.#readMark(after)
+    const next = mark?.next ?? 0n
+    const from = this.#chunks.findIndex(({ lastIndex }) => lastIndex >= next)
+    if (from < 0) return
+    const chunks = this.#chunks.slice(from)
+    let tree = mark?.tree
+    let proven = this.#prove(chunks[0]!, tree)
+    for (const [at, chunk] of chunks.entries()) {
+      const treeAfter = await proven
+      const following = chunks[at + 1]
+      // The next chunk is proven while this one is read; a failure is met when its turn comes.
+      proven = following ? this.#prove(following, treeAfter) : proven
+      proven.catch(() => {})
+      yield* this.#readChunk(chunk, next, tree, treeAfter)
+      tree = treeAfter
+    }
+  }
+
+  async #prove(chunk: StateChunk, before: Uint8Array | undefined): Promise<Uint8Array | undefined> {
+    return this.#proof?.prover.proveState(chunk, this.#proof.stateRoot, before)
+  }
+
+  async *#readChunk(
+    chunk: StateChunk,
+    from: bigint,
+    tree: Uint8Array | undefined,
+    treeAfter: Uint8Array | undefined,
+  ): AsyncGenerator<StatePart> {
+    let index = chunk.firstIndex
+    let entries: StateEntryRecord[] = []
+    const part = (): StatePart => {
+      const isEnd = index > chunk.lastIndex
+      const taken = { entries, mark: this.#writeMark({ next: index, tree: isEnd ? treeAfter : tree }) }
+      entries = []
+      this.done = Number(index)
+      return taken
+    }
+    for await (const records of readRecords(chunk.path)) {
+      for (const record of records) {
+        const at = Number(index - chunk.firstIndex)
+        if (index > chunk.lastIndex) break
+        index++
+        if (index <= from) continue
+        this.position = `${chunk.path}, record ${at}`
+        const { key, value } = atRecord(chunk.path, at, undefined, () => readStateRecord(record))
+        this.clock.observeEntry(key, value)
+        entries.push({ key, version: this.version, value })
+        if (entries.length === PART_ENTRIES) yield part()
+      }
+    }
+    if (index <= chunk.lastIndex) {
+      throw new LedgerStateError('invalid_backup', `${chunk.path} ends before entry ${index} of the state`)
+    }
+    yield part()
+  }
+
+  describe(): StateDescription {
+    const { chainId, height, timestampUsec } = this.clock.state
+    if (chainId === undefined || height === undefined || timestampUsec === undefined) {
+      const message = `the state at version ${this.version} lacks 0x1::chain_id::ChainId, 0x1::block::BlockResource or 0x1::timestamp::CurrentTimeMicroseconds`
+      throw new LedgerStateError('invalid_backup', message)
+    }
+    // A snapshot is of the end of an epoch: the state says the next one already, the manifest the one that ends.
+    return { chainId, block: { height, epoch: this.#epoch, timestampUsec }, mark: this.#proof?.frontier }
+  }
+
+  // u64 next entry | options of u8 chain id, u64 height, u64 time | option of the tree, as it writes itself
+  #writeMark({ next, tree }: SnapshotMark): Uint8Array {
+    const writer = new ByteWriter().u64(next)
+    const { chainId, height, timestampUsec } = this.clock.state
+    writer.bool(chainId !== undefined)
+    if (chainId !== undefined) writer.u8(chainId)
+    for (const number of [height, timestampUsec]) {
+      writer.bool(number !== undefined)
+      if (number !== undefined) writer.u64(number)
+    }
+    writer.bool(tree !== undefined)
+    if (tree) writer.byteString(tree)
+    return writer.toBytes()
+  }
+
+  #readMark(mark: Uint8Array): SnapshotMark {
+    const reader = new ByteReader(mark)
+    const next = reader.readU64()
+    const chainId = reader.readBool() ? reader.readU8() : undefined
+    const height = reader.readBool() ? reader.readU64() : undefined
+    const timestampUsec = reader.readBool() ? reader.readU64() : undefined
+    this.clock = new LedgerClock({ chainId, height, timestampUsec })
+    return { next, tree: reader.readBool() ? reader.readByteString() : undefined }
+  }
+}

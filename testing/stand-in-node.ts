@@ -1,0 +1,70 @@
+// A node's REST API over a made-up ledger, with the faults that real ones have.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { restPage, SYNTHETIC_CHAIN_ID, type SyntheticChain } from './synthetic-chain.ts'
+
+export interface StandInNode {
+  readonly url: string
+  /** Start versions of the pages asked for. */
+  readonly starts: number[]
+  /** What is served; may be exchanged for another. */
+  chain: SyntheticChain
+  /** Newest version told of; those behind it are not there yet. */
+  latest: number
+  oldest: number
+  /** Answers the next requests in the place of the node, one each. */
+  readonly faults: ((request: IncomingMessage, response: ServerResponse) => void)[]
+  close(): Promise<void>
+}
+
+/** Most that a page holds, whatever is asked for. */
+const MAX_PAGE = 100
+
+export async function startStandInNode(chain: SyntheticChain): Promise<StandInNode> {
+  const server = createServer((request, response) => {
+    const fault = node.faults.shift()
+    if (fault) fault(request, response)
+    else answer(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const node: StandInNode = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    starts: [],
+    chain,
+    latest: Number(chain.latestVersion),
+    oldest: 0,
+    faults: [],
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+  return node
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    const url = new URL(request.url!, node.url)
+    response.setHeader('x-aptos-chain-id', SYNTHETIC_CHAIN_ID)
+    response.setHeader('x-aptos-ledger-version', node.latest)
+    if (url.pathname === '/v1') {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ chain_id: SYNTHETIC_CHAIN_ID, ledger_version: String(node.latest) }))
+      return
+    }
+    const start = Number(url.searchParams.get('start'))
+    const limit = Math.min(MAX_PAGE, Number(url.searchParams.get('limit')), node.latest - start + 1)
+    node.starts.push(start)
+    if (start > node.latest) sendError(response, 404, 'version_not_found')
+    else if (start < node.oldest) sendError(response, 410, 'version_pruned')
+    else {
+      response.setHeader('content-type', 'application/x-bcs')
+      response.end(restPage(node.chain, start, limit))
+    }
+  }
+}
+
+export function sendError(response: ServerResponse, status: number, code: string): void {
+  response.statusCode = status
+  response.setHeader('content-type', 'application/json')
+  response.end(JSON.stringify({ message: code, error_code: code }))
+}
