@@ -62,7 +62,11 @@ export class SyntheticChain {
   }
 
   hash(name: string, ...parts: Uint8Array[]): Buffer {
-    const hash = createHash('sha3-256').update(createHash('sha3-256').update(this.#salt + name).digest())
+    const hash = createHash('sha3-256').update(
+      createHash('sha3-256')
+        .update(this.#salt + name)
+        .digest(),
+    )
     for (const part of parts) hash.update(part)
     return hash.digest()
   }
@@ -90,10 +94,26 @@ export class SyntheticChain {
 
   ledgerInfo(): Uint8Array {
     const version = this.latestVersion
-    const writer = new ByteWriter().u8(0).u64(this.#epoch).u64(9n).bytes(this.hash('Block')).bytes(this.accumulatorRoot())
-    writer.u64(version).u64(this.#time).u8(1).u64(this.#epoch + 1n).uleb128(1).bytes(this.hash('Validator'))
+    const writer = new ByteWriter()
+      .u8(0)
+      .u64(this.#epoch)
+      .u64(9n)
+      .bytes(this.hash('Block'))
+      .bytes(this.accumulatorRoot())
+    writer
+      .u64(version)
+      .u64(this.#time)
+      .u8(1)
+      .u64(this.#epoch + 1n)
+      .uleb128(1)
+      .bytes(this.hash('Validator'))
     writer.byteString(this.hash('PublicKey')).u64(7n)
-    return writer.bytes(this.hash('Consensus')).byteString(Uint8Array.of(0x80)).u8(1).byteString(this.hash('Sig')).toBytes()
+    return writer
+      .bytes(this.hash('Consensus'))
+      .byteString(Uint8Array.of(0x80))
+      .u8(1)
+      .byteString(this.hash('Sig'))
+      .toBytes()
   }
 
   /** Key hash and entry of each state item behind a version, in the order of the hashes. */
@@ -175,7 +195,11 @@ export class SyntheticChain {
     }
     const metadata = new ByteWriter().u8(this.#height % 2n === 0n ? 2 : 5)
     if (this.#height % 2n === 1n) metadata.u8(0)
-    metadata.bytes(this.hash('BlockId', u64(this.#height))).u64(epoch).u64(this.#height).bytes(Buffer.alloc(32, 3))
+    metadata
+      .bytes(this.hash('BlockId', u64(this.#height)))
+      .u64(epoch)
+      .u64(this.#height)
+      .bytes(Buffer.alloc(32, 3))
     metadata.byteString(Uint8Array.of(1, 2)).uleb128(1).u32(6).u64(this.#time)
     const block = { height: this.#height, epoch, timestampUsec: this.#time }
     const events = this.#someEvents(1)
@@ -188,7 +212,10 @@ export class SyntheticChain {
       const events = this.#someEvents(this.#below(4))
       this.#add(this.#userTransaction(), events, encoded.writeSet, some, encoded.expected, undefined, false)
     }
-    const checkpoint = new ByteWriter().u8(3).bytes(this.hash('Checkpoint', u64(this.#height))).toBytes()
+    const checkpoint = new ByteWriter()
+      .u8(3)
+      .bytes(this.hash('Checkpoint', u64(this.#height)))
+      .toBytes()
     const nothing = encodeWriteSet([])
     this.#add(checkpoint, Uint8Array.of(0), nothing.writeSet, [], nothing.expected, undefined, true)
   }
@@ -198,7 +225,11 @@ export class SyntheticChain {
     const writer = new ByteWriter().u8(0)
     for (let rest = 40 + this.#below(200); rest > 0; rest--) writer.u8(this.#below(4) === 0 ? 0 : this.#below(256))
     writer.bytes(new Uint8Array(this.#below(160))).u8(SYNTHETIC_CHAIN_ID)
-    return writer.u8(0).byteString(this.hash('Key')).byteString(Buffer.alloc(64, this.#below(256))).toBytes()
+    return writer
+      .u8(0)
+      .byteString(this.hash('Key'))
+      .byteString(Buffer.alloc(64, this.#below(256)))
+      .toBytes()
   }
 
   #add(
@@ -221,7 +252,10 @@ export class SyntheticChain {
     this.records.push(partial)
     const info = new ByteWriter().u8(0).u64(version === 0 ? 0n : 17n)
     writeStatus(info, version === 0 ? 0 : this.#below(8))
-    info.bytes(this.hash('Transaction', transaction)).bytes(this.#eventRoot(events)).bytes(this.hash('WriteSet', writeSet))
+    info
+      .bytes(this.hash('Transaction', transaction))
+      .bytes(this.#eventRoot(events))
+      .bytes(this.hash('WriteSet', writeSet))
     info.bool(hasRoot)
     if (hasRoot) info.bytes(this.stateRoot(version))
     info.bool(false)
@@ -284,14 +318,26 @@ interface SyntheticWrite {
 /** `kind` is the tag of the write op. */
 function write(key: Uint8Array, bcsKey: Uint8Array, kind: number, value: Uint8Array): SyntheticWrite {
   const deletes = kind === 2 || kind === 5
-  const metadata = kind < 3 ? undefined : new ByteWriter().u8(kind === 4 ? 1 : 0).u64(1n).u64(2n)
+  const metadata =
+    kind < 3
+      ? undefined
+      : new ByteWriter()
+          .u8(kind === 4 ? 1 : 0)
+          .u64(1n)
+          .u64(2n)
   if (kind === 4) metadata!.u64(3n)
   const op = new ByteWriter().u8(kind)
   if (!deletes) op.byteString(value)
   if (metadata) op.bytes(metadata.toBytes())
   const stateValue = new ByteWriter().u8(metadata ? 1 : 0).byteString(value)
   if (metadata) stateValue.bytes(metadata.toBytes())
-  return { key, bcsKey, op: op.toBytes(), value: deletes ? null : value, stateValue: deletes ? undefined : stateValue.toBytes() }
+  return {
+    key,
+    bcsKey,
+    op: op.toBytes(),
+    value: deletes ? null : value,
+    stateValue: deletes ? undefined : stateValue.toBytes(),
+  }
 }
 
 function tableItem(handle: Uint8Array, item: Uint8Array, kind: number, value: Uint8Array): SyntheticWrite {
@@ -321,7 +367,9 @@ function encodeWriteSet(writes: readonly SyntheticWrite[]) {
 const EVENT_LENGTH = 1 + 8 + 32 + 8 + 2 + 9
 
 function splitEvents(events: Uint8Array): Uint8Array[] {
-  return Array.from({ length: events[0]! }, (_, at) => events.subarray(1 + at * EVENT_LENGTH, 1 + (at + 1) * EVENT_LENGTH))
+  return Array.from({ length: events[0]! }, (_, at) =>
+    events.subarray(1 + at * EVENT_LENGTH, 1 + (at + 1) * EVENT_LENGTH),
+  )
 }
 
 /** Success mostly, and each other status with each of its forms. */
@@ -470,7 +518,10 @@ function padded(text: string): Buffer {
 
 function u64(...numbers: (bigint | number)[]): Uint8Array {
   const [value, more] = [BigInt(numbers[0]!), Number(numbers[1] ?? 0)]
-  return new ByteWriter().u64(value).bytes(new Uint8Array(more * 8)).toBytes()
+  return new ByteWriter()
+    .u64(value)
+    .bytes(new Uint8Array(more * 8))
+    .toBytes()
 }
 
 function createRandom(seed: number): () => number {

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { runCodecSuite } from './codec-suite.js'
 import { runCommitSuite } from './commit-suite.js'
 import { runHttpSuite } from './http-suite.js'
+import { runIngestSuite } from './ingest-suite.js'
 import { runLookupSuite } from './lookup-suite.js'
 import { runPruneSuite } from './prune-suite.js'
 
@@ -14,11 +15,13 @@ Suites (default: all):
   lookup  one look-up of the engine beside bare lmdb, and beside the layouts of others on lmdb, LevelDB and SQLite
   commit  ingest and durable commits beside bare lmdb; size on disk
   prune   pruning beside ingest, the size of the file under both, and what readers feel of them
+  ingest  a backup taken in, proven and not, beside reading its files and bare lmdb puts of what it writes
   http    requests beside fastify and node:http that answer a constant, and latencies under half the load
 
 Options:
   --keys N      keys of lookup, commit and prune (default 100000; 10⁶ takes minutes and 3 GB of disk)
   --no-peers    lookup: only the engine and its floor
+  --source DIR  ingest: what is taken in (default ../shared/data/backup); --hash-salt SALT as of ingest
   --windows N   prune: windows of writes that pass through (default 20)
   --help        show this text
 `
@@ -28,6 +31,8 @@ const { values, positionals } = parseArgs({
     keys: { type: 'string', default: '100000' },
     peers: { type: 'boolean', default: true },
     windows: { type: 'string', default: '20' },
+    source: { type: 'string' },
+    'hash-salt': { type: 'string' },
     help: { type: 'boolean' },
   },
   allowNegative: true,
@@ -39,6 +44,7 @@ const SUITES: Readonly<Record<string, () => void | Promise<void>>> = {
   lookup: () => runLookupSuite({ keys, peers: values.peers }),
   commit: () => runCommitSuite({ keys }),
   prune: () => runPruneSuite({ keys, windows: Number(values.windows) }),
+  ingest: () => runIngestSuite({ source: values.source, hashSalt: values['hash-salt'] }),
   http: runHttpSuite,
 }
 const chosen = positionals.length > 0 ? positionals : Object.keys(SUITES)

@@ -1,5 +1,5 @@
 import { type BlockInfo, isLedgerStateError, LedgerStateError, type VersionWrites } from '@ledger-state/core'
-import type { LedgerSource, ReadingPoint, StateBase } from '@ledger-state/feed'
+import type { LedgerSource, Reading, StateBase } from '@ledger-state/feed'
 import type { StateEngine } from '@ledger-state/state-engine'
 import type { IngestCounters, ProgressReporter } from './progress.js'
 
@@ -83,6 +83,10 @@ class Ingest {
       const message = `the state at version ${base.version} goes under an empty store; this one holds versions up to ${held.latestVersion}`
       throw new LedgerStateError('store_not_empty', message)
     }
+    const { complete } = base
+    if (!complete && !this.#options.assumeEmptyBase) {
+      throw baseMissing(`${this.#source.position}: the state at version ${base.version} was begun without a base`)
+    }
     const state = await this.#engine.beginImport(base.version, { resume: true })
     if (state.entryCount > 0) this.#notice(`going on behind entry ${state.entryCount} of the state`)
     for await (const { entries, mark } of base.parts(state.mark)) {
@@ -93,12 +97,12 @@ class Ingest {
       if (this.#isStopped) return
     }
     const description = base.describe()
-    await this.#named(() => state.finish(description))
+    await this.#named(() => state.finish({ ...description, complete }))
     this.#counters.latestVersion = base.version
   }
 
   async #takeVersions(): Promise<void> {
-    const { from, to, signal } = this.#options
+    const { from, to } = this.#options
     const held = this.#engine.ledger
     if (held && from !== undefined && from > held.latestVersion + 1n) {
       const message = `version ${from} is asked for, but the store goes on at version ${held.latestVersion + 1n}`
@@ -108,12 +112,7 @@ class Ingest {
     const isEnough = () => to !== undefined && expected !== undefined && expected > to
     if (isEnough()) return
     // From the newest version held on, so that it can be compared.
-    const point = this.#readingPoint(held?.latestVersion ?? from)
-    for await (const record of this.#source.versions(point, signal)) {
-      if (!record) {
-        await this.#flush()
-        continue
-      }
+    for await (const record of this.#source.versions(this.#readingFrom(held?.latestVersion ?? from))) {
       if (expected === undefined) {
         if (record.version < (from ?? 0n)) continue
         if (!this.#mayBeginAt(record)) continue
@@ -129,17 +128,22 @@ class Ingest {
     }
   }
 
-  #readingPoint(version: bigint | undefined): ReadingPoint {
-    const { engine } = { engine: this.#engine }
-    return { version, mark: engine.mark, read: (key) => (engine.ledger ? engine.at().get(key) : undefined) }
+  #readingFrom(version: bigint | undefined): Reading {
+    const engine = this.#engine
+    return {
+      version,
+      mark: engine.mark,
+      read: (key) => (engine.ledger ? engine.at().get(key) : undefined),
+      signal: this.#options.signal,
+      onIdle: () => this.#flush(),
+    }
   }
 
   /** Whether an empty store can begin with a version: with 0, or, on the assumption of an empty base, with any block. */
   #mayBeginAt({ version, block }: VersionWrites): boolean {
     if (version === 0n) return true
     if (!this.#options.assumeEmptyBase) {
-      const message = `${this.#source.position}: version ${version}, but the store is empty: what was written before is not known. Ingest the genesis or a state snapshot first, or give --assume-empty-base to take it for nothing`
-      throw new LedgerStateError('base_missing', message, { found: version })
+      throw baseMissing(`${this.#source.position}: version ${version}, but the store is empty`)
     }
     if (!block) return false
     this.#notice(`begins at version ${version} on an assumed empty base: what was written before is not known`)
@@ -215,6 +219,11 @@ class Ingest {
     const message = `${this.#source.position}: version ${version} is another than the one that the store holds: a fork, or another ledger`
     throw new LedgerStateError('ledger_fork', message, { version })
   }
+}
+
+function baseMissing(what: string): LedgerStateError {
+  const message = `${what}: what was written before is not known. Ingest the genesis or a state snapshot first, or give --assume-empty-base to take it for nothing`
+  return new LedgerStateError('base_missing', message)
 }
 
 function sameBlock(a: BlockInfo, b: BlockInfo): boolean {

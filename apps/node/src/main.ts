@@ -2,6 +2,7 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import { type Command, helpText, parseCommandInput, table, usageError } from './command-line.js'
 import { checkCommand } from './commands/check.js'
+import { exportCommand } from './commands/export.js'
 import { getBalanceCommand, getRawItemCommand, getTableItemCommand } from './commands/get.js'
 import { infoCommand } from './commands/info.js'
 import { ingestCommand } from './commands/ingest.js'
@@ -21,6 +22,7 @@ const COMMANDS: readonly Command[] = [
   pruneCommand,
   checkCommand,
   snapshotCommand,
+  exportCommand,
 ]
 
 const EXIT_FAILED = 1

@@ -19,7 +19,7 @@ const TERMINAL_INTERVAL_MS = 200
 const LOG_INTERVAL_MS = 10_000
 
 /** One line that is rewritten on a terminal, one line every ten seconds elsewhere. */
-export function createProgressReporter(stream: NodeJS.WriteStream): ProgressReporter {
+export function createProgressReporter(stream: NodeJS.WriteStream, doing = 'ingesting'): ProgressReporter {
   const began = performance.now()
   const interval = stream.isTTY ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS
   let last = began
@@ -29,7 +29,7 @@ export function createProgressReporter(stream: NodeJS.WriteStream): ProgressRepo
       const now = performance.now()
       if (now - last < interval) return
       last = now
-      const line = progressLine(counters, progress, (now - began) / 1000)
+      const line = `${doing}: ${progressText(counters, progress, (now - began) / 1000)}`
       stream.write(stream.isTTY ? `\r\u001b[K${line}` : `${line}\n`)
       drawn = stream.isTTY
     },
@@ -39,7 +39,7 @@ export function createProgressReporter(stream: NodeJS.WriteStream): ProgressRepo
   }
 }
 
-function progressLine(counters: IngestCounters, { done, total }: SourceProgress, seconds: number): string {
+function progressText(counters: IngestCounters, { done, total }: SourceProgress, seconds: number): string {
   const { entries, writes, bytes, latestVersion } = counters
   const share = total > 0 ? done / total : 0
   const left = share > 0.001 ? `, ${formatDuration((seconds * (1 - share)) / share)} left` : ''
@@ -47,7 +47,7 @@ function progressLine(counters: IngestCounters, { done, total }: SourceProgress,
     latestVersion === undefined ? `${formatCount(entries)} entries of the state` : `version ${latestVersion}`
   const rate = `${formatCount(Math.round((entries + writes) / seconds))} writes/s`
   const amount = `${formatBytes(bytes)}, ${formatBytes(Math.round(bytes / seconds))}/s`
-  return `ingesting: ${place}, ${(share * 100).toFixed(1)} %, ${rate}, ${amount}${left}`
+  return `${place}, ${(share * 100).toFixed(1)} %, ${rate}, ${amount}${left}`
 }
 
 export function formatCount(count: number | bigint): string {

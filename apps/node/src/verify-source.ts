@@ -25,9 +25,9 @@ export async function verifySource(source: LedgerSource, { from, to, signal }: V
       if (signal.aborted) break
     }
     if (source.base && !signal.aborted) source.base.describe()
-    const point = { version: source.base ? source.base.version + 1n : from, mark: undefined, read: () => undefined }
-    for await (const record of source.versions(point, signal)) {
-      if (!record || (from !== undefined && record.version < from)) continue
+    const version = source.base ? source.base.version + 1n : from
+    for await (const record of source.versions({ version, signal })) {
+      if (from !== undefined && record.version < from) continue
       if (to !== undefined && record.version > to) break
       if (counters.latestVersion !== undefined && record.version !== counters.latestVersion + 1n) {
         const message = `${source.position}: version ${record.version} follows version ${counters.latestVersion}`

@@ -61,15 +61,25 @@ export function runProofJob(job: ProofJob, hasher: LedgerHasher): Promise<Proven
 
 function createThread(salt: string) {
   const worker = new Worker(WORKER_FILE, { workerData: salt })
-  // A prover that nobody waits for keeps no process alive.
+  // A prover that nobody waits for keeps no process alive. While it is ended it has to.
   worker.unref()
+  let isEnding = false
   let queue: Promise<unknown> = Promise.resolve()
   const job = (message: ProofJob) => {
-    const reply = queue.then(() => ask(worker, message))
+    const reply = queue.then(async () => {
+      if (isEnding) throw ended()
+      worker.ref()
+      try {
+        return await ask(worker, message)
+      } finally {
+        if (!isEnding) worker.unref()
+      }
+    })
     queue = reply.catch(() => {})
     return reply
   }
   const end = async () => {
+    isEnding = true
     await worker.terminate()
   }
   return { job, end }
@@ -81,11 +91,10 @@ function ask(worker: Worker, job: ProofJob): Promise<ProvenTransactions | Uint8A
       worker.off('message', onMessage)
       worker.off('error', onError)
       worker.off('exit', onExit)
-      worker.unref()
       action()
     }
     const onError = (error: Error) => settle(() => reject(error))
-    const onExit = () => onError(new LedgerStateError('source_failed', 'the thread that proves chunks has ended'))
+    const onExit = () => onError(ended())
     const onMessage = (reply: ProofReply) =>
       settle(() => {
         if ('result' in reply) resolve(reply.result)
@@ -95,7 +104,10 @@ function ask(worker: Worker, job: ProofJob): Promise<ProvenTransactions | Uint8A
     worker.on('message', onMessage)
     worker.on('error', onError)
     worker.on('exit', onExit)
-    worker.ref()
     worker.postMessage(job)
   })
+}
+
+function ended(): LedgerStateError {
+  return new LedgerStateError('source_failed', 'the thread that proves chunks has ended')
 }

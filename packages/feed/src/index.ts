@@ -4,7 +4,7 @@ export { DEFAULT_HASH_SALT } from './ledger-hasher.js'
 export { openSource } from './open-source.js'
 export type {
   LedgerSource,
-  ReadingPoint,
+  Reading,
   SourceOptions,
   SourceProgress,
   StateBase,

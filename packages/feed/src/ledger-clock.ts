@@ -37,7 +37,7 @@ export class LedgerClock {
   }
 
   /** As of the newest version of a store. */
-  static at(read: (key: Uint8Array) => Uint8Array | undefined): LedgerClock {
+  static at(read: (key: Uint8Array) => Uint8Array | undefined = () => undefined): LedgerClock {
     const clock = new LedgerClock()
     for (const [resource, key] of RESOURCES) {
       const value = read(key)

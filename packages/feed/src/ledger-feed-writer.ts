@@ -5,7 +5,7 @@ import type { StateEntryRecord } from './source.js'
 export interface FeedStart {
   readonly chainId: number
   /** The state that the feed begins with; its entries follow in lines of `stateToFeedLine`. */
-  readonly base?: { readonly version: bigint; readonly block: BlockInfo } | undefined
+  readonly base?: { readonly version: bigint; readonly block: BlockInfo; readonly complete: boolean } | undefined
 }
 
 /** The first line of a ledger feed, without its line end; see `openLedgerFeed`. */
@@ -14,7 +14,7 @@ export function feedHeaderLine({ chainId, base }: FeedStart): string {
     format: FORMAT,
     format_version: FORMAT_VERSION,
     chain_id: chainId,
-    ...(base && { base: { version: String(base.version), block: blockToJson(base.block) } }),
+    ...(base && { base: { version: String(base.version), block: blockToJson(base.block), complete: base.complete } }),
   })
 }
 

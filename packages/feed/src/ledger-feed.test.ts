@@ -30,13 +30,11 @@ function feedFile(content: string | Uint8Array): string {
   return path
 }
 
-const START = { version: undefined, read: () => undefined, mark: undefined }
-
 async function readAll(path: string): Promise<VersionWrites[]> {
   const source = await openSource(path)
   try {
     const records: VersionWrites[] = []
-    for await (const record of source.versions(START)) records.push(record!)
+    for await (const record of source.versions()) records.push(record)
     return records
   } finally {
     await source.close()
@@ -66,7 +64,7 @@ describe('a ledger feed', () => {
     const source = await openSource(path)
     expect(source.chainId).toBe(4)
     const places: string[] = []
-    for await (const record of source.versions(START)) places.push(`${record!.version} on ${source.position}`)
+    for await (const record of source.versions()) places.push(`${record.version} on ${source.position}`)
     expect(places).toEqual([`0 on ${path}, line 2`, `1 on ${path}, line 3`])
     expect(source.progress.done).toBe(source.progress.total)
     await source.close()
@@ -120,7 +118,7 @@ describe('a ledger feed', () => {
 describe('a ledger feed that begins with a state', () => {
   const block = { height: 3n, epoch: 1n, timestampUsec: 7n }
   const entry = (at: number) => ({ key: Uint8Array.of(at), value: Uint8Array.of(at, at), version: BigInt(at) })
-  const header = feedHeaderLine({ chainId: 4, base: { version: 9n, block } })
+  const header = feedHeaderLine({ chainId: 4, base: { version: 9n, block, complete: true } })
   const states = [[entry(1), entry(2)], [entry(3)], [entry(4), entry(9)]]
   const versions: VersionWrites[] = [
     { version: 10n, block: undefined, writes: [[Uint8Array.of(1), null]] },
@@ -139,7 +137,7 @@ describe('a ledger feed that begins with a state', () => {
     expect(entries).toEqual(states.flat())
     expect(source.base!.describe()).toEqual({ chainId: 4, block, mark: undefined })
     const records = []
-    for await (const record of source.versions(START)) records.push(record)
+    for await (const record of source.versions()) records.push(record)
     expect(records).toEqual(versions)
     await source.close()
     expect(await readAll(feedFile(lines.join('\n')))).toEqual(versions)
@@ -153,6 +151,7 @@ describe('a ledger feed that begins with a state', () => {
   it.each([
     ['line 1', [header.replace('"9"', '9')]],
     ['line 1', [header.replace('"block"', '"blocks"')]],
+    ['line 1', [header.replace('"complete":true', '"complete":1')]],
     ['line 2', [header, '{"state":[["0x01","0x02"]]}']],
     ['line 2', [header, '{"state":[["0x01","0x02","10"]]}']],
     ['line 2', [header, '{"state":{}}']],
@@ -163,7 +162,7 @@ describe('a ledger feed that begins with a state', () => {
       const source = await openSource(feedFile(text.join('\n')))
       try {
         for await (const _ of source.base!.parts(undefined));
-        for await (const _ of source.versions(START));
+        for await (const _ of source.versions());
       } finally {
         await source.close()
       }
@@ -213,7 +212,7 @@ describe.skipIf(!hasSharedData)('real data', () => {
     const [record, ...more] = await readAll(sharedPath(`data/genesis/${name}.genesis.blob`))
     expect(more).toEqual([])
     expect(record).toMatchObject({ version: 0n, block: { height: 0n, epoch: 0n, timestampUsec: 0n } })
-    expect(record!.writes.length).toBe(writes)
+    expect(record.writes.length).toBe(writes)
   })
 
   it('reads the feed of the test network, whose version 0 is its genesis', async () => {

@@ -26,7 +26,7 @@ const MAX_LINE_BYTES = 256 * 1024 * 1024
  * Reads a ledger feed: NDJSON, plain, gzip or zstd. The first line is
  * `{"format":"ledger-feed","format_version":1,"chain_id":4}`, each other line one version:
  * `{"version":"7","block":{"height","epoch","timestamp_usec"},"writes":[["0xkey","0xvalue" or null],…]}`.
- * A feed may begin with a state: `"base":{"version","block"}` in the first line, and behind it lines
+ * A feed may begin with a state: `"base":{"version","block","complete"}` in the first line, and behind it lines
  * `{"state":[["0xkey","0xvalue","version of the write"],…]}`.
  * @throws `invalid_feed` naming the line
  */
@@ -40,6 +40,7 @@ export async function openLedgerFeed(path: string): Promise<LedgerSource> {
     chainId,
     base: base && {
       version: base.version,
+      complete: base.complete,
       parts: (after) => feed.stateParts(base.version, after),
       describe: () => ({ chainId, block: base.block, mark: undefined }),
     },
@@ -169,7 +170,7 @@ function joinLine(pieces: Buffer[]): string {
 
 interface FeedHeader {
   readonly chainId: number
-  readonly base: { readonly version: bigint; readonly block: BlockInfo } | undefined
+  readonly base: { readonly version: bigint; readonly block: BlockInfo; readonly complete: boolean } | undefined
 }
 
 function parseHeader(header: Members): FeedHeader {
@@ -183,9 +184,11 @@ function parseHeader(header: Members): FeedHeader {
   }
   if (header.base === undefined) return { chainId, base: undefined }
   if (!isMembers(header.base)) throw fault('the member "base" is no object')
+  const { complete = true } = header.base
+  if (typeof complete !== 'boolean') throw fault('the member "complete" of "base" is neither true nor false')
   return {
     chainId,
-    base: { version: parseMember(header.base, 'version'), block: parseBlock(header.base.block) },
+    base: { version: parseMember(header.base, 'version'), block: parseBlock(header.base.block), complete },
   }
 }
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type StandInNode, sendError, startStandInNode } from '../../../testing/stand-in-node.ts'
 import { restPage, SYNTHETIC_CHAIN_ID, SyntheticChain } from '../../../testing/synthetic-chain.ts'
 import { openSource } from './open-source.js'
-import type { ReadingPoint, SourceOptions } from './source.js'
+import type { Reading, SourceOptions } from './source.js'
 
 const chain = new SyntheticChain({ blocks: 70 })
 const LAST = Number(chain.latestVersion)
@@ -18,15 +18,12 @@ afterEach(async () => {
   await node.close()
 })
 
-const START: ReadingPoint = { version: undefined, read: () => undefined, mark: undefined }
-
-async function read(options: SourceOptions = {}, from: Partial<ReadingPoint> = {}) {
+async function read(options: SourceOptions = {}, from: Reading = {}) {
   const source = await openSource(node.url, { onNotice: (message) => notices.push(message), ...options })
   const versions: VersionWrites[] = []
   const marks: (Uint8Array | undefined)[] = []
   try {
-    for await (const record of source.versions({ ...START, ...from })) {
-      if (!record) continue
+    for await (const record of source.versions(from)) {
       versions.push(record)
       marks.push(source.mark)
     }
@@ -58,7 +55,7 @@ describe('a node', () => {
 
   it('is asked for one page ahead and no more', async () => {
     const source = await openSource(node.url)
-    const reading = source.versions(START)[Symbol.asyncIterator]()
+    const reading = source.versions()[Symbol.asyncIterator]()
     await reading.next()
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(node.starts).toEqual([0, 99])
@@ -72,13 +69,13 @@ describe('a node', () => {
     const stop = new AbortController()
     const seen: bigint[] = []
     let idle = 0
-    for await (const record of source.versions(START, stop.signal)) {
-      if (record) seen.push(record.version)
-      else {
-        idle++
-        node.latest = Math.min(LAST, node.latest + 30)
-      }
-      if (record?.version === BigInt(LAST)) stop.abort()
+    const onIdle = async () => {
+      idle++
+      node.latest = Math.min(LAST, node.latest + 30)
+    }
+    for await (const record of source.versions({ signal: stop.signal, onIdle })) {
+      seen.push(record.version)
+      if (record.version === BigInt(LAST)) stop.abort()
     }
     expect(seen).toEqual(chain.expected.map(({ version }) => version))
     expect(idle).toBeGreaterThan(2)
@@ -112,7 +109,7 @@ describe('a node', () => {
     const source = await openSource(node.url)
     for (let times = 0; times < 8; times++)
       node.faults.push((_, response) => sendError(response, 500, 'internal_error'))
-    const reading = source.versions({ ...START, version: 5n })[Symbol.asyncIterator]()
+    const reading = source.versions({ version: 5n })[Symbol.asyncIterator]()
     // Eight attempts wait up to 40 s; the pauses are what is tested elsewhere.
     await expect(Promise.race([reading.next(), source.close().then(() => reading.next())])).resolves.toMatchObject({
       done: true,
@@ -183,7 +180,7 @@ describe('a fork', () => {
   it('is met where a version comes back different', async () => {
     const source = await openSource(node.url, { verify: false })
     const reading = async () => {
-      for await (const record of source.versions(START)) if (record?.version === 50n) node.chain = other
+      for await (const record of source.versions()) if (record.version === 50n) node.chain = other
     }
     // The second page was asked for ahead: it or the third is the first of the other ledger.
     node.latest = Math.min(LAST, Number(other.latestVersion))
@@ -212,7 +209,7 @@ describe('a fork', () => {
       response.setHeader('content-type', 'application/x-bcs')
       response.end(Buffer.of(0))
     })
-    await expect(source.versions(START)[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+    await expect(source.versions()[Symbol.asyncIterator]().next()).rejects.toMatchObject({
       code: 'chain_id_mismatch',
     })
     await source.close()

@@ -11,7 +11,7 @@ import { AccumulatorFrontier } from './accumulator.js'
 import { LedgerClock } from './ledger-clock.js'
 import { HASH_LENGTH, LedgerHasher } from './ledger-hasher.js'
 import { type FetchAnswer, type FetchOptions, fetchRetrying, pauseFor } from './retrying-fetch.js'
-import type { LedgerSource, ReadingPoint, SourceOptions } from './source.js'
+import type { LedgerSource, Reading, SourceOptions } from './source.js'
 import { expectHash, readEvents, readTransactionRecord } from './transaction-record.js'
 import { readWriteSet } from './write-set.js'
 
@@ -90,14 +90,10 @@ class RestNode implements LedgerSource {
     this.#ledgerVersion = parseU64(version)
   }
 
-  async *versions(from: ReadingPoint, signal?: AbortSignal): AsyncGenerator<VersionWrites | undefined> {
+  async *versions(from: Reading = {}): AsyncGenerator<VersionWrites> {
     const clock = LedgerClock.at(from.read)
     if (this.#verify) this.#frontier = this.#frontierFrom(from.mark)
-    for await (const item of this.#items(from.version ?? 0n, signal)) {
-      if (!item) {
-        yield undefined
-        continue
-      }
+    for await (const item of this.#items(from)) {
       this.#extendFrontier(item)
       this.position = `${this.#url}, version ${item.version}`
       const { version, writes } = item
@@ -107,8 +103,8 @@ class RestNode implements LedgerSource {
     }
   }
 
-  /** Items in order; undefined where the node has no more for now. One page is asked for ahead. */
-  async *#items(first: bigint, signal: AbortSignal | undefined): AsyncGenerator<Item | undefined> {
+  /** Items in order. One page is asked for ahead. */
+  async *#items({ version: first = 0n, signal, onIdle }: Reading): AsyncGenerator<Item> {
     this.#first = first
     const ended = signal ? AbortSignal.any([signal, this.#closed.signal]) : this.#closed.signal
     const last = this.#follow ? undefined : this.#ledgerVersion
@@ -135,7 +131,7 @@ class RestNode implements LedgerSource {
       }
       for (const item of fresh) if (last === undefined || item.version <= last) yield item
       if (ahead) continue
-      yield undefined
+      await onIdle?.()
       await pauseFor(POLL_INTERVAL_MS * (0.75 + Math.random() / 2), ended)
     }
   }

@@ -9,16 +9,13 @@ export interface LedgerSource {
   /** The whole state at a version, in a source that begins with one. */
   readonly base?: StateBase | undefined
   /**
-   * Versions in order without gaps; undefined where a live source has nothing more for now. Errors name the place in
-   * the source. What is proven is proven before it is yielded.
-   * @param from where the reader stands; versions before may come first
-   * @param signal ends waiting for a live source; the stream then ends
+   * Versions in order without gaps. Errors name the place in the source. What is proven is proven before it is yielded.
    */
-  versions(from: ReadingPoint, signal?: AbortSignal): AsyncIterable<VersionWrites | undefined>
+  versions(reading?: Reading): AsyncIterable<VersionWrites>
   /** Where the version yielded last stands, such as "line 7". */
   readonly position: string
   /**
-   * The ledger's accumulator behind the version yielded last: given back in a `ReadingPoint`, it proves that what
+   * The ledger's accumulator behind the version yielded last: given back in a `Reading`, it proves that what
    * follows belongs to the same ledger. Undefined where the source proves nothing.
    */
   readonly mark: Uint8Array | undefined
@@ -27,18 +24,24 @@ export interface LedgerSource {
   close(): Promise<void>
 }
 
-/** What a reader of versions holds already. */
-export interface ReadingPoint {
-  /** First version wanted; undefined for the first that there is. */
-  readonly version: bigint | undefined
+/** Where a reader of versions stands, and how it waits. */
+export interface Reading {
+  /** First version wanted, by default the first that there is; versions before may come first. */
+  readonly version?: bigint | undefined
   /** State values as of the version before, for what versions tell only in relation to it. */
-  read(key: Uint8Array): Uint8Array | undefined
+  readonly read?: ((key: Uint8Array) => Uint8Array | undefined) | undefined
   /** `mark` of a source, as of the newest version held, if one is kept. */
-  readonly mark: Uint8Array | undefined
+  readonly mark?: Uint8Array | undefined
+  /** Ends waiting for a live source; the stream then ends. */
+  readonly signal?: AbortSignal | undefined
+  /** Awaited where a live source has nothing more for now. */
+  readonly onIdle?: (() => Promise<void>) | undefined
 }
 
 export interface StateBase {
   readonly version: bigint
+  /** Whether what is not in it was not there; not so in one that was exported from a store with an assumed base. */
+  readonly complete: boolean
   /** Entries of the state. May be gone on with: behind `part.mark`, as it was given. */
   parts(after: Uint8Array | undefined): AsyncIterable<StatePart>
   /** Known when all parts were read. @throws `invalid_backup` where the state does not tell */

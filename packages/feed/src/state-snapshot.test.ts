@@ -73,7 +73,7 @@ describe('a state snapshot', () => {
   it('has a mark from which the transactions behind it are proven', async () => {
     const { description } = await read()
     const source = await openSource(folder)
-    const from = { version: BigInt(VERSION), read: () => undefined, mark: description.mark }
+    const from = { version: BigInt(VERSION), mark: description.mark }
     let count = 0
     for await (const _ of source.versions(from)) count++
     expect(count).toBe(Number(chain.latestVersion) - VERSION + 1)

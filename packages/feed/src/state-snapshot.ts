@@ -94,6 +94,7 @@ interface SnapshotMark {
 
 class Snapshot implements StateBase {
   readonly version: bigint
+  readonly complete = true
   position = ''
   done = 0
   clock = new LedgerClock()

@@ -12,7 +12,7 @@ import {
   writeBackup,
 } from '../../../testing/synthetic-chain.ts'
 import { openSource } from './open-source.js'
-import type { LedgerSource, ReadingPoint, SourceOptions } from './source.js'
+import type { LedgerSource, Reading, SourceOptions } from './source.js'
 
 const chain = new SyntheticChain({ blocks: 40 })
 const LAST = Number(chain.latestVersion)
@@ -29,14 +29,12 @@ beforeEach(() => {
   root = mkdtempSync(join(folder, 'root-'))
 })
 
-const FROM_START: ReadingPoint = { version: undefined, read: () => undefined, mark: undefined }
-
-async function readFrom(source: LedgerSource, from: Partial<ReadingPoint> = {}) {
+async function readFrom(source: LedgerSource, from: Reading = {}) {
   const versions: VersionWrites[] = []
   const marks: (Uint8Array | undefined)[] = []
   try {
-    for await (const record of source.versions({ ...FROM_START, ...from })) {
-      versions.push(record!)
+    for await (const record of source.versions(from)) {
+      versions.push(record)
       marks.push(source.mark)
     }
   } finally {
@@ -45,7 +43,7 @@ async function readFrom(source: LedgerSource, from: Partial<ReadingPoint> = {}) 
   return { versions, marks }
 }
 
-async function readAll(options: SourceOptions = {}, from: Partial<ReadingPoint> = {}) {
+async function readAll(options: SourceOptions = {}, from: Reading = {}) {
   return readFrom(await openSource(root, options), from)
 }
 

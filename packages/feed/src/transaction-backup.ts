@@ -16,7 +16,7 @@ import { LedgerClock } from './ledger-clock.js'
 import { HASH_LENGTH, LedgerHasher } from './ledger-hasher.js'
 import { readRecords } from './record-file.js'
 import { signedChainId } from './signed-chain-id.js'
-import type { LedgerSource, ReadingPoint, SourceOptions } from './source.js'
+import type { LedgerSource, Reading, SourceOptions } from './source.js'
 import { readEvents, readTransactionRecord } from './transaction-record.js'
 import { readWriteSet } from './write-set.js'
 
@@ -88,7 +88,7 @@ class TransactionBackup implements LedgerSource {
     return { done, total: Number(this.#lastVersion - first) + 1, unit: 'versions' as const }
   }
 
-  async *versions(from: ReadingPoint): AsyncGenerator<VersionWrites> {
+  async *versions(from: Reading = {}): AsyncGenerator<VersionWrites> {
     const clock = LedgerClock.at(from.read)
     for await (const { chunk, proven } of this.#readyChunks(from)) {
       if (proven) this.#frontier = this.#frontierFrom(proven)
@@ -101,7 +101,7 @@ class TransactionBackup implements LedgerSource {
           this.#frontier?.append(leafAt(proven!, index))
           // Stretches may overlap.
           if (version < (this.#next ?? from.version ?? 0n)) continue
-          this.#position = `${chunk.path}, record ${index}`
+          this.#position = `${chunk.path}, record ${index} (version ${version})`
           this.#first ??= version
           const { writes, transactionLength } = atRecord(chunk.path, index, chunk.firstVersion, () =>
             this.#readWrites(record, index, proven, chunk.hasAuxiliary),
@@ -138,7 +138,7 @@ class TransactionBackup implements LedgerSource {
   }
 
   /** The next chunk is proven while the one before it is read. */
-  async *#readyChunks(from: ReadingPoint): AsyncGenerator<ReadyChunk> {
+  async *#readyChunks(from: Reading): AsyncGenerator<ReadyChunk> {
     let held = from.mark
     let ahead: Promise<ReadyChunk> | undefined
     for await (const chunk of this.#chunks(from.version)) {

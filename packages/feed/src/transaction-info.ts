@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer'
-import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
+import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
 import { HASH_LENGTH } from './ledger-hasher.js'
 
 /** What a ledger commits to of one transaction. See ledger-formats.md, section 1.7. */
@@ -16,7 +16,6 @@ const INFO_V1 = 1
 /** Options behind the state change hash, the state root first. */
 const OPTIONS = { [INFO_V0]: 2, [INFO_V1]: 11 } as const
 
-const STATUS_SUCCESS = 0
 const STATUS_ABORT = 2
 const STATUS_EXECUTION_FAILURE = 3
 const STATUS_OTHER = 4
@@ -30,7 +29,9 @@ export function readTransactionInfo(reader: ByteReader): TransactionInfo {
   const tag = reader.readUleb128()
   if (tag !== INFO_V0 && tag !== INFO_V1) throw reader.fault(`unknown variant ${tag} of transaction info`, start)
   reader.skip(8)
-  skipStatus(reader)
+  const hashesAt = statusEnd(reader.bytes, reader.offset, reader.end)
+  if (hashesAt === undefined) throw reader.fault('unknown status of a transaction')
+  reader.offset = hashesAt
   const transactionHash = reader.readBytes(HASH_LENGTH)
   const eventRoot = reader.readBytes(HASH_LENGTH)
   const stateChangeHash = reader.readBytes(HASH_LENGTH)
@@ -43,49 +44,52 @@ function readOptionalHash(reader: ByteReader): Buffer | undefined {
   return reader.readBool() ? reader.readBytes(HASH_LENGTH) : undefined
 }
 
-function skipStatus(reader: ByteReader): void {
-  const start = reader.offset
-  const status = reader.readUleb128()
-  if (status > STATUS_OTHER) throw reader.fault(`unknown status ${status} of a transaction`, start)
-  if (status === STATUS_ABORT) {
-    skipLocation(reader)
-    reader.skip(8)
-    if (reader.readBool()) {
-      reader.readByteString()
-      reader.readByteString()
-    }
-  } else if (status === STATUS_EXECUTION_FAILURE) {
-    skipLocation(reader)
-    reader.skip(4)
-  } else if (status === STATUS_OTHER && reader.readBool()) reader.skip(8)
-}
-
-/** Where a program was aborted: 0 a module, 1 the script. */
-function skipLocation(reader: ByteReader): void {
-  const start = reader.offset
-  const tag = reader.readUleb128()
-  if (tag > 1) throw reader.fault(`unknown variant ${tag} of abort location`, start)
-  if (tag === 0) {
-    reader.skip(ADDRESS_LENGTH)
-    reader.readByteString()
-  }
-}
-
 /**
- * The transaction hash of the info that may begin at `at`; undefined where none does. Nearly all places are ruled out
- * without an exception being made, which a search over every byte could not afford.
+ * The transaction hash of the info that may begin at `at`; undefined where none does. A search tries every byte, and
+ * could not afford an exception at each.
  */
-export function peekTransactionHash(reader: ByteReader, at: number): Buffer | undefined {
-  const { bytes, end } = reader
+export function peekTransactionHash({ bytes, end }: ByteReader, at: number): Buffer | undefined {
   if (bytes[at]! > INFO_V1 || bytes[at + STATUS_AT]! > STATUS_OTHER || end - at < SHORTEST_INFO) return undefined
-  if (bytes[at + STATUS_AT] === STATUS_SUCCESS) {
-    const hashAt = at + STATUS_AT + 1
-    if (bytes[hashAt + 3 * HASH_LENGTH]! > 1) return undefined
-    return bytes.subarray(hashAt, hashAt + HASH_LENGTH)
-  }
-  try {
-    return readTransactionInfo(new ByteReader(bytes, at, end)).transactionHash
-  } catch {
-    return undefined
-  }
+  const hashesAt = statusEnd(bytes, at + STATUS_AT, end)
+  if (hashesAt === undefined || bytes[hashesAt + 3 * HASH_LENGTH]! > 1) return undefined
+  return bytes.subarray(hashesAt, hashesAt + HASH_LENGTH)
+}
+
+/** Where the status that begins at `at` ends, if three hashes can follow; undefined where it is none. */
+function statusEnd(bytes: Buffer, at: number, end: number): number | undefined {
+  let next: number | undefined = at + 1
+  const status = bytes[at]!
+  if (status > STATUS_OTHER) return undefined
+  if (status === STATUS_ABORT) {
+    next = locationEnd(bytes, next)
+    if (next === undefined) return undefined
+    next = optionEnd(bytes, next + 8, (name) => {
+      const description = byteStringEnd(bytes, name)
+      return description === undefined ? undefined : byteStringEnd(bytes, description)
+    })
+  } else if (status === STATUS_EXECUTION_FAILURE) {
+    next = locationEnd(bytes, next)
+    if (next !== undefined) next += 4
+  } else if (status === STATUS_OTHER) next = optionEnd(bytes, next, (value) => value + 8)
+  return next !== undefined && next + 3 * HASH_LENGTH < end ? next : undefined
+}
+
+/** Where a program was aborted: 0 a module (address, name), 1 the script. */
+function locationEnd(bytes: Buffer, at: number): number | undefined {
+  if (bytes[at] === 1) return at + 1
+  return bytes[at] === 0 ? byteStringEnd(bytes, at + 1 + ADDRESS_LENGTH) : undefined
+}
+
+function optionEnd(bytes: Buffer, at: number, contentEnd: (at: number) => number | undefined): number | undefined {
+  if (bytes[at] === 0) return at + 1
+  return bytes[at] === 1 ? contentEnd(at + 1) : undefined
+}
+
+/** Of texts up to 16,383 bytes: longer ones no status has. */
+function byteStringEnd(bytes: Buffer, at: number): number | undefined {
+  const first = bytes[at]
+  if (first === undefined) return undefined
+  if (first < 0x80) return at + 1 + first
+  const second = bytes[at + 1]
+  return second !== undefined && second > 0 && second < 0x80 ? at + 2 + (first & 0x7f) + second * 128 : undefined
 }

@@ -35,7 +35,7 @@ async function readVersions(): Promise<number> {
   const source = await openSource(root)
   let count = 0
   try {
-    for await (const _ of source.versions({ version: undefined, read: () => undefined, mark: undefined })) count++
+    for await (const _ of source.versions()) count++
   } finally {
     await source.close()
   }
@@ -126,7 +126,7 @@ describe('a transaction backup with one flipped bit', () => {
         const source = await openSource(root)
         let count = 0
         const reading = async () => {
-          for await (const _ of source.versions({ version: undefined, read: () => undefined, mark: undefined })) count++
+          for await (const _ of source.versions()) count++
         }
         await expect(reading()).rejects.toMatchObject({
           code: expect.stringMatching(/verification_failed|invalid_backup/),

@@ -190,7 +190,7 @@ describe.skipIf(!hasSharedData)('the genesis of mainnet', () => {
   it('holds 424 coin stores of AptosCoin with the known sum, and prints by its own modules', async () => {
     const engine = createMemoryEngine()
     const source = await openSource(sharedPath('data/genesis/mainnet.genesis.blob'))
-    for await (const record of source.versions()) await engine.commit([record], { chainId: source.chainId })
+    for await (const record of source.versions()) await engine.commit([record], { chainId: source.chainId! })
     const ledger = createLedger(engine).at()
     const coin = parseAsset('0x1::aptos_coin::AptosCoin')
     let holders = 0

@@ -6,6 +6,7 @@ import { type LargeBytes, readLarge } from './large-values.js'
 import { DELETED, decodeLatest, isLarge, LARGE, type LatestRecord } from './latest-record.js'
 import { decodeBlock, decodeLedgerRecord, type LedgerRecord } from './ledger-record.js'
 import { LEDGER_KEY, type LmdbStore } from './lmdb-store.js'
+import { getMark } from './mark.js'
 import { numberedKeyId, numberedKeyPart, numberedKeySeed, numberedKeyVersion, versionKey } from './numbered-key.js'
 import { openRecord } from './record.js'
 import { SharedRecord } from './shared-record.js'
@@ -76,6 +77,10 @@ class StoreCheck {
     if (!record) {
       if (!bytes) for (const name of ['log', 'retired', 'index', 'blocks'] as const) this.#expectEmpty(name)
       return report
+    }
+    this.#attempt(() => getMark(this.#store, this.#options))
+    if (record.base.version > record.ledger.oldestVersion) {
+      this.#problem(`the base is version ${record.base.version}, above the oldest, ${record.ledger.oldestVersion}`)
     }
     const blocks = await this.#checkBlocks(record)
     const keys = await this.#checkLatest(record)

@@ -306,6 +306,41 @@ export const STATE_ENGINE_CONTRACT: readonly ContractCase[] = [
     },
   },
   {
+    name: 'lists what versions wrote, as it can be committed again',
+    async run(engine) {
+      await fails('no_ledger', () => [...engine.versions(1n, 2n)])
+      const versions = [
+        version(3n, [bytes('a'), bytes('1')], [bytes('b'), bytes('1')]),
+        { version: 4n, writes: [[bytes('b'), null] as const, [bytes('c'), new Uint8Array(9_000)] as const] },
+        version(5n),
+        version(6n, [bytes('b'), bytes('2')], [bytes('d'), null]),
+      ]
+      await engine.commit(versions, CHAIN)
+      const listed = [...engine.versions(4n, 6n)].map(({ version, block, writes }) => [
+        version,
+        block?.height,
+        writes.map(([key, value]) => [text(key), value ? value.length : null]),
+      ])
+      assert.deepEqual(listed, [
+        [
+          4n,
+          undefined,
+          [
+            ['b', null],
+            ['c', 9_000],
+          ],
+        ],
+        [5n, 5n, []],
+        [6n, 6n, [['b', 1]]],
+      ])
+      await fails('version_pruned', () => [...engine.versions(3n, 6n)])
+      await fails('version_not_found', () => [...engine.versions(4n, 7n)])
+      await engine.prune(2n)
+      await fails('version_pruned', () => [...engine.versions(5n, 6n)])
+      assert.equal([...engine.versions(6n, 6n)].length, 1)
+    },
+  },
+  {
     name: 'knows what it began with, and the mark of its newest commit',
     async run(engine) {
       assert.deepEqual([engine.base, engine.mark], [undefined, undefined])

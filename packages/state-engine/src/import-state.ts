@@ -132,7 +132,7 @@ class LmdbImport implements StateImport {
 
   async finish(base: ImportBase): Promise<void> {
     validateImport(this.version, base)
-    const { chainId, block, mark } = base
+    const { chainId, block, mark, complete = true } = base
     const { version } = this
     const { entries, nextLargeId, payloadBytes } = this.#counts
     const ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
@@ -142,7 +142,7 @@ class LmdbImport implements StateImport {
       blocks.putSync(versionKey(version, 0), encodeBlock(this.#builder, version, block))
       const record = {
         ledger,
-        base: { version, complete: true },
+        base: { version, complete },
         nextKeyId: entries,
         nextLargeId,
         blocks: 1,

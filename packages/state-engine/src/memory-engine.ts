@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { LedgerInfo, StateEntry, VersionWrites } from '@ledger-state/core'
+import type { LedgerInfo, StateEntry, VersionWrites, Write } from '@ledger-state/core'
 import { LedgerStateError } from '@ledger-state/core'
 import { validateMark } from './mark.js'
 import type {
@@ -62,6 +62,22 @@ class MemoryEngine implements StateWriter {
     for (const revision of (this.#revisions.get(keyText(key)) ?? []).toReversed()) {
       yield revision
       if (revision.version <= oldestVersion) return
+    }
+  }
+
+  *versions(first: bigint, last: bigint): Generator<VersionWrites> {
+    const { ledger } = this
+    if (!ledger) throw noLedger()
+    expectKept(last, ledger)
+    if (first <= ledger.oldestVersion) throw versionPruned(first, ledger.oldestVersion)
+    for (let version = first; version <= last; version++) {
+      const writes: Write[] = []
+      for (const [key, revisions] of [...this.#revisions].sort(([a], [b]) => (a < b ? -1 : 1))) {
+        const revision = revisions.find((candidate) => candidate.version === version)
+        if (revision) writes.push([Buffer.from(key, 'latin1'), revision.value])
+      }
+      const block = this.#blocks.find(({ firstVersion }) => firstVersion === version)?.block
+      yield { version, block, writes }
     }
   }
 
@@ -134,10 +150,10 @@ class MemoryEngine implements StateWriter {
       finish: async (base) => {
         expectCurrent()
         validateImport(version, base)
-        const { chainId, block, mark } = base
+        const { chainId, block, mark, complete = true } = base
         this.#revisions = state.revisions
         this.#blocks = [{ firstVersion: version, block }]
-        this.base = { version, complete: true }
+        this.base = { version, complete }
         this.mark = mark
         this.ledger = {
           chainId,

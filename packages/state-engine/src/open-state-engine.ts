@@ -135,6 +135,10 @@ class LmdbEngine implements StateEngine {
     return this.#reads.history(key)
   }
 
+  versions(first: bigint, last: bigint): Iterable<VersionWrites> {
+    return this.#reads.versions(first, last)
+  }
+
   onCommit(listener: (ledger: LedgerInfo) => void): () => void {
     this.#expectOpen()
     return this.#watch.add(listener)

@@ -55,6 +55,12 @@ export interface StateEngineReader extends StateReader {
    * @throws `no_ledger`; `version_pruned` where the pruner overtakes it
    */
   history(key: Uint8Array): Iterable<Revision>
+  /**
+   * What versions wrote, in order, as it can be committed to another store; deletions of what was not there are not
+   * kept. Takes a pass over all keys, and one more for every 100,000 writes.
+   * @throws `no_ledger`, `version_not_found`; `version_pruned` unless all of them are above the oldest version
+   */
+  versions(first: bigint, last: bigint): Iterable<VersionWrites>
 }
 
 export interface CommitOptions {
@@ -75,6 +81,8 @@ export interface ImportBase {
   readonly chainId: number
   /** Begins at the version of the state, which becomes the oldest and the latest. */
   readonly block: BlockInfo
+  /** As of `StoreBase`; true by default. False for the state of a store that is not complete itself. */
+  readonly complete?: boolean | undefined
   /** As of a commit. */
   readonly mark?: Uint8Array | undefined
 }

@@ -1,5 +1,6 @@
-import type { LedgerInfo, StateEntry } from '@ledger-state/core'
+import type { LedgerInfo, StateEntry, VersionWrites, Write } from '@ledger-state/core'
 import { decodeBlock } from './ledger-record.js'
+import { keysByVersion } from './list-versions.js'
 import type { LmdbStore } from './lmdb-store.js'
 import { ABSENT, type Found, Lookup, PRESENT, REMOVED } from './lookup.js'
 import { highHalf, lowHalf, numberedKeyVersion, versionKey } from './numbered-key.js'
@@ -67,6 +68,39 @@ export class StoreReads {
       if (version <= oldestVersion) return
     }
   }
+
+  *versions(first: bigint, last: bigint): Generator<VersionWrites> {
+    const snapshot = () => {
+      const current = this.snapshot()
+      if (!current.ledger) throw noLedger()
+      expectListable(first, current.ledger)
+      return current
+    }
+    expectKept(last, snapshot().ledger!)
+    let next = first
+    for (const keysOfVersions of keysByVersion(this.#store, this.#lookup, snapshot, first, last)) {
+      for (const [version, keys] of keysOfVersions) {
+        while (next < version) yield this.#versionWrites(next++, [], snapshot)
+        yield this.#versionWrites(next++, keys, snapshot)
+      }
+    }
+    while (next <= last) yield this.#versionWrites(next++, [], snapshot)
+  }
+
+  #versionWrites(version: bigint, keys: readonly Uint8Array[], snapshot: () => ReadSnapshot): VersionWrites {
+    const writes = keys.map((key): Write => {
+      const found = this.#lookup.find(key, highHalf(version), lowHalf(version), snapshot().options)
+      return [key, found === PRESENT ? this.#lookup.copy() : null]
+    })
+    const blockKey = versionKey(version, 0)
+    const block = this.#store.blocks.getBinary(blockKey, snapshot().options)
+    return { version, block: block && decodeBlock(blockKey, block), writes }
+  }
+}
+
+/** What the oldest version wrote is not kept apart from what was before it. */
+function expectListable(first: bigint, ledger: LedgerInfo): void {
+  if (first <= ledger.oldestVersion) throw versionPruned(first, ledger.oldestVersion)
 }
 
 function expectNotPruned(version: bigint, { ledger }: ReadSnapshot): void {

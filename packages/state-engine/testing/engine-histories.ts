@@ -186,6 +186,20 @@ function engineHistories(parts: () => HistoryParts, close: () => void, maxSteps 
         compare(history, (engine) => engine.blockAt(version))
       }),
     ),
+    place.map((share) =>
+      command('versions', (history) => {
+        const first = versionAt(history, share)
+        const latest = history.model.ledger?.latestVersion ?? 0n
+        const last = first + 40n < latest ? first + 40n : latest
+        compare(history, (engine) =>
+          [...engine.versions(first, last)].map(({ version, block, writes }) => [
+            version,
+            block,
+            writes.map(([key, value]) => [plain(key), plain(value)]),
+          ]),
+        )
+      }),
+    ),
     fc.constantFrom(1, 2, 5, 40).map((retain) => command(`prune ${retain}`, (history) => prune(history, retain))),
     fc.integer({ min: 1, max: 900 }).map((retain) => command(`prune ${retain}`, (history) => prune(history, retain))),
     fc.constant(

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { VersionWrites } from '@ledger-state/state-engine'
 import { open } from 'lmdb'
 import type { Answer, Store } from './store.js'
 
@@ -30,7 +31,7 @@ export function openPlainLmdb(path: string) {
   return {
     name: 'lmdb getBinary, newest values only',
     database,
-    ingest(versions) {
+    ingest(versions: readonly VersionWrites[]) {
       database.transactionSync(() => {
         for (const { writes } of versions) {
           for (const [key, value] of writes) {
