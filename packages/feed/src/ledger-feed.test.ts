@@ -212,7 +212,7 @@ describe.skipIf(!hasSharedData)('real data', () => {
     const [record, ...more] = await readAll(sharedPath(`data/genesis/${name}.genesis.blob`))
     expect(more).toEqual([])
     expect(record).toMatchObject({ version: 0n, block: { height: 0n, epoch: 0n, timestampUsec: 0n } })
-    expect(record.writes.length).toBe(writes)
+    expect(record!.writes.length).toBe(writes)
   })
 
   it('reads the feed of the test network, whose version 0 is its genesis', async () => {
