@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { build } from 'hdr-histogram-js'
 
 /** Makes the n-th request as the bytes that go over the wire. */
 export type MakeRequest = (at: number) => Buffer
@@ -70,9 +71,19 @@ export async function saturate(
   return served
 }
 
+export interface Latencies {
+  /** Milliseconds. */
+  readonly p50: number
+  readonly p99: number
+  readonly p999: number
+}
+
+/** Answers that are not there after so long do not come. */
+const LATE_MS = 10_000
+
 /**
  * Sends at a fixed rate whether answers come or not, and measures each latency from when its request was due: a server
- * that stalls cannot hide it by holding the load back. Milliseconds, sorted.
+ * that stalls cannot hide it by holding the load back.
  */
 export async function offerLoad(
   port: number,
@@ -80,12 +91,16 @@ export async function offerLoad(
   perSecond: number,
   connections: number,
   milliseconds: number,
-): Promise<number[]> {
+): Promise<Latencies> {
   const open = await Promise.all(Array.from({ length: connections }, () => openConnection(port)))
-  const latencies: number[] = []
+  const histogram = build({ lowestDiscernibleValue: 1, highestTrackableValue: 1e8, numberOfSignificantValueDigits: 3 })
   const due = open.map((): number[] => [])
+  let answered = 0
   for (const [at, connection] of open.entries()) {
-    connection.onAnswer = () => latencies.push(performance.now() - due[at]!.shift()!)
+    connection.onAnswer = () => {
+      answered++
+      histogram.recordValue(Math.max(1, Math.round((performance.now() - due[at]!.shift()!) * 1_000)))
+    }
   }
   const began = performance.now()
   const total = Math.floor((perSecond * milliseconds) / 1000)
@@ -103,7 +118,11 @@ export async function offerLoad(
     }
     await new Promise((resolve) => setImmediate(resolve))
   }
-  while (latencies.length < total) await new Promise((resolve) => setTimeout(resolve, 1))
+  for (const until = performance.now() + LATE_MS; answered < total && performance.now() < until; ) {
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
   for (const { socket } of open) socket.destroy()
-  return latencies.sort((a, b) => a - b)
+  if (answered < total) throw new Error(`${total - answered} of ${total} requests were not answered in ${LATE_MS} ms`)
+  const percentile = (share: number) => histogram.getValueAtPercentile(share) / 1_000
+  return { p50: percentile(50), p99: percentile(99), p999: percentile(99.9) }
 }

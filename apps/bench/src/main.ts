@@ -1,62 +1,137 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { runCodecSuite } from './codec-suite.js'
-import { runCommitSuite } from './commit-suite.js'
-import { runHttpSuite } from './http-suite.js'
-import { runIngestSuite } from './ingest-suite.js'
-import { runLookupSuite } from './lookup-suite.js'
-import { runPruneSuite } from './prune-suite.js'
+import { isLedgerStateError } from '@ledger-state/core'
+import { BenchRun, Interrupted, SCALES, type Scale, type Suite } from './bench-run.js'
+import { comparisonToText } from './compare.js'
+import { formatNumber } from './measure.js'
+import { resultToHtml } from './report/report-page.js'
+import { type BenchResult, readResult, startResult } from './result-file.js'
+import { SUITES } from './suites.js'
+import { measuresToText, table } from './terminal.js'
 
-const HELP = `Measures Ledger State on this machine, side by side in one run, as ratios.
+const SUITE_LINES = SUITES.map(({ name, summary }) => `  ${name.padEnd(8)}${summary}`).join('\n')
+const HELP = `Measures Ledger State on this machine, beside its peers, in one run.
 
-Usage: pnpm bench [SUITE…] [--keys N] [--no-peers] [--windows N]
+Usage: pnpm bench [SUITE…] [--scale SCALE] [--out DIR] [--compare OLD.json]
 
 Suites (default: all):
-  codec   values to JSON and back, and type tags, beside @mysten/bcs and @aptos-labs/ts-sdk
-  lookup  one look-up of the engine beside bare lmdb, and beside the layouts of others on lmdb, LevelDB and SQLite
-  commit  ingest and durable commits beside bare lmdb; size on disk
-  prune   pruning beside ingest, the size of the file under both, and what readers feel of them
-  ingest  a backup taken in, proven and not, beside reading its files and bare lmdb puts of what it writes
-  http    requests beside fastify and node:http that answer a constant, and latencies under half the load
+${SUITE_LINES}
 
 Options:
-  --keys N      keys of lookup, commit and prune (default 100000; 10⁶ takes minutes and 3 GB of disk)
-  --no-peers    lookup: only the engine and its floor
-  --source DIR  ingest: what is taken in (default ../shared/data/backup); --hash-salt SALT as of ingest
-  --windows N   prune: windows of writes that pass through (default 20)
-  --help        show this text
+  --scale SCALE    tiny (seconds, figures mean nothing), small (default), medium or large
+  --out DIR        writes result.json and report.html there
+  --compare FILE   says what changed since the run whose result.json this is
+  --source DIR     ingest: the backup that is taken in (default ../shared/data/backup); --hash-salt SALT as of ingest
+  --list           says what each suite takes at the scale, and ends
+  --help           shows this text
 `
 
-const { values, positionals } = parseArgs({
-  options: {
-    keys: { type: 'string', default: '100000' },
-    peers: { type: 'boolean', default: true },
-    windows: { type: 'string', default: '20' },
-    source: { type: 'string' },
-    'hash-salt': { type: 'string' },
-    help: { type: 'boolean' },
-  },
-  allowNegative: true,
-  allowPositionals: true,
-})
-const keys = Number(values.keys)
-const SUITES: Readonly<Record<string, () => void | Promise<void>>> = {
-  codec: runCodecSuite,
-  lookup: () => runLookupSuite({ keys, peers: values.peers }),
-  commit: () => runCommitSuite({ keys }),
-  prune: () => runPruneSuite({ keys, windows: Number(values.windows) }),
-  ingest: () => runIngestSuite({ source: values.source, hashSalt: values['hash-salt'] }),
-  http: runHttpSuite,
+const EXIT_FAILED = 1
+const EXIT_USAGE = 2
+const EXIT_INTERRUPTED = 130
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseWords()
+  if (values.help) {
+    process.stdout.write(HELP)
+    return 0
+  }
+  const scale = values.scale as Scale
+  if (!SCALES.includes(scale))
+    return usage(`unknown scale ${JSON.stringify(values.scale)}, one of ${SCALES.join(', ')} is expected`)
+  const unknown = positionals.find((name) => !SUITES.some((suite) => suite.name === name))
+  if (unknown !== undefined) return usage(`unknown suite ${JSON.stringify(unknown)}`)
+  const suites = SUITES.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+  process.stderr.write(`${estimatesToText(suites, scale)}\n\n`)
+  if (values.list) return 0
+  const before = values.compare === undefined ? undefined : readResult(values.compare)
+  const source = values.source === undefined ? undefined : { location: values.source, hashSalt: values['hash-salt'] }
+  const result = await runSuites(suites, scale, source)
+  if (!result) return EXIT_INTERRUPTED
+  process.stdout.write(`\n${measuresToText(result.measures)}`)
+  if (values.out !== undefined) await writeResult(values.out, result)
+  if (before) process.stdout.write(`\n${comparisonToText(before, result)}`)
+  return 0
 }
-const chosen = positionals.length > 0 ? positionals : Object.keys(SUITES)
-const unknown = chosen.find((suite) => !Object.hasOwn(SUITES, suite))
-if (values.help) {
-  process.stdout.write(HELP)
-} else if (unknown !== undefined) {
-  process.stderr.write(`bench: unknown suite ${JSON.stringify(unknown)}; see pnpm bench --help\n`)
-  process.exitCode = 2
-} else if (!Number.isInteger(keys) || keys < 1_000) {
-  process.stderr.write(`bench: --keys ${values.keys}, a whole number from 1000 on is expected\n`)
-  process.exitCode = 2
-} else {
-  for (const suite of chosen) await SUITES[suite]!()
+
+function parseWords() {
+  return parseArgs({
+    options: {
+      scale: { type: 'string', default: 'small' },
+      out: { type: 'string' },
+      compare: { type: 'string' },
+      source: { type: 'string' },
+      'hash-salt': { type: 'string' },
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+    allowPositionals: true,
+  })
+}
+
+function usage(message: string): number {
+  process.stderr.write(`bench: ${message}; see pnpm bench --help\n`)
+  return EXIT_USAGE
+}
+
+function estimatesToText(suites: readonly Suite[], scale: Scale): string {
+  const rows = suites.map((suite) => {
+    const { minutes, memoryBytes, diskBytes } = suite.estimate(scale)
+    const size = (bytes: number) => (bytes === 0 ? '–' : `${formatNumber(bytes / 1e9)} GB`)
+    return [suite.name, `${minutes} min`, size(memoryBytes), size(diskBytes), suite.summary]
+  })
+  return table([`scale ${scale}: up to`, 'time', 'memory', 'disk', ''], rows)
+}
+
+/** Undefined when it was interrupted. Everything that was made is gone either way. */
+async function runSuites(
+  suites: readonly Suite[],
+  scale: Scale,
+  source: BenchRun['source'],
+): Promise<BenchResult | undefined> {
+  const interrupt = new AbortController()
+  // The second one ends the process at once, as if nobody listened.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort())
+  const describe = startResult(`pnpm bench ${process.argv.slice(2).join(' ')}`.trim())
+  const run = new BenchRun(scale, interrupt.signal, source)
+  // Also where a library ends the process on a signal, as that of PostgreSQL does.
+  process.on('exit', () => run.cleanUp())
+  try {
+    for (const suite of suites) {
+      run.begin(suite.name)
+      run.step(`── ${suite.name}`)
+      await suite.run(run)
+    }
+    return describe(
+      run,
+      suites.map(({ name }) => name),
+    )
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error
+    process.stderr.write('interrupted\n')
+    return undefined
+  }
+}
+
+async function writeResult(folder: string, result: BenchResult): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'result.json'), `${JSON.stringify(result)}\n`)
+  const charts = Object.fromEntries(SUITES.map(({ name, charts = [] }) => [name, charts]))
+  writeFileSync(join(folder, 'report.html'), await resultToHtml(result, charts))
+  process.stderr.write(`${join(folder, 'result.json')} and ${join(folder, 'report.html')} are written\n`)
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  const isUsage = error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+  const text =
+    isUsage || isLedgerStateError(error)
+      ? (error as Error).message
+      : error instanceof Error
+        ? error.stack
+        : String(error)
+  process.stderr.write(`bench: ${text}\n`)
+  process.exitCode = isUsage ? EXIT_USAGE : EXIT_FAILED
 }

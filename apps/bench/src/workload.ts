@@ -19,6 +19,9 @@ export interface Question {
   readonly version: bigint
 }
 
+/** How the keys of questions are drawn: all alike, or a few much more often than the others. */
+export type Access = 'uniform' | 'Zipf'
+
 export interface Workload {
   readonly classes: readonly WorkloadClass[]
   readonly writes: number
@@ -26,8 +29,12 @@ export interface Workload {
   key(at: number): Uint8Array
   /** All versions in order, in batches. */
   batches(): Iterable<WorkloadVersion[]>
-  /** Uniform over the keys of a class and over all versions. */
-  questions(of: WorkloadClass, count: number): Question[]
+  /** At random versions of the whole. */
+  questions(of: WorkloadClass, count: number, access?: Access): Question[]
+  /** Each just before the newest write of its key: what was superseded last. */
+  justSuperseded(of: WorkloadClass, count: number): Question[]
+  /** Keys whose newest write is a deletion, at the latest version; any class. */
+  deleted(count: number): Question[]
   /** Keys that nobody wrote. */
   absentKeys(count: number): Uint8Array[]
 }
@@ -39,6 +46,12 @@ export const VERSIONS_PER_BLOCK = 20
 const DELETIONS = 2
 /** Bytes; the median is 150. */
 const VALUE_LENGTHS = [8, 32, 60, 100, 140, 150, 150, 180, 220, 300, 600, 3_000]
+/** Modules are the long values of a ledger: one write in so many. */
+const LONG_VALUE_EVERY = 5_000
+const LONG_VALUE_LENGTHS = [10_000, 30_000, 100_000]
+/** One key in so many is as long as the keys of deeply generic types are. */
+const LONG_KEY_EVERY = 1_000
+const LONG_KEY_LENGTH = 5_000
 
 /** Whole numbers below a bound, the same sequence for the same seed (xorshift32). */
 export function createRandom(seed: number): (below: number) => number {
@@ -54,12 +67,14 @@ export function createRandom(seed: number): (below: number) => number {
 /** Keys of 33 to 150 bytes, most of them written once or ten times, a few thousands of times. */
 export function createWorkload(keys: number): Workload {
   const classes = classesOf(keys)
-  const order = shuffledWrites(classes)
-  const content = randomBytes(8_192)
-  const versions = Math.ceil(order.length / WRITES_PER_VERSION)
+  let shuffled: Uint32Array | undefined
+  const writeCount = classes.reduce((sum, one) => sum + one.keys * one.depth, 0)
+  const content = randomBytes(LONG_VALUE_LENGTHS.at(-1)! + 64)
+  const versions = Math.ceil(writeCount / WRITES_PER_VERSION)
 
   function* batches(): Generator<WorkloadVersion[]> {
     const random = createRandom(7)
+    shuffled ??= shuffledWrites(classes)
     for (let start = 0; start < versions; start += VERSIONS_PER_BATCH) {
       const count = Math.min(VERSIONS_PER_BATCH, versions - start)
       yield Array.from({ length: count }, (_, at) => version(start + at, random))
@@ -67,30 +82,68 @@ export function createWorkload(keys: number): Workload {
   }
 
   function version(number: number, random: (below: number) => number): WorkloadVersion {
-    const written = new Set(order.subarray(number * WRITES_PER_VERSION, (number + 1) * WRITES_PER_VERSION))
+    const written = new Set(shuffled!.subarray(number * WRITES_PER_VERSION, (number + 1) * WRITES_PER_VERSION))
     const height = BigInt(Math.floor(number / VERSIONS_PER_BLOCK))
     return {
       version: BigInt(number),
       block: number % VERSIONS_PER_BLOCK === 0 ? { height, epoch: 0n, timestampUsec: height } : undefined,
       writes: [...written].map((key) => {
         if (random(100) < DELETIONS) return [keyBytes(key), null] as const
-        const length = VALUE_LENGTHS[random(VALUE_LENGTHS.length)]!
+        const lengths = random(LONG_VALUE_EVERY) === 0 ? LONG_VALUE_LENGTHS : VALUE_LENGTHS
+        const length = lengths[random(lengths.length)]!
         return [keyBytes(key), content.subarray(key % 64, (key % 64) + length)] as const
       }),
     }
   }
 
+  /** Newest write of each key, and whether it is a deletion: gathered once, from the versions themselves. */
+  let newest: { readonly version: Uint32Array; readonly deleted: number[] } | undefined
+  function newestWrites() {
+    if (newest) return newest
+    const version = new Uint32Array(keys)
+    const deleted = new Set<number>()
+    for (const batch of batches()) {
+      for (const one of batch) {
+        for (const [key, value] of one.writes) {
+          const at = keyNumber(key)
+          version[at] = Number(one.version)
+          if (value === null) deleted.add(at)
+          else deleted.delete(at)
+        }
+      }
+    }
+    newest = { version, deleted: [...deleted] }
+    return newest
+  }
+
   return {
     classes,
-    writes: order.length,
+    writes: writeCount,
     latestVersion: BigInt(versions - 1),
     key: keyBytes,
     batches,
-    questions(of, count) {
+    questions(of, count, access = 'uniform') {
       const random = createRandom(11)
+      const draw = access === 'uniform' ? random : createZipf(random)
       return Array.from({ length: count }, () => ({
-        key: keyBytes(of.firstKey + random(of.keys)),
+        key: keyBytes(of.firstKey + draw(of.keys)),
         version: BigInt(random(versions)),
+      }))
+    },
+    justSuperseded(of, count) {
+      const random = createRandom(17)
+      const { version } = newestWrites()
+      return Array.from({ length: count }, () => {
+        const key = of.firstKey + random(of.keys)
+        return { key: keyBytes(key), version: BigInt(Math.max(0, version[key]! - 1)) }
+      })
+    },
+    deleted(count) {
+      const random = createRandom(19)
+      const { deleted } = newestWrites()
+      return Array.from({ length: deleted.length === 0 ? 0 : count }, () => ({
+        key: keyBytes(deleted[random(deleted.length)]!),
+        version: BigInt(versions - 1),
       }))
     },
     absentKeys: (count) => Array.from({ length: count }, (_, at) => keyBytes(keys + at)),
@@ -135,12 +188,23 @@ function shuffledWrites(classes: readonly WorkloadClass[]): Uint32Array {
 }
 
 /** As state keys are: most begin with a byte of their kind and 32 bytes that look random. */
-function keyBytes(at: number): Uint8Array {
-  const key = Buffer.alloc(33 + ((at * 7) % 118), at & 0xff)
+export function keyBytes(at: number): Uint8Array {
+  const isLong = at % LONG_KEY_EVERY === LONG_KEY_EVERY - 1
+  const key = Buffer.alloc(isLong ? LONG_KEY_LENGTH : 33 + ((at * 7) % 118), at & 0xff)
   key[0] = at % 3 === 0 ? 1 : 0
   key.writeUInt32LE(Math.imul(at + 1, 0x9e3779b1) >>> 0, 1)
   key.writeUInt32LE(at, 5)
   return new Uint8Array(key.buffer, key.byteOffset, key.length)
+}
+
+/** The number that a key was made of. */
+function keyNumber(key: Uint8Array): number {
+  return key[5]! | (key[6]! << 8) | (key[7]! << 16) | (key[8]! << 24)
+}
+
+/** Numbers below a bound, k drawn about 1/k as often as 0: the continuous law with exponent 1, cut off. */
+function createZipf(random: (below: number) => number): (below: number) => number {
+  return (below) => Math.min(below - 1, Math.floor((below + 1) ** (random(1 << 30) / 2 ** 30)) - 1)
 }
 
 /** Nothing that a compressor could make less of. */

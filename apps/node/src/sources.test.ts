@@ -249,7 +249,9 @@ describe('ingest of a backup', () => {
     const options = ['--assume-empty-base', '--to', '1']
     expect(ingest(at('backup'), 'store', ...options)).toMatchObject({
       status: 1,
-      stderr: expect.stringMatching(/record 0 \(version 1\): the source does not tell the id of its chain; name it with --chain-id/),
+      stderr: expect.stringMatching(
+        /record 0 \(version 1\): the source does not tell the id of its chain; name it with --chain-id/,
+      ),
     })
     expect(ingest(at('backup'), 'store', ...options, '--chain-id', '7').status).toBe(0)
     expect(info('store').chain_id).toBe(7)

@@ -1,4 +1,5 @@
 import { openStateEngine } from '@ledger-state/state-engine'
+import type { Question } from '../workload.js'
 import type { Answer, Store } from './store.js'
 
 /** The state engine, read by copy; `peek` reads without. */
@@ -18,11 +19,22 @@ export function openEngineStore(path: string) {
       for (const { key } of questions) answer = view.get(key)
       return answer
     },
+    latestPeek(questions: readonly Question[]) {
+      let answer: Answer
+      const view = engine.at()
+      for (const { key } of questions) answer = view.peek(key)
+      return answer
+    },
+    peekAtVersion(questions: readonly Question[]) {
+      let answer: Answer
+      for (const { key, version } of questions) answer = engine.at(version).peek(key)
+      return answer
+    },
     atVersion(questions) {
       let answer: Answer
       for (const { key, version } of questions) answer = engine.at(version).get(key)
       return answer
     },
     close: () => engine.close(),
-  } satisfies Store & { readonly engine: unknown }
+  } satisfies Store & { readonly [also: string]: unknown }
 }

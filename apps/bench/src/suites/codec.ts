@@ -2,7 +2,9 @@ import { AccountAddress, Deserializer, Hex, parseTypeTag as parseAptosTypeTag, S
 import { codecOf, type Layout, parseJson } from '@ledger-state/bcs'
 import { parseTypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { type BcsType, bcs, fromHex, toHex } from '@mysten/bcs'
-import { type Measurement, measure } from './rounds.js'
+import type { BenchRun, Suite } from '../bench-run.js'
+import type { Role } from '../measure.js'
+import { measureInRounds } from '../rounds.js'
 
 const u64: Layout = { kind: 'u64' }
 const bool: Layout = { kind: 'bool' }
@@ -226,17 +228,47 @@ const CASES: readonly Case[] = [
 const TYPE_TEXT =
   '0x1::coin::CoinStore<0x5a97986a9d031c4567e15b797be516910cfcb4156312482efc6a19c0a30c948::lp_coin::LP<0x1::a::A, vector<u8>>>'
 
-/** Throughput of the codec beside `@mysten/bcs` and the `Deserializer` of `@aptos-labs/ts-sdk`, all on the same bytes. */
-export function runCodecSuite(): void {
-  for (const one of CASES) runCase(one)
-  const [ours, aptos] = measure([
-    () => typeTagToText(parseTypeTag(TYPE_TEXT)),
-    () => parseAptosTypeTag(TYPE_TEXT).toString(),
-  ]) as [Measurement, Measurement]
-  print('parse + print of a type tag', ours, [['ts-sdk', aptos]])
+/** Calls between two looks at the clock. */
+const CALLS = 64
+
+interface Rival {
+  readonly subject: string
+  readonly role: Role
+  readonly run: () => unknown
 }
 
-function runCase({ name, layout, value, mysten, aptosDecode, aptosEncode }: Case): void {
+export const codecSuite: Suite = {
+  name: 'codec',
+  summary: 'values to JSON and back, and type tags, beside @mysten/bcs and @aptos-labs/ts-sdk',
+  estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 2, memoryBytes: 0.3e9, diskBytes: 0 }),
+  charts: [
+    {
+      title: 'Decoding: BCS to JSON',
+      metric: 'time',
+      x: 'value',
+      where: { direction: 'decode' },
+      logarithmic: true,
+      caption: 'All read the same bytes, and end in JSON text.',
+    },
+    {
+      title: 'Encoding: JSON to BCS',
+      metric: 'time',
+      x: 'value',
+      where: { direction: 'encode' },
+      logarithmic: true,
+      caption: 'All begin with the same JSON text, and write the same bytes.',
+    },
+  ],
+  async run(run) {
+    for (const one of CASES) await runCase(run, one)
+    await measureRivals(run, 'a type tag: parse and print', {}, [
+      { subject: 'ours', role: 'ours', run: () => typeTagToText(parseTypeTag(TYPE_TEXT)) },
+      { subject: 'ts-sdk', role: 'peer', run: () => parseAptosTypeTag(TYPE_TEXT).toString() },
+    ])
+  },
+}
+
+async function runCase(run: BenchRun, { name, layout, value, mysten, aptosDecode, aptosEncode }: Case): Promise<void> {
   const codec = codecOf(layout)
   const json = JSON.stringify(value)
   const bytes = codec.jsonToBytes(parseJson(json))
@@ -253,34 +285,40 @@ function runCase({ name, layout, value, mysten, aptosDecode, aptosEncode }: Case
     if (Buffer.compare(written, bytes) !== 0) throw new Error(`${name}: ${rival} writes other bytes`)
   }
   const ready = JSON.parse(codec.bytesToJson(bytes)) as unknown
-
-  const [decode, mystenDecode, aptos, stringify] = measure([
-    () => codec.bytesToJsonUtf8(bytes),
-    () => JSON.stringify(mysten.parse(bytes)),
-    () => JSON.stringify(aptosDecode(new Deserializer(bytes))),
-    () => JSON.stringify(ready),
-  ]) as [Measurement, Measurement, Measurement, Measurement]
-  print(`${name}: bytes → JSON`, decode, [
-    ['@mysten/bcs', mystenDecode],
-    ['ts-sdk', aptos],
-    ['JSON.stringify', stringify],
+  await measureRivals(run, `${name}: BCS to JSON`, { value: name, direction: 'decode' }, [
+    { subject: 'ours', role: 'ours', run: () => codec.bytesToJsonUtf8(bytes) },
+    { subject: 'JSON.stringify alone', role: 'floor', run: () => JSON.stringify(ready) },
+    { subject: '@mysten/bcs', role: 'peer', run: () => JSON.stringify(mysten.parse(bytes)) },
+    { subject: 'ts-sdk', role: 'peer', run: () => JSON.stringify(aptosDecode(new Deserializer(bytes))) },
   ])
-
-  const [encode, mystenWrite, aptosWrite] = measure([
-    () => codec.jsonToBytes(parseJson(json)),
-    mystenEncode,
-    aptosEncodeWhole,
-  ]) as [Measurement, Measurement, Measurement]
-  print(`${name}: JSON → bytes`, encode, [
-    ['@mysten/bcs', mystenWrite],
-    ['ts-sdk', aptosWrite],
+  await measureRivals(run, `${name}: JSON to BCS`, { value: name, direction: 'encode' }, [
+    { subject: 'ours', role: 'ours', run: () => codec.jsonToBytes(parseJson(json)) },
+    { subject: 'JSON.parse alone', role: 'floor', run: () => JSON.parse(json) },
+    { subject: '@mysten/bcs', role: 'peer', run: mystenEncode },
+    { subject: 'ts-sdk', role: 'peer', run: aptosEncodeWhole },
   ])
 }
 
-function print(what: string, ours: Measurement, rivals: readonly (readonly [string, Measurement])[]): void {
-  const ratios = rivals.map(([name, { median }]) => `${(median / ours.median).toFixed(1).padStart(6)} × ${name}`)
-  const spread = `${ours.least.toFixed(0)}–${ours.most.toFixed(0)}`
-  process.stdout.write(
-    `${what.padEnd(38)}${ours.median.toFixed(0).padStart(8)} ns${spread.padStart(16)}  ${ratios.join('  ')}\n`,
-  )
+async function measureRivals(
+  run: BenchRun,
+  title: string,
+  at: Record<string, string>,
+  rivals: readonly Rival[],
+): Promise<void> {
+  run.step(title)
+  const contenders = rivals.map(({ run: once }) => ({
+    count: CALLS,
+    run() {
+      let result: unknown
+      for (let call = 0; call < CALLS; call++) result = once()
+      return result
+    },
+  }))
+  const costs = await measureInRounds(contenders, run.byScale({ ...ROUNDS, tiny: { rounds: 2, milliseconds: 1 } }))
+  for (const [index, { subject, role }] of rivals.entries()) {
+    run.record({ title, subject, role, metric: 'time', unit: 'ns', rounds: costs[index]!.wall, at })
+  }
 }
+
+const WHOLE = { rounds: 9, milliseconds: 40 }
+const ROUNDS = { tiny: WHOLE, small: WHOLE, medium: WHOLE, large: WHOLE }

@@ -1,110 +1,123 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { open } from 'lmdb'
-import { printTable, toFigure } from './figures.js'
-import { openEngineStore } from './stores/engine.js'
-import { openPlainLmdb } from './stores/plain-lmdb.js'
-import { createWorkload, VERSIONS_PER_BLOCK, type WorkloadVersion } from './workload.js'
+import type { BenchRun, Suite } from '../bench-run.js'
+import { openEngineStore } from '../stores/engine.js'
+import { openPlainLmdb } from '../stores/plain-lmdb.js'
+import { toShortKey } from '../stores/short-key.js'
+import { createWorkload, VERSIONS_PER_BLOCK, type WorkloadVersion } from '../workload.js'
 
-export interface CommitOptions {
-  readonly keys: number
+export const commitSuite: Suite = {
+  name: 'commit',
+  summary: 'batches and durable blocks beside bare lmdb; what they take on disk',
+  estimate: (scale) =>
+    ({
+      tiny: { minutes: 1, memoryBytes: 0.3e9, diskBytes: 0.1e9 },
+      small: { minutes: 1, memoryBytes: 1e9, diskBytes: 1e9 },
+      medium: { minutes: 4, memoryBytes: 2e9, diskBytes: 6e9 },
+      large: { minutes: 30, memoryBytes: 4e9, diskBytes: 20e9 },
+    })[scale],
+  charts: [
+    {
+      title: 'Bytes on disk, by database',
+      metric: 'size',
+      x: 'subject',
+      where: { part: 'database' },
+      caption: 'What the engine keeps: newest values, the log of superseded ones, and what finds them.',
+    },
+  ],
+  async run(run) {
+    const keys = run.byScale({ tiny: 2_000, small: 100_000, medium: 1_000_000, large: 10_000_000 })
+    await measureBatches(run, keys)
+    await measureDurable(run)
+  },
 }
 
-const DURABLE_BLOCKS = 200
-
-/** What it costs to take versions in: in batches without fsync, and one durable block at a time; and what they take. */
-export async function runCommitSuite({ keys }: CommitOptions): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-commit-'))
-  try {
-    await runIngest(folder, keys)
-    await runDurable(folder)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-async function runIngest(folder: string, keys: number): Promise<void> {
+/** Without fsync, in CPU time: what else the machine does matters least there. */
+async function measureBatches(run: BenchRun, keys: number): Promise<void> {
   const workload = createWorkload(keys)
-  const engine = openEngineStore(mkdtempSync(join(folder, 'engine-')))
-  const plain = openPlainLmdb(mkdtempSync(join(folder, 'plain-')))
-  process.stderr.write(`writing ${workload.writes} writes …\n`)
-  const cpu = { engine: 0, plain: 0 }
+  const engine = openEngineStore(run.folder('engine'))
+  const plain = openPlainLmdb(run.folder('plain'))
+  run.step(`writing ${workload.writes} writes in batches of 1,000 versions`)
+  const costs = { engine: [] as number[], plain: [] as number[] }
+  let batches = 0
   for (const batch of workload.batches()) {
-    cpu.engine += await cpuSeconds(() => engine.ingest(batch))
-    cpu.plain += await cpuSeconds(() => plain.ingest(batch))
+    const writes = batch.reduce((sum, one) => sum + one.writes.length, 0)
+    costs.engine.push((await cpuMicroseconds(() => engine.ingest(batch))) / writes)
+    costs.plain.push((await cpuMicroseconds(() => plain.ingest(batch))) / writes)
+    if (++batches % 200 === 0) run.step(`${batches * 1_000} versions written`)
   }
-  const perWrite = (seconds: number) => ((seconds * 1e6) / workload.writes).toFixed(2)
-  printTable(
-    ['ingest, batches of 1,000 versions × 5 writes, no fsync', 'CPU µs a write', '× lmdb puts'],
-    [
-      ['lmdb puts of the newest values', perWrite(cpu.plain), '1.00'],
-      ['engine', perWrite(cpu.engine), (cpu.plain / cpu.engine).toFixed(2)],
-    ],
-  )
+  const title = `${keys} keys: batches of 1,000 versions × 5 writes, no fsync`
+  const metric = 'CPU time of a write'
+  run.record({ title, subject: 'engine', metric, unit: 'µs', rounds: costs.engine, at: { keys } })
+  run.record({
+    title,
+    subject: 'lmdb, puts of the newest values',
+    role: 'floor',
+    metric,
+    unit: 'µs',
+    rounds: costs.plain,
+    at: { keys },
+  })
   const { stats } = engine.engine
-  const used = engine.usedBytes()
-  process.stdout.write(
-    `\nlive pages ÷ payload: ${(used / stats.payloadBytes).toFixed(2)} (${used} ÷ ${stats.payloadBytes} bytes, ${stats.keys} keys, ${stats.historyEntries} superseded values)\n`,
-  )
+  const sizes = `${keys} keys: on disk`
+  run.record({
+    title: sizes,
+    subject: 'live pages',
+    metric: 'per payload byte',
+    unit: '×',
+    rounds: engine.usedBytes() / stats.payloadBytes,
+  })
   for (const [name, { bytes, records }] of Object.entries(stats.databases)) {
-    process.stdout.write(`  ${name.padEnd(8)} ${String(bytes).padStart(12)} bytes, ${records} records\n`)
+    const common = { title: sizes, subject: name, better: 'neither' as const, at: { part: 'database' } }
+    run.record({ ...common, metric: 'size', unit: 'B', rounds: bytes })
+    run.record({ ...common, metric: 'records', unit: '', rounds: records })
   }
   await engine.close()
   await plain.close()
 }
 
-async function runDurable(folder: string): Promise<void> {
-  const engine = openStateEngine({ path: mkdtempSync(join(folder, 'durable-')) })
+async function measureDurable(run: BenchRun): Promise<void> {
+  const commits = run.byScale({ tiny: 10, small: 200, medium: 200, large: 200 })
+  run.step(`${commits} durable commits`)
+  const engine = openStateEngine({ path: run.folder('durable') })
   const bare = open<Buffer, Uint8Array>({
-    path: join(mkdtempSync(join(folder, 'bare-')), 'bare.mdb'),
+    path: join(run.folder('bare'), 'bare.mdb'),
     encoding: 'binary',
     keyEncoding: 'binary',
     noSubdir: true,
     overlappingSync: false,
   })
-  const blocks = blocksOf(20_000)
   const samples = { engine: [] as number[], bare: [] as number[] }
-  for (let count = 0; count < DURABLE_BLOCKS; count++) {
-    const block = blocks[count]!
+  for (const block of blocksOf(20_000, commits)) {
     const [key, value] = block[0]!.writes[0]!
     let began = performance.now()
     await engine.commit(block, { chainId: 1 })
     samples.engine.push((performance.now() - began) * 1_000)
     began = performance.now()
-    bare.transactionSync(() => bare.putSync(key, Buffer.from(value ?? [])))
+    bare.transactionSync(() => bare.putSync(toShortKey(key), Buffer.from(value ?? [])))
     samples.bare.push((performance.now() - began) * 1_000)
   }
-  const [ours, floor] = [toFigure(samples.engine), toFigure(samples.bare)]
-  process.stdout.write('\n')
-  printTable(
-    ['one durable commit', 'median µs', 'spread', '× bare'],
-    [
-      ['lmdb, one put', floor.median.toFixed(0), `${floor.least.toFixed(0)}–${floor.most.toFixed(0)}`, '1.00'],
-      [
-        `engine, a block of ${VERSIONS_PER_BLOCK} versions`,
-        ours.median.toFixed(0),
-        `${ours.least.toFixed(0)}–${ours.most.toFixed(0)}`,
-        (ours.median / floor.median).toFixed(2),
-      ],
-    ],
-  )
+  const title = 'one durable commit'
+  const subject = `engine, a block of ${VERSIONS_PER_BLOCK} versions × 5 writes`
+  run.record({ title, subject, metric: 'time', unit: 'µs', rounds: samples.engine })
+  run.record({ title, subject: 'lmdb, one put', role: 'floor', metric: 'time', unit: 'µs', rounds: samples.bare })
   await engine.close()
   await bare.close()
 }
 
-function blocksOf(keys: number): WorkloadVersion[][] {
+function blocksOf(keys: number, count: number): WorkloadVersion[][] {
   const blocks: WorkloadVersion[][] = []
   for (const batch of createWorkload(keys).batches()) {
     for (let at = 0; at < batch.length; at += VERSIONS_PER_BLOCK) blocks.push(batch.slice(at, at + VERSIONS_PER_BLOCK))
+    if (blocks.length >= count) return blocks.slice(0, count)
   }
   return blocks
 }
 
-async function cpuSeconds(work: () => void | Promise<void>): Promise<number> {
+async function cpuMicroseconds(work: () => void | Promise<void>): Promise<number> {
   const before = process.cpuUsage()
   await work()
   const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1e6
+  return user + system
 }

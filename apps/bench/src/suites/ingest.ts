@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -8,91 +7,87 @@ import { openSource, type SourceOptions } from '@ledger-state/feed'
 import { ingestSource } from '@ledger-state/node/ingest-source'
 import { openStateEngine, type VersionWrites } from '@ledger-state/state-engine'
 import { open } from 'lmdb'
-import { type Figure, megabytes, printTable, toFigure } from './figures.js'
-import { openPlainLmdb } from './stores/plain-lmdb.js'
+import type { BenchRun, Suite } from '../bench-run.js'
+import type { Role } from '../measure.js'
+import { openPlainLmdb } from '../stores/plain-lmdb.js'
 
-const ROUNDS = 7
 const DELETED = Buffer.alloc(0)
 const BATCH_VERSIONS = 1_000
 
 /** A backup of a real chain, where the project's shared folder stands beside the checkout. */
-const SHARED_BACKUP = fileURLToPath(new URL('../../../../shared/data/backup', import.meta.url))
-
-export interface IngestSuiteOptions {
-  readonly source: string | undefined
-  readonly hashSalt: string | undefined
-}
+const SHARED_BACKUP = fileURLToPath(new URL('../../../../../shared/data/backup', import.meta.url))
 
 interface Contender {
-  readonly name: string
+  readonly subject: string
+  readonly role: Role
   run(folder: string): Promise<void>
 }
 
-interface Cost {
-  readonly wall: number
-  readonly cpu: number
+export const ingestSuite: Suite = {
+  name: 'ingest',
+  summary: 'a backup taken in, proven and not, beside reading its files and beside bare lmdb puts of what it writes',
+  estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 1, memoryBytes: 0.6e9, diskBytes: 0.1e9 }),
+  charts: [
+    {
+      title: 'Writes a second',
+      metric: 'writes',
+      x: 'subject',
+      caption: 'Wall-clock time, two cores; a chunk is proven in a thread of its own.',
+    },
+  ],
+  async run(run) {
+    const { location, hashSalt } = run.source ?? { location: SHARED_BACKUP, hashSalt: 'DIEM::' }
+    if (!existsSync(location)) {
+      run.note(`left out: ${location} is not there; name a backup with --source DIR [--hash-salt SALT]`)
+      return
+    }
+    const options = { hashSalt }
+    const files = filesOf(location)
+    const { batches, writes } = await readBatches(location, options)
+    run.step(`${location}: ${files.length} files, ${writes} writes`)
+    const contenders: Contender[] = [
+      { subject: 'read and unzip the files only', role: 'limit', run: () => readFiles(files) },
+      {
+        subject: 'lmdb, puts of all entries (key ++ version)',
+        role: 'floor',
+        run: (folder) => putEntries(folder, batches),
+      },
+      { subject: 'lmdb, puts of the newest values only', role: 'limit', run: (folder) => putPlain(folder, batches) },
+      {
+        subject: 'ingest, not verified',
+        role: 'ours',
+        run: (folder) => ingest(folder, location, { ...options, verify: false }),
+      },
+      { subject: 'ingest, verified', role: 'ours', run: (folder) => ingest(folder, location, options) },
+    ]
+    await measureContenders(run, contenders, writes)
+  },
 }
 
-/** What it costs to take a source in, proven and not, beside reading its files and beside bare puts of what it writes. */
-export async function runIngestSuite({ source, hashSalt }: IngestSuiteOptions): Promise<void> {
-  const location = source ?? SHARED_BACKUP
-  const options = { hashSalt: source === undefined ? 'DIEM::' : hashSalt }
-  if (!existsSync(location)) {
-    process.stderr.write(`ingest: ${location} is not there; name a backup with --source DIR [--hash-salt SALT]\n`)
-    return
-  }
-  const files = filesOf(location)
-  const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0)
-  const { batches, writes } = await readBatches(location, options)
-  process.stderr.write(`${location}: ${megabytes(bytes)} in ${files.length} files, ${writes} writes\n`)
-  const contenders: Contender[] = [
-    { name: 'read and unzip the files', run: () => readFiles(files) },
-    { name: 'bare lmdb, puts of all entries (key ++ version)', run: (folder) => putEntries(folder, batches) },
-    { name: 'bare lmdb, puts of the newest values only', run: (folder) => putPlain(folder, batches) },
-    { name: 'ingest, not verified', run: (folder) => ingest(folder, location, { ...options, verify: false }) },
-    { name: 'ingest, verified', run: (folder) => ingest(folder, location, options) },
-  ]
-  const costs = await measureInRounds(contenders)
-  const floor = costs[1]!
-  printTable(
-    ['', 'writes/s', 'spread', '× bare puts', 'CPU s', '× bare puts in CPU time'],
-    contenders.map(({ name }, at) => {
-      const { wall, cpu } = costs[at]!
-      const rate = (seconds: number) => (writes / seconds).toFixed(0)
-      return [
-        name,
-        rate(wall.median),
-        `${rate(wall.most)}–${rate(wall.least)}`,
-        (floor.wall.median / wall.median).toFixed(2),
-        cpu.median.toFixed(2),
-        (floor.cpu.median / cpu.median).toFixed(2),
-      ]
-    }),
-  )
-}
-
-async function measureInRounds(contenders: readonly Contender[]): Promise<{ wall: Figure; cpu: Figure }[]> {
-  const rounds = contenders.map((): Cost[] => [])
-  for (let round = -1; round < ROUNDS; round++) {
+async function measureContenders(run: BenchRun, contenders: readonly Contender[], writes: number): Promise<void> {
+  const rounds = run.byScale({ tiny: 1, small: 7, medium: 7, large: 7 })
+  const costs = contenders.map(() => ({ rates: [] as number[], cpu: [] as number[] }))
+  for (let round = -1; round < rounds; round++) {
+    run.step(round < 0 ? 'warming up' : `round ${round + 1} of ${rounds}`)
     for (const [at, contender] of contenders.entries()) {
-      const folder = mkdtempSync(join(tmpdir(), 'bench-ingest-'))
-      try {
-        const cpuBefore = process.cpuUsage()
-        const began = performance.now()
-        await contender.run(folder)
-        const wall = (performance.now() - began) / 1_000
-        const { user, system } = process.cpuUsage(cpuBefore)
-        // The first round warms up.
-        if (round >= 0) rounds[at]!.push({ wall, cpu: (user + system) / 1e6 })
-      } finally {
-        rmSync(folder, { recursive: true, force: true })
-      }
+      const folder = run.folder('ingest')
+      const cpuBefore = process.cpuUsage()
+      const began = performance.now()
+      await contender.run(folder)
+      const seconds = (performance.now() - began) / 1_000
+      const { user, system } = process.cpuUsage(cpuBefore)
+      run.removeFolder('ingest')
+      if (round < 0) continue
+      costs[at]!.rates.push(writes / seconds)
+      costs[at]!.cpu.push((user + system) / writes)
     }
   }
-  return rounds.map((costs) => ({
-    wall: toFigure(costs.map(({ wall }) => wall)),
-    cpu: toFigure(costs.map(({ cpu }) => cpu)),
-  }))
+  const title = `a backup with ${writes} writes`
+  for (const [at, { subject, role }] of contenders.entries()) {
+    const { rates, cpu } = costs[at]!
+    run.record({ title, subject, role, metric: 'writes', unit: '1/s', better: 'higher', rounds: rates })
+    run.record({ title, subject, role, metric: 'CPU time of a write', unit: 'µs', rounds: cpu })
+  }
 }
 
 function filesOf(location: string): string[] {

@@ -1,122 +1,126 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { openStateEngine } from '@ledger-state/state-engine'
-import { megabytes, printTable } from './figures.js'
-import {
-  createRandom,
-  createWorkload,
-  VERSIONS_PER_BATCH,
-  VERSIONS_PER_BLOCK,
-  type WorkloadVersion,
-} from './workload.js'
+import type { BenchRun, Suite } from '../bench-run.js'
+import { startReader } from '../reader-process.js'
+import { steadyVersions } from '../steady-versions.js'
+import { VERSIONS_PER_BATCH } from '../workload.js'
 
-export interface PruneOptions {
-  readonly keys: number
-  /** How many windows of writes pass through the store. */
-  readonly windows: number
+const TITLE = 'ingest and prune by turns'
+
+export const pruneSuite: Suite = {
+  name: 'prune',
+  summary: 'pruning beside ingesting, what the file grows to under both, and what a reader feels of them',
+  estimate: (scale) =>
+    ({
+      tiny: { minutes: 1, memoryBytes: 0.3e9, diskBytes: 0.1e9 },
+      small: { minutes: 3, memoryBytes: 1e9, diskBytes: 1e9 },
+      medium: { minutes: 15, memoryBytes: 2e9, diskBytes: 6e9 },
+      large: { minutes: 60, memoryBytes: 4e9, diskBytes: 30e9 },
+    })[scale],
+  charts: [
+    {
+      title: 'Size of the file under a steady load',
+      metric: 'size of the file',
+      x: 'window',
+      caption: 'Windows of writes that passed through after the first; each is pruned as the next comes.',
+    },
+    {
+      title: 'Throughput of ingest and prune',
+      metric: 'time of a write',
+      x: 'window',
+      caption: 'A write taken in, and one dropped, window by window.',
+    },
+  ],
+  async run(run) {
+    const keys = run.byScale({ tiny: 5_000, small: 50_000, medium: 200_000, large: 1_000_000 })
+    const windows = run.byScale({ tiny: 3, small: 20, medium: 20, large: 10 })
+    await measure(run, keys, windows)
+  },
 }
 
-const READER = fileURLToPath(new URL('./prune-reader.js', import.meta.url))
-
-/** What pruning costs beside ingesting, what the file grows to under both, and what readers feel of it. */
-export async function runPruneSuite({ keys, windows }: PruneOptions): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-prune-'))
-  try {
-    const engine = openStateEngine({ path: folder, durability: 'none' })
-    const source = steadyVersions(keys)
-    const windowVersions = BigInt(keys)
-    const ingest = async () => {
-      const batch = Array.from({ length: VERSIONS_PER_BATCH }, () => source.next().value!)
-      const began = performance.now()
+async function measure(run: BenchRun, keys: number, windows: number): Promise<void> {
+  const path = run.folder('prune')
+  const engine = openStateEngine({ path, durability: 'none' })
+  const source = steadyVersions(keys)
+  const windowVersions = BigInt(keys)
+  const passWindow = async (prunes: boolean) => {
+    const cost = { ingestMs: 0, writes: 0, pruneMs: 0, dropped: 0 }
+    for (let at = 0; at < keys; at += VERSIONS_PER_BATCH) {
+      const batch = Array.from({ length: VERSIONS_PER_BATCH }, () => source.next().value)
+      let began = performance.now()
       await engine.commit(batch, { chainId: 1 })
-      return { milliseconds: performance.now() - began, writes: batch.length * 5 }
+      cost.ingestMs += performance.now() - began
+      cost.writes += batch.length * 5
+      if (!prunes) continue
+      began = performance.now()
+      cost.dropped += (await engine.prune(windowVersions)).droppedEntries
+      cost.pruneMs += performance.now() - began
     }
-    process.stderr.write(`filling a window of ${keys} versions …\n`)
-    const rate = { ingestMs: 0, writes: 0, pruneMs: 0, dropped: 0 }
-    const ingestWindow = async (prunes: boolean) => {
-      for (let at = 0; at < keys; at += VERSIONS_PER_BATCH) {
-        const { milliseconds, writes } = await ingest()
-        rate.ingestMs += milliseconds
-        rate.writes += writes
-        if (!prunes) continue
-        const began = performance.now()
-        rate.dropped += (await engine.prune(windowVersions)).droppedEntries
-        rate.pruneMs += performance.now() - began
-      }
-    }
-    await ingestWindow(false)
-    await ingestWindow(true)
-    const firstBytes = engine.stats.fileBytes
-    let mostBytes = firstBytes
-    const reader = fork(READER, [folder, String(keys)])
-    await once(reader, 'message')
-    const quiet = await measureReads(reader)
-    const stopBusy = measureReads(reader, true)
-    for (let window = 0; window < windows; window++) {
-      await ingestWindow(true)
-      mostBytes = Math.max(mostBytes, engine.stats.fileBytes)
-      process.stderr.write(`  window ${window + 1} of ${windows}: ${megabytes(engine.stats.fileBytes)}\n`)
-    }
-    reader.send('stop')
-    const busy = await stopBusy
-    reader.disconnect()
-    const { problems } = await engine.check()
-    if (problems.length > 0) throw new Error(`the store is damaged: ${problems.join('; ')}`)
-    const perWrite = (rate.ingestMs * 1_000) / rate.writes
-    const perDrop = (rate.pruneMs * 1_000) / rate.dropped
-    printTable(
-      ['ingest and prune by turns', ''],
-      [
-        ['ingest, µs a write', perWrite.toFixed(2)],
-        ['prune, µs a dropped write', perDrop.toFixed(2)],
-        ['prune ÷ ingest, writes a second', (perWrite / perDrop).toFixed(2)],
-        ['file after the first full window', megabytes(firstBytes)],
-        [
-          `file at most in ${windows} windows more`,
-          `${megabytes(mostBytes)} (${(mostBytes / firstBytes).toFixed(2)} ×)`,
-        ],
-        ['reads of another process, quiet: p50, p99', `${quiet.p50.toFixed(1)}, ${quiet.p99.toFixed(1)} µs`],
-        [
-          'while ingest and prune run: p50, p99',
-          `${busy.p50.toFixed(1)}, ${busy.p99.toFixed(1)} µs (p99 ${(busy.p99 / quiet.p99).toFixed(2)} ×)`,
-        ],
-      ],
-    )
-    await engine.close()
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+    return { ingest: (cost.ingestMs * 1_000) / cost.writes, prune: (cost.pruneMs * 1_000) / cost.dropped }
   }
-}
-
-interface Latencies {
-  readonly p50: number
-  readonly p99: number
-}
-
-async function measureReads(reader: ReturnType<typeof fork>, untilStopped = false): Promise<Latencies> {
-  reader.send(untilStopped ? 'read until stopped' : 'read')
-  const [latencies] = (await once(reader, 'message')) as [Latencies]
-  return latencies
-}
-
-/** Versions without end that write each key as often as any other, so that a window always holds as much. */
-function* steadyVersions(keys: number): Generator<WorkloadVersion, never> {
-  const { key } = createWorkload(Math.min(keys, 1_000))
-  const random = createRandom(5)
-  const content = Buffer.alloc(4_096, 'steady')
-  for (let number = 0; ; number++) {
-    const written = new Set(Array.from({ length: 5 }, () => random(keys)))
-    const height = BigInt(Math.floor(number / VERSIONS_PER_BLOCK))
-    yield {
-      version: BigInt(number),
-      block: number % VERSIONS_PER_BLOCK === 0 ? { height, epoch: 0n, timestampUsec: height } : undefined,
-      writes: [...written].map(
-        (at) => [key(at), content.subarray(0, 8 + random(random(20) === 0 ? 3_000 : 300))] as const,
-      ),
+  run.step(`filling a window of ${keys} versions`)
+  await passWindow(false)
+  await passWindow(true)
+  const task = { kind: 'engine', path, keys, className: '1', at: 'random version', seed: 9 } as const
+  const quiet = await startReader({
+    ...task,
+    count: run.byScale({ tiny: 2_000, small: 400_000, medium: 400_000, large: 400_000 }),
+  })
+  quiet.start()
+  const before = await quiet.report()
+  quiet.end()
+  const busy = await startReader({ ...task, count: 0 })
+  busy.start()
+  const costs = { ingest: [] as number[], prune: [] as number[] }
+  const firstBytes = engine.stats.fileBytes
+  let mostBytes = firstBytes
+  for (let window = 1; window <= windows; window++) {
+    run.step(`window ${window} of ${windows}`)
+    const { ingest, prune } = await passWindow(true)
+    costs.ingest.push(ingest)
+    costs.prune.push(prune)
+    const { fileBytes } = engine.stats
+    mostBytes = Math.max(mostBytes, fileBytes)
+    const byWindow = {
+      title: 'window by window',
+      unit: 'µs',
+      metric: 'time of a write',
+      at: { window },
+      plotOnly: true,
+    }
+    run.record({ ...byWindow, subject: 'ingest', rounds: ingest })
+    run.record({ ...byWindow, subject: 'prune', rounds: prune })
+    run.record({ ...byWindow, subject: 'the file', metric: 'size of the file', unit: 'B', rounds: fileBytes })
+  }
+  busy.stop()
+  const during = await busy.report()
+  busy.end()
+  const { problems } = await engine.check()
+  if (problems.length > 0) throw new Error(`the store is damaged: ${problems.join('; ')}`)
+  await engine.close()
+  const metric = 'time of a write'
+  run.record({ title: TITLE, subject: 'ingest', role: 'floor', metric, unit: 'µs', rounds: costs.ingest })
+  run.record({ title: TITLE, subject: 'prune, of a dropped write', metric, unit: 'µs', rounds: costs.prune })
+  const growth = `the file at most in ${windows} windows more`
+  run.record({
+    title: 'size under a steady load',
+    subject: growth,
+    metric: '× its size after the first',
+    unit: '×',
+    rounds: mostBytes / firstBytes,
+  })
+  const reads = 'look-ups of another process at random versions'
+  for (const [subject, report] of [
+    ['nobody writes', before],
+    ['ingest and prune run', during],
+  ] as const) {
+    for (const percentile of ['p50', 'p99', 'p999'] as const) {
+      run.record({
+        title: reads,
+        subject,
+        metric: percentile === 'p999' ? 'p99.9' : percentile,
+        unit: 'ns',
+        rounds: report[percentile],
+      })
     }
   }
 }

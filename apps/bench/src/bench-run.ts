@@ -1,0 +1,105 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Measure, Role } from './measure.js'
+
+export const SCALES = ['tiny', 'small', 'medium', 'large'] as const
+export type Scale = (typeof SCALES)[number]
+
+/** What a suite will take, roughly, on a machine of two cores. */
+export interface Estimate {
+  readonly minutes: number
+  readonly memoryBytes: number
+  readonly diskBytes: number
+}
+
+export interface Suite {
+  readonly name: string
+  readonly summary: string
+  estimate(scale: Scale): Estimate
+  run(run: BenchRun): Promise<void>
+  readonly charts?: readonly Chart[]
+}
+
+/** A plot of measures of a suite: a line for each subject, or bars where the axis is no number. */
+export interface Chart {
+  readonly title: string
+  readonly metric: string | readonly string[]
+  /** A member of `at`, `metric`, or `subject`. */
+  readonly x: string
+  readonly where?: Readonly<Record<string, string | number>>
+  readonly logarithmic?: boolean
+  /** What it shows, in a sentence. */
+  readonly caption: string
+}
+
+type Measured = Omit<Measure, 'suite' | 'rounds' | 'at' | 'better' | 'role'> & {
+  readonly role?: Role
+  readonly better?: Measure['better']
+  readonly at?: Measure['at']
+  readonly rounds: number | readonly number[]
+}
+
+/** Stops a suite between two of its steps; what it made is cleaned up. */
+export class Interrupted extends Error {}
+
+/** What a suite works with: its scale, folders that are gone afterwards, and where its figures go. */
+export class BenchRun {
+  readonly scale: Scale
+  readonly source: { readonly location: string; readonly hashSalt: string | undefined } | undefined
+  readonly measures: Measure[] = []
+  /** Things that were left out, and why. */
+  readonly notes: string[] = []
+  readonly #signal: AbortSignal
+  readonly #root = mkdtempSync(join(tmpdir(), 'ledger-state-bench-'))
+  #suite = ''
+
+  constructor(scale: Scale, signal: AbortSignal, source?: BenchRun['source']) {
+    this.scale = scale
+    this.source = source
+    this.#signal = signal
+    // A server that refuses to run as root has to get at its folder, too.
+    chmodSync(this.#root, 0o755)
+  }
+
+  begin(suite: string): void {
+    this.#suite = suite
+  }
+
+  /** One of four, as the scale says. */
+  byScale<T>(choices: Readonly<Record<Scale, T>>): T {
+    return choices[this.scale]
+  }
+
+  folder(name: string): string {
+    const path = join(this.#root, name)
+    mkdirSync(path, { recursive: true })
+    return path
+  }
+
+  removeFolder(name: string): void {
+    rmSync(join(this.#root, name), { recursive: true, force: true })
+  }
+
+  record(measured: Measured): void {
+    const { rounds, role = 'ours', better = 'lower', at = {} } = measured
+    const list = typeof rounds === 'number' ? [rounds] : rounds
+    this.measures.push({ ...measured, suite: this.#suite, role, better, at, rounds: list })
+  }
+
+  /** Says something that belongs to the outcome, and is not a figure. */
+  note(text: string): void {
+    this.notes.push(`${this.#suite}: ${text}`)
+    process.stderr.write(`  ${text}\n`)
+  }
+
+  /** Says what is under way. Between two such steps a run can be interrupted. */
+  step(text: string): void {
+    if (this.#signal.aborted) throw new Interrupted()
+    process.stderr.write(`  ${text}\n`)
+  }
+
+  cleanUp(): void {
+    rmSync(this.#root, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,167 @@
+// Every suite at a scale that takes seconds: that results are complete and engines agree, not how fast they are.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { toFigure } from './measure.js'
+import { type BenchResult, readResult } from './result-file.js'
+import { SUITES } from './suites.js'
+
+const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+)
+if (!CHROMIUM) console.warn('the report is not looked at in a browser: there is no chromium')
+
+let folder: string
+let result: BenchResult
+let outcome: ReturnType<typeof run>
+
+function run(...words: string[]) {
+  // Work folders are made in a place of their own, so that it shows whether they are gone.
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
+    encoding: 'utf8',
+    env: { ...process.env, TMPDIR: folder },
+  })
+  return { status, stdout, stderr }
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bench-'))
+  outcome = run('--scale', 'tiny', '--out', join(folder, 'out'))
+  if (outcome.status === 0) result = readResult(join(folder, 'out/result.json'))
+}, 240_000)
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const workFolders = () => readdirSync(folder).filter((name) => name.startsWith('ledger-state-bench-'))
+
+describe('a run of all suites', () => {
+  it('ends well, says what it takes, and leaves nothing behind', () => {
+    expect(outcome.stderr).toMatch(/scale tiny: up to +time +memory +disk/)
+    expect(outcome.status, outcome.stderr).toBe(0)
+    expect(workFolders()).toEqual([])
+  })
+
+  it('has figures of every suite, each with its rounds', () => {
+    expect(result.suites).toEqual(SUITES.map(({ name }) => name))
+    const isLeftOut = (suite: string) => result.notes.some((note) => note.startsWith(`${suite}: left out`))
+    for (const { name } of SUITES) {
+      const measures = result.measures.filter(({ suite }) => suite === name)
+      if (isLeftOut(name)) continue
+      expect(measures.length, name).toBeGreaterThan(2)
+      expect(
+        measures.some(({ role }) => role === 'ours'),
+        name,
+      ).toBe(true)
+      expect(
+        measures.some(({ role }) => role === 'floor'),
+        name,
+      ).toBe(true)
+    }
+    for (const measure of result.measures) {
+      expect(measure.rounds.length, measure.title).toBeGreaterThan(0)
+      for (const round of measure.rounds)
+        expect(Number.isFinite(round), `${measure.title}, ${measure.subject}, ${measure.metric}`).toBe(true)
+    }
+    expect(result.machine).toMatchObject({ cores: expect.any(Number), versions: { lmdb: expect.any(String) } })
+  })
+
+  it('has every peer beside ours, or says why it is not there', () => {
+    const subjects = new Set(result.measures.map(({ subject }) => subject))
+    for (const peer of ['RocksDB', 'LevelDB', 'SQLite', 'PostgreSQL', 'JavaScript Map']) {
+      const isThere = [...subjects].some((subject) => subject.includes(peer))
+      expect(isThere || result.notes.some((note) => note.includes(`${peer} is left out`)), peer).toBe(true)
+    }
+  })
+
+  it('prints each table', () => {
+    for (const { suite, title, plotOnly } of result.measures) {
+      if (!plotOnly) expect(outcome.stdout).toContain(`${suite}: ${title}`)
+    }
+  })
+
+  it('is compared with another', () => {
+    const old = join(folder, 'old.json')
+    const slower = result.measures.map((measure) => ({
+      ...measure,
+      rounds: measure.rounds.map((round) => round * 1000),
+    }))
+    writeFileSync(old, JSON.stringify({ ...result, measures: slower }))
+    const { status, stdout } = run('codec', '--scale', 'tiny', '--compare', old)
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/codec: CoinStore: BCS to JSON, ours, time .* better/)
+    expect(run('codec', '--scale', 'tiny', '--compare', join(folder, 'absent')).stderr).toMatch(/absent cannot be read/)
+  })
+
+  it('draws plots for light and dark, in a page that needs nothing else', () => {
+    const page = readFileSync(join(folder, 'out/report.html'), 'utf8')
+    const light = page.match(/<svg class="light"/g)!.length
+    expect(light).toBeGreaterThan(8)
+    expect(page.match(/<svg class="dark"/g)!.length).toBe(light)
+    expect(page).not.toMatch(/<script|(src|href)="(?!#)/)
+  })
+
+  it.skipIf(!CHROMIUM)('is legible in a browser, light, dark and on paper', { timeout: 60_000 }, async () => {
+    const browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox'] })
+    try {
+      for (const [colorScheme, media, shown, hidden] of [
+        ['light', 'screen', 'light', 'dark'],
+        ['dark', 'screen', 'dark', 'light'],
+        ['dark', 'print', 'light', 'dark'],
+      ] as const) {
+        const page = await browser.newPage({ colorScheme, offline: true, viewport: { width: 900, height: 900 } })
+        const complaints: string[] = []
+        page.on('pageerror', (error) => complaints.push(String(error)))
+        page.on('console', (message) => complaints.push(message.text()))
+        await page.emulateMedia({ media, colorScheme })
+        await page.goto(pathToFileURL(join(folder, 'out/report.html')).href)
+        expect(await page.locator(`svg.${shown}`).first().isVisible()).toBe(true)
+        expect(await page.locator(`svg.${hidden}`).first().isVisible()).toBe(false)
+        const plots = await page
+          .locator(`svg.${shown}`)
+          .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width))
+        for (const width of plots) expect(width).toBeGreaterThan(200)
+        const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+        expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0)
+        expect(complaints).toEqual([])
+        await page.close()
+      }
+    } finally {
+      await browser.close()
+    }
+  })
+})
+
+describe('the command line', () => {
+  it('lists, explains, and refuses what it does not know', () => {
+    expect(run('--help').stdout).toContain('Usage: pnpm bench')
+    expect(run('--list', '--scale', 'large').stderr).toMatch(/lookup +120 min/)
+    expect(run('nonsense')).toMatchObject({ status: 2, stderr: expect.stringMatching(/unknown suite "nonsense"/) })
+    expect(run('--scale', 'huge')).toMatchObject({ status: 2, stderr: expect.stringMatching(/unknown scale "huge"/) })
+    expect(run('--nonsense').status).toBe(2)
+  })
+
+  it('is interrupted, and cleans up', { timeout: 60_000 }, async () => {
+    const child = spawn(process.execPath, [program, 'lookup', '--scale', 'small'], {
+      env: { ...process.env, TMPDIR: folder },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const ended = once(child, 'exit')
+    for await (const text of child.stderr) if (String(text).includes('stores')) break
+    child.kill('SIGINT')
+    expect((await ended)[0]).toBe(130)
+    expect(workFolders()).toEqual([])
+  })
+})
+
+describe('toFigure', () => {
+  it('has the median of the rounds, and how far they go apart', () => {
+    expect(toFigure([5, 1, 9])).toEqual({ median: 5, least: 1, most: 9 })
+  })
+})

@@ -1,0 +1,102 @@
+// Reads a store in a process of its own: cold, beside others like it, or while it is written. Told what by its argument.
+import { isLedgerStateError } from '@ledger-state/core'
+import { openStateEngineReader } from '@ledger-state/state-engine'
+import { build, type Histogram } from 'hdr-histogram-js'
+import { open } from 'lmdb'
+import { toShortKey } from './stores/short-key.js'
+import { createRandom, createWorkload, keyBytes } from './workload.js'
+
+export interface ReaderTask {
+  readonly kind: 'engine' | 'plain'
+  readonly path: string
+  /** Of the workload, and of the class that is read. */
+  readonly keys: number
+  readonly className: string
+  readonly at: 'latest' | 'random version'
+  /** Look-ups before the answer, or 0 to read until told to stop. */
+  readonly count: number
+  readonly seed: number
+}
+
+export interface ReaderReport {
+  readonly reads: number
+  readonly seconds: number
+  /** Nanoseconds. */
+  readonly p50: number
+  readonly p99: number
+  readonly p999: number
+  readonly mean: number
+}
+
+const READS_BETWEEN_TURNS = 100
+
+const task = JSON.parse(process.argv[2]!) as ReaderTask
+const workload = createWorkload(task.keys)
+const { firstKey, keys } = workload.classes.find(({ name }) => name === task.className)!
+const random = createRandom(task.seed)
+const read = task.kind === 'engine' ? readEngine() : readPlain()
+let stopped = false
+
+function readEngine(): () => void {
+  const reader = openStateEngineReader({ path: task.path })
+  return () => {
+    const key = keyBytes(firstKey + random(keys))
+    if (task.at === 'latest') reader.at().peek(key)
+    else {
+      const { oldestVersion, latestVersion } = reader.ledger!
+      try {
+        reader.at(oldestVersion + BigInt(random(Number(latestVersion - oldestVersion) + 1))).peek(key)
+      } catch (error) {
+        // The pruner may have passed since the window was looked at.
+        if (!isLedgerStateError(error, 'version_pruned')) throw error
+      }
+    }
+  }
+}
+
+function readPlain(): () => void {
+  const database = open<Buffer, Uint8Array>({
+    path: `${task.path}/plain.mdb`,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    noSubdir: true,
+    readOnly: true,
+    mapSize: 2 ** 40,
+  })
+  return () => database.getBinaryFast(toShortKey(keyBytes(firstKey + random(keys))))
+}
+
+async function run(): Promise<void> {
+  const histogram: Histogram = build({
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: 1e10,
+    numberOfSignificantValueDigits: 3,
+  })
+  const began = performance.now()
+  let reads = 0
+  stopped = false
+  while (!stopped && (task.count === 0 || reads < task.count)) {
+    for (let at = 0; at < READS_BETWEEN_TURNS; at++, reads++) {
+      const started = process.hrtime.bigint()
+      read()
+      histogram.recordValue(Number(process.hrtime.bigint() - started))
+    }
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const percentile = (share: number) => histogram.getValueAtPercentile(share)
+  process.send!({
+    reads,
+    seconds: (performance.now() - began) / 1_000,
+    p50: percentile(50),
+    p99: percentile(99),
+    p999: percentile(99.9),
+    mean: histogram.mean,
+  } satisfies ReaderReport)
+}
+
+process.on('message', (message) => {
+  if (message === 'stop') stopped = true
+  else void run()
+})
+process.on('disconnect', () => process.exit())
+process.send!('ready')

@@ -1,0 +1,62 @@
+/** What stands in a table: ours, the least that the question can cost, other ways to answer it, what cannot be reached. */
+export type Role = 'ours' | 'floor' | 'peer' | 'limit'
+
+/** One thing measured, with every round of it. */
+export interface Measure {
+  readonly suite: string
+  /** Heading of the table that it stands in. */
+  readonly title: string
+  /** Row of the table. */
+  readonly subject: string
+  readonly role: Role
+  /** Column of the table. */
+  readonly metric: string
+  readonly unit: string
+  readonly better: 'lower' | 'higher' | 'neither'
+  readonly rounds: readonly number[]
+  /** What the figure depends on, such as the number of keys: the axes of plots. */
+  readonly at: Readonly<Record<string, string | number>>
+  /** A point of a series: plotted, and not put into a table. */
+  readonly plotOnly?: boolean
+}
+
+/** Median and spread of the rounds. */
+export interface Figure {
+  readonly median: number
+  readonly least: number
+  readonly most: number
+}
+
+export function toFigure(rounds: readonly number[]): Figure {
+  const sorted = [...rounds].sort((a, b) => a - b)
+  return { median: sorted[sorted.length >> 1]!, least: sorted[0]!, most: sorted.at(-1)! }
+}
+
+/** Three digits that mean something, thousands apart, and the unit. */
+export function formatNumber(value: number, unit = ''): string {
+  const magnitude = Math.abs(value)
+  const digits = magnitude === 0 || magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 ? 2 : 3
+  const text = value.toLocaleString('en-US', { maximumFractionDigits: digits, minimumFractionDigits: digits })
+  return unit === '' ? text : `${text} ${unit}`
+}
+
+/** Measures by the table that they stand in, in the order in which they came. */
+export function byTitle(measures: readonly Measure[]): Map<string, Measure[]> {
+  const titles = new Map<string, Measure[]>()
+  for (const measure of measures) {
+    if (measure.plotOnly) continue
+    const key = `${measure.suite}: ${measure.title}`
+    const others = titles.get(key)
+    if (others) others.push(measure)
+    else titles.set(key, [measure])
+  }
+  return titles
+}
+
+/** How many times as good as the floor of its table; undefined where that has no such metric. */
+export function ratioToFloor(measure: Measure, table: readonly Measure[]): number | undefined {
+  const floor = table.find(({ role, metric }) => role === 'floor' && metric === measure.metric)
+  if (!floor || measure.better === 'neither') return undefined
+  const [ours, least] = [toFigure(measure.rounds).median, toFigure(floor.rounds).median]
+  return measure.better === 'lower' ? least / ours : ours / least
+}

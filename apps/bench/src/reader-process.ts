@@ -1,0 +1,39 @@
+import { type ChildProcess, fork, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { ReaderReport, ReaderTask } from './lookup-reader.js'
+
+const READER = fileURLToPath(new URL('./lookup-reader.js', import.meta.url))
+
+export interface ReaderProcess {
+  start(): void
+  /** What it reports when it has read as much as it was told, or was stopped. */
+  report(): Promise<ReaderReport>
+  stop(): void
+  end(): void
+}
+
+export async function startReader(task: ReaderTask): Promise<ReaderProcess> {
+  const child: ChildProcess = fork(READER, [JSON.stringify(task)])
+  await once(child, 'message')
+  let reported: Promise<ReaderReport> | undefined
+  return {
+    start() {
+      reported = once(child, 'message').then(([report]) => report as ReaderReport)
+      child.send('start')
+    },
+    report: () => reported!,
+    stop: () => child.send('stop'),
+    end: () => child.disconnect(),
+  }
+}
+
+/** Takes the files of a folder out of the page cache, as far as nobody has them mapped. False where it cannot. */
+export function dropFromPageCache(folder: string): boolean {
+  return readdirSync(folder).every((name) => {
+    const words = [`if=${join(folder, name)}`, 'iflag=nocache', 'count=0', 'status=none']
+    return spawnSync('sync', [join(folder, name)]).status === 0 && spawnSync('dd', words).status === 0
+  })
+}

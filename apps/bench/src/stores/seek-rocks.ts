@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import { latestQuestion, seekKey, seekKeyBelongsTo } from './seek-key.js'
+import { type Answer, folderBytes, type Store } from './store.js'
+
+/** What is used of the binding, which has no types of its own. */
+interface Rocks {
+  open(): Promise<void>
+  batch(operations: readonly object[]): Promise<void>
+  querySync(options: object): { readonly rows: (Buffer | null)[] }
+  close(): Promise<void>
+}
+
+const CACHE_BYTES = 256 * 1024 * 1024
+const MEMTABLE_BYTES = 64 * 1024 * 1024
+const BUFFERS = { keyEncoding: 'buffer', valueEncoding: 'buffer' }
+
+/**
+ * Key ++ inverted version on RocksDB, a seek for every read, in one synchronous call as its binding offers it. Undefined
+ * where the binding is not installed.
+ */
+export async function openSeekRocks(path: string): Promise<Store> {
+  const { RocksLevel } = (await import('@nxtedition/rocksdb' as string)) as {
+    RocksLevel: new (location: string, options: object) => Rocks
+  }
+  const location = join(path, 'rocks')
+  const openDatabase = async () => {
+    const options = { ...BUFFERS, cacheSize: CACHE_BYTES, memtableMemoryBudget: MEMTABLE_BYTES }
+    const opened = new RocksLevel(location, options)
+    await opened.open()
+    return opened
+  }
+  let database = await openDatabase()
+  function read(key: Uint8Array, version: bigint): Answer {
+    const { rows } = database.querySync({ gte: seekKey(key, version), limit: 1, ...BUFFERS })
+    const [found, value] = rows
+    if (!found || !value || !seekKeyBelongsTo(found, key)) return undefined
+    return value[0] === 1 ? value.subarray(1) : undefined
+  }
+  return {
+    name: 'key ++ version on RocksDB',
+    async ingest(versions) {
+      await database.batch(
+        versions.flatMap(({ version, writes }) =>
+          writes.map(([key, value]) => ({
+            type: 'put',
+            key: seekKey(key, version),
+            value: Buffer.concat([Buffer.of(value ? 1 : 0), value ?? Buffer.of()]),
+          })),
+        ),
+      )
+    },
+    async usedBytes() {
+      // Opened again it has its tables on disk: the binding offers no flush.
+      await database.close()
+      database = await openDatabase()
+      return folderBytes(location)
+    },
+    latest(questions) {
+      let answer: Answer
+      for (const { key } of questions) answer = read(key, latestQuestion)
+      return answer
+    },
+    atVersion(questions) {
+      let answer: Answer
+      for (const { key, version } of questions) answer = read(key, version)
+      return answer
+    },
+    close: () => database.close(),
+  }
+}

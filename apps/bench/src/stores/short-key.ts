@@ -1,0 +1,9 @@
+import { hash } from 'node:crypto'
+
+/** LMDB takes keys of up to 1,978 bytes: longer ones are stored under their beginning and a hash, as users of it do. */
+const MOST = 1_900
+
+export function toShortKey(key: Uint8Array): Uint8Array {
+  if (key.length <= MOST) return key
+  return Buffer.concat([key.subarray(0, MOST), hash('sha256', key, 'buffer')])
+}

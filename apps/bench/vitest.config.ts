@@ -1,0 +1,3 @@
+import { vitestConfig } from '../../testing/vitest.base.ts'
+
+export default vitestConfig
