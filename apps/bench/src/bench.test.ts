@@ -99,11 +99,15 @@ describe('a run of all suites', () => {
     expect(run('codec', '--scale', 'tiny', '--compare', join(folder, 'absent')).stderr).toMatch(/absent cannot be read/)
   })
 
-  it('draws plots for light and dark, in a page that needs nothing else', () => {
+  it('draws plots for light and dark, in a page that needs nothing else', { timeout: 60_000 }, () => {
     const page = readFileSync(join(folder, 'out/report.html'), 'utf8')
     const light = page.match(/<svg class="light"/g)!.length
     expect(light).toBeGreaterThan(8)
     expect(page.match(/<svg class="dark"/g)!.length).toBe(light)
+    expect(readdirSync(join(folder, 'out')).filter((name) => name.endsWith('.svg')).length).toBe(light)
+    const again = run('--report', join(folder, 'out/result.json'), '--out', join(folder, 'again'))
+    expect(again.status).toBe(0)
+    expect(readFileSync(join(folder, 'again/report.html'), 'utf8')).toBe(page)
     expect(page).not.toMatch(/<script|(src|href)="(?!#)/)
   })
 

@@ -5,6 +5,7 @@ import { isLedgerStateError } from '@ledger-state/core'
 import { BenchRun, Interrupted, SCALES, type Scale, type Suite } from './bench-run.js'
 import { comparisonToText } from './compare.js'
 import { formatNumber } from './measure.js'
+import { chartToSvg, PAPER } from './report/chart.js'
 import { resultToHtml } from './report/report-page.js'
 import { type BenchResult, readResult, startResult } from './result-file.js'
 import { SUITES } from './suites.js'
@@ -20,7 +21,8 @@ ${SUITE_LINES}
 
 Options:
   --scale SCALE    tiny (seconds, figures mean nothing), small (default), medium or large
-  --out DIR        writes result.json and report.html there
+  --out DIR        writes result.json, report.html and its plots there
+  --report FILE    measures nothing: writes the report of a result.json anew to --out
   --compare FILE   says what changed since the run whose result.json this is
   --source DIR     ingest: the backup that is taken in (default ../shared/data/backup); --hash-salt SALT as of ingest
   --list           says what each suite takes at the scale, and ends
@@ -35,6 +37,11 @@ async function main(): Promise<number> {
   const { values, positionals } = parseWords()
   if (values.help) {
     process.stdout.write(HELP)
+    return 0
+  }
+  if (values.report !== undefined) {
+    if (values.out === undefined) return usage('--report needs --out DIR')
+    await writeResult(values.out, readResult(values.report))
     return 0
   }
   const scale = values.scale as Scale
@@ -61,6 +68,7 @@ function parseWords() {
       scale: { type: 'string', default: 'small' },
       out: { type: 'string' },
       compare: { type: 'string' },
+      report: { type: 'string' },
       source: { type: 'string' },
       'hash-salt': { type: 'string' },
       list: { type: 'boolean', default: false },
@@ -119,7 +127,14 @@ async function writeResult(folder: string, result: BenchResult): Promise<void> {
   writeFileSync(join(folder, 'result.json'), `${JSON.stringify(result)}\n`)
   const charts = Object.fromEntries(SUITES.map(({ name, charts = [] }) => [name, charts]))
   writeFileSync(join(folder, 'report.html'), await resultToHtml(result, charts))
-  process.stderr.write(`${join(folder, 'result.json')} and ${join(folder, 'report.html')} are written\n`)
+  for (const suite of result.suites) {
+    const measures = result.measures.filter((measure) => measure.suite === suite)
+    for (const [at, chart] of charts[suite]!.entries()) {
+      const svg = await chartToSvg(chart, measures, PAPER)
+      if (svg) writeFileSync(join(folder, `${suite}-${at + 1}.svg`), svg)
+    }
+  }
+  process.stderr.write(`${folder} has result.json, report.html, and each plot as .svg\n`)
 }
 
 try {

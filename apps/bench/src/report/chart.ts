@@ -4,7 +4,8 @@ import type { Chart } from '../bench-run.js'
 import { type Measure, toFigure } from '../measure.js'
 
 export interface Theme {
-  readonly name: 'light' | 'dark'
+  /** Transparent where a page has its own. */
+  readonly background: string
   readonly text: string
   readonly grid: string
   /** Ours first; told apart also by those who see few colours, and by shape. */
@@ -12,7 +13,7 @@ export interface Theme {
 }
 
 export const LIGHT: Theme = {
-  name: 'light',
+  background: 'transparent',
   text: '#1f2328',
   grid: '#d8dee4',
   colours: [
@@ -29,7 +30,7 @@ export const LIGHT: Theme = {
   ],
 }
 export const DARK: Theme = {
-  name: 'dark',
+  background: 'transparent',
   text: '#e6edf3',
   grid: '#30363d',
   colours: [
@@ -45,6 +46,9 @@ export const DARK: Theme = {
     '#e3b8ff',
   ],
 }
+
+/** For a picture by itself. */
+export const PAPER: Theme = { ...LIGHT, background: '#ffffff' }
 
 const WIDTH = 640
 const HEIGHT = 300
@@ -153,13 +157,13 @@ function barSpec(chart: Chart, points: readonly Point[], unit: string) {
   }
 }
 
-function themeConfig({ text, grid, colours }: Theme) {
-  const label = { labelColor: text, titleColor: text, labelFontSize: 12, titleFontSize: 12, labelLimit: 320 }
+function themeConfig({ background, text, grid, colours }: Theme) {
+  const label = { labelColor: text, titleColor: text, labelFontSize: 12, titleFontSize: 12, labelLimit: 0 }
   return {
-    background: 'transparent',
+    background,
     font: 'system-ui, sans-serif',
     axis: { ...label, gridColor: grid, domainColor: grid, tickColor: grid },
-    legend: { ...label, orient: 'bottom', columns: 2, labelLimit: 300 },
+    legend: { ...label, orient: 'bottom', columns: 2 },
     view: { stroke: null },
     rule: { color: text },
     range: { category: [...colours] },

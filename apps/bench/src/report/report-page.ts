@@ -101,7 +101,7 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; } dt { 
 h2 { border-bottom: 1px solid var(--line); margin-top: 2.5rem; } h3 { margin: 1.5rem 0 .3rem; font-size: 1rem; }
 figure { margin: 1rem 0; break-inside: avoid; } figcaption { color: var(--faint); } svg { max-width: 100%; height: auto; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; break-inside: avoid; }
-th, td { padding: .15rem .6rem; border-bottom: 1px solid var(--line); text-align: right; } tbody th, thead th:first-child { text-align: left; font-weight: 400; }
+th, td { padding: .15rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; } tbody th, thead th:first-child { text-align: left; font-weight: 400; }
 tr.ours { background: var(--ours); } tr.floor th { font-style: italic; } .dark { display: none; }
 @media screen and (prefers-color-scheme: dark) { .light { display: none; } .dark { display: inline; } }
 @media print { :root { --text: #000; --faint: #333; --line: #999; --page: #fff; --ours: #eee; } .dark { display: none; } .light { display: inline; } nav { display: none; } }

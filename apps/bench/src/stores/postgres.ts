@@ -49,7 +49,7 @@ export async function openPostgres(path: string): Promise<Store | undefined> {
     return (rows[0]?.value as Buffer | null | undefined) ?? undefined
   }
   return {
-    name: 'PostgreSQL, ORDER BY version DESC LIMIT 1',
+    name: 'PostgreSQL',
     async ingest(versions) {
       const [keys, numbers, values]: [Buffer[], string[], (Buffer | null)[]] = [[], [], []]
       for (const { version, writes } of versions) {

@@ -53,6 +53,8 @@ export async function openSeekRocks(path: string): Promise<Store> {
       // Opened again it has its tables on disk: the binding offers no flush.
       await database.close()
       database = await openDatabase()
+      // What became superfluous is removed in the background.
+      await new Promise((resolve) => setTimeout(resolve, 500))
       return folderBytes(location)
     },
     latest(questions) {

@@ -18,7 +18,7 @@ export function openSqlite(path: string): Store {
     return (row?.value as Uint8Array | null | undefined) ?? undefined
   }
   return {
-    name: 'SQLite, ORDER BY version DESC LIMIT 1',
+    name: 'SQLite',
     ingest(versions) {
       database.exec('BEGIN')
       for (const { version, writes } of versions) for (const [key, value] of writes) insert.run(key, version, value)

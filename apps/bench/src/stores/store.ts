@@ -20,7 +20,8 @@ export interface Store {
   close(): void | Promise<void>
 }
 
-/** Sum over the files of a folder. */
+/** Sum over the files of a folder; a store may remove some meanwhile. */
 export function folderBytes(path: string): number {
-  return readdirSync(path).reduce((sum, name) => sum + statSync(join(path, name)).size, 0)
+  const sizeOf = (name: string) => statSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0
+  return readdirSync(path).reduce((sum, name) => sum + sizeOf(name), 0)
 }
