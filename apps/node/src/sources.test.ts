@@ -372,6 +372,7 @@ describe('export', () => {
       expect.stringMatching(/holds the state at version \d+ \(\d+ entries\) and \d+ versions/),
     ])
     expect(ingest(at(name), 'copy').status).toBe(0)
+    expect(run('ingest', at(name), '--dry-run').stderr).toMatch(/^read, with nothing proven: a state of/)
     expect(digest('copy')).toBe(digest('whole'))
     expect(existsSync(at(`${name}.unfinished`))).toBe(false)
   })
