@@ -1,7 +1,7 @@
 // Every suite at a scale that takes seconds: that results are complete and engines agree, not how fast they are.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -32,6 +32,8 @@ function run(...words: string[]) {
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'bench-'))
+  // PostgreSQL runs as a user of its own where this is root.
+  chmodSync(folder, 0o755)
   outcome = run('--scale', 'tiny', '--out', join(folder, 'out'))
   if (outcome.status === 0) result = readResult(join(folder, 'out/result.json'))
 }, 240_000)

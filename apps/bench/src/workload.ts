@@ -49,6 +49,8 @@ const VALUE_LENGTHS = [8, 32, 60, 100, 140, 150, 150, 180, 220, 300, 600, 3_000]
 /** Modules are the long values of a ledger: one write in so many. */
 const LONG_VALUE_EVERY = 5_000
 const LONG_VALUE_LENGTHS = [10_000, 30_000, 100_000]
+/** What values are cut out of, each in a place of its own, so that a compressor finds nothing twice in a block. */
+const CONTENT_BYTES = 4_000_000
 /** One key in so many is as long as the keys of deeply generic types are. */
 const LONG_KEY_EVERY = 1_000
 const LONG_KEY_LENGTH = 5_000
@@ -69,7 +71,7 @@ export function createWorkload(keys: number): Workload {
   const classes = classesOf(keys)
   let shuffled: Uint32Array | undefined
   const writeCount = classes.reduce((sum, one) => sum + one.keys * one.depth, 0)
-  const content = randomBytes(LONG_VALUE_LENGTHS.at(-1)! + 64)
+  const content = randomBytes(CONTENT_BYTES)
   const versions = Math.ceil(writeCount / WRITES_PER_VERSION)
 
   function* batches(): Generator<WorkloadVersion[]> {
@@ -91,7 +93,8 @@ export function createWorkload(keys: number): Workload {
         if (random(100) < DELETIONS) return [keyBytes(key), null] as const
         const lengths = random(LONG_VALUE_EVERY) === 0 ? LONG_VALUE_LENGTHS : VALUE_LENGTHS
         const length = lengths[random(lengths.length)]!
-        return [keyBytes(key), content.subarray(key % 64, (key % 64) + length)] as const
+        const start = random(CONTENT_BYTES - length)
+        return [keyBytes(key), content.subarray(start, start + length)] as const
       }),
     }
   }
