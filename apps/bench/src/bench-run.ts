@@ -100,6 +100,7 @@ export class BenchRun {
   }
 
   cleanUp(): void {
-    rmSync(this.#root, { recursive: true, force: true })
+    // A server that was just told to end may still write.
+    rmSync(this.#root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }
 }

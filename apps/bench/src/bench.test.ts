@@ -159,7 +159,11 @@ describe('the command line', () => {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     const ended = once(child, 'exit')
-    for await (const text of child.stderr) if (String(text).includes('stores')) break
+    await new Promise<void>((resolve) => {
+      child.stderr.on('data', (text) => {
+        if (String(text).includes('stores')) resolve()
+      })
+    })
     child.kill('SIGINT')
     expect((await ended)[0]).toBe(130)
     expect(workFolders()).toEqual([])

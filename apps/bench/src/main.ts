@@ -55,7 +55,8 @@ async function main(): Promise<number> {
   const before = values.compare === undefined ? undefined : readResult(values.compare)
   const source = values.source === undefined ? undefined : { location: values.source, hashSalt: values['hash-salt'] }
   const result = await runSuites(suites, scale, source)
-  if (!result) return EXIT_INTERRUPTED
+  // At once: the library of PostgreSQL would end the process with a status of its own.
+  if (!result) process.exit(EXIT_INTERRUPTED)
   process.stdout.write(`\n${measuresToText(result.measures)}`)
   if (values.out !== undefined) await writeResult(values.out, result)
   if (before) process.stdout.write(`\n${comparisonToText(before, result)}`)
@@ -116,7 +117,8 @@ async function runSuites(
       suites.map(({ name }) => name),
     )
   } catch (error) {
-    if (!(error instanceof Interrupted)) throw error
+    // What was under way may have failed of it: servers are told to end, too.
+    if (!(error instanceof Interrupted) && !interrupt.signal.aborted) throw error
     process.stderr.write('interrupted\n')
     return undefined
   }

@@ -62,7 +62,7 @@ describe('the OpenAPI document', () => {
     }))
 
     const source = await openSource(sharedPath('conformance/fixture.ndjson.gz'))
-    for await (const record of source.versions()) await engine.commit([record], { chainId: source.chainId })
+    for await (const record of source.versions()) await engine.commit([record], { chainId: source.chainId! })
     await engine.prune(901n)
     const { requests } = JSON.parse(readFileSync(sharedPath('conformance/requests.json'), 'utf8')) as {
       requests: KitRequest[]

@@ -5,8 +5,9 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openStateEngine } from '@ledger-state/state-engine'
-import { build } from 'hdr-histogram-js'
+import { build, type Histogram } from 'hdr-histogram-js'
 import type { BenchRun, Suite } from '../bench-run.js'
+import type { ReaderReport, ReaderTask } from '../lookup-reader.js'
 import type { Role } from '../measure.js'
 import { dropFromPageCache, startReader } from '../reader-process.js'
 import { measureInRounds } from '../rounds.js'
@@ -343,7 +344,8 @@ async function measureLatencies(
 ) {
   const title = `${keys} keys, ${one.name} versions each: percentiles of single look-ups`
   run.step(title)
-  const count = run.byScale({ tiny: 500, small: 100_000, medium: 200_000, large: 200_000 })
+  const count = run.byScale({ tiny: 500, small: 50_000, medium: 50_000, large: 50_000 })
+  const rounds = run.byScale({ tiny: 2, small: 5, medium: 5, large: 5 })
   const questions = workload.questions(one, count)
   const nothing: Row = {
     subject: 'the clock alone',
@@ -351,29 +353,46 @@ async function measureLatencies(
     store: contestants[0]!.store,
     read: () => undefined,
   }
-  for (const { subject, role, read, store } of [...rowsFor(contestants, 'random version'), nothing]) {
-    const histogram = build({
-      lowestDiscernibleValue: 1,
-      highestTrackableValue: 1e10,
-      numberOfSignificantValueDigits: 3,
-    })
-    const asked = subject !== nothing.subject && isAsynchronous(store) ? questions.slice(0, count / 50) : questions
-    for (const question of asked) {
-      const one = [question]
-      const began = process.hrtime.bigint()
-      const answer = read(one)
-      if (answer instanceof Promise) await answer
-      histogram.recordValue(Number(process.hrtime.bigint() - began))
-    }
-    for (const [metric, share] of [
-      ['p50', 50],
-      ['p99', 99],
-      ['p99.9', 99.9],
-    ] as const) {
-      const at = { keys, depth: one.depth, question: 'random version', main: 'yes' }
-      run.record({ title, subject, role, metric, unit: 'ns', rounds: histogram.getValueAtPercentile(share), at })
+  const rows = [...rowsFor(contestants, 'random version'), nothing]
+  const samples = rows.map(() => PERCENTILES.map((): number[] => []))
+  for (let round = -1; round < rounds; round++) {
+    for (const [at, { subject, read, store }] of rows.entries()) {
+      const asked = subject !== nothing.subject && isAsynchronous(store) ? questions.slice(0, count / 50) : questions
+      const histogram = await timeEach(read, asked)
+      if (round < 0) continue
+      for (const [place, [, share]] of PERCENTILES.entries()) {
+        samples[at]![place]!.push(histogram.getValueAtPercentile(share))
+      }
     }
   }
+  for (const [index, { subject, role }] of rows.entries()) {
+    for (const [place, [metric]] of PERCENTILES.entries()) {
+      const at = { keys, depth: one.depth, question: 'random version', main: 'yes' }
+      run.record({ title, subject, role, metric, unit: 'ns', rounds: samples[index]![place]!, at })
+    }
+  }
+}
+
+const PERCENTILES = [
+  ['p50', 50],
+  ['p99', 99],
+  ['p99.9', 99.9],
+] as const
+
+async function timeEach(read: Read, questions: readonly Question[]): Promise<Histogram> {
+  const histogram = build({
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: 1e10,
+    numberOfSignificantValueDigits: 3,
+  })
+  for (const question of questions) {
+    const one = [question]
+    const began = process.hrtime.bigint()
+    const answer = read(one)
+    if (answer instanceof Promise) await answer
+    histogram.recordValue(Number(process.hrtime.bigint() - began))
+  }
+  return histogram
 }
 
 /** The floor without JavaScript, where there is a compiler. */
@@ -456,54 +475,105 @@ async function measureProcesses(
   const className = workload.classes[1]!.name
   const task = { keys, className, at: 'random version' as const, seed: 5 }
   const cold = run.byScale({ tiny: 200, small: 2_000, medium: 5_000, large: 5_000 })
-  const kinds = [
-    ['engine', 'engine: peek', 'ours'],
-    ['plain', 'lmdb, newest values only: getBinaryFast', 'floor'],
-  ] as const
-  for (const [kind, subject, role] of kinds) {
+  const kinds: readonly ReaderSubject[] = [
+    { subject: 'engine: peek', role: 'ours', task: { ...task, kind: 'engine', path: folder('engine'), count: cold } },
+    {
+      subject: 'lmdb, newest values only: getBinaryFast',
+      role: 'floor',
+      task: { ...task, kind: 'plain', path: folder('plain'), count: cold },
+    },
+  ]
+  if (kinds.every(({ task: { path } }) => dropFromPageCache(path))) {
     const title = `${keys} keys: page cache dropped, single look-ups`
-    run.step(title)
-    if (!dropFromPageCache(folder(kind))) {
-      run.note('cold look-ups are left out: the page cache cannot be dropped here')
-      break
-    }
-    const reader = await startReader({ ...task, kind, path: folder(kind), count: cold })
-    reader.start()
-    const { p50, p99, p999, mean } = await reader.report()
-    reader.end()
-    for (const [metric, value] of [
-      ['mean', mean],
-      ['p50', p50],
-      ['p99', p99],
-      ['p99.9', p999],
-    ] as const) {
-      run.record({ title, subject, role, metric, unit: 'ns', rounds: value, at: { keys, question: 'cold' } })
-    }
-  }
+    await measureReaders(run, { title, subjects: kinds, readers: 1, isCold: true })
+  } else run.note('cold look-ups are left out: the page cache cannot be dropped here')
   await measureOpening(run, folder('engine'), keys)
-  const milliseconds = run.byScale({ tiny: 200, small: 2_000, medium: 3_000, large: 3_000 })
+  const untilStopped = kinds.map((one) => ({ ...one, task: { ...one.task, count: 0 } }))
   for (const readers of [1, 2, 4]) {
-    for (const [kind, subject, role] of kinds)
-      await measureReaders(
-        run,
-        { ...task, kind, path: folder(kind), count: 0 },
-        { readers, milliseconds, subject, role, title: `${keys} keys: ${readers} reader processes`, busy: false },
-      )
+    await measureReaders(run, { title: `${keys} keys: ${readers} reader processes`, subjects: untilStopped, readers })
   }
-  const busy = { milliseconds, subject: 'engine: peek', role: 'ours' as const, readers: 1 }
-  const readerTask = { ...task, kind: 'engine' as const, path: folder('engine'), count: 0 }
-  await measureReaders(run, readerTask, {
-    ...busy,
-    subject: 'engine: peek, nobody writes',
+  const [engine] = untilStopped as [ReaderSubject]
+  await measureReaders(run, {
     title: `${keys} keys: a reader while a writer commits and prunes`,
-    busy: false,
+    subjects: [
+      { ...engine, subject: 'engine: peek, nobody writes', role: 'floor' },
+      { ...engine, subject: 'engine: peek, a busy writer', isBusy: true },
+    ],
+    readers: 1,
   })
-  await measureReaders(run, readerTask, {
-    ...busy,
-    subject: 'engine: peek, a busy writer',
-    title: `${keys} keys: a reader while a writer commits and prunes`,
-    busy: true,
-  })
+}
+
+interface ReaderSubject {
+  readonly subject: string
+  readonly role: Role
+  readonly task: ReaderTask
+  /** Whether a writer commits and prunes meanwhile. */
+  readonly isBusy?: boolean
+}
+
+interface ReadersOptions {
+  readonly title: string
+  readonly subjects: readonly ReaderSubject[]
+  readonly readers: number
+  /** Whether the page cache is dropped before. */
+  readonly isCold?: boolean
+}
+
+/** In interleaved rounds; the readers of a round are new processes. */
+async function measureReaders(run: BenchRun, { title, subjects, readers, isCold = false }: ReadersOptions) {
+  const rounds = run.byScale({ tiny: 1, small: 3, medium: 3, large: 3 })
+  const milliseconds = run.byScale({ tiny: 200, small: 1_500, medium: 2_000, large: 3_000 })
+  const samples = subjects.map((): ReaderReport[] => [])
+  for (let round = 0; round < rounds; round++) {
+    for (const [at, { task, isBusy = false }] of subjects.entries()) {
+      run.step(`${title}, round ${round + 1} of ${rounds}`)
+      if (isCold) dropFromPageCache(task.path)
+      samples[at]!.push(await runReaders(task, { readers, milliseconds, isBusy }))
+    }
+  }
+  for (const [at, { subject, role }] of subjects.entries()) {
+    const common = { title, subject, role, at: { readers } }
+    const all = samples[at]!
+    if (isCold) run.record({ ...common, metric: 'mean', unit: 'ns', rounds: all.map(({ mean }) => mean) })
+    else {
+      const rates = all.map(({ reads, seconds }) => reads / seconds)
+      run.record({ ...common, metric: 'look-ups', unit: '1/s', better: 'higher', rounds: rates })
+    }
+    run.record({ ...common, metric: 'p50', unit: 'ns', rounds: all.map(({ p50 }) => p50) })
+    run.record({ ...common, metric: 'p99', unit: 'ns', rounds: all.map(({ p99 }) => p99) })
+    run.record({ ...common, metric: 'p99.9', unit: 'ns', rounds: all.map(({ p999 }) => p999) })
+  }
+}
+
+/** All readers together: the sum of what they read in the time of one, and the worst of their percentiles. */
+async function runReaders(
+  task: ReaderTask,
+  {
+    readers,
+    milliseconds,
+    isBusy,
+  }: { readonly readers: number; readonly milliseconds: number; readonly isBusy: boolean },
+): Promise<ReaderReport> {
+  const processes = await Promise.all(
+    Array.from({ length: readers }, (_, at) => startReader({ ...task, seed: 5 + at })),
+  )
+  for (const reader of processes) reader.start()
+  if (task.count === 0) {
+    if (isBusy) await writeFor(task.path, milliseconds)
+    else await new Promise((resolve) => setTimeout(resolve, milliseconds))
+    for (const reader of processes) reader.stop()
+  }
+  const reports = await Promise.all(processes.map((reader) => reader.report()))
+  for (const reader of processes) reader.end()
+  const worst = (metric: 'p50' | 'p99' | 'p999' | 'mean') => Math.max(...reports.map((report) => report[metric]))
+  return {
+    reads: reports.reduce((sum, { reads, seconds }) => sum + reads / seconds, 0),
+    seconds: 1,
+    p50: worst('p50'),
+    p99: worst('p99'),
+    p999: worst('p999'),
+    mean: worst('mean'),
+  }
 }
 
 const PROBE = fileURLToPath(new URL('../open-probe.js', import.meta.url))
@@ -523,40 +593,6 @@ async function measureOpening(run: BenchRun, path: string, keys: number): Promis
     rounds: report.addedBytes,
     at,
   })
-}
-
-interface ReadersOptions {
-  readonly title: string
-  readonly subject: string
-  readonly role: Role
-  readonly readers: number
-  readonly milliseconds: number
-  readonly busy: boolean
-}
-
-async function measureReaders(
-  run: BenchRun,
-  task: Parameters<typeof startReader>[0],
-  options: ReadersOptions,
-): Promise<void> {
-  const { title, subject, role, readers, milliseconds, busy } = options
-  run.step(title)
-  const processes = await Promise.all(
-    Array.from({ length: readers }, (_, at) => startReader({ ...task, seed: 5 + at })),
-  )
-  for (const reader of processes) reader.start()
-  if (busy) await writeFor(task.path, milliseconds)
-  else await new Promise((resolve) => setTimeout(resolve, milliseconds))
-  for (const reader of processes) reader.stop()
-  const reports = await Promise.all(processes.map((reader) => reader.report()))
-  for (const reader of processes) reader.end()
-  const at = { readers, question: busy ? 'busy' : 'readers' }
-  const rate = reports.reduce((sum, { reads, seconds }) => sum + reads / seconds, 0)
-  run.record({ title, subject, role, metric: 'look-ups', unit: '1/s', better: 'higher', rounds: rate, at })
-  for (const metric of ['p50', 'p99', 'p999'] as const) {
-    const worst = Math.max(...reports.map((report) => report[metric]))
-    run.record({ title, subject, role, metric: metric === 'p999' ? 'p99.9' : metric, unit: 'ns', rounds: worst, at })
-  }
 }
 
 /** Commits and prunes without a pause: a window of what is there, which moves on. */

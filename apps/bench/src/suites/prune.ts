@@ -1,5 +1,6 @@
 import { openStateEngine } from '@ledger-state/state-engine'
 import type { BenchRun, Suite } from '../bench-run.js'
+import type { ReaderReport } from '../lookup-reader.js'
 import { startReader } from '../reader-process.js'
 import { steadyVersions } from '../steady-versions.js'
 import { VERSIONS_PER_BATCH } from '../workload.js'
@@ -61,21 +62,26 @@ async function measure(run: BenchRun, keys: number, windows: number): Promise<vo
   await passWindow(false)
   await passWindow(true)
   const task = { kind: 'engine', path, keys, className: '1', at: 'random version', seed: 9 } as const
-  const quiet = await startReader({
-    ...task,
-    count: run.byScale({ tiny: 2_000, small: 400_000, medium: 400_000, large: 400_000 }),
-  })
-  quiet.start()
-  const before = await quiet.report()
-  quiet.end()
-  const busy = await startReader({ ...task, count: 0 })
-  busy.start()
+  const reader = await startReader({ ...task, count: 0 })
+  const quiet: ReaderReport[] = []
+  const busy: ReaderReport[] = []
+  for (let segment = 0; segment < Math.min(5, windows); segment++) {
+    reader.start()
+    await new Promise((resolve) =>
+      setTimeout(resolve, run.byScale({ tiny: 100, small: 1_000, medium: 2_000, large: 2_000 })),
+    )
+    reader.stop()
+    quiet.push(await reader.report())
+  }
   const costs = { ingest: [] as number[], prune: [] as number[] }
   const firstBytes = engine.stats.fileBytes
   let mostBytes = firstBytes
   for (let window = 1; window <= windows; window++) {
     run.step(`window ${window} of ${windows}`)
+    reader.start()
     const { ingest, prune } = await passWindow(true)
+    reader.stop()
+    busy.push(await reader.report())
     costs.ingest.push(ingest)
     costs.prune.push(prune)
     const { fileBytes } = engine.stats
@@ -91,9 +97,7 @@ async function measure(run: BenchRun, keys: number, windows: number): Promise<vo
     run.record({ ...byWindow, subject: 'prune', rounds: prune })
     run.record({ ...byWindow, subject: 'the file', metric: 'size of the file', unit: 'B', rounds: fileBytes })
   }
-  busy.stop()
-  const during = await busy.report()
-  busy.end()
+  reader.end()
   const { problems } = await engine.check()
   if (problems.length > 0) throw new Error(`the store is damaged: ${problems.join('; ')}`)
   await engine.close()
@@ -109,18 +113,17 @@ async function measure(run: BenchRun, keys: number, windows: number): Promise<vo
     rounds: mostBytes / firstBytes,
   })
   const reads = 'look-ups of another process at random versions'
-  for (const [subject, report] of [
-    ['nobody writes', before],
-    ['ingest and prune run', during],
+  for (const [subject, role, reports] of [
+    ['nobody writes', 'floor', quiet],
+    ['ingest and prune run', 'ours', busy],
   ] as const) {
-    for (const percentile of ['p50', 'p99', 'p999'] as const) {
-      run.record({
-        title: reads,
-        subject,
-        metric: percentile === 'p999' ? 'p99.9' : percentile,
-        unit: 'ns',
-        rounds: report[percentile],
-      })
+    for (const [metric, percentile] of [
+      ['p50', 'p50'],
+      ['p99', 'p99'],
+      ['p99.9', 'p999'],
+    ] as const) {
+      const rounds = reports.map((report) => report[percentile])
+      run.record({ title: reads, subject, role, metric, unit: 'ns', rounds })
     }
   }
 }
