@@ -31,6 +31,8 @@ export interface ProvenTransactions {
   readonly leaves: Uint8Array
   /** The accumulator's frontier before the first record. */
   readonly frontier: Uint8Array
+  /** The same behind the last record. */
+  readonly frontierAfter: Uint8Array
 }
 
 /**
@@ -51,7 +53,7 @@ export async function proveTransactionChunk(
   const ahead = held && AccumulatorFrontier.fromBytes(hasher, TREE, held)
   const expectContinuity = () => {
     if (ahead?.count !== frontier.count || Buffer.compare(ahead.toBytes(), frontier.toBytes()) === 0) return
-    const message = `${path}: the ledger before version ${frontier.count} is not the one that the store holds`
+    const message = `${path}: the ledger before version ${frontier.count} is not the one that the store holds, or that was read before`
     throw new LedgerStateError('ledger_fork', message)
   }
   const first = frontier.toBytes()
@@ -75,7 +77,7 @@ export async function proveTransactionChunk(
   atFile(path, `versions ${firstVersion} to ${lastVersion}`, () => {
     expectHash(`the accumulator root of version ${proof.ledger.version}`, root, proof.ledger.accumulatorRoot)
   })
-  return { splits, leaves, frontier: first }
+  return { splits, leaves, frontier: first, frontierAfter: frontier.toBytes() }
 }
 
 function proveRecord(

@@ -116,6 +116,20 @@ describe('a transaction backup', () => {
     }
   })
 
+  it('refuses chunks of different ledgers, each of them sound by itself', async () => {
+    writeBackup(chain, root, { chunk: 9, folder: 1 })
+    writeBackup(new SyntheticChain({ blocks: 40, seed: 2 }), join(root, 'other'), { chunk: 9, folder: 1 })
+    cpSync(join(root, 'other/transaction_18-.ab12'), join(root, 'transaction_18-.ab12'), { recursive: true })
+    const source = await openSource(root)
+    let count = 0
+    const reading = async () => {
+      for await (const _ of source.versions()) count++
+    }
+    await expect(reading()).rejects.toMatchObject({ code: 'ledger_fork', message: expect.stringMatching(/18-.chunk/) })
+    expect(count).toBe(18)
+    await source.close()
+  })
+
   it('chooses among stretches that overlap, and names what is missing between two', async () => {
     writeBackup(chain, root, { chunk: 10, folder: 2 })
     writeBackup(chain, root, { chunk: 7, folder: 9, first: 5 })

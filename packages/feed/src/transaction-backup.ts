@@ -137,23 +137,27 @@ class TransactionBackup implements LedgerSource {
     return AccumulatorFrontier.fromBytes(this.#hasher, 'TransactionAccumulator', frontier)!
   }
 
-  /** The next chunk is proven while the one before it is read. */
+  /** The next chunk is proven while the one before it is read, and has to go on from it. */
   async *#readyChunks(from: Reading): AsyncGenerator<ReadyChunk> {
-    let held = from.mark
     let ahead: Promise<ReadyChunk> | undefined
     for await (const chunk of this.#chunks(from.version)) {
       const current = ahead
-      ahead = this.#prove(chunk, held)
+      ahead = this.#prove(chunk, current, from.mark)
       // Its failure is met when its turn comes.
       ahead.catch(() => {})
-      held = undefined
       if (current) yield await current
     }
     if (ahead) yield await ahead
   }
 
-  async #prove(chunk: TransactionChunk, held: Uint8Array | undefined): Promise<ReadyChunk> {
-    return { chunk, proven: await this.#prover?.proveTransactions(chunk, held) }
+  /** @param held frontier that the first chunk, which has none before it, has to go on from */
+  async #prove(
+    chunk: TransactionChunk,
+    before: Promise<ReadyChunk> | undefined,
+    held: Uint8Array | undefined,
+  ): Promise<ReadyChunk> {
+    const frontier = before ? (await before).proven?.frontierAfter : held
+    return { chunk, proven: await this.#prover?.proveTransactions(chunk, frontier) }
   }
 
   /** The chunk that holds the version, or else the first behind it, and those that follow. */
