@@ -145,13 +145,21 @@ describe('a transaction backup', () => {
   })
 
   it.each([
-    ['transaction_0-.ab12/transaction.manifest.gz', /transaction_0-.ab12\/transaction.manifest \(nor/],
-    ['transaction_0-.ab12/25-.chunk.gz', /25-.chunk \(nor/],
-    ['transaction_0-.ab12/25-49.proof.gz', /25-49.proof \(nor/],
-  ])('names the missing file %s, behind what precedes it', async (name, message) => {
+    ['transaction_0-.ab12/transaction.manifest.gz', /transaction_0-.ab12\/transaction.manifest \(nor/, 0],
+    ['transaction_0-.ab12/25-.chunk.gz', /25-.chunk \(nor/, 25],
+    ['transaction_0-.ab12/25-49.proof.gz', /25-49.proof \(nor/, 25],
+    ['transaction_50-.ab12/transaction.manifest.gz', /transaction_50-.ab12\/transaction.manifest \(nor/, 50],
+  ])('names the missing file %s, behind what precedes it', async (name, message, before) => {
     writeBackup(chain, root)
     rmSync(join(root, name))
-    await expect(readAll()).rejects.toMatchObject({ code: 'invalid_backup', message: expect.stringMatching(message) })
+    const source = await openSource(root)
+    let count = 0
+    const reading = async () => {
+      for await (const _ of source.versions()) count++
+    }
+    await expect(reading()).rejects.toMatchObject({ code: 'invalid_backup', message: expect.stringMatching(message) })
+    expect(count).toBe(before)
+    await source.close()
   })
 
   it('names the record at which a chunk is cut short, or too long', async () => {

@@ -140,12 +140,18 @@ class TransactionBackup implements LedgerSource {
   /** The next chunk is proven while the one before it is read, and has to go on from it. */
   async *#readyChunks(from: Reading): AsyncGenerator<ReadyChunk> {
     let ahead: Promise<ReadyChunk> | undefined
-    for await (const chunk of this.#chunks(from.version)) {
-      const current = ahead
-      ahead = this.#prove(chunk, current, from.mark)
-      // Its failure is met when its turn comes.
-      ahead.catch(() => {})
-      if (current) yield await current
+    try {
+      for await (const chunk of this.#chunks(from.version)) {
+        const current = ahead
+        ahead = this.#prove(chunk, current, from.mark)
+        // Its failure is met when its turn comes.
+        ahead.catch(() => {})
+        if (current) yield await current
+      }
+    } catch (error) {
+      // The chunk behind it cannot be found; this one is whole.
+      if (ahead) yield await ahead
+      throw error
     }
     if (ahead) yield await ahead
   }
