@@ -14,3 +14,13 @@ export function seekKey(key: Uint8Array, version: bigint): Buffer {
 export function seekKeyBelongsTo(found: Uint8Array, key: Uint8Array): boolean {
   return found.length === key.length + 8 && Buffer.compare(found.subarray(0, key.length), key) === 0
 }
+
+/** A value behind a byte that tells it from a deletion. */
+export function seekValue(value: Uint8Array | null): Buffer {
+  return value ? Buffer.concat([Buffer.of(1), value]) : Buffer.of(0)
+}
+
+/** Undefined for a deletion. */
+export function seekValueToAnswer(stored: Uint8Array): Uint8Array | undefined {
+  return stored[0] === 1 ? stored.subarray(1) : undefined
+}

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
-import { latestQuestion, seekKey, seekKeyBelongsTo } from './seek-key.js'
+import { latestQuestion, seekKey, seekKeyBelongsTo, seekValue, seekValueToAnswer } from './seek-key.js'
 import { type Answer, folderBytes, type Store } from './store.js'
 
 /** The same layout on LevelDB, with an iterator for every read, as its documentation has it. */
@@ -18,7 +18,7 @@ export async function openSeekLevel(path: string): Promise<Store> {
     try {
       const entry = await iterator.next()
       if (!entry || !seekKeyBelongsTo(entry[0], key)) return undefined
-      return entry[1][0] === 1 ? entry[1].subarray(1) : undefined
+      return seekValueToAnswer(entry[1])
     } finally {
       await iterator.close()
     }
@@ -31,7 +31,7 @@ export async function openSeekLevel(path: string): Promise<Store> {
           writes.map(([key, value]) => ({
             type: 'put' as const,
             key: seekKey(key, version),
-            value: Buffer.concat([Buffer.of(value ? 1 : 0), value ?? Buffer.of()]),
+            value: seekValue(value),
           })),
         ),
       )

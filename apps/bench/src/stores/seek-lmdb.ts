@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { open } from 'lmdb'
 import { usedPagesBytes } from './plain-lmdb.js'
-import { latestQuestion, seekKey, seekKeyBelongsTo } from './seek-key.js'
+import { latestQuestion, seekKey, seekKeyBelongsTo, seekValue, seekValueToAnswer } from './seek-key.js'
 import { toShortKey } from './short-key.js'
 import type { Answer, Store } from './store.js'
 
@@ -19,7 +19,7 @@ export function openSeekLmdb(path: string): Store {
   function read(key: Uint8Array, version: bigint): Answer {
     for (const entry of database.getRange({ start: seekKey(toShortKey(key), version), limit: 1 })) {
       if (!seekKeyBelongsTo(entry.key, toShortKey(key))) return undefined
-      return entry.value[0] === 1 ? entry.value.subarray(1) : undefined
+      return seekValueToAnswer(entry.value)
     }
     return undefined
   }
@@ -29,10 +29,7 @@ export function openSeekLmdb(path: string): Store {
       database.transactionSync(() => {
         for (const { version, writes } of versions) {
           for (const [key, value] of writes) {
-            database.putSync(
-              seekKey(toShortKey(key), version),
-              Buffer.concat([Buffer.of(value ? 1 : 0), value ?? Buffer.of()]),
-            )
+            database.putSync(seekKey(toShortKey(key), version), seekValue(value))
           }
         }
       })

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { latestQuestion, seekKey, seekKeyBelongsTo } from './seek-key.js'
+import { latestQuestion, seekKey, seekKeyBelongsTo, seekValue, seekValueToAnswer } from './seek-key.js'
 import { type Answer, folderBytes, type Store } from './store.js'
 
 /** What is used of the binding, which has no types of its own. */
@@ -34,7 +34,7 @@ export async function openSeekRocks(path: string): Promise<Store> {
     const { rows } = database.querySync({ gte: seekKey(key, version), limit: 1, ...BUFFERS })
     const [found, value] = rows
     if (!found || !value || !seekKeyBelongsTo(found, key)) return undefined
-    return value[0] === 1 ? value.subarray(1) : undefined
+    return seekValueToAnswer(value)
   }
   return {
     name: 'key ++ version on RocksDB',
@@ -44,7 +44,7 @@ export async function openSeekRocks(path: string): Promise<Store> {
           writes.map(([key, value]) => ({
             type: 'put',
             key: seekKey(key, version),
-            value: Buffer.concat([Buffer.of(value ? 1 : 0), value ?? Buffer.of()]),
+            value: seekValue(value),
           })),
         ),
       )
