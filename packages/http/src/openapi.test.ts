@@ -22,7 +22,7 @@ interface Response {
 }
 
 const engine = createMemoryEngine()
-const server = createHttpServer({ ledger: createLedger(engine) })
+const server = createHttpServer({ ledger: createLedger(engine), maxEventLoopDelayMs: Number.POSITIVE_INFINITY })
 afterAll(() => server.close())
 
 async function document(): Promise<OpenApiDocument> {
