@@ -43,7 +43,7 @@ const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 async function serve(dataDir: string, options: readonly string[]): Promise<{ server: ChildProcess; address: string }> {
   const server = spawn(
     process.execPath,
-    [program, 'serve', '--data-dir', dataDir, '--listen', '127.0.0.1:0', ...options],
+    [program, 'serve', '--data-dir', dataDir, '--listen', '127.0.0.1:0', '--admin-listen', 'off', ...options],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },

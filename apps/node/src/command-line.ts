@@ -1,19 +1,7 @@
 import { parseArgs } from 'node:util'
-import { isLedgerStateError, LedgerStateError, parseU64 } from '@ledger-state/core'
-
-/** Raised when the command line itself is wrong: one line, exit status 2. */
-export function usageError(message: string): LedgerStateError {
-  return new LedgerStateError('usage', message)
-}
-
-interface OptionDefinition {
-  /** Name of the value in help texts; without one the option is a switch. */
-  readonly value?: string
-  readonly description: string
-  readonly required?: boolean
-}
-
-export type OptionDefinitions = Readonly<Record<string, OptionDefinition>>
+import { type Configuration, effectiveConfiguration, readConfiguration } from './config/configuration.js'
+import { configOption } from './config/settings.js'
+import { type DefaultedOption, type Option, parseAs, switchOption, usageError } from './option.js'
 
 interface ArgumentDefinition {
   readonly name: string
@@ -24,26 +12,35 @@ export interface Command {
   readonly name: string
   readonly summary: string
   readonly arguments: readonly ArgumentDefinition[]
-  readonly options: OptionDefinitions
+  readonly options: readonly Option<unknown>[]
+  /** Those of `options` without which there is nothing to do. */
+  readonly required?: readonly Option<unknown>[]
   readonly examples: readonly string[]
   run(input: CommandInput): Promise<void>
 }
 
-/** What was given on the command line, by name. */
+/** What a command was told: on the command line, else in the environment, else in the configuration file. */
 export interface CommandInput {
   argument(name: string): string
-  option(name: string): string | undefined
-  required(name: string): string
-  flag(name: string): boolean
+  get<T>(option: DefaultedOption<T>): T
+  get<T>(option: Option<T>): T | undefined
+  /** One of the `required`. */
+  required<T>(option: Option<T>): T
+  /** The same words, with environment and file read anew. */
+  reread(): CommandInput
+  /** All settings with what holds for them. */
+  effective(): Record<string, string | number | boolean>
 }
 
+const helpOption = switchOption('help', 'show this text')
+
 export function helpText(command: Command): string {
-  const optionRows = Object.entries({ ...command.options, help: { description: 'show this text' } }).map(
-    ([name, { value, description }]: [string, OptionDefinition]) => [
-      `--${name}${value ? ` ${value}` : ''}`,
-      description,
-    ],
-  )
+  const optionRows = optionsOf(command).map((option) => {
+    const isOn = option.value === undefined && option.fallback === 'true'
+    const fallback = option.value !== undefined && option.fallback !== undefined ? ` (default ${option.fallback})` : ''
+    const does = isOn ? `do not ${option.description}` : option.description
+    return [`--${isOn ? 'no-' : ''}${option.name}${option.value ? ` ${option.value}` : ''}`, `${does}${fallback}`]
+  })
   const argumentRows = command.arguments.map(({ name, description }) => [name, description])
   const parts = [
     `${command.summary}\n`,
@@ -56,6 +53,10 @@ export function helpText(command: Command): string {
   return parts.join('\n')
 }
 
+function optionsOf(command: Command): readonly Option<unknown>[] {
+  return [...command.options, configOption, helpOption]
+}
+
 export function table(rows: readonly (readonly string[])[]): string {
   const width = Math.max(...rows.map(([left]) => left!.length))
   return rows.map(([left, right]) => `  ${left!.padEnd(width)}  ${right}`).join('\n')
@@ -64,79 +65,85 @@ export function table(rows: readonly (readonly string[])[]): string {
 /** Reads the words behind the command's name. @throws `usage` */
 export function parseCommandInput(command: Command, words: readonly string[]): CommandInput | 'help' {
   if (words.includes('--help') || words.includes('-h')) return 'help'
-  const definitions = Object.entries(command.options)
   const { values, positionals } = parseWords(command, words)
 
   const missing = command.arguments[positionals.length]
   if (missing) throw usageError(`${command.name}: ${missing.name} is missing (${missing.description})`)
   const surplus = positionals[command.arguments.length]
   if (surplus !== undefined) throw usageError(`${command.name}: unexpected argument ${JSON.stringify(surplus)}`)
-  for (const [name, { required, value }] of definitions) {
-    if (required && values[name] === undefined) throw usageError(`${command.name}: --${name} ${value} is missing`)
+
+  const file = values[configOption.name] as string | undefined
+  const input = new ParsedInput(command, values, positionals, () => readConfiguration(file, process.env))
+  for (const required of command.required ?? []) input.required(required)
+  return input
+}
+
+class ParsedInput implements CommandInput {
+  readonly #command: Command
+  readonly #values: Readonly<Record<string, string | boolean | undefined>>
+  readonly #positionals: readonly string[]
+  readonly #readConfiguration: () => Configuration
+  readonly #configuration: Configuration
+
+  constructor(
+    command: Command,
+    values: Readonly<Record<string, string | boolean | undefined>>,
+    positionals: readonly string[],
+    readConfiguration: () => Configuration,
+  ) {
+    this.#command = command
+    this.#values = values
+    this.#positionals = positionals
+    this.#readConfiguration = readConfiguration
+    this.#configuration = readConfiguration()
+    for (const option of command.options) this.get(option)
   }
 
-  const option = (name: string): string | undefined => values[name] as string | undefined
-  return {
-    argument: (name) => positionals[command.arguments.findIndex((argument) => argument.name === name)]!,
-    option,
-    required: (name) => option(name)!,
-    flag: (name) => values[name] === true,
+  argument(name: string): string {
+    return this.#positionals[this.#command.arguments.findIndex((argument) => argument.name === name)]!
+  }
+
+  get<T>(option: DefaultedOption<T>): T
+  get<T>(option: Option<T>): T | undefined
+  get<T>(option: Option<T>): T | undefined {
+    const value = this.#values[option.name]
+    if (value !== undefined) return parseAs(`--${option.name}`, String(value), option.parse)
+    const given = this.#configuration.get(option)
+    if (given) return parseAs(given.place, given.text, option.parse)
+    return option.fallback === undefined ? undefined : option.parse(option.fallback)
+  }
+
+  required<T>(option: Option<T>): T {
+    const value = this.get(option)
+    if (value === undefined) throw usageError(`${this.#command.name}: --${option.name} ${option.value} is missing`)
+    return value
+  }
+
+  reread(): CommandInput {
+    return new ParsedInput(this.#command, this.#values, this.#positionals, this.#readConfiguration)
+  }
+
+  effective(): Record<string, string | number | boolean> {
+    const words = this.#command.options.flatMap((option) => {
+      const value = this.#values[option.name]
+      return value === undefined ? [] : [[option, { text: String(value), place: `--${option.name}` }] as const]
+    })
+    return effectiveConfiguration(new Map([...this.#configuration, ...words]))
   }
 }
 
 function parseWords(command: Command, words: readonly string[]) {
   const options = Object.fromEntries(
-    Object.entries(command.options).map(([name, { value }]) => [
+    optionsOf(command).map(({ name, value }) => [
       name,
       { type: value === undefined ? ('boolean' as const) : ('string' as const) },
     ]),
   )
   try {
-    return parseArgs({ args: [...words], options, allowPositionals: true })
+    return parseArgs({ args: [...words], options, allowPositionals: true, allowNegative: true })
   } catch (error) {
     // Node appends advice about positional arguments, which fits none of our commands.
     const [why] = (error as Error).message.split(/\. To specify|\n/)
     throw usageError(`${command.name}: ${why!.replace(/\.$/, '')}; see ledger-state ${command.name} --help`)
   }
-}
-
-/** @throws `usage` naming the option */
-export function parseOption<T>(name: string, text: string, parse: (text: string) => T): T {
-  try {
-    return parse(text)
-  } catch (error) {
-    if (isLedgerStateError(error)) throw usageError(`${name}: ${error.message}`)
-    throw error
-  }
-}
-
-export function parseOptionalVersion(input: CommandInput, name: string): bigint | undefined {
-  const text = input.option(name)
-  return text === undefined ? undefined : parseOption(`--${name}`, text, parseU64)
-}
-
-export function parseOptionalChainId(input: CommandInput): number | undefined {
-  const chainId = parseOptionalVersion(input, 'chain-id')
-  if (chainId !== undefined && chainId > 255n) throw usageError(`--chain-id: ${chainId}, at most 255 is expected`)
-  return chainId === undefined ? undefined : Number(chainId)
-}
-
-/** A window in versions, at least 1. */
-export function parseRetain(input: CommandInput): bigint | undefined {
-  const versions = parseOptionalVersion(input, 'retain')
-  if (versions === 0n) throw usageError('--retain: a window holds at least 1 version')
-  return versions
-}
-
-export interface ListenAddress {
-  readonly host: string
-  readonly port: number
-}
-
-export function parseListenAddress(text: string): ListenAddress {
-  const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]+)):(\d{1,5})$/.exec(text)
-  const port = Number(parts?.[3])
-  if (!parts || port > 65_535)
-    throw usageError(`--listen: ${JSON.stringify(text)} is no HOST:PORT such as 127.0.0.1:8080 or [::1]:8080`)
-  return { host: (parts[1] ?? parts[2])!, port }
 }

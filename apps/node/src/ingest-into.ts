@@ -1,7 +1,9 @@
 import type { LedgerSource, SourceOptions } from '@ledger-state/feed'
 import { openStateEngine } from '@ledger-state/state-engine'
-import { type CommandInput, parseOptionalChainId, parseRetain, usageError } from './command-line.js'
+import type { CommandInput } from './command-line.js'
+import { settings } from './config/settings.js'
 import { type IngestOptions, ingestSource } from './ingest-source.js'
+import { usageError } from './option.js'
 import { createProgressReporter, formatCount, formatDuration } from './progress.js'
 
 export interface IngestSettings {
@@ -12,17 +14,14 @@ export interface IngestSettings {
 }
 
 export function parseIngestSettings(input: CommandInput): IngestSettings {
-  const waypoint = input.option('waypoint')
-  if (waypoint !== undefined && !/^\d+:[0-9a-f]{64}$/.test(waypoint)) {
-    throw usageError(`--waypoint: ${JSON.stringify(waypoint)} is no VERSION:HASH with 64 hex digits`)
-  }
-  const verify = !input.flag('no-verify')
+  const waypoint = input.get(settings.waypoint)
+  const verify = input.get(settings.verify)
   if (waypoint !== undefined && !verify) throw usageError('--waypoint and --no-verify contradict each other')
   return {
-    retain: parseRetain(input),
-    assumeEmptyBase: input.flag('assume-empty-base'),
-    chainId: parseOptionalChainId(input),
-    source: { waypoint, verify, hashSalt: input.option('hash-salt'), onNotice: notice },
+    retain: input.get(settings.retain),
+    assumeEmptyBase: input.get(settings.assumeEmptyBase),
+    chainId: input.get(settings.chainId),
+    source: { waypoint, verify, hashSalt: input.get(settings.hashSalt), onNotice: notice },
   }
 }
 

@@ -1,12 +1,17 @@
 import { type BlockInfo, isLedgerStateError, LedgerStateError, type VersionWrites } from '@ledger-state/core'
-import type { LedgerSource, Reading, StateBase } from '@ledger-state/feed'
+import type { LedgerSource, Reading, SourceProgress, StateBase } from '@ledger-state/feed'
 import type { StateEngine } from '@ledger-state/state-engine'
 import type { IngestCounters, ProgressReporter } from './progress.js'
 
-// A batch becomes durable with one flush of the disk, and is what a crash may cost.
+// A batch becomes durable with one flush of the disk, and is what a crash may cost. One that is full ends with the block
+// at hand, so that readers see whole blocks, unless that block is longer than many batches.
 const BATCH_VERSIONS = 1_000
 const BATCH_WRITES = 10_000
 const BATCH_BYTES = 16 * 1024 * 1024
+const OVERFULL_BATCHES = 8
+
+/** What is pruned at a time where no commit waits: some 20 ms. */
+const PRUNE_TURN_ENTRIES = 10_000
 
 export interface IngestOptions {
   /** First version to take in, for an empty store. */
@@ -22,7 +27,20 @@ export interface IngestOptions {
   /** Stops between versions; what was read is committed. */
   readonly signal?: AbortSignal | undefined
   readonly progress?: ProgressReporter | undefined
+  readonly observer?: IngestObserver | undefined
   readonly onNotice?: ((message: string) => void) | undefined
+}
+
+/** Told what an ingest has done, for metrics. */
+export interface IngestObserver {
+  onCommit(done: {
+    readonly versions: number
+    readonly writes: number
+    readonly bytes: number
+    readonly seconds: number
+  }): void
+  onPrune(done: { readonly entries: number; readonly seconds: number }): void
+  onSourceProgress(progress: SourceProgress): void
 }
 
 /**
@@ -45,6 +63,8 @@ class Ingest {
   readonly #source: LedgerSource
   readonly #options: IngestOptions
   readonly #batch = new Batch()
+  /** Of the source, as of the newest version of a batch that is full and waits for the end of its block. */
+  #batchMark: Uint8Array | undefined
   readonly #counters = { versions: 0, entries: 0, writes: 0, bytes: 0, latestVersion: undefined as bigint | undefined }
 
   constructor(engine: StateEngine, source: LedgerSource, options: IngestOptions) {
@@ -55,7 +75,7 @@ class Ingest {
   }
 
   async run(): Promise<IngestCounters> {
-    const { retain, progress } = this.#options
+    const { progress } = this.#options
     this.#expectChain()
     try {
       if (this.#source.base) await this.#takeBase(this.#source.base)
@@ -67,7 +87,7 @@ class Ingest {
       progress?.finish()
     }
     await this.#flush()
-    if (retain !== undefined && this.#engine.ledger) await this.#engine.prune(retain)
+    while (!this.#isStopped && !(await this.#prune(PRUNE_TURN_ENTRIES)));
     return this.#counters
   }
 
@@ -122,8 +142,10 @@ class Ingest {
       if (record.version < expected) continue
       if (record.version > expected) throw versionGap(this.#source, record.version, expected)
       expected++
+      if (record.block && this.#batch.isFull) await this.#flush(this.#batchMark)
       this.#batch.add(record)
-      if (this.#batch.isFull) await this.#flush()
+      if (this.#batch.isOverfull) await this.#flush()
+      else if (this.#batch.isFull) this.#batchMark = this.#source.mark
       if (this.#isStopped || isEnough()) break
     }
   }
@@ -135,7 +157,11 @@ class Ingest {
       mark: engine.mark,
       read: (key) => (engine.ledger ? engine.at().get(key) : undefined),
       signal: this.#options.signal,
-      onIdle: () => this.#flush(),
+      onIdle: async () => {
+        await this.#flush()
+        await this.#prune(PRUNE_TURN_ENTRIES)
+        this.#options.observer?.onSourceProgress(this.#source.progress)
+      },
     }
   }
 
@@ -176,19 +202,35 @@ class Ingest {
     throw new LedgerStateError('invalid_argument', message)
   }
 
-  async #flush(): Promise<void> {
-    const { retain, progress } = this.#options
+  /** `mark`: of the source, as of the newest version of the batch. */
+  async #flush(mark = this.#source.mark): Promise<void> {
+    const { progress, observer } = this.#options
     if (this.#batch.versions.length === 0) return
     const { versions, writes, bytes } = this.#batch.take()
-    const { mark } = this.#source
     const chainId = this.#chainId
+    const began = performance.now()
     await this.#named(() => this.#engine.commit(versions, { chainId, mark }))
+    observer?.onCommit({ versions: versions.length, writes, bytes, seconds: (performance.now() - began) / 1_000 })
     this.#counters.versions += versions.length
     this.#counters.writes += writes
     this.#counters.bytes += bytes
     this.#counters.latestVersion = versions.at(-1)!.version
-    if (retain !== undefined) await this.#engine.prune(retain)
+    // More than was written, so that a window that was made smaller is reached, and little enough to commit on.
+    await this.#prune(2 * writes)
+    observer?.onSourceProgress(this.#source.progress)
     progress?.update(this.#counters, this.#source.progress)
+  }
+
+  /** One turn of pruning. Answers whether nothing is left to prune. */
+  async #prune(maxEntries: number): Promise<boolean> {
+    const { retain, observer } = this.#options
+    if (retain === undefined || !this.#engine.ledger) return true
+    const began = performance.now()
+    const { droppedEntries, done } = await this.#engine.prune(retain, { maxEntries })
+    if (droppedEntries > 0) {
+      observer?.onPrune({ entries: droppedEntries, seconds: (performance.now() - began) / 1_000 })
+    }
+    return done
   }
 
   /** Runs what the store does, whose faults are told with the place in the source. */
@@ -241,7 +283,19 @@ class Batch {
   #bytes = 0
 
   get isFull(): boolean {
-    return this.versions.length >= BATCH_VERSIONS || this.#writes >= BATCH_WRITES || this.#bytes >= BATCH_BYTES
+    return this.#holds(1)
+  }
+
+  get isOverfull(): boolean {
+    return this.#holds(OVERFULL_BATCHES)
+  }
+
+  #holds(batches: number): boolean {
+    return (
+      this.versions.length >= batches * BATCH_VERSIONS ||
+      this.#writes >= batches * BATCH_WRITES ||
+      this.#bytes >= batches * BATCH_BYTES
+    )
   }
 
   add(record: VersionWrites): void {

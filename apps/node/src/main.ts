@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { isLedgerStateError } from '@ledger-state/core'
-import { type Command, helpText, parseCommandInput, table, usageError } from './command-line.js'
+import { type Command, helpText, parseCommandInput, table } from './command-line.js'
 import { checkCommand } from './commands/check.js'
+import { configCommand } from './commands/config.js'
 import { exportCommand } from './commands/export.js'
 import { getBalanceCommand, getRawItemCommand, getTableItemCommand } from './commands/get.js'
 import { infoCommand } from './commands/info.js'
@@ -10,6 +11,7 @@ import { pruneCommand } from './commands/prune.js'
 import { serveCommand } from './commands/serve.js'
 import { snapshotCommand } from './commands/snapshot.js'
 import { startCommand } from './commands/start.js'
+import { usageError } from './option.js'
 
 const COMMANDS: readonly Command[] = [
   startCommand,
@@ -23,6 +25,7 @@ const COMMANDS: readonly Command[] = [
   checkCommand,
   snapshotCommand,
   exportCommand,
+  configCommand,
 ]
 
 const EXIT_FAILED = 1

@@ -8,6 +8,9 @@ import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engi
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hasSharedData, sharedPath } from '../../../testing/shared-data.ts'
 
+// Metrics and probes are looked at elsewhere; here many run at once.
+process.env.LEDGER_STATE_ADMIN_LISTEN = 'off'
+
 const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
 let folder: string

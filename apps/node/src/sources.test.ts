@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { eventually, NodeProcess } from '../../../testing/node-process.ts'
 import { hasSharedData, sharedPath } from '../../../testing/shared-data.ts'
 import { type StandInNode, startStandInNode } from '../../../testing/stand-in-node.ts'
 import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '../../../testing/synthetic-chain.ts'
@@ -107,7 +108,7 @@ describe('ingest of a genesis', () => {
     [['--waypoint', '0:12'], /--waypoint: "0:12" is no VERSION:HASH/],
     [['--waypoint', `0:${'ab'.repeat(32)}`, '--no-verify'], /contradict each other/],
     [['--from', '9', '--to', '3'], /--from 9 is behind --to 3/],
-    [['--chain-id', '256'], /--chain-id: 256, at most 255/],
+    [['--chain-id', '256'], /--chain-id: 256 is out of range, 0 to 255/],
   ])('refuses %j', (options, message) => {
     expect(ingest('x', 'store', ...options)).toMatchObject({ status: 2, stderr: expect.stringMatching(message) })
     expect(run('ingest', 'x')).toMatchObject({ status: 2, stderr: expect.stringMatching(/--data-dir DIR is missing/) })
@@ -330,35 +331,28 @@ describe('a node', () => {
     expect(info('store').ledger_version).toBe(String(LAST))
   })
 
-  it('is followed while the store is served, by a process that may die', async () => {
+  it('is followed while the store is served, and left when it is on a fork', async () => {
     node = await startStandInNode(chain)
     node.latest = 40
     writeFileSync(at('genesis.blob'), chain.genesisBlob)
     ingest(at('genesis.blob'), 'store')
-    const server = start('serve', '--data-dir', at('store'), '--listen', '127.0.0.1:0', '--follow', node.url)
-    const address = /on (http:\S+)\/v1/.exec(await server.until(/on http:\S+\/v1/))![1]!
-    const version = async () => (await fetch(`${address}/v1`)).headers.get('x-svc-ledger-version')
-    const reaches = async (latest: number) => {
-      for (const began = Date.now(); (await version()) !== String(latest); ) {
-        if (Date.now() - began > 20_000) throw new Error(`still at ${await version()}: ${server.output()}`)
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
-    }
-    await reaches(40)
-    const children = readFileSync(`/proc/${server.child.pid}/task/${server.child.pid}/children`, 'utf8')
-      .trim()
-      .split(' ')
-    expect(children.length).toBe(1)
-    process.kill(Number(children[0]), 'SIGKILL')
-    await server.until(/ended by SIGKILL; it is started again/)
+    const served = await new NodeProcess({ dataDir: at('store'), options: ['--follow', node.url] }).listening()
+    running.push(served.child)
+    await eventually(
+      async () => (await served.version()) === 40,
+      () => served.output,
+    )
     node.latest = 80
-    await reaches(80)
+    await eventually(
+      async () => (await served.version()) === 80,
+      () => served.output,
+    )
     node.chain = new SyntheticChain({ blocks: 60, seed: 4 })
     node.latest = LAST
-    await server.until(/fork[\s\S]*has ended \(status 1\); what is durable is served on/)
-    expect(Number(await version())).toBeGreaterThanOrEqual(80)
-    server.child.kill('SIGTERM')
-    expect(await server.ended).toBe(0)
+    await served.outputMatching(/"code":"ledger_fork".*writer gives up, what is durable is served on/)
+    expect(await served.version()).toBeGreaterThanOrEqual(80)
+    expect(await served.metrics()).toMatch(/process_state\{process="writer",state="given-up"\} 1/)
+    expect(await served.stop()).toBe(0)
   }, 60_000)
 })
 

@@ -37,6 +37,18 @@ export interface HttpServerOptions extends Partial<LoadLimits> {
   readonly archivalEndpoint?: string
   /** Told of faults of ours, which clients see as 500 without details. */
   readonly onUnexpectedError?: (error: unknown, request: { method: string; url: string }) => void
+  /** Told of every answer when it is on its way, or its client gone. */
+  readonly onAnswered?: (answered: Answered) => void
+}
+
+export interface Answered {
+  readonly method: string
+  readonly url: string
+  /** The path as the OpenAPI document has it; `other` where there is none, `unreadable` for what never became a request. */
+  readonly route: string
+  readonly status: number
+  /** From the end of the headers on. */
+  readonly seconds: number
 }
 
 /** Longest path parameter: a type tag of many arguments, percent-encoded. */
@@ -63,6 +75,7 @@ export function createHttpServer({
   idleTimeoutMs = 60_000,
   archivalEndpoint,
   onUnexpectedError = () => {},
+  onAnswered,
   ...loadLimits
 }: HttpServerOptions): FastifyInstance {
   const chainHeaders = createChainHeaders(headerWord)
@@ -77,7 +90,10 @@ export function createHttpServer({
     },
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH, querystringParser: () => ({}) },
     frameworkErrors: (error, request, reply) => sendError(error, request as FastifyRequest, reply as FastifyReply),
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => {
+      const status = answerBrokenRequest(error, socket)
+      if (status !== undefined) onAnswered?.({ method: '', url: '', route: 'unreadable', status, seconds: 0 })
+    },
   })
   app.server.maxConnections = maxConnections
   dropIdleConnections(app.server, idleTimeoutMs)
@@ -102,6 +118,16 @@ export function createHttpServer({
     else if (isPreflight(request)) answerPreflight(request, reply)
     else done()
   })
+  const pathOfUrl = new Map<string, string>()
+  for (const path of ['/v1/', '/v1/spec', '/v1/spec.json']) pathOfUrl.set(path, path)
+  if (onAnswered) {
+    app.addHook('onResponse', (request, reply, done) => {
+      const { method, url } = request
+      const route = pathOfUrl.get(request.routeOptions.url ?? '') ?? 'other'
+      onAnswered({ method, url, route, status: reply.statusCode, seconds: reply.elapsedTime / 1_000 })
+      done()
+    })
+  }
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request) => {
     const allow = allowedMethods(request.url.split('?', 1)[0]!)
@@ -154,6 +180,7 @@ export function createHttpServer({
   for (const operation of operations) {
     // A colon within a segment is doubled, a path parameter has one before its name.
     const url = operation.path.replaceAll(':', '::').replaceAll(/\{([a-z_]+)\}/g, ':$1')
+    pathOfUrl.set(url, operation.path)
     app.route({ method: operation.method, url, handler: serve(operation) })
   }
   app.get('/v1/', serve(getLedgerInfo))
@@ -302,11 +329,11 @@ const BROKEN_REQUEST_STATUS: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 }
 
-/** What never became a request: the parser refused it, or it was too slow. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+/** What never became a request: the parser refused it, or it was too slow. Answers with the status, if it had one. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): number | undefined {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
-    return
+    return undefined
   }
   const status = BROKEN_REQUEST_STATUS[error.code ?? ''] ?? '400 Bad Request'
   const body = JSON.stringify({
@@ -316,4 +343,5 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
   socket.end(
     `HTTP/1.1 ${status}\r\ncontent-type: ${CONTENT_TYPE.json}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
+  return Number(status.slice(0, 3))
 }

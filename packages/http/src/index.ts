@@ -1,2 +1,2 @@
 export type { OutputFormat } from './accept.js'
-export { createHttpServer, type HttpServerOptions } from './create-http-server.js'
+export { type Answered, createHttpServer, type HttpServerOptions } from './create-http-server.js'

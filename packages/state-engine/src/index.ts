@@ -26,6 +26,7 @@ export type {
   ImportBase,
   ImportOptions,
   KeyedEntry,
+  PruneOptions,
   PruneResult,
   Revision,
   StateEngineReader,

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { LedgerStateError } from '@ledger-state/core'
 import { open, type RootDatabase } from 'lmdb'
@@ -24,6 +24,8 @@ interface KeyEncoder<K> {
 }
 
 export interface LmdbStore {
+  /** Its folder. */
+  readonly path: string
   readonly root: Environment
   readonly meta: Table<Uint8Array>
   /** The newest write of each key, under the user's keys: `latest-record.ts`. */
@@ -40,6 +42,8 @@ export interface LmdbStore {
   readonly large: Records
   /** Blocks by their first versions: `ledger-record.ts`. */
   readonly blocks: Records
+  /** @throws `store_missing` unless the file is still the one that was opened */
+  expectInPlace(): void
 }
 
 const LAYOUT_KEY = Buffer.from('layout')
@@ -61,11 +65,17 @@ export interface LmdbStoreOptions {
   readonly durability?: Durability | undefined
 }
 
+/** @throws `store_missing` */
+export function expectStore(path: string): void {
+  if (existsSync(join(path, STORE_FILE))) return
+  throw new LedgerStateError('store_missing', `there is no ledger store in ${path}`)
+}
+
 /** @throws `store_missing`, `store_format`, `store_failed` */
 export function openLmdbStore({ path, readOnly, durability = 'full' }: LmdbStoreOptions): LmdbStore {
   const file = join(path, STORE_FILE)
-  if (readOnly && !existsSync(file)) throw new LedgerStateError('store_missing', `there is no ledger store in ${path}`)
-  return withStoreErrors(() => {
+  if (readOnly) expectStore(path)
+  return withStoreErrors(path, () => {
     expectStoreFile(file)
     const root = open<Buffer, Uint8Array>({
       path: file,
@@ -81,7 +91,7 @@ export function openLmdbStore({ path, readOnly, durability = 'full' }: LmdbStore
       noMetaSync: durability === 'ordered',
     })
     try {
-      return openTables(root, file, readOnly)
+      return { ...openTables(root, file, readOnly), path, expectInPlace: createPlaceCheck(file) }
     } catch (error) {
       // What stays open is handed out again, as it is, when the file is opened the next time.
       void root.close()
@@ -90,7 +100,23 @@ export function openLmdbStore({ path, readOnly, durability = 'full' }: LmdbStore
   })
 }
 
-function openTables(root: RootDatabase<Buffer, Uint8Array>, file: string, readOnly: boolean): LmdbStore {
+/** Another file in its place has another inode: this one is held open, so that its number is not given out again. */
+function createPlaceCheck(file: string): () => void {
+  const opened = statSync(file)
+  return () => {
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (found?.ino === opened.ino && found.dev === opened.dev) return
+    const fate = found ? 'replaced' : 'removed'
+    const message = `${file} was ${fate} while it was open; what is written now would be lost`
+    throw new LedgerStateError('store_missing', message, { fate })
+  }
+}
+
+function openTables(
+  root: RootDatabase<Buffer, Uint8Array>,
+  file: string,
+  readOnly: boolean,
+): Omit<LmdbStore, 'path' | 'expectInPlace'> {
   const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
     const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
     const opened: unknown = root.openDB({ name, encoding: 'binary', ...keys })
@@ -142,21 +168,38 @@ function expectLayout(meta: Table<Uint8Array>, file: string, readOnly: boolean):
   }
 }
 
-/** Runs `work`, turning what LMDB throws into errors of the closed set. */
-export function withStoreErrors<T>(work: () => T): T {
+/** Below this, what fails on a disk fails for want of space. */
+const FULL_BELOW_BYTES = 2 ** 20
+
+/** Runs `work` on the store in a folder, turning what LMDB throws into errors of the closed set. */
+export function withStoreErrors<T>(path: string, work: () => T): T {
   try {
     return work()
   } catch (cause) {
     if (cause instanceof LedgerStateError) throw cause
     const why = cause instanceof Error ? cause.message : String(cause)
-    if (/ENOSPC|No space left|MDB_MAP_FULL/i.test(why))
-      throw new LedgerStateError('store_full', 'the disk of the store is full', {}, { cause })
+    // LMDB reports a short write as an error of input and output, and a full disk is what mostly shortens it.
+    const isShortWrite = /Input\/output error/.test(why)
+    if (/ENOSPC|No space left|MDB_MAP_FULL/i.test(why) || (isShortWrite && freeBytes(path) < FULL_BELOW_BYTES))
+      throw new LedgerStateError('store_full', `the disk of ${path} is full`, {}, { cause })
+    if (/EACCES|Permission denied|EROFS|Read-only file system|readonly database|unable to open database/i.test(why)) {
+      const message = `${path} cannot be written to by this process: ${why}`
+      throw new LedgerStateError('store_read_only', message, {}, { cause })
+    }
     if (/MDB_INVALID|MDB_VERSION_MISMATCH/.test(why))
       throw new LedgerStateError('store_format', `no ledger store: ${why}`, {}, { cause })
     if (/MDB_CORRUPTED|MDB_PAGE_NOTFOUND/.test(why))
       throw new LedgerStateError('store_corrupt', `the store is damaged: ${why}`, {}, { cause })
-    // LMDB reports a short write as this, and a full disk is what mostly shortens it.
-    const hint = /Input\/output error/.test(why) ? ' (is the disk or a quota full?)' : ''
+    const hint = isShortWrite ? ' (has a quota or a limit on the size of files been reached?)' : ''
     throw new LedgerStateError('store_failed', `the store failed: ${why}${hint}`, {}, { cause })
+  }
+}
+
+function freeBytes(path: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(path)
+    return bavail * bsize
+  } catch {
+    return Number.POSITIVE_INFINITY
   }
 }

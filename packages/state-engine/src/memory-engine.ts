@@ -111,7 +111,7 @@ class MemoryEngine implements StateWriter {
     const floor = this.#blocks.find(({ firstVersion }) => firstVersion >= start) ?? this.#blocks.at(-1)!
     const oldestVersion = floor.firstVersion
     if (oldestVersion <= this.ledger.oldestVersion)
-      return { oldestVersion: this.ledger.oldestVersion, droppedEntries: 0 }
+      return { oldestVersion: this.ledger.oldestVersion, droppedEntries: 0, done: true }
     this.ledger = { ...this.ledger, oldestVersion, oldestBlock: floor.block }
     this.#blocks = this.#blocks.filter(({ firstVersion }) => firstVersion >= oldestVersion)
     let droppedEntries = 0
@@ -123,7 +123,7 @@ class MemoryEngine implements StateWriter {
       if (kept.length > 0) this.#revisions.set(key, kept)
       else this.#revisions.delete(key)
     }
-    return { oldestVersion, droppedEntries }
+    return { oldestVersion, droppedEntries, done: true }
   }
 
   async beginImport(version: bigint, { resume = false }: ImportOptions = {}): Promise<StateImport> {

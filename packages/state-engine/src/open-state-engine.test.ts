@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -200,6 +200,37 @@ describe('openStateEngine', () => {
     let last = 0
     for (let count = 0; count < 20; count++) last = await window()
     expect(last).toBeLessThan(first * 1.3)
+    await engine.close()
+  })
+
+  it('prunes a part at a time, whose reads are right between, and goes on behind a commit', async () => {
+    const engine = openStateEngine({ path })
+    const writes = Array.from(
+      { length: 1_000 },
+      (_, at) => [bytes(`k${at}`), bytes('value')] as [Uint8Array, Uint8Array],
+    )
+    for (let version = 0; version < 10; version++) await engine.commit([record(version, writes, version)], CHAIN)
+    const first = await engine.prune(1n, { maxEntries: 1 })
+    expect(first).toEqual({ oldestVersion: 9n, droppedEntries: 2_000, done: false })
+    expect((await engine.check()).problems).toEqual([])
+    expect(() => engine.at(8n)).toThrow(/pruned|oldest/)
+    await engine.commit([record(10, writes, 10)], CHAIN)
+    const rest = await engine.prune(2n, { maxEntries: 100_000 })
+    expect(rest).toEqual({ oldestVersion: 9n, droppedEntries: 7_000, done: true })
+    expect(engine.stats.historyEntries).toBe(1_000)
+    await engine.close()
+  })
+
+  it.each(['removed', 'replaced'])('refuses to write once its file was %s, and reads on', async (what) => {
+    const engine = openStateEngine({ path })
+    await engine.commit([record(0, [[bytes('k'), bytes('v')]], 0)], CHAIN)
+    engine.expectInPlace()
+    renameSync(join(path, 'state.mdb'), join(path, 'elsewhere'))
+    if (what === 'replaced') cpSync(join(path, 'elsewhere'), join(path, 'state.mdb'))
+    const refusal = { code: 'store_missing', message: expect.stringContaining(what) }
+    await expect(engine.commit([record(1, [], 1)], CHAIN)).rejects.toMatchObject(refusal)
+    await expect(engine.prune(1n)).rejects.toMatchObject(refusal)
+    expect(engine.at(0n).get(bytes('k'))).toEqual(Buffer.from('v'))
     await engine.close()
   })
 

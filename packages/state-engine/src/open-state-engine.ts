@@ -9,13 +9,22 @@ import { createCommitWatch } from './commit-watch.js'
 import { atFailurePoint } from './failure-points.js'
 import { beginImport } from './import-state.js'
 import { decodeLedgerRecord } from './ledger-record.js'
-import { type Durability, LEDGER_KEY, type LmdbStore, LOCK_FILE, openLmdbStore, withStoreErrors } from './lmdb-store.js'
+import {
+  type Durability,
+  expectStore,
+  LEDGER_KEY,
+  type LmdbStore,
+  LOCK_FILE,
+  openLmdbStore,
+  withStoreErrors,
+} from './lmdb-store.js'
 import { getMark } from './mark.js'
 import type {
   Block,
   CommitOptions,
   EngineView,
   ImportOptions,
+  PruneOptions,
   PruneResult,
   Revision,
   StateEngineReader,
@@ -23,7 +32,7 @@ import type {
   StateWriter,
   StoreBase,
 } from './ports.js'
-import { pruneStep, raiseOldest } from './prune-store.js'
+import { pruneStep, raiseOldest, STEP_RECORDS } from './prune-store.js'
 import { RecordBuilder } from './record.js'
 import { StoreReads } from './store-reads.js'
 import { type StoreStats, storeStats } from './store-stats.js'
@@ -40,6 +49,8 @@ export interface StateEngineOptions {
 export interface WriterOptions extends StateEngineOptions {
   /** What `commit` and `prune` wait for; `full` by default. */
   readonly durability?: Durability
+  /** Whether to make a store where there is none; true by default. */
+  readonly create?: boolean
 }
 
 /** A store open for reading, in this or another process than its writer. */
@@ -58,6 +69,12 @@ export interface LmdbEngineReader extends StateEngineReader {
    * @throws `store_not_empty` where the folder holds a store already; `store_full`
    */
   snapshot(path: string, options?: { readonly compact?: boolean }): Promise<void>
+  /**
+   * @throws `store_missing` once the data file was removed, or another stands in its place (`fate` in its fields says
+   *   `removed` or `replaced`): reads go on from the one that was opened, commits and prunes refuse, for nobody would see
+   *   them.
+   */
+  expectInPlace(): void
   close(): Promise<void>
 }
 
@@ -69,12 +86,14 @@ export interface StateEngine extends LmdbEngineReader, StateWriter {
 
 /**
  * Opens a store for its one writer and creates it where there is none.
- * @throws `store_locked` while another writer has it; `store_format`, `store_corrupt`, `store_failed`
+ * @throws `store_locked` while another writer has it; `store_missing` where it is not to be created; `store_read_only`
+ *   where the folder cannot be written to; `store_format`, `store_corrupt`, `store_failed`
  */
-export function openStateEngine({ path, durability }: WriterOptions): StateEngine {
+export function openStateEngine({ path, durability, create = true }: WriterOptions): StateEngine {
+  if (!create) expectStore(path)
   // The lock comes first: what is made or repaired on opening has one maker, too.
-  withStoreErrors(() => mkdirSync(path, { recursive: true }))
-  const releaseLock = acquireWriterLock(join(path, LOCK_FILE))
+  withStoreErrors(path, () => mkdirSync(path, { recursive: true }))
+  const releaseLock = withStoreErrors(path, () => acquireWriterLock(join(path, LOCK_FILE)))
   try {
     const store = openLmdbStore({ path, readOnly: false, durability })
     return new LmdbEngine(store, releaseLock)
@@ -154,18 +173,18 @@ class LmdbEngine implements StateEngine {
     this.#watch.notice()
   }
 
-  async prune(retainVersions: bigint): Promise<PruneResult> {
+  async prune(retainVersions: bigint, { maxEntries }: PruneOptions = {}): Promise<PruneResult> {
     this.#expectWritable()
     this.#transaction(() => raiseOldest(this.#store, this.#builder, retainVersions))
     this.#watch.notice()
     const { oldestVersion } = this.ledger!
     let droppedEntries = 0
-    for (;;) {
+    for (let stepsLeft = Math.ceil((maxEntries ?? Number.POSITIVE_INFINITY) / STEP_RECORDS); ; ) {
       this.#expectWritable()
       const step = this.#transaction(() => pruneStep(this.#store, this.#builder))
       atFailurePoint('prune: step done')
       droppedEntries += step.dropped
-      if (step.done) return { oldestVersion, droppedEntries }
+      if (step.done || --stepsLeft <= 0) return { oldestVersion, droppedEntries, done: step.done }
       await nextTurn()
     }
   }
@@ -195,6 +214,11 @@ class LmdbEngine implements StateEngine {
     await takeSnapshot(this.#store, path, compact)
   }
 
+  expectInPlace(): void {
+    this.#expectOpen()
+    this.#store.expectInPlace()
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
@@ -205,8 +229,9 @@ class LmdbEngine implements StateEngine {
   }
 
   #transaction<T>(work: () => T): T {
+    this.#store.expectInPlace()
     try {
-      return withStoreErrors(() => runTransaction(this.#store.root, work))
+      return withStoreErrors(this.#store.path, () => runTransaction(this.#store.root, work))
     } finally {
       // What was committed here is seen here at once.
       this.#reads.forgetSnapshot()

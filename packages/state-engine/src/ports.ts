@@ -74,6 +74,13 @@ export interface PruneResult {
   readonly oldestVersion: bigint
   /** Superseded values and forgotten deletions that were dropped. */
   readonly droppedEntries: number
+  /** Whether all that can go is gone; what a limit left is taken up by the next call. */
+  readonly done: boolean
+}
+
+export interface PruneOptions {
+  /** Superseded values after which to leave off, rounded up to a whole step of 2,000; no limit by default. */
+  readonly maxEntries?: number
 }
 
 /** What is said of an imported state when all of it is there. */
@@ -120,7 +127,7 @@ export interface StateWriter extends StateEngineReader {
    * Forgets what no version of a window of `retainVersions` can see. The window begins at the first block that starts
    * at or after latest - retainVersions + 1, or at the newest block if none does; it never moves back.
    */
-  prune(retainVersions: bigint): Promise<PruneResult>
+  prune(retainVersions: bigint, options?: PruneOptions): Promise<PruneResult>
   /**
    * Begins to fill an empty store with the state at a version. A commit throws away what was not finished.
    * @throws `store_not_empty`, `invalid_argument`

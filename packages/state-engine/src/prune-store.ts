@@ -14,7 +14,7 @@ import { noLedger, windowStart } from './validate-batch.js'
 import { dropChunk, dropIndex } from './version-index.js'
 
 /** Records of a kind that one transaction works off, so that commits and other work get their turn between. */
-const STEP_RECORDS = 2_000
+export const STEP_RECORDS = 2_000
 
 export interface PruneStep {
   readonly dropped: number

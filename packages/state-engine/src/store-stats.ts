@@ -14,6 +14,8 @@ export interface StoreStats {
   readonly fileBytes: number
   /** The part of the file that holds nothing and is used again. */
   readonly freeBytes: number
+  /** Address space that the file can grow to before every process has to map it anew. */
+  readonly mapBytes: number
   /** Pages of each database, and its records. */
   readonly databases: Readonly<Record<string, { readonly bytes: number; readonly records: number }>>
   /** Processes and threads that read now, of the most that can. */
@@ -24,7 +26,7 @@ const META_PAGES = 2
 
 export function storeStats(store: LmdbStore, record: LedgerRecord | undefined): StoreStats {
   const { root, latest, log, retired, index, large, blocks } = store
-  const { lastPageNumber, pageSize, maxReaders, numReaders, free } = root.getStats()
+  const { lastPageNumber, pageSize, mapSize, maxReaders, numReaders, free } = root.getStats()
   const databases = Object.fromEntries(
     Object.entries({ latest, log, retired, index, large, blocks }).map(([name, table]) => {
       const stats = table.getStats()
@@ -40,6 +42,7 @@ export function storeStats(store: LmdbStore, record: LedgerRecord | undefined): 
     payloadBytes: record?.payloadBytes ?? 0,
     fileBytes,
     freeBytes: Math.max(0, fileBytes - usedBytes - (pagesOf(free) + META_PAGES) * pageSize),
+    mapBytes: mapSize,
     databases,
     readers: { used: numReaders, most: maxReaders },
   }

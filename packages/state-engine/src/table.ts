@@ -40,6 +40,7 @@ export interface Table<K> {
 export interface RootStats extends TableStats {
   readonly lastPageNumber: number
   readonly pageSize: number
+  readonly mapSize: number
   readonly maxReaders: number
   readonly numReaders: number
   readonly free: TableStats

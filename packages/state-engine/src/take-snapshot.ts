@@ -8,16 +8,21 @@ export async function takeSnapshot({ root }: LmdbStore, path: string, compact: b
   if (existsSync(join(path, STORE_FILE))) {
     throw new LedgerStateError('store_not_empty', `${path} holds a store already`)
   }
-  withStoreErrors(() => mkdirSync(path, { recursive: true }))
+  withStoreErrors(path, () => mkdirSync(path, { recursive: true }))
   const unfinished = join(path, `${STORE_FILE}.part`)
   rmSync(unfinished, { force: true, recursive: true })
+  const failure = await root.backup(unfinished, compact).then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  )
   try {
-    await root.backup(unfinished, compact)
-    withStoreErrors(() => renameSync(unfinished, join(path, STORE_FILE)))
-  } catch (error) {
-    rmSync(unfinished, { force: true, recursive: true })
-    withStoreErrors(() => {
-      throw error
+    withStoreErrors(path, () => {
+      if (failure) throw failure.error
+      renameSync(unfinished, join(path, STORE_FILE))
     })
+  } catch (error) {
+    // Only now: the space that it takes up tells why it failed.
+    rmSync(unfinished, { force: true, recursive: true })
+    throw error
   }
 }

@@ -1,8 +1,8 @@
 import { LedgerStateError } from '@ledger-state/core'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../command-line.js'
+import { settings } from '../config/settings.js'
 import { formatCount } from '../progress.js'
-import { dataDirOption } from '../shared-options.js'
 
 const REPORT_INTERVAL_RECORDS = 1_000_000
 
@@ -10,10 +10,11 @@ export const checkCommand: Command = {
   name: 'check',
   summary: 'Proves that a store is sound, also while it is written and served. It may grow meanwhile.',
   arguments: [],
-  options: dataDirOption,
+  options: [settings.dataDir],
+  required: [settings.dataDir],
   examples: ['ledger-state check --data-dir data/mainnet'],
   async run(input) {
-    const path = input.required('data-dir')
+    const path = input.required(settings.dataDir)
     const engine = openStateEngineReader({ path })
     let next = REPORT_INTERVAL_RECORDS
     const onProgress = (records: number) => {

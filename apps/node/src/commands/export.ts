@@ -3,12 +3,18 @@ import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip, createZstdCompress } from 'node:zlib'
+import { parseU64 } from '@ledger-state/core'
 import { feedHeaderLine, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
 import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
-import { type Command, parseOptionalVersion, usageError } from '../command-line.js'
+import type { Command } from '../command-line.js'
+import { settings } from '../config/settings.js'
 import { noLedgerIn } from '../no-ledger.js'
+import { option, textOption, usageError } from '../option.js'
 import { createProgressReporter, formatCount } from '../progress.js'
-import { dataDirOption } from '../shared-options.js'
+
+const formatOption = textOption('format', 'feed', 'the ledger feed, the only format there is')
+const fromOption = option('from', 'VERSION', 'version of the state to begin with (default the oldest)', parseU64)
+const toOption = option('to', 'VERSION', 'last version (default the latest)', parseU64)
 
 const ENTRIES_OF_A_LINE = 500
 /** Exported under this name until it is whole. */
@@ -18,23 +24,19 @@ export const exportCommand: Command = {
   name: 'export',
   summary: 'Writes a window of a store into a file that ingest reads: the state at a version, and what followed.',
   arguments: [{ name: 'FILE', description: 'where it goes; .gz or .zst at its end compresses it' }],
-  options: {
-    ...dataDirOption,
-    format: { value: 'feed', description: 'the ledger feed, the only format there is' },
-    from: { value: 'VERSION', description: 'version of the state to begin with (default the oldest)' },
-    to: { value: 'VERSION', description: 'last version (default the latest)' },
-  },
+  options: [settings.dataDir, formatOption, fromOption, toOption],
+  required: [settings.dataDir],
   examples: ['ledger-state export mainnet.ndjson.gz --format feed --data-dir data/mainnet'],
   async run(input) {
     const file = input.argument('FILE')
-    const format = input.option('format') ?? 'feed'
+    const format = input.get(formatOption) ?? 'feed'
     if (format !== 'feed') throw usageError(`--format: ${JSON.stringify(format)}, feed is the only format there is`)
-    const dataDir = input.required('data-dir')
+    const dataDir = input.required(settings.dataDir)
     const engine = openStateEngineReader({ path: dataDir })
     try {
       if (!engine.ledger) throw noLedgerIn(dataDir)
-      const from = parseOptionalVersion(input, 'from') ?? engine.ledger.oldestVersion
-      const to = parseOptionalVersion(input, 'to') ?? engine.ledger.latestVersion
+      const from = input.get(fromOption) ?? engine.ledger.oldestVersion
+      const to = input.get(toOption) ?? engine.ledger.latestVersion
       if (from > to) throw usageError(`--from ${from} is behind --to ${to}`)
       const counted = { entries: 0 }
       const unfinished = file + UNFINISHED

@@ -1,38 +1,34 @@
 import { parseJson } from '@ledger-state/bcs'
-import { ByteWriter, bytesToHex, hexToBytes, parseAddress } from '@ledger-state/core'
+import { ByteWriter, bytesToHex, hexToBytes, parseAddress, parseU64 } from '@ledger-state/core'
 import { createLedger, type LedgerState, parseAsset } from '@ledger-state/ledger'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { parseTypeTag } from '@ledger-state/type-tag'
-import { type Command, type CommandInput, parseOption, parseOptionalVersion } from '../command-line.js'
-import { dataDirOption } from '../shared-options.js'
+import type { Command, CommandInput } from '../command-line.js'
+import { settings } from '../config/settings.js'
+import { option, parseAs, switchOption } from '../option.js'
 
-const readOptions = {
-  ...dataDirOption,
-  version: { value: 'VERSION', description: 'ledger version to read at (default the latest)' },
-}
-const bcsOption = { bcs: { description: 'print the stored bytes in hex' } }
+const keyTypeOption = option('key-type', 'TYPE', 'type of the key', parseTypeTag)
+const valueTypeOption = option('value-type', 'TYPE', 'type of the value', parseTypeTag)
+const keyOption = option('key', 'JSON', 'the key, such as \'"42"\' for a u64; texts need quotes', parseJson)
+const bcsOption = switchOption('bcs', 'print the stored bytes in hex')
+const versionOption = option('version', 'VERSION', 'ledger version to read at (default the latest)', parseU64)
 const handleArgument = { name: 'HANDLE', description: 'table handle, 0x…' }
 
 export const getTableItemCommand: Command = {
   name: 'get table-item',
   summary: 'Prints a table item, found by its typed key, as JSON.',
   arguments: [handleArgument],
-  options: {
-    'key-type': { value: 'TYPE', description: 'type of the key', required: true },
-    'value-type': { value: 'TYPE', description: 'type of the value', required: true },
-    key: { value: 'JSON', description: 'the key, such as \'"42"\' for a u64', required: true },
-    ...bcsOption,
-    ...readOptions,
-  },
+  options: [keyTypeOption, valueTypeOption, keyOption, bcsOption, settings.dataDir, versionOption],
+  required: [keyTypeOption, valueTypeOption, keyOption, settings.dataDir],
   examples: [`ledger-state get table-item 0x7ab1e --key-type u64 --value-type u64 --key '"1"' --data-dir data/demo`],
   async run(input) {
-    const handle = parseOption('HANDLE', input.argument('HANDLE'), parseAddress)
-    const keyType = parseOption('--key-type', input.required('key-type'), parseTypeTag)
-    const valueType = parseOption('--value-type', input.required('value-type'), parseTypeTag)
-    const key = parseOption('--key is no JSON (texts need quotes)', input.required('key'), parseJson)
+    const handle = parseAs('HANDLE', input.argument('HANDLE'), parseAddress)
+    const keyType = input.required(keyTypeOption)
+    const valueType = input.required(valueTypeOption)
+    const key = input.required(keyOption)
     await read(input, (state) => {
       const item = state.readTableItem({ handle, keyType, valueType, key })
-      return input.flag('bcs') ? bytesToHex(item.bytes) : item.toJson()
+      return input.get(bcsOption) ? bytesToHex(item.bytes) : item.toJson()
     })
   },
 }
@@ -41,11 +37,12 @@ export const getRawItemCommand: Command = {
   name: 'get raw-item',
   summary: 'Prints a table item, found by its serialized key, in hex.',
   arguments: [handleArgument, { name: 'KEY', description: 'BCS bytes of the key in hex' }],
-  options: { ...bcsOption, ...readOptions },
+  options: [bcsOption, settings.dataDir, versionOption],
+  required: [settings.dataDir],
   examples: ['ledger-state get raw-item 0x7ab1e 0x0100000000000000 --data-dir data/demo'],
   async run(input) {
-    const handle = parseOption('HANDLE', input.argument('HANDLE'), parseAddress)
-    const key = parseOption('KEY', input.argument('KEY'), hexToBytes)
+    const handle = parseAs('HANDLE', input.argument('HANDLE'), parseAddress)
+    const key = parseAs('KEY', input.argument('KEY'), hexToBytes)
     await read(input, (state) => bytesToHex(state.readRawTableItem(handle, key)))
   },
 }
@@ -57,21 +54,22 @@ export const getBalanceCommand: Command = {
     { name: 'ADDRESS', description: 'the account, with or without 0x' },
     { name: 'ASSET', description: 'a coin type, or the address of a fungible asset' },
   ],
-  options: { ...bcsOption, ...readOptions },
+  options: [bcsOption, settings.dataDir, versionOption],
+  required: [settings.dataDir],
   examples: ['ledger-state get balance 0xa11ce 0x1::aptos_coin::AptosCoin --data-dir data/demo'],
   async run(input) {
-    const owner = parseOption('ADDRESS', input.argument('ADDRESS'), parseAddress)
-    const asset = parseOption('ASSET', input.argument('ASSET'), parseAsset)
+    const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
+    const asset = parseAs('ASSET', input.argument('ASSET'), parseAsset)
     await read(input, (state) => {
       const balance = state.readBalance(owner, asset)
-      return input.flag('bcs') ? bytesToHex(new ByteWriter().u64(balance).toBytes()) : String(balance)
+      return input.get(bcsOption) ? bytesToHex(new ByteWriter().u64(balance).toBytes()) : String(balance)
     })
   },
 }
 
 async function read(input: CommandInput, print: (state: LedgerState) => string): Promise<void> {
-  const version = parseOptionalVersion(input, 'version')
-  const engine = openStateEngineReader({ path: input.required('data-dir') })
+  const version = input.get(versionOption)
+  const engine = openStateEngineReader({ path: input.required(settings.dataDir) })
   try {
     process.stdout.write(`${print(createLedger(engine).at(version))}\n`)
   } finally {

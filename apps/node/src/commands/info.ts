@@ -1,22 +1,26 @@
 import { openStateEngineReader, type StoreBase } from '@ledger-state/state-engine'
 import { type Command, table } from '../command-line.js'
+import { settings } from '../config/settings.js'
 import { noLedgerIn } from '../no-ledger.js'
+import { switchOption } from '../option.js'
 import { formatBytes, formatCount } from '../progress.js'
-import { dataDirOption } from '../shared-options.js'
+
+const jsonOption = switchOption('json', 'print JSON; u64 values are strings')
 
 export const infoCommand: Command = {
   name: 'info',
   summary: 'Says what a store holds.',
   arguments: [],
-  options: { ...dataDirOption, json: { description: 'print JSON; u64 values are strings' } },
+  options: [settings.dataDir, jsonOption],
+  required: [settings.dataDir],
   examples: ['ledger-state info --data-dir data/mainnet --json'],
   async run(input) {
-    const engine = openStateEngineReader({ path: input.required('data-dir') })
+    const engine = openStateEngineReader({ path: input.required(settings.dataDir) })
     try {
       const { ledger, base, stats } = engine
-      if (!ledger) throw noLedgerIn(input.required('data-dir'))
+      if (!ledger) throw noLedgerIn(input.required(settings.dataDir))
       const { latestBlock, oldestBlock } = ledger
-      if (input.flag('json')) {
+      if (input.get(jsonOption)) {
         const members = {
           chain_id: ledger.chainId,
           ledger_version: String(ledger.latestVersion),

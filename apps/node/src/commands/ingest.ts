@@ -1,9 +1,16 @@
+import { parseU64 } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
-import { type Command, parseOptionalVersion, usageError } from '../command-line.js'
+import type { Command } from '../command-line.js'
+import { ingestSettings, settings } from '../config/settings.js'
 import { ingestInto, parseIngestSettings } from '../ingest-into.js'
-import { dataDirOption, ingestOptions } from '../shared-options.js'
+import { option, switchOption, usageError } from '../option.js'
 import { stopSignal } from '../stop-signal.js'
 import { verifySource } from '../verify-source.js'
+
+const fromOption = option('from', 'VERSION', 'first version to take in, for an empty store', parseU64)
+const toOption = option('to', 'VERSION', 'last version to take in', parseU64)
+const followOption = switchOption('follow', 'wait for what a node has next, until stopped')
+const dryRunOption = switchOption('dry-run', 'only read and prove the source; needs no --data-dir')
 
 export const ingestCommand: Command = {
   name: 'ingest',
@@ -16,14 +23,7 @@ export const ingestCommand: Command = {
         'genesis.blob, ledger feed (.ndjson, .gz, .zst), backup folder, state snapshot folder, or URL of a node (…/v1)',
     },
   ],
-  options: {
-    'data-dir': { ...dataDirOption['data-dir'], required: false },
-    ...ingestOptions,
-    from: { value: 'VERSION', description: 'first version to take in, for an empty store' },
-    to: { value: 'VERSION', description: 'last version to take in' },
-    follow: { description: 'wait for what a node has next, until stopped' },
-    'dry-run': { description: 'only read and prove the source; needs no --data-dir' },
-  },
+  options: [settings.dataDir, ...ingestSettings, fromOption, toOption, followOption, dryRunOption],
   examples: [
     'ledger-state ingest mainnet.genesis.blob --data-dir data/mainnet --waypoint 0:6072b68a…',
     'ledger-state ingest backup/state_epoch_1000_ver_638021.36d1 --data-dir data/mainnet',
@@ -32,15 +32,15 @@ export const ingestCommand: Command = {
     'ledger-state ingest backup --dry-run',
   ],
   async run(input) {
-    const settings = parseIngestSettings(input)
-    const [from, to] = [parseOptionalVersion(input, 'from'), parseOptionalVersion(input, 'to')]
+    const told = parseIngestSettings(input)
+    const [from, to] = [input.get(fromOption), input.get(toOption)]
     if (from !== undefined && to !== undefined && from > to) throw usageError(`--from ${from} is behind --to ${to}`)
-    const isDryRun = input.flag('dry-run')
-    const dataDir = input.option('data-dir')
+    const isDryRun = input.get(dryRunOption)
+    const dataDir = input.get(settings.dataDir)
     if (!isDryRun && dataDir === undefined) throw usageError('ingest: --data-dir DIR is missing')
     const signal = stopSignal()
-    const source = await openSource(input.argument('SOURCE'), { ...settings.source, follow: input.flag('follow') })
+    const source = await openSource(input.argument('SOURCE'), { ...told.source, follow: input.get(followOption) })
     if (isDryRun) await verifySource(source, { from, to, signal })
-    else await ingestInto(dataDir!, source, { ...settings, from, to, signal })
+    else await ingestInto(dataDir!, source, { ...told, from, to, signal })
   },
 }

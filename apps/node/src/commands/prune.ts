@@ -1,18 +1,19 @@
 import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
-import { type Command, parseRetain } from '../command-line.js'
+import type { Command } from '../command-line.js'
+import { settings } from '../config/settings.js'
 import { noLedgerIn } from '../no-ledger.js'
 import { formatCount } from '../progress.js'
-import { dataDirOption, retainOption } from '../shared-options.js'
 
 export const pruneCommand: Command = {
   name: 'prune',
   summary: 'Forgets what no version of a window can see. Nothing brings it back.',
   arguments: [],
-  options: { ...dataDirOption, retain: { ...retainOption.retain, required: true } },
+  options: [settings.dataDir, settings.retain],
+  required: [settings.dataDir, settings.retain],
   examples: ['ledger-state prune --data-dir data/mainnet --retain 1000000'],
   async run(input) {
-    const retain = parseRetain(input)!
-    const path = input.required('data-dir')
+    const retain = input.required(settings.retain)
+    const path = input.required(settings.dataDir)
     // A mistyped folder is not to become an empty store.
     await openStateEngineReader({ path }).close()
     const engine = openStateEngine({ path })

@@ -1,22 +1,33 @@
+import type { LedgerInfo } from '@ledger-state/core'
 import type { Command } from '../command-line.js'
-import { parseServeSettings, serveDataDir } from '../serve-data-dir.js'
-import { dataDirOption, serveOptions } from '../shared-options.js'
+import { serveSettings, settings } from '../config/settings.js'
+import { nodeSettings } from '../node-settings.js'
+import { runNode } from '../processes/supervisor.js'
 import { stopSignal } from '../stop-signal.js'
 
 export const serveCommand: Command = {
   name: 'serve',
-  summary: 'Serves a store over HTTP, also while another process ingests into it. An empty store answers 503.',
+  summary: `Serves a store over HTTP, also while another process ingests into it. An empty store answers 503. SIGTERM lets
+requests end; SIGHUP reads the configuration anew for the window and what is followed.`,
   arguments: [],
-  options: { ...dataDirOption, ...serveOptions },
-  examples: ['ledger-state serve --data-dir data/mainnet --header-word aptos'],
+  options: [settings.dataDir, ...serveSettings],
+  required: [settings.dataDir],
+  examples: [
+    'ledger-state serve --data-dir data/mainnet --header-word aptos',
+    'ledger-state serve --data-dir data/mainnet --follow https://node.example/v1 --retain 10000000 --readers 4',
+  ],
   async run(input) {
-    const settings = parseServeSettings(input)
-    await serveDataDir(input.required('data-dir'), settings, stopSignal(), (address, ledger) => {
-      const { info } = ledger
-      const what = info
-        ? `versions ${info.oldestVersion} to ${info.latestVersion} of chain ${info.chainId}`
-        : 'an empty store'
-      process.stdout.write(`serving ${what} on ${address}/v1\n`)
+    const dataDir = input.required(settings.dataDir)
+    await runNode(nodeSettings(input, dataDir), stopSignal(), {
+      onListening: (address, ledger) => process.stdout.write(`${servingLine(address, ledger)}\n`),
+      reread: () => nodeSettings(input.reread(), dataDir),
     })
   },
+}
+
+export function servingLine(address: string, ledger: LedgerInfo | undefined): string {
+  const what = ledger
+    ? `versions ${ledger.oldestVersion} to ${ledger.latestVersion} of chain ${ledger.chainId}`
+    : 'an empty store'
+  return `serving ${what} on ${address}/v1`
 }

@@ -1,18 +1,22 @@
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../command-line.js'
-import { dataDirOption } from '../shared-options.js'
+import { settings } from '../config/settings.js'
+import { switchOption } from '../option.js'
+
+const compactOption = switchOption('compact', 'leave free pages out: smaller, and takes longer')
 
 export const snapshotCommand: Command = {
   name: 'snapshot',
   summary: 'Copies a store as it is now, also while it is written and served. The copy serves.',
   arguments: [{ name: 'DIR', description: 'where the copy goes; it must not hold a store' }],
-  options: { ...dataDirOption, compact: { description: 'leave free pages out: smaller, and takes longer' } },
+  options: [settings.dataDir, compactOption],
+  required: [settings.dataDir],
   examples: ['ledger-state snapshot backup/mainnet --data-dir data/mainnet --compact'],
   async run(input) {
     const path = input.argument('DIR')
-    const engine = openStateEngineReader({ path: input.required('data-dir') })
+    const engine = openStateEngineReader({ path: input.required(settings.dataDir) })
     try {
-      await engine.snapshot(path, { compact: input.flag('compact') })
+      await engine.snapshot(path, { compact: input.get(compactOption) })
     } finally {
       await engine.close()
     }

@@ -5,12 +5,14 @@ import { LedgerStateError } from '@ledger-state/core'
 import { type LedgerSource, openSource } from '@ledger-state/feed'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../command-line.js'
+import { ingestSettings, serveSettings, settings } from '../config/settings.js'
 import { demoCurlLines } from '../demo/demo-examples.js'
 import { DEMO_CHAIN_ID, DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
 import { type IngestSettings, ingestInto, parseIngestSettings } from '../ingest-into.js'
-import { parseServeSettings, serveDataDir } from '../serve-data-dir.js'
-import { dataDirOption, ingestOptions, serveOptions } from '../shared-options.js'
+import { nodeSettings } from '../node-settings.js'
+import { runNode } from '../processes/supervisor.js'
 import { stopSignal } from '../stop-signal.js'
+import { servingLine } from './serve.js'
 
 /** Stands in the data folder while a first ingest is under way, so that one that was cut short is gone on with. */
 const INGESTING_MARK = 'ingest-under-way'
@@ -19,37 +21,35 @@ export const startCommand: Command = {
   name: 'start',
   summary: 'Ingests a source, by default a demonstration ledger, unless the store holds one already; then serves it.',
   arguments: [],
-  options: {
-    'data-dir': {
-      ...dataDirOption['data-dir'],
-      description: 'folder of the store (default data/<name of the source>)',
-      required: false,
-    },
-    from: { value: 'SOURCE', description: 'as of ingest (default: the demonstration ledger)' },
-    ...ingestOptions,
-    ...serveOptions,
-  },
+  options: [
+    { ...settings.dataDir, description: `${settings.dataDir.description} (default data/<name of the source>)` },
+    settings.from,
+    ...new Set([...ingestSettings, ...serveSettings]),
+  ],
   examples: ['ledger-state start', 'ledger-state start --from mainnet.genesis.blob'],
   async run(input) {
-    const settings = parseServeSettings(input)
-    const ingestSettings = parseIngestSettings(input)
+    const told = parseIngestSettings(input)
     const signal = stopSignal()
-    const from = input.option('from')
-    const dataDir = input.option('data-dir') ?? join('data', from === undefined ? 'demo' : basename(from))
+    const from = input.get(settings.from)
+    const dataDir = input.get(settings.dataDir) ?? join('data', from === undefined ? 'demo' : basename(from))
     const isDemo = from === undefined
     // The demonstration shows the window, too: versions before it answer 410.
-    const retain = settings.retain ?? (isDemo ? DEMO_WINDOW : undefined)
+    const defaultRetain = isDemo ? DEMO_WINDOW : undefined
+    const node = nodeSettings(input, dataDir, defaultRetain)
+    const retain = told.retain ?? defaultRetain
 
     if (await needsIngest(dataDir)) {
-      const source = isDemo ? openDemoLedger() : await openSource(from, ingestSettings.source)
-      await ingestMarked(dataDir, source, { ...ingestSettings, retain, signal })
+      const source = isDemo ? openDemoLedger() : await openSource(from, told.source)
+      await ingestMarked(dataDir, source, { ...told, retain, signal })
     }
     if (signal.aborted) return
-    await serveDataDir(dataDir, settings, signal, (address, ledger) => {
-      const { chainId, oldestVersion, latestVersion } = ledger.info!
-      const lines = [`serving versions ${oldestVersion} to ${latestVersion} of chain ${chainId} on ${address}/v1`]
-      if (isDemo && chainId === DEMO_CHAIN_ID) lines.push('', ...demoCurlLines(address), '')
-      process.stdout.write(`${lines.join('\n')}\n`)
+    await runNode(node, signal, {
+      onListening(address, ledger) {
+        const lines = [servingLine(address, ledger)]
+        if (isDemo && ledger?.chainId === DEMO_CHAIN_ID) lines.push('', ...demoCurlLines(address), '')
+        process.stdout.write(`${lines.join('\n')}\n`)
+      },
+      reread: () => nodeSettings(input.reread(), dataDir, defaultRetain),
     })
   },
 }

@@ -1,0 +1,22 @@
+import type { Command } from '../command-line.js'
+import { configurationSchema, environmentName } from '../config/configuration.js'
+import { settings } from '../config/settings.js'
+import { switchOption, usageError } from '../option.js'
+
+const printOption = switchOption('print', 'print what holds for every setting, as a configuration file')
+const schemaOption = switchOption('schema', 'print the JSON Schema of a configuration file, for editors')
+
+export const configCommand: Command = {
+  name: 'config',
+  summary: `Shows the configuration. Every setting is an option (--retain 1000), a variable of the environment
+(${environmentName(settings.retain)}=1000) and a member of a JSON file ({"retain": 1000}) that --config or LEDGER_STATE_CONFIG names;
+the first of these that is given holds. Unknown names and bad values are refused.`,
+  arguments: [],
+  options: [printOption, schemaOption, ...Object.values(settings)],
+  examples: ['ledger-state config --print --config node.json', 'ledger-state config --schema > node.schema.json'],
+  async run(input) {
+    if (input.get(printOption) === input.get(schemaOption)) throw usageError('config: --print or --schema is expected')
+    const shown = input.get(printOption) ? input.effective() : configurationSchema()
+    process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`)
+  },
+}

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs'
+import { type Option, parseAs, usageError } from '../option.js'
+import { configOption, settings } from './settings.js'
+
+const ENVIRONMENT_PREFIX = 'LEDGER_STATE_'
+
+/** A text, and where it was given, for error messages. */
+export interface GivenText {
+  readonly text: string
+  readonly place: string
+}
+
+export type Configuration = ReadonlyMap<Option<unknown>, GivenText>
+
+const ALL = Object.values<Option<unknown>>(settings)
+
+export const environmentName = ({ name }: { readonly name: string }): string =>
+  ENVIRONMENT_PREFIX + name.toUpperCase().replaceAll('-', '_')
+
+/**
+ * Settings of the environment, and under them those of the file that `--config` or the environment names. All are
+ * parsed, also those that the command at hand does not use.
+ * @throws `usage` naming what is unknown or wrong
+ */
+export function readConfiguration(file: string | undefined, environment: NodeJS.ProcessEnv): Configuration {
+  const given = new Map<Option<unknown>, GivenText>()
+  const path = file ?? environment[environmentName(configOption)]
+  if (path !== undefined) readConfigurationFile(path, given)
+  for (const [variable, text] of Object.entries(environment)) {
+    if (!variable.startsWith(ENVIRONMENT_PREFIX) || variable === environmentName(configOption)) continue
+    const setting = ALL.find((candidate) => environmentName(candidate) === variable)
+    if (!setting)
+      throw usageError(`the environment has ${variable}, which is no setting; see ledger-state config --help`)
+    given.set(setting, { text: text!, place: variable })
+  }
+  for (const [setting, { text, place }] of given) parseAs(place, text, setting.parse)
+  return given
+}
+
+function readConfigurationFile(path: string, given: Map<Option<unknown>, GivenText>): void {
+  let content: unknown
+  try {
+    content = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw usageError(`--config: ${path} cannot be read: ${(error as Error).message}`)
+  }
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    throw usageError(`--config: ${path} holds no JSON object, such as {"retain": 1000000}`)
+  }
+  for (const [name, value] of Object.entries(content)) {
+    if (name === '$schema') continue
+    const place = `${path}: ${JSON.stringify(name)}`
+    const setting = ALL.find((candidate) => candidate.name === name)
+    if (!setting) throw usageError(`${place} is no setting; see ledger-state config --help`)
+    given.set(setting, { text: textOf(setting, value, place), place })
+  }
+}
+
+function textOf({ value: valueName }: Option<unknown>, value: unknown, place: string): string {
+  if (valueName === undefined) {
+    if (typeof value === 'boolean') return String(value)
+    throw usageError(`${place}: true or false is expected`)
+  }
+  if (typeof value === 'string' || Number.isSafeInteger(value)) return String(value)
+  throw usageError(`${place}: a string or a whole number is expected`)
+}
+
+/** What holds for each setting, as the content of a configuration file. */
+export function effectiveConfiguration(given: Configuration): Record<string, string | number | boolean> {
+  const effective: Record<string, string | number | boolean> = {}
+  for (const setting of ALL) {
+    const text = given.get(setting)?.text ?? setting.fallback
+    if (text === undefined) continue
+    const parsed = setting.parse(text)
+    effective[setting.name] = typeof parsed === 'boolean' || isNumberText(text) ? JSON.parse(text) : text
+  }
+  return effective
+}
+
+function isNumberText(text: string): boolean {
+  return /^\d+$/.test(text) && Number.isSafeInteger(Number(text))
+}
+
+/** JSON Schema of a configuration file, for editors. */
+export function configurationSchema(): object {
+  const properties = ALL.map((setting) => [setting.name, propertySchema(setting)])
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Settings of a Ledger State node',
+    type: 'object',
+    additionalProperties: false,
+    properties: { $schema: { type: 'string' }, ...Object.fromEntries(properties) },
+  }
+}
+
+function propertySchema({ value, description, fallback }: Option<unknown>): object {
+  const isSwitch = value === undefined
+  return {
+    description,
+    type: isSwitch ? 'boolean' : ['string', 'integer'],
+    ...(fallback !== undefined && { default: isSwitch ? fallback === 'true' : fallback }),
+  }
+}

@@ -1,0 +1,207 @@
+import { availableParallelism } from 'node:os'
+import { parseU64 } from '@ledger-state/core'
+import { defaultedOption, type Option, option, switchOption, textOption, usageError, wholeNumber } from '../option.js'
+
+export interface ListenAddress {
+  readonly host: string
+  readonly port: number
+}
+
+function parseListenAddress(text: string): ListenAddress {
+  const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]+)):(\d{1,5})$/.exec(text)
+  const port = Number(parts?.[3])
+  if (!parts || port > 65_535)
+    throw usageError(`${JSON.stringify(text)} is no HOST:PORT such as 127.0.0.1:8080 or [::1]:8080`)
+  return { host: (parts[1] ?? parts[2])!, port }
+}
+
+function matching(pattern: RegExp, what: string): (text: string) => string {
+  return (text) => {
+    if (!pattern.test(text)) throw usageError(`${JSON.stringify(text)} is no ${what}`)
+    return text
+  }
+}
+
+function oneOf<T extends string>(...words: readonly T[]): (text: string) => T {
+  return (text) => {
+    const word = words.find((candidate) => candidate === text)
+    if (word === undefined) throw usageError(`${JSON.stringify(text)} is none of ${words.join(', ')}`)
+    return word
+  }
+}
+
+function parseWindow(text: string): bigint {
+  const versions = parseU64(text)
+  if (versions === 0n) throw usageError('a window holds at least 1 version')
+  return versions
+}
+
+const parseHeaderWord = (text: string): string =>
+  matching(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'word of letters, digits and hyphens')(text.toLowerCase())
+
+const LEAST_READERS = 1
+const MOST_READERS = 256
+
+/** Readers leave a core to the writer, and to the system. */
+function defaultReaders(): number {
+  return Math.max(LEAST_READERS, availableParallelism() - 1)
+}
+
+/** In milliseconds. */
+const seconds =
+  (least: number) =>
+  (text: string): number =>
+    wholeNumber(least, 86_400)(text) * 1_000
+
+/**
+ * What a node can be told, on the command line (`--NAME`), in the environment (`LEDGER_STATE_NAME`) or in a JSON file
+ * (`"NAME"`), in this order of precedence. The only list of it: help, `config --print`, `config --schema` and the refusal
+ * of unknown names are made from it.
+ */
+export const settings = {
+  dataDir: textOption('data-dir', 'DIR', 'folder of the store'),
+  from: textOption('from', 'SOURCE', 'what start ingests, as of ingest (default: the demonstration ledger)'),
+  listen: defaultedOption(
+    'listen',
+    'HOST:PORT',
+    'address to serve on; port 0 takes a free one',
+    '127.0.0.1:8080',
+    parseListenAddress,
+  ),
+  adminListen: defaultedOption(
+    'admin-listen',
+    'HOST:PORT',
+    'address of metrics and probes, or "off"; not for the public',
+    '127.0.0.1:9180',
+    (text) => (text === 'off' ? undefined : parseListenAddress(text)),
+  ),
+  readers: defaultedOption(
+    'readers',
+    'N',
+    'processes that answer requests; cores - 1 by default',
+    String(defaultReaders()),
+    wholeNumber(LEAST_READERS, MOST_READERS),
+  ),
+  headerWord: defaultedOption(
+    'header-word',
+    'WORD',
+    'word in the chain-state headers x-WORD-…; aptos for existing clients',
+    'svc',
+    parseHeaderWord,
+  ),
+  retain: option(
+    'retain',
+    'N',
+    'keep a window of N versions, rounded up to whole blocks; prune what is older',
+    parseWindow,
+  ),
+  archivalEndpoint: option(
+    'archival-endpoint',
+    'URL',
+    'service, ending in /v1, that answers for versions pruned here; told to clients',
+    matching(/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/, 'absolute URL that ends in /v1'),
+  ),
+  follow: option(
+    'follow',
+    'URL',
+    'take in what a node (…/v1) has next, in a process of its own',
+    matching(/^https?:\/\/./, 'URL of a node, such as https://node.example/v1'),
+  ),
+  hashSalt: textOption(
+    'hash-salt',
+    'SALT',
+    'word before the names of hashes (default APTOS::; a fork may have another)',
+  ),
+  verify: switchOption('verify', 'compute hashes and proofs; without, a source is believed, and read faster', true),
+  waypoint: option(
+    'waypoint',
+    'V:HASH',
+    'waypoint that a genesis blob has to have',
+    matching(/^\d+:[0-9a-f]{64}$/, 'VERSION:HASH with 64 hex digits'),
+  ),
+  assumeEmptyBase: switchOption(
+    'assume-empty-base',
+    'take versions above 0 into an empty store; what was written before is then taken for nothing',
+  ),
+  chainId: option('chain-id', 'N', 'id of the chain, for a source that does not tell', wholeNumber(0, 255)),
+  json: switchOption('json', 'answer in JSON', true),
+  bcs: switchOption('bcs', 'answer in BCS', true),
+  bodyLimit: defaultedOption(
+    'body-limit',
+    'BYTES',
+    'largest request body, also unpacked',
+    '8388608',
+    wholeNumber(1_024, 2 ** 30),
+  ),
+  maxConnections: defaultedOption(
+    'max-connections',
+    'N',
+    'connections at one time, in each reader',
+    '10000',
+    wholeNumber(1, 1_000_000),
+  ),
+  maxRequestsInFlight: defaultedOption(
+    'max-requests-in-flight',
+    'N',
+    'requests with a body at one time, in each reader; more are answered 503',
+    '2000',
+    wholeNumber(1, 1_000_000),
+  ),
+  requestTimeout: defaultedOption('request-timeout', 'SECONDS', 'for a request to come in whole', '30', seconds(1)),
+  idleTimeout: defaultedOption('idle-timeout', 'SECONDS', 'for a connection on which nothing moves', '60', seconds(1)),
+  stopTimeout: defaultedOption(
+    'stop-timeout',
+    'SECONDS',
+    'for requests to end when the node is stopped',
+    '10',
+    seconds(0),
+  ),
+  logLevel: defaultedOption(
+    'log-level',
+    'LEVEL',
+    'trace, debug (with a line for each request), info, warn, error or silent',
+    'info',
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'),
+  ),
+  logFormat: defaultedOption(
+    'log-format',
+    'FORMAT',
+    'json (a line each), text, or auto: text on a terminal',
+    'auto',
+    oneOf('json', 'text', 'auto'),
+  ),
+} satisfies Record<string, Option<unknown>>
+
+/** Names the JSON file itself, and so does not stand in it. */
+export const configOption = textOption('config', 'FILE', 'JSON file of settings; see ledger-state config --help')
+
+export const proofSettings = [settings.hashSalt, settings.verify]
+
+export const ingestSettings = [
+  settings.retain,
+  ...proofSettings,
+  settings.waypoint,
+  settings.assumeEmptyBase,
+  settings.chainId,
+]
+
+export const serveSettings = [
+  settings.listen,
+  settings.adminListen,
+  settings.readers,
+  settings.headerWord,
+  settings.retain,
+  settings.archivalEndpoint,
+  settings.follow,
+  ...proofSettings,
+  settings.json,
+  settings.bcs,
+  settings.bodyLimit,
+  settings.maxConnections,
+  settings.maxRequestsInFlight,
+  settings.requestTimeout,
+  settings.idleTimeout,
+  settings.stopTimeout,
+  settings.logLevel,
+  settings.logFormat,
+]

@@ -1,0 +1,47 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Counter, Gauge, type Registry } from 'prom-client'
+
+const QUANTILES = [0.5, 0.99, 1]
+const SAMPLE_INTERVAL_MS = 10
+
+/** What every process has: memory, processor time, how late its event loop comes round. */
+export function registerProcessMetrics(registry: Registry, processName: string): void {
+  const labels = { process: processName }
+  const registers = [registry]
+  new Gauge({
+    name: 'ledger_state_process_resident_memory_bytes',
+    help: 'Memory of a process, pages of the data file that it has touched included.',
+    labelNames: ['process'],
+    registers,
+    collect() {
+      this.set(labels, process.memoryUsage.rss())
+    },
+  })
+  new Counter({
+    name: 'ledger_state_process_cpu_seconds_total',
+    help: 'Processor time of a process.',
+    labelNames: ['process'],
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage()
+      this.reset()
+      this.inc(labels, (user + system) / 1e6)
+    },
+  })
+  const delays = monitorEventLoopDelay({ resolution: SAMPLE_INTERVAL_MS })
+  delays.enable()
+  new Gauge({
+    name: 'ledger_state_event_loop_delay_seconds',
+    help: 'How late the event loop of a process came round since the report before; quantile 1 is the longest.',
+    labelNames: ['process', 'quantile'],
+    registers,
+    collect() {
+      for (const quantile of QUANTILES) {
+        // What is measured is the time between samples.
+        const milliseconds = delays.percentile(quantile * 100) / 1e6 - SAMPLE_INTERVAL_MS
+        this.set({ ...labels, quantile: String(quantile) }, Math.max(0, milliseconds) / 1_000)
+      }
+      delays.reset()
+    },
+  })
+}

@@ -1,0 +1,136 @@
+import type { StateReader, StateView } from '@ledger-state/core'
+import type { Answered } from '@ledger-state/http'
+import type { LmdbEngineReader } from '@ledger-state/state-engine'
+import { Gauge, Histogram, Registry } from 'prom-client'
+import { registerProcessMetrics } from './process-metrics.js'
+
+/** From a look-up in memory to a request that waits for a disk. */
+const REQUEST_BUCKETS_SECONDS = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
+const LOOKUP_BUCKETS_SECONDS = [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 1e-3, 1e-2, 0.1, 1]
+
+/** Reading the clock twice costs a tenth of a look-up. */
+const LOOKUPS_PER_SAMPLE = 16
+
+export interface ReaderMetrics {
+  readonly registry: Registry
+  observeAnswer(answered: Answered): void
+  /** The same state, whose look-ups are timed now and then. */
+  sampled(state: StateReader): StateReader
+}
+
+export function createReaderMetrics(
+  engine: LmdbEngineReader,
+  processName: string,
+  connections: () => number,
+): ReaderMetrics {
+  const registry = new Registry()
+  registerProcessMetrics(registry, processName)
+  registerStoreMetrics(registry, engine)
+  new Gauge({
+    name: 'ledger_state_http_connections',
+    help: 'Open connections.',
+    registers: [registry],
+    collect() {
+      this.set(connections())
+    },
+  })
+  const requests = new Histogram({
+    name: 'ledger_state_http_request_duration_seconds',
+    help: 'From the end of the headers of a request to the end of its answer.',
+    labelNames: ['route', 'status'],
+    buckets: REQUEST_BUCKETS_SECONDS,
+    registers: [registry],
+  })
+  const lookups = new Histogram({
+    name: 'ledger_state_lookup_duration_seconds',
+    help: `Look-ups of a key at a version; of ${LOOKUPS_PER_SAMPLE} reads the first look-ups of one are timed.`,
+    buckets: LOOKUP_BUCKETS_SECONDS,
+    registers: [registry],
+  })
+  const children = new Map<string, { observe(seconds: number): void }>()
+  const observeLookup = (seconds: number): void => lookups.observe(seconds)
+  return {
+    registry,
+    observeAnswer({ route, status, seconds }) {
+      const name = `${status} ${route}`
+      let child = children.get(name)
+      if (!child) {
+        child = requests.labels({ route, status: String(status) })
+        children.set(name, child)
+      }
+      child.observe(seconds)
+    },
+    sampled(state) {
+      let left = 1
+      return {
+        get ledger() {
+          return state.ledger
+        },
+        at(version) {
+          const view = state.at(version)
+          if (--left > 0) return view
+          left = LOOKUPS_PER_SAMPLE
+          return timedView(view, observeLookup)
+        },
+      }
+    },
+  }
+}
+
+function timedView(view: StateView, observe: (seconds: number) => void): StateView {
+  const timed =
+    <T>(look: (key: Uint8Array) => T) =>
+    (key: Uint8Array): T => {
+      const began = performance.now()
+      const found = look(key)
+      observe((performance.now() - began) / 1_000)
+      return found
+    }
+  return {
+    version: view.version,
+    ledger: view.ledger,
+    get: timed((key) => view.get(key)),
+    peek: timed((key) => view.peek(key)),
+    getEntry: timed((key) => view.getEntry(key)),
+  }
+}
+
+/** What the store holds. All readers see the same, so the largest of their answers, the newest, is told. */
+function registerStoreMetrics(registry: Registry, engine: LmdbEngineReader): void {
+  const gauge = (name: string, help: string, read: () => number | undefined): void => {
+    new Gauge({
+      name: `ledger_state_${name}`,
+      help,
+      aggregator: 'max',
+      registers: [registry],
+      collect() {
+        const value = read()
+        if (value !== undefined) this.set(value)
+      },
+    })
+  }
+  const ledger = () => engine.ledger
+  gauge('latest_version', 'Newest version that is served; exact up to 2^53.', () => optional(ledger()?.latestVersion))
+  gauge('oldest_version', 'Oldest version that is served; exact up to 2^53.', () => optional(ledger()?.oldestVersion))
+  gauge('block_height', 'Height of the newest block.', () => optional(ledger()?.latestBlock.height))
+  gauge('epoch', 'Epoch of the newest block.', () => optional(ledger()?.latestBlock.epoch))
+  gauge('ledger_timestamp_seconds', 'Time of the newest block, since 1970.', () => timestampSeconds(engine))
+  gauge('store_file_bytes', 'Size of the data file.', () => engine.stats.fileBytes)
+  gauge('store_free_bytes', 'Part of the data file that holds nothing and is used again.', () => engine.stats.freeBytes)
+  gauge('store_payload_bytes', 'Keys and values that are kept.', () => engine.stats.payloadBytes)
+  gauge('store_map_bytes', 'Address space that the data file can grow to.', () => engine.stats.mapBytes)
+  gauge('store_keys', 'Keys with a newest write.', () => engine.stats.keys)
+  gauge('store_history_entries', 'Superseded values that are kept.', () => engine.stats.historyEntries)
+  gauge('store_blocks', 'Blocks in the window.', () => engine.stats.blocks)
+  gauge('store_reader_slots_used', 'Processes and threads that read the store now.', () => engine.stats.readers.used)
+  gauge('store_reader_slots', 'Most processes and threads that can read the store.', () => engine.stats.readers.most)
+}
+
+function timestampSeconds(engine: LmdbEngineReader): number | undefined {
+  const { ledger } = engine
+  return ledger && Number(ledger.latestBlock.timestampUsec) / 1e6
+}
+
+function optional(value: bigint | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value)
+}

@@ -1,0 +1,229 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { type ErrorCode, isLedgerStateError, type LedgerInfo } from '@ledger-state/core'
+import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
+import type { Logger } from 'pino'
+import { Counter, Gauge, Registry } from 'prom-client'
+import { openAdminServer } from '../admin-server.js'
+import type { NodeSettings } from '../node-settings.js'
+import { createLogger } from '../observability/logger.js'
+import { type MetricSnapshot, mergedMetricsText } from '../observability/merge-metrics.js'
+import { registerProcessMetrics } from '../observability/process-metrics.js'
+import { addressUrl, openAcceptor } from './acceptor.js'
+import { type ProcessState, SupervisedProcess } from './supervised-process.js'
+import type { WriterSettings } from './writer.js'
+
+const READER = new URL('./reader.js', import.meta.url)
+const WRITER = new URL('./writer.js', import.meta.url)
+
+const LONGEST_READER_PAUSE_MS = 2_000
+const LONGEST_WRITER_PAUSE_MS = 30_000
+
+/** Faults of a writer that may pass: another writer, a full disk, a source that is not there. */
+const PASSING: readonly (ErrorCode | undefined)[] = [
+  undefined,
+  'source_failed',
+  'store_locked',
+  'store_full',
+  'store_failed',
+  'store_missing',
+  'store_read_only',
+]
+
+const STATES: readonly ProcessState[] = ['starting', 'up', 'waiting', 'given-up']
+
+export interface NodeEvents {
+  /** The first reader is up. */
+  onListening(address: string, ledger: LedgerInfo | undefined): void
+  /** Asked for its settings anew. @throws `usage` where they are wrong */
+  reread(): NodeSettings
+}
+
+/**
+ * Runs a node until the signal is aborted: readers that share an address, one writer where there is something to write,
+ * and the listener of the operator. This process itself opens no store, so that nothing which a store can do to a
+ * process ends the node.
+ */
+export async function runNode(settings: NodeSettings, signal: AbortSignal, events: NodeEvents): Promise<void> {
+  const log = createLogger(settings.reader.log, 'supervisor')
+  prepareStore(settings.dataDir)
+  const node = new Node(settings, log)
+  const reread = (): void => {
+    try {
+      node.changeWriter(events.reread().writer)
+    } catch (error) {
+      log.error(`SIGHUP: nothing is changed: ${isLedgerStateError(error) ? error.message : error}`)
+    }
+  }
+  try {
+    const [address, ledger] = await node.start()
+    events.onListening(address, ledger)
+    process.on('SIGHUP', reread)
+    if (!signal.aborted) await once(signal, 'abort')
+  } finally {
+    process.off('SIGHUP', reread)
+    await node.stop()
+  }
+}
+
+class Node {
+  readonly #settings: NodeSettings
+  readonly #log: Logger
+  readonly #registry = new Registry()
+  readonly #readers: SupervisedProcess[] = []
+  #writer: SupervisedProcess | undefined
+  #writerSettings: string | undefined
+  /** One change of the writer at a time. */
+  #changing: Promise<void> = Promise.resolve()
+  #admin: Server | undefined
+  #closeAcceptor = (): void => {}
+  #stopping = false
+
+  constructor(settings: NodeSettings, log: Logger) {
+    this.#settings = settings
+    this.#log = log
+    this.#registerMetrics()
+  }
+
+  /** Resolves with the address once a reader is up. */
+  async start(): Promise<[string, LedgerInfo | undefined]> {
+    const { listen, adminListen, readers, reader, writer } = this.#settings
+    const acceptor = await openAcceptor(listen, this.#readers, (error) =>
+      this.#log.error(`a connection could not be accepted: ${error.message}`),
+    )
+    this.#closeAcceptor = acceptor.close
+    if (adminListen) {
+      this.#admin = await openAdminServer(adminListen, {
+        metrics: async () => await mergedMetricsText(await this.#snapshots()),
+        readiness: () => this.#readiness(),
+      })
+      this.#log.info(`metrics and probes are on ${addressUrl(this.#admin)}`)
+    }
+    const up = new Promise<void>((resolve) => {
+      for (let index = 0; index < readers; index++) {
+        const process = new SupervisedProcess({
+          name: `reader-${index}`,
+          module: READER,
+          settings: reader,
+          log: this.#log,
+          longestPauseMs: LONGEST_READER_PAUSE_MS,
+          isFinal: () => false,
+          onUp: () => {
+            acceptor.handOn()
+            resolve()
+          },
+        })
+        this.#readers.push(process)
+      }
+    })
+    this.changeWriter(writer)
+    await up
+    return [acceptor.address, this.#ledger]
+  }
+
+  /** Starts the writer, or exchanges it where its settings have changed. */
+  changeWriter(settings: WriterSettings | undefined): void {
+    const text = settings && JSON.stringify(settings)
+    this.#changing = this.#changing.then(async () => {
+      if (this.#stopping || text === this.#writerSettings) return
+      if (this.#writer) this.#log.info('the settings of the writer have changed; it is exchanged')
+      await this.#writer?.stop(this.#settings.stopTimeoutMs)
+      this.#writerSettings = text
+      this.#writer =
+        settings &&
+        new SupervisedProcess({
+          name: 'writer',
+          module: WRITER,
+          settings,
+          log: this.#log,
+          longestPauseMs: LONGEST_WRITER_PAUSE_MS,
+          isFinal: (code) => !PASSING.includes(code),
+        })
+    })
+  }
+
+  /** Lets what is under way end: requests, the batch that is being committed. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    this.#log.info('stopping')
+    this.#closeAcceptor()
+    await this.#changing
+    await Promise.all(this.#processes.map((process) => process.stop(this.#settings.stopTimeoutMs)))
+    this.#admin?.close()
+    this.#admin?.closeAllConnections()
+  }
+
+  get #processes(): SupervisedProcess[] {
+    return this.#writer ? [...this.#readers, this.#writer] : [...this.#readers]
+  }
+
+  get #ledger(): LedgerInfo | undefined {
+    return this.#readers.find(({ state }) => state === 'up')?.ledger
+  }
+
+  #readiness() {
+    const ledger = this.#ledger
+    const details = {
+      stopping: this.#stopping,
+      processes: this.#processes.map(({ name, state, pid, restarts }) => ({ name, state, pid, restarts })),
+      ledger_version: ledger?.latestVersion.toString(),
+      oldest_ledger_version: ledger?.oldestVersion.toString(),
+    }
+    return { ready: !this.#stopping && ledger !== undefined, details }
+  }
+
+  async #snapshots(): Promise<(readonly MetricSnapshot[])[]> {
+    const own = (await this.#registry.getMetricsAsJSON()) as unknown as MetricSnapshot[]
+    return [own, ...this.#processes.flatMap(({ metrics }) => metrics)]
+  }
+
+  #registerMetrics(): void {
+    const registers = [this.#registry]
+    registerProcessMetrics(this.#registry, 'supervisor')
+    const processes = (): SupervisedProcess[] => this.#processes
+    new Gauge({
+      name: 'ledger_state_process_state',
+      help: '1 for the state that a process is in: starting, up, waiting (to be started again), given-up.',
+      labelNames: ['process', 'state'],
+      registers,
+      collect() {
+        for (const { name, state } of processes()) {
+          for (const candidate of STATES) this.set({ process: name, state: candidate }, Number(state === candidate))
+        }
+      },
+    })
+    new Counter({
+      name: 'ledger_state_process_restarts_total',
+      help: 'How often a process was started again since the node began.',
+      labelNames: ['process'],
+      registers,
+      collect() {
+        this.reset()
+        for (const { name, restarts } of processes()) this.inc({ process: name }, restarts)
+      },
+    })
+    const lagSeconds = (): number | undefined => {
+      const ledger = this.#ledger
+      return ledger && Math.max(0, Date.now() / 1_000 - Number(ledger.latestBlock.timestampUsec) / 1e6)
+    }
+    new Gauge({
+      name: 'ledger_state_lag_seconds',
+      help: 'Age of the newest block that is served.',
+      registers,
+      collect() {
+        const seconds = lagSeconds()
+        if (seconds !== undefined) this.set(seconds)
+      },
+    })
+  }
+}
+
+/** Makes the store where there is none, so that it can be served empty. @throws errors of the store */
+function prepareStore(path: string): void {
+  try {
+    void openStateEngineReader({ path }).close()
+  } catch (error) {
+    if (!isLedgerStateError(error, 'store_missing')) throw error
+    void openStateEngine({ path }).close()
+  }
+}

@@ -1,0 +1,115 @@
+// The module of the process that writes the store: takes in what a node has next, and prunes.
+import { setPriority } from 'node:os'
+import { isLedgerStateError } from '@ledger-state/core'
+import { openSource } from '@ledger-state/feed'
+import { openStateEngine, type StateEngine } from '@ledger-state/state-engine'
+import type { Logger } from 'pino'
+import { ingestSource } from '../ingest-source.js'
+import { createLogger, type LogSettings } from '../observability/logger.js'
+import { createWriterMetrics, type WriterMetrics } from '../observability/writer-metrics.js'
+import { failProcess, startReports, stopOrder } from './child.js'
+
+export interface WriterSettings {
+  readonly dataDir: string
+  /** URL of a node; without one the store is only pruned. */
+  readonly follow: string | undefined
+  /** In versions, as a text. */
+  readonly retain: string | undefined
+  readonly hashSalt: string | undefined
+  readonly verify: boolean
+  readonly log: LogSettings
+}
+
+/** Requests come first where there are not enough cores for all. */
+const NICENESS = 5
+
+/** How often a store that other processes write is looked at for what to prune. */
+const PRUNE_INTERVAL_MS = 5_000
+const PRUNE_TURN_ENTRIES = 10_000
+
+async function runWriter(settings: WriterSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
+  setPriority(NICENESS)
+  const log = createLogger(settings.log, settings.name)
+  const metrics = createWriterMetrics(settings.name)
+  const retain = settings.retain === undefined ? undefined : BigInt(settings.retain)
+  if (settings.follow !== undefined) await follow(settings.follow, settings, retain, metrics, log, stop)
+  else if (retain !== undefined) await keepPruned(settings.dataDir, retain, metrics, stop)
+}
+
+async function follow(
+  url: string,
+  { dataDir, hashSalt, verify }: WriterSettings,
+  retain: bigint | undefined,
+  metrics: WriterMetrics,
+  log: Logger,
+  stop: AbortSignal,
+): Promise<void> {
+  const engine = openStateEngine({ path: dataDir, create: false })
+  const stopReports = startReports(metrics.registry, () => engine.ledger)
+  try {
+    const onNotice = (message: string): void => log.warn(message)
+    const opening = openSource(url, { follow: true, verify, hashSalt, onNotice })
+    if (retain !== undefined) await pruneUntil(engine, retain, metrics, AbortSignal.any([stop, settled(opening)]))
+    const source = await Promise.race([opening, aborted(stop)])
+    if (!source) return
+    try {
+      await ingestSource(engine, source, { retain, signal: stop, observer: metrics.observer, onNotice })
+    } finally {
+      await source.close()
+    }
+  } finally {
+    stopReports()
+    await engine.close()
+  }
+}
+
+/** Prunes a store that others write, in the times when they do not have it open. */
+async function keepPruned(dataDir: string, retain: bigint, metrics: WriterMetrics, stop: AbortSignal): Promise<void> {
+  const stopReports = startReports(metrics.registry, () => undefined)
+  while (!stop.aborted) {
+    try {
+      const engine = openStateEngine({ path: dataDir, create: false })
+      try {
+        await pruneUntil(engine, retain, metrics, stop)
+      } finally {
+        await engine.close()
+      }
+    } catch (error) {
+      if (!isLedgerStateError(error, 'store_locked')) throw error
+    }
+    await aborted(AbortSignal.any([stop, AbortSignal.timeout(PRUNE_INTERVAL_MS)]))
+  }
+  stopReports()
+}
+
+/** Prunes in turns, to the end or until the signal. */
+async function pruneUntil(
+  engine: StateEngine,
+  retain: bigint,
+  { observer }: WriterMetrics,
+  signal: AbortSignal,
+): Promise<void> {
+  let isDone = engine.ledger === undefined
+  while (!isDone && !signal.aborted) {
+    const began = performance.now()
+    const { droppedEntries, done } = await engine.prune(retain, { maxEntries: PRUNE_TURN_ENTRIES })
+    if (droppedEntries > 0) observer.onPrune({ entries: droppedEntries, seconds: (performance.now() - began) / 1_000 })
+    isDone = done
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<undefined> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+  return undefined
+}
+
+/** Aborted when a promise has settled, in whatever way. */
+function settled(promise: Promise<unknown>): AbortSignal {
+  const controller = new AbortController()
+  const abort = (): void => controller.abort()
+  promise.then(abort, abort)
+  return controller.signal
+}
+
+const stop = stopOrder()
+runWriter(JSON.parse(process.argv[2]!), stop).then(() => process.exit(), failProcess)

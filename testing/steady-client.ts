@@ -1,0 +1,144 @@
+// A client that knows every right answer of the steady ledger, and holds a node to it.
+import { Agent, request } from 'node:http'
+import { parseAnswer, questionToRequest, randomQuestion, type SteadyQuestion, steadyAnswer } from './steady-ledger.ts'
+
+export interface ClientTally {
+  requests: number
+  right: number
+  /** Each with what was asked and answered: there must be none. */
+  readonly wrong: string[]
+  /** By status, or by the code of a connection's fault. */
+  readonly errors: Map<string, number>
+  /** Of right answers. */
+  readonly milliseconds: number[]
+  /** Newest version told of in any answer. */
+  latest: number
+  /** Answers that told of an older newest version than one before them, from the same address. */
+  wentBack: number
+}
+
+export interface SteadyClient {
+  readonly tally: ClientTally
+  stop(): Promise<void>
+}
+
+export interface ClientOptions {
+  /** Of the API at that moment. */
+  readonly address: () => string
+  readonly connections?: number
+  /** Pause of each connection between two questions. */
+  readonly pauseMs?: number
+}
+
+const TIMEOUT_MS = 15_000
+
+export function startSteadyClient({ address, connections = 4, pauseMs = 0 }: ClientOptions): SteadyClient {
+  const tally: ClientTally = {
+    requests: 0,
+    right: 0,
+    wrong: [],
+    errors: new Map(),
+    milliseconds: [],
+    latest: -1,
+    wentBack: 0,
+  }
+  let oldest = 0
+  let isStopped = false
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const count = (kind: string): void => {
+    tally.errors.set(kind, (tally.errors.get(kind) ?? 0) + 1)
+  }
+
+  async function ask(question: SteadyQuestion): Promise<void> {
+    tally.requests++
+    const began = performance.now()
+    const answered = await get(question).catch((error: NodeJS.ErrnoException) => {
+      count(error.code ?? error.message)
+    })
+    if (!answered) return
+    const { status, body, latest, oldestVersion } = answered
+    if (latest !== undefined && oldestVersion !== undefined) {
+      tally.latest = Math.max(tally.latest, latest)
+      oldest = Math.max(oldest, oldestVersion)
+    }
+    const expected = steadyAnswer(question)
+    const found = parseAnswer(question, status, body)
+    if (found === 'error') {
+      count(String(status))
+      // Refusals are right where the version is not kept, or not there yet.
+      const { version } = question
+      const isOutside = oldestVersion === undefined || version < oldestVersion || version > (latest ?? -1)
+      if ((status === 410 || status === 404) && !isOutside) tally.wrong.push(describe(question, status, body))
+      else if (status < 500 && status !== 410 && status !== 404) tally.wrong.push(describe(question, status, body))
+      return
+    }
+    if (found !== expected) {
+      tally.wrong.push(`${describe(question, status, body)}, ${expected} expected`)
+      return
+    }
+    tally.right++
+    tally.milliseconds.push(performance.now() - began)
+  }
+
+  function get(question: SteadyQuestion) {
+    const [url, { method = 'GET', headers = {}, body }] = questionToRequest(address(), question)
+    const accept = { accept: question.kind === 'raw_item' ? 'application/x-bcs' : 'application/json' }
+    return new Promise<{
+      status: number
+      body: Buffer
+      latest: number | undefined
+      oldestVersion: number | undefined
+    }>((resolve, reject) => {
+      const sent = request(
+        url,
+        { agent, method, headers: { ...(headers as Record<string, string>), ...accept }, timeout: TIMEOUT_MS },
+        (response) => {
+          const pieces: Buffer[] = []
+          response.on('data', (piece) => pieces.push(piece))
+          response.on('error', reject)
+          response.on('end', () => {
+            const told = (name: string) => {
+              const text = response.headers[`x-svc-${name}`]
+              return text === undefined ? undefined : Number(text)
+            }
+            resolve({
+              status: response.statusCode!,
+              body: Buffer.concat(pieces),
+              latest: told('ledger-version'),
+              oldestVersion: told('ledger-oldest-version'),
+            })
+          })
+        },
+      )
+      sent.on('timeout', () => sent.destroy(Object.assign(new Error('no answer'), { code: 'timeout' })))
+      sent.on('error', reject)
+      sent.end(body as string | undefined)
+    })
+  }
+
+  async function run(): Promise<void> {
+    while (!isStopped) {
+      const span = Math.max(0, tally.latest - oldest)
+      // Mostly inside the window; now and then beside it.
+      const version = Math.max(0, oldest - 3 + Math.floor(Math.random() * (span + 6)))
+      await ask(randomQuestion(version))
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      // A node that is not there is not asked in a tight loop.
+      else await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  const running = Array.from({ length: connections }, run)
+  return {
+    tally,
+    async stop() {
+      isStopped = true
+      await Promise.all(running)
+      agent.destroy()
+    },
+  }
+}
+
+function describe({ kind, index, version }: SteadyQuestion, status: number, body: Buffer): string {
+  return `${kind} ${index} at version ${version}: ${status} ${body.toString('latin1').slice(0, 200)}`
+}
