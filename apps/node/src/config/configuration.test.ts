@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Command, type CommandInput, parseCommandInput } from '../command-line.js'
+import { configurationSchema, effectiveConfiguration, readConfiguration } from './configuration.js'
+import { settings } from './settings.js'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'configuration-'))
+})
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function file(content: unknown): string {
+  const path = join(folder, 'node.json')
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+
+const command: Command = {
+  name: 'try',
+  summary: '',
+  arguments: [],
+  options: Object.values(settings),
+  examples: [],
+  run: async () => {},
+}
+const parse = (...words: string[]): CommandInput => parseCommandInput(command, words) as CommandInput
+
+describe('readConfiguration', () => {
+  it('takes the environment before the file', () => {
+    const path = file({ retain: 5, readers: '3', json: false, listen: '[::1]:1' })
+    const given = readConfiguration(path, { LEDGER_STATE_RETAIN: '7', LEDGER_STATE_VERIFY: 'false', HOME: '/' })
+    expect(effectiveConfiguration(given)).toMatchObject({
+      retain: 7,
+      readers: 3,
+      json: false,
+      bcs: true,
+      verify: false,
+      listen: '[::1]:1',
+      'header-word': 'svc',
+    })
+  })
+
+  it('finds the file by the environment, too', () => {
+    const given = readConfiguration(undefined, { LEDGER_STATE_CONFIG: file({ 'chain-id': 9 }) })
+    expect(given.get(settings.chainId)).toMatchObject({ text: '9' })
+  })
+
+  it.each([
+    [{ LEDGER_STATE_RETAINED: '1' }, 'LEDGER_STATE_RETAINED, which is no setting'],
+    [{ LEDGER_STATE_RETAIN: '0' }, 'LEDGER_STATE_RETAIN: a window holds at least 1 version'],
+    [{ LEDGER_STATE_JSON: 'maybe' }, 'LEDGER_STATE_JSON: "maybe" is neither true nor false'],
+    [{ LEDGER_STATE_CONFIG: '/nowhere.json' }, '/nowhere.json cannot be read'],
+  ])('refuses the environment %j', (environment, message) => {
+    expect(() => readConfiguration(undefined, environment)).toThrow(message)
+  })
+
+  it.each([
+    [{ retained: 1 }, '"retained" is no setting'],
+    [{ __proto_: 1 }, '"__proto_" is no setting'],
+    ['{"__proto__": 1}', '"__proto__" is no setting'],
+    [{ retain: '1x' }, '"retain": '],
+    [{ retain: 1.5 }, '"retain": a string or a whole number is expected'],
+    [{ retain: null }, '"retain": a string or a whole number is expected'],
+    [{ json: 'no' }, '"json": true or false is expected'],
+    [{ 'log-level': 'loud' }, '"log-level": "loud" is none of trace, debug'],
+    [{ follow: 'ftp://x' }, '"follow": "ftp://x" is no URL of a node'],
+    [[1], 'holds no JSON object'],
+    ['{', 'cannot be read'],
+  ])('refuses the file %j', (content, message) => {
+    expect(() => readConfiguration(file(content), {})).toThrow(message)
+  })
+
+  it('takes what it prints', () => {
+    const given = readConfiguration(
+      file({ retain: '18446744073709551615', 'data-dir': 'x', 'admin-listen': 'off' }),
+      {},
+    )
+    const printed = effectiveConfiguration(given)
+    expect(printed.retain).toBe('18446744073709551615')
+    expect(effectiveConfiguration(readConfiguration(file(printed), {}))).toEqual(printed)
+  })
+})
+
+describe('a command line', () => {
+  it('comes before all else, with switches either way', () => {
+    const path = file({ retain: 5, json: false, 'assume-empty-base': true })
+    const input = parse('--config', path, '--retain', '6', '--json', '--no-assume-empty-base')
+    expect([input.get(settings.retain), input.get(settings.json), input.get(settings.assumeEmptyBase)]).toEqual([
+      6n,
+      true,
+      false,
+    ])
+    expect(input.effective()).toMatchObject({ retain: 6, json: true })
+  })
+
+  it('reads the file anew when asked', () => {
+    const input = parse('--config', file({ retain: 5 }), '--readers', '2')
+    file({ retain: 8, readers: 9 })
+    expect([input.get(settings.retain), input.reread().get(settings.retain)]).toEqual([5n, 8n])
+    expect(input.reread().get(settings.readers)).toBe(2)
+    file({ retain: 'x' })
+    expect(() => input.reread()).toThrow('"retain"')
+  })
+
+  it.each([
+    [['--readers', '0'], '--readers: 0 is out of range, 1 to 256 is expected'],
+    [['--listen', 'x'], '--listen: "x" is no HOST:PORT'],
+    [['--header-word', 'a b'], '--header-word: "a b" is no word'],
+    [['--stop-timeout', '-1'], '--stop-timeout'],
+  ])('refuses %j', (words, message) => {
+    expect(() => parse(...words)).toThrow(message)
+  })
+})
+
+it('the JSON Schema names every setting', () => {
+  const { properties } = configurationSchema() as { properties: Record<string, { description: string }> }
+  expect(Object.keys(properties)).toEqual(['$schema', ...Object.values(settings).map(({ name }) => name)])
+})
