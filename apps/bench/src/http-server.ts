@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { createHttpServer } from '@ledger-state/http'
 import { createLedger, moduleKey, resourceKey, tableItemKey } from '@ledger-state/ledger'
 import { writeModule } from '@ledger-state/move-module'
+import { createReaderMetrics } from '@ledger-state/node/reader-metrics'
 import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
 import { parseStructTag } from '@ledger-state/type-tag'
 import { fastify } from 'fastify'
@@ -55,9 +56,14 @@ async function writeStore() {
   await engine.close()
 }
 
-/** As `ledger-state serve` does it: a reader of what another process wrote. */
+/** As `ledger-state serve` does it: a reader of what another process wrote, with its metrics. */
 async function openOurs() {
-  const server = createHttpServer({ ledger: createLedger(openStateEngineReader({ path: folder })) })
+  const engine = openStateEngineReader({ path: folder })
+  const metrics = createReaderMetrics(engine, 'bench', () => 0)
+  const server = createHttpServer({
+    ledger: createLedger(metrics.sampled(engine)),
+    onAnswered: metrics.observeAnswer,
+  })
   await server.listen({ port: 0, host: '127.0.0.1' })
   return server.server
 }

@@ -36,7 +36,7 @@ export function createReaderMetrics(
   })
   const requests = new Histogram({
     name: 'ledger_state_http_request_duration_seconds',
-    help: 'From the end of the headers of a request to the end of its answer.',
+    help: 'From the end of the headers of a request until its answer is handed to the socket.',
     labelNames: ['route', 'status'],
     buckets: REQUEST_BUCKETS_SECONDS,
     registers: [registry],
@@ -47,17 +47,16 @@ export function createReaderMetrics(
     buckets: LOOKUP_BUCKETS_SECONDS,
     registers: [registry],
   })
-  const children = new Map<string, { observe(seconds: number): void }>()
+  /** By route and status: to find one by its labels costs more than to count. */
+  const children = new Map<string, Map<number, { observe(seconds: number): void }>>()
   const observeLookup = (seconds: number): void => lookups.observe(seconds)
   return {
     registry,
     observeAnswer({ route, status, seconds }) {
-      const name = `${status} ${route}`
-      let child = children.get(name)
-      if (!child) {
-        child = requests.labels({ route, status: String(status) })
-        children.set(name, child)
-      }
+      const ofRoute = children.get(route) ?? new Map()
+      if (ofRoute.size === 0) children.set(route, ofRoute)
+      const child = ofRoute.get(status) ?? requests.labels({ route, status: String(status) })
+      ofRoute.set(status, child)
       child.observe(seconds)
     },
     sampled(state) {
