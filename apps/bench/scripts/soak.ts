@@ -27,6 +27,13 @@ if (!(minutes > 0)) {
   process.exit(2)
 }
 
+interface Sample {
+  readonly minute: number
+  readonly memoryBytes: number
+  readonly fileBytes: number
+  readonly freeBytes: number
+}
+
 const GROWTH_INTERVAL_MS = 100
 /** Twice the rate of a busy network, in versions: each is eight table items and a balance. */
 const GROWTH_VERSIONS = 4 * BLOCK_VERSIONS
@@ -54,7 +61,7 @@ await reaches(source.latest)
 const client = startSteadyClient({ address: () => node.address, connections: 4, pauseMs: 3 })
 const { tally } = client
 const faults = new Map<string, number>()
-const samples: { minute: number; memoryBytes: number; fileBytes: number; freeBytes: number }[] = []
+const samples: Sample[] = []
 let lostVersions = 0
 let lastSample = 0
 let lastFault = 0
@@ -178,7 +185,7 @@ async function report(): Promise<void> {
     `${(tally.milliseconds[Math.floor(tally.milliseconds.length * share)] ?? 0).toFixed(2)} ms`
   const listed = (counts: ReadonlyMap<string, number>): string =>
     [...counts].map(([kind, count]) => `${count} × ${kind}`).join(', ') || 'none'
-  const span = (pick: (sample: (typeof samples)[number]) => number): string => {
+  const span = (pick: (sample: Sample) => number): string => {
     const taken = samples.map(pick)
     const half = taken.slice(taken.length >> 1)
     return `${mebibytes(taken[0] ?? 0)} at first, ${mebibytes(Math.max(...taken))} at most, ${mebibytes(Math.max(...half))} at most in the second half`
@@ -199,16 +206,21 @@ async function report(): Promise<void> {
   process.stdout.write(`${rows.map(([name, text]) => `${name!.padEnd(width)}  ${text}`).join('\n')}\n`)
   for (const answer of tally.wrong) process.stdout.write(`wrong: ${answer}\n`)
   mkdirSync(values.out, { recursive: true })
-  const measures = samples.flatMap(({ minute, memoryBytes, fileBytes, freeBytes }) => [
-    measure('memory of all processes', minute, memoryBytes),
-    measure('data file', minute, fileBytes),
-    measure('free pages in it', minute, freeBytes),
+  await draw('memory', [['all processes', ({ memoryBytes }) => memoryBytes]])
+  await draw('file-size', [
+    ['data file', ({ fileBytes }) => fileBytes],
+    ['free pages in it', ({ freeBytes }) => freeBytes],
   ])
-  const chart = { title: 'Memory and file size', metric: 'size', x: 'minutes', caption: '' }
-  const picture = await chartToSvg(chart, measures, PAPER)
-  if (picture) writeFileSync(join(values.out, 'memory-and-file-size.svg'), picture)
   writeFileSync(join(values.out, 'samples.json'), JSON.stringify(samples))
-  process.stdout.write(`${values.out} has memory-and-file-size.svg and samples.json\n`)
+  process.stdout.write(`${values.out} has memory.svg, file-size.svg and samples.json\n`)
+}
+
+async function draw(name: string, lines: readonly (readonly [string, (sample: Sample) => number])[]): Promise<void> {
+  const measures = lines.flatMap(([subject, pick]) =>
+    samples.map((sample) => measure(subject, sample.minute, pick(sample))),
+  )
+  const picture = await chartToSvg({ title: name, metric: 'size', x: 'minutes', caption: '' }, measures, PAPER)
+  if (picture) writeFileSync(join(values.out, `${name}.svg`), picture)
 }
 
 function measure(subject: string, minutesGone: number, bytes: number): Measure {

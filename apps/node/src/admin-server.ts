@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { ListenAddress } from './config/settings.js'
-import { listening } from './processes/acceptor.js'
+import { listenOn } from './processes/acceptor.js'
 
 export interface AdminPages {
   /** In the text format of Prometheus. */
@@ -23,7 +23,7 @@ export async function openAdminServer(listen: ListenAddress, pages: AdminPages):
     },
   )
   server.maxConnections = MOST_CONNECTIONS
-  await listening(server, listen, 'admin-listen')
+  await listenOn(server, listen, 'admin-listen')
   return server
 }
 

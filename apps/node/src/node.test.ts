@@ -79,7 +79,6 @@ describe('processes', () => {
       'reader-2',
       'writer',
     ])
-    await reaches(node, 500)
     let watched = true
     const torn: number[] = []
     const watch = (async () => {
@@ -91,7 +90,10 @@ describe('processes', () => {
         if (version % BLOCK_VERSIONS !== 0) torn.push(version)
       }
     })()
-    for (source.latest = 500; source.latest < 4_000; source.latest += 5 * BLOCK_VERSIONS) await sleep(10)
+    // In batches of many blocks at first, then as blocks come.
+    source.latest = 10_000
+    await reaches(node, 10_000)
+    for (; source.latest < 14_000; source.latest += 5 * BLOCK_VERSIONS) await sleep(10)
     for (let ask = 0; ask < 6; ask++) await reaches(node, source.latest)
     watched = false
     await watch
@@ -226,6 +228,14 @@ describe('the life cycle', () => {
     expect(await node.stop()).toBe(0)
     await slow.closed
     expect(slow.received()).toBe('')
+  }, 60_000)
+
+  it('can be stopped before its readers are up', async () => {
+    const node = new NodeProcess({ dataDir: at('store'), options: following() })
+    nodes.push(node)
+    await node.outputMatching(/probes are on/)
+    expect(await node.stop()).toBe(0)
+    expect(node.output).not.toMatch(/serving/)
   }, 60_000)
 
   it('says which address is taken, before anything is started', async () => {

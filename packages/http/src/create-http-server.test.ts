@@ -5,7 +5,7 @@ import { createLedger, tableItemKey } from '@ledger-state/ledger'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/state-engine'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createHttpServer, type HttpServerOptions } from './create-http-server.js'
+import { type Answered, createHttpServer, type HttpServerOptions } from './create-http-server.js'
 
 const HANDLE = parseAddress('0x7ab1e')
 const ITEM = '/v1/tables/0x7ab1e/item'
@@ -276,5 +276,39 @@ describe('broken HTTP', () => {
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
     expect(JSON.parse(answer.split('\r\n\r\n')[1]!)).toMatchObject({ error_code: 'web_framework_error' })
     expect((await ask(server, post(ITEM))).status).toBe(200)
+  })
+})
+
+describe('onAnswered', () => {
+  it('is told of every answer once, with the path of its operation', async () => {
+    const told: Answered[] = []
+    const server = serverOf(await tenVersions(), { onAnswered: (answered) => told.push(answered) })
+    const origin = { origin: 'https://app.example' }
+    const { headers } = await ask(server, { url: '/v1' })
+    const requests: InjectOptions[] = [
+      post(ITEM),
+      post(ITEM, KEY_1, { ...JSON_BODY, ...origin }),
+      post(ITEM, KEY_1.replace('"1"', '"2"')),
+      post(ITEM, '{'),
+      post('/v1/tables/items:batch', '{"requests":[]}'),
+      { url: '/v1', headers: { 'if-none-match': String(headers.etag) } },
+      { method: 'HEAD', url: '/v1' },
+      { url: '/v1/spec.json', headers: { 'accept-encoding': 'gzip' } },
+      { url: '/nowhere' },
+      { method: 'PUT', url: ITEM },
+      { method: 'OPTIONS', url: '/v1', headers: { ...origin, 'access-control-request-method': 'GET' } },
+      { method: 'OPTIONS', url: '/v1', headers: { ...origin, 'access-control-request-method': 'PUT' } },
+    ]
+    told.length = 0
+    const answers = []
+    for (const request of requests) answers.push(await ask(server, request))
+    const item = '/v1/tables/{table_handle}/item'
+    const batch = '/v1/tables/items:batch'
+    const routes = [item, item, item, item, batch, '/v1', '/v1', 'other', 'other', 'other', 'other', 'other']
+    expect(told.map(({ route, status }) => [route, status])).toEqual(
+      answers.map(({ status }, at) => [routes[at], status]),
+    )
+    for (const { seconds } of told) expect(seconds).toBeGreaterThanOrEqual(0)
+    expect(told[0]).toMatchObject({ method: 'POST', url: ITEM })
   })
 })

@@ -160,12 +160,19 @@ function expectStoreFile(file: string): void {
 
 function expectLayout(meta: Table<Uint8Array>, file: string, readOnly: boolean): void {
   const layout = meta.getBinary(LAYOUT_KEY)
-  const expected = Buffer.from(String(LAYOUT_VERSION))
-  if (!layout && !readOnly) meta.putSync(LAYOUT_KEY, expected)
-  else if (layout && !layout.equals(expected)) {
-    const message = `${file} has another layout than version ${LAYOUT_VERSION}, which this program reads; delete it and ingest anew`
-    throw new LedgerStateError('store_format', message)
+  if (!layout) {
+    if (!readOnly) meta.putSync(LAYOUT_KEY, Buffer.from(String(LAYOUT_VERSION)))
+    return
   }
+  const text = layout.toString('latin1')
+  const version = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (version === LAYOUT_VERSION) return
+  const advice =
+    version > LAYOUT_VERSION
+      ? 'a newer program wrote it; use that one'
+      : 'an older program wrote it, which can still read it; ingest anew, into another folder'
+  const message = `${file} has layout version ${version}, this program reads version ${LAYOUT_VERSION}: ${advice}`
+  throw new LedgerStateError('store_format', message, { version })
 }
 
 /** Below this, what fails on a disk fails for want of space. */

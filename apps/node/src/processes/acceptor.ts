@@ -48,7 +48,7 @@ export async function openAcceptor(
       if (at >= 0) waiting.splice(at, 1)[0]!.destroy()
     }, PATIENCE_MS).unref()
   })
-  await listening(server, listen, 'listen')
+  await listenOn(server, listen, 'listen')
   server.on('error', onError)
   return {
     address: addressUrl(server),
@@ -63,7 +63,7 @@ export async function openAcceptor(
 }
 
 /** @throws `invalid_argument` naming the setting that says where to listen */
-export async function listening(server: Server, { host, port }: ListenAddress, setting: string): Promise<void> {
+export async function listenOn(server: Server, { host, port }: ListenAddress, setting: string): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)

@@ -41,25 +41,31 @@ export interface NodeEvents {
 
 /**
  * Runs a node until the signal is aborted: readers that share an address, one writer where there is something to write,
- * and the listener of the operator. This process itself opens no store, so that nothing which a store can do to a
- * process ends the node.
+ * and the listener of the operator. This process itself reads no store and parses no request, so that nothing which
+ * these can do to a process ends the node.
  */
 export async function runNode(settings: NodeSettings, signal: AbortSignal, events: NodeEvents): Promise<void> {
   const log = createLogger(settings.reader.log, 'supervisor')
-  prepareStore(settings.dataDir)
+  await prepareStore(settings.dataDir)
   const node = new Node(settings, log)
+  let isStarted = false
   const reread = (): void => {
+    if (!isStarted) return
     try {
       node.changeWriter(events.reread().writer)
     } catch (error) {
       log.error(`SIGHUP: nothing is changed: ${isLedgerStateError(error) ? error.message : error}`)
     }
   }
+  process.on('SIGHUP', reread)
   try {
-    const [address, ledger] = await node.start()
-    events.onListening(address, ledger)
-    process.on('SIGHUP', reread)
-    if (!signal.aborted) await once(signal, 'abort')
+    const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort').then(() => {})
+    const started = await Promise.race([node.start(), stopped])
+    if (started) {
+      isStarted = true
+      events.onListening(started.address, started.ledger)
+      await stopped
+    }
   } finally {
     process.off('SIGHUP', reread)
     await node.stop()
@@ -86,7 +92,7 @@ class Node {
   }
 
   /** Resolves with the address once a reader is up. */
-  async start(): Promise<[string, LedgerInfo | undefined]> {
+  async start(): Promise<{ address: string; ledger: LedgerInfo | undefined }> {
     const { listen, adminListen, readers, reader, writer } = this.#settings
     const acceptor = await openAcceptor(listen, this.#readers, (error) =>
       this.#log.error(`a connection could not be accepted: ${error.message}`),
@@ -118,7 +124,7 @@ class Node {
     })
     this.changeWriter(writer)
     await up
-    return [acceptor.address, this.#ledger]
+    return { address: acceptor.address, ledger: this.#ledger }
   }
 
   /** Starts the writer, or exchanges it where its settings have changed. */
@@ -219,11 +225,11 @@ class Node {
 }
 
 /** Makes the store where there is none, so that it can be served empty. @throws errors of the store */
-function prepareStore(path: string): void {
+async function prepareStore(path: string): Promise<void> {
   try {
-    void openStateEngineReader({ path }).close()
+    await openStateEngineReader({ path }).close()
   } catch (error) {
     if (!isLedgerStateError(error, 'store_missing')) throw error
-    void openStateEngine({ path }).close()
+    await openStateEngine({ path }).close()
   }
 }
