@@ -1,7 +1,6 @@
 // Faults that a node survives, inflicted on the real program under a client that knows every right answer.
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
-  chmodSync,
   chownSync,
   closeSync,
   existsSync,
@@ -20,91 +19,40 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { eventually, kill, type NodeOptions, NodeProcess, PROGRAM } from '../../../testing/node-process.ts'
-import { type SteadyClient, startSteadyClient } from '../../../testing/steady-client.ts'
-import { type SteadyNode, startSteadyNode } from '../../../testing/steady-ledger.ts'
+import { answersRightly, NodeBed, reaches, runProgram } from '../../../testing/node-bed.ts'
+import { eventually, kill, type NodeProcess } from '../../../testing/node-process.ts'
+import { startSteadyClient } from '../../../testing/steady-client.ts'
+import { startSteadyNode } from '../../../testing/steady-ledger.ts'
 
 const KILLS = process.env.CI ? 100 : 12
 const isRoot = process.getuid?.() === 0
 const canMount = isRoot && tryMount()
 const NOBODY = 65_534
 
-let folder: string
-let source: SteadyNode
-let growth: NodeJS.Timeout | undefined
-const nodes: NodeProcess[] = []
-const clients: SteadyClient[] = []
+let bed: NodeBed
 const mounts: string[] = []
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'faults-'))
-  chmodSync(folder, 0o755)
-  source = await startSteadyNode()
+  bed = await NodeBed.open()
 })
 afterEach(async () => {
-  clearInterval(growth)
-  await Promise.all(clients.splice(0).map((client) => client.stop()))
-  await Promise.all(nodes.splice(0).map((node) => node.killAll()))
-  await source.close()
   for (const path of mounts.splice(0)) execFileSync('umount', ['-l', path])
-  rmSync(folder, { recursive: true, force: true })
+  await bed.close()
 })
-
-const at = (name: string): string => join(folder, name)
-
-const following = (...options: string[]): string[] => ['--follow', source.url, '--no-verify', ...options]
-
-async function start(options: Partial<NodeOptions> = {}): Promise<NodeProcess> {
-  const node = new NodeProcess({ dataDir: at('store'), options: following(), ...options })
-  nodes.push(node)
-  return await node.listening()
-}
-
-function startClient(node: () => NodeProcess, connections = 4): SteadyClient {
-  const client = startSteadyClient({ address: () => node().address, connections, pauseMs: 2 })
-  clients.push(client)
-  return client
-}
-
-function grow(versions: number): void {
-  growth = setInterval(() => {
-    source.latest += versions
-  }, 50)
-}
-
-const reaches = (node: NodeProcess, version: number): Promise<void> =>
-  eventually(
-    async () => (await node.version()) >= version,
-    () => `version ${version}: ${node.output.slice(-2_000)}`,
-  )
-
-function run(...words: string[]) {
-  return spawnSync(process.execPath, [PROGRAM, ...words], { encoding: 'utf8' })
-}
-
-/** A client's answers from now on: some, and all of them right. */
-async function answersRightly(client: SteadyClient, more = 50): Promise<void> {
-  const { right } = client.tally
-  await eventually(
-    () => client.tally.right >= right + more,
-    () => `${more} right answers: ${JSON.stringify([...client.tally.errors])}`,
-  )
-  expect(client.tally.wrong).toEqual([])
-}
 
 describe('kill -9', () => {
   it(`of the writer, of readers and of all, ${KILLS} times under load, loses and falsifies nothing`, async () => {
-    source.latest = 2_000
-    const options = following('--retain', '3000', '--readers', '2')
-    let node = await start({ options })
+    bed.source.latest = 2_000
+    const options = bed.following('--retain', '3000', '--readers', '2')
+    let node = await bed.start({ options })
     await reaches(node, 2_000)
-    const client = startClient(() => node)
-    grow(20)
+    const client = bed.startClient(() => node)
+    bed.grow(20)
     const startAgain = async (): Promise<NodeProcess> => {
       // On the same address, as a supervisor of services does.
       const listen = node.address.slice('http://'.length)
       await node.killAll()
-      return await start({ options, listen })
+      return await bed.start({ options, listen })
     }
     for (let round = 0; round < KILLS; round++) {
       await sleep(Math.random() * 150)
@@ -118,17 +66,17 @@ describe('kill -9', () => {
       await reaches(node, durable)
       expect(client.tally.wrong).toEqual([])
     }
-    clearInterval(growth)
-    await reaches(node, source.latest)
+    bed.stopGrowth()
+    await reaches(node, bed.source.latest)
     await answersRightly(client)
     await client.stop()
     expect(await node.stop()).toBe(0)
-    expect(run('check', '--data-dir', at('store')).stdout).toMatch(/^sound/)
+    expect(runProgram('check', '--data-dir', bed.at('store')).stdout).toMatch(/^sound/)
   }, 600_000)
 
   it('of the supervisor ends its processes, so that nothing is in the way of the next', async () => {
-    source.latest = 500
-    const node = await start()
+    bed.source.latest = 500
+    const node = await bed.start()
     await reaches(node, 500)
     const { processes } = await node.readiness()
     node.child.kill('SIGKILL')
@@ -137,8 +85,8 @@ describe('kill -9', () => {
       () => processes.every(({ pid }) => isGone(pid!)),
       () => 'the end of all processes',
     )
-    source.latest = 600
-    await reaches(await start(), 600)
+    bed.source.latest = 600
+    await reaches(await bed.start(), 600)
   })
 })
 
@@ -146,41 +94,41 @@ describe('a disk', () => {
   it.skipIf(!canMount)(
     'that is full stops the writer, and space lets it go on; requests are answered throughout',
     async () => {
-      mkdirSync(at('small'))
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', at('small')])
-      mounts.push(at('small'))
-      const dataDir = at('small/store')
-      source.latest = 20_000
-      let node = await start({ dataDir })
-      const client = startClient(() => node)
+      mkdirSync(bed.at('small'))
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', bed.at('small')])
+      mounts.push(bed.at('small'))
+      const dataDir = bed.at('small/store')
+      bed.source.latest = 20_000
+      let node = await bed.start({ dataDir })
+      const client = bed.startClient(() => node)
       await node.outputMatching(/"code":"store_full"/)
       await answersRightly(client)
       const durable = await node.version()
       expect(durable).toBeGreaterThan(0)
       // A copy does not fit; that is said, and nothing is left of it.
-      const copy = run('snapshot', at('small/copy'), '--data-dir', dataDir)
+      const copy = runProgram('snapshot', bed.at('small/copy'), '--data-dir', dataDir)
       expect([copy.status, copy.stderr]).toEqual([1, expect.stringMatching(/disk .*full/)])
-      expect(readdirSync(at('small/copy'))).toEqual([])
+      expect(readdirSync(bed.at('small/copy'))).toEqual([])
       expect(await node.stop()).toBe(0)
       // Pruning needs pages, too, before it gives any back.
-      const pruned = run('prune', '--data-dir', dataDir, '--retain', '100')
+      const pruned = runProgram('prune', '--data-dir', dataDir, '--retain', '100')
       if (pruned.status !== 0) expect(pruned.stderr).toMatch(/disk .*full/)
-      expect(run('check', '--data-dir', dataDir).stdout).toMatch(/^sound/)
-      node = await start({ dataDir })
+      expect(runProgram('check', '--data-dir', dataDir).stdout).toMatch(/^sound/)
+      node = await bed.start({ dataDir })
       await answersRightly(client)
-      execFileSync('mount', ['-o', 'remount,size=200m', at('small')])
-      await reaches(node, source.latest)
+      execFileSync('mount', ['-o', 'remount,size=200m', bed.at('small')])
+      await reaches(node, bed.source.latest)
       await answersRightly(client)
       expect(await node.stop()).toBe(0)
-      expect(run('check', '--data-dir', dataDir).stdout).toMatch(/^sound/)
+      expect(runProgram('check', '--data-dir', dataDir).stdout).toMatch(/^sound/)
     },
     180_000,
   )
 
   it('that lets a file grow no further stops the writer until it does', async () => {
-    source.latest = 20_000
-    const node = await start({ prefix: ['prlimit', '--fsize=3000000:unlimited'] })
-    const client = startClient(() => node)
+    bed.source.latest = 20_000
+    const node = await bed.start({ prefix: ['prlimit', '--fsize=3000000:unlimited'] })
+    const client = bed.startClient(() => node)
     await node.outputMatching(/"code":"store_f(ull|ailed)"/)
     await answersRightly(client)
     await eventually(
@@ -189,34 +137,33 @@ describe('a disk', () => {
         for (const pid of [node.child.pid!, ...(await node.readiness()).processes.map((one) => one.pid ?? 0)]) {
           if (pid) spawnSync('prlimit', [`--pid=${pid}`, '--fsize=unlimited'])
         }
-        return (await node.version()) === source.latest
+        return (await node.version()) === bed.source.latest
       },
       () => node.output.slice(-1_000),
     )
     await answersRightly(client)
     expect(await node.stop()).toBe(0)
-    expect(run('check', '--data-dir', at('store')).stdout).toMatch(/^sound/)
+    expect(runProgram('check', '--data-dir', bed.at('store')).stdout).toMatch(/^sound/)
   }, 180_000)
 
   it('with damaged pages is found out by check, and answers nothing wrong in silence', async () => {
-    source.latest = 2_000
-    const whole = await start()
+    bed.source.latest = 2_000
+    const whole = await bed.start()
     await reaches(whole, 2_000)
     await whole.stop()
-    const file = at('store/state.mdb')
+    const file = bed.at('store/state.mdb')
     const { size } = statSync(file)
     let found = 0
     const rounds = process.env.CI ? 12 : 4
     for (let round = 0; round < rounds; round++) {
-      execFileSync('cp', [file, at('sound.mdb')])
+      execFileSync('cp', [file, bed.at('sound.mdb')])
       const descriptor = openSync(file, 'r+')
       // Behind the two pages that say where all begins.
       const offset = 2 * 4_096 + Math.floor(Math.random() * (size - 3 * 4_096))
       writeSync(descriptor, Buffer.alloc(64, 0xa5), 0, 64, offset)
       closeSync(descriptor)
-      if (run('check', '--data-dir', at('store')).status !== 0) found++
-      const node = new NodeProcess({ dataDir: at('store'), options: [] })
-      nodes.push(node)
+      if (runProgram('check', '--data-dir', bed.at('store')).status !== 0) found++
+      const node = bed.launch({ options: [] })
       const isUp = await node.listening().then(
         () => true,
         () => false,
@@ -233,7 +180,7 @@ describe('a disk', () => {
         expect(client.tally.wrong.filter((answer) => !/: 404 .*table_item_not_found/.test(answer))).toEqual([])
       }
       await node.killAll()
-      renameSync(at('sound.mdb'), file)
+      renameSync(bed.at('sound.mdb'), file)
     }
     // What falls on pages that hold nothing changes nothing.
     expect(found).toBeGreaterThan(rounds / 4)
@@ -242,48 +189,48 @@ describe('a disk', () => {
 
 describe('the data folder', () => {
   it('that vanishes is served on and not written to, and goes on when it is back', async () => {
-    source.latest = 1_000
-    const node = await start()
+    bed.source.latest = 1_000
+    const node = await bed.start()
     await reaches(node, 1_000)
-    const client = startClient(() => node)
-    renameSync(at('store'), at('elsewhere'))
-    source.latest = 1_500
+    const client = bed.startClient(() => node)
+    renameSync(bed.at('store'), bed.at('elsewhere'))
+    bed.source.latest = 1_500
     await node.outputMatching(/state.mdb was removed while it was open.*what is there is served on/)
     await node.outputMatching(/"code":"store_missing"/)
     await answersRightly(client)
     expect(await node.version()).toBe(1_000)
-    renameSync(at('elsewhere'), at('store'))
+    renameSync(bed.at('elsewhere'), bed.at('store'))
     await reaches(node, 1_500)
     await answersRightly(client)
     expect(await node.stop()).toBe(0)
   }, 120_000)
 
   it('that is exchanged for a copy is served from the copy', async () => {
-    source.latest = 300
-    const node = await start()
+    bed.source.latest = 300
+    const node = await bed.start()
     await reaches(node, 300)
-    expect(run('snapshot', at('copy'), '--data-dir', at('store')).status).toBe(0)
-    const client = startClient(() => node)
-    renameSync(at('store'), at('old'))
-    renameSync(at('copy'), at('store'))
+    expect(runProgram('snapshot', bed.at('copy'), '--data-dir', bed.at('store')).status).toBe(0)
+    const client = bed.startClient(() => node)
+    renameSync(bed.at('store'), bed.at('old'))
+    renameSync(bed.at('copy'), bed.at('store'))
     await node.outputMatching(/was replaced while it was open/)
-    source.latest = 700
+    bed.source.latest = 700
     await reaches(node, 700)
     await answersRightly(client)
     await node.stop()
-    expect(run('info', '--data-dir', at('store')).stdout).toMatch(/versions +0 to 700/)
+    expect(runProgram('info', '--data-dir', bed.at('store')).stdout).toMatch(/versions +0 to 700/)
   }, 120_000)
 
   it.skipIf(!isRoot)(
     'that may only be read is served, and its writer says what it lacks',
     async () => {
-      source.latest = 100
-      const node = await start()
+      bed.source.latest = 100
+      const node = await bed.start()
       await reaches(node, 100)
       await node.stop()
-      const reader = await start({ prefix: asNobody() })
+      const reader = await bed.start({ prefix: asNobody() })
       await reader.outputMatching(/"code":"store_read_only","msg":"[^"]*cannot be written to by this process/)
-      await answersRightly(startClient(() => reader))
+      await answersRightly(bed.startClient(() => reader))
       expect(await reader.stop()).toBe(0)
     },
     60_000,
@@ -292,33 +239,33 @@ describe('the data folder', () => {
   it.skipIf(!isRoot)(
     'is all that a node has to be able to write',
     async () => {
-      mkdirSync(at('store'))
-      chownSync(at('store'), NOBODY, NOBODY)
-      source.latest = 300
-      const node = await start({ prefix: asNobody(), env: { HOME: '/nonexistent', TMPDIR: '/nonexistent' } })
+      mkdirSync(bed.at('store'))
+      chownSync(bed.at('store'), NOBODY, NOBODY)
+      bed.source.latest = 300
+      const node = await bed.start({ prefix: asNobody(), env: { HOME: '/nonexistent', TMPDIR: '/nonexistent' } })
       await reaches(node, 300)
-      await answersRightly(startClient(() => node))
+      await answersRightly(bed.startClient(() => node))
       expect(await node.stop()).toBe(0)
     },
     60_000,
   )
 
   it('has one writer: that of a second node waits for the first to end, and serves meanwhile', async () => {
-    source.latest = 400
-    const first = await start()
+    bed.source.latest = 400
+    const first = await bed.start()
     await reaches(first, 400)
-    const second = await start()
+    const second = await bed.start()
     await second.outputMatching(/"code":"store_locked"/)
-    await answersRightly(startClient(() => second))
+    await answersRightly(bed.startClient(() => second))
     await first.stop()
-    source.latest = 900
+    bed.source.latest = 900
     await reaches(second, 900)
   }, 120_000)
 })
 
 describe('the world outside', () => {
   it('whose clock jumps by days, to and fro, changes no answer', async () => {
-    const jumps = at('jumps.mjs')
+    const jumps = bed.at('jumps.mjs')
     writeFileSync(
       jumps,
       `const now = Date.now
@@ -328,35 +275,38 @@ describe('the world outside', () => {
        const RealDate = Date
        globalThis.Date = class extends RealDate { constructor(...args) { super(...(args.length ? args : [RealDate.now()])) } }`,
     )
-    source.latest = 500
-    const node = await start({ env: { NODE_OPTIONS: `--import=${jumps}` }, options: following('--retain', '2000') })
-    const client = startClient(() => node)
-    grow(20)
+    bed.source.latest = 500
+    const node = await bed.start({
+      env: { NODE_OPTIONS: `--import=${jumps}` },
+      options: bed.following('--retain', '2000'),
+    })
+    const client = bed.startClient(() => node)
+    bed.grow(20)
     await reaches(node, 3_000)
     await answersRightly(client, 300)
-    clearInterval(growth)
+    bed.stopGrowth()
     expect(await node.metrics()).toMatch(/ledger_state_lag_seconds \d/)
     expect(await node.stop()).toBe(0)
   }, 60_000)
 
   it('whose node stalls, and then is gone, is waited for', async () => {
-    source.latest = 300
-    const node = await start()
+    bed.source.latest = 300
+    const node = await bed.start()
     await reaches(node, 300)
-    source.isStalled = true
-    source.latest = 400
-    const client = startClient(() => node)
+    bed.source.isStalled = true
+    bed.source.latest = 400
+    const client = bed.startClient(() => node)
     await answersRightly(client)
     expect(await node.version()).toBe(300)
-    source.isStalled = false
-    await source.close()
+    bed.source.isStalled = false
+    await bed.source.close()
     await node.outputMatching(/asking again in/)
     await answersRightly(client)
-    const port = Number(new URL(source.url).port)
-    source = await startSteadyNode(port)
-    source.latest = 500
+    const port = Number(new URL(bed.source.url).port)
+    bed.source = await startSteadyNode(port)
+    bed.source.latest = 500
     await reaches(node, 500)
-    source.isStalled = true
+    bed.source.isStalled = true
     const began = performance.now()
     expect(await node.stop()).toBe(0)
     // Far below the time that a request may take.
@@ -364,29 +314,30 @@ describe('the world outside', () => {
   }, 120_000)
 
   it('with 10,000 idle connections leaves room for those who ask', async () => {
-    source.latest = 200
-    const node = await start({ options: following('--readers', '2', '--idle-timeout', '4') })
+    bed.source.latest = 200
+    const node = await bed.start({ options: bed.following('--readers', '2', '--idle-timeout', '4') })
     await reaches(node, 200)
     const idle = await openConnections(node.address, 10_000)
     expect(idle.filter((socket) => !socket.destroyed).length).toBe(10_000)
-    await answersRightly(startClient(() => node))
+    const client = bed.startClient(() => node)
+    await answersRightly(client)
     await eventually(
       () => idle.every((socket) => socket.destroyed),
       () => 'the end of idle connections',
     )
-    await answersRightly(clients[0]!)
+    await answersRightly(client)
   }, 180_000)
 
   it('that takes all file descriptors does not keep them', async () => {
-    source.latest = 200
-    const node = await start({ prefix: ['prlimit', '--nofile=96:96'], options: following('--readers', '2') })
+    bed.source.latest = 200
+    const node = await bed.start({ prefix: ['prlimit', '--nofile=96:96'], options: bed.following('--readers', '2') })
     await reaches(node, 200)
     const greedy = await openConnections(node.address, 400)
     await sleep(500)
     for (const socket of greedy) socket.destroy()
-    source.latest = 400
+    bed.source.latest = 400
     await reaches(node, 400)
-    await answersRightly(startClient(() => node))
+    await answersRightly(bed.startClient(() => node))
     expect(await node.stop()).toBe(0)
   }, 120_000)
 })

@@ -1,58 +1,23 @@
 // A node as its operator sees it: processes, life cycle, metrics, configuration, backups; the real program throughout.
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { parser as promql } from '@prometheus-io/lezer-promql'
 import parsePrometheus from 'parse-prometheus-text-format'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { eventually, kill, type NodeOptions, NodeProcess, PROGRAM } from '../../../testing/node-process.ts'
-import { type SteadyClient, startSteadyClient } from '../../../testing/steady-client.ts'
-import { BLOCK_VERSIONS, type SteadyNode, startSteadyNode } from '../../../testing/steady-ledger.ts'
+import { answersRightly, NodeBed, reaches, runProgram, runProgramBeside } from '../../../testing/node-bed.ts'
+import { eventually, kill } from '../../../testing/node-process.ts'
+import { BLOCK_VERSIONS } from '../../../testing/steady-ledger.ts'
 
-let folder: string
-let source: SteadyNode
-const nodes: NodeProcess[] = []
-const clients: SteadyClient[] = []
-
+let bed: NodeBed
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'node-'))
-  source = await startSteadyNode()
+  bed = await NodeBed.open()
 })
 afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.stop()))
-  await Promise.all(nodes.splice(0).map((node) => node.killAll()))
-  await source.close()
-  rmSync(folder, { recursive: true, force: true })
+  await bed.close()
 })
-
-const at = (name: string): string => join(folder, name)
-const following = (...options: string[]): string[] => ['--follow', source.url, '--no-verify', ...options]
-
-async function start(options: Partial<NodeOptions> = {}): Promise<NodeProcess> {
-  const node = new NodeProcess({ dataDir: at('store'), options: following(), ...options })
-  nodes.push(node)
-  return await node.listening()
-}
-
-const reaches = (node: NodeProcess, version: number): Promise<void> =>
-  eventually(
-    async () => (await node.version()) === version,
-    () => `version ${version}: ${node.output.slice(-2_000)}`,
-  )
-
-async function answersRightly(node: NodeProcess): Promise<void> {
-  const client = startSteadyClient({ address: () => node.address })
-  clients.push(client)
-  await eventually(
-    () => client.tally.right >= 50,
-    () => `right answers: ${JSON.stringify([...client.tally.errors])}`,
-  )
-  expect(client.tally.wrong).toEqual([])
-}
 
 function openSocket(address: string): { socket: Socket; received: () => string; closed: Promise<unknown> } {
   const { hostname, port } = new URL(address)
@@ -67,8 +32,8 @@ function openSocket(address: string): { socket: Socket; received: () => string; 
 
 describe('processes', () => {
   it('share one address and all see what is committed, whole blocks at a time', async () => {
-    source.latest = 500
-    const node = await start({ options: following('--readers', '3') })
+    bed.source.latest = 500
+    const node = await bed.start({ options: bed.following('--readers', '3') })
     await eventually(
       async () => (await node.readiness()).processes.every(({ state }) => state === 'up'),
       () => node.output,
@@ -91,10 +56,10 @@ describe('processes', () => {
       }
     })()
     // In batches of many blocks at first, then as blocks come.
-    source.latest = 10_000
+    bed.source.latest = 10_000
     await reaches(node, 10_000)
-    for (; source.latest < 14_000; source.latest += 5 * BLOCK_VERSIONS) await sleep(10)
-    for (let ask = 0; ask < 6; ask++) await reaches(node, source.latest)
+    for (; bed.source.latest < 14_000; bed.source.latest += 5 * BLOCK_VERSIONS) await sleep(10)
+    for (let ask = 0; ask < 6; ask++) await reaches(node, bed.source.latest)
     watched = false
     await watch
     expect(torn).toEqual([])
@@ -112,10 +77,11 @@ describe('processes', () => {
   }, 60_000)
 
   it('that end are replaced, and what they counted stays counted', async () => {
-    source.latest = 300
-    const node = await start()
+    bed.source.latest = 300
+    const node = await bed.start()
     await reaches(node, 300)
-    await answersRightly(node)
+    const client = bed.startClient(() => node)
+    await answersRightly(client)
     const counted = async (): Promise<number> =>
       requestCounts(await node.metrics()).reduce((sum, { count }) => sum + count, 0)
     await eventually(
@@ -131,8 +97,8 @@ describe('processes', () => {
         () => `another ${name}`,
       )
     }
-    await clients[0]!.stop()
-    expect(clients[0]!.tally.wrong).toEqual([])
+    await client.stop()
+    expect(client.tally.wrong).toEqual([])
     expect(await counted()).toBeGreaterThanOrEqual(before)
     const metrics = await node.metrics()
     expect(metrics).toMatch(/process_restarts_total\{process="reader-0"\} 1/)
@@ -141,14 +107,14 @@ describe('processes', () => {
   }, 60_000)
 
   it('are as many as cores, less one, where nothing else is said', () => {
-    const { readers } = JSON.parse(execFileSync(process.execPath, [PROGRAM, 'config', '--print'], { encoding: 'utf8' }))
+    const { readers } = JSON.parse(runProgram('config', '--print').stdout)
     expect(readers).toBe(Math.max(1, Number(execFileSync('nproc', { encoding: 'utf8' })) - 1))
   })
 
   it('prune a store that another process ingests into', async () => {
-    source.latest = 1_000
-    expect(await runProgram(['ingest', source.url, '--data-dir', at('store'), '--no-verify'])).toBe(0)
-    const node = await start({ options: ['--retain', '100'] })
+    bed.source.latest = 1_000
+    expect(await runProgramBeside('ingest', bed.source.url, '--data-dir', bed.at('store'), '--no-verify')).toBe(0)
+    const node = await bed.start({ options: ['--retain', '100'] })
     await eventually(
       async () => (await node.readiness()).oldest_ledger_version === '901',
       () => node.output,
@@ -157,7 +123,7 @@ describe('processes', () => {
       async () => /ledger_state_pruned_entries_total [1-9]/.test(await node.metrics()),
       () => 'pruned entries to be counted',
     )
-    await answersRightly(node)
+    await answersRightly(bed.startClient(() => node))
   }, 60_000)
 })
 
@@ -169,21 +135,15 @@ function requestCounts(text: string): { route: string; count: number }[] {
   return [...lines].map(([, route, count]) => ({ route: route!, count: Number(count) }))
 }
 
-/** The program must not hold up the node that it reads from, which runs here. */
-async function runProgram(words: readonly string[]): Promise<number | null> {
-  const child = spawn(process.execPath, [PROGRAM, ...words], { stdio: 'ignore' })
-  return await new Promise((resolve) => child.on('exit', resolve))
-}
-
 describe('the life cycle', () => {
   it('tells readiness from liveness: an empty store is alive and not ready', async () => {
-    const node = await start({ options: [] })
+    const node = await bed.start({ options: [] })
     expect((await fetch(`${node.admin}/-/live`)).status).toBe(200)
     expect((await fetch(`${node.admin}/-/ready`)).status).toBe(503)
     expect((await fetch(`${node.address}/v1`)).status).toBe(503)
     await node.stop()
-    source.latest = 10
-    const filled = await start()
+    bed.source.latest = 10
+    const filled = await bed.start()
     await reaches(filled, 10)
     await eventually(
       async () => (await fetch(`${filled.admin}/-/ready`)).status === 200,
@@ -196,8 +156,8 @@ describe('the life cycle', () => {
   })
 
   it('lets requests end when it is stopped, and takes no more', async () => {
-    source.latest = 100
-    const node = await start()
+    bed.source.latest = 100
+    const node = await bed.start()
     await reaches(node, 100)
     const slow = openSocket(node.address)
     slow.socket.write(
@@ -221,7 +181,7 @@ describe('the life cycle', () => {
   }, 60_000)
 
   it('drops requests that outlast the time to stop', async () => {
-    const node = await start({ options: following('--stop-timeout', '1') })
+    const node = await bed.start({ options: bed.following('--stop-timeout', '1') })
     const slow = openSocket(node.address)
     slow.socket.write('POST /v1/tables/0x7/raw_item HTTP/1.1\r\nhost: x\r\ncontent-length: 14\r\n\r\n')
     await sleep(200)
@@ -231,20 +191,19 @@ describe('the life cycle', () => {
   }, 60_000)
 
   it('can be stopped before its readers are up', async () => {
-    const node = new NodeProcess({ dataDir: at('store'), options: following() })
-    nodes.push(node)
+    const node = bed.launch()
     await node.outputMatching(/probes are on/)
     expect(await node.stop()).toBe(0)
     expect(node.output).not.toMatch(/serving/)
   }, 60_000)
 
   it('says which address is taken, before anything is started', async () => {
-    const node = await start({ options: [] })
+    const node = await bed.start({ options: [] })
     for (const option of ['--listen', '--admin-listen']) {
       const taken = (option === '--listen' ? node.address : node.admin).slice('http://'.length)
       const free = option === '--listen' ? '--admin-listen' : '--listen'
-      const words = ['serve', '--data-dir', at('other'), option, taken, free, '127.0.0.1:0']
-      const { status, stderr } = spawnSync(process.execPath, [PROGRAM, ...words], { encoding: 'utf8', timeout: 30_000 })
+      const words = ['serve', '--data-dir', bed.at('other'), option, taken, free, '127.0.0.1:0']
+      const { status, stderr } = runProgram(...words)
       expect([status, stderr]).toEqual([
         1,
         expect.stringContaining(`the address is in use; choose another with ${option}`),
@@ -255,10 +214,10 @@ describe('the life cycle', () => {
 
 describe('metrics', () => {
   it('parse, have bounded labels, units in their names, and all that the dashboard shows', async () => {
-    source.latest = 2_000
-    const node = await start({ options: following('--retain', '500') })
+    bed.source.latest = 2_000
+    const node = await bed.start({ options: bed.following('--retain', '500') })
     await reaches(node, 2_000)
-    await answersRightly(node)
+    await answersRightly(bed.startClient(() => node))
     for (let ask = 0; ask < 30; ask++) {
       await fetch(`${node.address}/v1/tables/0x${ask}/nothing${ask}`)
       await fetch(`${node.address}/v1/accounts/0x${ask}/balance/0x${ask}`)
@@ -309,15 +268,15 @@ describe('metrics', () => {
   }, 60_000)
 
   it('have no line of the log for each request, unless debug is asked for', async () => {
-    source.latest = 100
-    const quiet = await start()
+    bed.source.latest = 100
+    const quiet = await bed.start()
     await reaches(quiet, 100)
     expect(quiet.output).not.toMatch(/answered/)
     for (const line of quiet.output.split('\n').filter((text) => text.startsWith('{'))) {
       expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number), process: expect.any(String) })
     }
     await quiet.stop()
-    const loud = await start({ options: following('--log-level', 'debug') })
+    const loud = await bed.start({ options: bed.following('--log-level', 'debug') })
     await loud.version()
     await loud.outputMatching(/"process":"reader-0".*"route":"\/v1","status":200.*"msg":"answered"/)
   }, 60_000)
@@ -325,9 +284,9 @@ describe('metrics', () => {
 
 describe('configuration', () => {
   it('is read anew on SIGHUP: the window changes, a bad file changes nothing', async () => {
-    writeFileSync(at('node.json'), JSON.stringify({ retain: 1_500, follow: source.url, verify: false }))
-    source.latest = 2_000
-    const node = await start({ options: ['--config', at('node.json')] })
+    writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 1_500, follow: bed.source.url, verify: false }))
+    bed.source.latest = 2_000
+    const node = await bed.start({ options: ['--config', bed.at('node.json')] })
     await reaches(node, 2_000)
     const oldest = (version: string) =>
       eventually(
@@ -335,28 +294,28 @@ describe('configuration', () => {
         () => `oldest version ${version}: ${node.output.slice(-1_000)}`,
       )
     await oldest('501')
-    writeFileSync(at('node.json'), JSON.stringify({ retain: 'all', follow: source.url }))
+    writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 'all', follow: bed.source.url }))
     node.child.kill('SIGHUP')
     await node.outputMatching(/SIGHUP: nothing is changed: .*node.json: \\"retain\\"/)
-    writeFileSync(at('node.json'), JSON.stringify({ retain: 200, follow: source.url, verify: false }))
+    writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 200, follow: bed.source.url, verify: false }))
     node.child.kill('SIGHUP')
     await oldest('1801')
     // A window that is made wider grows; what is gone stays gone.
-    writeFileSync(at('node.json'), JSON.stringify({ retain: 1_000, follow: source.url, verify: false }))
+    writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 1_000, follow: bed.source.url, verify: false }))
     node.child.kill('SIGHUP')
     await node.outputMatching(/it is exchanged[\s\S]*it is exchanged/)
-    source.latest = 2_500
+    bed.source.latest = 2_500
     await reaches(node, 2_500)
     expect((await node.readiness()).oldest_ledger_version).toBe('1801')
-    await answersRightly(node)
+    await answersRightly(bed.startClient(() => node))
     expect(await node.stop()).toBe(0)
   }, 60_000)
 
   it('comes from the environment as well', async () => {
-    source.latest = 50
-    const node = await start({
+    bed.source.latest = 50
+    const node = await bed.start({
       options: [],
-      env: { LEDGER_STATE_FOLLOW: source.url, LEDGER_STATE_VERIFY: 'false', LEDGER_STATE_HEADER_WORD: 'aptos' },
+      env: { LEDGER_STATE_FOLLOW: bed.source.url, LEDGER_STATE_VERIFY: 'false', LEDGER_STATE_HEADER_WORD: 'aptos' },
     })
     await eventually(
       async () => (await fetch(`${node.address}/v1`)).headers.get('x-aptos-ledger-version') === '50',
@@ -369,31 +328,28 @@ describe('a backup', () => {
   it.each([[[]], [['--compact']]])(
     'that is taken while the store is written and served is whole, and serves: %j',
     async (options) => {
-      source.latest = 3_000
-      const node = await start({ options: following('--retain', '2000') })
+      bed.source.latest = 3_000
+      const node = await bed.start({ options: bed.following('--retain', '2000') })
       await reaches(node, 3_000)
-      const growth = setInterval(() => {
-        source.latest += 50
-      }, 20)
+      bed.grow(100)
       try {
-        const client = startSteadyClient({ address: () => node.address })
-        clients.push(client)
-        expect(await runProgram(['snapshot', at('copy'), '--data-dir', at('store'), ...options])).toBe(0)
-        expect(await runProgram(['check', '--data-dir', at('store')])).toBe(0)
+        const client = bed.startClient(() => node)
+        expect(await runProgramBeside('snapshot', bed.at('copy'), '--data-dir', bed.at('store'), ...options)).toBe(0)
+        expect(await runProgramBeside('check', '--data-dir', bed.at('store'))).toBe(0)
         await client.stop()
         expect(client.tally.wrong).toEqual([])
       } finally {
-        clearInterval(growth)
+        bed.stopGrowth()
       }
-      const engine = openStateEngineReader({ path: at('copy') })
+      const engine = openStateEngineReader({ path: bed.at('copy') })
       const { problems } = await engine.check()
       const { latestVersion } = engine.ledger!
       await engine.close()
       expect(problems).toEqual([])
-      expect(existsSync(at('copy/state.mdb.part'))).toBe(false)
-      const copy = await start({ dataDir: at('copy'), options: [] })
+      expect(existsSync(bed.at('copy/state.mdb.part'))).toBe(false)
+      const copy = await bed.start({ dataDir: bed.at('copy'), options: [] })
       expect(await copy.version()).toBe(Number(latestVersion))
-      await answersRightly(copy)
+      await answersRightly(bed.startClient(() => copy))
     },
     60_000,
   )

@@ -1,0 +1,99 @@
+// A folder, a source, nodes and clients for one test, all gone when it ends.
+import { spawn, spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually, type NodeOptions, NodeProcess, PROGRAM } from './node-process.ts'
+import { type SteadyClient, startSteadyClient } from './steady-client.ts'
+import { type SteadyNode, startSteadyNode } from './steady-ledger.ts'
+
+export class NodeBed {
+  readonly folder = mkdtempSync(join(tmpdir(), 'node-'))
+  /** What nodes follow; may be exchanged. */
+  source: SteadyNode
+  readonly nodes: NodeProcess[] = []
+  readonly #clients: SteadyClient[] = []
+  #growth: NodeJS.Timeout | undefined
+
+  static async open(): Promise<NodeBed> {
+    return new NodeBed(await startSteadyNode())
+  }
+
+  private constructor(source: SteadyNode) {
+    this.source = source
+    // For nodes that run as another user.
+    chmodSync(this.folder, 0o755)
+  }
+
+  at(name: string): string {
+    return join(this.folder, name)
+  }
+
+  following(...options: string[]): string[] {
+    return ['--follow', this.source.url, '--no-verify', ...options]
+  }
+
+  /** A node on the folder `store` that follows the source, unless other things are said; resolves when it answers. */
+  async start(options: Partial<NodeOptions> = {}): Promise<NodeProcess> {
+    return await this.launch(options).listening()
+  }
+
+  launch(options: Partial<NodeOptions> = {}): NodeProcess {
+    const node = new NodeProcess({ dataDir: this.at('store'), options: this.following(), ...options })
+    this.nodes.push(node)
+    return node
+  }
+
+  startClient(node: () => NodeProcess): SteadyClient {
+    const client = startSteadyClient({ address: () => node().address, connections: 4, pauseMs: 2 })
+    this.#clients.push(client)
+    return client
+  }
+
+  /** Adds so many versions to the source, twenty times a second. */
+  grow(versions: number): void {
+    this.#growth = setInterval(() => {
+      this.source.latest += versions
+    }, 50)
+  }
+
+  stopGrowth(): void {
+    clearInterval(this.#growth)
+  }
+
+  async close(): Promise<void> {
+    this.stopGrowth()
+    await Promise.all(this.#clients.map((client) => client.stop()))
+    await Promise.all(this.nodes.map((node) => node.killAll()))
+    await this.source.close()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+export function reaches(node: NodeProcess, version: number): Promise<void> {
+  return eventually(
+    async () => (await node.version()) >= version,
+    () => `version ${version}: ${node.output.slice(-2_000)}`,
+  )
+}
+
+/** Waits for more right answers, and throws where one was ever wrong. */
+export async function answersRightly({ tally }: SteadyClient, more = 50): Promise<void> {
+  const { right } = tally
+  await eventually(
+    () => tally.right >= right + more || tally.wrong.length > 0,
+    () => `${more} right answers: ${JSON.stringify([...tally.errors])}`,
+  )
+  if (tally.wrong.length > 0) throw new Error(`wrong: ${tally.wrong.join('\n')}`)
+}
+
+/** Runs a command of the program to its end; nothing else goes on in this process meanwhile. */
+export function runProgram(...words: string[]) {
+  return spawnSync(process.execPath, [PROGRAM, ...words], { encoding: 'utf8', timeout: 60_000 })
+}
+
+/** The same for a command that asks something of this process. Resolves with its exit status. */
+export function runProgramBeside(...words: string[]): Promise<number | null> {
+  const child = spawn(process.execPath, [PROGRAM, ...words], { stdio: 'ignore' })
+  return new Promise((resolve) => child.on('exit', resolve))
+}
