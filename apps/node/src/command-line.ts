@@ -10,7 +10,10 @@ interface ArgumentDefinition {
 
 export interface Command {
   readonly name: string
+  /** A line. */
   readonly summary: string
+  /** What more its help says. */
+  readonly details?: string
   readonly arguments: readonly ArgumentDefinition[]
   readonly options: readonly Option<unknown>[]
   /** Those of `options` without which there is nothing to do. */
@@ -43,7 +46,7 @@ export function helpText(command: Command): string {
   })
   const argumentRows = command.arguments.map(({ name, description }) => [name, description])
   const parts = [
-    `${command.summary}\n`,
+    `${[command.summary, command.details].join('\n').trimEnd()}\n`,
     `Usage: ledger-state ${command.name}${command.arguments.map(({ name }) => ` ${name}`).join('')} [options]\n`,
   ]
   if (argumentRows.length > 0) parts.push(`Arguments:\n${table(argumentRows)}\n`)

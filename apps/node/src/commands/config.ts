@@ -8,7 +8,8 @@ const schemaOption = switchOption('schema', 'print the JSON Schema of a configur
 
 export const configCommand: Command = {
   name: 'config',
-  summary: `Shows the configuration. Every setting is an option (--retain 1000), a variable of the environment
+  summary: 'Shows the configuration: what holds, or what there is.',
+  details: `Every setting is an option (--retain 1000), a variable of the environment
 (${environmentName(settings.retain)}=1000) and a member of a JSON file ({"retain": 1000}) that --config or LEDGER_STATE_CONFIG names;
 the first of these that is given holds. Unknown names and bad values are refused.`,
   arguments: [],

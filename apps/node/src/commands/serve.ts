@@ -7,8 +7,8 @@ import { stopSignal } from '../stop-signal.js'
 
 export const serveCommand: Command = {
   name: 'serve',
-  summary: `Serves a store over HTTP, also while another process ingests into it. An empty store answers 503. SIGTERM lets
-requests end; SIGHUP reads the configuration anew for the window and what is followed.`,
+  summary: 'Serves a store over HTTP, also while another process ingests into it. An empty store answers 503.',
+  details: 'SIGTERM lets requests end; SIGHUP reads the configuration anew for the window and what is followed.',
   arguments: [],
   options: [settings.dataDir, ...serveSettings],
   required: [settings.dataDir],

@@ -78,7 +78,7 @@ export const settings = {
   readers: defaultedOption(
     'readers',
     'N',
-    'processes that answer requests; cores - 1 by default',
+    'processes that answer requests: the cores less one',
     String(defaultReaders()),
     wholeNumber(LEAST_READERS, MOST_READERS),
   ),
@@ -112,7 +112,7 @@ export const settings = {
     'SALT',
     'word before the names of hashes (default APTOS::; a fork may have another)',
   ),
-  verify: switchOption('verify', 'compute hashes and proofs; without, a source is believed, and read faster', true),
+  verify: switchOption('verify', 'compute hashes and proofs (a source that is believed is read faster)', true),
   waypoint: option(
     'waypoint',
     'V:HASH',
