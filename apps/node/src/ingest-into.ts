@@ -31,7 +31,7 @@ type IngestIntoOptions = Omit<IngestOptions, 'progress' | 'onNotice'> & { readon
 export async function ingestInto(dataDir: string, source: LedgerSource, options: IngestIntoOptions): Promise<void> {
   const began = performance.now()
   try {
-    const engine = openStateEngine({ path: dataDir })
+    const engine = openStateEngine({ path: dataDir, verifyReads: true })
     try {
       const progress = createProgressReporter(process.stderr)
       const counters = await ingestSource(engine, source, { ...options, progress, onNotice: notice })

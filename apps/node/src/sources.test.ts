@@ -349,7 +349,7 @@ describe('a node', () => {
     )
     node.chain = new SyntheticChain({ blocks: 60, seed: 4 })
     node.latest = LAST
-    await served.outputMatching(/"code":"ledger_fork".*writer gives up, what is durable is served on/)
+    await served.outputMatching(/"code":"ledger_fork".*writer gives up: /)
     expect(await served.version()).toBeGreaterThanOrEqual(80)
     expect(await served.metrics()).toMatch(/process_state\{process="writer",state="given-up"\} 1/)
     expect(await served.stop()).toBe(0)

@@ -19,7 +19,7 @@ import { versionKey } from './numbered-key.js'
 import type { CommitOptions } from './ports.js'
 import type { RecordBuilder } from './record.js'
 import { SharedRecord } from './shared-record.js'
-import { isLongKey, keyToStoredKey } from './stored-key.js'
+import { isLongKey, keySeed, keyToStoredKey } from './stored-key.js'
 import {
   MAX_LOGGED_VALUE_LENGTH,
   putRetired,
@@ -187,7 +187,12 @@ class BatchWriter {
     const text = Buffer.prototype.latin1Slice.call(key, 0, key.length)
     const known = this.#keys.get(text)
     if (known) return known
-    const record = this.#shared.load(this.#store.latest, key, NO_OPTIONS) ? decodeLatest(this.#shared) : undefined
+    let record: LatestRecord | undefined
+    if (this.#shared.load(this.#store.latest, key, NO_OPTIONS)) {
+      // What is damaged is not to get a new checksum.
+      if (this.#store.verifyReads) this.#shared.verify(keySeed(key))
+      record = decodeLatest(this.#shared)
+    }
     const batchKey: BatchKey = { key, record, touchedBy: undefined, changed: false }
     this.#keys.set(text, batchKey)
     return batchKey

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isLedgerStateError } from '@ledger-state/core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { KNOWN_CHAIN, knownVersion } from '../testing/known-ledger.ts'
 import { LEDGER_KEY, type LmdbStore, openLmdbStore } from './lmdb-store.js'
-import { openStateEngine } from './open-state-engine.js'
+import { openStateEngine, openStateEngineReader } from './open-state-engine.js'
 import type { Table } from './table.js'
 
 let path: string
@@ -118,4 +119,62 @@ it('finds a damaged or missing ledger record', async () => {
     expect((await engine.check()).problems).not.toEqual([])
     await engine.close()
   }
+})
+
+describe('an engine that verifies what it reads', () => {
+  const VERSIONS = Array.from({ length: 240 }, (_, at) => 305n + 5n * BigInt(at))
+  const open = () => openStateEngineReader({ path, verifyReads: true })
+  const isSame = (a: Uint8Array | undefined, b: Uint8Array | undefined) =>
+    a && b ? Buffer.compare(a, b) === 0 : a === b
+
+  it.each(['latestByStoredKey', 'log', 'index', 'large'] as const)(
+    'answers nothing of damaged records of %s',
+    async (name) => {
+      const sound = open()
+      const keys = [...sound.at().scan(new Uint8Array(0))].map(({ key }) => key)
+      const right = VERSIONS.map((version) => keys.map((key) => sound.at(version).get(key)))
+      await sound.close()
+      let refused = 0
+      for (let round = 0; round < 12; round++) {
+        let harmed: { key: object; value: Buffer } | undefined
+        await damage((store) => {
+          const { table, all } = records(store, name)
+          harmed = all[Math.floor(Math.random() * all.length)]!
+          const damaged = Buffer.from(harmed.value)
+          if (round % 3 === 0) damaged.fill(0xa5)
+          else damaged[Math.floor(Math.random() * damaged.length)]! ^= 1 << (round & 7)
+          table.putSync(harmed.key, round % 4 === 0 ? damaged.subarray(0, damaged.length >> 1) : damaged)
+        })
+        const reader = open()
+        for (const [at, version] of VERSIONS.entries()) {
+          for (const [index, key] of keys.entries()) {
+            try {
+              const found = reader.at(version).get(key)
+              if (!isSame(found, right[at]![index])) expect(found).toEqual(right[at]![index])
+            } catch (error) {
+              if (!isLedgerStateError(error, 'store_corrupt')) throw error
+              refused++
+            }
+          }
+        }
+        await reader.close()
+        await damage((store) => (store[name] as Table<object>).putSync(harmed!.key, harmed!.value))
+      }
+      expect(refused).toBeGreaterThan(0)
+    },
+  )
+
+  it('builds on nothing that is damaged', async () => {
+    await damage((store) => {
+      const { table, all } = records(store, 'latestByStoredKey')
+      for (const { key, value } of all)
+        table.putSync(key, Buffer.concat([value.subarray(0, -5), Buffer.alloc(5, 0xa5)]))
+    })
+    const engine = openStateEngine({ path, durability: 'none', verifyReads: true })
+    const known = knownVersion(1_400n).writes[0]![0]
+    const again = { version: 1_501n, block: undefined, writes: [[known, known] as const] }
+    await expect(engine.commit([again], KNOWN_CHAIN)).rejects.toMatchObject({ code: 'store_corrupt' })
+    expect(engine.ledger?.latestVersion).toBe(1_500n)
+    await engine.close()
+  })
 })

@@ -47,15 +47,21 @@ export function putLarge({ large }: LmdbStore, builder: RecordBuilder, id: numbe
 }
 
 /** @throws `store_corrupt` */
-export function readLarge({ large }: LmdbStore, { id, length }: LargeBytes, options: ReadOptions): Uint8Array {
+export function readLarge(
+  { large, verifyReads }: LmdbStore,
+  { id, length }: LargeBytes,
+  options: ReadOptions,
+): Uint8Array {
   const bytes = Buffer.allocUnsafe(length)
   const record = new SharedRecord()
   const pieces = piecesOf(length)
   for (let start = 0, piece = 0; start < length; piece++) {
     const end = pieceEnd(pieces, start, length)
-    if (!record.load(large, numberedKey(id, piece), options) || record.length !== end - start + CHECKSUM_LENGTH) {
+    const key = numberedKey(id, piece)
+    if (!record.load(large, key, options) || record.length !== end - start + CHECKSUM_LENGTH) {
       throw corrupt(`piece ${piece} of the large value ${id} is missing or has another length`)
     }
+    if (verifyReads) record.verify(numberedKeySeed(key))
     bytes.set(new Uint8Array(record.bytes.buffer, record.bytes.byteOffset, end - start), start)
     start = end
   }

@@ -26,6 +26,8 @@ interface KeyEncoder<K> {
 export interface LmdbStore {
   /** Its folder. */
   readonly path: string
+  /** Whether records are held against their checksums whenever they are read. */
+  readonly verifyReads: boolean
   readonly root: Environment
   readonly meta: Table<Uint8Array>
   /** The newest write of each key, under the user's keys: `latest-record.ts`. */
@@ -63,6 +65,7 @@ export interface LmdbStoreOptions {
   readonly path: string
   readonly readOnly: boolean
   readonly durability?: Durability | undefined
+  readonly verifyReads?: boolean | undefined
 }
 
 /** @throws `store_missing` */
@@ -72,7 +75,12 @@ export function expectStore(path: string): void {
 }
 
 /** @throws `store_missing`, `store_format`, `store_failed` */
-export function openLmdbStore({ path, readOnly, durability = 'full' }: LmdbStoreOptions): LmdbStore {
+export function openLmdbStore({
+  path,
+  readOnly,
+  durability = 'full',
+  verifyReads = false,
+}: LmdbStoreOptions): LmdbStore {
   const file = join(path, STORE_FILE)
   if (readOnly) expectStore(path)
   return withStoreErrors(path, () => {
@@ -91,7 +99,7 @@ export function openLmdbStore({ path, readOnly, durability = 'full' }: LmdbStore
       noMetaSync: durability === 'ordered',
     })
     try {
-      return { ...openTables(root, file, readOnly), path, expectInPlace: createPlaceCheck(file) }
+      return { ...openTables(root, file, readOnly), path, verifyReads, expectInPlace: createPlaceCheck(file) }
     } catch (error) {
       // What stays open is handed out again, as it is, when the file is opened the next time.
       void root.close()
@@ -116,7 +124,7 @@ function openTables(
   root: RootDatabase<Buffer, Uint8Array>,
   file: string,
   readOnly: boolean,
-): Omit<LmdbStore, 'path' | 'expectInPlace'> {
+): Omit<LmdbStore, 'path' | 'verifyReads' | 'expectInPlace'> {
   const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
     const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
     const opened: unknown = root.openDB({ name, encoding: 'binary', ...keys })

@@ -2,9 +2,10 @@ import { Buffer } from 'node:buffer'
 import { LARGE_REFERENCE_LENGTH, readLarge } from './large-values.js'
 import { DELETED, INDEXED, LARGE, LONG_KEY, largeReference, latestTail, OLDER_AT } from './latest-record.js'
 import type { LmdbStore, Records } from './lmdb-store.js'
-import type { NumberedKey } from './numbered-key.js'
+import { type NumberedKey, numberedKeySeed } from './numbered-key.js'
 import { CHECKSUM_LENGTH, corrupt } from './record.js'
 import { SharedRecord } from './shared-record.js'
+import { keySeed } from './stored-key.js'
 import { ENTRY_HEADER_LENGTH } from './superseded-log.js'
 import type { ReadOptions } from './table.js'
 import { CHUNK_HEADER_LENGTH, DIRECTORY, DIRECTORY_HEADER_LENGTH } from './version-index.js'
@@ -61,6 +62,7 @@ export class Lookup {
   find(key: Uint8Array, high: number, low: number, options: ReadOptions): Found {
     const record = this.#record
     if (!record.load(this.#store.latest, key, options)) return ABSENT
+    if (this.#store.verifyReads) record.verify(keySeed(key))
     const flags = record.bytes[0]!
     if (flags & LONG_KEY && !this.#isKey(key, options)) return ABSENT
     const { view } = record
@@ -152,7 +154,9 @@ export class Lookup {
     this.#key.low = low
     this.#key.partHigh = partHigh
     this.#key.partLow = partLow
-    return this.#record.load(table, this.#key, options)
+    if (!this.#record.load(table, this.#key, options)) return false
+    if (this.#store.verifyReads) this.#record.verify(numberedKeySeed(this.#key))
+    return true
   }
 }
 

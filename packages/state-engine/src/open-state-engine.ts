@@ -44,6 +44,11 @@ import { acquireWriterLock } from './writer-lock.js'
 export interface StateEngineOptions {
   /** Folder of the store; the writer makes it where it is missing. */
   readonly path: string
+  /**
+   * Holds every record that is read against its checksum: what a disk has damaged is then `store_corrupt`, and never an
+   * answer. Costs 0.6 to 1 µs a look-up, about a quarter. False by default; `check` looks at all of them.
+   */
+  readonly verifyReads?: boolean
 }
 
 export interface WriterOptions extends StateEngineOptions {
@@ -89,13 +94,13 @@ export interface StateEngine extends LmdbEngineReader, StateWriter {
  * @throws `store_locked` while another writer has it; `store_missing` where it is not to be created; `store_read_only`
  *   where the folder cannot be written to; `store_format`, `store_corrupt`, `store_failed`
  */
-export function openStateEngine({ path, durability, create = true }: WriterOptions): StateEngine {
+export function openStateEngine({ path, durability, verifyReads, create = true }: WriterOptions): StateEngine {
   if (!create) expectStore(path)
   // The lock comes first: what is made or repaired on opening has one maker, too.
   withStoreErrors(path, () => mkdirSync(path, { recursive: true }))
   const releaseLock = withStoreErrors(path, () => acquireWriterLock(join(path, LOCK_FILE)))
   try {
-    const store = openLmdbStore({ path, readOnly: false, durability })
+    const store = openLmdbStore({ path, readOnly: false, durability, verifyReads })
     return new LmdbEngine(store, releaseLock)
   } catch (error) {
     releaseLock()
@@ -108,8 +113,8 @@ export function openStateEngine({ path, durability, create = true }: WriterOptio
  * milliseconds.
  * @throws `store_missing`; `store_format`, `store_corrupt`, `store_failed`
  */
-export function openStateEngineReader({ path }: StateEngineOptions): LmdbEngineReader {
-  return new LmdbEngine(openLmdbStore({ path, readOnly: true }), undefined)
+export function openStateEngineReader({ path, verifyReads }: StateEngineOptions): LmdbEngineReader {
+  return new LmdbEngine(openLmdbStore({ path, readOnly: true, verifyReads }), undefined)
 }
 
 class LmdbEngine implements StateEngine {

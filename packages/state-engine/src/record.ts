@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
-import { crc32 } from 'node:zlib'
 import { LedgerStateError } from '@ledger-state/core'
+import { checksum } from './checksum.js'
 
 /**
  * No record is longer than what one overflow page of LMDB holds (4,096 bytes less its header of 24): pages are then
@@ -63,7 +63,7 @@ export class RecordBuilder {
 
   /** The record with its checksum: good until the next `begin`. */
   seal(seed: number): Buffer {
-    this.u32(crc32(this.#bytes.subarray(0, this.#length), seed))
+    this.u32(checksum(this.#bytes, 0, this.#length, seed))
     return this.#bytes.subarray(0, this.#length)
   }
 
@@ -83,7 +83,7 @@ export class RecordBuilder {
 /** What precedes the checksum of a record of its own. @throws `store_corrupt` */
 export function openRecord(record: Buffer, seed: number, what: () => string): Buffer {
   const end = record.length - CHECKSUM_LENGTH
-  if (end < 0 || record.readUInt32BE(end) !== crc32(record.subarray(0, end), seed)) {
+  if (end < 0 || record.readUInt32BE(end) !== checksum(record, 0, end, seed)) {
     throw corrupt(`${what()} does not agree with its checksum`)
   }
   return record.subarray(0, end)

@@ -1,4 +1,6 @@
 import { Buffer } from 'node:buffer'
+import { checksum } from './checksum.js'
+import { CHECKSUM_LENGTH, corrupt } from './record.js'
 import type { ReadOptions, Table } from './table.js'
 
 /**
@@ -23,6 +25,13 @@ export class SharedRecord {
     }
     this.length = source.length
     return true
+  }
+
+  /** @throws `store_corrupt` where it does not agree with its checksum */
+  verify(seed: number): void {
+    const end = this.length - CHECKSUM_LENGTH
+    if (end >= 0 && this.view.getUint32(end) === checksum(this.bytes, 0, end, seed)) return
+    throw corrupt('a record does not agree with its checksum')
   }
 
   /** From Node's pool of memory: a typed array of its own costs ten times as much. */

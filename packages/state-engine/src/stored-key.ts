@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
-import { crc32 } from 'node:zlib'
+import { checksum } from './checksum.js'
 
 /** LMDB refuses empty keys, and keys above 1,978 bytes on pages of 4 KiB. */
 const LONGEST_INLINE = 1_900
@@ -47,7 +47,7 @@ export function storedKeyToPrefix(stored: Uint8Array): { beginning: Uint8Array; 
 
 /** For the checksum of the record of a key. */
 export function keySeed(key: Uint8Array): number {
-  return crc32(key.length > LONGEST_INLINE ? key.subarray(0, LONGEST_INLINE) : key)
+  return checksum(key, 0, Math.min(key.length, LONGEST_INLINE), 0)
 }
 
 /** The same from the stored form. */

@@ -32,7 +32,7 @@ export const exportCommand: Command = {
     const format = input.get(formatOption) ?? 'feed'
     if (format !== 'feed') throw usageError(`--format: ${JSON.stringify(format)}, feed is the only format there is`)
     const dataDir = input.required(settings.dataDir)
-    const engine = openStateEngineReader({ path: dataDir })
+    const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
     try {
       if (!engine.ledger) throw noLedgerIn(dataDir)
       const from = input.get(fromOption) ?? engine.ledger.oldestVersion

@@ -69,7 +69,7 @@ export const getBalanceCommand: Command = {
 
 async function read(input: CommandInput, print: (state: LedgerState) => string): Promise<void> {
   const version = input.get(versionOption)
-  const engine = openStateEngineReader({ path: input.required(settings.dataDir) })
+  const engine = openStateEngineReader({ path: input.required(settings.dataDir), verifyReads: true })
   try {
     process.stdout.write(`${print(createLedger(engine).at(version))}\n`)
   } finally {

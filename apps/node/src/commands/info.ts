@@ -15,7 +15,7 @@ export const infoCommand: Command = {
   required: [settings.dataDir],
   examples: ['ledger-state info --data-dir data/mainnet --json'],
   async run(input) {
-    const engine = openStateEngineReader({ path: input.required(settings.dataDir) })
+    const engine = openStateEngineReader({ path: input.required(settings.dataDir), verifyReads: true })
     try {
       const { ledger, base, stats } = engine
       if (!ledger) throw noLedgerIn(input.required(settings.dataDir))

@@ -16,7 +16,7 @@ export const pruneCommand: Command = {
     const path = input.required(settings.dataDir)
     // A mistyped folder is not to become an empty store.
     await openStateEngineReader({ path }).close()
-    const engine = openStateEngine({ path })
+    const engine = openStateEngine({ path, verifyReads: true })
     try {
       if (!engine.ledger) throw noLedgerIn(path)
       const { oldestVersion, droppedEntries } = await engine.prune(retain)

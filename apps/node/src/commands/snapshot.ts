@@ -14,7 +14,7 @@ export const snapshotCommand: Command = {
   examples: ['ledger-state snapshot backup/mainnet --data-dir data/mainnet --compact'],
   async run(input) {
     const path = input.argument('DIR')
-    const engine = openStateEngineReader({ path: input.required(settings.dataDir) })
+    const engine = openStateEngineReader({ path: input.required(settings.dataDir), verifyReads: true })
     try {
       await engine.snapshot(path, { compact: input.get(compactOption) })
     } finally {

@@ -29,7 +29,7 @@ const DRAIN_CHECK_MS = 20
 async function runReader(settings: ReaderSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
   const { name, dataDir, log: logSettings, archivalEndpoint, stopTimeoutMs, maxConnections, ...limits } = settings
   const log = createLogger(logSettings, name)
-  const engine = openStateEngineReader({ path: dataDir })
+  const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
   const connections = new Set<Socket>()
   const metrics = createReaderMetrics(engine, name, () => connections.size)
   const isDebugging = log.isLevelEnabled('debug')

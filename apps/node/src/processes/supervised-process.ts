@@ -29,6 +29,8 @@ export interface ProcessPlan {
   readonly isFinal: (code: ErrorCode | undefined) => boolean
   /** It began to work. */
   readonly onUp?: () => void
+  /** It gave up, for such a fault. */
+  readonly onGivenUp?: (code: ErrorCode, message: string) => void
 }
 
 /** What it is doing: `waiting` to be started again, `given-up` for a fault that stays. */
@@ -154,7 +156,8 @@ export class SupervisedProcess {
     const why = lastWords?.message ?? `${name} ${how}`
     if (lastWords && isFinal(lastWords.code)) {
       this.state = 'given-up'
-      log.error(fields, `${name} gives up, what is durable is served on: ${why}`)
+      log.error(fields, `${name} gives up: ${why}`)
+      if (lastWords.code) this.#plan.onGivenUp?.(lastWords.code, why)
       return
     }
     const pauseMs = this.#pauseMs

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { type ErrorCode, isLedgerStateError, type LedgerInfo } from '@ledger-state/core'
+import { type ErrorCode, isLedgerStateError, type LedgerInfo, LedgerStateError } from '@ledger-state/core'
 import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import { Counter, Gauge, Registry } from 'prom-client'
@@ -29,6 +29,9 @@ const PASSING: readonly (ErrorCode | undefined)[] = [
   'store_missing',
   'store_read_only',
 ]
+
+/** Faults of the store that a reader which begins meets, and that another will meet as well. */
+const UNREADABLE: readonly (ErrorCode | undefined)[] = ['store_corrupt', 'store_format']
 
 const STATES: readonly ProcessState[] = ['starting', 'up', 'waiting', 'given-up']
 
@@ -91,7 +94,7 @@ class Node {
     this.#registerMetrics()
   }
 
-  /** Resolves with the address once a reader is up. */
+  /** Resolves with the address once a reader is up. @throws what keeps the first that fails for good from beginning */
   async start(): Promise<{ address: string; ledger: LedgerInfo | undefined }> {
     const { listen, adminListen, readers, reader, writer } = this.#settings
     const acceptor = await openAcceptor(listen, this.#readers, (error) =>
@@ -105,7 +108,8 @@ class Node {
       })
       this.#log.info(`metrics and probes are on ${addressUrl(this.#admin)}`)
     }
-    const up = new Promise<void>((resolve) => {
+    let isUp = false
+    const up = new Promise<void>((resolve, reject) => {
       for (let index = 0; index < readers; index++) {
         const process = new SupervisedProcess({
           name: `reader-${index}`,
@@ -113,8 +117,10 @@ class Node {
           settings: reader,
           log: this.#log,
           longestPauseMs: LONGEST_READER_PAUSE_MS,
-          isFinal: () => false,
+          isFinal: (code) => !isUp && UNREADABLE.includes(code),
+          onGivenUp: (code, message) => reject(new LedgerStateError(code, message)),
           onUp: () => {
+            isUp = true
             acceptor.handOn()
             resolve()
           },

@@ -44,7 +44,7 @@ async function follow(
   log: Logger,
   stop: AbortSignal,
 ): Promise<void> {
-  const engine = openStateEngine({ path: dataDir, create: false })
+  const engine = openStateEngine({ path: dataDir, create: false, verifyReads: true })
   const stopReports = startReports(metrics.registry, () => engine.ledger)
   try {
     const onNotice = (message: string): void => log.warn(message)
@@ -68,7 +68,7 @@ async function keepPruned(dataDir: string, retain: bigint, metrics: WriterMetric
   const stopReports = startReports(metrics.registry, () => undefined)
   while (!stop.aborted) {
     try {
-      const engine = openStateEngine({ path: dataDir, create: false })
+      const engine = openStateEngine({ path: dataDir, create: false, verifyReads: true })
       try {
         await pruneUntil(engine, retain, metrics, stop)
       } finally {
