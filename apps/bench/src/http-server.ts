@@ -56,9 +56,9 @@ async function writeStore() {
   await engine.close()
 }
 
-/** As `ledger-state serve` does it: a reader of what another process wrote, with its metrics. */
+/** As `ledger-state serve` does it: a reader of what another process wrote, which verifies what it reads, with its metrics. */
 async function openOurs() {
-  const engine = openStateEngineReader({ path: folder })
+  const engine = openStateEngineReader({ path: folder, verifyReads: true })
   const metrics = createReaderMetrics(engine, 'bench', () => 0)
   const server = createHttpServer({
     ledger: createLedger(metrics.sampled(engine)),
