@@ -2,6 +2,7 @@ import { type BlockInfo, isLedgerStateError, LedgerStateError, type VersionWrite
 import type { LedgerSource, Reading, SourceProgress, StateBase } from '@ledger-state/feed'
 import type { StateEngine } from '@ledger-state/state-engine'
 import type { IngestCounters, ProgressReporter } from './progress.js'
+import { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune-turn.js'
 
 // A batch becomes durable with one flush of the disk, and is what a crash may cost. One that is full ends with the block
 // at hand, so that readers see whole blocks, unless that block is longer than many batches.
@@ -9,9 +10,6 @@ const BATCH_VERSIONS = 1_000
 const BATCH_WRITES = 10_000
 const BATCH_BYTES = 16 * 1024 * 1024
 const OVERFULL_BATCHES = 8
-
-/** What is pruned at a time where no commit waits: some 20 ms. */
-const PRUNE_TURN_ENTRIES = 10_000
 
 export interface IngestOptions {
   /** First version to take in, for an empty store. */
@@ -32,14 +30,13 @@ export interface IngestOptions {
 }
 
 /** Told what an ingest has done, for metrics. */
-export interface IngestObserver {
+export interface IngestObserver extends PruneObserver {
   onCommit(done: {
     readonly versions: number
     readonly writes: number
     readonly bytes: number
     readonly seconds: number
   }): void
-  onPrune(done: { readonly entries: number; readonly seconds: number }): void
   onSourceProgress(progress: SourceProgress): void
 }
 
@@ -224,13 +221,7 @@ class Ingest {
   /** One turn of pruning. Answers whether nothing is left to prune. */
   async #prune(maxEntries: number): Promise<boolean> {
     const { retain, observer } = this.#options
-    if (retain === undefined || !this.#engine.ledger) return true
-    const began = performance.now()
-    const { droppedEntries, done } = await this.#engine.prune(retain, { maxEntries })
-    if (droppedEntries > 0) {
-      observer?.onPrune({ entries: droppedEntries, seconds: (performance.now() - began) / 1_000 })
-    }
-    return done
+    return retain === undefined || (await pruneTurn(this.#engine, retain, maxEntries, observer))
   }
 
   /** Runs what the store does, whose faults are told with the place in the source. */

@@ -109,20 +109,35 @@ function registerStoreMetrics(registry: Registry, engine: LmdbEngineReader): voi
     })
   }
   const ledger = () => engine.ledger
+  const stats = sharedForTurn(() => engine.stats)
   gauge('latest_version', 'Newest version that is served; exact up to 2^53.', () => optional(ledger()?.latestVersion))
   gauge('oldest_version', 'Oldest version that is served; exact up to 2^53.', () => optional(ledger()?.oldestVersion))
   gauge('block_height', 'Height of the newest block.', () => optional(ledger()?.latestBlock.height))
   gauge('epoch', 'Epoch of the newest block.', () => optional(ledger()?.latestBlock.epoch))
   gauge('ledger_timestamp_seconds', 'Time of the newest block, since 1970.', () => timestampSeconds(engine))
-  gauge('store_file_bytes', 'Size of the data file.', () => engine.stats.fileBytes)
-  gauge('store_free_bytes', 'Part of the data file that holds nothing and is used again.', () => engine.stats.freeBytes)
-  gauge('store_payload_bytes', 'Keys and values that are kept.', () => engine.stats.payloadBytes)
-  gauge('store_map_bytes', 'Address space that the data file can grow to.', () => engine.stats.mapBytes)
-  gauge('store_keys', 'Keys with a newest write.', () => engine.stats.keys)
-  gauge('store_history_entries', 'Superseded values that are kept.', () => engine.stats.historyEntries)
-  gauge('store_blocks', 'Blocks in the window.', () => engine.stats.blocks)
-  gauge('store_reader_slots_used', 'Processes and threads that read the store now.', () => engine.stats.readers.used)
-  gauge('store_reader_slots', 'Most processes and threads that can read the store.', () => engine.stats.readers.most)
+  gauge('store_file_bytes', 'Size of the data file.', () => stats().fileBytes)
+  gauge('store_free_bytes', 'Part of the data file that holds nothing and is used again.', () => stats().freeBytes)
+  gauge('store_payload_bytes', 'Keys and values that are kept.', () => stats().payloadBytes)
+  gauge('store_map_bytes', 'Address space that the data file can grow to.', () => stats().mapBytes)
+  gauge('store_keys', 'Keys with a newest write.', () => stats().keys)
+  gauge('store_history_entries', 'Superseded values that are kept.', () => stats().historyEntries)
+  gauge('store_blocks', 'Blocks in the window.', () => stats().blocks)
+  gauge('store_reader_slots_used', 'Processes and threads that read the store now.', () => stats().readers.used)
+  gauge('store_reader_slots', 'Most processes and threads that can read the store.', () => stats().readers.most)
+}
+
+/** The gauges of one report read together, so what they all need is made once. */
+function sharedForTurn<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    if (made === undefined) {
+      made = make()
+      queueMicrotask(() => {
+        made = undefined
+      })
+    }
+    return made
+  }
 }
 
 function timestampSeconds(engine: LmdbEngineReader): number | undefined {

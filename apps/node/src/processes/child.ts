@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { isLedgerStateError, type LedgerInfo } from '@ledger-state/core'
 import type { Registry } from 'prom-client'
 import type { MetricSnapshot } from '../observability/merge-metrics.js'
@@ -13,6 +14,11 @@ export function stopOrder(): AbortSignal {
   process.on('SIGTERM', () => controller.abort())
   process.on('disconnect', () => controller.abort())
   return controller.signal
+}
+
+export async function aborted(signal: AbortSignal): Promise<undefined> {
+  if (!signal.aborted) await once(signal, 'abort')
+  return undefined
 }
 
 export function tellSupervisor(message: ProcessMessage): void {

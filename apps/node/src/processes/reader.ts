@@ -7,7 +7,7 @@ import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/stat
 import type { Logger } from 'pino'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createReaderMetrics } from '../observability/reader-metrics.js'
-import { failProcess, startReports, stopOrder } from './child.js'
+import { aborted, failProcess, startReports, stopOrder } from './child.js'
 import { TAKE_CONNECTION } from './messages.js'
 
 export interface ReaderSettings {
@@ -64,7 +64,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     expectStore()
     return engine.ledger
   })
-  if (!stop.aborted) await new Promise((resolve) => stop.addEventListener('abort', resolve))
+  await aborted(stop)
   stopReports()
   await drained()
   await server.close()

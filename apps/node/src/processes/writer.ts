@@ -7,7 +7,8 @@ import type { Logger } from 'pino'
 import { ingestSource } from '../ingest-source.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createWriterMetrics, type WriterMetrics } from '../observability/writer-metrics.js'
-import { failProcess, startReports, stopOrder } from './child.js'
+import { PRUNE_TURN_ENTRIES, pruneTurn } from '../prune-turn.js'
+import { aborted, failProcess, startReports, stopOrder } from './child.js'
 
 export interface WriterSettings {
   readonly dataDir: string
@@ -25,7 +26,6 @@ const NICENESS = 5
 
 /** How often a store that other processes write is looked at for what to prune. */
 const PRUNE_INTERVAL_MS = 5_000
-const PRUNE_TURN_ENTRIES = 10_000
 
 async function runWriter(settings: WriterSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
   setPriority(NICENESS)
@@ -89,18 +89,7 @@ async function pruneUntil(
   { observer }: WriterMetrics,
   signal: AbortSignal,
 ): Promise<void> {
-  let isDone = engine.ledger === undefined
-  while (!isDone && !signal.aborted) {
-    const began = performance.now()
-    const { droppedEntries, done } = await engine.prune(retain, { maxEntries: PRUNE_TURN_ENTRIES })
-    if (droppedEntries > 0) observer.onPrune({ entries: droppedEntries, seconds: (performance.now() - began) / 1_000 })
-    isDone = done
-  }
-}
-
-async function aborted(signal: AbortSignal): Promise<undefined> {
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-  return undefined
+  while (!signal.aborted && !(await pruneTurn(engine, retain, PRUNE_TURN_ENTRIES, observer)));
 }
 
 /** Aborted when a promise has settled, in whatever way. */

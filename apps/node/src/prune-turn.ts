@@ -1,0 +1,24 @@
+import type { StateEngine } from '@ledger-state/state-engine'
+
+/** What is pruned at a time where no commit waits: some 20 ms. */
+export const PRUNE_TURN_ENTRIES = 10_000
+
+export interface PruneObserver {
+  onPrune(done: { readonly entries: number; readonly seconds: number }): void
+}
+
+/** Prunes a store to a window, up to so many entries. Answers whether nothing is left to prune. */
+export async function pruneTurn(
+  engine: StateEngine,
+  retain: bigint,
+  maxEntries: number,
+  observer: PruneObserver | undefined,
+): Promise<boolean> {
+  if (!engine.ledger) return true
+  const began = performance.now()
+  const { droppedEntries, done } = await engine.prune(retain, { maxEntries })
+  if (droppedEntries > 0) {
+    observer?.onPrune({ entries: droppedEntries, seconds: (performance.now() - began) / 1_000 })
+  }
+  return done
+}
