@@ -5,7 +5,8 @@ import { createLedger, tableItemKey } from '@ledger-state/ledger'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/state-engine'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Answered, createHttpServer, type HttpServerOptions } from './create-http-server.js'
+import type { Answered } from './answer-writer.js'
+import { createHttpServer, type HttpServerOptions } from './create-http-server.js'
 
 const HANDLE = parseAddress('0x7ab1e')
 const ITEM = '/v1/tables/0x7ab1e/item'

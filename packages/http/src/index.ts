@@ -1,2 +1,3 @@
 export type { OutputFormat } from './accept.js'
-export { type Answered, createHttpServer, type HttpServerOptions } from './create-http-server.js'
+export type { Answered } from './answer-writer.js'
+export { createHttpServer, type HttpServerOptions } from './create-http-server.js'

@@ -15,45 +15,51 @@ export function primaryStoreAddress(owner: Uint8Array, metadata: Uint8Array): Ui
   return sha3(owner, metadata, DERIVED_FROM_OBJECT)
 }
 
-const SLOTS = 16_384
+/** A pair of owner and metadata has two places, next to each other. */
+const PLACES = 65_536
 const PAIR_LENGTH = 2 * ADDRESS_LENGTH
 /** u8 1 where it is filled | owner | metadata | address of the store */
-const SLOT_LENGTH = 1 + PAIR_LENGTH + ADDRESS_LENGTH
+const PLACE_LENGTH = 1 + PAIR_LENGTH + ADDRESS_LENGTH
 
 /**
- * Addresses of primary stores that were derived before. One block of memory in which each pair has one place, so that an
- * answer costs two cache lines; a map from texts costs as much as the hash that it spares.
+ * Addresses of primary stores that were derived before, 6 MiB of them. One block of memory in which an answer costs two
+ * or three cache lines; a map from texts costs as much as the hash that it spares.
  */
 export class PrimaryStoreAddresses {
-  readonly #slots = new Uint8Array(SLOTS * SLOT_LENGTH)
+  readonly #places = new Uint8Array(PLACES * PLACE_LENGTH)
 
   /** Writes the address into `target`. */
   write(owner: Uint8Array, metadata: Uint8Array, target: Uint8Array, targetStart: number): void {
-    const slots = this.#slots
-    const start = slotOf(owner, metadata) * SLOT_LENGTH
-    if (!this.#holds(start, owner, metadata)) {
-      slots[start] = 1
-      slots.set(owner, start + 1)
-      slots.set(metadata, start + 1 + ADDRESS_LENGTH)
-      slots.set(primaryStoreAddress(owner, metadata), start + 1 + PAIR_LENGTH)
+    const places = this.#places
+    const first = firstPlaceOf(owner, metadata) * PLACE_LENGTH
+    let start = first
+    if (!this.#holds(start, owner, metadata)) start += PLACE_LENGTH
+    if (start !== first && !this.#holds(start, owner, metadata)) {
+      // The newest stands first.
+      places.copyWithin(start, first, start)
+      start = first
+      places[start] = 1
+      places.set(owner, start + 1)
+      places.set(metadata, start + 1 + ADDRESS_LENGTH)
+      places.set(primaryStoreAddress(owner, metadata), start + 1 + PAIR_LENGTH)
     }
-    for (let at = 0; at < ADDRESS_LENGTH; at++) target[targetStart + at] = slots[start + 1 + PAIR_LENGTH + at]!
+    for (let at = 0; at < ADDRESS_LENGTH; at++) target[targetStart + at] = places[start + 1 + PAIR_LENGTH + at]!
   }
 
   #holds(start: number, owner: Uint8Array, metadata: Uint8Array): boolean {
-    const slots = this.#slots
-    if (slots[start] !== 1) return false
+    const places = this.#places
+    if (places[start] !== 1) return false
     for (let at = 0; at < ADDRESS_LENGTH; at++) {
-      if (slots[start + 1 + at] !== owner[at] || slots[start + 1 + ADDRESS_LENGTH + at] !== metadata[at]) return false
+      if (places[start + 1 + at] !== owner[at] || places[start + 1 + ADDRESS_LENGTH + at] !== metadata[at]) return false
     }
     return true
   }
 }
 
-/** Addresses are hashes, but for the small ones, which differ in their last bytes. */
-function slotOf(owner: Uint8Array, metadata: Uint8Array): number {
+/** Even. Addresses are hashes, but for the small ones, which differ in their last bytes. */
+function firstPlaceOf(owner: Uint8Array, metadata: Uint8Array): number {
   const mixed = Math.imul(lastBytes(owner), 0x9e3779b1) ^ Math.imul(lastBytes(metadata), 0x85ebca6b)
-  return (mixed >>> 16) & (SLOTS - 1)
+  return (mixed >>> 16) & (PLACES - 2)
 }
 
 function lastBytes(address: Uint8Array): number {

@@ -3,9 +3,8 @@ import type { Answered } from '@ledger-state/http'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import { Gauge, Histogram, Registry } from 'prom-client'
 import { registerProcessMetrics } from './process-metrics.js'
+import { RequestHistogram } from './request-histogram.js'
 
-/** From a look-up in memory to a request that waits for a disk. */
-const REQUEST_BUCKETS_SECONDS = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const LOOKUP_BUCKETS_SECONDS = [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 1e-3, 1e-2, 0.1, 1]
 
 /** Reading the clock twice costs a tenth of a look-up. */
@@ -34,31 +33,18 @@ export function createReaderMetrics(
       this.set(connections())
     },
   })
-  const requests = new Histogram({
-    name: 'ledger_state_http_request_duration_seconds',
-    help: 'From the end of the headers of a request until its answer is handed to the socket.',
-    labelNames: ['route', 'status'],
-    buckets: REQUEST_BUCKETS_SECONDS,
-    registers: [registry],
-  })
+  const requests = new RequestHistogram()
+  requests.register(registry)
   const lookups = new Histogram({
     name: 'ledger_state_lookup_duration_seconds',
     help: `Look-ups of a key at a version; of ${LOOKUPS_PER_SAMPLE} reads the first look-ups of one are timed.`,
     buckets: LOOKUP_BUCKETS_SECONDS,
     registers: [registry],
   })
-  /** By route and status: to find one by its labels costs more than to count. */
-  const children = new Map<string, Map<number, { observe(seconds: number): void }>>()
   const observeLookup = (seconds: number): void => lookups.observe(seconds)
   return {
     registry,
-    observeAnswer({ route, status, seconds }) {
-      const ofRoute = children.get(route) ?? new Map()
-      if (ofRoute.size === 0) children.set(route, ofRoute)
-      const child = ofRoute.get(status) ?? requests.labels({ route, status: String(status) })
-      ofRoute.set(status, child)
-      child.observe(seconds)
-    },
+    observeAnswer: ({ route, status, seconds }) => requests.observe(route, status, seconds),
     sampled(state) {
       let left = 1
       return {
