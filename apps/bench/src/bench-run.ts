@@ -6,6 +6,8 @@ import type { Measure, Role } from './measure.js'
 export const SCALES = ['tiny', 'small', 'medium', 'large'] as const
 export type Scale = (typeof SCALES)[number]
 
+const STORES = 'stores'
+
 /** What a suite will take, roughly, on a machine of two cores. */
 export interface Estimate {
   readonly minutes: number
@@ -43,20 +45,33 @@ type Measured = Omit<Measure, 'suite' | 'rounds' | 'at' | 'better' | 'role'> & {
 /** Stops a suite between two of its steps; what it made is cleaned up. */
 export class Interrupted extends Error {}
 
+export interface BenchRunOptions {
+  readonly scale: Scale
+  /** Of what is written and asked: a whole number from 1 on. */
+  readonly seed: number
+  /** Where stores stay for later runs; without, they are gone afterwards. */
+  readonly storesFolder: string | undefined
+  readonly source: { readonly location: string; readonly hashSalt: string | undefined } | undefined
+}
+
 /** What a suite works with: its scale, folders that are gone afterwards, and where its figures go. */
 export class BenchRun {
   readonly scale: Scale
-  readonly source: { readonly location: string; readonly hashSalt: string | undefined } | undefined
+  readonly seed: number
+  readonly source: BenchRunOptions['source']
   readonly measures: Measure[] = []
   /** Things that were left out, and why. */
   readonly notes: string[] = []
   readonly #signal: AbortSignal
   readonly #root = mkdtempSync(join(tmpdir(), 'ledger-state-bench-'))
+  readonly #storesFolder: string | undefined
   #suite = ''
 
-  constructor(scale: Scale, signal: AbortSignal, source?: BenchRun['source']) {
+  constructor({ scale, seed, storesFolder, source }: BenchRunOptions, signal: AbortSignal) {
     this.scale = scale
+    this.seed = seed
     this.source = source
+    this.#storesFolder = storesFolder
     this.#signal = signal
     // A server that refuses to run as root has to get at its folder, too.
     chmodSync(this.#root, 0o755)
@@ -79,6 +94,19 @@ export class BenchRun {
 
   removeFolder(name: string): void {
     rmSync(join(this.#root, name), { recursive: true, force: true })
+  }
+
+  /** A folder of a store, which stays where the operator keeps stores. */
+  storeFolder(name: string): string {
+    if (this.#storesFolder === undefined) return this.folder(join(STORES, name))
+    const path = join(this.#storesFolder, name)
+    mkdirSync(path, { recursive: true })
+    return path
+  }
+
+  /** Removes all stores, but where they are kept. */
+  releaseStores(): void {
+    this.removeFolder(STORES)
   }
 
   record(measured: Measured): void {

@@ -34,7 +34,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'bench-'))
   // PostgreSQL runs as a user of its own where this is root.
   chmodSync(folder, 0o755)
-  outcome = run('--scale', 'tiny', '--out', join(folder, 'out'))
+  outcome = run('--scale', 'tiny', '--out', join(folder, 'out'), '--stores', join(folder, 'stores'))
   if (outcome.status === 0) result = readResult(join(folder, 'out/result.json'))
 }, 240_000)
 afterAll(() => {
@@ -144,13 +144,39 @@ describe('a run of all suites', () => {
   })
 })
 
+describe('stores that are kept', () => {
+  it('are used again, but for those that are not whole', { timeout: 120_000 }, () => {
+    const stores = join(folder, 'stores')
+    const [size] = readdirSync(stores)
+    const store = (name: string) => join(stores, size!, name)
+    rmSync(join(store('engine'), 'filled.json'))
+    writeFileSync(join(store('sqlite'), 'state.sqlite'), 'no database')
+    const again = run('lookup', '--scale', 'tiny', '--stores', stores, '--out', join(folder, 'again'))
+    expect(again.status, again.stderr).toBe(0)
+    expect(again.stderr).toMatch(/writes into 3 stores: engine; SQLite; JavaScript Map/)
+    expect(again.stderr).toMatch(/stores filled 20\S+ are used again/)
+    const filling = ({ measures }: BenchResult, of: string) =>
+      measures.find(({ subject, metric }) => subject === of && metric === 'time of a write')!.rounds
+    const second = readResult(join(folder, 'again/result.json'))
+    expect(filling(second, 'key ++ version on lmdb')).toEqual(filling(result, 'key ++ version on lmdb'))
+    expect(filling(second, 'engine')).not.toEqual(filling(result, 'engine'))
+    const other = run('lookup', '--scale', 'tiny', '--stores', stores, '--seed', '2')
+    expect(other.stderr).not.toMatch(/used again/)
+    expect(readdirSync(stores).sort()).toEqual(['keys-2000-seed-1', 'keys-2000-seed-2'])
+  })
+})
+
 describe('the command line', () => {
   it('lists, explains, and refuses what it does not know', () => {
     expect(run('--help').stdout).toContain('Usage: pnpm bench')
-    expect(run('--list', '--scale', 'large').stderr).toMatch(/lookup +120 min/)
+    expect(run('--list', '--scale', 'large').stderr).toMatch(/lookup +150 min/)
     expect(run('nonsense')).toMatchObject({ status: 2, stderr: expect.stringMatching(/unknown suite "nonsense"/) })
     expect(run('--scale', 'huge')).toMatchObject({ status: 2, stderr: expect.stringMatching(/unknown scale "huge"/) })
     expect(run('--nonsense').status).toBe(2)
+    expect(run('--seed', '0')).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/--seed needs a whole number/),
+    })
   })
 
   it('is interrupted, and cleans up', { timeout: 60_000 }, async () => {

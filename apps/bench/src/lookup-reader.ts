@@ -4,7 +4,7 @@ import { openStateEngineReader } from '@ledger-state/state-engine'
 import { build, type Histogram } from 'hdr-histogram-js'
 import { open } from 'lmdb'
 import { toShortKey } from './stores/short-key.js'
-import { createRandom, createWorkload, keyBytes } from './workload.js'
+import { classesOf, createRandom, keyBytes } from './workload.js'
 
 export interface ReaderTask {
   readonly kind: 'engine' | 'plain'
@@ -31,8 +31,7 @@ export interface ReaderReport {
 const READS_BETWEEN_TURNS = 100
 
 const task = JSON.parse(process.argv[2]!) as ReaderTask
-const workload = createWorkload(task.keys)
-const { firstKey, keys } = workload.classes.find(({ name }) => name === task.className)!
+const { firstKey, keys } = classesOf(task.keys).find(({ name }) => name === task.className)!
 const random = createRandom(task.seed)
 const read = task.kind === 'engine' ? readEngine() : readPlain()
 let stopped = false

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { isLedgerStateError } from '@ledger-state/core'
-import { BenchRun, Interrupted, SCALES, type Scale, type Suite } from './bench-run.js'
+import { BenchRun, type BenchRunOptions, Interrupted, SCALES, type Scale, type Suite } from './bench-run.js'
 import { comparisonToText } from './compare.js'
 import { formatNumber } from './measure.js'
 import { chartToSvg, PAPER } from './report/chart.js'
@@ -24,6 +24,9 @@ Options:
   --out DIR        writes result.json, report.html and its plots there
   --report FILE    measures nothing: writes the report of a result.json anew to --out
   --compare FILE   says what changed since the run whose result.json this is
+  --stores DIR     lookup: keeps the stores there, and uses those that a run before has filled with the same (as large as
+                   --list says)
+  --seed N         of what lookup writes and asks (default 1)
   --source DIR     ingest: the backup that is taken in (default ../shared/data/backup); --hash-salt SALT as of ingest
   --list           says what each suite takes at the scale, and ends
   --help           shows this text
@@ -47,6 +50,8 @@ async function main(): Promise<number> {
   const scale = values.scale as Scale
   if (!SCALES.includes(scale))
     return usage(`unknown scale ${JSON.stringify(values.scale)}, one of ${SCALES.join(', ')} is expected`)
+  const seed = Number(values.seed)
+  if (!/^[1-9]\d{0,6}$/.test(values.seed)) return usage('--seed needs a whole number from 1 on')
   const unknown = positionals.find((name) => !SUITES.some((suite) => suite.name === name))
   if (unknown !== undefined) return usage(`unknown suite ${JSON.stringify(unknown)}`)
   const suites = SUITES.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
@@ -54,7 +59,7 @@ async function main(): Promise<number> {
   if (values.list) return 0
   const before = values.compare === undefined ? undefined : readResult(values.compare)
   const source = values.source === undefined ? undefined : { location: values.source, hashSalt: values['hash-salt'] }
-  const result = await runSuites(suites, scale, source)
+  const result = await runSuites(suites, { scale, seed, storesFolder: values.stores, source })
   // At once: the library of PostgreSQL would end the process with a status of its own.
   if (!result) process.exit(EXIT_INTERRUPTED)
   process.stdout.write(`\n${measuresToText(result.measures)}`)
@@ -70,6 +75,8 @@ function parseWords() {
       out: { type: 'string' },
       compare: { type: 'string' },
       report: { type: 'string' },
+      stores: { type: 'string' },
+      seed: { type: 'string', default: '1' },
       source: { type: 'string' },
       'hash-salt': { type: 'string' },
       list: { type: 'boolean', default: false },
@@ -94,16 +101,12 @@ function estimatesToText(suites: readonly Suite[], scale: Scale): string {
 }
 
 /** Undefined when it was interrupted. Everything that was made is gone either way. */
-async function runSuites(
-  suites: readonly Suite[],
-  scale: Scale,
-  source: BenchRun['source'],
-): Promise<BenchResult | undefined> {
+async function runSuites(suites: readonly Suite[], options: BenchRunOptions): Promise<BenchResult | undefined> {
   const interrupt = new AbortController()
   // The second one ends the process at once, as if nobody listened.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort())
   const describe = startResult(`pnpm bench ${process.argv.slice(2).join(' ')}`.trim())
-  const run = new BenchRun(scale, interrupt.signal, source)
+  const run = new BenchRun(options, interrupt.signal)
   // Also where a library ends the process on a signal, as that of PostgreSQL does.
   process.on('exit', () => run.cleanUp())
   try {

@@ -23,8 +23,13 @@ export interface Question {
 export type Access = 'uniform' | 'Zipf'
 
 export interface Workload {
+  readonly keys: number
+  readonly seed: number
+  /** The same for what writes the same. */
+  readonly fingerprint: string
   readonly classes: readonly WorkloadClass[]
   readonly writes: number
+  readonly versions: number
   readonly latestVersion: bigint
   key(at: number): Uint8Array
   /** All versions in order, in batches. */
@@ -39,6 +44,8 @@ export interface Workload {
   absentKeys(count: number): Uint8Array[]
 }
 
+/** Raised by whoever changes what is written: stores of earlier runs are then filled anew. */
+const FORMAT = 1
 const WRITES_PER_VERSION = 5
 export const VERSIONS_PER_BATCH = 1_000
 export const VERSIONS_PER_BLOCK = 20
@@ -67,16 +74,17 @@ export function createRandom(seed: number): (below: number) => number {
 }
 
 /** Keys of 33 to 150 bytes, most of them written once or ten times, a few thousands of times. */
-export function createWorkload(keys: number): Workload {
+export function createWorkload(keys: number, seed: number): Workload {
+  const randomOf = (use: number) => createRandom(use + 100 * seed)
   const classes = classesOf(keys)
   let shuffled: Uint32Array | undefined
   const writeCount = classes.reduce((sum, one) => sum + one.keys * one.depth, 0)
-  const content = randomBytes(CONTENT_BYTES)
+  const content = randomBytes(CONTENT_BYTES, randomOf(13))
   const versions = Math.ceil(writeCount / WRITES_PER_VERSION)
 
   function* batches(): Generator<WorkloadVersion[]> {
-    const random = createRandom(7)
-    shuffled ??= shuffledWrites(classes)
+    const random = randomOf(7)
+    shuffled ??= shuffledWrites(classes, randomOf(3))
     for (let start = 0; start < versions; start += VERSIONS_PER_BATCH) {
       const count = Math.min(VERSIONS_PER_BATCH, versions - start)
       yield Array.from({ length: count }, (_, at) => version(start + at, random))
@@ -120,13 +128,17 @@ export function createWorkload(keys: number): Workload {
   }
 
   return {
+    keys,
+    seed,
+    fingerprint: `format ${FORMAT}, ${keys} keys, seed ${seed}`,
     classes,
     writes: writeCount,
+    versions,
     latestVersion: BigInt(versions - 1),
     key: keyBytes,
     batches,
     questions(of, count, access = 'uniform') {
-      const random = createRandom(11)
+      const random = randomOf(11)
       const draw = access === 'uniform' ? random : createZipf(random)
       return Array.from({ length: count }, () => ({
         key: keyBytes(of.firstKey + draw(of.keys)),
@@ -134,7 +146,7 @@ export function createWorkload(keys: number): Workload {
       }))
     },
     justSuperseded(of, count) {
-      const random = createRandom(17)
+      const random = randomOf(17)
       const { version } = newestWrites()
       return Array.from({ length: count }, () => {
         const key = of.firstKey + random(of.keys)
@@ -142,7 +154,7 @@ export function createWorkload(keys: number): Workload {
       })
     },
     deleted(count) {
-      const random = createRandom(19)
+      const random = randomOf(19)
       const { deleted } = newestWrites()
       return Array.from({ length: deleted.length === 0 ? 0 : count }, () => ({
         key: keyBytes(deleted[random(deleted.length)]!),
@@ -153,7 +165,8 @@ export function createWorkload(keys: number): Workload {
   }
 }
 
-function classesOf(keys: number): WorkloadClass[] {
+/** How many keys are written how often. */
+export function classesOf(keys: number): WorkloadClass[] {
   const deepest = Math.min(200, Math.max(2, Math.floor(keys / 5_000)))
   const deep = Math.min(1_000, Math.max(5, Math.floor(keys / 1_000)))
   const ten = Math.floor(keys * (keys > 2_000_000 ? 0.03 : 0.3))
@@ -171,7 +184,7 @@ function classesOf(keys: number): WorkloadClass[] {
   })
 }
 
-function shuffledWrites(classes: readonly WorkloadClass[]): Uint32Array {
+function shuffledWrites(classes: readonly WorkloadClass[], random: (below: number) => number): Uint32Array {
   const order = new Uint32Array(classes.reduce((sum, { keys, depth }) => sum + keys * depth, 0))
   let at = 0
   for (const { firstKey, keys, depth } of classes) {
@@ -180,7 +193,6 @@ function shuffledWrites(classes: readonly WorkloadClass[]): Uint32Array {
       at += depth
     }
   }
-  const random = createRandom(3)
   for (let last = order.length - 1; last > 0; last--) {
     const other = random(last + 1)
     const kept = order[last]!
@@ -211,7 +223,6 @@ function createZipf(random: (below: number) => number): (below: number) => numbe
 }
 
 /** Nothing that a compressor could make less of. */
-function randomBytes(length: number): Buffer {
-  const random = createRandom(13)
+function randomBytes(length: number, random: (below: number) => number): Buffer {
   return Buffer.from(Array.from({ length }, () => random(256)))
 }

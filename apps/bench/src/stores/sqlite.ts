@@ -8,7 +8,7 @@ export function openSqlite(path: string): Store {
   const database = new DatabaseSync(join(path, 'state.sqlite'))
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -262144;
     PRAGMA mmap_size = 17179869184;
-    CREATE TABLE writes (key BLOB, version INTEGER, value BLOB, PRIMARY KEY (key, version)) WITHOUT ROWID`)
+    CREATE TABLE IF NOT EXISTS writes (key BLOB, version INTEGER, value BLOB, PRIMARY KEY (key, version)) WITHOUT ROWID`)
   const insert = database.prepare('INSERT INTO writes VALUES (?, ?, ?)')
   const select = database.prepare(
     'SELECT value FROM writes WHERE key = ? AND version <= ? ORDER BY version DESC LIMIT 1',

@@ -25,3 +25,15 @@ export function folderBytes(path: string): number {
   const sizeOf = (name: string) => statSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0
   return readdirSync(path).reduce((sum, name) => sum + sizeOf(name), 0)
 }
+
+const asynchronous = new WeakMap<Store, boolean>()
+
+/** Whether its answers are to be waited for: it is asked fewer questions. */
+export function isAsynchronous(store: Store): boolean {
+  let known = asynchronous.get(store)
+  if (known === undefined) {
+    known = store.latest([{ key: new Uint8Array(40), version: 0n }]) instanceof Promise
+    asynchronous.set(store, known)
+  }
+  return known
+}

@@ -35,7 +35,7 @@ export const commitSuite: Suite = {
 
 /** Without fsync, in CPU time: what else the machine does matters least there. */
 async function measureBatches(run: BenchRun, keys: number): Promise<void> {
-  const workload = createWorkload(keys)
+  const workload = createWorkload(keys, run.seed)
   const engine = openEngineStore(run.folder('engine'))
   const plain = openPlainLmdb(run.folder('plain'))
   run.step(`writing ${workload.writes} writes in batches of 1,000 versions`)
@@ -89,7 +89,7 @@ async function measureDurable(run: BenchRun): Promise<void> {
     overlappingSync: false,
   })
   const samples = { engine: [] as number[], bare: [] as number[] }
-  for (const block of blocksOf(20_000, commits)) {
+  for (const block of blocksOf(20_000, run.seed, commits)) {
     const [key, value] = block[0]!.writes[0]!
     let began = performance.now()
     await engine.commit(block, { chainId: 1 })
@@ -106,9 +106,9 @@ async function measureDurable(run: BenchRun): Promise<void> {
   await bare.close()
 }
 
-function blocksOf(keys: number, count: number): WorkloadVersion[][] {
+function blocksOf(keys: number, seed: number, count: number): WorkloadVersion[][] {
   const blocks: WorkloadVersion[][] = []
-  for (const batch of createWorkload(keys).batches()) {
+  for (const batch of createWorkload(keys, seed).batches()) {
     for (let at = 0; at < batch.length; at += VERSIONS_PER_BLOCK) blocks.push(batch.slice(at, at + VERSIONS_PER_BLOCK))
     if (blocks.length >= count) return blocks.slice(0, count)
   }

@@ -1,0 +1,208 @@
+import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { totalmem } from 'node:os'
+import { join } from 'node:path'
+import type { BenchRun } from '../bench-run.js'
+import { formatNumber, type Role } from '../measure.js'
+import { openEngineStore } from '../stores/engine.js'
+import { openJsMap } from '../stores/js-map.js'
+import { openPlainLmdb } from '../stores/plain-lmdb.js'
+import { openPostgres } from '../stores/postgres.js'
+import { openSeekLevel } from '../stores/seek-level.js'
+import { openSeekLmdb } from '../stores/seek-lmdb.js'
+import { openSeekRocks } from '../stores/seek-rocks.js'
+import { openSqlite } from '../stores/sqlite.js'
+import type { Store } from '../stores/store.js'
+import { VERSIONS_PER_BATCH, type Workload } from '../workload.js'
+
+export interface Contestant {
+  readonly store: Store
+  readonly role: Role
+}
+
+/** All stores of a size, filled with the same writes. The engine comes first, then the floor. */
+export interface Contestants {
+  readonly all: readonly Contestant[]
+  readonly plain: ReturnType<typeof openPlainLmdb>
+  folder(store: 'engine' | 'plain'): string
+  close(): Promise<void>
+}
+
+/** In memory these are what a look-up costs; the limit of a JavaScript heap is in between. */
+export const MOST_KEYS_OF_A_MAP = 200_000
+
+const PEERS = [
+  ['RocksDB', 'seek-rocks', openSeekRocks],
+  ['LevelDB', 'seek-level', openSeekLevel],
+  ['SQLite', 'sqlite', openSqlite],
+  ['PostgreSQL', 'postgres', openPostgres],
+] as const
+const STORES_OF_LMDB = 3
+
+/** What a store takes on disk while it is filled, for each byte of payload, at most. */
+const DISK_FACTOR = 2
+/** Part of the memory that stores which are filled by turns may take: beyond, they push each other out of it. */
+const MEMORY_SHARE = 0.5
+
+/** What filling a store came to: kept beside it for runs that use it again. */
+interface Filling {
+  readonly workload: string
+  readonly date: string
+  readonly payloadBytes: number
+  readonly usedBytes: number
+  /** Microseconds of a write, batch by batch. */
+  readonly costs: readonly number[]
+}
+
+interface Entry extends Contestant {
+  /** Undefined for what is in memory. */
+  readonly path: string | undefined
+  filling: Filling | undefined
+}
+
+/** Opens the stores of a size, and fills those that no run before has filled with the same workload. */
+export async function openContestants(run: BenchRun, workload: Workload, isMain: boolean): Promise<Contestants> {
+  const { keys } = workload
+  const folder = (name: string) => run.storeFolder(join(`keys-${keys}-seed-${workload.seed}`, name))
+  const entries: Entry[] = []
+  const close = async (): Promise<void> => {
+    for (const { store } of entries.splice(0)) await store.close()
+  }
+  const add = async <S extends Store>(role: Role, name: string, open: (path: string) => S | Promise<S>): Promise<S> => {
+    const path = folder(name)
+    const kept = readFilling(path, workload)
+    if (!kept) emptyFolder(path)
+    const opened = await openKept(open, path, kept !== undefined)
+    entries.push({ store: opened.store, role, path, filling: opened.isKept ? kept : undefined })
+    return opened.store
+  }
+  try {
+    await add('ours', 'engine', openEngineStore)
+    const plain = await add('floor', 'plain', openPlainLmdb)
+    await add('peer', 'seek-lmdb', openSeekLmdb)
+    const neededBytes = estimatePayload(workload) * DISK_FACTOR
+    let freeBytes = freeBytesOf(folder('engine')) - neededBytes * STORES_OF_LMDB
+    for (const [peer, name, open] of PEERS) {
+      if (!readFilling(folder(name), workload)) freeBytes -= neededBytes
+      if (freeBytes < 0) {
+        run.note(`${peer} is left out at ${keys} keys: it may need ${formatNumber(neededBytes / 1e9, 'GB')} of disk`)
+        continue
+      }
+      try {
+        await add('peer', name, open)
+      } catch (error) {
+        run.note(`${peer} is left out: ${(error as Error).message ?? String(error)}`)
+      }
+    }
+    if (keys <= MOST_KEYS_OF_A_MAP) {
+      entries.push({ store: openJsMap(), role: 'limit', path: undefined, filling: undefined })
+    }
+    await fill(run, entries, workload)
+    for (const entry of entries) recordFilling(run, workload, entry, isMain)
+    return { all: entries, plain, folder, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** A store of an earlier run that does not open, for it is of another layout, is made anew. */
+async function openKept<S>(open: (path: string) => S | Promise<S>, path: string, isKept: boolean) {
+  try {
+    return { store: await open(path), isKept }
+  } catch (error) {
+    if (!isKept) throw error
+    emptyFolder(path)
+    return { store: await open(path), isKept: false }
+  }
+}
+
+async function fill(run: BenchRun, entries: readonly Entry[], workload: Workload): Promise<void> {
+  const empty = entries.filter(({ filling }) => filling === undefined)
+  const togetherBytes = empty.length * estimatePayload(workload) * DISK_FACTOR
+  // By turns, what else the machine does hits all alike; of stores that do not fit into memory, each is filled alone.
+  const groups = togetherBytes < totalmem() * MEMORY_SHARE ? [empty] : empty.map((entry) => [entry])
+  for (const group of groups) if (group.length > 0) await fillByTurns(run, group, workload)
+  const kept = entries.find((entry) => !empty.includes(entry))
+  if (kept)
+    run.note(`${workload.keys} keys: stores filled ${kept.filling!.date} are used again, with the times of then`)
+}
+
+async function fillByTurns(run: BenchRun, group: readonly Entry[], workload: Workload): Promise<void> {
+  const what = `${workload.keys} keys: writing ${formatNumber(workload.writes)} writes`
+  const names = group.map(({ store }) => store.name).join('; ')
+  run.step(`${what} into ${group.length === 1 ? '1 store' : `${group.length} stores`}: ${names}`)
+  const costs = group.map((): number[] => [])
+  let payloadBytes = 0
+  let batches = 0
+  for (const batch of workload.batches()) {
+    let writes = 0
+    for (const one of batch) {
+      writes += one.writes.length
+      for (const [key, value] of one.writes) payloadBytes += key.length + (value?.length ?? 0)
+    }
+    for (const [at, { store }] of group.entries()) {
+      const began = performance.now()
+      await store.ingest(batch)
+      costs[at]!.push(((performance.now() - began) * 1_000) / writes)
+    }
+    if (++batches % 200 === 0) {
+      run.step(`${what}: ${formatNumber((batches * VERSIONS_PER_BATCH * 100) / workload.versions, '%')}`)
+    }
+  }
+  for (const [at, entry] of group.entries()) {
+    const usedBytes = await entry.store.usedBytes()
+    const date = new Date().toISOString()
+    entry.filling = { workload: workload.fingerprint, date, payloadBytes, usedBytes, costs: costs[at]! }
+    if (entry.path !== undefined) writeFileSync(join(entry.path, FILLING_FILE), JSON.stringify(entry.filling))
+  }
+}
+
+function recordFilling(run: BenchRun, { keys, writes }: Workload, entry: Entry, isMain: boolean): void {
+  const { store, role } = entry
+  const { costs, usedBytes, payloadBytes } = entry.filling!
+  const at = { keys, ...(isMain && { main: 'yes' }) }
+  const common = { title: `${keys} keys: filling`, subject: store.name, role, at }
+  run.record({ ...common, metric: 'time of a write', unit: 'µs', rounds: costs })
+  const entries = role === 'floor' ? keys : writes
+  run.record({ ...common, metric: 'bytes per entry', unit: 'B', better: 'lower', rounds: usedBytes / entries })
+  if (role === 'floor' || role === 'limit') return
+  run.record({
+    ...common,
+    metric: 'bytes per payload byte',
+    unit: '×',
+    better: 'lower',
+    rounds: usedBytes / payloadBytes,
+  })
+}
+
+const FILLING_FILE = 'filled.json'
+
+function readFilling(path: string, { fingerprint }: Workload): Filling | undefined {
+  try {
+    const filling = JSON.parse(readFileSync(join(path, FILLING_FILE), 'utf8')) as Filling
+    return filling.workload === fingerprint ? filling : undefined
+  } catch {
+    // It was never filled, or not to the end.
+    return undefined
+  }
+}
+
+function emptyFolder(path: string): void {
+  rmSync(path, { recursive: true, force: true })
+  mkdirSync(path, { recursive: true })
+}
+
+function freeBytesOf(path: string): number {
+  const { bavail, bsize } = statfsSync(path)
+  return bavail * bsize
+}
+
+/** Bytes of keys and values, as far as the first batch tells. */
+function estimatePayload(workload: Workload): number {
+  for (const batch of workload.batches()) {
+    const writes = batch.flatMap((one) => one.writes)
+    const bytes = writes.reduce((sum, [key, value]) => sum + key.length + (value?.length ?? 0), 0)
+    return (bytes / writes.length) * workload.writes
+  }
+  return 0
+}

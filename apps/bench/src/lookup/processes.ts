@@ -1,0 +1,166 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { openStateEngine } from '@ledger-state/state-engine'
+import type { BenchRun } from '../bench-run.js'
+import type { ReaderReport, ReaderTask } from '../lookup-reader.js'
+import type { Role } from '../measure.js'
+import { dropFromPageCache, startReader } from '../reader-process.js'
+import type { Workload, WorkloadVersion } from '../workload.js'
+
+/** Cold, with several readers, and while the store is written: each reader a process of its own. */
+export async function measureProcesses(
+  run: BenchRun,
+  folder: (store: 'engine' | 'plain') => string,
+  { keys, classes }: Workload,
+): Promise<void> {
+  const className = classes[1]!.name
+  const task = { keys, className, at: 'random version' as const, seed: 5 }
+  const cold = run.byScale({ tiny: 200, small: 2_000, medium: 5_000, large: 5_000 })
+  const kinds: readonly ReaderSubject[] = [
+    { subject: 'engine: peek', role: 'ours', task: { ...task, kind: 'engine', path: folder('engine'), count: cold } },
+    {
+      subject: 'lmdb, newest values only: getBinaryFast',
+      role: 'floor',
+      task: { ...task, kind: 'plain', path: folder('plain'), count: cold },
+    },
+  ]
+  if (kinds.every(({ task: { path } }) => dropFromPageCache(path))) {
+    const title = `${keys} keys: page cache dropped, single look-ups`
+    await measureReaders(run, { title, subjects: kinds, readers: 1, isCold: true })
+  } else run.note('cold look-ups are left out: the page cache cannot be dropped here')
+  await measureOpening(run, folder('engine'), keys)
+  const untilStopped = kinds.map((one) => ({ ...one, task: { ...one.task, count: 0 } }))
+  for (const readers of [1, 2, 4]) {
+    await measureReaders(run, { title: `${keys} keys: ${readers} reader processes`, subjects: untilStopped, readers })
+  }
+  // The writer changes what it finds.
+  const copy = run.folder('written')
+  cpSync(folder('engine'), copy, { recursive: true })
+  const engine = { role: 'ours', task: { ...task, kind: 'engine', path: copy, count: 0 } } as const
+  await measureReaders(run, {
+    title: `${keys} keys: a reader while a writer commits and prunes`,
+    subjects: [
+      { ...engine, subject: 'engine: peek, nobody writes', role: 'floor' },
+      { ...engine, subject: 'engine: peek, a busy writer', isBusy: true },
+    ],
+    readers: 1,
+  })
+  run.removeFolder('written')
+}
+
+interface ReaderSubject {
+  readonly subject: string
+  readonly role: Role
+  readonly task: ReaderTask
+  /** Whether a writer commits and prunes meanwhile. */
+  readonly isBusy?: boolean
+}
+
+interface ReadersOptions {
+  readonly title: string
+  readonly subjects: readonly ReaderSubject[]
+  readonly readers: number
+  /** Whether the page cache is dropped before. */
+  readonly isCold?: boolean
+}
+
+/** In interleaved rounds; the readers of a round are new processes. */
+async function measureReaders(run: BenchRun, { title, subjects, readers, isCold = false }: ReadersOptions) {
+  const rounds = run.byScale({ tiny: 1, small: 3, medium: 3, large: 3 })
+  const milliseconds = run.byScale({ tiny: 200, small: 1_500, medium: 2_000, large: 3_000 })
+  const samples = subjects.map((): ReaderReport[] => [])
+  for (let round = 0; round < rounds; round++) {
+    for (const [at, { task, isBusy = false }] of subjects.entries()) {
+      run.step(`${title}, round ${round + 1} of ${rounds}`)
+      if (isCold) dropFromPageCache(task.path)
+      samples[at]!.push(await runReaders(task, { readers, milliseconds, isBusy }))
+    }
+  }
+  for (const [at, { subject, role }] of subjects.entries()) {
+    const common = { title, subject, role, at: { readers } }
+    const all = samples[at]!
+    if (isCold) run.record({ ...common, metric: 'mean', unit: 'ns', rounds: all.map(({ mean }) => mean) })
+    else {
+      const rates = all.map(({ reads, seconds }) => reads / seconds)
+      run.record({ ...common, metric: 'look-ups', unit: '1/s', better: 'higher', rounds: rates })
+    }
+    run.record({ ...common, metric: 'p50', unit: 'ns', rounds: all.map(({ p50 }) => p50) })
+    run.record({ ...common, metric: 'p99', unit: 'ns', rounds: all.map(({ p99 }) => p99) })
+    run.record({ ...common, metric: 'p99.9', unit: 'ns', rounds: all.map(({ p999 }) => p999) })
+  }
+}
+
+/** All readers together: the sum of what they read in the time of one, and the worst of their percentiles. */
+async function runReaders(
+  task: ReaderTask,
+  {
+    readers,
+    milliseconds,
+    isBusy,
+  }: { readonly readers: number; readonly milliseconds: number; readonly isBusy: boolean },
+): Promise<ReaderReport> {
+  const processes = await Promise.all(
+    Array.from({ length: readers }, (_, at) => startReader({ ...task, seed: 5 + at })),
+  )
+  for (const reader of processes) reader.start()
+  if (task.count === 0) {
+    if (isBusy) await writeFor(task.path, milliseconds)
+    else await new Promise((resolve) => setTimeout(resolve, milliseconds))
+    for (const reader of processes) reader.stop()
+  }
+  const reports = await Promise.all(processes.map((reader) => reader.report()))
+  for (const reader of processes) reader.end()
+  const worst = (metric: 'p50' | 'p99' | 'p999' | 'mean') => Math.max(...reports.map((report) => report[metric]))
+  return {
+    reads: reports.reduce((sum, { reads, seconds }) => sum + reads / seconds, 0),
+    seconds: 1,
+    p50: worst('p50'),
+    p99: worst('p99'),
+    p999: worst('p999'),
+    mean: worst('mean'),
+  }
+}
+
+const PROBE = fileURLToPath(new URL('../open-probe.js', import.meta.url))
+
+async function measureOpening(run: BenchRun, path: string, keys: number): Promise<void> {
+  const title = `${keys} keys: opening the store in a process of its own`
+  run.step(title)
+  const child = fork(PROBE, [path, String(keys)])
+  const [report] = (await once(child, 'message')) as [{ openMs: number; processBytes: number; addedBytes: number }]
+  const at = { keys }
+  run.record({ title, subject: 'engine', metric: 'until a first answer', unit: 'ms', rounds: report.openMs, at })
+  run.record({
+    title,
+    subject: 'engine',
+    metric: 'memory beside the map, 300,000 reads later',
+    unit: 'B',
+    rounds: report.addedBytes,
+    at,
+  })
+}
+
+/** Commits and prunes without a pause: a window of what is there, which moves on. */
+async function writeFor(path: string, milliseconds: number): Promise<void> {
+  const engine = openStateEngine({ path, durability: 'none' })
+  const { latestVersion, oldestVersion, latestBlock } = engine.ledger!
+  const window = latestVersion - oldestVersion + 1n
+  let next = latestVersion + 1n
+  let { height } = latestBlock
+  const value = Buffer.alloc(150, 1)
+  for (const until = performance.now() + milliseconds; performance.now() < until; ) {
+    const batch = Array.from({ length: 200 }, (): WorkloadVersion => {
+      const version = next++
+      height++
+      const key = (at: number) => Buffer.from(`busy ${(Number(version) * 5 + at) % 20_000}`)
+      const writes = Array.from({ length: 5 }, (_, at) => [key(at), value] as const)
+      return { version, block: { height, epoch: 0n, timestampUsec: height }, writes }
+    })
+    await engine.commit(batch, { chainId: 1 })
+    await engine.prune(window)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await engine.close()
+}
