@@ -49,6 +49,8 @@ export interface BenchRunOptions {
   readonly scale: Scale
   /** Of what is written and asked: a whole number from 1 on. */
   readonly seed: number
+  /** Of lookup, instead of those of the scale. */
+  readonly keys: number | undefined
   /** Where stores stay for later runs; without, they are gone afterwards. */
   readonly storesFolder: string | undefined
   readonly source: { readonly location: string; readonly hashSalt: string | undefined } | undefined
@@ -58,6 +60,7 @@ export interface BenchRunOptions {
 export class BenchRun {
   readonly scale: Scale
   readonly seed: number
+  readonly keys: number | undefined
   readonly source: BenchRunOptions['source']
   readonly measures: Measure[] = []
   /** Things that were left out, and why. */
@@ -67,9 +70,10 @@ export class BenchRun {
   readonly #storesFolder: string | undefined
   #suite = ''
 
-  constructor({ scale, seed, storesFolder, source }: BenchRunOptions, signal: AbortSignal) {
+  constructor({ scale, seed, keys, storesFolder, source }: BenchRunOptions, signal: AbortSignal) {
     this.scale = scale
     this.seed = seed
+    this.keys = keys
     this.source = source
     this.#storesFolder = storesFolder
     this.#signal = signal

@@ -3,16 +3,30 @@ import { isLedgerStateError } from '@ledger-state/core'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { build, type Histogram } from 'hdr-histogram-js'
 import { open } from 'lmdb'
+import { openSeekLevel } from './stores/seek-level.js'
+import { openSeekLmdb } from './stores/seek-lmdb.js'
+import { openSeekRocks } from './stores/seek-rocks.js'
 import { toShortKey } from './stores/short-key.js'
+import { openSqlite } from './stores/sqlite.js'
 import { classesOf, createRandom, keyBytes } from './workload.js'
 
+/** Stores that a process can read beside others, or for itself. */
+const PEERS = {
+  'seek-lmdb': openSeekLmdb,
+  'seek-rocks': openSeekRocks,
+  'seek-level': openSeekLevel,
+  sqlite: openSqlite,
+} as const
+
 export interface ReaderTask {
-  readonly kind: 'engine' | 'plain'
+  readonly kind: 'engine' | 'plain' | keyof typeof PEERS
   readonly path: string
   /** Of the workload, and of the class that is read. */
   readonly keys: number
   readonly className: string
   readonly at: 'latest' | 'random version'
+  /** Of the workload; the engine knows its own. */
+  readonly versions: number
   /** Look-ups before the answer, or 0 to read until told to stop. */
   readonly count: number
   readonly seed: number
@@ -33,10 +47,17 @@ const READS_BETWEEN_TURNS = 100
 const task = JSON.parse(process.argv[2]!) as ReaderTask
 const { firstKey, keys } = classesOf(task.keys).find(({ name }) => name === task.className)!
 const random = createRandom(task.seed)
-const read = task.kind === 'engine' ? readEngine() : readPlain()
+const read = await openRead(task.kind)
 let stopped = false
 
-function readEngine(): () => void {
+function openRead(kind: ReaderTask['kind']): Read | Promise<Read> {
+  if (kind === 'engine') return readEngine()
+  return kind === 'plain' ? readPlain() : readPeer(kind)
+}
+
+type Read = () => unknown
+
+function readEngine(): Read {
   const reader = openStateEngineReader({ path: task.path })
   return () => {
     const key = keyBytes(firstKey + random(keys))
@@ -53,7 +74,7 @@ function readEngine(): () => void {
   }
 }
 
-function readPlain(): () => void {
+function readPlain(): Read {
   const database = open<Buffer, Uint8Array>({
     path: `${task.path}/plain.mdb`,
     encoding: 'binary',
@@ -63,6 +84,11 @@ function readPlain(): () => void {
     mapSize: 2 ** 40,
   })
   return () => database.getBinaryFast(toShortKey(keyBytes(firstKey + random(keys))))
+}
+
+async function readPeer(kind: keyof typeof PEERS): Promise<Read> {
+  const { atVersion } = await PEERS[kind](task.path)
+  return () => atVersion!([{ key: keyBytes(firstKey + random(keys)), version: BigInt(random(task.versions)) }])
 }
 
 async function run(): Promise<void> {
@@ -77,7 +103,8 @@ async function run(): Promise<void> {
   while (!stopped && (task.count === 0 || reads < task.count)) {
     for (let at = 0; at < READS_BETWEEN_TURNS; at++, reads++) {
       const started = process.hrtime.bigint()
-      read()
+      const answer = read()
+      if (answer instanceof Promise) await answer
       histogram.recordValue(Number(process.hrtime.bigint() - started))
     }
     await new Promise((resolve) => setImmediate(resolve))

@@ -24,6 +24,7 @@ Options:
   --out DIR        writes result.json, report.html and its plots there
   --report FILE    measures nothing: writes the report of a result.json anew to --out
   --compare FILE   says what changed since the run whose result.json this is
+  --keys N         lookup: only stores of so many keys, instead of those of the scale
   --stores DIR     lookup: keeps the stores there, and uses those that a run before has filled with the same (as large as
                    --list says)
   --seed N         of what lookup writes and asks (default 1)
@@ -51,7 +52,10 @@ async function main(): Promise<number> {
   if (!SCALES.includes(scale))
     return usage(`unknown scale ${JSON.stringify(values.scale)}, one of ${SCALES.join(', ')} is expected`)
   const seed = Number(values.seed)
-  if (!/^[1-9]\d{0,6}$/.test(values.seed)) return usage('--seed needs a whole number from 1 on')
+  if (!/^[1-9]\d{0,6}$/.test(values.seed)) return usage('--seed needs a whole number from 1 to 9,999,999')
+  const keys = values.keys === undefined ? undefined : Number(values.keys)
+  if (!/^[1-9]\d{3,8}$/.test(values.keys ?? '1000'))
+    return usage('--keys needs a whole number from 1,000 to 999,999,999')
   const unknown = positionals.find((name) => !SUITES.some((suite) => suite.name === name))
   if (unknown !== undefined) return usage(`unknown suite ${JSON.stringify(unknown)}`)
   const suites = SUITES.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
@@ -59,7 +63,7 @@ async function main(): Promise<number> {
   if (values.list) return 0
   const before = values.compare === undefined ? undefined : readResult(values.compare)
   const source = values.source === undefined ? undefined : { location: values.source, hashSalt: values['hash-salt'] }
-  const result = await runSuites(suites, { scale, seed, storesFolder: values.stores, source })
+  const result = await runSuites(suites, { scale, seed, keys, storesFolder: values.stores, source })
   // At once: the library of PostgreSQL would end the process with a status of its own.
   if (!result) process.exit(EXIT_INTERRUPTED)
   process.stdout.write(`\n${measuresToText(result.measures)}`)
@@ -75,6 +79,7 @@ function parseWords() {
       out: { type: 'string' },
       compare: { type: 'string' },
       report: { type: 'string' },
+      keys: { type: 'string' },
       stores: { type: 'string' },
       seed: { type: 'string', default: '1' },
       source: { type: 'string' },

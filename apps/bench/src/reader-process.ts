@@ -32,8 +32,10 @@ export async function startReader(task: ReaderTask): Promise<ReaderProcess> {
 
 /** Takes the files of a folder out of the page cache, as far as nobody has them mapped. False where it cannot. */
 export function dropFromPageCache(folder: string): boolean {
-  return readdirSync(folder).every((name) => {
-    const words = [`if=${join(folder, name)}`, 'iflag=nocache', 'count=0', 'status=none']
-    return spawnSync('sync', [join(folder, name)]).status === 0 && spawnSync('dd', words).status === 0
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return files.every(({ parentPath, name }) => {
+    const path = join(parentPath, name)
+    const words = [`if=${path}`, 'iflag=nocache', 'count=0', 'status=none']
+    return spawnSync('sync', [path]).status === 0 && spawnSync('dd', words).status === 0
   })
 }

@@ -23,9 +23,12 @@ export interface Contestant {
 export interface Contestants {
   readonly all: readonly Contestant[]
   readonly plain: ReturnType<typeof openPlainLmdb>
-  folder(store: 'engine' | 'plain'): string
+  /** Where each of them is on disk. */
+  readonly folders: ReadonlyMap<StoreFolder, string>
   close(): Promise<void>
 }
+
+export type StoreFolder = 'engine' | 'plain' | 'seek-lmdb' | (typeof PEERS)[number][1]
 
 /** In memory these are what a look-up costs; the limit of a JavaScript heap is in between. */
 export const MOST_KEYS_OF_A_MAP = 200_000
@@ -36,7 +39,6 @@ const PEERS = [
   ['SQLite', 'sqlite', openSqlite],
   ['PostgreSQL', 'postgres', openPostgres],
 ] as const
-const STORES_OF_LMDB = 3
 
 /** What a store takes on disk while it is filled, for each byte of payload, at most. */
 const DISK_FACTOR = 2
@@ -62,17 +64,23 @@ interface Entry extends Contestant {
 /** Opens the stores of a size, and fills those that no run before has filled with the same workload. */
 export async function openContestants(run: BenchRun, workload: Workload, isMain: boolean): Promise<Contestants> {
   const { keys } = workload
-  const folder = (name: string) => run.storeFolder(join(`keys-${keys}-seed-${workload.seed}`, name))
+  const folder = (name: StoreFolder) => run.storeFolder(join(`keys-${keys}-seed-${workload.seed}`, name))
   const entries: Entry[] = []
+  const folders = new Map<StoreFolder, string>()
   const close = async (): Promise<void> => {
     for (const { store } of entries.splice(0)) await store.close()
   }
-  const add = async <S extends Store>(role: Role, name: string, open: (path: string) => S | Promise<S>): Promise<S> => {
+  const add = async <S extends Store>(
+    role: Role,
+    name: StoreFolder,
+    open: (path: string) => S | Promise<S>,
+  ): Promise<S> => {
     const path = folder(name)
     const kept = readFilling(path, workload)
     if (!kept) emptyFolder(path)
     const opened = await openKept(open, path, kept !== undefined)
     entries.push({ store: opened.store, role, path, filling: opened.isKept ? kept : undefined })
+    folders.set(name, path)
     return opened.store
   }
   try {
@@ -80,10 +88,14 @@ export async function openContestants(run: BenchRun, workload: Workload, isMain:
     const plain = await add('floor', 'plain', openPlainLmdb)
     await add('peer', 'seek-lmdb', openSeekLmdb)
     const neededBytes = estimatePayload(workload) * DISK_FACTOR
-    let freeBytes = freeBytesOf(folder('engine')) - neededBytes * STORES_OF_LMDB
-    for (const [peer, name, open] of PEERS) {
+    let freeBytes = freeBytesOf(folder('engine'))
+    const hasRoomFor = (name: StoreFolder): boolean => {
       if (!readFilling(folder(name), workload)) freeBytes -= neededBytes
-      if (freeBytes < 0) {
+      return freeBytes >= 0
+    }
+    for (const name of folders.keys()) hasRoomFor(name)
+    for (const [peer, name, open] of PEERS) {
+      if (!hasRoomFor(name)) {
         run.note(`${peer} is left out at ${keys} keys: it may need ${formatNumber(neededBytes / 1e9, 'GB')} of disk`)
         continue
       }
@@ -98,7 +110,7 @@ export async function openContestants(run: BenchRun, workload: Workload, isMain:
     }
     await fill(run, entries, workload)
     for (const entry of entries) recordFilling(run, workload, entry, isMain)
-    return { all: entries, plain, folder, close }
+    return { all: entries, plain, folders, close }
   } catch (error) {
     await close()
     throw error

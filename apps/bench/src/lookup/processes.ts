@@ -8,37 +8,44 @@ import type { ReaderReport, ReaderTask } from '../lookup-reader.js'
 import type { Role } from '../measure.js'
 import { dropFromPageCache, startReader } from '../reader-process.js'
 import type { Workload, WorkloadVersion } from '../workload.js'
+import type { StoreFolder } from './contestants.js'
+
+const SUBJECTS = [
+  ['engine', 'ours', 'engine: peek'],
+  ['plain', 'floor', 'lmdb, newest values only: getBinaryFast'],
+  ['seek-lmdb', 'peer', 'key ++ version on lmdb'],
+  ['seek-rocks', 'peer', 'key ++ version on RocksDB'],
+  ['seek-level', 'peer', 'key ++ version on LevelDB'],
+  ['sqlite', 'peer', 'SQLite'],
+] as const
 
 /** Cold, with several readers, and while the store is written: each reader a process of its own. */
 export async function measureProcesses(
   run: BenchRun,
-  folder: (store: 'engine' | 'plain') => string,
-  { keys, classes }: Workload,
+  folders: ReadonlyMap<StoreFolder, string>,
+  { keys, versions, classes }: Workload,
 ): Promise<void> {
-  const className = classes[1]!.name
-  const task = { keys, className, at: 'random version' as const, seed: 5 }
-  const cold = run.byScale({ tiny: 200, small: 2_000, medium: 5_000, large: 5_000 })
-  const kinds: readonly ReaderSubject[] = [
-    { subject: 'engine: peek', role: 'ours', task: { ...task, kind: 'engine', path: folder('engine'), count: cold } },
-    {
-      subject: 'lmdb, newest values only: getBinaryFast',
-      role: 'floor',
-      task: { ...task, kind: 'plain', path: folder('plain'), count: cold },
-    },
-  ]
-  if (kinds.every(({ task: { path } }) => dropFromPageCache(path))) {
+  const task = { keys, versions, className: classes[1]!.name, at: 'random version', count: 0, seed: 5 } as const
+  const subjects = SUBJECTS.flatMap(([kind, role, subject]): ReaderSubject[] => {
+    const path = folders.get(kind)
+    return path === undefined ? [] : [{ subject, role, task: { ...task, kind, path } }]
+  })
+  if (subjects.every(({ task: { path } }) => dropFromPageCache(path))) {
+    const count = run.byScale({ tiny: 200, small: 2_000, medium: 5_000, large: 5_000 })
     const title = `${keys} keys: page cache dropped, single look-ups`
-    await measureReaders(run, { title, subjects: kinds, readers: 1, isCold: true })
+    const cold = subjects.map((one) => ({ ...one, task: { ...one.task, count } }))
+    await measureReaders(run, { title, subjects: cold, readers: 1, isCold: true })
   } else run.note('cold look-ups are left out: the page cache cannot be dropped here')
-  await measureOpening(run, folder('engine'), keys)
-  const untilStopped = kinds.map((one) => ({ ...one, task: { ...one.task, count: 0 } }))
+  const path = folders.get('engine')!
+  await measureOpening(run, path, keys)
+  const untilStopped = subjects.filter(({ role }) => role !== 'peer')
   for (const readers of [1, 2, 4]) {
     await measureReaders(run, { title: `${keys} keys: ${readers} reader processes`, subjects: untilStopped, readers })
   }
   // The writer changes what it finds.
   const copy = run.folder('written')
-  cpSync(folder('engine'), copy, { recursive: true })
-  const engine = { role: 'ours', task: { ...task, kind: 'engine', path: copy, count: 0 } } as const
+  cpSync(path, copy, { recursive: true })
+  const engine = { role: 'ours', task: { ...task, kind: 'engine', path: copy } } as const
   await measureReaders(run, {
     title: `${keys} keys: a reader while a writer commits and prunes`,
     subjects: [
@@ -79,7 +86,7 @@ async function measureReaders(run: BenchRun, { title, subjects, readers, isCold 
     }
   }
   for (const [at, { subject, role }] of subjects.entries()) {
-    const common = { title, subject, role, at: { readers } }
+    const common = { title, subject, role, at: { readers, ...(isCold && { cold: 'yes' }) } }
     const all = samples[at]!
     if (isCold) run.record({ ...common, metric: 'mean', unit: 'ns', rounds: all.map(({ mean }) => mean) })
     else {

@@ -52,6 +52,14 @@ export const lookupSuite: Suite = {
       caption: 'Single look-ups at a random version, each with the clock around it.',
     },
     {
+      title: 'Look-ups after the page cache was dropped',
+      metric: ['p50', 'p99'],
+      x: 'metric',
+      where: { cold: 'yes' },
+      logarithmic: true,
+      caption: 'Keys with ten versions, at a random version of the window, in a process of its own that just began.',
+    },
+    {
       title: 'Bytes on disk for each byte of payload',
       metric: 'bytes per payload byte',
       x: 'subject',
@@ -61,12 +69,13 @@ export const lookupSuite: Suite = {
     },
   ],
   async run(run) {
-    const sizes = run.byScale({
+    const ofScale = run.byScale({
       tiny: [2_000],
       small: [10_000, 100_000],
       medium: [10_000, 100_000, 1_000_000],
       large: [100_000, 1_000_000, 10_000_000],
     })
+    const sizes = run.keys === undefined ? ofScale : [run.keys]
     // Where all that there is to measure is measured, the Map in memory beside it.
     const main = sizes.filter((keys) => keys <= MOST_KEYS_OF_A_MAP).at(-1)!
     for (const keys of sizes) await measureSize(run, keys, keys === main)
@@ -77,7 +86,7 @@ async function measureSize(run: BenchRun, keys: number, isMain: boolean): Promis
   const workload = createWorkload(keys, run.seed)
   const contestants = await openContestants(run, workload, isMain)
   try {
-    const { all, plain, folder } = contestants
+    const { all, plain, folders } = contestants
     await expectAgreement(run, all, workload)
     for (const one of workload.classes) await measureClass(run, all, workload, one, isMain, 'uniform')
     if (isMain) {
@@ -85,10 +94,10 @@ async function measureSize(run: BenchRun, keys: number, isMain: boolean): Promis
       await measureClass(run, all, workload, ten, false, 'Zipf')
       await measureSpecial(run, all, workload, ten)
       await measureLatencies(run, all, workload, ten)
-      await measureNativeFloor(run, plain, folder('plain'), workload.questions(ten, questionCount(run)), keys)
+      await measureNativeFloor(run, plain, folders.get('plain')!, workload.questions(ten, questionCount(run)), keys)
     }
     await contestants.close()
-    if (isMain) await measureProcesses(run, folder, workload)
+    if (isMain) await measureProcesses(run, contestants.folders, workload)
   } finally {
     await contestants.close()
     run.releaseStores()

@@ -61,7 +61,7 @@ async function measure(run: BenchRun, keys: number, windows: number): Promise<vo
   run.step(`filling a window of ${keys} versions`)
   await passWindow(false)
   await passWindow(true)
-  const task = { kind: 'engine', path, keys, className: '1', at: 'random version', seed: 9 } as const
+  const task = { kind: 'engine', path, keys, className: '1', at: 'random version', versions: keys, seed: 9 } as const
   const reader = await startReader({ ...task, count: 0 })
   const quiet: ReaderReport[] = []
   const busy: ReaderReport[] = []
