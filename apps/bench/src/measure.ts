@@ -53,10 +53,16 @@ export function byTitle(measures: readonly Measure[]): Map<string, Measure[]> {
   return titles
 }
 
-/** How many times as good as the floor of its table; undefined where that has no such metric. */
+/**
+ * How many times as good as the floor of its table; undefined where that has no such metric. Of rounds that were taken by
+ * turns, the median of the ratio within each, since what else the machine did hit both alike.
+ */
 export function ratioToFloor(measure: Measure, table: readonly Measure[]): number | undefined {
   const floor = table.find(({ role, metric }) => role === 'floor' && metric === measure.metric)
   if (!floor || measure.better === 'neither') return undefined
-  const [ours, least] = [toFigure(measure.rounds).median, toFigure(floor.rounds).median]
-  return measure.better === 'lower' ? least / ours : ours / least
+  const goodness = (one: number, other: number) => (measure.better === 'lower' ? other / one : one / other)
+  if (measure.rounds.length !== floor.rounds.length) {
+    return goodness(toFigure(measure.rounds).median, toFigure(floor.rounds).median)
+  }
+  return toFigure(measure.rounds.map((one, round) => goodness(one, floor.rounds[round]!))).median
 }

@@ -13,7 +13,7 @@ import {
   U64_MAX,
 } from '@ledger-state/core'
 import { parseStructTag, readStructTag, type StructTag, writeStructTag } from '@ledger-state/type-tag'
-import { PrimaryStoreAddresses, pairedMetadataAddress } from './derived-address.js'
+import { type NumberedAsset, PrimaryStoreAddresses, pairedMetadataAddress } from './derived-address.js'
 import { KEY_ADDRESS_AT, resourceGroupKey, resourceKey } from './state-key.js'
 
 /** What a balance is asked of: a coin type, or a fungible asset by the address of its metadata. */
@@ -53,14 +53,14 @@ const COIN_STORE = parseStructTag('0x1::coin::CoinStore')
 const EVENT_HANDLE_BYTES = 8 + 8 + ADDRESS_LENGTH
 
 /** What of the state keys depends on the asset alone. */
-interface AssetKeys {
+interface AssetKeys extends NumberedAsset {
   /** Of the coin store; its account is filled in for each read. A fungible asset has none. */
   readonly coinStore: Uint8Array | undefined
-  readonly metadata: Uint8Array
 }
 
 /** By the asset itself, of which `parseAsset` gives one for each text while it is in use. */
 const ASSET_KEYS = new WeakMap<Asset, AssetKeys>()
+let assetCount = 0
 
 /** State key of a primary store; its account is filled in for each read. */
 const PRIMARY_STORE_KEY = resourceGroupKey(new Uint8Array(ADDRESS_LENGTH), OBJECT_GROUP)
@@ -72,8 +72,9 @@ const PRIMARY_STORE_ADDRESSES = new PrimaryStoreAddresses()
  * @throws `invalid_bcs` where a stored resource does not decode; `balance_overflow` above 2^64 - 1; `version_pruned`
  */
 export function readBalance(view: StateView, owner: Uint8Array, asset: Asset): bigint {
-  const { coinStore, metadata } = assetKeys(asset)
-  PRIMARY_STORE_ADDRESSES.write(owner, metadata, PRIMARY_STORE_KEY, KEY_ADDRESS_AT)
+  const keys = assetKeys(asset)
+  const { coinStore } = keys
+  PRIMARY_STORE_ADDRESSES.write(owner, keys, PRIMARY_STORE_KEY, KEY_ADDRESS_AT)
   const fungible = readPrimaryStore(view, PRIMARY_STORE_KEY)
   if (coinStore === undefined) return fungible
   coinStore.set(owner, KEY_ADDRESS_AT)
@@ -86,13 +87,15 @@ export function readBalance(view: StateView, owner: Uint8Array, asset: Asset): b
 function assetKeys(asset: Asset): AssetKeys {
   const known = ASSET_KEYS.get(asset)
   if (known) return known
+  const number = ++assetCount
   const keys: AssetKeys =
     asset.kind === 'coin'
       ? {
           coinStore: resourceKey(new Uint8Array(ADDRESS_LENGTH), { ...COIN_STORE, typeArguments: [asset.coin] }),
           metadata: pairedMetadataAddress(asset.coin),
+          number,
         }
-      : { coinStore: undefined, metadata: asset.metadata }
+      : { coinStore: undefined, metadata: asset.metadata, number }
   ASSET_KEYS.set(asset, keys)
   return keys
 }
@@ -104,7 +107,7 @@ function readCoinStore(view: StateView, owner: Uint8Array, stateKey: Uint8Array)
   const bytes = view.peek(stateKey)
   if (!bytes) return 0n
   if (bytes.length === COIN_STORE_LENGTH && bytes[8]! <= 1) {
-    return new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true)
+    return leadingU64(bytes)
   }
   // It does not decode: find out where.
   return readStored('CoinStore', owner, bytes, (reader) => {
@@ -113,6 +116,13 @@ function readCoinStore(view: StateView, owner: Uint8Array, stateKey: Uint8Array)
     reader.skip(2 * EVENT_HANDLE_BYTES)
     return value
   })
+}
+
+/** Without a view of the bytes, whose making costs more than the reading. */
+function leadingU64(bytes: Uint8Array): bigint {
+  const low = (bytes[0]! | (bytes[1]! << 8) | (bytes[2]! << 16) | (bytes[3]! << 24)) >>> 0
+  const high = (bytes[4]! | (bytes[5]! << 8) | (bytes[6]! << 16) | (bytes[7]! << 24)) >>> 0
+  return high < 0x20_0000 ? BigInt(high * 0x1_0000_0000 + low) : (BigInt(high) << 32n) | BigInt(low)
 }
 
 function readPrimaryStore(view: StateView, stateKey: Uint8Array): bigint {

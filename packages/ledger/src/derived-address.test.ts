@@ -10,10 +10,15 @@ it('answers with the derived address, whatever shares its place', () => {
     fc.tuple(fc.nat(31), fc.nat(3)).map(([at, byte]) => new Uint8Array(32).fill(byte, at, at + 1)),
   )
   const target = new Uint8Array(40)
+  const numbers = new Map<string, number>()
   fc.assert(
     fc.property(address, address, (owner, metadata) => {
+      const text = Buffer.from(metadata).toString('hex')
+      // Some differ above their low 32 bits only.
+      const number = numbers.get(text) ?? (numbers.size >> 1) + 1 + (numbers.size & 1) * 2 ** 32
+      numbers.set(text, number)
       for (let round = 0; round < 2; round++) {
-        addresses.write(owner, metadata, target, 4)
+        addresses.write(owner, { number, metadata }, target, 4)
         expect(target.slice(4, 36)).toEqual(primaryStoreAddress(owner, metadata))
       }
     }),

@@ -15,56 +15,67 @@ export function primaryStoreAddress(owner: Uint8Array, metadata: Uint8Array): Ui
   return sha3(owner, metadata, DERIVED_FROM_OBJECT)
 }
 
-/** A pair of owner and metadata has two places, next to each other. */
+/** An owner with an asset has two places, next to each other. */
 const PLACES = 65_536
-const PAIR_LENGTH = 2 * ADDRESS_LENGTH
-/** u8 1 where it is filled | owner | metadata | address of the store */
-const PLACE_LENGTH = 1 + PAIR_LENGTH + ADDRESS_LENGTH
+const OWNER_AT = 8
+const ADDRESS_AT = OWNER_AT + ADDRESS_LENGTH
+/** u64 number of the asset, 0 where nothing is | owner | address of the store */
+const PLACE_LENGTH = ADDRESS_AT + ADDRESS_LENGTH
+
+/** A fungible asset, by the address of its metadata, with a number from 1 on that no other has or had. */
+export interface NumberedAsset {
+  readonly number: number
+  readonly metadata: Uint8Array
+}
 
 /**
- * Addresses of primary stores that were derived before, 6 MiB of them. One block of memory in which an answer costs two
- * or three cache lines; a map from texts costs as much as the hash that it spares.
+ * Addresses of primary stores that were derived before, 4 MiB of them. One block of memory in which an answer costs two
+ * cache lines; a map from texts costs as much as the hash that it spares.
  */
 export class PrimaryStoreAddresses {
   readonly #places = new Uint8Array(PLACES * PLACE_LENGTH)
 
   /** Writes the address into `target`. */
-  write(owner: Uint8Array, metadata: Uint8Array, target: Uint8Array, targetStart: number): void {
+  write(owner: Uint8Array, asset: NumberedAsset, target: Uint8Array, targetStart: number): void {
     const places = this.#places
-    const first = firstPlaceOf(owner, metadata) * PLACE_LENGTH
+    const first = firstPlaceOf(owner, asset.number) * PLACE_LENGTH
     let start = first
-    if (!this.#holds(start, owner, metadata)) start += PLACE_LENGTH
-    if (start !== first && !this.#holds(start, owner, metadata)) {
+    if (!this.#holds(start, owner, asset.number)) start += PLACE_LENGTH
+    if (start !== first && !this.#holds(start, owner, asset.number)) {
       // The newest stands first.
       places.copyWithin(start, first, start)
       start = first
-      places[start] = 1
-      places.set(owner, start + 1)
-      places.set(metadata, start + 1 + ADDRESS_LENGTH)
-      places.set(primaryStoreAddress(owner, metadata), start + 1 + PAIR_LENGTH)
+      writeWord(places, start, asset.number)
+      writeWord(places, start + 4, asset.number / 2 ** 32)
+      places.set(owner, start + OWNER_AT)
+      places.set(primaryStoreAddress(owner, asset.metadata), start + ADDRESS_AT)
     }
-    for (let at = 0; at < ADDRESS_LENGTH; at++) target[targetStart + at] = places[start + 1 + PAIR_LENGTH + at]!
+    for (let at = 0; at < ADDRESS_LENGTH; at++) target[targetStart + at] = places[start + ADDRESS_AT + at]!
   }
 
-  #holds(start: number, owner: Uint8Array, metadata: Uint8Array): boolean {
+  #holds(start: number, owner: Uint8Array, number: number): boolean {
     const places = this.#places
-    if (places[start] !== 1) return false
-    for (let at = 0; at < ADDRESS_LENGTH; at++) {
-      if (places[start + 1 + at] !== owner[at] || places[start + 1 + ADDRESS_LENGTH + at] !== metadata[at]) return false
-    }
+    if (readWord(places, start) !== (number | 0) || readWord(places, start + 4) !== ((number / 2 ** 32) | 0))
+      return false
+    for (let at = 0; at < ADDRESS_LENGTH; at++) if (places[start + OWNER_AT + at] !== owner[at]) return false
     return true
   }
 }
 
 /** Even. Addresses are hashes, but for the small ones, which differ in their last bytes. */
-function firstPlaceOf(owner: Uint8Array, metadata: Uint8Array): number {
-  const mixed = Math.imul(lastBytes(owner), 0x9e3779b1) ^ Math.imul(lastBytes(metadata), 0x85ebca6b)
+function firstPlaceOf(owner: Uint8Array, number: number): number {
+  const mixed = Math.imul(readWord(owner, ADDRESS_LENGTH - 4), 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b)
   return (mixed >>> 16) & (PLACES - 2)
 }
 
-function lastBytes(address: Uint8Array): number {
-  const at = ADDRESS_LENGTH - 4
-  return address[at]! | (address[at + 1]! << 8) | (address[at + 2]! << 16) | (address[at + 3]! << 24)
+/** The low 32 bits of a whole number. */
+function writeWord(bytes: Uint8Array, at: number, value: number): void {
+  for (let byte = 0; byte < 4; byte++) bytes[at + byte] = (value | 0) >>> (8 * byte)
+}
+
+/** Four bytes as a signed number. */
+function readWord(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
 }
 
 /** Address of the fungible asset that stands for a coin type. */

@@ -48,24 +48,30 @@ export interface Ledger {
 /** The reads over a versioned store, with one cache of resolved types. */
 export function createLedger(state: StateReader): Ledger {
   const types = new TypeResolver()
+  let last: PinnedState | undefined
   return {
     get info() {
       return state.ledger
     },
-    at: (version) => new PinnedState(state.at(version), types),
+    at(version) {
+      const view = state.at(version)
+      // A store may hand out one view of its newest version to all.
+      if (last?.view !== view) last = new PinnedState(view, types)
+      return last
+    },
   }
 }
 
 class PinnedState implements LedgerState {
   readonly version: bigint
   readonly ledger: LedgerInfo
-  readonly #view: StateView
+  readonly view: StateView
   readonly #types: TypeResolver
 
   constructor(view: StateView, types: TypeResolver) {
     this.version = view.version
     this.ledger = view.ledger
-    this.#view = view
+    this.view = view
     this.#types = types
   }
 
@@ -73,10 +79,10 @@ class PinnedState implements LedgerState {
     const keyBytes = withTypeErrors(
       'invalid_value',
       () => `key of type ${typeTagToText(keyType)}`,
-      () => this.#types.resolve(keyType, this.#view).jsonToBytes(key),
+      () => this.#types.resolve(keyType, this.view).jsonToBytes(key),
     )
     const bytes = this.#find(handle, keyBytes, () => jsonValueToText(key))
-    const decode = <T>(read: (codec: Codec) => T): T => decodeValue(this.#types, this.#view, valueType, read)
+    const decode = <T>(read: (codec: Codec) => T): T => decodeValue(this.#types, this.view, valueType, read)
     return {
       bytes,
       toJson: () => decode((codec) => codec.bytesToJson(bytes)),
@@ -89,11 +95,11 @@ class PinnedState implements LedgerState {
   }
 
   readBalance(owner: Uint8Array, asset: Asset): bigint {
-    return readBalance(this.#view, owner, asset)
+    return readBalance(this.view, owner, asset)
   }
 
   #find(handle: Uint8Array, key: Uint8Array, keyText: () => string): Uint8Array {
-    const bytes = this.#view.get(tableItemKey(handle, key))
+    const bytes = this.view.get(tableItemKey(handle, key))
     if (bytes) return bytes
     const message = `Table Item not found by Table handle(${addressToShortHex(handle)}), Table key(${keyText()}) and Ledger version(${this.version})`
     throw new LedgerStateError('table_item_not_found', message)

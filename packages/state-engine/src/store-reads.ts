@@ -14,6 +14,8 @@ export class StoreReads {
   readonly #store: LmdbStore
   readonly #snapshots: ReadSnapshots
   readonly #lookup: Lookup
+  /** The view of the newest version, shared by all that ask for it until there is another. */
+  #latest: StoreView | undefined
 
   constructor(store: LmdbStore) {
     this.#store = store
@@ -38,9 +40,16 @@ export class StoreReads {
   at(version?: bigint): EngineView {
     const { ledger } = this.snapshot()
     if (!ledger) throw noLedger()
-    const wanted = version ?? ledger.latestVersion
-    expectKept(wanted, ledger)
-    return new StoreView(this.#store, this.#snapshots, this.#lookup, wanted, ledger)
+    if (version === undefined) {
+      if (this.#latest?.ledger !== ledger) this.#latest = this.#view(ledger.latestVersion, ledger)
+      return this.#latest
+    }
+    expectKept(version, ledger)
+    return this.#view(version, ledger)
+  }
+
+  #view(version: bigint, ledger: LedgerInfo): StoreView {
+    return new StoreView(this.#store, this.#snapshots, this.#lookup, version, ledger)
   }
 
   blockAt(version: bigint): Block {

@@ -59,9 +59,12 @@ async function measureCase(
   makeRequest: MakeRequest,
   servers: readonly Server[],
 ): Promise<void> {
-  const rounds = run.byScale({ tiny: 2, small: 15, medium: 15, large: 15 })
-  const milliseconds = run.byScale({ tiny: 50, small: 600, medium: 600, large: 600 })
-  for (const { port } of servers) await saturate(port, makeRequest, CONNECTIONS, milliseconds)
+  // Short rounds, and many: what else the machine does comes in bursts, and hits no more than a few of them.
+  const rounds = run.byScale({ tiny: 2, small: 45, medium: 45, large: 45 })
+  const milliseconds = run.byScale({ tiny: 50, small: 200, medium: 200, large: 200 })
+  // Servers run for months: until the last of their code is compiled they are not what is measured.
+  const warmUpMs = run.byScale({ tiny: 50, small: 3_000, medium: 3_000, large: 3_000 })
+  for (const { port } of servers) await saturate(port, makeRequest, CONNECTIONS, warmUpMs)
   const rates = servers.map((): number[] => [])
   for (let round = 0; round < rounds; round++) {
     for (const [at, server] of servers.entries()) {
@@ -70,7 +73,7 @@ async function measureCase(
       rates[at]!.push((served * 1e6) / ((await cpuMicroseconds(server)) - before))
     }
   }
-  const latencies = await measureLatencies(run, makeRequest, servers, milliseconds)
+  const latencies = await measureLatencies(run, makeRequest, servers)
   for (const [at, server] of servers.entries()) {
     const isOurs = at === 0
     const common = {
@@ -89,8 +92,8 @@ async function measureLatencies(
   run: BenchRun,
   makeRequest: MakeRequest,
   servers: readonly Server[],
-  milliseconds: number,
 ): Promise<Latencies[][]> {
+  const milliseconds = run.byScale({ tiny: 50, small: 600, medium: 600, large: 600 })
   const latencies = servers.map((): Latencies[] => [])
   for (let round = 0; round < run.byScale({ tiny: 1, small: 5, medium: 5, large: 5 }); round++) {
     for (const [at, { port }] of servers.entries()) {
