@@ -4,6 +4,9 @@ export interface WorkloadClass {
   readonly name: string
   readonly firstKey: number
   readonly keys: number
+}
+
+export interface WorkloadDepth extends WorkloadClass {
   /** Writes of each key over the whole. */
   readonly depth: number
 }
@@ -19,21 +22,23 @@ export interface Question {
   readonly version: bigint
 }
 
-/** How the keys of questions are drawn: all alike, or a few much more often than the others. */
-export type Access = 'uniform' | 'Zipf'
+/** How the keys of questions are drawn: all alike, a few much more often than the others, or as often as they are written. */
+export type Access = 'uniform' | 'Zipf' | 'as written'
 
 export interface Workload {
   readonly keys: number
   readonly seed: number
   /** The same for what writes the same. */
   readonly fingerprint: string
-  readonly classes: readonly WorkloadClass[]
+  readonly classes: readonly WorkloadDepth[]
   readonly writes: number
   readonly versions: number
   readonly latestVersion: bigint
   key(at: number): Uint8Array
   /** All versions in order, in batches. */
   batches(): Iterable<WorkloadVersion[]>
+  /** Keys of every class. */
+  readonly mixed: WorkloadClass
   /** At random versions of the whole. */
   questions(of: WorkloadClass, count: number, access?: Access): Question[]
   /** Each just before the newest write of its key: what was superseded last. */
@@ -84,20 +89,26 @@ export function createWorkload(keys: number, seed: number): Workload {
 
   function* batches(): Generator<WorkloadVersion[]> {
     const random = randomOf(7)
-    shuffled ??= shuffledWrites(classes, randomOf(3))
+    const written = writtenKeys()
     for (let start = 0; start < versions; start += VERSIONS_PER_BATCH) {
       const count = Math.min(VERSIONS_PER_BATCH, versions - start)
-      yield Array.from({ length: count }, (_, at) => version(start + at, random))
+      yield Array.from({ length: count }, (_, at) => version(start + at, written, random))
     }
   }
 
-  function version(number: number, random: (below: number) => number): WorkloadVersion {
-    const written = new Set(shuffled!.subarray(number * WRITES_PER_VERSION, (number + 1) * WRITES_PER_VERSION))
+  /** The key of each write, in order. */
+  function writtenKeys(): Uint32Array {
+    shuffled ??= shuffledWrites(classes, randomOf(3))
+    return shuffled
+  }
+
+  function version(number: number, written: Uint32Array, random: (below: number) => number): WorkloadVersion {
+    const changed = new Set(written.subarray(number * WRITES_PER_VERSION, (number + 1) * WRITES_PER_VERSION))
     const height = BigInt(Math.floor(number / VERSIONS_PER_BLOCK))
     return {
       version: BigInt(number),
       block: number % VERSIONS_PER_BLOCK === 0 ? { height, epoch: 0n, timestampUsec: height } : undefined,
-      writes: [...written].map((key) => {
+      writes: [...changed].map((key) => {
         if (random(100) < DELETIONS) return [keyBytes(key), null] as const
         const lengths = random(LONG_VALUE_EVERY) === 0 ? LONG_VALUE_LENGTHS : VALUE_LENGTHS
         const length = lengths[random(lengths.length)]!
@@ -132,6 +143,7 @@ export function createWorkload(keys: number, seed: number): Workload {
     seed,
     fingerprint: `format ${FORMAT}, ${keys} keys, seed ${seed}`,
     classes,
+    mixed: { name: '1 to 10,000', firstKey: 0, keys },
     writes: writeCount,
     versions,
     latestVersion: BigInt(versions - 1),
@@ -139,9 +151,9 @@ export function createWorkload(keys: number, seed: number): Workload {
     batches,
     questions(of, count, access = 'uniform') {
       const random = randomOf(11)
-      const draw = access === 'uniform' ? random : createZipf(random)
+      const draw = { uniform: random, Zipf: createZipf(random), 'as written': () => writtenKeys()[random(writeCount)]! }
       return Array.from({ length: count }, () => ({
-        key: keyBytes(of.firstKey + draw(of.keys)),
+        key: keyBytes(of.firstKey + draw[access](of.keys)),
         version: BigInt(random(versions)),
       }))
     },
@@ -166,7 +178,7 @@ export function createWorkload(keys: number, seed: number): Workload {
 }
 
 /** How many keys are written how often. */
-export function classesOf(keys: number): WorkloadClass[] {
+export function classesOf(keys: number): WorkloadDepth[] {
   const deepest = Math.min(200, Math.max(2, Math.floor(keys / 5_000)))
   const deep = Math.min(1_000, Math.max(5, Math.floor(keys / 1_000)))
   const ten = Math.floor(keys * (keys > 2_000_000 ? 0.03 : 0.3))
@@ -184,7 +196,7 @@ export function classesOf(keys: number): WorkloadClass[] {
   })
 }
 
-function shuffledWrites(classes: readonly WorkloadClass[], random: (below: number) => number): Uint32Array {
+function shuffledWrites(classes: readonly WorkloadDepth[], random: (below: number) => number): Uint32Array {
   const order = new Uint32Array(classes.reduce((sum, { keys, depth }) => sum + keys * depth, 0))
   let at = 0
   for (const { firstKey, keys, depth } of classes) {

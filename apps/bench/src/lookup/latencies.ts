@@ -1,7 +1,7 @@
 import { build, type Histogram } from 'hdr-histogram-js'
 import type { BenchRun } from '../bench-run.js'
 import { isAsynchronous, type Read } from '../stores/store.js'
-import type { Question, Workload, WorkloadClass } from '../workload.js'
+import type { Question, Workload, WorkloadDepth } from '../workload.js'
 import type { Contestant } from './contestants.js'
 import { type Row, rowsFor } from './rows.js'
 
@@ -10,7 +10,7 @@ export async function measureLatencies(
   run: BenchRun,
   contestants: readonly Contestant[],
   workload: Workload,
-  one: WorkloadClass,
+  one: WorkloadDepth,
 ) {
   const { keys } = workload
   const title = `${keys} keys, ${one.name} versions each: percentiles of single look-ups`

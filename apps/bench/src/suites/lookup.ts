@@ -5,7 +5,7 @@ import { measureLatencies } from '../lookup/latencies.js'
 import { measureNativeFloor } from '../lookup/native-floor.js'
 import { measureProcesses } from '../lookup/processes.js'
 import { measureRows, rowsFor } from '../lookup/rows.js'
-import { type Access, createWorkload, type Workload, type WorkloadClass } from '../workload.js'
+import { type Access, createWorkload, type Workload, type WorkloadClass, type WorkloadDepth } from '../workload.js'
 
 export const lookupSuite: Suite = {
   name: 'lookup',
@@ -89,6 +89,7 @@ async function measureSize(run: BenchRun, keys: number, isMain: boolean): Promis
     const { all, plain, folders } = contestants
     await expectAgreement(run, all, workload)
     for (const one of workload.classes) await measureClass(run, all, workload, one, isMain, 'uniform')
+    await measureClass(run, all, workload, workload.mixed, false, 'as written')
     if (isMain) {
       const ten = workload.classes[1]!
       await measureClass(run, all, workload, ten, false, 'Zipf')
@@ -112,7 +113,7 @@ async function measureClass(
   run: BenchRun,
   contestants: readonly Contestant[],
   workload: Workload,
-  one: WorkloadClass,
+  one: WorkloadClass | WorkloadDepth,
   isMain: boolean,
   access: Access,
 ): Promise<void> {
@@ -120,7 +121,8 @@ async function measureClass(
   for (const question of ['latest', 'random version'] as const) {
     const { keys } = workload
     const title = `${keys} keys, ${one.name} versions each, ${access}: ${question}`
-    const at = { keys, depth: one.depth, question, access, ...(isMain && { main: 'yes' }) }
+    const depth = 'depth' in one ? { depth: one.depth } : {}
+    const at = { keys, ...depth, question, access, ...(isMain && { main: 'yes' }) }
     await measureRows(run, title, rowsFor(contestants, question), questions, at)
   }
 }
