@@ -78,6 +78,7 @@ export function createFrameworkApp({
 
   const exposedHeaders = headerNames.join(',')
   app.addHook('onRequest', (request, reply, done) => {
+    request.exchange = beginExchange(request.raw, reply.raw)
     const refusal = load.admit(reply.raw, request.method === 'POST')
     reply.headers(corsHeaders(request, exposedHeaders))
     if (refusal) done(refusal)
@@ -104,6 +105,7 @@ export function createFrameworkApp({
   app.get('/v1/spec.json', (request, reply) => sendBody(request, reply.type('application/json'), documentText))
   app.get('/v1/spec', (request, reply) => sendBody(request, reply.type('text/html; charset=utf-8'), page))
 
+  /** A request that has no readable URL comes to no hook. */
   function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
     request.exchange ??= beginExchange(request.raw, reply.raw)
     return request.exchange

@@ -166,6 +166,25 @@ describe('a plain request', () => {
     ])
   })
 
+  it.each([
+    ['plain', 'content-length: 14', '{"key":"0x01"}'],
+    ['chunked', 'transfer-encoding: chunked', 'e\r\n{"key":"0x01"}\r\n0\r\n\r\n'],
+  ])('that is %s lasts from the end of its headers on', async (_name, framing, body) => {
+    const told: Answered[] = []
+    const telling = await serverOf({ onAnswered: (answered) => told.push(answered) })
+    const socket = connect((telling.server.address() as AddressInfo).port, '127.0.0.1')
+    const head = 'POST /v1/tables/0x7/raw_item HTTP/1.1\r\nhost: x\r\ncontent-type: application/json'
+    socket.write(`${head}\r\nconnection: close\r\n${framing}\r\n\r\n`)
+    await once(telling.server, 'request')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    socket.write(body)
+    socket.resume()
+    await once(socket, 'close')
+    await telling.close()
+    expect(told).toEqual([expect.objectContaining({ status: 200 })])
+    expect(told[0]!.seconds).toBeGreaterThan(0.19)
+  })
+
   it('takes its turn among others on one connection', async () => {
     const { port } = server.server.address() as AddressInfo
     const socket = connect(port, '127.0.0.1')
