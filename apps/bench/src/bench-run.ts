@@ -127,8 +127,13 @@ export class BenchRun {
 
   /** Says what is under way. Between two such steps a run can be interrupted. */
   step(text: string): void {
-    if (this.#signal.aborted) throw new Interrupted()
+    this.expectGoingOn()
     process.stderr.write(`  ${text}\n`)
+  }
+
+  /** For long steps. @throws `Interrupted` */
+  expectGoingOn(): void {
+    if (this.#signal.aborted) throw new Interrupted()
   }
 
   cleanUp(): void {

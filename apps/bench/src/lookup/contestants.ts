@@ -147,6 +147,9 @@ async function fillByTurns(run: BenchRun, group: readonly Entry[], workload: Wor
   let payloadBytes = 0
   let batches = 0
   for (const batch of workload.batches()) {
+    run.expectGoingOn()
+    // Signals come in between two turns of the event loop.
+    await new Promise((resolve) => setImmediate(resolve))
     let writes = 0
     for (const one of batch) {
       writes += one.writes.length
