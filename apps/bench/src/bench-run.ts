@@ -131,7 +131,7 @@ export class BenchRun {
     process.stderr.write(`  ${text}\n`)
   }
 
-  /** For long steps. @throws `Interrupted` */
+  /** Within a long step: here, too, a run can be interrupted. @throws `Interrupted` */
   expectGoingOn(): void {
     if (this.#signal.aborted) throw new Interrupted()
   }

@@ -177,6 +177,10 @@ describe('the command line', () => {
       status: 2,
       stderr: expect.stringMatching(/--seed needs a whole number/),
     })
+    expect(run('--keys', '10')).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/--keys needs a whole number/),
+    })
   })
 
   it('is interrupted, and cleans up', { timeout: 60_000 }, async () => {

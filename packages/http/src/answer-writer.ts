@@ -132,7 +132,7 @@ export function createAnswerWriter({
     const encoding = chooseEncoding(exchange.request.headers['accept-encoding'] as string | undefined)
     if (encoding === undefined) write(bytes, vary)
     else {
-      compress(Buffer.from(bytes), encoding).then(
+      compress(bytes, encoding).then(
         (packed) => write(packed, { ...vary, 'content-encoding': encoding }),
         (error) => sendError(exchange, error),
       )

@@ -11,9 +11,8 @@ export interface PlainRequest {
 
 interface Path {
   readonly operation: Operation
-  /** By segment: its text, or undefined for a parameter. */
-  readonly literals: readonly (string | undefined)[]
-  /** By segment: the name of the parameter. */
+  readonly segments: readonly string[]
+  /** By segment: the name of the parameter that it is, undefined where it is text. */
   readonly names: readonly (string | undefined)[]
 }
 
@@ -35,10 +34,9 @@ export function createPlainRequestReader(
   for (const operation of operations) {
     const segments = operation.path.split('/')
     const names = segments.map((segment) => /^\{(.*)\}$/.exec(segment)?.[1])
-    const literals = segments.map((segment, at) => (names[at] === undefined ? segment : undefined))
     const paths = operation.method === 'GET' ? gets : posts
     paths[segments.length] ??= []
-    paths[segments.length]!.push({ operation, literals, names })
+    paths[segments.length]!.push({ operation, segments, names })
   }
   return ({ method, url, headers }) => {
     if (headers.origin !== undefined || headers['content-encoding'] !== undefined) return undefined
@@ -59,15 +57,15 @@ export function createPlainRequestReader(
 }
 
 /** The parameters of a path, undefined where the segments are not of it. */
-function paramsOf({ literals, names }: Path, segments: readonly string[]): Record<string, string> | undefined {
-  for (let at = 0; at < literals.length; at++) {
-    if (literals[at] !== undefined && literals[at] !== segments[at]) return undefined
-  }
+function paramsOf({ segments, names }: Path, asked: readonly string[]): Record<string, string> | undefined {
   const params: Record<string, string> = {}
-  for (let at = 0; at < names.length; at++) {
+  for (let at = 0; at < segments.length; at++) {
     const name = names[at]
-    if (name === undefined) continue
-    const value = decodeSegment(segments[at]!)
+    if (name === undefined) {
+      if (segments[at] !== asked[at]) return undefined
+      continue
+    }
+    const value = decodeSegment(asked[at]!)
     if (value === undefined) return undefined
     params[name] = value
   }

@@ -108,7 +108,7 @@ export async function openContestants(run: BenchRun, workload: Workload, isMain:
     if (keys <= MOST_KEYS_OF_A_MAP) {
       entries.push({ store: openJsMap(), role: 'limit', path: undefined, filling: undefined })
     }
-    await fill(run, entries, workload)
+    await fill(run, entries, workload, neededBytes)
     for (const entry of entries) recordFilling(run, workload, entry, isMain)
     return { all: entries, plain, folders, close }
   } catch (error) {
@@ -128,9 +128,10 @@ async function openKept<S>(open: (path: string) => S | Promise<S>, path: string,
   }
 }
 
-async function fill(run: BenchRun, entries: readonly Entry[], workload: Workload): Promise<void> {
+/** `neededBytes`: what each of them takes. */
+async function fill(run: BenchRun, entries: readonly Entry[], workload: Workload, neededBytes: number): Promise<void> {
   const empty = entries.filter(({ filling }) => filling === undefined)
-  const togetherBytes = empty.length * estimatePayload(workload) * DISK_FACTOR
+  const togetherBytes = empty.length * neededBytes
   // By turns, what else the machine does hits all alike; of stores that do not fit into memory, each is filled alone.
   const groups = togetherBytes < totalmem() * MEMORY_SHARE ? [empty] : empty.map((entry) => [entry])
   for (const group of groups) if (group.length > 0) await fillByTurns(run, group, workload)
