@@ -146,7 +146,7 @@ describe('a disk', () => {
     expect(runProgram('check', '--data-dir', bed.at('store')).stdout).toMatch(/^sound/)
   }, 180_000)
 
-  it('with damaged pages is found out by check, and answers nothing wrong in silence', async () => {
+  it('with damaged pages is found out by check, and what is found there is answered rightly', async () => {
     bed.source.latest = 2_000
     const whole = await bed.start()
     await reaches(whole, 2_000)
