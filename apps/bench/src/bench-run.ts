@@ -51,6 +51,8 @@ export interface BenchRunOptions {
   readonly seed: number
   /** Of lookup, instead of those of the scale. */
   readonly keys: number | undefined
+  /** Of lookup, by the names of their stores, instead of all. */
+  readonly peers: readonly string[] | undefined
   /** Where stores stay for later runs; without, they are gone afterwards. */
   readonly storesFolder: string | undefined
   readonly source: { readonly location: string; readonly hashSalt: string | undefined } | undefined
@@ -61,6 +63,7 @@ export class BenchRun {
   readonly scale: Scale
   readonly seed: number
   readonly keys: number | undefined
+  readonly peers: readonly string[] | undefined
   readonly source: BenchRunOptions['source']
   readonly measures: Measure[] = []
   /** Things that were left out, and why. */
@@ -70,10 +73,11 @@ export class BenchRun {
   readonly #storesFolder: string | undefined
   #suite = ''
 
-  constructor({ scale, seed, keys, storesFolder, source }: BenchRunOptions, signal: AbortSignal) {
+  constructor({ scale, seed, keys, peers, storesFolder, source }: BenchRunOptions, signal: AbortSignal) {
     this.scale = scale
     this.seed = seed
     this.keys = keys
+    this.peers = peers
     this.source = source
     this.#storesFolder = storesFolder
     this.#signal = signal

@@ -3,6 +3,7 @@ import { isLedgerStateError } from '@ledger-state/core'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { build, type Histogram } from 'hdr-histogram-js'
 import { open } from 'lmdb'
+import { openPostgres } from './stores/postgres.js'
 import { openSeekLevel } from './stores/seek-level.js'
 import { openSeekLmdb } from './stores/seek-lmdb.js'
 import { openSeekRocks } from './stores/seek-rocks.js'
@@ -16,6 +17,7 @@ const PEERS = {
   'seek-rocks': openSeekRocks,
   'seek-level': openSeekLevel,
   sqlite: openSqlite,
+  postgres: openPostgres,
 } as const
 
 export interface ReaderTask {
@@ -47,34 +49,40 @@ const READS_BETWEEN_TURNS = 100
 const task = JSON.parse(process.argv[2]!) as ReaderTask
 const { firstKey, keys } = classesOf(task.keys).find(({ name }) => name === task.className)!
 const random = createRandom(task.seed)
-const read = await openRead(task.kind)
+const { read, close } = await openSource(task.kind)
 let stopped = false
 
-function openRead(kind: ReaderTask['kind']): Read | Promise<Read> {
-  if (kind === 'engine') return readEngine()
-  return kind === 'plain' ? readPlain() : readPeer(kind)
+interface Source {
+  /** One look-up. */
+  read(): unknown
+  close(): unknown
 }
 
-type Read = () => unknown
+function openSource(kind: ReaderTask['kind']): Source | Promise<Source> {
+  if (kind === 'engine') return openEngine()
+  return kind === 'plain' ? openPlain() : openPeer(kind)
+}
 
-function readEngine(): Read {
+function openEngine(): Source {
   const reader = openStateEngineReader({ path: task.path })
-  return () => {
-    const key = keyBytes(firstKey + random(keys))
-    if (task.at === 'latest') reader.at().peek(key)
-    else {
+  return {
+    read() {
+      const key = keyBytes(firstKey + random(keys))
+      if (task.at === 'latest') return reader.at().peek(key)
       const { oldestVersion, latestVersion } = reader.ledger!
       try {
-        reader.at(oldestVersion + BigInt(random(Number(latestVersion - oldestVersion) + 1))).peek(key)
+        return reader.at(oldestVersion + BigInt(random(Number(latestVersion - oldestVersion) + 1))).peek(key)
       } catch (error) {
         // The pruner may have passed since the window was looked at.
         if (!isLedgerStateError(error, 'version_pruned')) throw error
+        return undefined
       }
-    }
+    },
+    close: () => reader.close(),
   }
 }
 
-function readPlain(): Read {
+function openPlain(): Source {
   const database = open<Buffer, Uint8Array>({
     path: `${task.path}/plain.mdb`,
     encoding: 'binary',
@@ -83,12 +91,18 @@ function readPlain(): Read {
     readOnly: true,
     mapSize: 2 ** 40,
   })
-  return () => database.getBinaryFast(toShortKey(keyBytes(firstKey + random(keys))))
+  return {
+    read: () => database.getBinaryFast(toShortKey(keyBytes(firstKey + random(keys)))),
+    close: () => database.close(),
+  }
 }
 
-async function readPeer(kind: keyof typeof PEERS): Promise<Read> {
-  const { atVersion } = await PEERS[kind](task.path)
-  return () => atVersion!([{ key: keyBytes(firstKey + random(keys)), version: BigInt(random(task.versions)) }])
+async function openPeer(kind: keyof typeof PEERS): Promise<Source> {
+  const store = await PEERS[kind](task.path)
+  return {
+    read: () => store.atVersion!([{ key: keyBytes(firstKey + random(keys)), version: BigInt(random(task.versions)) }]),
+    close: () => store.close(),
+  }
 }
 
 async function run(): Promise<void> {
@@ -124,5 +138,9 @@ process.on('message', (message) => {
   if (message === 'stop') stopped = true
   else void run()
 })
-process.on('disconnect', () => process.exit())
+process.on('disconnect', async () => {
+  // A server has to be told to end.
+  await close()
+  process.exit()
+})
 process.send!('ready')

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { isLedgerStateError } from '@ledger-state/core'
 import { BenchRun, type BenchRunOptions, Interrupted, SCALES, type Scale, type Suite } from './bench-run.js'
 import { comparisonToText } from './compare.js'
+import { PEER_NAMES } from './lookup/contestants.js'
 import { formatNumber } from './measure.js'
 import { chartToSvg, PAPER } from './report/chart.js'
 import { resultToHtml } from './report/report-page.js'
@@ -25,6 +26,8 @@ Options:
   --report FILE    measures nothing: writes the report of a result.json anew to --out
   --compare FILE   says what changed since the run whose result.json this is
   --keys N         lookup: only stores of so many keys, instead of those of the scale
+  --peers LIST     lookup: only these beside the engine and bare lmdb, of ${PEER_NAMES.join(',')}
+                   (none where it is empty): at many keys the disk may not have room for all in one run
   --stores DIR     lookup: keeps the stores there, and uses those that a run before has filled with the same (as large as
                    --list says)
   --seed N         of what lookup writes and asks (default 1)
@@ -56,6 +59,10 @@ async function main(): Promise<number> {
   const keys = values.keys === undefined ? undefined : Number(values.keys)
   if (!/^[1-9]\d{3,8}$/.test(values.keys ?? '1000'))
     return usage('--keys needs a whole number from 1,000 to 999,999,999')
+  const peers = values.peers?.split(',').filter((name) => name !== '')
+  const unknownPeer = peers?.find((name) => !PEER_NAMES.includes(name))
+  if (unknownPeer !== undefined)
+    return usage(`unknown peer ${JSON.stringify(unknownPeer)}, some of ${PEER_NAMES.join(', ')} are expected`)
   const unknown = positionals.find((name) => !SUITES.some((suite) => suite.name === name))
   if (unknown !== undefined) return usage(`unknown suite ${JSON.stringify(unknown)}`)
   const suites = SUITES.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
@@ -63,7 +70,7 @@ async function main(): Promise<number> {
   if (values.list) return 0
   const before = values.compare === undefined ? undefined : readResult(values.compare)
   const source = values.source === undefined ? undefined : { location: values.source, hashSalt: values['hash-salt'] }
-  const result = await runSuites(suites, { scale, seed, keys, storesFolder: values.stores, source })
+  const result = await runSuites(suites, { scale, seed, keys, peers, storesFolder: values.stores, source })
   // At once: the library of PostgreSQL would end the process with a status of its own.
   if (!result) process.exit(EXIT_INTERRUPTED)
   process.stdout.write(`\n${measuresToText(result.measures)}`)
@@ -80,6 +87,7 @@ function parseWords() {
       compare: { type: 'string' },
       report: { type: 'string' },
       keys: { type: 'string' },
+      peers: { type: 'string' },
       stores: { type: 'string' },
       seed: { type: 'string', default: '1' },
       source: { type: 'string' },

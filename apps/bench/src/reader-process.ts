@@ -12,7 +12,8 @@ export interface ReaderProcess {
   /** What it reports when it has read as much as it was told, or was stopped. */
   report(): Promise<ReaderReport>
   stop(): void
-  end(): void
+  /** When the process has gone, and has closed what it read. */
+  end(): Promise<void>
 }
 
 export async function startReader(task: ReaderTask): Promise<ReaderProcess> {
@@ -26,16 +27,19 @@ export async function startReader(task: ReaderTask): Promise<ReaderProcess> {
     },
     report: () => reported!,
     stop: () => child.send('stop'),
-    end: () => child.disconnect(),
+    async end() {
+      const gone = once(child, 'exit')
+      child.disconnect()
+      await gone
+    },
   }
 }
 
 /** Takes the files of a folder out of the page cache, as far as nobody has them mapped. False where it cannot. */
 export function dropFromPageCache(folder: string): boolean {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-  return files.every(({ parentPath, name }) => {
-    const path = join(parentPath, name)
-    const words = [`if=${path}`, 'iflag=nocache', 'count=0', 'status=none']
-    return spawnSync('sync', [path]).status === 0 && spawnSync('dd', words).status === 0
-  })
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name))
+  // One shell for all: PostgreSQL has a thousand files, and to start a process from here takes 30 ms.
+  const drop = 'for file do dd if="$file" iflag=nocache count=0 status=none || exit 1; done'
+  return spawnSync('sync', paths).status === 0 && spawnSync('sh', ['-c', drop, 'sh', ...paths]).status === 0
 }

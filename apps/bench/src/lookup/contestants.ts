@@ -28,17 +28,20 @@ export interface Contestants {
   close(): Promise<void>
 }
 
-export type StoreFolder = 'engine' | 'plain' | 'seek-lmdb' | (typeof PEERS)[number][1]
+export type StoreFolder = 'engine' | 'plain' | (typeof PEERS)[number][0]
 
 /** In memory these are what a look-up costs; the limit of a JavaScript heap is in between. */
 export const MOST_KEYS_OF_A_MAP = 200_000
 
 const PEERS = [
-  ['RocksDB', 'seek-rocks', openSeekRocks],
-  ['LevelDB', 'seek-level', openSeekLevel],
-  ['SQLite', 'sqlite', openSqlite],
-  ['PostgreSQL', 'postgres', openPostgres],
+  ['seek-lmdb', 'key ++ version on lmdb', openSeekLmdb],
+  ['seek-rocks', 'RocksDB', openSeekRocks],
+  ['seek-level', 'LevelDB', openSeekLevel],
+  ['sqlite', 'SQLite', openSqlite],
+  ['postgres', 'PostgreSQL', openPostgres],
 ] as const
+
+export const PEER_NAMES: readonly string[] = PEERS.map(([name]) => name)
 
 /** What a store takes on disk while it is filled, for each byte of payload, at most. */
 const DISK_FACTOR = 2
@@ -86,7 +89,6 @@ export async function openContestants(run: BenchRun, workload: Workload, isMain:
   try {
     await add('ours', 'engine', openEngineStore)
     const plain = await add('floor', 'plain', openPlainLmdb)
-    await add('peer', 'seek-lmdb', openSeekLmdb)
     const neededBytes = estimatePayload(workload) * DISK_FACTOR
     let freeBytes = freeBytesOf(folder('engine'))
     const hasRoomFor = (name: StoreFolder): boolean => {
@@ -94,7 +96,8 @@ export async function openContestants(run: BenchRun, workload: Workload, isMain:
       return freeBytes >= 0
     }
     for (const name of folders.keys()) hasRoomFor(name)
-    for (const [peer, name, open] of PEERS) {
+    for (const [name, peer, open] of PEERS) {
+      if (run.peers && !run.peers.includes(name)) continue
       if (!hasRoomFor(name)) {
         run.note(`${peer} is left out at ${keys} keys: it may need ${formatNumber(neededBytes / 1e9, 'GB')} of disk`)
         continue

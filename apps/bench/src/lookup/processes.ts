@@ -17,7 +17,11 @@ const SUBJECTS = [
   ['seek-rocks', 'peer', 'key ++ version on RocksDB'],
   ['seek-level', 'peer', 'key ++ version on LevelDB'],
   ['sqlite', 'peer', 'SQLite'],
+  ['postgres', 'peer', 'PostgreSQL'],
 ] as const
+
+/** Their files are of one process at a time: LevelDB and RocksDB lock theirs, those of PostgreSQL are its server's. */
+const FOR_ONE_PROCESS: readonly StoreFolder[] = ['seek-rocks', 'seek-level', 'postgres']
 
 /** Cold, with several readers, and while the store is written: each reader a process of its own. */
 export async function measureProcesses(
@@ -38,9 +42,9 @@ export async function measureProcesses(
   } else run.note('cold look-ups are left out: the page cache cannot be dropped here')
   const path = folders.get('engine')!
   await measureOpening(run, path, keys)
-  const untilStopped = subjects.filter(({ role }) => role !== 'peer')
+  const shared = subjects.filter(({ task: { kind } }) => !FOR_ONE_PROCESS.includes(kind))
   for (const readers of [1, 2, 4]) {
-    await measureReaders(run, { title: `${keys} keys: ${readers} reader processes`, subjects: untilStopped, readers })
+    await measureReaders(run, { title: `${keys} keys: ${readers} reader processes`, subjects: shared, readers })
   }
   // The writer changes what it finds.
   const copy = run.folder('written')
@@ -118,7 +122,7 @@ async function runReaders(
     for (const reader of processes) reader.stop()
   }
   const reports = await Promise.all(processes.map((reader) => reader.report()))
-  for (const reader of processes) reader.end()
+  await Promise.all(processes.map((reader) => reader.end()))
   const worst = (metric: 'p50' | 'p99' | 'p999' | 'mean') => Math.max(...reports.map((report) => report[metric]))
   return {
     reads: reports.reduce((sum, { reads, seconds }) => sum + reads / seconds, 0),

@@ -97,7 +97,7 @@ async function measure(run: BenchRun, keys: number, windows: number): Promise<vo
     run.record({ ...byWindow, subject: 'prune', rounds: prune })
     run.record({ ...byWindow, subject: 'the file', metric: 'size of the file', unit: 'B', rounds: fileBytes })
   }
-  reader.end()
+  await reader.end()
   const { problems } = await engine.check()
   if (problems.length > 0) throw new Error(`the store is damaged: ${problems.join('; ')}`)
   await engine.close()
