@@ -30,6 +30,21 @@ function run(...words: string[]) {
   return { status, stdout, stderr }
 }
 
+/** Sends SIGINT when it says this; its exit status. */
+async function interruptAt(text: string, ...words: string[]): Promise<number> {
+  const child = spawn(process.execPath, [program, ...words], {
+    env: { ...process.env, TMPDIR: folder },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const ended = once(child, 'exit')
+  let said = ''
+  child.stderr.on('data', (chunk) => {
+    said += chunk
+    if (said.includes(text) && !child.killed) child.kill('SIGINT')
+  })
+  return (await ended)[0]
+}
+
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'bench-'))
   // PostgreSQL runs as a user of its own where this is root.
@@ -160,8 +175,10 @@ describe('stores that are kept', () => {
     const second = readResult(join(folder, 'again/result.json'))
     expect(filling(second, 'key ++ version on lmdb')).toEqual(filling(result, 'key ++ version on lmdb'))
     expect(filling(second, 'engine')).not.toEqual(filling(result, 'engine'))
-    const other = run('lookup', '--scale', 'tiny', '--stores', stores, '--keys', '1000', '--seed', '2')
+    const words = ['--stores', stores, '--keys', '1000', '--seed', '2', '--peers', 'sqlite']
+    const other = run('lookup', '--scale', 'tiny', ...words)
     expect(other.stderr).not.toMatch(/used again/)
+    expect(readdirSync(join(stores, 'keys-1000-seed-2')).sort()).toEqual(['engine', 'plain', 'sqlite'])
     expect(readdirSync(stores).sort()).toEqual(['keys-1000-seed-2', 'keys-2000-seed-1'])
   })
 })
@@ -177,6 +194,10 @@ describe('the command line', () => {
       status: 2,
       stderr: expect.stringMatching(/--seed needs a whole number/),
     })
+    expect(run('--peers', 'sqlite,oracle')).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/unknown peer "oracle", some of seek-lmdb, .*postgres are expected/),
+    })
     expect(run('--keys', '10')).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(/--keys needs a whole number/),
@@ -184,19 +205,21 @@ describe('the command line', () => {
   })
 
   it('is interrupted, and cleans up', { timeout: 60_000 }, async () => {
-    const child = spawn(process.execPath, [program, 'lookup', '--scale', 'small'], {
-      env: { ...process.env, TMPDIR: folder },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    const ended = once(child, 'exit')
-    await new Promise<void>((resolve) => {
-      child.stderr.on('data', (text) => {
-        if (String(text).includes('stores')) resolve()
-      })
-    })
-    child.kill('SIGINT')
-    expect((await ended)[0]).toBe(130)
+    expect(await interruptAt('stores', 'lookup', '--scale', 'small')).toBe(130)
     expect(workFolders()).toEqual([])
+  })
+
+  it('is interrupted while a store is filled that never waits, which is filled anew later', {
+    timeout: 60_000,
+  }, async () => {
+    const words = ['lookup', '--scale', 'tiny', '--keys', '20000', '--peers', '', '--stores', join(folder, 'cut')]
+    expect(run(...words).status).toBe(0)
+    const filled = join(folder, 'cut/keys-20000-seed-1/plain/filled.json')
+    rmSync(filled)
+    expect(await interruptAt('writes into 2 stores: lmdb, newest values only; JavaScript Map', ...words)).toBe(130)
+    expect(existsSync(filled)).toBe(false)
+    expect(run(...words).status).toBe(0)
+    expect(existsSync(filled)).toBe(true)
   })
 })
 
