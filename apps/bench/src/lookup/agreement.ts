@@ -1,5 +1,5 @@
 import type { BenchRun } from '../bench-run.js'
-import { type Answer, isAsynchronous } from '../stores/store.js'
+import type { Answer } from '../stores/store.js'
 import type { Workload } from '../workload.js'
 import type { Contestant } from './contestants.js'
 
@@ -12,17 +12,19 @@ export async function expectAgreement(
   const count = run.byScale({ tiny: 2_000, small: 100_000, medium: 100_000, large: 100_000 })
   run.step(`asking all of them ${count} questions`)
   const answering = contestants.map(({ store }) => store).filter(({ atVersion }) => atVersion)
-  const questions = workload.classes.flatMap((one) => [
-    ...workload.questions(one, count / 8),
-    ...workload.justSuperseded(one, count / 8),
-  ])
-  // Those that answer over a wire are asked a part of it.
-  for (const [at, question] of [...questions, ...workload.deleted(count / 20)].entries()) {
-    const asked = at % 20 === 0 ? answering : answering.filter((store) => !isAsynchronous(store))
-    const answers = await Promise.all(asked.map((store) => store.atVersion!([question])))
+  const questions = [
+    ...workload.classes.flatMap((one) => [
+      ...workload.questions(one, count / 8),
+      ...workload.justSuperseded(one, count / 8),
+    ]),
+    ...workload.deleted(count / 20),
+    ...workload.absentKeys(count / 20).map((key) => ({ key, version: workload.latestVersion })),
+  ]
+  for (const question of questions) {
+    const answers = await Promise.all(answering.map((store) => store.atVersion!([question])))
     const odd = answers.findIndex((answer) => !isSame(answer, answers[0]))
     if (odd >= 0)
-      throw new Error(`${asked[0]!.name} and ${asked[odd]!.name} do not agree at version ${question.version}`)
+      throw new Error(`${answering[0]!.name} and ${answering[odd]!.name} do not agree at version ${question.version}`)
   }
 }
 

@@ -11,6 +11,7 @@ export async function measureLatencies(
   contestants: readonly Contestant[],
   workload: Workload,
   one: WorkloadDepth,
+  isMain: boolean,
 ) {
   const { keys } = workload
   const title = `${keys} keys, ${one.name} versions each: percentiles of single look-ups`
@@ -38,7 +39,7 @@ export async function measureLatencies(
   }
   for (const [index, { subject, role }] of rows.entries()) {
     for (const [place, [metric]] of PERCENTILES.entries()) {
-      const at = { keys, depth: one.depth, question: 'random version', main: 'yes' }
+      const at = { keys, depth: one.depth, question: 'random version', ...(isMain && { main: 'yes' }) }
       run.record({ title, subject, role, metric, unit: 'ns', rounds: samples[index]![place]!, at })
     }
   }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { openStateEngine } from '@ledger-state/state-engine'
 import type { BenchRun } from '../bench-run.js'
 import type { ReaderReport, ReaderTask } from '../lookup-reader.js'
-import type { Role } from '../measure.js'
+import type { Measure, Role } from '../measure.js'
 import { dropFromPageCache, startReader } from '../reader-process.js'
 import type { Workload, WorkloadVersion } from '../workload.js'
 import type { StoreFolder } from './contestants.js'
@@ -23,42 +23,65 @@ const SUBJECTS = [
 /** Their files are of one process at a time: LevelDB and RocksDB lock theirs, those of PostgreSQL are its server's. */
 const FOR_ONE_PROCESS: readonly StoreFolder[] = ['seek-rocks', 'seek-level', 'postgres']
 
-/** Cold, with several readers, and while the store is written: each reader a process of its own. */
-export async function measureProcesses(
+/** In a process that just began, with nothing of the store in the page cache. */
+export async function measureCold(
   run: BenchRun,
   folders: ReadonlyMap<StoreFolder, string>,
-  { keys, versions, classes }: Workload,
+  workload: Workload,
+  isMain: boolean,
 ): Promise<void> {
-  const task = { keys, versions, className: classes[1]!.name, at: 'random version', count: 0, seed: 5 } as const
-  const subjects = SUBJECTS.flatMap(([kind, role, subject]): ReaderSubject[] => {
-    const path = folders.get(kind)
-    return path === undefined ? [] : [{ subject, role, task: { ...task, kind, path } }]
-  })
+  const { keys } = workload
+  const subjects = subjectsOf(folders, workload)
   if (subjects.every(({ task: { path } }) => dropFromPageCache(path))) {
     const count = run.byScale({ tiny: 200, small: 2_000, medium: 5_000, large: 5_000 })
     const title = `${keys} keys: page cache dropped, single look-ups`
     const cold = subjects.map((one) => ({ ...one, task: { ...one.task, count } }))
-    await measureReaders(run, { title, subjects: cold, readers: 1, isCold: true })
+    const at = { keys, cold: 'yes', ...(isMain && { main: 'yes' }) }
+    await measureReaders(run, { title, subjects: cold, readers: 1, isCold: true, at })
   } else run.note('cold look-ups are left out: the page cache cannot be dropped here')
-  const path = folders.get('engine')!
-  await measureOpening(run, path, keys)
+  await measureOpening(run, folders.get('engine')!, keys)
+}
+
+/** With several readers, and while the store is written: each reader a process of its own. */
+export async function measureProcesses(
+  run: BenchRun,
+  folders: ReadonlyMap<StoreFolder, string>,
+  workload: Workload,
+): Promise<void> {
+  const { keys } = workload
+  const subjects = subjectsOf(folders, workload)
   const shared = subjects.filter(({ task: { kind } }) => !FOR_ONE_PROCESS.includes(kind))
   for (const readers of [1, 2, 4]) {
-    await measureReaders(run, { title: `${keys} keys: ${readers} reader processes`, subjects: shared, readers })
+    const title = `${keys} keys: ${readers} reader processes`
+    await measureReaders(run, { title, subjects: shared, readers, at: { readers } })
   }
   // The writer changes what it finds.
   const copy = run.folder('written')
-  cpSync(path, copy, { recursive: true })
-  const engine = { role: 'ours', task: { ...task, kind: 'engine', path: copy } } as const
+  cpSync(folders.get('engine')!, copy, { recursive: true })
+  const [engine] = subjects
+  const written = { role: 'ours', task: { ...engine!.task, path: copy } } as const
   await measureReaders(run, {
     title: `${keys} keys: a reader while a writer commits and prunes`,
     subjects: [
-      { ...engine, subject: 'engine: peek, nobody writes', role: 'floor' },
-      { ...engine, subject: 'engine: peek, a busy writer', isBusy: true },
+      { ...written, subject: 'engine: peek, nobody writes', role: 'floor' },
+      { ...written, subject: 'engine: peek, a busy writer', isBusy: true },
     ],
     readers: 1,
+    at: { readers: 1 },
   })
   run.removeFolder('written')
+}
+
+/** Those that there are, reading versions of keys with ten; the engine first. */
+function subjectsOf(
+  folders: ReadonlyMap<StoreFolder, string>,
+  { keys, versions, classes }: Workload,
+): readonly ReaderSubject[] {
+  const task = { keys, versions, className: classes[1]!.name, at: 'random version', count: 0, seed: 5 } as const
+  return SUBJECTS.flatMap(([kind, role, subject]): ReaderSubject[] => {
+    const path = folders.get(kind)
+    return path === undefined ? [] : [{ subject, role, task: { ...task, kind, path } }]
+  })
 }
 
 interface ReaderSubject {
@@ -75,23 +98,24 @@ interface ReadersOptions {
   readonly readers: number
   /** Whether the page cache is dropped before. */
   readonly isCold?: boolean
+  readonly at: Measure['at']
 }
 
 /** In interleaved rounds; the readers of a round are new processes. */
-async function measureReaders(run: BenchRun, { title, subjects, readers, isCold = false }: ReadersOptions) {
+async function measureReaders(run: BenchRun, { title, subjects, readers, isCold = false, at }: ReadersOptions) {
   const rounds = run.byScale({ tiny: 1, small: 3, medium: 3, large: 3 })
   const milliseconds = run.byScale({ tiny: 200, small: 1_500, medium: 2_000, large: 3_000 })
   const samples = subjects.map((): ReaderReport[] => [])
   for (let round = 0; round < rounds; round++) {
-    for (const [at, { task, isBusy = false }] of subjects.entries()) {
+    for (const [index, { task, isBusy = false }] of subjects.entries()) {
       run.step(`${title}, round ${round + 1} of ${rounds}`)
       if (isCold) dropFromPageCache(task.path)
-      samples[at]!.push(await runReaders(task, { readers, milliseconds, isBusy }))
+      samples[index]!.push(await runReaders(task, { readers, milliseconds, isBusy }))
     }
   }
-  for (const [at, { subject, role }] of subjects.entries()) {
-    const common = { title, subject, role, at: { readers, ...(isCold && { cold: 'yes' }) } }
-    const all = samples[at]!
+  for (const [index, { subject, role }] of subjects.entries()) {
+    const common = { title, subject, role, at }
+    const all = samples[index]!
     if (isCold) run.record({ ...common, metric: 'mean', unit: 'ns', rounds: all.map(({ mean }) => mean) })
     else {
       const rates = all.map(({ reads, seconds }) => reads / seconds)

@@ -3,7 +3,7 @@ import { expectAgreement } from '../lookup/agreement.js'
 import { type Contestant, MOST_KEYS_OF_A_MAP, openContestants } from '../lookup/contestants.js'
 import { measureLatencies } from '../lookup/latencies.js'
 import { measureNativeFloor } from '../lookup/native-floor.js'
-import { measureProcesses } from '../lookup/processes.js'
+import { measureCold, measureProcesses } from '../lookup/processes.js'
 import { measureRows, rowsFor } from '../lookup/rows.js'
 import { type Access, createWorkload, type Workload, type WorkloadClass, type WorkloadDepth } from '../workload.js'
 
@@ -55,7 +55,7 @@ export const lookupSuite: Suite = {
       title: 'Look-ups after the page cache was dropped',
       metric: ['p50', 'p99'],
       x: 'metric',
-      where: { cold: 'yes' },
+      where: { cold: 'yes', main: 'yes' },
       logarithmic: true,
       caption: 'Keys with ten versions, at a random version of the window, in a process of its own that just began.',
     },
@@ -76,7 +76,7 @@ export const lookupSuite: Suite = {
       large: [100_000, 1_000_000, 10_000_000],
     })
     const sizes = run.keys === undefined ? ofScale : [run.keys]
-    // Where all that there is to measure is measured, the Map in memory beside it.
+    // Where several processes are measured, and a Map in memory and the C program are beside it.
     const main = sizes.filter((keys) => keys <= MOST_KEYS_OF_A_MAP).at(-1)!
     for (const keys of sizes) await measureSize(run, keys, keys === main)
   },
@@ -90,15 +90,15 @@ async function measureSize(run: BenchRun, keys: number, isMain: boolean): Promis
     await expectAgreement(run, all, workload)
     for (const one of workload.classes) await measureClass(run, all, workload, one, isMain, 'uniform')
     await measureClass(run, all, workload, workload.mixed, false, 'as written')
-    if (isMain) {
-      const ten = workload.classes[1]!
-      await measureClass(run, all, workload, ten, false, 'Zipf')
-      await measureSpecial(run, all, workload, ten)
-      await measureLatencies(run, all, workload, ten)
+    const ten = workload.classes[1]!
+    await measureClass(run, all, workload, ten, false, 'Zipf')
+    await measureSpecial(run, all, workload, ten)
+    await measureLatencies(run, all, workload, ten, isMain)
+    if (isMain)
       await measureNativeFloor(run, plain, folders.get('plain')!, workload.questions(ten, questionCount(run)), keys)
-    }
     await contestants.close()
-    if (isMain) await measureProcesses(run, contestants.folders, workload)
+    await measureCold(run, folders, workload, isMain)
+    if (isMain) await measureProcesses(run, folders, workload)
   } finally {
     await contestants.close()
     run.releaseStores()
