@@ -1,8 +1,10 @@
 // Reads a store in a process of its own: cold, beside others like it, or while it is written. Told what by its argument.
+import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { build, type Histogram } from 'hdr-histogram-js'
-import { open } from 'lmdb'
+import { openBareLmdb } from './stores/bare-lmdb.js'
+import { PLAIN_FILE } from './stores/plain-lmdb.js'
 import { openPostgres } from './stores/postgres.js'
 import { openSeekLevel } from './stores/seek-level.js'
 import { openSeekLmdb } from './stores/seek-lmdb.js'
@@ -83,14 +85,7 @@ function openEngine(): Source {
 }
 
 function openPlain(): Source {
-  const database = open<Buffer, Uint8Array>({
-    path: `${task.path}/plain.mdb`,
-    encoding: 'binary',
-    keyEncoding: 'binary',
-    noSubdir: true,
-    readOnly: true,
-    mapSize: 2 ** 40,
-  })
+  const database = openBareLmdb(join(task.path, PLAIN_FILE), { readOnly: true })
   return {
     read: () => database.getBinaryFast(toShortKey(keyBytes(firstKey + random(keys)))),
     close: () => database.close(),

@@ -1,8 +1,9 @@
 import { closeSync, existsSync, openSync, readSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { LedgerStateError } from '@ledger-state/core'
-import { open, type RootDatabase } from 'lmdb'
+import { open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
 import { NUMBERED_KEY_ENCODER, type NumberedKey } from './numbered-key.js'
+import { isSmallBesideMemory } from './read-ahead.js'
 import { STORED_KEY_ENCODER } from './stored-key.js'
 import type { Environment, Table } from './table.js'
 
@@ -66,6 +67,7 @@ export interface LmdbStoreOptions {
   readonly readOnly: boolean
   readonly durability?: Durability | undefined
   readonly verifyReads?: boolean | undefined
+  readonly readAhead?: boolean | undefined
 }
 
 /** @throws `store_missing` */
@@ -80,12 +82,13 @@ export function openLmdbStore({
   readOnly,
   durability = 'full',
   verifyReads = false,
+  readAhead,
 }: LmdbStoreOptions): LmdbStore {
   const file = join(path, STORE_FILE)
   if (readOnly) expectStore(path)
   return withStoreErrors(path, () => {
     expectStoreFile(file)
-    const root = open<Buffer, Uint8Array>({
+    const options: RootDatabaseOptionsWithPath & { readonly noReadAhead: boolean } = {
       path: file,
       readOnly,
       noSubdir: true,
@@ -95,9 +98,12 @@ export function openLmdbStore({
       keyEncoding: 'binary',
       pageSize: PAGE_SIZE,
       overlappingSync: false,
+      // A writer has its store open from empty to any size.
+      noReadAhead: !(readAhead ?? (readOnly && isSmallBesideMemory(file))),
       noSync: durability === 'none',
       noMetaSync: durability === 'ordered',
-    })
+    }
+    const root = open<Buffer, Uint8Array>(options)
     try {
       return { ...openTables(root, file, readOnly), path, verifyReads, expectInPlace: createPlaceCheck(file) }
     } catch (error) {

@@ -49,6 +49,13 @@ export interface StateEngineOptions {
    * answer. Costs 0.6 to 1 µs a look-up, about a quarter. False by default; `check` looks at all of them.
    */
   readonly verifyReads?: boolean
+  /**
+   * Whether the system reads more of the file than was asked for, as much as it is set to. That pays for whoever reads all
+   * in order, as `snapshot` does (of 11 GB in 12 s instead of 207), and while the store fits into memory; a larger one
+   * answers and takes in many times more slowly. By default a reader lets it while the file is smaller, on opening, than a
+   * quarter of the memory, and a writer never. Within a process, the first to open a store decides.
+   */
+  readonly readAhead?: boolean
 }
 
 export interface WriterOptions extends StateEngineOptions {
@@ -94,13 +101,14 @@ export interface StateEngine extends LmdbEngineReader, StateWriter {
  * @throws `store_locked` while another writer has it; `store_missing` where it is not to be created; `store_read_only`
  *   where the folder cannot be written to; `store_format`, `store_corrupt`, `store_failed`
  */
-export function openStateEngine({ path, durability, verifyReads, create = true }: WriterOptions): StateEngine {
+export function openStateEngine({ create = true, ...options }: WriterOptions): StateEngine {
+  const { path } = options
   if (!create) expectStore(path)
   // The lock comes first: what is made or repaired on opening has one maker, too.
   withStoreErrors(path, () => mkdirSync(path, { recursive: true }))
   const releaseLock = withStoreErrors(path, () => acquireWriterLock(join(path, LOCK_FILE)))
   try {
-    const store = openLmdbStore({ path, readOnly: false, durability, verifyReads })
+    const store = openLmdbStore({ ...options, readOnly: false })
     return new LmdbEngine(store, releaseLock)
   } catch (error) {
     releaseLock()
@@ -113,8 +121,8 @@ export function openStateEngine({ path, durability, verifyReads, create = true }
  * milliseconds.
  * @throws `store_missing`; `store_format`, `store_corrupt`, `store_failed`
  */
-export function openStateEngineReader({ path, verifyReads }: StateEngineOptions): LmdbEngineReader {
-  return new LmdbEngine(openLmdbStore({ path, readOnly: true, verifyReads }), undefined)
+export function openStateEngineReader(options: StateEngineOptions): LmdbEngineReader {
+  return new LmdbEngine(openLmdbStore({ ...options, readOnly: true }), undefined)
 }
 
 class LmdbEngine implements StateEngine {

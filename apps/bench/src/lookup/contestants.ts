@@ -58,9 +58,12 @@ interface Filling {
   readonly costs: readonly number[]
 }
 
-interface Entry extends Contestant {
+interface Entry {
+  store: Store
+  readonly role: Role
   /** Undefined for what is in memory. */
   readonly path: string | undefined
+  readonly open: (path: string) => Store | Promise<Store>
   filling: Filling | undefined
 }
 
@@ -73,18 +76,15 @@ export async function openContestants(run: BenchRun, workload: Workload, isMain:
   const close = async (): Promise<void> => {
     for (const { store } of entries.splice(0)) await store.close()
   }
-  const add = async <S extends Store>(
-    role: Role,
-    name: StoreFolder,
-    open: (path: string) => S | Promise<S>,
-  ): Promise<S> => {
+  const add = async (role: Role, name: StoreFolder, open: Entry['open']): Promise<Entry> => {
     const path = folder(name)
     const kept = readFilling(path, workload)
     if (!kept) emptyFolder(path)
     const opened = await openKept(open, path, kept !== undefined)
-    entries.push({ store: opened.store, role, path, filling: opened.isKept ? kept : undefined })
+    const entry = { store: opened.store, role, path, open, filling: opened.isKept ? kept : undefined }
+    entries.push(entry)
     folders.set(name, path)
-    return opened.store
+    return entry
   }
   try {
     await add('ours', 'engine', openEngineStore)
@@ -109,11 +109,11 @@ export async function openContestants(run: BenchRun, workload: Workload, isMain:
       }
     }
     if (keys <= MOST_KEYS_OF_A_MAP) {
-      entries.push({ store: openJsMap(), role: 'limit', path: undefined, filling: undefined })
+      entries.push({ store: openJsMap(), role: 'limit', path: undefined, open: openJsMap, filling: undefined })
     }
     await fill(run, entries, workload, neededBytes)
     for (const entry of entries) recordFilling(run, workload, entry, isMain)
-    return { all: entries, plain, folders, close }
+    return { all: entries, plain: plain.store as Contestants['plain'], folders, close }
   } catch (error) {
     await close()
     throw error
@@ -121,7 +121,7 @@ export async function openContestants(run: BenchRun, workload: Workload, isMain:
 }
 
 /** A store of an earlier run that does not open, for it is of another layout, is made anew. */
-async function openKept<S>(open: (path: string) => S | Promise<S>, path: string, isKept: boolean) {
+async function openKept(open: Entry['open'], path: string, isKept: boolean) {
   try {
     return { store: await open(path), isKept }
   } catch (error) {
@@ -172,7 +172,11 @@ async function fillByTurns(run: BenchRun, group: readonly Entry[], workload: Wor
     const usedBytes = await entry.store.usedBytes()
     const date = new Date().toISOString()
     entry.filling = { workload: workload.fingerprint, date, payloadBytes, usedBytes, costs: costs[at]! }
-    if (entry.path !== undefined) writeFileSync(join(entry.path, FILLING_FILE), JSON.stringify(entry.filling))
+    if (entry.path === undefined) continue
+    // How a store is best opened may depend on its size; and whoever is measured has just been opened.
+    await entry.store.close()
+    entry.store = await entry.open(entry.path)
+    writeFileSync(join(entry.path, FILLING_FILE), JSON.stringify(entry.filling))
   }
 }
 

@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 import type { VersionWrites } from '@ledger-state/state-engine'
-import { open } from 'lmdb'
 import type { Question } from '../workload.js'
+import { openBareLmdb } from './bare-lmdb.js'
 import { toShortKey } from './short-key.js'
 import type { Answer, Store } from './store.js'
 
 const PAGE_BYTES = 4_096
+
+export const PLAIN_FILE = 'plain.mdb'
 
 interface Stats {
   readonly lastPageNumber: number
@@ -21,15 +23,7 @@ export function usedPagesBytes(stats: unknown): number {
 
 /** The floor: bare lmdb with the newest values under plain keys, no history. */
 export function openPlainLmdb(path: string) {
-  const database = open<Buffer, Uint8Array>({
-    path: join(path, 'plain.mdb'),
-    encoding: 'binary',
-    keyEncoding: 'binary',
-    noSubdir: true,
-    noSync: true,
-    overlappingSync: false,
-    mapSize: 2 ** 40,
-  })
+  const database = openBareLmdb(join(path, PLAIN_FILE))
   return {
     name: 'lmdb, newest values only',
     database,

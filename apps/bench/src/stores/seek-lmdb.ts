@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { open } from 'lmdb'
+import { openBareLmdb } from './bare-lmdb.js'
 import { usedPagesBytes } from './plain-lmdb.js'
 import { latestQuestion, seekKey, seekKeyBelongsTo, seekValue, seekValueToAnswer } from './seek-key.js'
 import { toShortKey } from './short-key.js'
@@ -7,15 +7,7 @@ import type { Answer, Store } from './store.js'
 
 /** How nodes on RocksDB lay state out, on lmdb: key ++ inverted version → value, and a seek for every read. */
 export function openSeekLmdb(path: string): Store {
-  const database = open<Buffer, Uint8Array>({
-    path: join(path, 'seek.mdb'),
-    encoding: 'binary',
-    keyEncoding: 'binary',
-    noSubdir: true,
-    noSync: true,
-    overlappingSync: false,
-    mapSize: 2 ** 40,
-  })
+  const database = openBareLmdb(join(path, 'seek.mdb'))
   function read(key: Uint8Array, version: bigint): Answer {
     for (const entry of database.getRange({ start: seekKey(toShortKey(key), version), limit: 1 })) {
       if (!seekKeyBelongsTo(entry.key, toShortKey(key))) return undefined

@@ -14,9 +14,15 @@ export const snapshotCommand: Command = {
   examples: ['ledger-state snapshot backup/mainnet --data-dir data/mainnet --compact'],
   async run(input) {
     const path = input.argument('DIR')
-    const engine = openStateEngineReader({ path: input.required(settings.dataDir), verifyReads: true })
+    const compact = input.get(compactOption)
+    const engine = openStateEngineReader({
+      path: input.required(settings.dataDir),
+      verifyReads: true,
+      // A compacted copy is made in the order of the keys, and not in that of the file.
+      ...(!compact && { readAhead: true }),
+    })
     try {
-      await engine.snapshot(path, { compact: input.get(compactOption) })
+      await engine.snapshot(path, { compact })
     } finally {
       await engine.close()
     }
