@@ -107,7 +107,9 @@ function lineSpec(chart: Chart, points: readonly Point[], unit: string) {
     field: 'x',
     type: 'quantitative',
     title: chart.x,
-    scale: chart.logarithmic ? { type: 'log' } : { nice: true },
+    ...(chart.logarithmic
+      ? { scale: { type: 'log' }, axis: { values: [...new Set(points.map(({ x }) => x))] } }
+      : { scale: { nice: true } }),
   }
   const color = { field: 'subject', type: 'nominal', title: null, sort: subjectsOf(points) }
   return {
