@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Measure, Role } from './measure.js'
+import type { PeerName } from './stores/peers.js'
 
 export const SCALES = ['tiny', 'small', 'medium', 'large'] as const
 export type Scale = (typeof SCALES)[number]
@@ -52,7 +53,7 @@ export interface BenchRunOptions {
   /** Of lookup, instead of those of the scale. */
   readonly keys: number | undefined
   /** Of lookup, by the names of their stores, instead of all. */
-  readonly peers: readonly string[] | undefined
+  readonly peers: readonly PeerName[] | undefined
   /** Where stores stay for later runs; without, they are gone afterwards. */
   readonly storesFolder: string | undefined
   readonly source: { readonly location: string; readonly hashSalt: string | undefined } | undefined
@@ -63,7 +64,7 @@ export class BenchRun {
   readonly scale: Scale
   readonly seed: number
   readonly keys: number | undefined
-  readonly peers: readonly string[] | undefined
+  readonly peers: readonly PeerName[] | undefined
   readonly source: BenchRunOptions['source']
   readonly measures: Measure[] = []
   /** Things that were left out, and why. */

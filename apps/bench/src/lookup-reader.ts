@@ -4,26 +4,13 @@ import { isLedgerStateError } from '@ledger-state/core'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { build, type Histogram } from 'hdr-histogram-js'
 import { openBareLmdb } from './stores/bare-lmdb.js'
+import { PEERS, type PeerName } from './stores/peers.js'
 import { PLAIN_FILE } from './stores/plain-lmdb.js'
-import { openPostgres } from './stores/postgres.js'
-import { openSeekLevel } from './stores/seek-level.js'
-import { openSeekLmdb } from './stores/seek-lmdb.js'
-import { openSeekRocks } from './stores/seek-rocks.js'
 import { toShortKey } from './stores/short-key.js'
-import { openSqlite } from './stores/sqlite.js'
 import { classesOf, createRandom, keyBytes } from './workload.js'
 
-/** Stores that a process can read beside others, or for itself. */
-const PEERS = {
-  'seek-lmdb': openSeekLmdb,
-  'seek-rocks': openSeekRocks,
-  'seek-level': openSeekLevel,
-  sqlite: openSqlite,
-  postgres: openPostgres,
-} as const
-
 export interface ReaderTask {
-  readonly kind: 'engine' | 'plain' | keyof typeof PEERS
+  readonly kind: 'engine' | 'plain' | PeerName
   readonly path: string
   /** Of the workload, and of the class that is read. */
   readonly keys: number
@@ -92,8 +79,8 @@ function openPlain(): Source {
   }
 }
 
-async function openPeer(kind: keyof typeof PEERS): Promise<Source> {
-  const store = await PEERS[kind](task.path)
+async function openPeer(kind: PeerName): Promise<Source> {
+  const store = await PEERS[kind].open(task.path)
   return {
     read: () => store.atVersion!([{ key: keyBytes(firstKey + random(keys)), version: BigInt(random(task.versions)) }]),
     close: () => store.close(),

@@ -4,11 +4,11 @@ import { parseArgs } from 'node:util'
 import { isLedgerStateError } from '@ledger-state/core'
 import { BenchRun, type BenchRunOptions, Interrupted, SCALES, type Scale, type Suite } from './bench-run.js'
 import { comparisonToText } from './compare.js'
-import { PEER_NAMES } from './lookup/contestants.js'
 import { formatNumber } from './measure.js'
 import { chartToSvg, PAPER } from './report/chart.js'
 import { resultToHtml } from './report/report-page.js'
 import { type BenchResult, readResult, startResult } from './result-file.js'
+import { isPeerName, PEER_NAMES } from './stores/peers.js'
 import { SUITES } from './suites.js'
 import { measuresToText, table } from './terminal.js'
 
@@ -59,10 +59,11 @@ async function main(): Promise<number> {
   const keys = values.keys === undefined ? undefined : Number(values.keys)
   if (!/^[1-9]\d{3,8}$/.test(values.keys ?? '1000'))
     return usage('--keys needs a whole number from 1,000 to 999,999,999')
-  const peers = values.peers?.split(',').filter((name) => name !== '')
-  const unknownPeer = peers?.find((name) => !PEER_NAMES.includes(name))
+  const words = values.peers?.split(',').filter((name) => name !== '')
+  const unknownPeer = words?.find((name) => !isPeerName(name))
   if (unknownPeer !== undefined)
     return usage(`unknown peer ${JSON.stringify(unknownPeer)}, some of ${PEER_NAMES.join(', ')} are expected`)
+  const peers = words && PEER_NAMES.filter((name) => words.includes(name))
   const unknown = positionals.find((name) => !SUITES.some((suite) => suite.name === name))
   if (unknown !== undefined) return usage(`unknown suite ${JSON.stringify(unknown)}`)
   const suites = SUITES.filter(({ name }) => positionals.length === 0 || positionals.includes(name))

@@ -34,5 +34,6 @@ export type {
   StateWriter,
   StoreBase,
 } from './ports.js'
+export { isSmallBesideMemory } from './read-ahead.js'
 export type { StoreStats } from './store-stats.js'
 export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './validate-batch.js'

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { totalmem } from 'node:os'
 
 /** Part of the memory beyond which a file is not read ahead: it has room to grow while it is open. */
@@ -10,7 +10,8 @@ const SMALL_SHARE = 1 / 4
  * with 8 MiB, against 0.1 without.
  */
 export function isSmallBesideMemory(file: string): boolean {
-  return !existsSync(file) || statSync(file).size < memoryBytes() * SMALL_SHARE
+  const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 }
+  return size < memoryBytes() * SMALL_SHARE
 }
 
 /** Of the machine, or of the control group (a container) that this process is in. */

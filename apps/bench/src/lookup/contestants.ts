@@ -5,12 +5,8 @@ import type { BenchRun } from '../bench-run.js'
 import { formatNumber, type Role } from '../measure.js'
 import { openEngineStore } from '../stores/engine.js'
 import { openJsMap } from '../stores/js-map.js'
+import { PEER_NAMES, PEERS, type PeerName } from '../stores/peers.js'
 import { openPlainLmdb } from '../stores/plain-lmdb.js'
-import { openPostgres } from '../stores/postgres.js'
-import { openSeekLevel } from '../stores/seek-level.js'
-import { openSeekLmdb } from '../stores/seek-lmdb.js'
-import { openSeekRocks } from '../stores/seek-rocks.js'
-import { openSqlite } from '../stores/sqlite.js'
 import type { Store } from '../stores/store.js'
 import { VERSIONS_PER_BATCH, type Workload } from '../workload.js'
 
@@ -28,20 +24,10 @@ export interface Contestants {
   close(): Promise<void>
 }
 
-export type StoreFolder = 'engine' | 'plain' | (typeof PEERS)[number][0]
+export type StoreFolder = 'engine' | 'plain' | PeerName
 
 /** In memory these are what a look-up costs; the limit of a JavaScript heap is in between. */
 export const MOST_KEYS_OF_A_MAP = 200_000
-
-const PEERS = [
-  ['seek-lmdb', 'key ++ version on lmdb', openSeekLmdb],
-  ['seek-rocks', 'RocksDB', openSeekRocks],
-  ['seek-level', 'LevelDB', openSeekLevel],
-  ['sqlite', 'SQLite', openSqlite],
-  ['postgres', 'PostgreSQL', openPostgres],
-] as const
-
-export const PEER_NAMES: readonly string[] = PEERS.map(([name]) => name)
 
 /** What a store takes on disk while it is filled, for each byte of payload, at most. */
 const DISK_FACTOR = 2
@@ -96,16 +82,16 @@ export async function openContestants(run: BenchRun, workload: Workload, isMain:
       return freeBytes >= 0
     }
     for (const name of folders.keys()) hasRoomFor(name)
-    for (const [name, peer, open] of PEERS) {
-      if (run.peers && !run.peers.includes(name)) continue
+    for (const name of run.peers ?? PEER_NAMES) {
+      const { title, open } = PEERS[name]
       if (!hasRoomFor(name)) {
-        run.note(`${peer} is left out at ${keys} keys: it may need ${formatNumber(neededBytes / 1e9, 'GB')} of disk`)
+        run.note(`${title} is left out at ${keys} keys: it may need ${formatNumber(neededBytes / 1e9, 'GB')} of disk`)
         continue
       }
       try {
         await add('peer', name, open)
       } catch (error) {
-        run.note(`${peer} is left out: ${(error as Error).message ?? String(error)}`)
+        run.note(`${title} is left out: ${(error as Error).message ?? String(error)}`)
       }
     }
     if (keys <= MOST_KEYS_OF_A_MAP) {
@@ -169,14 +155,16 @@ async function fillByTurns(run: BenchRun, group: readonly Entry[], workload: Wor
     }
   }
   for (const [at, entry] of group.entries()) {
+    const { path } = entry
+    if (path !== undefined) {
+      // How a store is best opened may depend on its size; and all that it holds is on disk then.
+      await entry.store.close()
+      entry.store = await entry.open(path)
+    }
     const usedBytes = await entry.store.usedBytes()
     const date = new Date().toISOString()
     entry.filling = { workload: workload.fingerprint, date, payloadBytes, usedBytes, costs: costs[at]! }
-    if (entry.path === undefined) continue
-    // How a store is best opened may depend on its size; and whoever is measured has just been opened.
-    await entry.store.close()
-    entry.store = await entry.open(entry.path)
-    writeFileSync(join(entry.path, FILLING_FILE), JSON.stringify(entry.filling))
+    if (path !== undefined) writeFileSync(join(path, FILLING_FILE), JSON.stringify(entry.filling))
   }
 }
 

@@ -7,21 +7,15 @@ import type { BenchRun } from '../bench-run.js'
 import type { ReaderReport, ReaderTask } from '../lookup-reader.js'
 import type { Measure, Role } from '../measure.js'
 import { dropFromPageCache, startReader } from '../reader-process.js'
+import { isPeerName, PEER_NAMES, PEERS } from '../stores/peers.js'
 import type { Workload, WorkloadVersion } from '../workload.js'
 import type { StoreFolder } from './contestants.js'
 
-const SUBJECTS = [
+const SUBJECTS: readonly (readonly [StoreFolder, Role, string])[] = [
   ['engine', 'ours', 'engine: peek'],
   ['plain', 'floor', 'lmdb, newest values only: getBinaryFast'],
-  ['seek-lmdb', 'peer', 'key ++ version on lmdb'],
-  ['seek-rocks', 'peer', 'key ++ version on RocksDB'],
-  ['seek-level', 'peer', 'key ++ version on LevelDB'],
-  ['sqlite', 'peer', 'SQLite'],
-  ['postgres', 'peer', 'PostgreSQL'],
-] as const
-
-/** Their files are of one process at a time: LevelDB and RocksDB lock theirs, those of PostgreSQL are its server's. */
-const FOR_ONE_PROCESS: readonly StoreFolder[] = ['seek-rocks', 'seek-level', 'postgres']
+  ...PEER_NAMES.map((name) => [name, 'peer', PEERS[name].title] as const),
+]
 
 /** In a process that just began, with nothing of the store in the page cache. */
 export async function measureCold(
@@ -50,7 +44,7 @@ export async function measureProcesses(
 ): Promise<void> {
   const { keys } = workload
   const subjects = subjectsOf(folders, workload)
-  const shared = subjects.filter(({ task: { kind } }) => !FOR_ONE_PROCESS.includes(kind))
+  const shared = subjects.filter(({ task: { kind } }) => !isPeerName(kind) || PEERS[kind].isShared)
   for (const readers of [1, 2, 4]) {
     const title = `${keys} keys: ${readers} reader processes`
     await measureReaders(run, { title, subjects: shared, readers, at: { readers } })

@@ -1,8 +1,8 @@
-import { existsSync, statSync } from 'node:fs'
-import { totalmem } from 'node:os'
+import { existsSync } from 'node:fs'
+import { isSmallBesideMemory } from '@ledger-state/state-engine'
 import { open, type RootDatabaseOptionsWithPath } from 'lmdb'
 
-/** As its documentation recommends for random reads, the system reads ahead only in what is small beside the memory. */
+/** As its documentation recommends for random reads, the system reads ahead only in what is small beside memory: by the engine's own rule. */
 export function openBareLmdb(file: string, { readOnly = false } = {}) {
   const options: RootDatabaseOptionsWithPath & { readonly noReadAhead: boolean } = {
     path: file,
@@ -12,7 +12,7 @@ export function openBareLmdb(file: string, { readOnly = false } = {}) {
     readOnly,
     noSync: true,
     overlappingSync: false,
-    noReadAhead: !existsSync(file) || statSync(file).size > totalmem() / 4,
+    noReadAhead: !(existsSync(file) && isSmallBesideMemory(file)),
     mapSize: 2 ** 40,
   }
   return open<Buffer, Uint8Array>(options)

@@ -23,13 +23,9 @@ export async function openSeekRocks(path: string): Promise<Store> {
     RocksLevel: new (location: string, options: object) => Rocks
   }
   const location = join(path, 'rocks')
-  const openDatabase = async () => {
-    const options = { ...BUFFERS, cacheSize: CACHE_BYTES, memtableMemoryBudget: MEMTABLE_BYTES }
-    const opened = new RocksLevel(location, options)
-    await opened.open()
-    return opened
-  }
-  let database = await openDatabase()
+  const options = { ...BUFFERS, cacheSize: CACHE_BYTES, memtableMemoryBudget: MEMTABLE_BYTES }
+  const database = new RocksLevel(location, options)
+  await database.open()
   function read(key: Uint8Array, version: bigint): Answer {
     const { rows } = database.querySync({ gte: seekKey(key, version), limit: 1, ...BUFFERS })
     const [found, value] = rows
@@ -50,9 +46,6 @@ export async function openSeekRocks(path: string): Promise<Store> {
       )
     },
     async usedBytes() {
-      // Opened again it has its tables on disk: the binding offers no flush.
-      await database.close()
-      database = await openDatabase()
       // What became superfluous is removed in the background.
       await new Promise((resolve) => setTimeout(resolve, 500))
       return folderBytes(location)

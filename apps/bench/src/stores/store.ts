@@ -12,7 +12,7 @@ export interface Store {
   readonly name: string
   /** Without waiting for the disk. */
   ingest(versions: readonly WorkloadVersion[]): void | Promise<void>
-  /** Bytes on disk that hold something. */
+  /** Bytes on disk that hold something, of a store that was opened when it was filled. */
   usedBytes(): number | Promise<number>
   readonly latest: Read
   /** Undefined where the store keeps the newest values only. */
