@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { hasSharedData } from '../testing/shared-data.ts'
+import { hasSharedData } from '@ledger-state/testing/shared-data'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const LEFT_TO_CALLER = ['npx -y pnpm test']

@@ -1,3 +1,3 @@
-import { vitestConfig } from '../../testing/vitest.base.ts'
+import { vitestConfig } from '@ledger-state/testing/vitest-config'
 
 export default vitestConfig

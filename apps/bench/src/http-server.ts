@@ -3,11 +3,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createHttpServer } from '@ledger-state/http'
-import { createLedger, moduleKey, resourceKey, tableItemKey } from '@ledger-state/ledger'
+import { createLedger } from '@ledger-state/ledger'
 import { writeModule } from '@ledger-state/move-module'
 import { createReaderMetrics } from '@ledger-state/node/reader-metrics'
 import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
-import { parseStructTag } from '@ledger-state/type-tag'
+import { moduleKey, parseStructTag, resourceKey, tableItemKey } from '@ledger-state/type-tag'
 import { fastify } from 'fastify'
 
 const [kind, folder, constantJson] = process.argv.slice(2) as [string, string, string]

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { hasSharedData, sharedPath } from '../../../testing/shared-data.ts'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 
 interface Run {
   readonly title: string

@@ -19,10 +19,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { answersRightly, NodeBed, reaches, runProgram } from '../../../testing/node-bed.ts'
-import { eventually, kill, type NodeProcess } from '../../../testing/node-process.ts'
-import { startSteadyClient } from '../../../testing/steady-client.ts'
-import { startSteadyNode } from '../../../testing/steady-ledger.ts'
+import { answersRightly, NodeBed, reaches, runProgram } from '../testing/node-bed.ts'
+import { eventually, kill, type NodeProcess } from '../testing/node-process.ts'
+import { startSteadyClient } from '../testing/steady-client.ts'
+import { startSteadyNode } from '../testing/steady-ledger.ts'
 
 const KILLS = process.env.CI ? 100 : 12
 const isRoot = process.getuid?.() === 0

@@ -1,8 +1,8 @@
 import type { LedgerSource, SourceOptions } from '@ledger-state/feed'
+import { type IngestOptions, ingestSource, verifySource } from '@ledger-state/ingest'
 import { openStateEngine } from '@ledger-state/state-engine'
 import type { CommandInput } from './command-line.js'
 import { settings } from './config/settings.js'
-import { type IngestOptions, ingestSource } from './ingest-source.js'
 import { usageError } from './option.js'
 import { createProgressReporter, formatCount, formatDuration } from './progress.js'
 
@@ -50,6 +50,23 @@ export async function ingestInto(dataDir: string, source: LedgerSource, options:
   } finally {
     await source.close()
   }
+}
+
+/** Reads and proves a source without a store, and says on standard error what it holds. */
+export async function proveSource(
+  source: LedgerSource,
+  range: { readonly from: bigint | undefined; readonly to: bigint | undefined; readonly signal: AbortSignal },
+): Promise<void> {
+  const began = performance.now()
+  const verified = await verifySource(source, { ...range, progress: createProgressReporter(process.stderr, 'proving') })
+  const { versions, entries, writes, firstVersion, latestVersion, isProven } = verified
+  const took = formatDuration((performance.now() - began) / 1000)
+  const state = entries > 0 ? `a state of ${formatCount(entries)} entries at version ${source.base!.version}, ` : ''
+  const covered = firstVersion === undefined ? '' : ` (${firstVersion} to ${latestVersion})`
+  const what = `${state}${formatCount(versions)} versions${covered}, ${formatCount(writes)} writes`
+  const outcome = isProven ? 'sound' : 'read, with nothing proven'
+  const verdict = range.signal.aborted ? 'stopped' : outcome
+  process.stderr.write(`${verdict}: ${what} in the ${source.description}, in ${took}\n`)
 }
 
 export function notice(message: string): void {

@@ -7,9 +7,9 @@ import { openStateEngineReader } from '@ledger-state/state-engine'
 import { parser as promql } from '@prometheus-io/lezer-promql'
 import parsePrometheus from 'parse-prometheus-text-format'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { answersRightly, NodeBed, reaches, runProgram, runProgramBeside } from '../../../testing/node-bed.ts'
-import { eventually, kill } from '../../../testing/node-process.ts'
-import { BLOCK_VERSIONS } from '../../../testing/steady-ledger.ts'
+import { answersRightly, NodeBed, reaches, runProgram, runProgramBeside } from '../testing/node-bed.ts'
+import { eventually, kill } from '../testing/node-process.ts'
+import { BLOCK_VERSIONS } from '../testing/steady-ledger.ts'
 
 let bed: NodeBed
 beforeEach(async () => {

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { hasSharedData, sharedPath } from '../../../testing/shared-data.ts'
 
 // Metrics and probes are looked at elsewhere; here many run at once.
 process.env.LEDGER_STATE_ADMIN_LISTEN = 'off'

@@ -1,19 +1,5 @@
 import type { SourceProgress } from '@ledger-state/feed'
-
-export interface IngestCounters {
-  readonly versions: number
-  /** Entries of a state that the source began with. */
-  readonly entries: number
-  readonly writes: number
-  /** Bytes of keys and values. */
-  readonly bytes: number
-  readonly latestVersion: bigint | undefined
-}
-
-export interface ProgressReporter {
-  update(counters: IngestCounters, progress: SourceProgress): void
-  finish(): void
-}
+import type { IngestCounters, ProgressReporter } from '@ledger-state/ingest'
 
 const TERMINAL_INTERVAL_MS = 200
 const LOG_INTERVAL_MS = 10_000

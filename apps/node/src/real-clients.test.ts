@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { Aptos, AptosApiError, AptosConfig, getAptosFullNode, Network } from '@aptos-labs/ts-sdk'
 import { openSource } from '@ledger-state/feed'
 import { createHttpServer } from '@ledger-state/http'
+import { ingestSource } from '@ledger-state/ingest'
 import { createLedger } from '@ledger-state/ledger'
 import { openStateEngine } from '@ledger-state/state-engine'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasSharedData, sharedPath } from '../../../testing/shared-data.ts'
-import { ingestSource } from './ingest-source.js'
 
 // The SDK as its users have it, pointed at our address and at nothing else of ours.
 

@@ -5,11 +5,11 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type StandInNode, startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
+import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { eventually, NodeProcess } from '../../../testing/node-process.ts'
-import { hasSharedData, sharedPath } from '../../../testing/shared-data.ts'
-import { type StandInNode, startStandInNode } from '../../../testing/stand-in-node.ts'
-import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '../../../testing/synthetic-chain.ts'
+import { eventually, NodeProcess } from '../testing/node-process.ts'
 
 const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const KILLS = process.env.CI ? 50 : 8

@@ -1,6 +1,5 @@
-import { isUtf8 } from 'node:buffer'
 import { ADDRESS_LENGTH, addressToShortHex, type ByteReader } from '@ledger-state/core'
-import { readTypeTag, type TypeTag, typeTagToText } from '@ledger-state/type-tag'
+import { readName, readTypeTag, type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 import type { JsonPrinter } from './json-decoder.js'
 import type { JsonTextWriter } from './json-text-writer.js'
 import { type Layout, type LayoutField, MAX_LAYOUT_DEPTH } from './layout.js'
@@ -129,13 +128,6 @@ function readFields(reader: ByteReader, depth: number): LayoutField[] {
   const fields: LayoutField[] = []
   for (let at = 0; at < count; at++) fields.push({ name: `_${at}`, layout: readLayout(reader, depth + 1) })
   return fields
-}
-
-function readName(reader: ByteReader): string {
-  const start = reader.offset
-  const bytes = reader.readByteString()
-  if (!isUtf8(bytes)) throw reader.fault('a name that is not UTF-8', start)
-  return bytes.toString('utf8')
 }
 
 function bitCount(mask: bigint): number {

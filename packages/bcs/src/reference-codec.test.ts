@@ -1,7 +1,7 @@
 import { ByteWriter, isLedgerStateError } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { referenceBytesToJson } from '../../../testing/reference-codec.ts'
+import { referenceBytesToJson } from '../testing/reference-codec.ts'
 import { codecOf } from './codec.js'
 import { INTEGER_WIDTH, type Layout } from './layout.js'
 import type { MoveValue } from './move-value.js'

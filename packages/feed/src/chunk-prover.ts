@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { type ErrorCode, type ErrorFields, LedgerStateError } from '@ledger-state/core'
+import { type ErrorFields, LedgerStateError } from '@ledger-state/core'
 import {
   type ProvenTransactions,
   proveStateChunk,
@@ -31,7 +31,7 @@ export type ProofJob =
 
 export type ProofReply =
   | { readonly result: ProvenTransactions | Uint8Array }
-  | { readonly failure: { readonly code: ErrorCode; readonly message: string; readonly fields: ErrorFields } }
+  | { readonly failure: { readonly code: string; readonly message: string; readonly fields: ErrorFields } }
   | { readonly crash: unknown }
 
 const WORKER_FILE = new URL('./chunk-prover-worker.js', import.meta.url)

@@ -1,16 +1,12 @@
 import { Buffer } from 'node:buffer'
-import { ByteWriter, parseAddress } from '@ledger-state/core'
-import { writeStructTag } from '@ledger-state/type-tag'
+import { parseAddress } from '@ledger-state/core'
+import { resourceKey } from '@ledger-state/type-tag'
 
 const FRAMEWORK = parseAddress('0x1')
-const ACCESS_PATH = 0
-const PATH_RESOURCE = 1
 
-/** State key, in database form, of a framework resource without type arguments that stands at 0x1. */
+/** State key of a framework resource without type arguments that stands at 0x1. */
 function frameworkResourceKey(module: string, name: string): Buffer {
-  const path = new ByteWriter().u8(PATH_RESOURCE)
-  writeStructTag(path, { kind: 'struct', address: FRAMEWORK, module, name, typeArguments: [] })
-  return Buffer.from(new ByteWriter().u8(ACCESS_PATH).bytes(FRAMEWORK).byteString(path.toBytes()).toBytes())
+  return Buffer.from(resourceKey(FRAMEWORK, { kind: 'struct', address: FRAMEWORK, module, name, typeArguments: [] }))
 }
 
 /** u8 id. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { isLedgerStateError } from '@ledger-state/core'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hasSharedData, sharedPath } from '../../../testing/shared-data.ts'
-import { SYNTHETIC_CHAIN_ID, SyntheticChain } from '../../../testing/synthetic-chain.ts'
+import { SYNTHETIC_CHAIN_ID, SyntheticChain } from '../testing/synthetic-chain.ts'
 import { parseGenesis, proveGenesis } from './genesis.js'
 import { LedgerHasher } from './ledger-hasher.js'
 

@@ -1,7 +1,7 @@
 import type { VersionWrites } from '@ledger-state/core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type StandInNode, sendError, startStandInNode } from '../../../testing/stand-in-node.ts'
-import { restPage, SYNTHETIC_CHAIN_ID, SyntheticChain } from '../../../testing/synthetic-chain.ts'
+import { type StandInNode, sendError, startStandInNode } from '../testing/stand-in-node.ts'
+import { restPage, SYNTHETIC_CHAIN_ID, SyntheticChain } from '../testing/synthetic-chain.ts'
 import { openSource } from './open-source.js'
 import type { Reading, SourceOptions } from './source.js'
 

@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer'
 import { ByteReader } from '@ledger-state/core'
-import { readStateKey, skipStateValueMetadata } from './write-set.js'
+import { readStateKey } from '@ledger-state/type-tag'
+import { skipStateValueMetadata } from './write-set.js'
 
 export interface StateRecord {
   /** In database form. */

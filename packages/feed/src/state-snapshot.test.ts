@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '../../../testing/synthetic-chain.ts'
+import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '../testing/synthetic-chain.ts'
 import { openSource } from './open-source.js'
 import type { StatePart } from './source.js'
 

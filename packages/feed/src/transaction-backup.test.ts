@@ -3,14 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { VersionWrites } from '@ledger-state/core'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { hasSharedData, sharedPath } from '../../../testing/shared-data.ts'
-import {
-  type ExpectedVersion,
-  SYNTHETIC_CHAIN_ID,
-  SyntheticChain,
-  writeBackup,
-} from '../../../testing/synthetic-chain.ts'
+import { type ExpectedVersion, SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '../testing/synthetic-chain.ts'
 import { openSource } from './open-source.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
 

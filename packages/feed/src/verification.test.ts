@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { SyntheticChain, writeBackup } from '../../../testing/synthetic-chain.ts'
+import { SyntheticChain, writeBackup } from '../testing/synthetic-chain.ts'
 import { openSource } from './open-source.js'
 
 const chain = new SyntheticChain({ blocks: 40 })

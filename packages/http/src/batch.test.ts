@@ -1,6 +1,7 @@
 import { hexToBytes, parseAddress, type StateReader } from '@ledger-state/core'
-import { createLedger, tableItemKey } from '@ledger-state/ledger'
+import { createLedger } from '@ledger-state/ledger'
 import { createMemoryEngine } from '@ledger-state/state-engine'
+import { tableItemKey } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
 import { createHttpServer } from './create-http-server.js'
 

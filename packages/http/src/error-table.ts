@@ -1,4 +1,4 @@
-import { type ErrorCode, isLedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError } from '@ledger-state/core'
 
 /** Codes of the published list that these operations answer with. */
 type WireCode =
@@ -21,7 +21,7 @@ const badInput: ErrorAnswer = { status: 400, wireCode: 'invalid_input' }
 const storedDataFault: ErrorAnswer = { status: 500, wireCode: 'internal_error' }
 
 /** What a fault is to a client. A code that is not listed is our own: 500, and its message stays with us. */
-const ANSWERS: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
+const ANSWERS: Readonly<Record<string, ErrorAnswer | undefined>> = {
   invalid_request: badRequest,
   invalid_json: badRequest,
   invalid_type_tag: badInput,

@@ -7,7 +7,7 @@ import {
   jsonValueToText,
   parseJson,
 } from '@ledger-state/bcs'
-import { clip, hexToBytes, LedgerStateError, LruMap, parseAddress, parseU64 } from '@ledger-state/core'
+import { clip, hexToBytes, LedgerStateError, parseAddress, parseU64, SizedCache } from '@ledger-state/core'
 import { type Asset, parseAsset } from '@ledger-state/ledger'
 import { parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
 
@@ -106,7 +106,7 @@ export function parseAssetMember(members: JsonObject, name: string, type: string
 }
 
 /** Clients ask for few types many times, and a tag that was seen finds its codec faster. */
-const PARSED_TYPES = new LruMap<string, TypeTag>(1_024)
+const PARSED_TYPES = new SizedCache<string, TypeTag>(1 << 20)
 
 /** @throws `invalid_type_tag` that names the member */
 export function parseTypeMember(member: string, text: string): TypeTag {
@@ -114,7 +114,7 @@ export function parseTypeMember(member: string, text: string): TypeTag {
   if (known) return known
   try {
     const tag = parseTypeTag(text)
-    PARSED_TYPES.set(text, tag)
+    PARSED_TYPES.set(text, tag, 256 + 4 * text.length)
     return tag
   } catch (error) {
     if (!(error instanceof LedgerStateError)) throw error

@@ -8,20 +8,27 @@ import {
   clip,
   isLedgerStateError,
   LedgerStateError,
-  LruMap,
   parseAddress,
+  SizedCache,
   U64_MAX,
 } from '@ledger-state/core'
-import { parseStructTag, readStructTag, type StructTag, writeStructTag } from '@ledger-state/type-tag'
+import {
+  parseStructTag,
+  readStructTag,
+  resourceGroupKey,
+  resourceKey,
+  STATE_KEY_ADDRESS_AT,
+  type StructTag,
+  writeStructTag,
+} from '@ledger-state/type-tag'
 import { type NumberedAsset, PrimaryStoreAddresses, pairedMetadataAddress } from './derived-address.js'
-import { KEY_ADDRESS_AT, resourceGroupKey, resourceKey } from './state-key.js'
 
 /** What a balance is asked of: a coin type, or a fungible asset by the address of its metadata. */
 export type Asset =
   | { readonly kind: 'coin'; readonly coin: StructTag }
   | { readonly kind: 'fungibleAsset'; readonly metadata: Uint8Array }
 
-const PARSED_ASSETS = new LruMap<string, Asset>(1_024)
+const PARSED_ASSETS = new SizedCache<string, Asset>(1 << 20)
 
 /**
  * Reads an asset type: an address, with or without `0x`, or else the struct tag of a coin.
@@ -31,7 +38,7 @@ export function parseAsset(text: string): Asset {
   const known = PARSED_ASSETS.get(text)
   if (known) return known
   const asset = parseUnknownAsset(text)
-  PARSED_ASSETS.set(text, asset)
+  PARSED_ASSETS.set(text, asset, 256 + 4 * text.length)
   return asset
 }
 
@@ -74,10 +81,10 @@ const PRIMARY_STORE_ADDRESSES = new PrimaryStoreAddresses()
 export function readBalance(view: StateView, owner: Uint8Array, asset: Asset): bigint {
   const keys = assetKeys(asset)
   const { coinStore } = keys
-  PRIMARY_STORE_ADDRESSES.write(owner, keys, PRIMARY_STORE_KEY, KEY_ADDRESS_AT)
+  PRIMARY_STORE_ADDRESSES.write(owner, keys, PRIMARY_STORE_KEY, STATE_KEY_ADDRESS_AT)
   const fungible = readPrimaryStore(view, PRIMARY_STORE_KEY)
   if (coinStore === undefined) return fungible
-  coinStore.set(owner, KEY_ADDRESS_AT)
+  coinStore.set(owner, STATE_KEY_ADDRESS_AT)
   const sum = readCoinStore(view, owner, coinStore) + fungible
   if (sum <= U64_MAX) return sum
   const message = `the coin balance and the fungible asset balance of ${addressToShortHex(owner)} add up to ${sum}, above 2^64 - 1`
@@ -130,7 +137,7 @@ function readPrimaryStore(view: StateView, stateKey: Uint8Array): bigint {
   const members = group && readGroupMembers(group, FUNGIBLE_STORE, CONCURRENT_BALANCE)
   const store = members?.get(FUNGIBLE_STORE)
   if (!store) return 0n
-  const address = stateKey.subarray(KEY_ADDRESS_AT, KEY_ADDRESS_AT + ADDRESS_LENGTH)
+  const address = stateKey.subarray(STATE_KEY_ADDRESS_AT, STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH)
   // metadata address, balance u64, frozen bool
   const balance = readStored('FungibleStore', address, store, (reader) => {
     reader.skip(ADDRESS_LENGTH)

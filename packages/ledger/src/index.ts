@@ -1,4 +1,3 @@
 export { type Asset, parseAsset } from './balance.js'
 export { pairedMetadataAddress, primaryStoreAddress } from './derived-address.js'
 export { createLedger, type Ledger, type LedgerState, type TableItem, type TableItemRequest } from './ledger.js'
-export { moduleKey, resourceGroupKey, resourceKey, tableItemKey } from './state-key.js'

@@ -3,13 +3,20 @@ import { ByteWriter, bytesToHex, hexToBytes, parseAddress, type Write } from '@l
 import { openSource } from '@ledger-state/feed'
 import { ABILITY, type MoveModule, writeModule } from '@ledger-state/move-module'
 import { createMemoryEngine } from '@ledger-state/state-engine'
-import { parseStructTag, parseTypeTag, writeStructTag } from '@ledger-state/type-tag'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import {
+  moduleKey,
+  parseStructTag,
+  parseTypeTag,
+  resourceGroupKey,
+  resourceKey,
+  tableItemKey,
+  writeStructTag,
+} from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
-import { hasSharedData, sharedPath } from '../../../testing/shared-data.ts'
 import { parseAsset } from './balance.js'
 import { pairedMetadataAddress, primaryStoreAddress } from './derived-address.js'
 import { createLedger } from './ledger.js'
-import { moduleKey, resourceGroupKey, resourceKey, tableItemKey } from './state-key.js'
 
 const HOME = parseAddress('0xcafe')
 const HANDLE = parseAddress('0x7ab1e')

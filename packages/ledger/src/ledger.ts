@@ -1,9 +1,8 @@
 import { type Codec, type JsonValue, jsonValueToText } from '@ledger-state/bcs'
 import type { LedgerInfo, StateReader, StateView } from '@ledger-state/core'
 import { addressToShortHex, bytesToHex, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
-import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
+import { type TypeTag, tableItemKey, typeTagToText } from '@ledger-state/type-tag'
 import { type Asset, readBalance } from './balance.js'
-import { tableItemKey } from './state-key.js'
 import { TypeResolver } from './type-resolver.js'
 
 export interface TableItemRequest {

@@ -1,9 +1,8 @@
 import { type Codec, codecOf } from '@ledger-state/bcs'
 import type { StateView } from '@ledger-state/core'
-import { addressToShortHex, LruMap } from '@ledger-state/core'
+import { addressToShortHex, SizedCache } from '@ledger-state/core'
 import { layoutOf, type ModuleId, type MoveModule, readModule } from '@ledger-state/move-module'
-import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
-import { moduleKey } from './state-key.js'
+import { moduleKey, type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 
 interface Dependency {
   readonly key: Uint8Array
@@ -32,8 +31,8 @@ const CACHED_MODULES = 1_024
  */
 export class TypeResolver {
   readonly #byTag = new WeakMap<TypeTag, CachedType[]>()
-  readonly #types = new LruMap<string, CachedType[]>(CACHED_TYPES)
-  readonly #modules = new LruMap<string, MoveModule>(CACHED_MODULES)
+  readonly #types = new SizedCache<string, CachedType[]>(CACHED_TYPES)
+  readonly #modules = new SizedCache<string, MoveModule>(CACHED_MODULES)
 
   /** @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`, `invalid_module` */
   resolve(tag: TypeTag, view: StateView): Codec {
@@ -54,7 +53,7 @@ export class TypeResolver {
     if (known) return known
     const text = typeTagToText(tag)
     const states = this.#types.get(text) ?? []
-    this.#types.set(text, states)
+    this.#types.set(text, states, 1)
     this.#byTag.set(tag, states)
     return states
   }
@@ -79,7 +78,7 @@ export class TypeResolver {
     const known = this.#modules.get(nameAtVersion)
     if (known) return known
     const module = readModule(bytes)
-    this.#modules.set(nameAtVersion, module)
+    this.#modules.set(nameAtVersion, module, 1)
     return module
   }
 }

@@ -4,11 +4,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { differences, KNOWN_CHAIN, knownVersion } from '../testing/known-ledger.ts'
-import type { FailurePoint } from './failure-points.js'
-import { STORE_FILE } from './lmdb-store.js'
+import { STORE_FILE } from './lmdb/lmdb-store.js'
 import { openStateEngine, openStateEngineReader } from './open-state-engine.js'
+import type { FailurePoint } from './write/failure-points.js'
 
 let path: string
 beforeEach(() => {
@@ -24,7 +25,9 @@ const CRASHES = process.env.CI ? 200 : 30
 /** Runs the writer until it is gone; the versions that it acknowledged. */
 async function runWriter(args: readonly string[], killAfterMs?: number): Promise<bigint | undefined> {
   const script = fileURLToPath(new URL('../testing/crash-writer.ts', import.meta.url))
-  const child: ChildProcess = spawn(process.execPath, [script, path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child: ChildProcess = spawn(process.execPath, [...SOURCE_OPTIONS, script, path, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   let output = ''
   child.stdout!.on('data', (chunk) => {
     if (output === '' && killAfterMs !== undefined) setTimeout(() => child.kill('SIGKILL'), killAfterMs)
@@ -198,7 +201,8 @@ describe('two reader processes under a writer and a pruner', () => {
       )
     await commit()
     const script = fileURLToPath(new URL('../testing/checking-reader.ts', import.meta.url))
-    const readers = [fork(script, [path]), fork(script, [path])]
+    const startReader = () => fork(script, [path], { execArgv: [...SOURCE_OPTIONS] })
+    const readers = [startReader(), startReader()]
     const results = readers.map((reader) => once(reader, 'message'))
     const until = performance.now() + seconds * 1_000
     while (performance.now() < until) {

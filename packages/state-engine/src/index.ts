@@ -7,10 +7,10 @@ export type {
   VersionWrites,
   Write,
 } from '@ledger-state/core'
-export type { CheckOptions, CheckReport } from './check-store.js'
-export { importState } from './import-state.js'
-export type { Durability } from './lmdb-store.js'
-export { createMemoryEngine } from './memory-engine.js'
+export type { Durability } from './lmdb/lmdb-store.js'
+export { isSmallBesideMemory } from './lmdb/read-ahead.js'
+export type { CheckOptions, CheckReport } from './maintain/check-store.js'
+export type { StoreStats } from './maintain/store-stats.js'
 export {
   type LmdbEngineReader,
   openStateEngine,
@@ -19,6 +19,7 @@ export {
   type StateEngineOptions,
   type WriterOptions,
 } from './open-state-engine.js'
+export { createMemoryEngine } from './port/memory-engine.js'
 export type {
   Block,
   CommitOptions,
@@ -33,7 +34,6 @@ export type {
   StateImport,
   StateWriter,
   StoreBase,
-} from './ports.js'
-export { isSmallBesideMemory } from './read-ahead.js'
-export type { StoreStats } from './store-stats.js'
-export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './validate-batch.js'
+} from './port/ports.js'
+export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './port/validate-batch.js'
+export { importState } from './write/import-state.js'

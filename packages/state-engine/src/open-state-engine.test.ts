@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { VersionWrites, Write } from '@ledger-state/core'
+import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { STORE_FILE } from './lmdb-store.js'
+import { STORE_FILE } from './lmdb/lmdb-store.js'
 import { openStateEngine, openStateEngineReader, type StateEngine } from './open-state-engine.js'
 
 let path: string
@@ -74,7 +75,7 @@ describe('openStateEngine', () => {
     'reports a full disk (here a limit on file sizes) and stays as it was',
     () => {
       const write = `
-      const { openStateEngine } = await import(${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)})
+      const { openStateEngine } = await import(${JSON.stringify(new URL('./index.ts', import.meta.url).href)})
       const engine = openStateEngine({ path: ${JSON.stringify(path)} })
       const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
       const commit = (version, key, value) =>
@@ -85,7 +86,7 @@ describe('openStateEngine', () => {
       await commit(1n, 'k', Buffer.from('w'))
       console.log(engine.ledger.latestVersion, String(engine.at().get(Buffer.from('k'))))
       await engine.close()`
-      const limited = `ulimit -f 2000; exec "$0" --input-type=module -e "$1"`
+      const limited = `ulimit -f 2000; exec "$0" ${SOURCE_OPTIONS.join(' ')} --input-type=module -e "$1"`
       const { stdout } = spawnSync('bash', ['-c', limited, process.execPath, write], { encoding: 'utf8' })
       expect(stdout.trim().split('\n')).toEqual([expect.stringMatching(/^store_f/), '0n undefined v', '1n w'])
     },
@@ -95,11 +96,13 @@ describe('openStateEngine', () => {
     const engine = openStateEngine({ path })
     expect(() => openStateEngine({ path })).toThrow(expect.objectContaining({ code: 'store_locked' }))
     const open = `
-      const { openStateEngine } = await import(${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)})
+      const { openStateEngine } = await import(${JSON.stringify(new URL('./index.ts', import.meta.url).href)})
       try { await openStateEngine({ path: ${JSON.stringify(path)} }).close(); console.log('opened') }
       catch (error) { console.log(error.code) }`
     const elsewhere = () =>
-      spawnSync(process.execPath, ['--input-type=module', '-e', open], { encoding: 'utf8' }).stdout.trim()
+      spawnSync(process.execPath, [...SOURCE_OPTIONS, '--input-type=module', '-e', open], {
+        encoding: 'utf8',
+      }).stdout.trim()
     expect(elsewhere()).toBe('store_locked')
     await engine.close()
     expect(elsewhere()).toBe('opened')
@@ -271,7 +274,7 @@ describe('openStateEngine', () => {
       await root.close()`
     // In another process: this one would keep what it learnt of the file.
     const cwd = fileURLToPath(new URL('..', import.meta.url))
-    expect(spawnSync(process.execPath, ['--input-type=module', '-e', write], { cwd }).status).toBe(0)
+    expect(spawnSync(process.execPath, [...SOURCE_OPTIONS, '--input-type=module', '-e', write], { cwd }).status).toBe(0)
     for (const open of [openStateEngineReader, openStateEngine]) {
       expect(() => open({ path })).toThrow(message)
     }
@@ -300,7 +303,7 @@ describe('openStateEngineReader', () => {
     const engine = openStateEngine({ path })
     await engine.commit([record(0, [[bytes('k'), bytes('v0')]], 0)], CHAIN)
     const watch = `
-      const { openStateEngineReader } = await import(${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)})
+      const { openStateEngineReader } = await import(${JSON.stringify(new URL('./index.ts', import.meta.url).href)})
       const reader = openStateEngineReader({ path: ${JSON.stringify(path)} })
       for (;;) {
         const { latestVersion, oldestVersion } = reader.ledger
@@ -311,7 +314,7 @@ describe('openStateEngineReader', () => {
       }
       await reader.close()`
     const { spawn } = await import('node:child_process')
-    const child = spawn(process.execPath, ['--input-type=module', '-e', watch])
+    const child = spawn(process.execPath, [...SOURCE_OPTIONS, '--input-type=module', '-e', watch])
     let output = ''
     child.stdout.on('data', (chunk) => {
       output += chunk

@@ -3,12 +3,9 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LedgerInfo, VersionWrites } from '@ledger-state/core'
 import { LedgerStateError } from '@ledger-state/core'
-import { applyBatch } from './apply-batch.js'
-import { type CheckOptions, type CheckReport, checkStore } from './check-store.js'
-import { createCommitWatch } from './commit-watch.js'
-import { atFailurePoint } from './failure-points.js'
-import { beginImport } from './import-state.js'
-import { decodeLedgerRecord } from './ledger-record.js'
+import { RecordBuilder } from './bytes/record.js'
+import { decodeLedgerRecord } from './databases/ledger-record.js'
+import { getMark } from './databases/mark.js'
 import {
   type Durability,
   expectStore,
@@ -17,8 +14,12 @@ import {
   LOCK_FILE,
   openLmdbStore,
   withStoreErrors,
-} from './lmdb-store.js'
-import { getMark } from './mark.js'
+} from './lmdb/lmdb-store.js'
+import { runTransaction } from './lmdb/write-transaction.js'
+import { acquireWriterLock } from './lmdb/writer-lock.js'
+import { type CheckOptions, type CheckReport, checkStore } from './maintain/check-store.js'
+import { type StoreStats, storeStats } from './maintain/store-stats.js'
+import { takeSnapshot } from './maintain/take-snapshot.js'
 import type {
   Block,
   CommitOptions,
@@ -31,15 +32,14 @@ import type {
   StateImport,
   StateWriter,
   StoreBase,
-} from './ports.js'
-import { pruneStep, raiseOldest, STEP_RECORDS } from './prune-store.js'
-import { RecordBuilder } from './record.js'
-import { StoreReads } from './store-reads.js'
-import { type StoreStats, storeStats } from './store-stats.js'
-import { takeSnapshot } from './take-snapshot.js'
-import { validateImport } from './validate-batch.js'
-import { runTransaction } from './write-transaction.js'
-import { acquireWriterLock } from './writer-lock.js'
+} from './port/ports.js'
+import { validateImport } from './port/validate-batch.js'
+import { createCommitWatch } from './read/commit-watch.js'
+import { StoreReads } from './read/store-reads.js'
+import { applyBatch } from './write/apply-batch.js'
+import { atFailurePoint } from './write/failure-points.js'
+import { beginImport } from './write/import-state.js'
+import { pruneStep, raiseOldest, STEP_RECORDS } from './write/prune-store.js'
 
 export interface StateEngineOptions {
   /** Folder of the store; the writer makes it where it is missing. */

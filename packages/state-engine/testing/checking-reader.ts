@@ -1,6 +1,6 @@
 // Reads the known ledger in a process of its own until it is told to stop, and checks every answer.
 import { isLedgerStateError } from '@ledger-state/core'
-import { openStateEngineReader } from '../dist/index.js'
+import { openStateEngineReader } from '../src/index.js'
 import { differences } from './known-ledger.ts'
 
 const [path] = process.argv.slice(2) as [string]

@@ -1,7 +1,8 @@
 // Commits and prunes the known ledger until it is killed, or until it reaches a failure point so many times and kills
 // itself. Says each latest version that was acknowledged.
-import { setFailurePointHandler } from '../dist/failure-points.js'
-import { importState, openStateEngine } from '../dist/index.js'
+
+import { importState, openStateEngine } from '../src/index.js'
+import { setFailurePointHandler } from '../src/write/failure-points.js'
 import { KNOWN_CHAIN, knownVersion } from './known-ledger.ts'
 
 const [path, killAt, times] = process.argv.slice(2) as [string, string?, string?]

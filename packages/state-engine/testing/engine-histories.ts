@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { isLedgerStateError, U64_MAX, type VersionWrites } from '@ledger-state/core'
 import fc from 'fast-check'
 import type { StateEngine } from '../src/open-state-engine.ts'
-import type { StateWriter } from '../src/ports.ts'
+import type { StateWriter } from '../src/port/ports.ts'
 
-type FailurePoint = import('../src/failure-points.ts').FailurePoint
+type FailurePoint = import('../src/write/failure-points.ts').FailurePoint
 
 export interface HistoryParts {
   createModel(): StateWriter

@@ -1,5 +1,17 @@
 export { MAX_TYPE_NESTING, MAX_TYPE_TEXT_LENGTH, parseStructTag, parseTypeTag } from './parse-type-tag.js'
 export {
+  accountKeyPrefix,
+  decodeStateKey,
+  moduleKey,
+  readStateKey,
+  resourceGroupKey,
+  resourceKey,
+  STATE_KEY_ADDRESS_AT,
+  type StateKey,
+  tableItemKey,
+  tableKeyPrefix,
+} from './state-key.js'
+export {
   type FunctionSlot,
   type FunctionTag,
   isStructTag,
@@ -13,4 +25,4 @@ export {
   typeTagToText,
   type VectorTag,
 } from './type-tag.js'
-export { readStructTag, readTypeTag, writeStructTag, writeTypeTag } from './type-tag-bcs.js'
+export { readName, readStructTag, readTypeTag, writeStructTag, writeTypeTag } from './type-tag-bcs.js'

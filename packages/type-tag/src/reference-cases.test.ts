@@ -1,6 +1,6 @@
+import { referenceCases } from '@ledger-state/testing/reference-cases'
+import { hasSharedData } from '@ledger-state/testing/shared-data'
 import { describe, expect, it } from 'vitest'
-import { referenceCases } from '../../../testing/reference-cases.ts'
-import { hasSharedData } from '../../../testing/shared-data.ts'
 import { parseTypeTag } from './parse-type-tag.js'
 import { typeTagToText } from './type-tag.js'
 

@@ -104,7 +104,8 @@ function readList<T>(reader: ByteReader, readItem: () => T): T[] {
   return items
 }
 
-function readName(reader: ByteReader): string {
+/** A length, then so many bytes of UTF-8. @throws `invalid_bcs` */
+export function readName(reader: ByteReader): string {
   const start = reader.offset
   const bytes = reader.readByteString()
   if (!isUtf8(bytes)) throw reader.fault('a name that is not UTF-8', start)

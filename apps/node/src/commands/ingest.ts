@@ -2,10 +2,9 @@ import { parseU64 } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
 import type { Command } from '../command-line.js'
 import { ingestSettings, settings } from '../config/settings.js'
-import { ingestInto, parseIngestSettings } from '../ingest-into.js'
+import { ingestInto, parseIngestSettings, proveSource } from '../ingest-into.js'
 import { option, switchOption, usageError } from '../option.js'
 import { stopSignal } from '../stop-signal.js'
-import { verifySource } from '../verify-source.js'
 
 const fromOption = option('from', 'VERSION', 'first version to take in, for an empty store', parseU64)
 const toOption = option('to', 'VERSION', 'last version to take in', parseU64)
@@ -34,13 +33,13 @@ export const ingestCommand: Command = {
   async run(input) {
     const told = parseIngestSettings(input)
     const [from, to] = [input.get(fromOption), input.get(toOption)]
-    if (from !== undefined && to !== undefined && from > to) throw usageError(`--from ${from} is behind --to ${to}`)
+    if (from !== undefined && to !== undefined && from > to) throw usageError(`--from ${from} is above --to ${to}`)
     const isDryRun = input.get(dryRunOption)
     const dataDir = input.get(settings.dataDir)
     if (!isDryRun && dataDir === undefined) throw usageError('ingest: --data-dir DIR is missing')
     const signal = stopSignal()
     const source = await openSource(input.argument('SOURCE'), { ...told.source, follow: input.get(followOption) })
-    if (isDryRun) await verifySource(source, { from, to, signal })
+    if (isDryRun) await proveSource(source, { from, to, signal })
     else await ingestInto(dataDir!, source, { ...told, from, to, signal })
   },
 }

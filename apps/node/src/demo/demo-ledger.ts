@@ -1,16 +1,18 @@
 import { type Codec, codecOf, parseJson } from '@ledger-state/bcs'
 import { addressToLongHex, ByteWriter, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
 import type { LedgerSource } from '@ledger-state/feed'
+import { pairedMetadataAddress, primaryStoreAddress } from '@ledger-state/ledger'
+import { layoutOf } from '@ledger-state/move-module'
 import {
   moduleKey,
-  pairedMetadataAddress,
-  primaryStoreAddress,
+  parseStructTag,
+  parseTypeTag,
   resourceGroupKey,
   resourceKey,
+  type StructTag,
   tableItemKey,
-} from '@ledger-state/ledger'
-import { layoutOf } from '@ledger-state/move-module'
-import { parseStructTag, parseTypeTag, type StructTag, writeStructTag } from '@ledger-state/type-tag'
+  writeStructTag,
+} from '@ledger-state/type-tag'
 import {
   ACCOUNTS,
   APTOS_COIN,

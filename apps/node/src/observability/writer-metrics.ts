@@ -1,5 +1,5 @@
+import type { IngestObserver } from '@ledger-state/ingest'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { IngestObserver } from '../ingest-source.js'
 import { registerProcessMetrics } from './process-metrics.js'
 
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]

@@ -1,4 +1,4 @@
-import type { ErrorCode, LedgerInfo } from '@ledger-state/core'
+import type { LedgerInfo } from '@ledger-state/core'
 import type { MetricSnapshot } from '../observability/merge-metrics.js'
 
 /** What a process tells its supervisor. */
@@ -12,7 +12,7 @@ export type ProcessMessage =
   | {
       /** Its last words. */
       readonly type: 'failed'
-      readonly code: ErrorCode | undefined
+      readonly code: string | undefined
       readonly message: string
     }
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ErrorCode, LedgerInfo } from '@ledger-state/core'
+import type { LedgerInfo } from '@ledger-state/core'
 import type { Logger } from 'pino'
 import { type MetricSnapshot, retireMetrics } from '../observability/merge-metrics.js'
 import { type ProcessMessage, TAKE_CONNECTION } from './messages.js'
@@ -26,11 +26,11 @@ export interface ProcessPlan {
   /** Longest pause before it is started again; pauses double. */
   readonly longestPauseMs: number
   /** Faults that starting again does not mend. */
-  readonly isFinal: (code: ErrorCode | undefined) => boolean
+  readonly isFinal: (code: string | undefined) => boolean
   /** It began to work. */
   readonly onUp?: () => void
   /** It gave up, for such a fault. */
-  readonly onGivenUp?: (code: ErrorCode, message: string) => void
+  readonly onGivenUp?: (code: string, message: string) => void
 }
 
 /** What it is doing: `waiting` to be started again, `given-up` for a fault that stays. */

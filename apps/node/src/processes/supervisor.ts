@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { type ErrorCode, isLedgerStateError, type LedgerInfo, LedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError, type LedgerInfo, LedgerStateError } from '@ledger-state/core'
 import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import { Counter, Gauge, Registry } from 'prom-client'
@@ -20,7 +20,7 @@ const LONGEST_READER_PAUSE_MS = 2_000
 const LONGEST_WRITER_PAUSE_MS = 30_000
 
 /** Faults of a writer that may pass: another writer, a full disk, a source that is not there. */
-const PASSING: readonly (ErrorCode | undefined)[] = [
+const PASSING: readonly (string | undefined)[] = [
   undefined,
   'source_failed',
   'store_locked',
@@ -31,7 +31,7 @@ const PASSING: readonly (ErrorCode | undefined)[] = [
 ]
 
 /** Faults of the store that a reader which begins meets, and that another will meet as well. */
-const UNREADABLE: readonly (ErrorCode | undefined)[] = ['store_corrupt', 'store_format']
+const UNREADABLE: readonly (string | undefined)[] = ['store_corrupt', 'store_format']
 
 const STATES: readonly ProcessState[] = ['starting', 'up', 'waiting', 'given-up']
 

@@ -2,12 +2,11 @@
 import { setPriority } from 'node:os'
 import { isLedgerStateError } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
+import { ingestSource, PRUNE_TURN_ENTRIES, pruneTurn } from '@ledger-state/ingest'
 import { openStateEngine, type StateEngine } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
-import { ingestSource } from '../ingest-source.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createWriterMetrics, type WriterMetrics } from '../observability/writer-metrics.js'
-import { PRUNE_TURN_ENTRIES, pruneTurn } from '../prune-turn.js'
 import { aborted, failProcess, startReports, stopOrder } from './child.js'
 
 export interface WriterSettings {

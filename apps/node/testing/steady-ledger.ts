@@ -1,0 +1,224 @@
+// A ledger without end, made up as it is asked for, of which every right answer is known without keeping any: each
+// version writes the next few of a ring of table items, and a balance.
+import { createHash } from 'node:crypto'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { ByteWriter } from '@ledger-state/core'
+import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
+
+export const STEADY_CHAIN_ID = 77
+export const BLOCK_VERSIONS = 5
+
+const HANDLE = Buffer.alloc(32, 0x7a)
+export const STEADY_HANDLE = `0x${HANDLE.toString('hex')}`
+export const STEADY_COIN = '0x1::aptos_coin::AptosCoin'
+const COIN_STORE = parseStructTag(`0x1::coin::CoinStore<${STEADY_COIN}>`)
+const FRAMEWORK = Buffer.alloc(32)
+FRAMEWORK[31] = 1
+
+const KEYS = 2_000
+const WRITES_A_VERSION = 8
+const ACCOUNTS = 50
+const START_USEC = 1_700_000_000_000_000n
+
+/** Spreads numbers over 32 bits. */
+function mix(value: number): number {
+  let mixed = Math.imul(value ^ (value >>> 16), 0x45d9f3b)
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x45d9f3b)
+  return (mixed ^ (mixed >>> 16)) >>> 0
+}
+
+function u64(value: bigint | number): Buffer {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64LE(BigInt(value))
+  return bytes
+}
+
+/** Writes are numbered through all versions; each writes the next key of the ring, or deletes it. */
+const valueOfWrite = (number: number): bigint | undefined =>
+  mix(number) % 7 === 0 ? undefined : BigInt(mix(number + 1)) * 1_000_003n
+
+const balanceAt = (version: number): bigint => BigInt(mix(version + 17))
+const accountOf = (version: number): number => version % ACCOUNTS
+
+export interface SteadyQuestion {
+  readonly kind: 'item' | 'raw_item' | 'balance'
+  /** Of the key, or the account. */
+  readonly index: number
+  readonly version: number
+}
+
+export function randomQuestion(version: number, random = Math.random): SteadyQuestion {
+  const kind = (['item', 'raw_item', 'balance'] as const)[Math.floor(random() * 3)]!
+  return { kind, index: Math.floor(random() * (kind === 'balance' ? ACCOUNTS : KEYS)), version }
+}
+
+export function accountAddress(index: number): string {
+  return `0x${addressBytes(index).toString('hex')}`
+}
+
+function addressBytes(index: number): Buffer {
+  return Buffer.concat([Buffer.alloc(24, 0xac), u64(index)])
+}
+
+/** What the answer to a question has to be: a value, or undefined for a table item that is not there. */
+export function steadyAnswer({ kind, index, version }: SteadyQuestion): bigint | undefined {
+  if (kind === 'balance') {
+    const written = version - ((((version - index) % ACCOUNTS) + ACCOUNTS) % ACCOUNTS)
+    return written < 0 ? 0n : balanceAt(written)
+  }
+  const newest = version * WRITES_A_VERSION + WRITES_A_VERSION - 1
+  const number = newest - ((((newest - index) % KEYS) + KEYS) % KEYS)
+  return number < 0 ? undefined : valueOfWrite(number)
+}
+
+/** The question as a request. */
+export function questionToRequest(address: string, { kind, index, version }: SteadyQuestion): [string, RequestInit] {
+  const query = `?ledger_version=${version}`
+  if (kind === 'balance') return [`${address}/v1/accounts/${accountAddress(index)}/balance/${STEADY_COIN}${query}`, {}]
+  const body =
+    kind === 'item'
+      ? { key_type: 'u64', value_type: 'u64', key: String(index) }
+      : { key: `0x${u64(index).toString('hex')}` }
+  return [
+    `${address}/v1/tables/${STEADY_HANDLE}/${kind}${query}`,
+    { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
+  ]
+}
+
+/** The answer of a node to a question, as `steadyAnswer` has it. */
+export function parseAnswer({ kind }: SteadyQuestion, status: number, body: Buffer): bigint | undefined | 'error' {
+  if (status === 404 && /table_item_not_found/.test(body.toString('latin1'))) return undefined
+  if (status !== 200) return 'error'
+  if (kind === 'raw_item') return body.length === 8 ? body.readBigUInt64LE() : 'error'
+  const text = /^"?(\d+)"?$/.exec(body.toString('latin1'))?.[1]
+  return text === undefined ? 'error' : BigInt(text)
+}
+
+const writesOf = (version: number): [bcsKey: Uint8Array, value: Uint8Array | undefined][] => {
+  const writes: [Uint8Array, Uint8Array | undefined][] = []
+  for (let at = 0; at < WRITES_A_VERSION; at++) {
+    const number = version * WRITES_A_VERSION + at
+    const value = valueOfWrite(number)
+    const item = new ByteWriter()
+      .u8(1)
+      .bytes(HANDLE)
+      .byteString(u64(number % KEYS))
+    writes.push([item.toBytes(), value === undefined ? undefined : u64(value)])
+  }
+  const store = new ByteWriter()
+    .u64(balanceAt(version))
+    .bool(false)
+    .bytes(Buffer.alloc(2 * 48))
+    .toBytes()
+  writes.push([resourceKey(addressBytes(accountOf(version)), COIN_STORE), store])
+  if (version === 0) {
+    writes.push([framework('chain_id', 'ChainId'), Uint8Array.of(STEADY_CHAIN_ID)])
+    writes.push([framework('reconfiguration', 'Configuration'), Buffer.concat([u64(1), u64(0)])])
+  }
+  if (startsBlock(version)) {
+    writes.push([framework('block', 'BlockResource'), Buffer.concat([u64(heightAt(version)), u64(0), u64(0)])])
+    writes.push([framework('timestamp', 'CurrentTimeMicroseconds'), u64(timeAt(version))])
+  }
+  return writes
+}
+
+const startsBlock = (version: number): boolean => version === 0 || version % BLOCK_VERSIONS === 1
+const heightAt = (version: number): number => Math.ceil(version / BLOCK_VERSIONS)
+const timeAt = (version: number): bigint => (version === 0 ? 0n : START_USEC + BigInt(heightAt(version)) * 250_000n)
+
+function framework(module: string, name: string): Uint8Array {
+  return resourceKey(FRAMEWORK, parseStructTag(`0x1::${module}::${name}`))
+}
+
+function writeSetOf(version: number): Uint8Array {
+  const writes = writesOf(version)
+  const writer = new ByteWriter().u8(0).uleb128(writes.length)
+  for (const [key, value] of writes) {
+    writer.bytes(key)
+    if (value) writer.u8(1).byteString(value)
+    else writer.u8(2)
+  }
+  return writer.toBytes()
+}
+
+function transactionOf(version: number, writeSet: Uint8Array): Uint8Array {
+  if (version === 0) return new ByteWriter().u8(1).u8(0).bytes(writeSet).uleb128(0).toBytes()
+  if (!startsBlock(version)) return new ByteWriter().u8(3).bytes(Buffer.alloc(32, 1)).toBytes()
+  const metadata = new ByteWriter()
+    .u8(2)
+    .bytes(Buffer.alloc(32, 2))
+    .u64(1n)
+    .u64(BigInt(heightAt(version)))
+  metadata.bytes(Buffer.alloc(32, 3)).byteString(Uint8Array.of(1)).uleb128(0).u64(timeAt(version))
+  return metadata.toBytes()
+}
+
+const HASH_PREFIX = createHash('sha3-256').update('APTOS::Transaction').digest()
+
+function transactionHash(transaction: Uint8Array): Uint8Array {
+  return createHash('sha3-256').update(HASH_PREFIX).update(transaction).digest()
+}
+
+function pageOf(first: number, count: number): Uint8Array {
+  const writer = new ByteWriter().uleb128(count)
+  for (let version = first; version < first + count; version++) {
+    const writeSet = writeSetOf(version)
+    const transaction = transactionOf(version, writeSet)
+    writer.u64(BigInt(version)).bytes(transaction)
+    // Info: V0, gas, success, hashes of which only the first is true, neither state root nor auxiliary hash.
+    writer.u8(0).u64(1n).u8(0).bytes(transactionHash(transaction)).bytes(Buffer.alloc(64)).bool(false).bool(false)
+    writer.uleb128(0).bytes(Buffer.alloc(32)).bytes(writeSet)
+  }
+  return writer.toBytes()
+}
+
+const MOST_ON_A_PAGE = 100
+
+export interface SteadyNode {
+  readonly url: string
+  /** Newest version that it tells of. */
+  latest: number
+  /** While set, requests are taken and never answered. */
+  isStalled: boolean
+  close(): Promise<void>
+}
+
+/** A node with this ledger, which grows as `latest` is raised. Its proofs are void: followers need `--no-verify`. */
+export async function startSteadyNode(port = 0): Promise<SteadyNode> {
+  const server: Server = createServer((request, response) => {
+    if (!node.isStalled) answer(new URL(request.url!, node.url), response)
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const node: SteadyNode = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    latest: 0,
+    isStalled: false,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+  return node
+
+  function answer(url: URL, response: ServerResponse): void {
+    response.setHeader('x-aptos-chain-id', STEADY_CHAIN_ID)
+    response.setHeader('x-aptos-ledger-version', node.latest)
+    if (url.pathname === '/v1') {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ chain_id: STEADY_CHAIN_ID, ledger_version: String(node.latest) }))
+      return
+    }
+    const start = Number(url.searchParams.get('start'))
+    const count = Math.min(MOST_ON_A_PAGE, node.latest - start + 1)
+    if (count <= 0) {
+      response.statusCode = 404
+      response.setHeader('content-type', 'application/json')
+      response.end('{"message":"not there yet","error_code":"version_not_found"}')
+      return
+    }
+    response.setHeader('content-type', 'application/x-bcs')
+    response.end(pageOf(start, count))
+  }
+}

@@ -1,0 +1,535 @@
+// A made-up ledger with all its commitments, and the files and answers in which it is handed on. What is hashed here is
+// hashed in the plainest way, over all leaves at once: an oracle for the incremental trees of the feed.
+import { createHash } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { ByteWriter } from '@ledger-state/core'
+
+export interface SyntheticOptions {
+  readonly blocks?: number
+  readonly salt?: string
+  readonly seed?: number
+}
+
+export interface ExpectedVersion {
+  readonly version: bigint
+  readonly block: { height: bigint; epoch: bigint; timestampUsec: bigint } | undefined
+  /** Keys in database form. */
+  readonly writes: [Uint8Array, Uint8Array | null][]
+}
+
+interface ChainRecord {
+  readonly transaction: Uint8Array
+  readonly info: Uint8Array
+  readonly events: Uint8Array
+  readonly writeSet: Uint8Array
+  /** State behind the version: database key in hex → state value in BCS. */
+  readonly state: ReadonlyMap<string, { key: Uint8Array; bcsKey: Uint8Array; stateValue: Uint8Array }>
+}
+
+export const SYNTHETIC_CHAIN_ID = 42
+const EPOCH_BLOCKS = 7
+const START_USEC = 1_700_000_000_000_000n
+
+export class SyntheticChain {
+  readonly records: ChainRecord[] = []
+  readonly expected: ExpectedVersion[] = []
+  readonly #salt: string
+  readonly #random: () => number
+  #state = new Map<string, { key: Uint8Array; bcsKey: Uint8Array; stateValue: Uint8Array }>()
+  #height = 0n
+  #epoch = 0n
+  #time = 0n
+
+  constructor({ blocks = 30, salt = 'APTOS::', seed = 1 }: SyntheticOptions = {}) {
+    this.#salt = salt
+    this.#random = createRandom(seed)
+    this.#addGenesis()
+    this.extend(blocks)
+  }
+
+  extend(blocks: number): void {
+    for (let block = 0; block < blocks; block++) this.#addBlock()
+  }
+
+  get latestVersion(): bigint {
+    return BigInt(this.records.length - 1)
+  }
+
+  get genesisBlob(): Uint8Array {
+    return this.records[0]!.transaction
+  }
+
+  hash(name: string, ...parts: Uint8Array[]): Buffer {
+    const hash = createHash('sha3-256').update(
+      createHash('sha3-256')
+        .update(this.#salt + name)
+        .digest(),
+    )
+    for (const part of parts) hash.update(part)
+    return hash.digest()
+  }
+
+  leaf(version: number): Buffer {
+    return this.hash('TransactionInfo', this.records[version]!.info)
+  }
+
+  /** Of the ledger that has the first `count` versions. */
+  accumulatorRoot(count = this.records.length): Buffer {
+    return this.#subtree(levels(count), 0, count)
+  }
+
+  /** Left and right siblings of a range of versions in the ledger of all. */
+  rangeSiblings(first: number, last: number): { left: Buffer[]; right: Buffer[] } {
+    const count = this.records.length
+    const [left, right]: [Buffer[], Buffer[]] = [[], []]
+    for (let level = 0; level < levels(count); level++) {
+      const [from, to] = [first >> level, last >> level]
+      if (from % 2 === 1) left.push(this.#subtree(level, from - 1, count))
+      if (to % 2 === 0) right.push(this.#subtree(level, to + 1, count))
+    }
+    return { left, right }
+  }
+
+  ledgerInfo(): Uint8Array {
+    const version = this.latestVersion
+    const writer = new ByteWriter()
+      .u8(0)
+      .u64(this.#epoch)
+      .u64(9n)
+      .bytes(this.hash('Block'))
+      .bytes(this.accumulatorRoot())
+    writer
+      .u64(version)
+      .u64(this.#time)
+      .u8(1)
+      .u64(this.#epoch + 1n)
+      .uleb128(1)
+      .bytes(this.hash('Validator'))
+    writer.byteString(this.hash('PublicKey')).u64(7n)
+    return writer
+      .bytes(this.hash('Consensus'))
+      .byteString(Uint8Array.of(0x80))
+      .u8(1)
+      .byteString(this.hash('Sig'))
+      .toBytes()
+  }
+
+  /** Key hash and entry of each state item behind a version, in the order of the hashes. */
+  stateLeaves(version: number) {
+    return [...this.records[version]!.state.values()]
+      .map((entry) => ({ ...entry, keyHash: this.hash('StateKey', entry.key) }))
+      .sort((a, b) => Buffer.compare(a.keyHash, b.keyHash))
+  }
+
+  stateRoot(version: number): Buffer {
+    return this.#sparse(this.#hashedLeaves(version), 0)
+  }
+
+  /** Siblings to the right of the path of a leaf, the lowest first. */
+  stateRightSiblings(version: number, index: number): Buffer[] {
+    let leaves = this.#hashedLeaves(version)
+    const target = leaves[index]!.keyHash
+    const siblings: Buffer[] = []
+    for (let depth = 0; leaves.length > 1; depth++) {
+      const isRight = (leaf: { keyHash: Buffer }) => bit(leaf.keyHash, depth)
+      const [left, right] = [leaves.filter((leaf) => !isRight(leaf)), leaves.filter(isRight)]
+      if (bit(target, depth)) leaves = right
+      else {
+        siblings.unshift(this.#sparse(right, depth + 1))
+        leaves = left
+      }
+    }
+    return siblings
+  }
+
+  #hashedLeaves(version: number) {
+    return this.stateLeaves(version).map(({ keyHash, stateValue }) => ({
+      keyHash,
+      hash: this.hash('SparseMerkleLeafNode', keyHash, this.hash('StateValue', stateValue)),
+    }))
+  }
+
+  #sparse(leaves: { keyHash: Buffer; hash: Buffer }[], depth: number): Buffer {
+    if (leaves.length === 0) return padded('SPARSE_MERKLE_PLACEHOLDER_HASH')
+    if (leaves.length === 1) return leaves[0]!.hash
+    const left = leaves.filter(({ keyHash }) => !bit(keyHash, depth))
+    const right = leaves.filter(({ keyHash }) => bit(keyHash, depth))
+    return this.hash('SparseMerkleInternal', this.#sparse(left, depth + 1), this.#sparse(right, depth + 1))
+  }
+
+  #subtree(level: number, index: number, count: number): Buffer {
+    if (index * 2 ** level >= count) return padded('ACCUMULATOR_PLACEHOLDER_HASH')
+    if (level === 0) return this.leaf(index)
+    const children = [2 * index, 2 * index + 1].map((child) => this.#subtree(level - 1, child, count))
+    return this.hash('TransactionAccumulator', ...children)
+  }
+
+  #addGenesis(): void {
+    const writes = [
+      resource('chain_id', 'ChainId', Uint8Array.of(SYNTHETIC_CHAIN_ID)),
+      resource('block', 'BlockResource', u64(0n, 3)),
+      resource('reconfiguration', 'Configuration', u64(1n, 2)),
+      resource('timestamp', 'CurrentTimeMicroseconds', u64(0n)),
+      ...this.#someWrites(20, 3),
+    ]
+    const { writeSet, expected } = encodeWriteSet(writes)
+    const events = this.#someEvents(3)
+    const transaction = new ByteWriter().u8(1).u8(0).bytes(writeSet).bytes(events).toBytes()
+    this.#add(transaction, events, writeSet, writes, expected, { height: 0n, epoch: 0n, timestampUsec: 0n }, true)
+    this.#epoch = 1n
+  }
+
+  #addBlock(): void {
+    this.#height++
+    const epoch = this.#epoch
+    const endsEpoch = this.#height % BigInt(EPOCH_BLOCKS) === 0n
+    const isNil = this.#height % 5n === 0n
+    if (!isNil) this.#time = START_USEC + this.#height * 250_000n
+    const writes = [resource('block', 'BlockResource', u64(this.#height, 3))]
+    if (!isNil) writes.push(resource('timestamp', 'CurrentTimeMicroseconds', u64(this.#time)))
+    if (endsEpoch) {
+      this.#epoch++
+      writes.push(resource('reconfiguration', 'Configuration', u64(this.#epoch, 2)))
+    }
+    const metadata = new ByteWriter().u8(this.#height % 2n === 0n ? 2 : 5)
+    if (this.#height % 2n === 1n) metadata.u8(0)
+    metadata
+      .bytes(this.hash('BlockId', u64(this.#height)))
+      .u64(epoch)
+      .u64(this.#height)
+      .bytes(Buffer.alloc(32, 3))
+    metadata.byteString(Uint8Array.of(1, 2)).uleb128(1).u32(6).u64(this.#time)
+    const block = { height: this.#height, epoch, timestampUsec: this.#time }
+    const events = this.#someEvents(1)
+    const { writeSet, expected } = encodeWriteSet(writes)
+    this.#add(metadata.toBytes(), events, writeSet, writes, expected, block, endsEpoch)
+    if (endsEpoch) return
+    for (let rest = this.#below(4); rest > 0; rest--) {
+      const some = this.#someWrites(this.#below(6))
+      const encoded = encodeWriteSet(some)
+      const events = this.#someEvents(this.#below(4))
+      this.#add(this.#userTransaction(), events, encoded.writeSet, some, encoded.expected, undefined, false)
+    }
+    const checkpoint = new ByteWriter()
+      .u8(3)
+      .bytes(this.hash('Checkpoint', u64(this.#height)))
+      .toBytes()
+    const nothing = encodeWriteSet([])
+    this.#add(checkpoint, Uint8Array.of(0), nothing.writeSet, [], nothing.expected, undefined, true)
+  }
+
+  /** As one signed by an Ed25519 key: bytes of any kind, runs of zeros, then chain id and authenticator. */
+  #userTransaction(): Uint8Array {
+    const writer = new ByteWriter().u8(0)
+    for (let rest = 40 + this.#below(200); rest > 0; rest--) writer.u8(this.#below(4) === 0 ? 0 : this.#below(256))
+    writer.bytes(new Uint8Array(this.#below(160))).u8(SYNTHETIC_CHAIN_ID)
+    return writer
+      .u8(0)
+      .byteString(this.hash('Key'))
+      .byteString(Buffer.alloc(64, this.#below(256)))
+      .toBytes()
+  }
+
+  #add(
+    transaction: Uint8Array,
+    events: Uint8Array,
+    writeSet: Uint8Array,
+    writes: readonly SyntheticWrite[],
+    expected: ExpectedVersion['writes'],
+    block: ExpectedVersion['block'],
+    hasRoot: boolean,
+  ): void {
+    const version = this.records.length
+    for (const { key, bcsKey, stateValue } of writes) {
+      const text = Buffer.from(key).toString('hex')
+      if (stateValue) this.#state.set(text, { key, bcsKey, stateValue })
+      else this.#state.delete(text)
+    }
+    const state = new Map(this.#state)
+    const partial: ChainRecord = { transaction, info: new Uint8Array(0), events, writeSet, state }
+    this.records.push(partial)
+    const info = new ByteWriter().u8(0).u64(version === 0 ? 0n : 17n)
+    writeStatus(info, version === 0 ? 0 : this.#below(8))
+    info
+      .bytes(this.hash('Transaction', transaction))
+      .bytes(this.#eventRoot(events))
+      .bytes(this.hash('WriteSet', writeSet))
+    info.bool(hasRoot)
+    if (hasRoot) info.bytes(this.stateRoot(version))
+    info.bool(false)
+    this.records[version] = { ...partial, info: info.toBytes() }
+    this.expected.push({ version: BigInt(version), block, writes: expected })
+  }
+
+  #eventRoot(events: Uint8Array): Buffer {
+    const leaves = splitEvents(events).map((event) => this.hash('ContractEvent', event))
+    const fold = (nodes: Buffer[]): Buffer => {
+      if (nodes.length === 0) return padded('ACCUMULATOR_PLACEHOLDER_HASH')
+      if (nodes.length === 1) return nodes[0]!
+      const next: Buffer[] = []
+      for (let at = 0; at < nodes.length; at += 2) {
+        next.push(this.hash('EventAccumulator', nodes[at]!, nodes[at + 1] ?? padded('ACCUMULATOR_PLACEHOLDER_HASH')))
+      }
+      return fold(next)
+    }
+    return fold(leaves)
+  }
+
+  /** All of one size, so that they can be told apart without a parser: see `splitEvents`. */
+  #someEvents(count: number): Uint8Array {
+    const writer = new ByteWriter().uleb128(count)
+    for (let at = 0; at < count; at++) {
+      writer.u8(0).u64(BigInt(at)).bytes(Buffer.alloc(32, at)).u64(5n).u8(6).u8(2)
+      writer.byteString(Buffer.alloc(8, this.#below(256)))
+    }
+    return writer.toBytes()
+  }
+
+  #someWrites(count: number, kinds = 6): SyntheticWrite[] {
+    const writes = new Map<string, SyntheticWrite>()
+    for (let at = 0; at < count; at++) {
+      const account = Buffer.alloc(32, 0x40 + this.#below(24))
+      const value = Buffer.alloc(1 + this.#below(150), this.#below(256))
+      const kind = this.#below(kinds)
+      const write =
+        this.#below(2) === 0
+          ? tableItem(account, u64(BigInt(this.#below(50))), kind, value)
+          : accessPath(account, Buffer.from([1, ...Buffer.alloc(40, this.#below(8))]), kind, value)
+      writes.set(Buffer.from(write.key).toString('hex'), write)
+    }
+    return [...writes.values()]
+  }
+
+  #below(limit: number): number {
+    return Math.floor(this.#random() * limit)
+  }
+}
+
+interface SyntheticWrite {
+  readonly key: Uint8Array
+  readonly bcsKey: Uint8Array
+  readonly op: Uint8Array
+  readonly value: Uint8Array | null
+  readonly stateValue: Uint8Array | undefined
+}
+
+/** `kind` is the tag of the write op. */
+function write(key: Uint8Array, bcsKey: Uint8Array, kind: number, value: Uint8Array): SyntheticWrite {
+  const deletes = kind === 2 || kind === 5
+  const metadata =
+    kind < 3
+      ? undefined
+      : new ByteWriter()
+          .u8(kind === 4 ? 1 : 0)
+          .u64(1n)
+          .u64(2n)
+  if (kind === 4) metadata!.u64(3n)
+  const op = new ByteWriter().u8(kind)
+  if (!deletes) op.byteString(value)
+  if (metadata) op.bytes(metadata.toBytes())
+  const stateValue = new ByteWriter().u8(metadata ? 1 : 0).byteString(value)
+  if (metadata) stateValue.bytes(metadata.toBytes())
+  return {
+    key,
+    bcsKey,
+    op: op.toBytes(),
+    value: deletes ? null : value,
+    stateValue: deletes ? undefined : stateValue.toBytes(),
+  }
+}
+
+function tableItem(handle: Uint8Array, item: Uint8Array, kind: number, value: Uint8Array): SyntheticWrite {
+  const key = new ByteWriter().u8(1).bytes(handle).bytes(item).toBytes()
+  return write(key, new ByteWriter().u8(1).bytes(handle).byteString(item).toBytes(), kind, value)
+}
+
+function accessPath(address: Uint8Array, path: Uint8Array, kind: number, value: Uint8Array): SyntheticWrite {
+  const key = new ByteWriter().u8(0).bytes(address).byteString(path).toBytes()
+  return write(key, key, kind, value)
+}
+
+function resource(module: string, name: string, value: Uint8Array): SyntheticWrite {
+  const framework = Buffer.alloc(32)
+  framework[31] = 1
+  const path = new ByteWriter().u8(1).bytes(framework).string(module).string(name).uleb128(0).toBytes()
+  return accessPath(framework, path, 1, value)
+}
+
+function encodeWriteSet(writes: readonly SyntheticWrite[]) {
+  const writer = new ByteWriter().u8(0).uleb128(writes.length)
+  for (const { bcsKey, op } of writes) writer.bytes(bcsKey).bytes(op)
+  const expected = writes.map(({ key, value }): [Uint8Array, Uint8Array | null] => [key, value])
+  return { writeSet: writer.toBytes(), expected }
+}
+
+const EVENT_LENGTH = 1 + 8 + 32 + 8 + 2 + 9
+
+function splitEvents(events: Uint8Array): Uint8Array[] {
+  return Array.from({ length: events[0]! }, (_, at) =>
+    events.subarray(1 + at * EVENT_LENGTH, 1 + (at + 1) * EVENT_LENGTH),
+  )
+}
+
+/** Success mostly, and each other status with each of its forms. */
+function writeStatus(writer: ByteWriter, choice: number): void {
+  if (choice === 1) writer.u8(1)
+  else if (choice === 2) writer.u8(2).u8(0).bytes(Buffer.alloc(32, 1)).string('coin').u64(9n).bool(false)
+  else if (choice === 3) writer.u8(2).u8(1).u64(9n).bool(true).string('EFULL').string('it is full')
+  else if (choice === 4) writer.u8(3).u8(1).u16(2).u16(3)
+  else if (choice === 5) writer.u8(4).bool(true).u64(1n)
+  else writer.u8(0)
+}
+
+export interface BackupLayout {
+  /** Versions of a chunk. */
+  readonly chunk?: number
+  /** Chunks of a folder. */
+  readonly folder?: number
+  readonly format?: 'V0' | 'V1'
+  readonly gzip?: boolean
+  /** First version; 0 by default. */
+  readonly first?: number
+  /** Version of a state snapshot, which has to have a state root, and entries of its chunks. */
+  readonly snapshot?: { readonly version: number; readonly chunk: number }
+}
+
+/** Writes a backup of the chain as it is now. Answers with the folder of the snapshot, if one was asked for. */
+export function writeBackup(chain: SyntheticChain, root: string, layout: BackupLayout = {}): string {
+  const { chunk = 25, folder = 2, format = 'V0', gzip = true, first = 0, snapshot } = layout
+  const put = (name: string, content: Uint8Array | string) => {
+    writeFileSync(join(root, gzip ? `${name}.gz` : name), gzip ? gzipSync(content) : content)
+  }
+  mkdirSync(join(root, 'metadata'), { recursive: true })
+  put('metadata/identity.meta', '{"Identity":{"id":"ab"}}\n')
+  const last = Number(chain.latestVersion)
+  for (let start = first; start <= last; start += chunk * folder) {
+    const end = Math.min(last, start + chunk * folder - 1)
+    const name = `transaction_${start}-.ab12`
+    mkdirSync(join(root, name), { recursive: true })
+    const chunks: object[] = []
+    for (let from = start; from <= end; from += chunk) {
+      const to = Math.min(end, from + chunk - 1)
+      const records = chain.records.slice(from, to + 1).map(({ transaction, info, events, writeSet }, at) => {
+        const auxiliary = format === 'V0' ? [] : (from + at) % 3 === 0 ? [0] : [1 + ((from + at) % 2), 5, 0, 0, 0]
+        return Buffer.concat([transaction, Uint8Array.from(auxiliary), info, events, writeSet])
+      })
+      const { left, right } = chain.rangeSiblings(from, to)
+      put(`${name}/${from}-.chunk`, framed(records))
+      put(`${name}/${from}-${to}.proof`, Buffer.concat([hashes(left), hashes(right), chain.ledgerInfo()]))
+      chunks.push({
+        first_version: from,
+        last_version: to,
+        transactions: `${name}/${from}-.chunk`,
+        proof: `${name}/${from}-${to}.proof`,
+        ...(format === 'V1' && { format }),
+      })
+    }
+    put(`${name}/transaction.manifest`, JSON.stringify({ first_version: start, last_version: end, chunks }))
+    const entry = { first_version: start, last_version: end, manifest: `${name}/transaction.manifest` }
+    put(`metadata/transaction_${start}-${end}.meta`, `${JSON.stringify({ TransactionBackup: entry })}\n`)
+  }
+  return snapshot ? writeSnapshot(chain, root, snapshot, put) : ''
+}
+
+function writeSnapshot(
+  chain: SyntheticChain,
+  root: string,
+  { version, chunk }: { readonly version: number; readonly chunk: number },
+  put: (name: string, content: Uint8Array | string) => void,
+): string {
+  const block = chain.expected.slice(0, version + 1).findLast((one) => one.block)!.block!
+  const name = `state_epoch_${block.epoch}_ver_${version}.cd34`
+  mkdirSync(join(root, name), { recursive: true })
+  const leaves = chain.stateLeaves(version)
+  const chunks: object[] = []
+  for (let from = 0; from < leaves.length; from += chunk) {
+    const to = Math.min(leaves.length, from + chunk) - 1
+    const records = leaves.slice(from, to + 1).map(({ bcsKey, stateValue }) => Buffer.concat([bcsKey, stateValue]))
+    put(`${name}/${from}-.chunk`, framed(records))
+    put(`${name}/${from}-${to}.proof`, hashes(chain.stateRightSiblings(version, to)))
+    chunks.push({
+      first_idx: from,
+      last_idx: to,
+      first_key: leaves[from]!.keyHash.toString('hex'),
+      last_key: leaves[to]!.keyHash.toString('hex'),
+      blobs: `${name}/${from}-.chunk`,
+      proof: `${name}/${from}-${to}.proof`,
+    })
+  }
+  const { left, right } = chain.rangeSiblings(version, version)
+  const siblings: Buffer[] = []
+  for (let level = 0; level < levels(chain.records.length); level++) {
+    siblings.push((version >> level) % 2 === 1 ? left.shift()! : right.shift()!)
+  }
+  put(`${name}/state.proof`, Buffer.concat([hashes(siblings), chain.records[version]!.info, chain.ledgerInfo()]))
+  const manifest = {
+    version,
+    epoch: Number(block.epoch),
+    root_hash: chain.stateRoot(version).toString('hex'),
+    chunks,
+    proof: `${name}/state.proof`,
+  }
+  put(`${name}/state.manifest`, JSON.stringify(manifest))
+  const entry = { epoch: Number(block.epoch), version, manifest: `${name}/state.manifest` }
+  put(`metadata/state_snapshot_ver_${version}.meta`, `${JSON.stringify({ StateSnapshotBackup: entry })}\n`)
+  return join(root, name)
+}
+
+/** What a node answers for a page of transactions in BCS. */
+export function restPage(chain: SyntheticChain, start: number, limit: number): Uint8Array {
+  const writer = new ByteWriter()
+  const records = chain.records.slice(start, start + limit)
+  writer.uleb128(records.length)
+  for (const [at, { transaction, info, events, writeSet }] of records.entries()) {
+    const version = start + at
+    writer.u64(BigInt(version)).bytes(transaction).bytes(info).bytes(events)
+    writer.bytes(chain.accumulatorRoot(version + 1)).bytes(writeSet)
+  }
+  return writer.toBytes()
+}
+
+function framed(records: readonly Buffer[]): Buffer {
+  return Buffer.concat(
+    records.flatMap((record) => {
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(record.length)
+      return [length, record]
+    }),
+  )
+}
+
+function hashes(list: readonly Buffer[]): Buffer {
+  return Buffer.concat([new ByteWriter().uleb128(list.length).toBytes(), ...list])
+}
+
+function levels(leaves: number): number {
+  return Math.ceil(Math.log2(leaves))
+}
+
+function bit(hash: Buffer, at: number): boolean {
+  return ((hash[at >> 3]! >> (7 - (at & 7))) & 1) === 1
+}
+
+function padded(text: string): Buffer {
+  return Buffer.concat([Buffer.from(text)], 32)
+}
+
+function u64(...numbers: (bigint | number)[]): Uint8Array {
+  const [value, more] = [BigInt(numbers[0]!), Number(numbers[1] ?? 0)]
+  return new ByteWriter()
+    .u64(value)
+    .bytes(new Uint8Array(more * 8))
+    .toBytes()
+}
+
+function createRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

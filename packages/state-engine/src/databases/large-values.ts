@@ -1,0 +1,77 @@
+import { Buffer } from 'node:buffer'
+import { numberedKey, numberedKeySeed } from '../bytes/numbered-key.js'
+import { CHECKSUM_LENGTH, corrupt, MAX_RECORD_LENGTH, type RecordBuilder } from '../bytes/record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { SharedRecord } from '../lmdb/shared-record.js'
+import type { ReadOptions } from '../lmdb/table.js'
+
+/** Bytes that are too long for a record, kept in pieces in the database `large`: (id, piece number) → bytes | u32 CRC. */
+export interface LargeBytes {
+  readonly id: number
+  readonly length: number
+}
+
+/** u48 id | u32 length */
+export const LARGE_REFERENCE_LENGTH = 10
+/** A page of its own, for the bulk of what is long. */
+const PAGE_PIECE_LENGTH = MAX_RECORD_LENGTH - CHECKSUM_LENGTH
+/** The rest goes in equal pieces of a quarter of a page at most, so that pages are filled. */
+const MAX_PIECE_LENGTH = 990
+
+interface Pieces {
+  /** Bytes that stand in pages of their own. */
+  readonly paged: number
+  /** Of each piece that follows, but the last, which may be shorter. */
+  readonly pieceLength: number
+}
+
+function piecesOf(length: number): Pieces {
+  const paged = length - (length % PAGE_PIECE_LENGTH)
+  const rest = length - paged
+  return { paged, pieceLength: Math.ceil(rest / Math.ceil(rest / MAX_PIECE_LENGTH)) }
+}
+
+function pieceEnd({ paged, pieceLength }: Pieces, start: number, length: number): number {
+  return start < paged ? start + PAGE_PIECE_LENGTH : Math.min(length, start + pieceLength)
+}
+
+export function putLarge({ large }: LmdbStore, builder: RecordBuilder, id: number, bytes: Uint8Array): void {
+  const pieces = piecesOf(bytes.length)
+  for (let start = 0, piece = 0; start < bytes.length; piece++) {
+    const end = pieceEnd(pieces, start, bytes.length)
+    const key = numberedKey(id, piece)
+    const record = builder.begin().bytes(bytes.subarray(start, end)).seal(numberedKeySeed(key))
+    large.putSync(key, record, { append: true })
+    start = end
+  }
+}
+
+/** @throws `store_corrupt` */
+export function readLarge(
+  { large, verifyReads }: LmdbStore,
+  { id, length }: LargeBytes,
+  options: ReadOptions,
+): Uint8Array {
+  const bytes = Buffer.allocUnsafe(length)
+  const record = new SharedRecord()
+  const pieces = piecesOf(length)
+  for (let start = 0, piece = 0; start < length; piece++) {
+    const end = pieceEnd(pieces, start, length)
+    const key = numberedKey(id, piece)
+    if (!record.load(large, key, options) || record.length !== end - start + CHECKSUM_LENGTH) {
+      throw corrupt(`piece ${piece} of the large value ${id} is missing or has another length`)
+    }
+    if (verifyReads) record.verify(numberedKeySeed(key))
+    bytes.set(new Uint8Array(record.bytes.buffer, record.bytes.byteOffset, end - start), start)
+    start = end
+  }
+  return bytes
+}
+
+export function dropLarge({ large }: LmdbStore, { id, length }: LargeBytes): void {
+  const pieces = piecesOf(length)
+  for (let start = 0, piece = 0; start < length; piece++) {
+    large.removeSync(numberedKey(id, piece))
+    start = pieceEnd(pieces, start, length)
+  }
+}

@@ -1,0 +1,180 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isLedgerStateError } from '@ledger-state/core'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { KNOWN_CHAIN, knownVersion } from '../../testing/known-ledger.ts'
+import { LEDGER_KEY, type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
+import type { Table } from '../lmdb/table.js'
+import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
+
+let path: string
+beforeEach(async () => {
+  path = mkdtempSync(join(tmpdir(), 'engine-check-'))
+  const engine = openStateEngine({ path, durability: 'none' })
+  for (let version = 0n; version < 1_500n; ) {
+    await engine.commit(
+      Array.from({ length: 100 }, () => knownVersion(version++)),
+      KNOWN_CHAIN,
+    )
+  }
+  await engine.prune(1_200n)
+  const long = new Uint8Array(4_000).fill(7)
+  await engine.commit([{ ...knownVersion(1_500n), writes: [[long, long]] }], KNOWN_CHAIN)
+  await engine.close()
+})
+afterEach(() => {
+  rmSync(path, { recursive: true, force: true })
+})
+
+async function problems(): Promise<readonly string[]> {
+  const engine = openStateEngine({ path, durability: 'none' })
+  try {
+    return (await engine.check()).problems
+  } finally {
+    await engine.close()
+  }
+}
+
+/** Does something to the store behind the engine's back. */
+async function damage(work: (store: LmdbStore) => void): Promise<void> {
+  const store = openLmdbStore({ path, readOnly: false, durability: 'none' })
+  store.root.transactionSync(() => work(store))
+  await store.root.close()
+}
+
+type TableName = 'latestByStoredKey' | 'log' | 'retired' | 'index' | 'large' | 'blocks'
+const TABLES: readonly TableName[] = ['latestByStoredKey', 'log', 'retired', 'index', 'large', 'blocks']
+
+function records(store: LmdbStore, name: TableName) {
+  const table = store[name] as Table<object>
+  const all = [...table.getRange({ start: undefined, end: undefined })]
+  return { table, all }
+}
+
+it('finds nothing in a sound store', async () => {
+  expect(await problems()).toEqual([])
+})
+
+/** Puts a record back as it was, so that one store serves many damages. */
+async function expectFound(name: TableName, harm: (table: Table<object>, key: object, value: Buffer) => void) {
+  let harmed: { key: object; value: Buffer } | undefined
+  await damage((store) => {
+    const { table, all } = records(store, name)
+    harmed = all[Math.floor(Math.random() * all.length)]!
+    harm(table, harmed.key, harmed.value)
+  })
+  expect(await problems(), `${name}, ${JSON.stringify(harmed!.key)}`).not.toEqual([])
+  await damage((store) => (store[name] as Table<object>).putSync(harmed!.key, harmed!.value))
+}
+
+describe.each(TABLES)('in the database %s', (name) => {
+  it('finds a flipped bit, wherever it is', async () => {
+    for (let round = 0; round < 20; round++) {
+      await expectFound(name, (table, key, value) => {
+        const damaged = Buffer.from(value)
+        damaged[Math.floor(Math.random() * damaged.length)]! ^= 1 << Math.floor(Math.random() * 8)
+        table.putSync(key, damaged)
+      })
+    }
+    expect(await problems()).toEqual([])
+  })
+
+  it('finds a record that is gone', async () => {
+    for (let round = 0; round < 20; round++) await expectFound(name, (table, key) => table.removeSync(key))
+    expect(await problems()).toEqual([])
+  })
+
+  it('finds a record that is cut short', async () => {
+    for (let round = 0; round < 5; round++) {
+      await expectFound(name, (table, key, value) =>
+        table.putSync(key, value.subarray(0, Math.floor(Math.random() * value.length))),
+      )
+    }
+  })
+})
+
+it('finds a record of one key in the place of another', async () => {
+  for (const name of ['latestByStoredKey', 'log', 'index', 'large'] as const) {
+    await expectFound(name, (table, key, value) => {
+      const other = [...table.getRange({ start: undefined, end: undefined })].find((one) => !one.value.equals(value))!
+      table.putSync(key, other.value)
+    })
+  }
+})
+
+it('finds a damaged or missing ledger record', async () => {
+  let ledger: Buffer | undefined
+  await damage(({ meta }) => {
+    ledger = Buffer.from(meta.getBinary(LEDGER_KEY)!)
+    meta.removeSync(LEDGER_KEY)
+  })
+  expect(await problems()).not.toEqual([])
+  for (let at = 0; at < ledger!.length; at += 7) {
+    const damaged = Buffer.from(ledger!)
+    damaged[at]! ^= 1
+    await damage(({ meta }) => meta.putSync(LEDGER_KEY, damaged))
+    const engine = openStateEngine({ path, durability: 'none' })
+    expect(() => engine.ledger).toThrow(expect.objectContaining({ code: 'store_corrupt' }))
+    expect((await engine.check()).problems).not.toEqual([])
+    await engine.close()
+  }
+})
+
+describe('an engine that verifies what it reads', () => {
+  const VERSIONS = Array.from({ length: 240 }, (_, at) => 305n + 5n * BigInt(at))
+  const open = () => openStateEngineReader({ path, verifyReads: true })
+  const isSame = (a: Uint8Array | undefined, b: Uint8Array | undefined) =>
+    a && b ? Buffer.compare(a, b) === 0 : a === b
+
+  it.each(['latestByStoredKey', 'log', 'index', 'large'] as const)(
+    'answers nothing of damaged records of %s',
+    async (name) => {
+      const sound = open()
+      const keys = [...sound.at().scan(new Uint8Array(0))].map(({ key }) => key)
+      const right = VERSIONS.map((version) => keys.map((key) => sound.at(version).get(key)))
+      await sound.close()
+      let refused = 0
+      for (let round = 0; round < 12; round++) {
+        let harmed: { key: object; value: Buffer } | undefined
+        await damage((store) => {
+          const { table, all } = records(store, name)
+          harmed = all[Math.floor(Math.random() * all.length)]!
+          const damaged = Buffer.from(harmed.value)
+          if (round % 3 === 0) damaged.fill(0xa5)
+          else damaged[Math.floor(Math.random() * damaged.length)]! ^= 1 << (round & 7)
+          table.putSync(harmed.key, round % 4 === 0 ? damaged.subarray(0, damaged.length >> 1) : damaged)
+        })
+        const reader = open()
+        for (const [at, version] of VERSIONS.entries()) {
+          for (const [index, key] of keys.entries()) {
+            try {
+              const found = reader.at(version).get(key)
+              if (!isSame(found, right[at]![index])) expect(found).toEqual(right[at]![index])
+            } catch (error) {
+              if (!isLedgerStateError(error, 'store_corrupt')) throw error
+              refused++
+            }
+          }
+        }
+        await reader.close()
+        await damage((store) => (store[name] as Table<object>).putSync(harmed!.key, harmed!.value))
+      }
+      expect(refused).toBeGreaterThan(0)
+    },
+  )
+
+  it('builds on nothing that is damaged', async () => {
+    await damage((store) => {
+      const { table, all } = records(store, 'latestByStoredKey')
+      for (const { key, value } of all)
+        table.putSync(key, Buffer.concat([value.subarray(0, -5), Buffer.alloc(5, 0xa5)]))
+    })
+    const engine = openStateEngine({ path, durability: 'none', verifyReads: true })
+    const known = knownVersion(1_400n).writes[0]![0]
+    const again = { version: 1_501n, block: undefined, writes: [[known, known] as const] }
+    await expect(engine.commit([again], KNOWN_CHAIN)).rejects.toMatchObject({ code: 'store_corrupt' })
+    expect(engine.ledger?.latestVersion).toBe(1_500n)
+    await engine.close()
+  })
+})

@@ -1,0 +1,344 @@
+import { Buffer } from 'node:buffer'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isLedgerStateError } from '@ledger-state/core'
+import type { Transaction } from 'lmdb'
+import {
+  numberedKeyId,
+  numberedKeyPart,
+  numberedKeySeed,
+  numberedKeyVersion,
+  versionKey,
+} from '../bytes/numbered-key.js'
+import { openRecord } from '../bytes/record.js'
+import { keyToStoredKey, storedKeySeed } from '../bytes/stored-key.js'
+import { type LargeBytes, readLarge } from '../databases/large-values.js'
+import { DELETED, decodeLatest, isLarge, LARGE, type LatestRecord } from '../databases/latest-record.js'
+import { decodeBlock, decodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
+import { getMark } from '../databases/mark.js'
+import { decodeRetired, ENTRY_HEADER_LENGTH } from '../databases/superseded-log.js'
+import { DIRECTORY, readChunk, readDirectory } from '../databases/version-index.js'
+import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
+import { SharedRecord } from '../lmdb/shared-record.js'
+import type { Table } from '../lmdb/table.js'
+
+export interface CheckOptions {
+  /** Told now and then how many records were looked at. */
+  readonly onProgress?: (records: number) => void
+}
+
+export interface CheckReport {
+  /** One line for each fault, the first hundred; empty for a sound store. */
+  readonly problems: readonly string[]
+  readonly keys: number
+  /** Superseded values that the window sees. */
+  readonly supersededEntries: number
+  readonly blocks: number
+  /** Records of all databases. */
+  readonly records: number
+}
+
+const WHOLE = { start: undefined, end: undefined }
+const MOST_PROBLEMS = 100
+const RECORDS_BETWEEN_TURNS = 5_000
+
+/** Looks at every record of one state of the store. Keeps that state's pages from being used again meanwhile. */
+export async function checkStore(store: LmdbStore, { onProgress = () => {} }: CheckOptions): Promise<CheckReport> {
+  const transaction = store.root.useReadTransaction()
+  try {
+    return await new StoreCheck(store, transaction, onProgress).run()
+  } finally {
+    transaction.done()
+  }
+}
+
+class StoreCheck {
+  readonly #store: LmdbStore
+  readonly #options: { readonly transaction: Transaction }
+  readonly #onProgress: (records: number) => void
+  readonly #problems: string[] = []
+  /** Keys by id: what the log and the index may name. */
+  readonly #keyIds = new Set<number>()
+  readonly #indexedKeys = new Set<number>()
+  /** Large bytes that some record names. */
+  readonly #large = new Map<number, number>()
+  /** What has to be retired by the version that wrote it, until that is found: deletions and chunks of the index. */
+  readonly #toRetire = new Set<string>()
+  /** Large values that entries of the log name, until the retirement is met that belongs to them. */
+  readonly #supersededLarge = new Map<number, number>()
+  /** Entries of the log that the window sees, found from their keys. */
+  #namedEntries = 0
+  #payloadBytes = 0
+  #records = 0
+
+  constructor(store: LmdbStore, transaction: Transaction, onProgress: (records: number) => void) {
+    this.#store = store
+    this.#options = { transaction }
+    this.#onProgress = onProgress
+  }
+
+  async run(): Promise<CheckReport> {
+    const bytes = this.#store.meta.getBinary(LEDGER_KEY, this.#options)
+    const record = bytes && this.#attempt(() => decodeLedgerRecord(bytes))
+    const report = { problems: this.#problems, keys: 0, supersededEntries: 0, blocks: 0, records: 0 }
+    if (!record) {
+      if (!bytes) for (const name of ['log', 'retired', 'index', 'blocks'] as const) this.#expectEmpty(name)
+      return report
+    }
+    this.#attempt(() => getMark(this.#store, this.#options))
+    if (record.base.version > record.ledger.oldestVersion) {
+      this.#problem(`the base is version ${record.base.version}, above the oldest, ${record.ledger.oldestVersion}`)
+    }
+    const blocks = await this.#checkBlocks(record)
+    const keys = await this.#checkLatest(record)
+    const supersededEntries = await this.#checkLog(record)
+    await this.#checkRetiredRecords(record)
+    await this.#checkIndex()
+    await this.#checkLarge(record)
+    if (this.#payloadBytes !== record.payloadBytes) {
+      this.#problem(`${this.#payloadBytes} bytes of payload are there, the ledger record counts ${record.payloadBytes}`)
+    }
+    return { ...report, keys, supersededEntries, blocks, records: this.#records }
+  }
+
+  async #checkBlocks({ ledger, blocks }: LedgerRecord): Promise<number> {
+    const { oldestVersion, oldestBlock, latestVersion, latestBlock } = ledger
+    if (oldestVersion > latestVersion) {
+      this.#problem(`the oldest version ${oldestVersion} is above the latest, ${latestVersion}`)
+    }
+    let count = 0
+    let previous: { version: bigint; height: bigint } | undefined
+    for await (const { key, value } of this.#each(this.#store.blocks)) {
+      count++
+      const version = numberedKeyVersion(key)
+      const block = this.#attempt(() => decodeBlock(key, value))
+      if (!block) continue
+      if (previous && block.height <= previous.height) {
+        this.#problem(`block ${block.height} at version ${version} follows block ${previous.height}`)
+      }
+      previous = { version, height: block.height }
+      if (version > latestVersion) this.#problem(`block ${block.height} begins at version ${version}, above the latest`)
+      if (version === oldestVersion && !sameBlock(block, oldestBlock)) {
+        this.#problem(`the oldest block is not the one at version ${oldestVersion}`)
+      }
+    }
+    if (count !== blocks) this.#problem(`${count} blocks are there, the ledger record counts ${blocks}`)
+    if (!this.#store.blocks.getBinaryFast(versionKey(oldestVersion, 0), this.#options)) {
+      this.#problem(`no block begins at the oldest version, ${oldestVersion}`)
+    }
+    if (previous && previous.height !== latestBlock.height) {
+      this.#problem(`the newest block is ${previous.height}, the ledger record says ${latestBlock.height}`)
+    }
+    return count
+  }
+
+  async #checkLatest(record: LedgerRecord): Promise<number> {
+    const { ledger, nextKeyId } = record
+    const shared = new SharedRecord()
+    let keys = 0
+    for await (const { key: stored, value: bytes } of this.#each(this.#store.latestByStoredKey)) {
+      keys++
+      const name = () => `the latest record of ${Buffer.from(stored.subarray(1, 33)).toString('hex')}…`
+      if (!this.#attempt(() => openRecord(bytes, storedKeySeed(stored), name))) continue
+      shared.load(this.#store.latestByStoredKey, stored, this.#options)
+      const latest = this.#attempt(() => decodeLatest(shared))
+      if (!latest) continue
+      if (this.#keyIds.has(latest.keyId) || latest.keyId >= nextKeyId) {
+        this.#problem(`${name()} has the id ${latest.keyId}, of another key or never given out`)
+      }
+      this.#keyIds.add(latest.keyId)
+      if (latest.version > ledger.latestVersion)
+        this.#problem(`${name()} is of version ${latest.version}, not committed`)
+      if (latest.value === null) {
+        if (latest.version > ledger.oldestVersion) this.#toRetire.add(deletionName(stored, latest.version))
+        else this.#problem(`${name()} is a deletion that no version sees`)
+      }
+      this.#checkKey(stored, latest, name)
+      if (latest.value && !isLarge(latest.value)) this.#payloadBytes += latest.value.length
+      const versions = [...this.#indexedVersions(latest, ledger.oldestVersion), ...latest.older]
+      this.#checkVersions(latest, versions, ledger.oldestVersion, name)
+    }
+    return keys
+  }
+
+  #checkKey(stored: Uint8Array, { longKey, value }: LatestRecord, name: () => string): void {
+    if (value && isLarge(value)) this.#nameLarge(value)
+    if (!longKey) {
+      this.#payloadBytes += stored.length - 1
+      return
+    }
+    this.#nameLarge(longKey)
+    const key = this.#attempt(() => readLarge(this.#store, longKey, this.#options))
+    if (key && !keyToStoredKey(key).equals(stored)) this.#problem(`${name()} has another key than its place`)
+  }
+
+  /** Versions are ascending, and what the window sees of them is in the log. */
+  #checkVersions(latest: LatestRecord, versions: readonly bigint[], oldest: bigint, name: () => string): void {
+    for (const [at, version] of versions.entries()) {
+      const supersededBy = versions[at + 1] ?? latest.version
+      if (version >= supersededBy) this.#problem(`${name()} lists version ${version} before ${supersededBy}`)
+      if (supersededBy <= oldest) continue
+      if (this.#store.log.getBinaryFast(versionKey(supersededBy, latest.keyId), this.#options)) this.#namedEntries++
+      else this.#problem(`${name()}: the log of version ${supersededBy} lacks its value`)
+    }
+  }
+
+  #indexedVersions({ keyId, indexed }: LatestRecord, oldest: bigint): bigint[] {
+    if (!indexed) return []
+    this.#indexedKeys.add(keyId)
+    const directory = this.#attempt(() => readDirectory(this.#store, keyId, this.#options))
+    const versions: bigint[] = []
+    for (const [at, first] of [...(directory?.firstVersions ?? [])].entries()) {
+      const number = directory!.firstChunk + at
+      const chunk = this.#attempt(() => readChunk(this.#store, keyId, number, this.#options))
+      if (!chunk?.versions.count || chunk.versions.at(0) !== first) {
+        this.#problem(`the directory of key ${keyId} names a chunk ${number} that begins with version ${first}`)
+      }
+      if (chunk && chunk.writtenAt > oldest) this.#toRetire.add(chunkName(keyId, number, chunk.writtenAt))
+      versions.push(...(chunk?.versions ?? []))
+    }
+    return versions
+  }
+
+  /** Entries that the window sees. */
+  async #checkLog({ ledger, supersededEntries }: LedgerRecord): Promise<number> {
+    const { oldestVersion, latestVersion } = ledger
+    let seen = 0
+    let all = 0
+    for await (const { key, value } of this.#each(this.#store.log)) {
+      const version = numberedKeyVersion(key)
+      const content = this.#attempt(() =>
+        openRecord(value, numberedKeySeed(key), () => `a value that version ${version} superseded`),
+      )
+      all++
+      if (version > oldestVersion) seen++
+      if (version > latestVersion) this.#problem(`the log has version ${version}, above the latest`)
+      if (content) this.#checkEntry(numberedKeyPart(key), content, version, version > oldestVersion)
+    }
+    if (seen !== this.#namedEntries) {
+      this.#problem(`the log has ${seen} values that the window sees, and keys name ${this.#namedEntries} of them`)
+    }
+    if (all !== supersededEntries) {
+      this.#problem(`the log has ${all} values, the ledger record counts ${supersededEntries}`)
+    }
+    return seen
+  }
+
+  #checkEntry(keyId: number, content: Buffer, version: bigint, seen: boolean): void {
+    const flags = content[0]!
+    const value = content.subarray(ENTRY_HEADER_LENGTH)
+    if (flags === 0) this.#payloadBytes += value.length
+    else if ((flags & ~(DELETED | LARGE)) !== 0) this.#problem(`the log of version ${version} has flags ${flags}`)
+    if (seen && !this.#keyIds.has(keyId))
+      this.#problem(`the log of version ${version} names key ${keyId}, which is not there`)
+    if ((flags & LARGE) !== 0) this.#supersededLarge.set(value.readUIntBE(0, 6), value.readUInt32BE(6))
+  }
+
+  async #checkRetiredRecords({ retired: counted }: LedgerRecord): Promise<void> {
+    let count = 0
+    for await (const { key, value } of this.#each(this.#store.retired)) {
+      const version = numberedKeyVersion(key)
+      count++
+      const what = () => `what version ${version} retired`
+      const retired = this.#attempt(() => decodeRetired(version, openRecord(value, numberedKeySeed(key), what)))
+      if (!retired) continue
+      for (const stored of retired.deletions) this.#toRetire.delete(deletionName(stored, version))
+      for (const { keyId, number } of retired.chunks) this.#toRetire.delete(chunkName(keyId, number, version))
+      for (const large of retired.large) this.#checkRetired(large, version)
+    }
+    if (count !== counted)
+      this.#problem(`${count} records of what was retired are there, the ledger record counts ${counted}`)
+    for (const name of this.#toRetire) this.#problem(`${name} is not retired by its version`)
+  }
+
+  /** A version retires the large values that it supersedes; the entries stand before. */
+  #checkRetired(large: LargeBytes, version: bigint): void {
+    this.#nameLarge(large)
+    if (this.#supersededLarge.get(large.id) === large.length) this.#supersededLarge.delete(large.id)
+    else this.#problem(`version ${version} retires the large value ${large.id}, which it did not supersede`)
+  }
+
+  async #checkIndex(): Promise<void> {
+    for await (const { key, value } of this.#each(this.#store.index)) {
+      const keyId = numberedKeyId(key)
+      this.#attempt(() =>
+        openRecord(
+          value,
+          numberedKeySeed(key),
+          () => `part ${numberedKeyPart(key)} of the version index of key ${keyId}`,
+        ),
+      )
+      if (!this.#indexedKeys.has(keyId)) this.#problem(`the version index has key ${keyId}, which is not there`)
+      if (numberedKeyPart(key) === DIRECTORY) continue
+      const directory = this.#attempt(() => readDirectory(this.#store, keyId, this.#options))
+      const place = directory ? numberedKeyPart(key) - directory.firstChunk : 0
+      if (!directory || place < 0 || place >= directory.firstVersions.count) {
+        this.#problem(`chunk ${numberedKeyPart(key)} of key ${keyId} is not in its directory`)
+      }
+    }
+  }
+
+  async #checkLarge({ nextLargeId }: LedgerRecord): Promise<void> {
+    const found = new Map<number, number>()
+    for await (const { key, value } of this.#each(this.#store.large)) {
+      const id = numberedKeyId(key)
+      const content = this.#attempt(() =>
+        openRecord(value, numberedKeySeed(key), () => `piece ${numberedKeyPart(key)} of the large value ${id}`),
+      )
+      if (id >= nextLargeId) this.#problem(`large value ${id} was never given out`)
+      found.set(id, (found.get(id) ?? 0) + (content?.length ?? 0))
+    }
+    for (const [id, length] of this.#large) {
+      this.#payloadBytes += length
+      if (found.get(id) !== length) this.#problem(`large value ${id} has ${found.get(id) ?? 0} bytes of ${length}`)
+      found.delete(id)
+    }
+    for (const id of this.#supersededLarge.keys()) this.#problem(`large value ${id} was superseded and never retired`)
+    for (const id of found.keys()) this.#problem(`large value ${id} belongs to nothing`)
+  }
+
+  #nameLarge({ id, length }: LargeBytes): void {
+    if (this.#large.has(id)) this.#problem(`large value ${id} is named twice`)
+    this.#large.set(id, length)
+  }
+
+  #expectEmpty(name: 'log' | 'retired' | 'index' | 'blocks'): void {
+    const [any] = this.#store[name].getKeys({ ...WHOLE, limit: 1, ...this.#options })
+    if (any) this.#problem(`the store has no ledger record, but its database ${name} has records`)
+  }
+
+  async *#each<K>(table: Table<K>): AsyncGenerator<{ key: K; value: Buffer }> {
+    for (const entry of table.getRange({ ...WHOLE, ...this.#options })) {
+      if (++this.#records % RECORDS_BETWEEN_TURNS === 0) {
+        this.#onProgress(this.#records)
+        await nextTurn()
+      }
+      yield entry
+    }
+  }
+
+  #attempt<T>(work: () => T): T | undefined {
+    try {
+      return work()
+    } catch (error) {
+      if (!isLedgerStateError(error) && !(error instanceof RangeError)) throw error
+      this.#problem(error.message)
+      return undefined
+    }
+  }
+
+  #problem(text: string): void {
+    if (this.#problems.length < MOST_PROBLEMS) this.#problems.push(text)
+  }
+}
+
+function deletionName(stored: Uint8Array, version: bigint): string {
+  return `the deletion of ${Buffer.from(stored.subarray(1)).toString('hex')} at version ${version}`
+}
+
+function chunkName(keyId: number, number: number, version: bigint): string {
+  return `chunk ${number} of key ${keyId}, written at version ${version},`
+}
+
+function sameBlock(a: LedgerRecord['ledger']['latestBlock'], b: LedgerRecord['ledger']['latestBlock']): boolean {
+  return a.height === b.height && a.epoch === b.epoch && a.timestampUsec === b.timestampUsec
+}

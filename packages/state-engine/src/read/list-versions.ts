@@ -1,0 +1,64 @@
+import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { ABSENT, type Lookup } from './lookup.js'
+import type { ReadSnapshot } from './read-snapshot.js'
+import { keyPages } from './scan.js'
+
+/** Writes that are put in order in memory at a time. */
+const SLICE_WRITES = 100_000
+/** The range is cut into so many equal parts, which are counted and then put together into slices. */
+const PARTS = 4_096
+
+const EVERY_KEY = new Uint8Array(0)
+
+/** Versions in ascending order with the keys that they wrote; those that wrote nothing are left out. */
+export type KeysByVersion = Map<bigint, Uint8Array[]>
+
+/**
+ * The store is ordered by key: what versions wrote is gathered in one pass over all keys to count, and one for each
+ * slice of versions, in bounded memory.
+ */
+export function* keysByVersion(
+  store: LmdbStore,
+  lookup: Lookup,
+  snapshot: () => ReadSnapshot,
+  first: bigint,
+  last: bigint,
+): Generator<KeysByVersion> {
+  const width = (last - first) / BigInt(PARTS) + 1n
+  const counts = new Array<number>(PARTS).fill(0)
+  for (const { version } of revisions(first, last)) counts[Number((version - first) / width)]!++
+  let start = 0
+  while (start < PARTS) {
+    let end = start + 1
+    for (let sum = counts[start]!; end < PARTS && sum + counts[end]! <= SLICE_WRITES; end++) sum += counts[end]!
+    yield slice(first + BigInt(start) * width, first + BigInt(end) * width - 1n)
+    start = end
+  }
+
+  function slice(from: bigint, to: bigint): KeysByVersion {
+    const keys: KeysByVersion = new Map()
+    for (const { version, key } of revisions(from, to < last ? to : last)) {
+      const others = keys.get(version)
+      if (others) others.push(key)
+      else keys.set(version, [key])
+    }
+    return new Map([...keys].sort(([a], [b]) => (a < b ? -1 : 1)))
+  }
+
+  function* revisions(from: bigint, to: bigint) {
+    if (from > to) return
+    for (const keys of keyPages(store, EVERY_KEY, () => snapshot().options)) {
+      for (const key of keys) {
+        for (let version = to; ; version--) {
+          const { options } = snapshot()
+          if (lookup.find(key, highHalf(version), lowHalf(version), options) === ABSENT) break
+          version = lookup.writtenVersion
+          if (version < from) break
+          yield { version, key }
+          if (version === from) break
+        }
+      }
+    }
+  }
+}

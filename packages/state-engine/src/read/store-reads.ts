@@ -1,0 +1,183 @@
+import type { LedgerInfo, StateEntry, VersionWrites, Write } from '@ledger-state/core'
+import { highHalf, lowHalf, numberedKeyVersion, versionKey } from '../bytes/numbered-key.js'
+import { decodeBlock } from '../databases/ledger-record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import type { Block, EngineView, KeyedEntry, Revision } from '../port/ports.js'
+import { expectKept, noLedger, versionPruned } from '../port/validate-batch.js'
+import { keysByVersion } from './list-versions.js'
+import { ABSENT, type Found, Lookup, PRESENT, REMOVED } from './lookup.js'
+import { type ReadSnapshot, ReadSnapshots } from './read-snapshot.js'
+import { keyPages } from './scan.js'
+
+/** The reading half of an engine. */
+export class StoreReads {
+  readonly #store: LmdbStore
+  readonly #snapshots: ReadSnapshots
+  readonly #lookup: Lookup
+  /** The view of the newest version, shared by all that ask for it until there is another. */
+  #latest: StoreView | undefined
+
+  constructor(store: LmdbStore) {
+    this.#store = store
+    this.#snapshots = new ReadSnapshots(store)
+    this.#lookup = new Lookup(store)
+  }
+
+  /** What reads see now. @throws `store_closed` */
+  snapshot(): ReadSnapshot {
+    return this.#snapshots.current()
+  }
+
+  /** The next read sees what was committed meanwhile. */
+  forgetSnapshot(): void {
+    this.#snapshots.release()
+  }
+
+  close(): void {
+    this.#snapshots.close()
+  }
+
+  at(version?: bigint): EngineView {
+    const { ledger } = this.snapshot()
+    if (!ledger) throw noLedger()
+    if (version === undefined) {
+      if (this.#latest?.ledger !== ledger) this.#latest = this.#view(ledger.latestVersion, ledger)
+      return this.#latest
+    }
+    expectKept(version, ledger)
+    return this.#view(version, ledger)
+  }
+
+  #view(version: bigint, ledger: LedgerInfo): StoreView {
+    return new StoreView(this.#store, this.#snapshots, this.#lookup, version, ledger)
+  }
+
+  blockAt(version: bigint): Block {
+    const { ledger, options } = this.snapshot()
+    if (!ledger) throw noLedger()
+    expectKept(version, ledger)
+    const range = { start: versionKey(version, 0), end: undefined, reverse: true, limit: 1, ...options }
+    const [found] = this.#store.blocks.getRange(range)
+    return { firstVersion: numberedKeyVersion(found!.key), block: decodeBlock(found!.key, found!.value) }
+  }
+
+  *history(key: Uint8Array): Generator<Revision> {
+    const { ledger } = this.snapshot()
+    if (!ledger) throw noLedger()
+    const { oldestVersion } = ledger
+    for (let version = ledger.latestVersion; ; version--) {
+      const snapshot = this.snapshot()
+      expectNotPruned(oldestVersion, snapshot)
+      const found = this.#lookup.find(key, highHalf(version), lowHalf(version), snapshot.options)
+      if (found === ABSENT) return
+      version = this.#lookup.writtenVersion
+      // A deletion before the window, or at its beginning, leaves nothing to tell of.
+      if (found === REMOVED && version <= oldestVersion) return
+      yield { version, value: found === PRESENT ? this.#lookup.copy() : null }
+      if (version <= oldestVersion) return
+    }
+  }
+
+  *versions(first: bigint, last: bigint): Generator<VersionWrites> {
+    const snapshot = () => {
+      const current = this.snapshot()
+      if (!current.ledger) throw noLedger()
+      expectListable(first, current.ledger)
+      return current
+    }
+    expectKept(last, snapshot().ledger!)
+    let next = first
+    for (const keysOfVersions of keysByVersion(this.#store, this.#lookup, snapshot, first, last)) {
+      for (const [version, keys] of keysOfVersions) {
+        while (next < version) yield this.#versionWrites(next++, [], snapshot)
+        yield this.#versionWrites(next++, keys, snapshot)
+      }
+    }
+    while (next <= last) yield this.#versionWrites(next++, [], snapshot)
+  }
+
+  #versionWrites(version: bigint, keys: readonly Uint8Array[], snapshot: () => ReadSnapshot): VersionWrites {
+    const writes = keys.map((key): Write => {
+      const found = this.#lookup.find(key, highHalf(version), lowHalf(version), snapshot().options)
+      return [key, found === PRESENT ? this.#lookup.copy() : null]
+    })
+    const blockKey = versionKey(version, 0)
+    const block = this.#store.blocks.getBinary(blockKey, snapshot().options)
+    return { version, block: block && decodeBlock(blockKey, block), writes }
+  }
+}
+
+/** What the oldest version wrote is not kept apart from what was before it. */
+function expectListable(first: bigint, ledger: LedgerInfo): void {
+  if (first <= ledger.oldestVersion) throw versionPruned(first, ledger.oldestVersion)
+}
+
+function expectNotPruned(version: bigint, { ledger }: ReadSnapshot): void {
+  const { oldestVersion } = ledger!
+  if (version < oldestVersion) throw versionPruned(version, oldestVersion)
+}
+
+class StoreView implements EngineView {
+  readonly version: bigint
+  readonly ledger: LedgerInfo
+  readonly #store: LmdbStore
+  readonly #snapshots: ReadSnapshots
+  readonly #lookup: Lookup
+  readonly #high: number
+  readonly #low: number
+  /** Known to keep the version. */
+  #snapshot: ReadSnapshot | undefined
+
+  constructor(store: LmdbStore, snapshots: ReadSnapshots, lookup: Lookup, version: bigint, ledger: LedgerInfo) {
+    this.#store = store
+    this.#snapshots = snapshots
+    this.#lookup = lookup
+    this.version = version
+    this.ledger = ledger
+    this.#high = highHalf(version)
+    this.#low = lowHalf(version)
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    return this.#find(key) === PRESENT ? this.#lookup.copy() : undefined
+  }
+
+  peek(key: Uint8Array): Uint8Array | undefined {
+    return this.#find(key) === PRESENT ? this.#lookup.peek() : undefined
+  }
+
+  getEntry(key: Uint8Array): StateEntry | undefined {
+    if (this.#find(key) !== PRESENT) return undefined
+    return { version: this.#lookup.writtenVersion, value: this.#lookup.copy() }
+  }
+
+  has(key: Uint8Array): boolean {
+    return this.#find(key) === PRESENT
+  }
+
+  getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    return keys.map((key) => this.get(key))
+  }
+
+  *scan(prefix: Uint8Array): Generator<KeyedEntry> {
+    for (const keys of keyPages(this.#store, prefix, () => this.#current().options)) {
+      for (const key of keys) {
+        const entry = this.getEntry(key)
+        if (entry) yield { key, ...entry }
+      }
+    }
+  }
+
+  #find(key: Uint8Array): Found {
+    return this.#lookup.find(key, this.#high, this.#low, this.#current().options)
+  }
+
+  #current(): ReadSnapshot {
+    const snapshot = this.#snapshots.current()
+    if (snapshot !== this.#snapshot) {
+      expectNotPruned(this.version, snapshot)
+      this.#snapshot = snapshot
+    }
+    return snapshot
+  }
+}

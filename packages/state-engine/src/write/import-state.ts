@@ -1,0 +1,217 @@
+import { Buffer } from 'node:buffer'
+import { crc32 } from 'node:zlib'
+import { LedgerStateError } from '@ledger-state/core'
+import { versionKey } from '../bytes/numbered-key.js'
+import { corrupt, openRecord, type RecordBuilder } from '../bytes/record.js'
+import { isLongKey } from '../bytes/stored-key.js'
+import { VersionList } from '../bytes/version-list.js'
+import { putLarge } from '../databases/large-values.js'
+import { encodeLatest, MAX_INLINE_VALUE_LENGTH } from '../databases/latest-record.js'
+import { encodeBlock, encodeLedgerRecord } from '../databases/ledger-record.js'
+import { decodeMark, encodeMark, putMark } from '../databases/mark.js'
+import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
+import { SharedRecord } from '../lmdb/shared-record.js'
+import type { ImportBase, ImportOptions, KeyedEntry, StateImport, StateWriter } from '../port/ports.js'
+import { duplicateKey, validateImport } from '../port/validate-batch.js'
+import { atFailurePoint } from './failure-points.js'
+
+/** Stand in the database `meta` while an import goes on. */
+const IMPORTING_KEY = Buffer.from('importing')
+const IMPORTING_SEED = crc32(IMPORTING_KEY)
+const IMPORT_MARK_KEY = Buffer.from('import-mark')
+
+interface ImportCounts {
+  readonly entries: number
+  readonly nextLargeId: number
+  readonly payloadBytes: number
+}
+
+const NOTHING: ImportCounts = { entries: 0, nextLargeId: 0, payloadBytes: 0 }
+
+/** Runs work that writes in a transaction of its own, which may be run again: it counts what it did at its end. */
+export type Transact = (work: () => void) => void
+
+/** Begins an import, or goes on with one. @throws `store_not_empty` */
+export function beginImport(
+  store: LmdbStore,
+  builder: RecordBuilder,
+  version: bigint,
+  { resume = false }: ImportOptions,
+  transact: Transact,
+): StateImport {
+  let left: ReturnType<typeof readUnfinished>
+  transact(() => {
+    if (store.meta.getBinary(LEDGER_KEY)) {
+      const message = 'a state is imported into an empty store only; this one has versions'
+      throw new LedgerStateError('store_not_empty', message)
+    }
+    left = readUnfinished(store)
+    if (left && (!resume || left.version !== version)) {
+      dropUnfinishedImport(store)
+      left = undefined
+    }
+    if (!left) putUnfinished(store, builder, version, NOTHING, undefined)
+  })
+  return new LmdbImport(store, builder, version, left?.counts ?? NOTHING, left?.mark, transact)
+}
+
+/** Throws away, within a transaction of the caller, what an import left that was never finished. */
+export function dropUnfinishedImport({ meta, latest, large }: LmdbStore): void {
+  if (!meta.getBinary(IMPORTING_KEY)) return
+  latest.clearSync()
+  large.clearSync()
+  meta.removeSync(IMPORTING_KEY)
+  meta.removeSync(IMPORT_MARK_KEY)
+}
+
+/** Entries of a part of a state that is imported in one go. */
+const PART_ENTRIES = 5_000
+
+/**
+ * Fills an empty store with a state, such as `engine.at(version).scan(empty)` of another.
+ * @throws `store_not_empty`, `duplicate_key`, `key_too_long`, `value_too_long`, `invalid_argument`
+ */
+export async function importState(
+  engine: StateWriter,
+  { version, ...base }: ImportBase & { readonly version: bigint },
+  entries: Iterable<KeyedEntry> | AsyncIterable<KeyedEntry>,
+): Promise<void> {
+  validateImport(version, base)
+  const state = await engine.beginImport(version)
+  let part: KeyedEntry[] = []
+  for await (const entry of entries) {
+    if (part.push(entry) < PART_ENTRIES) continue
+    await state.add(part)
+    part = []
+  }
+  await state.add(part)
+  await state.finish(base)
+}
+
+class LmdbImport implements StateImport {
+  readonly version: bigint
+  mark: Uint8Array | undefined
+  readonly #store: LmdbStore
+  readonly #builder: RecordBuilder
+  readonly #transact: Transact
+  readonly #shared = new SharedRecord()
+  #counts: ImportCounts
+
+  constructor(
+    store: LmdbStore,
+    builder: RecordBuilder,
+    version: bigint,
+    counts: ImportCounts,
+    mark: Uint8Array | undefined,
+    transact: Transact,
+  ) {
+    this.#store = store
+    this.#builder = builder
+    this.version = version
+    this.#counts = counts
+    this.mark = mark
+    this.#transact = transact
+  }
+
+  get entryCount(): number {
+    return this.#counts.entries
+  }
+
+  async add(entries: readonly KeyedEntry[], mark?: Uint8Array): Promise<void> {
+    for (const entry of entries) validateImport(this.version, undefined, entry)
+    let counts = this.#counts
+    this.#transact(() => {
+      this.#expectCurrent()
+      counts = this.#put(entries)
+      putUnfinished(this.#store, this.#builder, this.version, counts, mark)
+      atFailurePoint('import: part done')
+    })
+    this.#counts = counts
+    this.mark = mark
+  }
+
+  async finish(base: ImportBase): Promise<void> {
+    validateImport(this.version, base)
+    const { chainId, block, mark, complete = true } = base
+    const { version } = this
+    const { entries, nextLargeId, payloadBytes } = this.#counts
+    const ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
+    this.#transact(() => {
+      this.#expectCurrent()
+      const { meta, blocks } = this.#store
+      blocks.putSync(versionKey(version, 0), encodeBlock(this.#builder, version, block))
+      const record = {
+        ledger,
+        base: { version, complete },
+        nextKeyId: entries,
+        nextLargeId,
+        blocks: 1,
+        retired: 0,
+        supersededEntries: 0,
+        payloadBytes,
+      }
+      meta.putSync(LEDGER_KEY, encodeLedgerRecord(this.#builder, record))
+      putMark(this.#store, this.#builder, mark)
+      meta.removeSync(IMPORTING_KEY)
+      meta.removeSync(IMPORT_MARK_KEY)
+      atFailurePoint('import: before it counts')
+    })
+  }
+
+  /** Another import, or a commit, may have thrown this one away. */
+  #expectCurrent(): void {
+    const left = readUnfinished(this.#store)
+    if (left?.version === this.version && left.counts.entries === this.#counts.entries) return
+    throw new LedgerStateError('invalid_argument', `the import of version ${this.version} is no longer under way`)
+  }
+
+  #put(entries: readonly KeyedEntry[]): ImportCounts {
+    const { latest } = this.#store
+    let { entries: keyId, nextLargeId, payloadBytes } = this.#counts
+    const putInPieces = (bytes: Uint8Array) => {
+      const id = nextLargeId++
+      putLarge(this.#store, this.#builder, id, bytes)
+      return { id, length: bytes.length }
+    }
+    for (const { key, version, value } of entries) {
+      if (this.#shared.load(latest, key, {})) throw duplicateKey(this.version)
+      const longKey = isLongKey(key) ? putInPieces(key) : undefined
+      const stored = value.length > MAX_INLINE_VALUE_LENGTH ? putInPieces(value) : value
+      payloadBytes += key.length + value.length
+      const record = { keyId: keyId++, version, older: new VersionList(), indexed: false, longKey, value: stored }
+      latest.putSync(key, encodeLatest(this.#builder, key, record))
+    }
+    return { entries: keyId, nextLargeId, payloadBytes }
+  }
+}
+
+// u64 version | u64 entries | u64 next large id | u64 payload bytes | u32 CRC
+const CONTENT_LENGTH = 8 * 4
+
+function putUnfinished(
+  { meta }: LmdbStore,
+  builder: RecordBuilder,
+  version: bigint,
+  { entries, nextLargeId, payloadBytes }: ImportCounts,
+  mark: Uint8Array | undefined,
+): void {
+  builder.begin().u64(version)
+  for (const number of [entries, nextLargeId, payloadBytes]) builder.u64(BigInt(number))
+  meta.putSync(IMPORTING_KEY, builder.seal(IMPORTING_SEED))
+  if (mark) meta.putSync(IMPORT_MARK_KEY, encodeMark(builder, mark))
+  else meta.removeSync(IMPORT_MARK_KEY)
+}
+
+function readUnfinished({ meta }: LmdbStore) {
+  const bytes = meta.getBinary(IMPORTING_KEY)
+  if (!bytes) return undefined
+  const content = openRecord(bytes, IMPORTING_SEED, () => 'the record of an import')
+  if (content.length !== CONTENT_LENGTH) throw corrupt(`the record of an import has ${content.length} bytes`)
+  const number = (at: number) => Number(content.readBigUInt64BE(at * 8))
+  const mark = meta.getBinary(IMPORT_MARK_KEY)
+  return {
+    version: content.readBigUInt64BE(0),
+    counts: { entries: number(1), nextLargeId: number(2), payloadBytes: number(3) },
+    mark: mark && decodeMark(mark),
+  }
+}

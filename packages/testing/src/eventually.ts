@@ -1,0 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Less than a test may take, so that a wait that fails says what it waited for. */
+const PATIENCE_MS = 45_000
+const PAUSE_MS = 20
+
+/** Waits until something holds. Until patience ends, a condition that throws does not hold. */
+export async function eventually(
+  holds: () => boolean | Promise<boolean>,
+  what: () => string,
+  patienceMs = PATIENCE_MS,
+): Promise<void> {
+  for (const began = Date.now(); ; await sleep(PAUSE_MS)) {
+    const isOver = Date.now() - began > patienceMs
+    try {
+      if (await holds()) return
+    } catch (error) {
+      if (isOver) throw new Error(`waited ${patienceMs} ms for ${what()}`, { cause: error })
+    }
+    if (isOver) throw new Error(`waited ${patienceMs} ms for ${what()}`)
+  }
+}

@@ -1,0 +1,30 @@
+/** Whole numbers that the same seed always gives in the same order (xorshift32). */
+export interface Random {
+  /** From 0 to `bound` - 1. */
+  below(bound: number): number
+  pick<T>(choices: readonly T[]): T
+  /** `length` bytes. */
+  bytes(length: number): Uint8Array
+}
+
+export function createRandom(seed: number): Random {
+  // Zero would stay zero.
+  let state = seed | 0 || 1
+  const below = (bound: number): number => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return (state >>> 0) % bound
+  }
+  return {
+    below,
+    pick: (choices) => choices[below(choices.length)]!,
+    bytes: (length) => Uint8Array.from({ length }, () => below(256)),
+  }
+}
+
+/** The seed of a random test: `TEST_SEED` repeats a run, otherwise the clock chooses one. */
+export function testSeed(): number {
+  const text = process.env.TEST_SEED
+  return text === undefined ? Date.now() % 2 ** 31 : Number(text)
+}

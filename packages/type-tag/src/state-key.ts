@@ -1,0 +1,156 @@
+import { ADDRESS_LENGTH, ByteReader, ByteWriter } from '@ledger-state/core'
+import type { StructTag } from './type-tag.js'
+import { readName, readStructTag, writeStructTag } from './type-tag-bcs.js'
+
+// State keys as databases keep them and hashes see them; docs/ledger-formats.md, "State keys".
+
+const ACCESS_PATH = 0
+const TABLE_ITEM = 1
+const NATIVE_POSITION = 2
+const RAW = 0xff
+
+const PATH_MODULE = 0
+const PATH_RESOURCE = 1
+const PATH_RESOURCE_GROUP = 2
+
+/** Kinds of state keys in BCS, where they differ from those of databases. */
+const BCS_RAW = 2
+const BCS_NATIVE_POSITION = 3
+const NATIVE_POSITION_LENGTH = 1 + 3 * ADDRESS_LENGTH
+
+/** Where the account stands in the keys of its modules and resources. */
+export const STATE_KEY_ADDRESS_AT = 1
+
+/** What a state key names. Addresses and handles are 32 bytes. */
+export type StateKey =
+  | { readonly kind: 'module'; readonly address: Uint8Array; readonly name: string }
+  | { readonly kind: 'resource'; readonly address: Uint8Array; readonly tag: StructTag }
+  | { readonly kind: 'resourceGroup'; readonly address: Uint8Array; readonly tag: StructTag }
+  /** `key` is the BCS of the table's key. */
+  | { readonly kind: 'tableItem'; readonly handle: Uint8Array; readonly key: Uint8Array }
+  | { readonly kind: 'nativePosition'; readonly position: Uint8Array }
+  | { readonly kind: 'raw'; readonly bytes: Uint8Array }
+
+/** `handle` is 32 bytes, `key` the BCS bytes of the table's key. */
+export function tableItemKey(handle: Uint8Array, key: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(1 + handle.length + key.length)
+  bytes[0] = TABLE_ITEM
+  bytes.set(handle, 1)
+  bytes.set(key, 1 + handle.length)
+  return bytes
+}
+
+export function moduleKey(address: Uint8Array, name: string): Uint8Array {
+  return accessPathKey(address, new ByteWriter().u8(PATH_MODULE).bytes(address).string(name).toBytes())
+}
+
+export function resourceKey(address: Uint8Array, tag: StructTag): Uint8Array {
+  return accessPathKey(address, structPath(PATH_RESOURCE, tag))
+}
+
+export function resourceGroupKey(address: Uint8Array, group: StructTag): Uint8Array {
+  return accessPathKey(address, structPath(PATH_RESOURCE_GROUP, group))
+}
+
+/** The bytes that all keys of modules and resources of an account begin with, and no other key. */
+export function accountKeyPrefix(address: Uint8Array): Uint8Array {
+  return new ByteWriter().u8(ACCESS_PATH).bytes(address).toBytes()
+}
+
+/** The bytes that all items of a table begin with, and no other key. */
+export function tableKeyPrefix(handle: Uint8Array): Uint8Array {
+  return new ByteWriter().u8(TABLE_ITEM).bytes(handle).toBytes()
+}
+
+function accessPathKey(address: Uint8Array, path: Uint8Array): Uint8Array {
+  return new ByteWriter().u8(ACCESS_PATH).bytes(address).byteString(path).toBytes()
+}
+
+function structPath(kind: number, tag: StructTag): Uint8Array {
+  const writer = new ByteWriter().u8(kind)
+  writeStructTag(writer, tag)
+  return writer.toBytes()
+}
+
+/**
+ * Reads a stored key back. Byte strings in the result are copies.
+ * @throws `invalid_bcs` where the bytes are no state key
+ */
+export function decodeStateKey(key: Uint8Array): StateKey {
+  const reader = new ByteReader(key)
+  const kind = reader.readU8()
+  switch (kind) {
+    case ACCESS_PATH: {
+      const address = new Uint8Array(reader.readBytes(ADDRESS_LENGTH))
+      const path = new ByteReader(reader.readByteString())
+      reader.expectEnd()
+      return decodePath(address, path)
+    }
+    case TABLE_ITEM: {
+      const handle = new Uint8Array(reader.readBytes(ADDRESS_LENGTH))
+      return { kind: 'tableItem', handle, key: new Uint8Array(reader.readBytes(reader.remaining)) }
+    }
+    case NATIVE_POSITION:
+      return { kind: 'nativePosition', position: new Uint8Array(reader.readBytes(reader.remaining)) }
+    case RAW:
+      return { kind: 'raw', bytes: new Uint8Array(reader.readBytes(reader.remaining)) }
+    default:
+      throw reader.fault(`unknown kind ${kind} of state key`, 0)
+  }
+}
+
+function decodePath(address: Uint8Array, path: ByteReader): StateKey {
+  const kind = path.readU8()
+  switch (kind) {
+    case PATH_MODULE: {
+      path.readBytes(ADDRESS_LENGTH)
+      const name = readName(path)
+      path.expectEnd()
+      return { kind: 'module', address, name }
+    }
+    case PATH_RESOURCE:
+    case PATH_RESOURCE_GROUP: {
+      const tag = readStructTag(path)
+      path.expectEnd()
+      return { kind: kind === PATH_RESOURCE ? 'resource' : 'resourceGroup', address, tag }
+    }
+    default:
+      throw path.fault(`unknown kind ${kind} of access path`, 0)
+  }
+}
+
+/**
+ * Reads a state key in BCS, as write sets have it, into the form in which it is stored: a table item loses the length of
+ * its key. A view of the reader's bytes where both forms are the same.
+ * @throws `invalid_bcs`
+ */
+export function readStateKey(reader: ByteReader): Uint8Array {
+  const start = reader.offset
+  const kind = reader.readU8()
+  switch (kind) {
+    case ACCESS_PATH:
+      reader.skip(ADDRESS_LENGTH)
+      reader.skip(reader.readLength())
+      return reader.bytes.subarray(start, reader.offset)
+    case TABLE_ITEM: {
+      const handle = reader.readBytes(ADDRESS_LENGTH)
+      return tableItemKey(handle, reader.readByteString())
+    }
+    case BCS_RAW:
+      return withKind(RAW, reader.readByteString())
+    case BCS_NATIVE_POSITION: {
+      const position = reader.readBytes(NATIVE_POSITION_LENGTH)
+      if (position[0] !== 0) throw reader.fault(`unknown variant ${position[0]} of native position`, start + 1)
+      return withKind(NATIVE_POSITION, position)
+    }
+    default:
+      throw reader.fault(`unknown kind ${kind} of state key`, start)
+  }
+}
+
+function withKind(kind: number, bytes: Uint8Array): Uint8Array {
+  const key = new Uint8Array(1 + bytes.length)
+  key[0] = kind
+  key.set(bytes, 1)
+  return key
+}
