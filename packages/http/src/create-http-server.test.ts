@@ -3,6 +3,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { hexToBytes, LedgerStateError, parseAddress, type StateReader, type Write } from '@ledger-state/core'
 import { createLedger } from '@ledger-state/ledger'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/state-engine'
+import { overriding } from '@ledger-state/testing/overriding'
 import { tableItemKey } from '@ledger-state/type-tag'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -104,17 +105,14 @@ describe('answers', () => {
 
   it('are 410 when the pruner passes between the version check and the read, and speak of the pinned state', async () => {
     const engine = await tenVersions()
-    const overtaken: StateReader = {
-      get ledger() {
-        return engine.ledger
-      },
+    const overtaken = overriding<StateReader>(engine, {
       at(version) {
         const view = engine.at(version)
         // The memory engine prunes within the call, as far as reads can tell.
         void engine.prune(2n)
         return view
       },
-    }
+    })
     const { status, headers, body } = await ask(serverOf(overtaken), post(`${ITEM}?ledger_version=1`))
     expect([status, JSON.parse(body)]).toEqual([
       410,
@@ -132,8 +130,7 @@ describe('answers', () => {
   it('hide what went wrong inside, report it, and go on', async () => {
     const engine = await tenVersions()
     let broken = true
-    const failing: StateReader = {
-      ledger: engine.ledger,
+    const failing = overriding<StateReader>(engine, {
       at: (version) => ({
         ...engine.at(version),
         get(key) {
@@ -141,7 +138,7 @@ describe('answers', () => {
           return engine.at(version).get(key)
         },
       }),
-    }
+    })
     const reports: unknown[] = []
     const server = serverOf(failing, { onUnexpectedError: (error) => reports.push(error) })
     const { status, body } = await ask(server, post(ITEM))
@@ -152,12 +149,11 @@ describe('answers', () => {
   })
 
   it('keep the codes of the store to ourselves', async () => {
-    const failing: StateReader = {
-      ledger: undefined,
+    const failing = overriding<StateReader>(createMemoryEngine(), {
       at() {
         throw new LedgerStateError('store_failed', 'the store in /secret failed')
       },
-    }
+    })
     expect((await ask(serverOf(failing), post(ITEM))).body).not.toContain('secret')
   })
 })

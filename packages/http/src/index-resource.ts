@@ -11,7 +11,7 @@ export function ledgerInfoToJson({
   oldestBlock,
 }: LedgerInfo): string {
   return JSON.stringify({
-    chain_id: chainId,
+    chain_id: Number(chainId),
     epoch: String(latestBlock.epoch),
     ledger_version: String(latestVersion),
     oldest_ledger_version: String(oldestVersion),
@@ -33,7 +33,7 @@ export function ledgerInfoToBcs({
   oldestBlock,
 }: LedgerInfo): Uint8Array {
   return new ByteWriter()
-    .u8(chainId)
+    .u8(Number(chainId))
     .u64(latestBlock.epoch)
     .u64(latestVersion)
     .u64(oldestVersion)
