@@ -12,4 +12,5 @@ export {
   parseJson,
 } from './json-value.js'
 export { INTEGER_WIDTH, type Layout, type LayoutField, type LayoutVariant, MAX_LAYOUT_DEPTH } from './layout.js'
+export { layoutSize } from './layout-size.js'
 export type { MoveClosure, MoveMapEntry, MoveStruct, MoveValue, MoveVariant } from './move-value.js'

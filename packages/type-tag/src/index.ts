@@ -21,6 +21,7 @@ export {
   primitiveTag,
   type StructTag,
   type TypeTag,
+  typeTagSize,
   typeTagsEqual,
   typeTagToText,
   type VectorTag,
