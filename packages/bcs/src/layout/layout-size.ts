@@ -1,4 +1,5 @@
-import type { Layout, LayoutField } from './layout.js'
+import { typeTooDeep } from '../errors.js'
+import { type Layout, type LayoutField, MAX_LAYOUT_DEPTH } from './layout.js'
 
 /** The layouts directly inside a layout, one for each place. */
 export function layoutParts(layout: Layout): readonly Layout[] {
@@ -45,4 +46,25 @@ function ownNodes(layout: Layout): number {
   if (layout.kind === 'struct') return layout.fields.length
   if (layout.kind !== 'enum') return 0
   return layout.variants.reduce((sum, { fields }) => sum + 1 + fields.length, 0)
+}
+
+/**
+ * Levels of layouts inside a layout. Levels `around` it, which count in the limit, are added.
+ * @throws `type_too_large` where they are more than `MAX_LAYOUT_DEPTH`
+ */
+export function layoutDepth(layout: Layout, around = 0): number {
+  const depths = new Map<Layout, number>()
+  const depthOf = (part: Layout, level: number): number => {
+    if (level > MAX_LAYOUT_DEPTH) throw typeTooDeep(MAX_LAYOUT_DEPTH)
+    const known = depths.get(part)
+    if (known !== undefined) return known
+    let depth = 0
+    for (const inner of layoutParts(part)) depth = Math.max(depth, 1 + depthOf(inner, level + 1))
+    depths.set(part, depth)
+    return depth
+  }
+  const depth = around + depthOf(layout, around)
+  // A part that is shared may stand deeper than where it was measured.
+  if (depth > MAX_LAYOUT_DEPTH) throw typeTooDeep(MAX_LAYOUT_DEPTH)
+  return depth
 }

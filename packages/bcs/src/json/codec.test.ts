@@ -1,11 +1,11 @@
 import { bytesToHex, hexToBytes, isLedgerStateError, parseAddress } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { layoutToBcsType } from './bcs-type.js'
+import { INTEGER_WIDTH, type Layout } from '../layout/layout.js'
+import { layoutSize } from '../layout/layout-size.js'
+import { layoutToBcsType } from '../mysten/bcs-type.js'
 import { codecOf } from './codec.js'
-import { parseJson } from './json-value.js'
-import { INTEGER_WIDTH, type Layout } from './layout.js'
-import { layoutSize } from './layout-size.js'
+import { parseJson } from './parse-json.js'
 
 /** A value in plain JavaScript beside its layout: what the oracles print and write without our codec. */
 interface Sample {
