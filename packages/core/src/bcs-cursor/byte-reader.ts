@@ -1,11 +1,13 @@
 import { Buffer } from 'node:buffer'
-import { LedgerStateError } from './error.js'
+import type { LedgerStateError } from '../error.js'
+import { invalidBcs, type ParseErrorCode } from '../errors.js'
 
 /** The longest sequence that BCS allows: 2^31 - 1 elements. */
 export const MAX_SEQUENCE_LENGTH = 0x7fff_ffff
 
 /**
- * A cursor over bytes that nobody vouches for. It never reads outside `[offset, end)`; every fault is
+ * A cursor over BCS bytes that nobody vouches for. It stands in this package because type tags, module binaries and
+ * write sets are BCS, too; `@ledger-state/bcs` exports it again. It never reads outside `[offset, end)`; every fault is
  * `invalid_bcs` with the byte offset in `fields.offset`. Integers are little-endian (BCS).
  */
 export class ByteReader {
@@ -24,8 +26,8 @@ export class ByteReader {
   }
 
   /** An error at `offset`, by default where the reader stands. */
-  fault(why: string, offset = this.offset): LedgerStateError {
-    return new LedgerStateError('invalid_bcs', `${why} at byte ${offset}`, { offset })
+  fault(why: string, offset = this.offset): LedgerStateError<ParseErrorCode> {
+    return invalidBcs(why, offset)
   }
 
   /** Moves past `length` bytes and returns where they begin. */
@@ -37,7 +39,8 @@ export class ByteReader {
   }
 
   expectEnd(): void {
-    if (this.offset !== this.end) throw this.fault(`${this.remaining} bytes remain behind the value: remaining input`)
+    if (this.offset !== this.end)
+      throw this.fault(`${this.remaining} bytes are left over after the value: remaining input`)
   }
 
   readU8(): number {

@@ -1,10 +1,10 @@
 import { Buffer, isUtf8 } from 'node:buffer'
-import { LedgerStateError } from '@ledger-state/core'
+import { jsonTooLong } from '../errors.js'
 
-/** Bytes of JSON text that one value may give. */
+/** The longest JSON text of a value, in bytes. */
 export const MAX_JSON_TEXT_BYTES = 100_000_000
 
-/** A buffer that one large value made grow beyond this is not kept for the next. */
+/** A buffer that a large value made grow beyond this many bytes is released after it. */
 const KEPT_BYTES = 1 << 20
 
 const HEX_DIGITS = Buffer.from('0123456789abcdef')
@@ -12,20 +12,20 @@ const HEX_DIGITS = Buffer.from('0123456789abcdef')
 const DIGIT_PAIRS = Buffer.from(Array.from({ length: 100 }, (_, pair) => String(pair).padStart(2, '0')).join(''))
 
 const QUOTE = 0x22
-/** 1 for each byte that stands in a JSON string as it is: printable ASCII without quote and backslash. */
+/** 1 for each byte that needs no escape in a JSON string: printable ASCII without quote and backslash. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte < 0x7f && byte !== QUOTE && byte !== 0x5c ? 1 : 0,
 )
 const ZERO = 0x30
 const MINUS = 0x2d
 
-/** Above this many bytes the runtime's own conversions beat a loop. */
+/** Above so many bytes the runtime's own conversions beat a loop. */
 const LONG_HEX = 48
 const LONG_TEXT = 256
 
 /**
  * UTF-8 of JSON text under construction. Writing bytes costs about half of joining strings for small values, and a
- * fifth for long lists (`pnpm bench codec`), and servers want bytes anyway.
+ * fifth for long lists (`pnpm bench codec`), and servers send bytes anyway.
  */
 export class JsonTextWriter {
   bytes = Buffer.allocUnsafeSlow(4_096)
@@ -37,9 +37,7 @@ export class JsonTextWriter {
   }
 
   #grow(needed: number): void {
-    if (needed > MAX_JSON_TEXT_BYTES) {
-      throw new LedgerStateError('type_too_large', `the value prints to more than ${MAX_JSON_TEXT_BYTES} bytes`)
-    }
+    if (needed > MAX_JSON_TEXT_BYTES) throw jsonTooLong(MAX_JSON_TEXT_BYTES)
     const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.bytes.length * 2))
     this.bytes.copy(grown, 0, 0, this.length)
     this.bytes = grown
@@ -50,7 +48,7 @@ export class JsonTextWriter {
     this.bytes[this.length++] = value
   }
 
-  /** Bytes that are JSON already, such as punctuation and member names. */
+  /** Bytes of JSON text, such as punctuation and member names. */
   raw(text: Uint8Array): void {
     const count = text.length
     this.reserve(count)
@@ -116,26 +114,26 @@ export class JsonTextWriter {
     this.length = start + count
   }
 
-  /** Repeats what was written from `start` to `end`. */
+  /** Appends a copy of what was written from `start` to `end`. */
   copyWithin(start: number, end: number): void {
     this.reserve(end - start)
     this.bytes.copyWithin(this.length, start, end)
     this.length += end - start
   }
 
-  /** Moves what was written from `start` on to `target`, over what stood there. */
+  /** Moves what was written from `start` on to `target`, and overwrites what stood there. */
   moveBack(start: number, target: number): void {
     this.bytes.copyWithin(target, start, this.length)
     this.length -= start - target
   }
 
-  /** ASCII text as it is. */
+  /** ASCII text, without quotes or escapes. */
   ascii(text: string): void {
     this.reserve(text.length)
     this.length += this.bytes.write(text, this.length, 'latin1')
   }
 
-  /** JSON of texts that are no part of the hot path. */
+  /** The JSON of texts; slow. */
   json(value: string | readonly string[]): void {
     const text = JSON.stringify(value)
     this.reserve(Buffer.byteLength(text))
@@ -184,7 +182,7 @@ export class JsonTextWriter {
     this.length = at
   }
 
-  /** A JSON string of UTF-8 bytes; of bytes that are not UTF-8, the reference's note with their hex. */
+  /** A JSON string of UTF-8 bytes. Bytes that are not UTF-8 are printed in hex with a note, as the reference does. */
   quotedText(source: Buffer, start: number, end: number): void {
     if (end - start <= LONG_TEXT && this.#quotedPlain(source, start, end)) return
     const bytes = source.subarray(start, end)
@@ -198,7 +196,7 @@ export class JsonTextWriter {
     this.json(bytes.toString('utf8'))
   }
 
-  /** Copies text of printable ASCII; answers false, having written nothing, where there is other. */
+  /** Copies text of printable ASCII. Of other text it writes nothing and answers false. */
   #quotedPlain(source: Buffer, start: number, end: number): boolean {
     this.reserve(end - start + 2)
     const { bytes } = this
@@ -214,7 +212,7 @@ export class JsonTextWriter {
     return true
   }
 
-  /** Ends the text: what was written, in memory of its own. */
+  /** Ends the text and answers a copy of its bytes. */
   takeBytes(): Buffer {
     const taken = Buffer.allocUnsafe(this.length)
     this.bytes.copy(taken, 0, 0, this.length)
@@ -222,7 +220,7 @@ export class JsonTextWriter {
     return taken
   }
 
-  /** Ends the text. */
+  /** Ends the text and answers it. */
   takeText(): string {
     const text = this.bytes.toString('utf8', 0, this.length)
     this.reset()

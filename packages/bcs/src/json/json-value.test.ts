@@ -1,7 +1,8 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { JsonNumber, JsonObject, jsonTypeName, jsonValueToText, parseJson } from './json-value.js'
+import { JsonNumber, JsonObject, jsonTypeName, jsonValueToText } from './json-value.js'
+import { parseJson } from './parse-json.js'
 
 describe('parseJson', () => {
   it('agrees with JSON.parse on every JSON text', () => {
@@ -93,6 +94,36 @@ describe('parseJson', () => {
     expect(parseJson('"\\ud83d\\ude00"')).toBe('\u{1f600}')
     for (const text of ['"\\ud83d"', '"\\ude00"', '"\\ud83d\\u0041"'])
       expect(() => parseJson(text)).toThrow(/lone surrogate/)
+  })
+})
+
+describe('parseJson with a limit of values', () => {
+  it('counts every value, and no member name', () => {
+    const text = '{"a":[1,"2",null],"b":{},"c":true}'
+    expect(jsonValueToText(parseJson(text, { maxNodes: 7 }))).toBe(text)
+    expect(() => parseJson(text, { maxNodes: 6 })).toThrow(
+      expect.objectContaining({ code: 'invalid_json', message: 'too many values at line 1 column 30' }),
+    )
+  })
+})
+
+describe('jsonValueToText with a limit of length', () => {
+  it('shows the beginning of a long text', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.nat(40), (value, maxLength) => {
+        const whole = JSON.stringify(value)
+        const shown = jsonValueToText(parseJson(whole), maxLength)
+        const complete = jsonValueToText(parseJson(whole))
+        if (complete.length <= maxLength) expect(shown).toBe(complete)
+        else expect(shown).toHaveLength(maxLength + 1)
+        if (!/[^ -~]|\\/.test(complete)) expect(complete.startsWith(shown.replace(/…$/, ''))).toBe(true)
+      }),
+    )
+  })
+
+  it('stops early', () => {
+    const long = new Array<string>(100_000).fill('x'.repeat(100))
+    expect(jsonValueToText([long, long], 20)).toBe(`[["${'x'.repeat(17)}…`)
   })
 })
 

@@ -1,6 +1,7 @@
-import { bytesToHexDigits, LedgerStateError, parseAddress } from '@ledger-state/core'
+import { bytesToHex, parseAddress } from '@ledger-state/core'
 import { type BcsType, bcs } from '@mysten/bcs'
-import type { Layout, LayoutField } from './layout.js'
+import { notCanonical, notForBcsType, notOfBcsType, unsupportedType } from '../errors.js'
+import type { Layout, LayoutField } from '../layout/layout.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: the value types of a BcsType built at run time are not known to the compiler
 type AnyBcsType = BcsType<any, any>
@@ -48,7 +49,7 @@ export function layoutToBcsType(layout: Layout): AnyBcsType {
         ),
       )
     default:
-      throw new LedgerStateError('unsupported_type', `@mysten/bcs has no type for ${layout.kind}`)
+      throw unsupportedType(`@mysten/bcs has no type for ${layout.kind}`)
   }
 }
 
@@ -62,8 +63,8 @@ export interface BcsTypeCodec<T, Input> {
 
 /**
  * Makes a `BcsType` safe to use on untrusted bytes of moderate size: it reads from a copy, so that it cannot run into
- * neighbouring memory, and what it read must write to the same bytes again, which refuses trailing bytes, maps out of
- * order, and all else that is not canonical. Its own costs stay: use layouts where input is large or hostile.
+ * neighbouring memory. The value that it read must be written to the same bytes again: this refuses trailing bytes, maps out
+ * of order, and everything else that is not canonical. It is as slow as the type itself: use layouts for large or hostile input.
  */
 export function bcsTypeToCodec<T, Input>(type: BcsType<T, Input>): BcsTypeCodec<T, Input> {
   return {
@@ -75,18 +76,16 @@ export function bcsTypeToCodec<T, Input>(type: BcsType<T, Input>): BcsTypeCodec<
         value = type.parse(copy)
         again = type.serialize(value as unknown as Input).toBytes()
       } catch (cause) {
-        throw new LedgerStateError('invalid_bcs', `no ${type.name}: ${(cause as Error).message}`, {}, { cause })
+        throw notOfBcsType(type.name, cause)
       }
-      if (Buffer.compare(copy, again) !== 0) {
-        throw new LedgerStateError('invalid_bcs', `the bytes are not the canonical form of a ${type.name}`)
-      }
+      if (Buffer.compare(copy, again) !== 0) throw notCanonical(type.name)
       return value
     },
     valueToBytes(value) {
       try {
         return type.serialize(value).toBytes()
       } catch (cause) {
-        throw new LedgerStateError('invalid_value', `no ${type.name}: ${(cause as Error).message}`, {}, { cause })
+        throw notForBcsType(type.name, cause)
       }
     },
   }
@@ -99,6 +98,6 @@ function fieldsToBcsType(name: string, fields: readonly LayoutField[]): AnyBcsTy
 function addressType(): AnyBcsType {
   return bcs.bytes(32).transform({
     input: (text: string) => parseAddress(text),
-    output: (bytes) => `0x${bytesToHexDigits(bytes)}`,
+    output: (bytes) => bytesToHex(bytes),
   })
 }

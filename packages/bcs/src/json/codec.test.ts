@@ -1,10 +1,11 @@
 import { bytesToHex, hexToBytes, isLedgerStateError, parseAddress } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { layoutToBcsType } from './bcs-type.js'
+import { INTEGER_WIDTH, type Layout } from '../layout/layout.js'
+import { layoutSize } from '../layout/layout-size.js'
+import { layoutToBcsType } from '../mysten/bcs-type.js'
 import { codecOf } from './codec.js'
-import { parseJson } from './json-value.js'
-import { INTEGER_WIDTH, type Layout } from './layout.js'
+import { parseJson } from './parse-json.js'
 
 /** A value in plain JavaScript beside its layout: what the oracles print and write without our codec. */
 interface Sample {
@@ -205,7 +206,7 @@ describe('createJsonDecoder', () => {
 
   it('refuses a layout nested too deep', () => {
     let layout: Layout = { kind: 'bool' }
-    for (let depth = 0; depth < 502; depth++) layout = { kind: 'vector', element: layout }
+    for (let depth = 0; depth < 130; depth++) layout = { kind: 'vector', element: layout }
     expect(() => codecOf(layout).bytesToJson(new Uint8Array(0))).toThrow(
       expect.objectContaining({ code: 'type_too_large' }),
     )
@@ -283,5 +284,24 @@ describe('createJsonEncoder', () => {
     for (const kind of ['signer', 'function'] as const) {
       expect(() => codecOf({ kind }).jsonToBytes(null)).toThrow(expect.objectContaining({ code: 'unsupported_type' }))
     }
+  })
+})
+
+describe('layoutSize', () => {
+  it('counts layouts, fields and variants, and what is shared once', () => {
+    const u8: Layout = { kind: 'u8' }
+    const list: Layout = { kind: 'vector', element: u8 }
+    const pair: Layout = {
+      kind: 'struct',
+      name: 'Pair',
+      fields: [
+        { name: 'a', layout: list },
+        { name: 'b', layout: list },
+      ],
+    }
+    expect([u8, list, pair].map(layoutSize)).toEqual([1, 2, 5])
+    const shape: Layout = { kind: 'enum', name: 'Shape', variants: [{ name: 'Pair', fields: pair.fields }] }
+    expect(layoutSize(shape)).toBe(6)
+    expect(layoutSize({ kind: 'map', key: u8, value: pair })).toBe(6)
   })
 })

@@ -1,9 +1,22 @@
-import { ByteWriter, clip, hexToBytes, LedgerStateError, parseAddress } from '@ledger-state/core'
+import { ByteWriter, isLedgerStateError, type LedgerStateError, parseAddress, quote } from '@ledger-state/core'
+import { faultInside, faultWithPath } from '../bytes/value-path.js'
+import {
+  type BcsErrorCode,
+  fieldNotFound,
+  integerOutOfRange,
+  invalidValue,
+  tooManyInOption,
+  unknownField,
+  unknownVariant,
+  unsupportedType,
+  valueMismatch,
+} from '../errors.js'
+import { compileLayout } from '../layout/compile-layout.js'
+import { INTEGER_WIDTH, type Layout, type LayoutField, type LayoutVariant } from '../layout/layout.js'
+import { layoutDepth } from '../layout/layout-size.js'
 import { isJsonObject, JsonNumber, type JsonObject, type JsonValue, jsonTypeName } from './json-value.js'
-import { INTEGER_WIDTH, type Layout, type LayoutField, type LayoutVariant, MAX_LAYOUT_DEPTH } from './layout.js'
-import { faultInside, faultWithPath } from './value-path.js'
 
-// One value is written at a time, start to end, so that all encoders share one buffer.
+// Encoding never waits or calls out, so that one value is written at a time and all encoders share one buffer.
 const WRITER = new ByteWriter()
 
 type Encoder = (value: JsonValue | undefined, writer: ByteWriter) => void
@@ -15,7 +28,8 @@ type Encoder = (value: JsonValue | undefined, writer: ByteWriter) => void
  * @throws (the function) `invalid_value` with `fields.path`; `unsupported_type` for signers and function values
  */
 export function createJsonEncoder(layout: Layout): (value: JsonValue) => Uint8Array {
-  const encode = compileEncoder(layout, 0)
+  layoutDepth(layout)
+  const encode = compileLayout(layout, compilePart)
   return (value) => {
     WRITER.reset()
     try {
@@ -27,19 +41,13 @@ export function createJsonEncoder(layout: Layout): (value: JsonValue) => Uint8Ar
   }
 }
 
-function invalidValue(why: string): LedgerStateError {
-  return new LedgerStateError('invalid_value', why)
+function mismatch(value: JsonValue | undefined, expected: string): LedgerStateError<BcsErrorCode> {
+  return valueMismatch(typeof value === 'string' ? `string ${quote(value)}` : jsonTypeName(value), expected)
 }
 
-function mismatch(value: JsonValue | undefined, expected: string): LedgerStateError {
-  const found = typeof value === 'string' ? `string ${JSON.stringify(clip(value))}` : jsonTypeName(value)
-  return invalidValue(`invalid type: ${found}, expected ${expected}`)
-}
+type CompileInner = (part: Layout) => Encoder
 
-function compileEncoder(layout: Layout, depth: number): Encoder {
-  if (depth > MAX_LAYOUT_DEPTH) {
-    throw new LedgerStateError('type_too_large', `the type is nested more than ${MAX_LAYOUT_DEPTH} levels deep`)
-  }
+function compilePart(layout: Layout, inner: CompileInner): Encoder {
   switch (layout.kind) {
     case 'bool':
       return (value, writer) => {
@@ -59,23 +67,20 @@ function compileEncoder(layout: Layout, depth: number): Encoder {
         writer.string(value)
       }
     case 'vector':
-      if (layout.element.kind === 'u8') return (value, writer) => writer.byteString(jsonToBytes(value))
-      return sequenceEncoder(compileEncoder(layout.element, depth + 1))
+      if (layout.element.kind === 'u8') return writeHex
+      return sequenceEncoder(inner(layout.element))
     case 'option':
-      return optionEncoder(layout.element.kind === 'u8', compileEncoder(layout.element, depth + 1))
+      return optionEncoder(layout.element.kind === 'u8', inner(layout.element))
     case 'struct':
-      return structEncoder(layout.fields, depth)
+      return structEncoder(layout.fields, inner)
     case 'enum':
-      return enumEncoder(layout.variants, depth)
+      return enumEncoder(layout.variants, inner)
     case 'map':
-      throw new LedgerStateError(
-        'unsupported_type',
-        'BCS maps are not written from JSON: Move has no type of that form',
-      )
+      throw unsupportedType('BCS maps are not written from JSON: Move has no type of that form')
     case 'signer':
-      throw new LedgerStateError('unsupported_type', 'Type layouts cannot contain signer')
+      throw unsupportedType('Type layouts cannot contain signer')
     case 'function':
-      throw new LedgerStateError('unsupported_type', 'function values cannot be written in JSON')
+      throw unsupportedType('function values cannot be written in JSON')
     default:
       return integerEncoder(layout.kind)
   }
@@ -86,17 +91,21 @@ function jsonToAddress(value: JsonValue | undefined, expected: string): Uint8Arr
   try {
     return parseAddress(value)
   } catch (error) {
-    throw invalidValue((error as Error).message)
+    throw asInvalidValue(error)
   }
 }
 
-function jsonToBytes(value: JsonValue | undefined): Uint8Array {
+function writeHex(value: JsonValue | undefined, writer: ByteWriter): void {
   if (typeof value !== 'string') throw mismatch(value, 'hex text such as "0x0102"')
   try {
-    return hexToBytes(value)
+    writer.hexString(value)
   } catch (error) {
-    throw invalidValue((error as Error).message)
+    throw asInvalidValue(error)
   }
+}
+
+function asInvalidValue(error: unknown): unknown {
+  return isLedgerStateError(error) ? invalidValue(error.message) : error
 }
 
 /** Narrow integers are numbers, wide ones decimal strings or, here, whole numbers with every digit. */
@@ -116,13 +125,13 @@ function integerEncoder(kind: string): Encoder {
       return
     }
     const integer = parseDecimal(text)
-    if (integer === undefined) throw invalidValue(`${JSON.stringify(clip(text))} is not ${expected}`)
-    if (integer < least || integer > most) throw invalidValue(`${clip(text)} does not fit in ${kind}`)
+    if (integer === undefined) throw invalidValue(`${quote(text)} is not ${expected}`)
+    if (integer < least || integer > most) throw integerOutOfRange(text, kind)
     writer.integer(integer, width)
   }
 }
 
-/** A number of at most 15 plain digits, which is exact; -1 for all other text. */
+/** The number that at most 15 digits give, which a double holds; -1 for any other text. */
 function parseSmallDecimal(text: string): number {
   const { length } = text
   if (length === 0 || length > 15) return -1
@@ -135,7 +144,7 @@ function parseSmallDecimal(text: string): number {
   return value
 }
 
-/** A decimal integer with an optional sign; so long a number that no type holds it comes back as its first digits. */
+/** A decimal integer with an optional sign. Of one with more than 80 digits, which no type holds, only the first 80 are taken. */
 function parseDecimal(text: string): bigint | undefined {
   const first = text.charCodeAt(0)
   let start = first === 0x2b || first === 0x2d ? 1 : 0
@@ -170,17 +179,17 @@ function encodeItems(items: readonly JsonValue[], encode: Encoder, writer: ByteW
 function optionEncoder(ofU8: boolean, encode: Encoder): Encoder {
   return (value, writer) => {
     if (!isJsonObject(value)) throw mismatch(value, '{"vec":[]} or {"vec":[…]}')
-    if (value.get('vec') === undefined) throw invalidValue('field vec not found')
+    if (value.get('vec') === undefined) throw fieldNotFound('vec')
     const list = value.get('vec')
     try {
-      const items = ofU8 && typeof list === 'string' ? jsonToBytes(list) : list
-      if (items instanceof Uint8Array) {
-        expectAtMostOne(items.length)
-        writer.byteString(items)
+      if (ofU8 && typeof list === 'string') {
+        const digits = list.length - (list.startsWith('0x') ? 2 : 0)
+        if (digits > 2) throw tooManyInOption(Math.ceil(digits / 2))
+        writeHex(list, writer)
       } else {
-        if (!Array.isArray(items)) throw mismatch(list, 'an array of at most one element')
-        expectAtMostOne(items.length)
-        encodeItems(items, encode, writer)
+        if (!Array.isArray(list)) throw mismatch(list, 'an array of at most one element')
+        if (list.length > 1) throw tooManyInOption(list.length)
+        encodeItems(list, encode, writer)
       }
     } catch (error) {
       throw faultInside('vec', error)
@@ -188,12 +197,8 @@ function optionEncoder(ofU8: boolean, encode: Encoder): Encoder {
   }
 }
 
-function expectAtMostOne(count: number): void {
-  if (count > 1) throw invalidValue(`${count} elements, an Option holds at most one`)
-}
-
-function structEncoder(fields: readonly LayoutField[], depth: number): Encoder {
-  const encodeFields = fieldsEncoder(fields, depth)
+function structEncoder(fields: readonly LayoutField[], inner: CompileInner): Encoder {
+  const encodeFields = fieldsEncoder(fields, inner)
   return (value, writer) => {
     if (!isJsonObject(value)) throw mismatch(value, 'a map of the fields of a struct')
     encodeFields(value, writer)
@@ -202,14 +207,14 @@ function structEncoder(fields: readonly LayoutField[], depth: number): Encoder {
 
 function fieldsEncoder(
   fields: readonly LayoutField[],
-  depth: number,
+  inner: CompileInner,
 ): (members: JsonObject, writer: ByteWriter) => void {
-  const encoders = fields.map((field) => compileEncoder(field.layout, depth + 1))
+  const encoders = fields.map((field) => inner(field.layout))
   return (members, writer) => {
     for (let at = 0; at < fields.length; at++) {
       const { name } = fields[at]!
       const member = members.get(name)
-      if (member === undefined) throw invalidValue(`field ${name} not found`)
+      if (member === undefined) throw fieldNotFound(name)
       try {
         encoders[at]!(member, writer)
       } catch (error) {
@@ -219,12 +224,12 @@ function fieldsEncoder(
   }
 }
 
-/** Member that names the variant in the form in which enum values are printed. */
+/** The member that names the variant where enum values are printed. */
 const VARIANT_MEMBER = '__variant__'
 
-function enumEncoder(variants: readonly LayoutVariant[], depth: number): Encoder {
+function enumEncoder(variants: readonly LayoutVariant[], inner: CompileInner): Encoder {
   const indexOf = new Map(variants.map((variant, index) => [variant.name, index]))
-  const encoders = variants.map((variant) => fieldsEncoder(variant.fields, depth))
+  const encoders = variants.map((variant) => fieldsEncoder(variant.fields, inner))
   return (value, writer) => {
     if (!isJsonObject(value)) throw mismatch(value, 'a map such as {"Variant":{…}}')
     const printed = value.get(VARIANT_MEMBER)
@@ -234,17 +239,14 @@ function enumEncoder(variants: readonly LayoutVariant[], depth: number): Encoder
     const members = printedForm ? value : value.get(name)
 
     const index = indexOf.get(name)
-    if (index === undefined) {
-      const known = variants.map((variant) => variant.name).join(', ')
-      throw invalidValue(`Variant ${clip(name)} not found, expected one of ${known}`)
-    }
+    if (index === undefined) throw unknownVariant(name, [...indexOf.keys()])
     const inVariant = (error: unknown) => (printedForm ? error : faultInside(name, error))
     if (!isJsonObject(members)) throw inVariant(mismatch(members, 'a map of the fields of the variant'))
     const { fields } = variants[index]!
     const isKnown = (member: string) =>
       (printedForm && member === VARIANT_MEMBER) || fields.some((field) => field.name === member)
     const unknown = members.names().find((member) => !isKnown(member))
-    if (unknown !== undefined) throw inVariant(invalidValue(`Unknown field ${JSON.stringify(clip(unknown))}`))
+    if (unknown !== undefined) throw inVariant(unknownField(unknown))
     writer.uleb128(index)
     try {
       encoders[index]!(members, writer)

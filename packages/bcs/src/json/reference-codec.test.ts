@@ -1,10 +1,11 @@
 import { ByteWriter, isLedgerStateError } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { referenceBytesToJson } from '../testing/reference-codec.ts'
+import { referenceBytesToJson } from '../../testing/reference-codec.ts'
+import { INTEGER_WIDTH, type Layout } from '../layout/layout.js'
+import type { MoveValue } from '../values/move-value.js'
+import { createValueCodec } from '../values/value-codec.js'
 import { codecOf } from './codec.js'
-import { INTEGER_WIDTH, type Layout } from './layout.js'
-import type { MoveValue } from './move-value.js'
 
 // No field is called like an array index: JavaScript objects, and so the reference codec, print such members first.
 const name = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_]{0,6}$/)
@@ -95,12 +96,13 @@ describe('against the reference codec', () => {
           const printed = attempt(() => codec.bytesToJson(bytes))
           // A member `__proto__` vanishes from the reference's plain objects.
           if (!JSON.stringify(layout).includes('__proto__')) expect(printed).toBe(expected)
-          const value = attempt(() => codec.bytesToValue(bytes))
+          const values = createValueCodec(layout)
+          const value = attempt(() => values.bytesToValue(bytes))
           expect(value === undefined).toBe(printed === undefined)
           if (printed === undefined) return
           accepted++
           expect(codec.bytesToJsonUtf8(bytes).toString()).toBe(printed)
-          expect([...codec.valueToBytes(value!)]).toEqual([...bytes])
+          expect([...values.valueToBytes(value!)]).toEqual([...bytes])
         },
       ),
       { numRuns: 3_000 },
@@ -112,16 +114,17 @@ describe('against the reference codec', () => {
 describe('maps', () => {
   const layout: Layout = { kind: 'map', key: { kind: 'string' }, value: { kind: 'u8' } }
   const codec = codecOf(layout)
+  const values = createValueCodec(layout)
 
   it('are written in the order of their keys, and read only so', () => {
-    const bytes = codec.valueToBytes([
+    const bytes = values.valueToBytes([
       ['b', 2],
       ['aa', 3],
       ['a', 1],
     ])
     expect(codec.bytesToJson(bytes)).toBe('[{"key":"a","value":1},{"key":"b","value":2},{"key":"aa","value":3}]')
     expect(() =>
-      codec.valueToBytes([
+      values.valueToBytes([
         ['a', 1],
         ['a', 2],
       ]),
@@ -131,13 +134,14 @@ describe('maps', () => {
       [2, 1, 97, 0, 1, 97, 0],
     ]) {
       expect(() => codec.bytesToJson(Uint8Array.from(wrong))).toThrow(/\[1\]: map keys are not in ascending order/)
-      expect(() => codec.bytesToValue(Uint8Array.from(wrong))).toThrow(/\[1\]: map keys are not in ascending order/)
+      expect(() => values.bytesToValue(Uint8Array.from(wrong))).toThrow(/\[1\]: map keys are not in ascending order/)
     }
   })
 })
 
 describe('function values', () => {
   const codec = codecOf({ kind: 'function' })
+  const values = createValueCodec({ kind: 'function' })
   const head = (parts: number, mask: bigint) =>
     new ByteWriter()
       .uleb128(parts)
@@ -169,9 +173,9 @@ describe('function values', () => {
     expect(codec.bytesToJson(bytes)).toBe(
       '{"__captured__":["7",{"_0":true,"_1":"0x0102"}],"__fun_name__":"0x0::m::f","__mask__":"101","__ty_args__":["u8"]}',
     )
-    const value = codec.bytesToValue(bytes)
+    const value = values.bytesToValue(bytes)
     expect(value).toEqual({ functionName: '0x0::m::f', bytes })
-    expect(codec.valueToBytes(value)).toEqual(bytes)
+    expect(values.valueToBytes(value)).toEqual(bytes)
   })
 
   it('refuse other formats, wrong counts, endless layouts, and what is no closure', () => {
@@ -179,10 +183,10 @@ describe('function values', () => {
     expect(() => codec.bytesToJson(Uint8Array.of(5, 2, 0))).toThrow(/format 2/)
     const endless = head(7, 1n).bytes(new Uint8Array(100_000).fill(5)).toBytes()
     expect(() => codec.bytesToJson(endless)).toThrow(/nested more than/)
-    expect(() => codec.valueToBytes({ functionName: 'x', bytes: Uint8Array.of(1) })).toThrow(
+    expect(() => values.valueToBytes({ functionName: 'x', bytes: Uint8Array.of(1) })).toThrow(
       expect.objectContaining({ code: 'invalid_value' }),
     )
-    expect(() => codec.valueToBytes('x')).toThrow(expect.objectContaining({ code: 'invalid_value' }))
+    expect(() => values.valueToBytes('x')).toThrow(expect.objectContaining({ code: 'invalid_value' }))
   })
 })
 
@@ -206,11 +210,13 @@ describe('valueToBytes', () => {
     ],
     [{ kind: 'map', key: { kind: 'u8' }, value: { kind: 'u8' } }, [[1]]],
   ] as [Layout, MoveValue][])('refuses for %j the value %o', (layout, value) => {
-    expect(() => codecOf(layout).valueToBytes(value)).toThrow(expect.objectContaining({ code: 'invalid_value' }))
+    expect(() => createValueCodec(layout).valueToBytes(value)).toThrow(
+      expect.objectContaining({ code: 'invalid_value' }),
+    )
   })
 
   it('refuses signers', () => {
-    expect(() => codecOf({ kind: 'signer' }).valueToBytes('0x1')).toThrow(
+    expect(() => createValueCodec({ kind: 'signer' }).valueToBytes('0x1')).toThrow(
       expect.objectContaining({ code: 'unsupported_type' }),
     )
   })

@@ -50,5 +50,8 @@ export const INTEGER_WIDTH: Readonly<Record<string, { readonly bytes: number; re
   i256: { bytes: 32, signed: true },
 }
 
-/** Levels of layouts inside layouts, the limit of BCS on containers. */
-export const MAX_LAYOUT_DEPTH = 500
+/**
+ * Levels of layouts inside a layout. Chains nest values at most so deep, and so does JSON text; it keeps recursion over
+ * layouts far from the end of the stack.
+ */
+export const MAX_LAYOUT_DEPTH = 128

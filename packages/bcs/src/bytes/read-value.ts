@@ -1,12 +1,15 @@
-import type { ByteReader } from '@ledger-state/core'
-import type { Layout } from './layout.js'
+import { type ByteReader, clip } from '@ledger-state/core'
+import type { Layout } from '../layout/layout.js'
 
-// Counts and tags that every reader of values checks alike.
+// Counts and tags, checked in one way by every reader of values.
 
-/** Elements of a list whose elements take no bytes, where the bytes left bound nothing. */
-const MAX_ZERO_SIZED_ELEMENTS = 65_536
+/**
+ * Elements of a list whose elements take no bytes, so that the bytes left do not bound their number. Move has no such
+ * types: a struct without fields is refused by the verifier.
+ */
+const MAX_ZERO_SIZED_ELEMENTS = 256
 
-/** A count of elements that the bytes left can hold. */
+/** Reads a count of elements. It is refused where the bytes left cannot hold so many. */
 export function readElementCount(reader: ByteReader, minimumSize: number): number {
   const start = reader.offset
   const count = reader.readLength()
@@ -16,7 +19,7 @@ export function readElementCount(reader: ByteReader, minimumSize: number): numbe
   return count
 }
 
-/** 0 or 1. */
+/** Reads the number of elements of an Option: 0 or 1. */
 export function readOptionCount(reader: ByteReader): number {
   const start = reader.offset
   const count = reader.readUleb128()
@@ -24,10 +27,10 @@ export function readOptionCount(reader: ByteReader): number {
   return count
 }
 
-/** The index of a variant that the enum has. */
+/** Reads the index of a variant of the enum. */
 export function readVariantIndex(reader: ByteReader, layout: Layout & { kind: 'enum' }): number {
   const start = reader.offset
   const index = reader.readUleb128()
   if (index < layout.variants.length) return index
-  throw reader.fault(`variant ${index} of ${layout.name}, which has ${layout.variants.length}`, start)
+  throw reader.fault(`variant ${index} of ${clip(layout.name)}, which has ${layout.variants.length} variants`, start)
 }

@@ -1,10 +1,12 @@
 import { isUtf8 } from 'node:buffer'
-import { ADDRESS_LENGTH, addressToShortHex, ByteReader, LedgerStateError } from '@ledger-state/core'
-import { readClosureHead, readLayout } from './closure.js'
-import { INTEGER_WIDTH, type Layout, type LayoutField, MAX_LAYOUT_DEPTH } from './layout.js'
+import { ADDRESS_LENGTH, addressToShortHex, ByteReader } from '@ledger-state/core'
+import { readCapturedLayout, readClosureHead } from '../bytes/closure.js'
+import { readElementCount, readOptionCount, readVariantIndex } from '../bytes/read-value.js'
+import { faultInside, faultWithPath } from '../bytes/value-path.js'
+import { compileLayout } from '../layout/compile-layout.js'
+import { INTEGER_WIDTH, type Layout, type LayoutField } from '../layout/layout.js'
+import { layoutDepth } from '../layout/layout-size.js'
 import type { MoveMapEntry, MoveStruct, MoveValue } from './move-value.js'
-import { readElementCount, readOptionCount, readVariantIndex } from './read-value.js'
-import { faultInside, faultWithPath } from './value-path.js'
 
 type ValueReader = (reader: ByteReader) => MoveValue
 
@@ -18,7 +20,7 @@ interface CompiledReader {
  * @throws (the function) `invalid_bcs` with `fields.path` and `fields.offset`
  */
 export function createValueDecoder(layout: Layout): (bytes: Uint8Array) => MoveValue {
-  const { read } = compileReader(layout, 0)
+  const read = compileReader(layout, 0)
   return (bytes) => {
     const reader = new ByteReader(bytes)
     try {
@@ -31,11 +33,15 @@ export function createValueDecoder(layout: Layout): (bytes: Uint8Array) => MoveV
   }
 }
 
-function compileReader(layout: Layout, depth: number): CompiledReader {
-  if (depth > MAX_LAYOUT_DEPTH) {
-    throw new LedgerStateError('type_too_large', `the type is nested more than ${MAX_LAYOUT_DEPTH} levels deep`)
-  }
-  const inner = (part: Layout) => compileReader(part, depth + 1)
+/** `around` counts the levels of layouts around the value: function values bring layouts of their own. */
+function compileReader(layout: Layout, around: number): ValueReader {
+  const depth = layoutDepth(layout, around)
+  return compileLayout<CompiledReader>(layout, (part, inner) => compilePart(part, inner, depth)).read
+}
+
+type CompileInner = (part: Layout) => CompiledReader
+
+function compilePart(layout: Layout, inner: CompileInner, depth: number): CompiledReader {
   switch (layout.kind) {
     case 'bool':
       return { minimumSize: 1, read: (reader) => reader.readBool() }
@@ -55,9 +61,9 @@ function compileReader(layout: Layout, depth: number): CompiledReader {
     case 'map':
       return { minimumSize: 1, read: mapReader(inner(layout.key), inner(layout.value)) }
     case 'struct':
-      return structReader(layout.fields, depth)
+      return structReader(layout.fields, inner)
     case 'enum': {
-      const variants = layout.variants.map(({ name, fields }) => ({ name, read: structReader(fields, depth).read }))
+      const variants = layout.variants.map(({ name, fields }) => ({ name, read: structReader(fields, inner).read }))
       return {
         minimumSize: 1,
         read: (reader) => {
@@ -67,7 +73,7 @@ function compileReader(layout: Layout, depth: number): CompiledReader {
       }
     }
     case 'function':
-      return { minimumSize: 1, read: (reader) => readClosure(reader, depth) }
+      return { minimumSize: 1, read: (reader) => readClosure(reader, depth + 1) }
     case 'signer':
       return {
         minimumSize: 1,
@@ -133,8 +139,8 @@ function mapReader(key: CompiledReader, value: CompiledReader): ValueReader {
   }
 }
 
-function structReader(fields: readonly LayoutField[], depth: number): CompiledReader {
-  const readers = fields.map((field) => compileReader(field.layout, depth + 1))
+function structReader(fields: readonly LayoutField[], inner: CompileInner): CompiledReader {
+  const readers = fields.map((field) => inner(field.layout))
   return {
     minimumSize: readers.reduce((sum, { minimumSize }) => sum + minimumSize, 0),
     read: (reader) => {
@@ -151,9 +157,9 @@ function structReader(fields: readonly LayoutField[], depth: number): CompiledRe
   }
 }
 
-function readClosure(reader: ByteReader, depth: number): MoveValue {
+function readClosure(reader: ByteReader, around: number): MoveValue {
   const start = reader.offset
   const { functionName, capturedCount } = readClosureHead(reader)
-  for (let at = 0; at < capturedCount; at++) compileReader(readLayout(reader, depth + 1), depth + 1).read(reader)
+  for (let at = 0; at < capturedCount; at++) compileReader(readCapturedLayout(reader, around), around)(reader)
   return { functionName, bytes: Uint8Array.from(reader.bytes.subarray(start, reader.offset)) }
 }

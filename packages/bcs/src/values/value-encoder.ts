@@ -1,8 +1,19 @@
-import { ByteWriter, isLedgerStateError, LedgerStateError, parseAddress } from '@ledger-state/core'
-import { INTEGER_WIDTH, type Layout, type LayoutField, MAX_LAYOUT_DEPTH } from './layout.js'
+import { ByteWriter, isLedgerStateError, type LedgerStateError, parseAddress } from '@ledger-state/core'
+import { faultInside, faultWithPath } from '../bytes/value-path.js'
+import {
+  type BcsErrorCode,
+  integerOutOfRange,
+  invalidValue,
+  tooManyInOption,
+  unknownVariant,
+  unsupportedType,
+  valueMismatch,
+} from '../errors.js'
+import { compileLayout } from '../layout/compile-layout.js'
+import { INTEGER_WIDTH, type Layout, type LayoutField } from '../layout/layout.js'
+import { layoutDepth } from '../layout/layout-size.js'
 import type { MoveMapEntry, MoveStruct, MoveValue, MoveVariant } from './move-value.js'
 import { createValueDecoder } from './value-decoder.js'
-import { faultInside, faultWithPath } from './value-path.js'
 
 type ValueWriter = (value: MoveValue | undefined, writer: ByteWriter) => void
 
@@ -11,7 +22,8 @@ type ValueWriter = (value: MoveValue | undefined, writer: ByteWriter) => void
  * @throws (the function) `invalid_value` with `fields.path`; `unsupported_type` for signers
  */
 export function createValueEncoder(layout: Layout): (value: MoveValue) => Uint8Array {
-  const write = compileWriter(layout, 0)
+  layoutDepth(layout)
+  const write = compileLayout(layout, compilePart)
   return (value) => {
     const writer = new ByteWriter()
     try {
@@ -23,16 +35,13 @@ export function createValueEncoder(layout: Layout): (value: MoveValue) => Uint8A
   }
 }
 
-function mismatch(value: MoveValue | undefined, expected: string): LedgerStateError {
-  const found = value === null ? 'null' : Array.isArray(value) ? 'an array' : `${typeof value}`
-  return new LedgerStateError('invalid_value', `found ${found}, expected ${expected}`)
+function mismatch(value: MoveValue | undefined, expected: string): LedgerStateError<BcsErrorCode> {
+  return valueMismatch(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value, expected)
 }
 
-function compileWriter(layout: Layout, depth: number): ValueWriter {
-  if (depth > MAX_LAYOUT_DEPTH) {
-    throw new LedgerStateError('type_too_large', `the type is nested more than ${MAX_LAYOUT_DEPTH} levels deep`)
-  }
-  const inner = (part: Layout) => compileWriter(part, depth + 1)
+type CompileInner = (part: Layout) => ValueWriter
+
+function compilePart(layout: Layout, inner: CompileInner): ValueWriter {
   switch (layout.kind) {
     case 'bool':
       return (value, writer) => {
@@ -55,13 +64,13 @@ function compileWriter(layout: Layout, depth: number): ValueWriter {
     case 'map':
       return mapWriter(inner(layout.key), inner(layout.value))
     case 'struct':
-      return structWriter(layout.fields, depth)
+      return structWriter(layout.fields, inner)
     case 'enum':
-      return enumWriter(layout, depth)
+      return enumWriter(layout, inner)
     case 'function':
       return writeClosure
     case 'signer':
-      throw new LedgerStateError('unsupported_type', 'a signer has no stored values')
+      throw unsupportedType('a signer has no stored values')
     default:
       return integerWriter(layout.kind)
   }
@@ -72,7 +81,7 @@ function toAddress(value: MoveValue | undefined): Uint8Array {
   try {
     return parseAddress(value)
   } catch (error) {
-    throw new LedgerStateError('invalid_value', (error as Error).message)
+    throw isLedgerStateError(error) ? invalidValue(error.message) : error
   }
 }
 
@@ -91,8 +100,7 @@ function integerWriter(kind: string): ValueWriter {
     const fits = wide ? typeof value === 'bigint' : typeof value === 'number' && Number.isInteger(value)
     if (!fits) throw mismatch(value, wide ? `a bigint (${kind})` : `a whole number (${kind})`)
     const integer = BigInt(value as bigint | number)
-    if (integer < least || integer > most)
-      throw new LedgerStateError('invalid_value', `${integer} does not fit in ${kind}`)
+    if (integer < least || integer > most) throw integerOutOfRange(String(integer), kind)
     writer.integer(integer, width)
   }
 }
@@ -101,8 +109,7 @@ function listWriter(write: ValueWriter, most: number): ValueWriter {
   return (value, writer) => {
     if (!Array.isArray(value)) throw mismatch(value, 'an array')
     const items = value as readonly MoveValue[]
-    if (items.length > most)
-      throw new LedgerStateError('invalid_value', `${items.length} elements, an Option holds at most one`)
+    if (items.length > most) throw tooManyInOption(items.length)
     writer.uleb128(items.length)
     for (let at = 0; at < items.length; at++) {
       try {
@@ -134,15 +141,15 @@ function mapWriter(writeKey: ValueWriter, writeValue: ValueWriter): ValueWriter 
     writer.uleb128(entries.length)
     for (const [at, { key, item }] of entries.entries()) {
       if (at > 0 && Buffer.compare(entries[at - 1]!.key, key) === 0) {
-        throw new LedgerStateError('invalid_value', 'the map holds a key twice')
+        throw invalidValue('the map holds a key twice')
       }
       writer.bytes(key).bytes(item)
     }
   }
 }
 
-function structWriter(fields: readonly LayoutField[], depth: number): ValueWriter {
-  const writers = fields.map((field) => compileWriter(field.layout, depth + 1))
+function structWriter(fields: readonly LayoutField[], inner: CompileInner): ValueWriter {
+  const writers = fields.map((field) => inner(field.layout))
   return (value, writer) => {
     if (!isObject(value)) throw mismatch(value, 'an object with the fields of a struct')
     for (let at = 0; at < fields.length; at++) {
@@ -156,14 +163,14 @@ function structWriter(fields: readonly LayoutField[], depth: number): ValueWrite
   }
 }
 
-function enumWriter({ variants }: Layout & { kind: 'enum' }, depth: number): ValueWriter {
+function enumWriter({ variants }: Layout & { kind: 'enum' }, inner: CompileInner): ValueWriter {
   const indexOf = new Map(variants.map(({ name }, index) => [name, index]))
-  const writers = variants.map(({ fields }) => structWriter(fields, depth))
+  const writers = variants.map(({ fields }) => structWriter(fields, inner))
   return (value, writer) => {
     if (!isObject(value)) throw mismatch(value, '{ variant, fields }')
     const { variant, fields } = value as unknown as MoveVariant
     const index = indexOf.get(variant)
-    if (index === undefined) throw new LedgerStateError('invalid_value', `unknown variant ${String(variant)}`)
+    if (index === undefined) throw unknownVariant(String(variant), [...indexOf.keys()])
     writer.uleb128(index)
     writers[index]!(fields, writer)
   }
@@ -176,8 +183,7 @@ function writeClosure(value: MoveValue | undefined, writer: ByteWriter): void {
   try {
     decodeClosure(value.bytes)
   } catch (error) {
-    if (isLedgerStateError(error, 'invalid_bcs')) throw new LedgerStateError('invalid_value', error.message)
-    throw error
+    throw isLedgerStateError(error, 'invalid_bcs') ? invalidValue(error.message) : error
   }
   writer.bytes(value.bytes)
 }

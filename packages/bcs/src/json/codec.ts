@@ -1,32 +1,25 @@
+import type { Layout } from '../layout/layout.js'
 import { createJsonDecoder, type JsonDecoder } from './json-decoder.js'
 import { createJsonEncoder } from './json-encoder.js'
 import type { JsonValue } from './json-value.js'
-import type { Layout } from './layout.js'
-import type { MoveValue } from './move-value.js'
-import { createValueDecoder } from './value-decoder.js'
-import { createValueEncoder } from './value-encoder.js'
 
 /**
- * Reads and writes the values of one layout. Bytes are those of exactly one value: fewer or more are `invalid_bcs`, with
- * the path in the value in `fields.path` and the byte in `fields.offset`; values that do not fit are `invalid_value`.
+ * Reads and writes the JSON of values of one layout. Bytes are those of exactly one value: fewer or more are
+ * `invalid_bcs`, with the path in the value in `fields.path` and the byte in `fields.offset`.
  */
 export interface Codec {
   readonly layout: Layout
   /** Compact JSON as the reference prints it. @throws `invalid_bcs`, `type_too_large` */
   bytesToJson(bytes: Uint8Array): string
-  /** The same as UTF-8, in memory of its own. */
+  /** The same as UTF-8, in a buffer that the caller owns. */
   bytesToJsonUtf8(bytes: Uint8Array): Buffer
   /** @throws `invalid_value`, `unsupported_type` */
   jsonToBytes(value: JsonValue): Uint8Array
-  /** @throws `invalid_bcs` */
-  bytesToValue(bytes: Uint8Array): MoveValue
-  /** @throws `invalid_value`, `unsupported_type` */
-  valueToBytes(value: MoveValue): Uint8Array
 }
 
 const CODECS = new WeakMap<Layout, Codec>()
 
-/** The codec of a layout. Each direction is compiled when it is first used, and kept as long as the layout is. */
+/** The codec of a layout. Each direction is compiled at its first use. The codec lives as long as the layout. */
 export function codecOf(layout: Layout): Codec {
   const known = CODECS.get(layout)
   if (known) return known
@@ -38,8 +31,6 @@ export function codecOf(layout: Layout): Codec {
 function createCodec(layout: Layout): Codec {
   let json: JsonDecoder | undefined
   let fromJson: ((value: JsonValue) => Uint8Array) | undefined
-  let decode: ((bytes: Uint8Array) => MoveValue) | undefined
-  let encode: ((value: MoveValue) => Uint8Array) | undefined
   return {
     layout,
     bytesToJson(bytes) {
@@ -53,14 +44,6 @@ function createCodec(layout: Layout): Codec {
     jsonToBytes(value) {
       fromJson ??= createJsonEncoder(layout)
       return fromJson(value)
-    },
-    bytesToValue(bytes) {
-      decode ??= createValueDecoder(layout)
-      return decode(bytes)
-    },
-    valueToBytes(value) {
-      encode ??= createValueEncoder(layout)
-      return encode(value)
     },
   }
 }

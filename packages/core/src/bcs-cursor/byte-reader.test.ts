@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { bytesToHexDigits } from '../hex.js'
 import { ByteReader } from './byte-reader.js'
 import { ByteWriter } from './byte-writer.js'
 
@@ -40,6 +41,21 @@ describe('ByteReader', () => {
     expect([...new ByteWriter().integer(0x0102n << 64n, 16).toBytes()]).toEqual([
       0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0,
     ])
+  })
+
+  it('reads byte strings that were written from hex', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 100 }), fc.boolean(), (bytes, upper) => {
+        const digits = bytesToHexDigits(bytes)
+        const text = upper ? `0x${digits.toUpperCase()}` : digits
+        expect(new ByteWriter().hexString(text).toBytes()).toEqual(new ByteWriter().byteString(bytes).toBytes())
+        for (const wrong of [`${text}0`, `${text}0g`, `${text}g0`, `0x00zz${digits}`]) {
+          const writer = new ByteWriter().u8(7)
+          expect(() => writer.hexString(wrong)).toThrow(expect.objectContaining({ code: 'invalid_hex' }))
+          expect(writer.length).toBe(1)
+        }
+      }),
+    )
   })
 
   it('never reads outside its part of a shared buffer', () => {

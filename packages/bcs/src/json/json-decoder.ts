@@ -1,30 +1,33 @@
 import type { Buffer } from 'node:buffer'
-import { ADDRESS_LENGTH, ByteReader, LedgerStateError } from '@ledger-state/core'
-import { printClosure } from './closure.js'
+import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
+import { typeTagToText } from '@ledger-state/type-tag'
+import { readCapturedLayout, readClosureHead } from '../bytes/closure.js'
+import { readElementCount, readOptionCount, readVariantIndex } from '../bytes/read-value.js'
+import { faultInside, faultWithPath } from '../bytes/value-path.js'
+import { compileLayout } from '../layout/compile-layout.js'
+import { INTEGER_WIDTH, type Layout, type LayoutField } from '../layout/layout.js'
+import { layoutDepth } from '../layout/layout-size.js'
 import { JsonTextWriter } from './json-text-writer.js'
-import { INTEGER_WIDTH, type Layout, type LayoutField, MAX_LAYOUT_DEPTH } from './layout.js'
-import { readElementCount, readOptionCount, readVariantIndex } from './read-value.js'
-import { faultInside, faultWithPath } from './value-path.js'
 
 /** Reads one value and writes its JSON text. */
-export type JsonPrinter = (reader: ByteReader, out: JsonTextWriter) => void
+type JsonPrinter = (reader: ByteReader, out: JsonTextWriter) => void
 
 interface CompiledPrinter {
   readonly print: JsonPrinter
-  /** Least bytes that a value takes. */
+  /** The fewest bytes that a value takes. */
   readonly minimumSize: number
-  /** Whether every value takes just as many. */
+  /** Whether every value takes exactly so many. */
   readonly fixedSize: boolean
 }
 
 export interface JsonDecoder {
-  /** JSON text of exactly the bytes of one value. */
+  /** The JSON text of one value, whose bytes are all that is given. */
   toText(bytes: Uint8Array): string
-  /** The same as UTF-8, in memory of its own. */
+  /** The same as UTF-8, in a buffer that the caller owns. */
   toUtf8(bytes: Uint8Array): Buffer
 }
 
-// One value is printed at a time, start to end, so that all decoders share one buffer.
+// Printing never waits or calls out, so that one value is printed at a time and all decoders share one buffer.
 const OUT = new JsonTextWriter()
 
 /**
@@ -33,7 +36,7 @@ const OUT = new JsonTextWriter()
  * @throws (the functions) `invalid_bcs` with `fields.path` and `fields.offset`; `type_too_large` above 100 MB of text
  */
 export function createJsonDecoder(layout: Layout): JsonDecoder {
-  const { print } = compilePrinter(layout, 0)
+  const print = compilePrinter(layout, 0)
   const printWhole = (bytes: Uint8Array): void => {
     const reader = new ByteReader(bytes)
     OUT.reset()
@@ -113,38 +116,64 @@ const PRIMITIVE_PRINTERS: Readonly<Record<string, CompiledPrinter>> = {
   }),
 }
 
-function compilePrinter(layout: Layout, depth: number): CompiledPrinter {
-  if (depth > MAX_LAYOUT_DEPTH) {
-    throw new LedgerStateError('type_too_large', `the type is nested more than ${MAX_LAYOUT_DEPTH} levels deep`)
-  }
+/** `around` counts the levels of layouts around the value: function values bring layouts of their own. */
+function compilePrinter(layout: Layout, around: number): JsonPrinter {
+  const depth = layoutDepth(layout, around)
+  return compileLayout<CompiledPrinter>(layout, (part, inner) => compilePart(part, inner, depth)).print
+}
+
+type CompileInner = (part: Layout) => CompiledPrinter
+
+function compilePart(layout: Layout, inner: CompileInner, depth: number): CompiledPrinter {
   switch (layout.kind) {
     case 'vector':
-      return variable(layout.element.kind === 'u8' ? printHex : listPrinter(compilePrinter(layout.element, depth + 1)))
+      return variable(layout.element.kind === 'u8' ? printHex : listPrinter(inner(layout.element)))
     case 'option':
-      return variable(optionPrinter(layout, depth))
+      return variable(optionPrinter(layout, inner))
     case 'map':
-      return variable(mapPrinter(layout, depth))
+      return variable(mapPrinter(inner(layout.key), inner(layout.value)))
     case 'struct':
-      return compileFields(layout.fields, depth, undefined)
+      return compileFields(layout.fields, inner, undefined)
     case 'enum': {
-      const variants = layout.variants.map((variant) => compileFields(variant.fields, depth, variant.name).print)
+      const variants = layout.variants.map((variant) => compileFields(variant.fields, inner, variant.name).print)
       return variable((reader, out) => variants[readVariantIndex(reader, layout)]!(reader, out))
     }
     case 'function':
-      return variable((reader, out) => printClosure(reader, out, depth, compileNested))
+      return variable((reader, out) => printClosure(reader, out, depth + 1))
     default:
       return PRIMITIVE_PRINTERS[layout.kind]!
   }
 }
 
-/** The printer of a layout that came with a value; the value's own depth counts. */
-function compileNested(layout: Layout, depth: number): JsonPrinter {
-  return compilePrinter(layout, depth).print
+/** `{"__captured__":[…],"__fun_name__":…,"__mask__":…,"__ty_args__":[…]}` without what is empty; the mask is binary. */
+function printClosure(reader: ByteReader, out: JsonTextWriter, around: number): void {
+  const { functionName, typeArguments, mask, capturedCount } = readClosureHead(reader)
+  out.byte(0x7b)
+  if (capturedCount > 0) {
+    out.ascii('"__captured__":[')
+    for (let at = 0; at < capturedCount; at++) {
+      if (at > 0) out.byte(COMMA)
+      try {
+        compilePrinter(readCapturedLayout(reader, around), around)(reader, out)
+      } catch (error) {
+        throw faultInside(`__captured__[${at}]`, error)
+      }
+    }
+    out.ascii('],')
+  }
+  out.ascii('"__fun_name__":')
+  out.json(functionName)
+  out.ascii(`,"__mask__":"${mask.toString(2)}"`)
+  if (typeArguments.length > 0) {
+    out.ascii(',"__ty_args__":')
+    out.json(typeArguments.map(typeTagToText))
+  }
+  out.byte(0x7d)
 }
 
-function optionPrinter(layout: Layout & { kind: 'option' }, depth: number): JsonPrinter {
+function optionPrinter(layout: Layout & { kind: 'option' }, inner: CompileInner): JsonPrinter {
   const hexList = layout.declaredAs === 'struct' && layout.element.kind === 'u8'
-  const { print } = compilePrinter(layout.element, depth + 1)
+  const { print } = inner(layout.element)
   return (reader, out) => {
     const count = readOptionCount(reader)
     if (hexList) {
@@ -178,9 +207,7 @@ function listPrinter({ print, minimumSize }: CompiledPrinter): JsonPrinter {
 }
 
 /** `[{"key":…,"value":…},…]`; keys stand in ascending order of their bytes, each once. */
-function mapPrinter(layout: Layout & { kind: 'map' }, depth: number): JsonPrinter {
-  const key = compilePrinter(layout.key, depth + 1)
-  const value = compilePrinter(layout.value, depth + 1)
+function mapPrinter(key: CompiledPrinter, value: CompiledPrinter): JsonPrinter {
   return (reader, out) => {
     const count = readElementCount(reader, key.minimumSize + value.minimumSize)
     out.byte(0x5b)
@@ -207,10 +234,10 @@ function mapPrinter(layout: Layout & { kind: 'map' }, depth: number): JsonPrinte
 /** An object of the fields, sorted by name; of an enum with `__variant__` sorted in. */
 function compileFields(
   fields: readonly LayoutField[],
-  depth: number,
+  inner: CompileInner,
   variantName: string | undefined,
 ): CompiledPrinter {
-  const compiled = fields.map((field) => compilePrinter(field.layout, depth + 1))
+  const compiled = fields.map((field) => inner(field.layout))
   const print = compiled.map((one) => one.print)
   const minimumSize = compiled.reduce((sum, one) => sum + one.minimumSize, variantName === undefined ? 0 : 1)
   const fixedSize = variantName === undefined && compiled.every((one) => one.fixedSize)
@@ -250,7 +277,7 @@ function compileFields(
   }
 }
 
-/** Prints the values of all fields, each behind its text. */
+/** Prints the values of all fields, and before each the text that belongs there. */
 type FieldsPrinter = (reader: ByteReader, out: JsonTextWriter, fields: readonly LayoutField[]) => void
 
 function printInOrder(print: readonly JsonPrinter[], before: readonly Uint8Array[]): FieldsPrinter {
@@ -301,7 +328,7 @@ function printByOffset(
   }
 }
 
-/** Prints the values as they are declared, then lays them out behind themselves in order, and moves that forward. */
+/** Prints the values in the order of their bytes, appends copies of them in the order of their names, and moves these to the front. */
 function printAndSort(
   print: readonly JsonPrinter[],
   order: readonly number[],
