@@ -16,9 +16,9 @@ import {
   writeStructTag,
 } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
-import { parseAsset } from './balance.js'
-import { pairedMetadataAddress, primaryStoreAddress } from './derived-address.js'
-import { createLedger } from './ledger.js'
+import { parseAsset } from './balances/asset.js'
+import { pairedMetadataAddress, primaryStoreAddress } from './balances/derived-address.js'
+import { createLedger } from './create-ledger.js'
 
 const HOME = parseAddress('0xcafe')
 const HANDLE = parseAddress('0x7ab1e')

@@ -1,56 +1,17 @@
 import type { Buffer } from 'node:buffer'
 import type { StateView } from '@ledger-state/core'
-import {
-  ADDRESS_LENGTH,
-  addressToShortHex,
-  ByteReader,
-  ByteWriter,
-  clip,
-  isLedgerStateError,
-  LedgerStateError,
-  parseAddress,
-  SizedCache,
-  U64_MAX,
-} from '@ledger-state/core'
+import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError, U64_MAX } from '@ledger-state/core'
 import {
   parseStructTag,
   readStructTag,
   resourceGroupKey,
   resourceKey,
   STATE_KEY_ADDRESS_AT,
-  type StructTag,
   writeStructTag,
 } from '@ledger-state/type-tag'
+import { balanceOverflow, storedResourceInvalid } from '../errors.js'
+import type { Asset } from './asset.js'
 import { type NumberedAsset, PrimaryStoreAddresses, pairedMetadataAddress } from './derived-address.js'
-
-/** What a balance is asked of: a coin type, or a fungible asset by the address of its metadata. */
-export type Asset =
-  | { readonly kind: 'coin'; readonly coin: StructTag }
-  | { readonly kind: 'fungibleAsset'; readonly metadata: Uint8Array }
-
-const PARSED_ASSETS = new SizedCache<string, Asset>(1 << 20)
-
-/**
- * Reads an asset type: an address, with or without `0x`, or else the struct tag of a coin.
- * @throws `invalid_type_tag`
- */
-export function parseAsset(text: string): Asset {
-  const known = PARSED_ASSETS.get(text)
-  if (known) return known
-  const asset = parseUnknownAsset(text)
-  PARSED_ASSETS.set(text, asset, 256 + 4 * text.length)
-  return asset
-}
-
-function parseUnknownAsset(text: string): Asset {
-  if (text.includes('::')) return { kind: 'coin', coin: parseStructTag(text) }
-  try {
-    return { kind: 'fungibleAsset', metadata: parseAddress(text) }
-  } catch (cause) {
-    const message = `${JSON.stringify(clip(text))} is neither an address nor a struct tag 0x…::module::Name`
-    throw new LedgerStateError('invalid_type_tag', message, {}, { cause })
-  }
-}
 
 const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
 const FUNGIBLE_STORE = '0x1::fungible_asset::FungibleStore'
@@ -65,46 +26,47 @@ interface AssetKeys extends NumberedAsset {
   readonly coinStore: Uint8Array | undefined
 }
 
-/** By the asset itself, of which `parseAsset` gives one for each text while it is in use. */
-const ASSET_KEYS = new WeakMap<Asset, AssetKeys>()
-let assetCount = 0
+/** Reads balances. Remembers what it derived: the keys of assets, and addresses of primary stores. */
+export class BalanceReader {
+  readonly #assetKeys = new WeakMap<Asset, AssetKeys>()
+  readonly #storeAddresses = new PrimaryStoreAddresses()
+  /** State key of a primary store; its account is filled in for each read. */
+  readonly #storeKey = resourceGroupKey(new Uint8Array(ADDRESS_LENGTH), OBJECT_GROUP)
+  #assetCount = 0
 
-/** State key of a primary store; its account is filled in for each read. */
-const PRIMARY_STORE_KEY = resourceGroupKey(new Uint8Array(ADDRESS_LENGTH), OBJECT_GROUP)
-const PRIMARY_STORE_ADDRESSES = new PrimaryStoreAddresses()
+  /**
+   * What an account holds of an asset: the coin store, where a coin is asked for, and the primary store of the fungible
+   * asset. What is missing counts 0; accounts, assets and modules need not exist.
+   * @throws `invalid_bcs` where a stored resource does not decode; `balance_overflow` above 2^64 - 1; `version_pruned`
+   */
+  read(view: StateView, owner: Uint8Array, asset: Asset): bigint {
+    const keys = this.#keysOf(asset)
+    const { coinStore } = keys
+    const storeKey = this.#storeKey
+    this.#storeAddresses.write(owner, keys, storeKey, STATE_KEY_ADDRESS_AT)
+    const fungible = readPrimaryStore(view, storeKey)
+    if (coinStore === undefined) return fungible
+    coinStore.set(owner, STATE_KEY_ADDRESS_AT)
+    const sum = readCoinStore(view, owner, coinStore) + fungible
+    if (sum <= U64_MAX) return sum
+    throw balanceOverflow(owner, sum)
+  }
 
-/**
- * What an account holds of an asset: the coin store, where a coin is asked for, and the primary store of the fungible
- * asset. What is missing counts 0; accounts, assets and modules need not exist.
- * @throws `invalid_bcs` where a stored resource does not decode; `balance_overflow` above 2^64 - 1; `version_pruned`
- */
-export function readBalance(view: StateView, owner: Uint8Array, asset: Asset): bigint {
-  const keys = assetKeys(asset)
-  const { coinStore } = keys
-  PRIMARY_STORE_ADDRESSES.write(owner, keys, PRIMARY_STORE_KEY, STATE_KEY_ADDRESS_AT)
-  const fungible = readPrimaryStore(view, PRIMARY_STORE_KEY)
-  if (coinStore === undefined) return fungible
-  coinStore.set(owner, STATE_KEY_ADDRESS_AT)
-  const sum = readCoinStore(view, owner, coinStore) + fungible
-  if (sum <= U64_MAX) return sum
-  const message = `the coin balance and the fungible asset balance of ${addressToShortHex(owner)} add up to ${sum}, above 2^64 - 1`
-  throw new LedgerStateError('balance_overflow', message)
-}
-
-function assetKeys(asset: Asset): AssetKeys {
-  const known = ASSET_KEYS.get(asset)
-  if (known) return known
-  const number = ++assetCount
-  const keys: AssetKeys =
-    asset.kind === 'coin'
-      ? {
-          coinStore: resourceKey(new Uint8Array(ADDRESS_LENGTH), { ...COIN_STORE, typeArguments: [asset.coin] }),
-          metadata: pairedMetadataAddress(asset.coin),
-          number,
-        }
-      : { coinStore: undefined, metadata: asset.metadata, number }
-  ASSET_KEYS.set(asset, keys)
-  return keys
+  #keysOf(asset: Asset): AssetKeys {
+    const known = this.#assetKeys.get(asset)
+    if (known) return known
+    const number = ++this.#assetCount
+    const keys: AssetKeys =
+      asset.kind === 'coin'
+        ? {
+            coinStore: resourceKey(new Uint8Array(ADDRESS_LENGTH), { ...COIN_STORE, typeArguments: [asset.coin] }),
+            metadata: pairedMetadataAddress(asset.coin),
+            number,
+          }
+        : { coinStore: undefined, metadata: asset.metadata, number }
+    this.#assetKeys.set(asset, keys)
+    return keys
+  }
 }
 
 /** `CoinStore`: coin u64, frozen bool, two event handles. */
@@ -205,10 +167,6 @@ function readStored<T>(name: string, address: Uint8Array, bytes: Uint8Array, rea
     return value
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_bcs')) throw error
-    throw new LedgerStateError(
-      'invalid_bcs',
-      `the stored ${name} at ${addressToShortHex(address)}: ${error.message}`,
-      error.fields,
-    )
+    throw storedResourceInvalid(name, address, error)
   }
 }

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { ADDRESS_LENGTH, parseAddress } from '@ledger-state/core'
 import { type StructTag, typeTagToText } from '@ledger-state/type-tag'
 
-// Schemes of ledger-formats.md, section 2.2.
+// The last byte that is hashed tells what an address is derived from.
 const DERIVED_FROM_OBJECT = Uint8Array.of(0xfc)
 const DERIVED_FROM_SEED = Uint8Array.of(0xfe)
 
@@ -33,15 +33,17 @@ export interface NumberedAsset {
  * cache lines; a map from texts costs as much as the hash that it spares.
  */
 export class PrimaryStoreAddresses {
-  readonly #places = new Uint8Array(PLACES * PLACE_LENGTH)
+  /** Made when the first address is asked for. */
+  #places: Uint8Array | undefined
 
   /** Writes the address into `target`. */
   write(owner: Uint8Array, asset: NumberedAsset, target: Uint8Array, targetStart: number): void {
+    this.#places ??= new Uint8Array(PLACES * PLACE_LENGTH)
     const places = this.#places
     const first = firstPlaceOf(owner, asset.number) * PLACE_LENGTH
     let start = first
-    if (!this.#holds(start, owner, asset.number)) start += PLACE_LENGTH
-    if (start !== first && !this.#holds(start, owner, asset.number)) {
+    if (!holds(places, start, owner, asset.number)) start += PLACE_LENGTH
+    if (start !== first && !holds(places, start, owner, asset.number)) {
       // The newest stands first.
       places.copyWithin(start, first, start)
       start = first
@@ -52,14 +54,12 @@ export class PrimaryStoreAddresses {
     }
     for (let at = 0; at < ADDRESS_LENGTH; at++) target[targetStart + at] = places[start + ADDRESS_AT + at]!
   }
+}
 
-  #holds(start: number, owner: Uint8Array, number: number): boolean {
-    const places = this.#places
-    if (readWord(places, start) !== (number | 0) || readWord(places, start + 4) !== ((number / 2 ** 32) | 0))
-      return false
-    for (let at = 0; at < ADDRESS_LENGTH; at++) if (places[start + OWNER_AT + at] !== owner[at]) return false
-    return true
-  }
+function holds(places: Uint8Array, start: number, owner: Uint8Array, number: number): boolean {
+  if (readWord(places, start) !== (number | 0) || readWord(places, start + 4) !== ((number / 2 ** 32) | 0)) return false
+  for (let at = 0; at < ADDRESS_LENGTH; at++) if (places[start + OWNER_AT + at] !== owner[at]) return false
+  return true
 }
 
 /** Even. Addresses are hashes, but for the small ones, which differ in their last bytes. */
