@@ -78,6 +78,8 @@ const RETRY_AFTER_SECONDS = 5
 
 /** Messages quote what was sent; no answer echoes more of it than this. */
 const MAX_MESSAGE_LENGTH = 1_024
+/** Clients match the text that names a missing item with its key. Keys of items are rarely longer. */
+const MAX_MISSING_ITEM_MESSAGE_LENGTH = 16_384
 
 export interface ErrorReply {
   readonly status: number
@@ -97,7 +99,7 @@ export function errorToReply(error: unknown, archivalEndpoint: string | undefine
   }
   const { status, wireCode } = answer
   const members: Record<string, string | undefined> = {
-    message: clip(error.message, MAX_MESSAGE_LENGTH),
+    message: clip(error.message, maxMessageLength(error.code)),
     error_code: wireCode,
   }
   if (error.code === 'version_pruned') {
@@ -108,6 +110,10 @@ export function errorToReply(error: unknown, archivalEndpoint: string | undefine
   if (status === 503) headers.push('retry-after', String(RETRY_AFTER_SECONDS))
   if (error.code === 'method_not_allowed') headers.push('allow', String(error.fields.allow))
   return { status, headers, body: JSON.stringify(members), unexpected: false }
+}
+
+function maxMessageLength(code: string): number {
+  return code === 'table_item_not_found' ? MAX_MISSING_ITEM_MESSAGE_LENGTH : MAX_MESSAGE_LENGTH
 }
 
 function answerOf(code: string): ErrorAnswer | undefined {
