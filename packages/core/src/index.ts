@@ -12,5 +12,16 @@ export { noLedger, type ParseErrorCode, type StateErrorCode, versionNotFound, ve
 export { bytesToHex, bytesToHexDigits, clip, hexDigitValue, hexToBytes } from './hex.js'
 export type { BlockInfo, VersionWrites, Write } from './ledger-record.js'
 export { SizedCache } from './sized-cache.js'
-export type { LedgerInfo, StateEntry, StateReader, StateView } from './state-port.js'
+export type {
+  Block,
+  HistoryOptions,
+  KeyedEntry,
+  LedgerInfo,
+  Revision,
+  ScanOptions,
+  StateEntry,
+  StateReader,
+  StateView,
+  StoreBase,
+} from './state-port.js'
 export { isU64, parseU64, U64_MAX } from './u64.js'

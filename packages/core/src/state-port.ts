@@ -2,13 +2,60 @@ import type { BlockInfo } from './ledger-record.js'
 
 /** The state of the ledger as one reader sees it: what is committed and not pruned. */
 export interface LedgerInfo {
-  readonly chainId: number
+  /** u64. */
+  readonly chainId: bigint
   readonly latestVersion: bigint
   /** The block that `latestVersion` belongs to. */
   readonly latestBlock: BlockInfo
   /** The oldest version that is read; always the first of a block. */
   readonly oldestVersion: bigint
   readonly oldestBlock: BlockInfo
+}
+
+export interface KeyedEntry {
+  readonly key: Uint8Array
+  /** The version that wrote the value. */
+  readonly version: bigint
+  readonly value: Uint8Array
+}
+
+export interface ScanOptions {
+  /** The first key that may be answered, in the order of the keys' bytes; by default the prefix. */
+  readonly start?: Uint8Array | undefined
+  /** Most entries to answer; all by default. */
+  readonly limit?: number | undefined
+}
+
+export interface Revision {
+  /** The version of the write. */
+  readonly version: bigint
+  /** Null for a deletion. */
+  readonly value: Uint8Array | null
+}
+
+export interface HistoryOptions {
+  /** Only writes of versions from `first` to `last`, both included; by default of the whole window. */
+  readonly first?: bigint | undefined
+  readonly last?: bigint | undefined
+  /** By default the newest first. */
+  readonly order?: 'newestFirst' | 'oldestFirst' | undefined
+}
+
+export interface Block {
+  readonly firstVersion: bigint
+  /** Of the newest block: the latest version. */
+  readonly lastVersion: bigint
+  readonly block: BlockInfo
+}
+
+/** What a store began with. */
+export interface StoreBase {
+  readonly version: bigint
+  /**
+   * Whether what the store does not hold at this version was not there: true for version 0 and for an imported state.
+   * A store whose commits began at a later version does not know what was written before.
+   */
+  readonly complete: boolean
 }
 
 export interface StateEntry {
@@ -35,6 +82,12 @@ export interface StateView {
   peek(key: Uint8Array): Uint8Array | undefined
   /** As `get`, with the version of the write. */
   getEntry(key: Uint8Array): StateEntry | undefined
+  /**
+   * What begins with a prefix and is there at the version, in the order of the keys' bytes. The empty prefix: all. Costs
+   * what it answers, wherever it starts.
+   * @throws `version_pruned`, also in the middle
+   */
+  scan(prefix: Uint8Array, options?: ScanOptions): Iterable<KeyedEntry>
 }
 
 /** What readers of state need of an engine. Reads are synchronous: they are cheaper than a promise. */
@@ -46,4 +99,25 @@ export interface StateReader {
    * @throws `no_ledger`, `version_not_found`, `version_pruned`
    */
   at(version?: bigint): StateView
+  /** Undefined as long as nothing was committed. */
+  readonly base: StoreBase | undefined
+  /**
+   * The block that a version belongs to.
+   * @throws `no_ledger`, `version_not_found`, `version_pruned`
+   */
+  blockAt(version: bigint): Block
+  /** The block of a height; undefined where the window holds none. @throws `no_ledger` */
+  blockByHeight(height: bigint): Block | undefined
+  /**
+   * The newest block whose time is at or before a time; of blocks of the same time the newest. Undefined where all blocks
+   * of the window are later.
+   * @throws `no_ledger`
+   */
+  blockAtTime(timestampUsec: bigint): Block | undefined
+  /**
+   * The writes of a key that some version of the window sees. What the oldest version had already deleted has none.
+   * Costs what it answers, wherever it starts.
+   * @throws `no_ledger`; `version_pruned` where the pruner overtakes it
+   */
+  history(key: Uint8Array, options?: HistoryOptions): Iterable<Revision>
 }

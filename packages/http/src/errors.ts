@@ -168,7 +168,7 @@ export function clientLeft(): RequestError {
 }
 
 /** The interface has one byte for the chain id: in the `chain-id` header and in the ledger info. */
-export function chainIdTooLarge(chainId: number | bigint): RequestError {
+export function chainIdTooLarge(chainId: bigint): RequestError {
   const message = `the ledger has chain id ${chainId}; over HTTP only chain ids up to 255 can be served`
   return new LedgerStateError('chain_id_too_large', message)
 }

@@ -179,10 +179,10 @@ class Ingest {
 
   #expectChain(): void {
     const held = this.#engine.ledger?.chainId
-    const { chainId: asked } = this.#options
+    const asked = toBigint(this.#options.chainId)
     const expected = held ?? asked
     for (const [told, by] of [
-      [this.#source.chainId, `${this.#source.position}: the source`],
+      [toBigint(this.#source.chainId), `${this.#source.position}: the source`],
       [asked, '--chain-id'],
     ] as const) {
       if (told === undefined || expected === undefined || told === expected) continue
@@ -191,7 +191,7 @@ class Ingest {
     }
   }
 
-  get #chainId(): number {
+  get #chainId(): bigint | number {
     this.#expectChain()
     const chainId = this.#engine.ledger?.chainId ?? this.#source.chainId ?? this.#options.chainId
     if (chainId !== undefined) return chainId
@@ -252,6 +252,10 @@ class Ingest {
     const message = `${this.#source.position}: version ${version} is another than the one that the store holds: a fork, or another ledger`
     throw new LedgerStateError('ledger_fork', message, { version })
   }
+}
+
+function toBigint(chainId: number | undefined): bigint | undefined {
+  return chainId === undefined ? undefined : BigInt(chainId)
 }
 
 function baseMissing(what: string): LedgerStateError {

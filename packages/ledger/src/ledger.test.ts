@@ -1,8 +1,10 @@
 import { parseJson } from '@ledger-state/bcs'
+import type { StateReader } from '@ledger-state/core'
 import { ByteWriter, bytesToHex, hexToBytes, parseAddress, type Write } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
 import { ABILITY, type MoveModule, writeModule } from '@ledger-state/move-module'
 import { createMemoryEngine } from '@ledger-state/state-engine'
+import { overriding } from '@ledger-state/testing/overriding'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import {
   moduleKey,
@@ -86,8 +88,7 @@ describe('readTableItem', () => {
   it('costs one look-up once its types are resolved', async () => {
     const engine = await engineOf([[moduleKey(HOME, 'm'), moduleWith('a')], itemWrite('0x01')])
     let lookUps = 0
-    const counted = {
-      ledger: engine.ledger,
+    const counted = overriding<StateReader>(engine, {
       at: (version?: bigint) => {
         const view = engine.at(version)
         const counting =
@@ -98,7 +99,7 @@ describe('readTableItem', () => {
           }
         return { ...view, get: counting(view.get), getEntry: counting(view.getEntry) }
       },
-    }
+    })
     const ledger = createLedger(counted)
     ledger.at().readTableItem(item('0xcafe::m::S')).toJson()
     lookUps = 0

@@ -1,9 +1,15 @@
 export type {
+  Block,
   BlockInfo,
+  HistoryOptions,
+  KeyedEntry,
   LedgerInfo,
+  Revision,
+  ScanOptions,
   StateEntry,
   StateReader,
   StateView,
+  StoreBase,
   VersionWrites,
   Write,
 } from '@ledger-state/core'
@@ -21,19 +27,15 @@ export {
 } from './open-state-engine.js'
 export { createMemoryEngine } from './port/memory-engine.js'
 export type {
-  Block,
   CommitOptions,
   EngineView,
   ImportBase,
   ImportOptions,
-  KeyedEntry,
   PruneOptions,
   PruneResult,
-  Revision,
   StateEngineReader,
   StateImport,
   StateWriter,
-  StoreBase,
 } from './port/ports.js'
 export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './port/validate-batch.js'
 export { importState } from './write/import-state.js'

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { LedgerInfo, VersionWrites } from '@ledger-state/core'
+import type { Block, HistoryOptions, LedgerInfo, Revision, StoreBase, VersionWrites } from '@ledger-state/core'
 import { LedgerStateError } from '@ledger-state/core'
 import { RecordBuilder } from './bytes/record.js'
 import { decodeLedgerRecord } from './databases/ledger-record.js'
@@ -21,17 +21,14 @@ import { type CheckOptions, type CheckReport, checkStore } from './maintain/chec
 import { type StoreStats, storeStats } from './maintain/store-stats.js'
 import { takeSnapshot } from './maintain/take-snapshot.js'
 import type {
-  Block,
   CommitOptions,
   EngineView,
   ImportOptions,
   PruneOptions,
   PruneResult,
-  Revision,
   StateEngineReader,
   StateImport,
   StateWriter,
-  StoreBase,
 } from './port/ports.js'
 import { validateImport } from './port/validate-batch.js'
 import { createCommitWatch } from './read/commit-watch.js'
@@ -163,8 +160,16 @@ class LmdbEngine implements StateEngine {
     return this.#reads.blockAt(version)
   }
 
-  history(key: Uint8Array): Iterable<Revision> {
-    return this.#reads.history(key)
+  blockByHeight(height: bigint): Block | undefined {
+    return this.#reads.blockByHeight(height)
+  }
+
+  blockAtTime(timestampUsec: bigint): Block | undefined {
+    return this.#reads.blockAtTime(timestampUsec)
+  }
+
+  history(key: Uint8Array, options?: HistoryOptions): Iterable<Revision> {
+    return this.#reads.history(key, options)
   }
 
   versions(first: bigint, last: bigint): Iterable<VersionWrites> {

@@ -87,7 +87,7 @@ function* feedLines(
   const view = engine.at(from)
   const { block } = engine.blockAt(from)
   yield feedHeaderLine({
-    chainId: view.ledger.chainId,
+    chainId: Number(view.ledger.chainId),
     base: { version: from, block, complete: engine.base!.complete },
   })
   const total = { total: Number(to - from), unit: 'versions' as const }

@@ -46,7 +46,7 @@ export const startCommand: Command = {
     await runNode(node, signal, {
       onListening(address, ledger) {
         const lines = [servingLine(address, ledger)]
-        if (isDemo && ledger?.chainId === DEMO_CHAIN_ID) lines.push('', ...demoCurlLines(address), '')
+        if (isDemo && ledger?.chainId === BigInt(DEMO_CHAIN_ID)) lines.push('', ...demoCurlLines(address), '')
         process.stdout.write(`${lines.join('\n')}\n`)
       },
       reread: () => nodeSettings(input.reread(), dataDir, defaultRetain),

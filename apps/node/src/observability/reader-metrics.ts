@@ -51,6 +51,13 @@ export function createReaderMetrics(
         get ledger() {
           return state.ledger
         },
+        get base() {
+          return state.base
+        },
+        blockAt: (version) => state.blockAt(version),
+        blockByHeight: (height) => state.blockByHeight(height),
+        blockAtTime: (timestampUsec) => state.blockAtTime(timestampUsec),
+        history: (key, options) => state.history(key, options),
         at(version) {
           const view = state.at(version)
           if (--left > 0) return view
@@ -77,6 +84,7 @@ function timedView(view: StateView, observe: (seconds: number) => void): StateVi
     get: timed((key) => view.get(key)),
     peek: timed((key) => view.peek(key)),
     getEntry: timed((key) => view.getEntry(key)),
+    scan: (prefix, options) => view.scan(prefix, options),
   }
 }
 

@@ -1,6 +1,7 @@
 import { hexToBytes, parseAddress, type StateReader } from '@ledger-state/core'
 import { createLedger } from '@ledger-state/ledger'
 import { createMemoryEngine } from '@ledger-state/state-engine'
+import { overriding } from '@ledger-state/testing/overriding'
 import { tableItemKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
 import { describe, expect, it } from 'vitest'
@@ -69,10 +70,7 @@ describe('POST /v1/tables/items:batch', () => {
     expect((await post('/v1/tables/items:batch?ledger_version=10', [item('1')])).status).toBe(404)
     const engine = await engineWithVersions()
     let reads = 0
-    const overtaken: StateReader = {
-      get ledger() {
-        return engine.ledger
-      },
+    const overtaken = overriding<StateReader>(engine, {
       at(version) {
         const view = engine.at(version)
         const get = (key: Uint8Array) => {
@@ -81,7 +79,7 @@ describe('POST /v1/tables/items:batch', () => {
         }
         return { ...view, get }
       },
-    }
+    })
     expect((await post('/v1/tables/items:batch?ledger_version=5', [item('1'), item('1')], overtaken)).status).toBe(410)
   })
 })

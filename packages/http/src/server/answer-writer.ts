@@ -64,18 +64,17 @@ export function createAnswerWriter({
     const encoding = isLarge ? chooseEncoding(headerOf(exchange, 'accept-encoding')) : undefined
     if (encoding === undefined) write(exchange, 200, headers, body)
     else {
-      compress(typeof body === 'string' ? Buffer.from(body) : body, encoding).then(
-        (compressed) => write(exchange, 200, [...headers, 'content-encoding', encoding], compressed),
-        (error) => sendError(exchange, error),
-      )
+      compress(typeof body === 'string' ? Buffer.from(body) : body, encoding)
+        .then((compressed) => write(exchange, 200, [...headers, 'content-encoding', encoding], compressed))
+        .catch((error) => sendError(exchange, error))
     }
   }
 
   function sendError(exchange: Exchange, error: unknown): void {
-    if (exchange.isAnswered) return
     const { status, headers, body, unexpected } = errorToReply(error, archivalEndpoint)
     const { request, pinned } = exchange
     if (unexpected) onUnexpectedError(error, { method: request.method!, url: request.url! })
+    if (exchange.isAnswered) return
     if (status === CLIENT_LEFT) {
       settle(exchange, status)
       exchange.response.destroy()

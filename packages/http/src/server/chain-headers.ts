@@ -1,7 +1,7 @@
 import type { LedgerInfo } from '@ledger-state/core'
 import { chainIdTooLarge } from '../errors.js'
 
-const MAX_CHAIN_ID = 255
+const MAX_CHAIN_ID = 255n
 
 /** Names of the chain-state headers, lower-case, after `x-<word>-`. */
 const NAMES = [

@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http'
 import { hexToBytes, LedgerStateError, parseAddress, type StateReader, type Write } from '@ledger-state/core'
 import { createLedger } from '@ledger-state/ledger'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/state-engine'
+import { overriding } from '@ledger-state/testing/overriding'
 import { tableItemKey } from '@ledger-state/type-tag'
 import { type InjectOptions, inject } from 'light-my-request'
 import { describe, expect, it } from 'vitest'
@@ -72,6 +73,19 @@ describe('answers', () => {
     for (const { headers } of answers) expect(headers).toMatchObject(expected)
   })
 
+  it('are refused over a ledger whose chain id is no uint8, when the listener is made and when the ledger is first seen', async () => {
+    const engine = createMemoryEngine()
+    const reports: unknown[] = []
+    const listener = listenerOf(engine, { onUnexpectedError: (error) => reports.push(error) })
+    await engine.commit([{ version: 0n, block: { height: 0n, epoch: 0n, timestampUsec: 0n }, writes: [] }], {
+      chainId: 256n,
+    })
+    const fault = expect.objectContaining({ code: 'chain_id_too_large', message: expect.stringContaining('256') })
+    expect(() => listenerOf(engine)).toThrow(fault)
+    const { status, headers } = await ask(listener, { url: '/v1' })
+    expect([status, headers['x-svc-chain-id'], reports]).toEqual([500, undefined, [fault]])
+  })
+
   it('read the version asked for', async () => {
     const listener = listenerOf(await tenVersions())
     const read = async (query: string) => (await ask(listener, post(`${ITEM}?${query}`))).body
@@ -97,17 +111,14 @@ describe('answers', () => {
 
   it('are 410 when the pruner passes between the version check and the read, and speak of the pinned state', async () => {
     const engine = await tenVersions()
-    const overtaken: StateReader = {
-      get ledger() {
-        return engine.ledger
-      },
+    const overtaken = overriding<StateReader>(engine, {
       at(version) {
         const view = engine.at(version)
         // The memory engine prunes within the call, as far as reads can tell.
         void engine.prune(2n)
         return view
       },
-    }
+    })
     const { status, headers, body } = await ask(listenerOf(overtaken), post(`${ITEM}?ledger_version=1`))
     expect([status, JSON.parse(body)]).toEqual([
       410,
@@ -125,8 +136,7 @@ describe('answers', () => {
   it('hide what went wrong inside, report it, and the next request is answered', async () => {
     const engine = await tenVersions()
     let broken = true
-    const failing: StateReader = {
-      ledger: engine.ledger,
+    const failing = overriding<StateReader>(engine, {
       at: (version) => ({
         ...engine.at(version),
         get(key) {
@@ -134,7 +144,7 @@ describe('answers', () => {
           return engine.at(version).get(key)
         },
       }),
-    }
+    })
     const reports: unknown[] = []
     const listener = listenerOf(failing, { onUnexpectedError: (error) => reports.push(error) })
     const { status, body } = await ask(listener, post(ITEM))
@@ -145,12 +155,11 @@ describe('answers', () => {
   })
 
   it('keep the codes of the store to ourselves', async () => {
-    const failing: StateReader = {
-      ledger: undefined,
+    const failing = overriding<StateReader>(createMemoryEngine(), {
       at() {
         throw new LedgerStateError('store_failed', 'the store in /secret failed')
       },
-    }
+    })
     expect((await ask(listenerOf(failing), post(ITEM))).body).not.toContain('secret')
   })
 })

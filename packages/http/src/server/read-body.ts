@@ -54,14 +54,14 @@ export function createBodyReader({ bodyLimitBytes, uploads, decompress, onBody, 
       const encoding = request.headers['content-encoding']
       if (encoding === undefined) onBody(exchange)
       else {
-        decompress(exchange.body, encoding).then(
-          (body) => {
+        decompress(exchange.body, encoding)
+          .then((body) => {
+            if (exchange.isAnswered) return
             exchange.body = body
             uploads.hold(upload, body.length)
             onBody(exchange)
-          },
-          (error) => onError(exchange, error),
-        )
+          })
+          .catch((error) => onError(exchange, error))
       }
     })
     // The connection is gone before the body was in.

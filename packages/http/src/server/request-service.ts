@@ -180,12 +180,7 @@ export function createRequestService(
     try {
       const found = route.handle(exchange)
       if (!(found instanceof Promise)) answers.send(exchange, found)
-      else {
-        found.then(
-          (late) => answers.send(exchange, late),
-          (error) => answers.sendError(exchange, error),
-        )
-      }
+      else found.then((late) => answers.send(exchange, late)).catch((error) => answers.sendError(exchange, error))
     } catch (error) {
       answers.sendError(exchange, error)
     }

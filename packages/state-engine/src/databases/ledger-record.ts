@@ -1,8 +1,7 @@
 import type { Buffer } from 'node:buffer'
-import type { BlockInfo, LedgerInfo } from '@ledger-state/core'
+import type { BlockInfo, LedgerInfo, StoreBase } from '@ledger-state/core'
 import { type NumberedKey, numberedKeySeed, versionKey } from '../bytes/numbered-key.js'
 import { corrupt, openRecord, type RecordBuilder } from '../bytes/record.js'
-import type { StoreBase } from '../port/ports.js'
 
 /** One record, so that a reader sees all of it from one commit. */
 export interface LedgerRecord {
@@ -30,7 +29,7 @@ const CONTENT_LENGTH = 1 + 8 * NUMBERS + 1
 
 export function encodeLedgerRecord(builder: RecordBuilder, record: LedgerRecord): Uint8Array {
   const { ledger } = record
-  builder.begin().u8(ledger.chainId)
+  builder.begin().u8(Number(ledger.chainId))
   addBlock(builder.u64(ledger.latestVersion), ledger.latestBlock)
   addBlock(builder.u64(ledger.oldestVersion), ledger.oldestBlock)
   const { nextKeyId, nextLargeId, blocks, retired, supersededEntries, payloadBytes } = record
@@ -54,7 +53,7 @@ export function decodeLedgerRecord(record: Buffer): LedgerRecord {
   })
   return {
     ledger: {
-      chainId: content[0]!,
+      chainId: BigInt(content[0]!),
       latestVersion: number(0),
       latestBlock: block(1),
       oldestVersion: number(4),

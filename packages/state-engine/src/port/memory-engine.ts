@@ -1,20 +1,23 @@
 import { Buffer } from 'node:buffer'
-import type { LedgerInfo, StateEntry, VersionWrites, Write } from '@ledger-state/core'
-import { LedgerStateError } from '@ledger-state/core'
-import { validateMark } from '../databases/mark.js'
 import type {
   Block,
-  CommitOptions,
-  EngineView,
-  ImportOptions,
+  BlockInfo,
+  HistoryOptions,
   KeyedEntry,
-  PruneResult,
+  LedgerInfo,
   Revision,
-  StateImport,
-  StateWriter,
+  ScanOptions,
+  StateEntry,
   StoreBase,
-} from './ports.js'
+  VersionWrites,
+  Write,
+} from '@ledger-state/core'
+import { LedgerStateError } from '@ledger-state/core'
+import { validateMark } from '../databases/mark.js'
+import type { CommitOptions, EngineView, ImportOptions, PruneResult, StateImport, StateWriter } from './ports.js'
+import { newestBlockWhere } from './search-blocks.js'
 import {
+  chainIdToBigint,
   duplicateKey,
   expectKept,
   noLedger,
@@ -35,7 +38,7 @@ class MemoryEngine implements StateWriter {
   mark: Uint8Array | undefined
   /** Revisions of each key, oldest first. */
   #revisions = new Map<string, Revision[]>()
-  #blocks: Block[] = []
+  #blocks: { readonly firstVersion: bigint; readonly block: BlockInfo }[] = []
   #import: MemoryImport | undefined
 
   at(version?: bigint): EngineView {
@@ -45,7 +48,7 @@ class MemoryEngine implements StateWriter {
     expectKept(wanted, ledger)
     const getEntry = (key: Uint8Array) => this.#find(key, wanted)
     const get = (key: Uint8Array) => getEntry(key)?.value
-    const scan = (prefix: Uint8Array) => this.#scan(keyText(prefix), wanted)
+    const scan = (prefix: Uint8Array, options: ScanOptions = {}) => this.#scan(keyText(prefix), wanted, options)
     const has = (key: Uint8Array) => get(key) !== undefined
     return { version: wanted, ledger, getEntry, get, peek: get, has, getMany: (keys) => keys.map(get), scan }
   }
@@ -53,16 +56,30 @@ class MemoryEngine implements StateWriter {
   blockAt(version: bigint): Block {
     if (!this.ledger) throw noLedger()
     expectKept(version, this.ledger)
-    return this.#blocks.findLast(({ firstVersion }) => firstVersion <= version)!
+    const at = this.#blocks.findLastIndex(({ firstVersion }) => firstVersion <= version)
+    const next = this.#blocks[at + 1]
+    return { ...this.#blocks[at]!, lastVersion: next ? next.firstVersion - 1n : this.ledger.latestVersion }
   }
 
-  *history(key: Uint8Array): Generator<Revision> {
+  blockByHeight(height: bigint): Block | undefined {
+    const found = this.#newestBlockWhere((block) => block.height <= height)
+    return found?.block.height === height ? found : undefined
+  }
+
+  blockAtTime(timestampUsec: bigint): Block | undefined {
+    return this.#newestBlockWhere((block) => block.timestampUsec <= timestampUsec)
+  }
+
+  #newestBlockWhere(holds: (block: BlockInfo) => boolean): Block | undefined {
     if (!this.ledger) throw noLedger()
-    const { oldestVersion } = this.ledger
-    for (const revision of (this.#revisions.get(keyText(key)) ?? []).toReversed()) {
-      yield revision
-      if (revision.version <= oldestVersion) return
-    }
+    return newestBlockWhere(this.ledger, (version) => this.blockAt(version), holds)
+  }
+
+  *history(key: Uint8Array, { first = 0n, last, order = 'newestFirst' }: HistoryOptions = {}): Generator<Revision> {
+    if (!this.ledger) throw noLedger()
+    const end = last ?? this.ledger.latestVersion
+    const found = (this.#revisions.get(keyText(key)) ?? []).filter(({ version }) => version >= first && version <= end)
+    yield* order === 'newestFirst' ? found.toReversed() : found
   }
 
   *versions(first: bigint, last: bigint): Generator<VersionWrites> {
@@ -101,7 +118,13 @@ class MemoryEngine implements StateWriter {
       }
       const latestBlock = this.#blocks.at(-1)!.block
       const { oldestVersion, oldestBlock } = this.ledger ?? { oldestVersion: version, oldestBlock: latestBlock }
-      this.ledger = { chainId, latestVersion: version, latestBlock, oldestVersion, oldestBlock }
+      this.ledger = {
+        chainId: chainIdToBigint(chainId),
+        latestVersion: version,
+        latestBlock,
+        oldestVersion,
+        oldestBlock,
+      }
     }
   }
 
@@ -156,7 +179,7 @@ class MemoryEngine implements StateWriter {
         this.base = { version, complete }
         this.mark = mark
         this.ledger = {
-          chainId,
+          chainId: chainIdToBigint(chainId),
           latestVersion: version,
           latestBlock: block,
           oldestVersion: version,
@@ -174,11 +197,17 @@ class MemoryEngine implements StateWriter {
     return revision?.value ? { version: revision.version, value: Uint8Array.from(revision.value) } : undefined
   }
 
-  *#scan(prefix: string, version: bigint): Generator<KeyedEntry> {
-    for (const text of [...this.#revisions.keys()].filter((candidate) => candidate.startsWith(prefix)).sort()) {
+  *#scan(prefix: string, version: bigint, { start, limit }: ScanOptions): Generator<KeyedEntry> {
+    const from = start ? keyText(start) : ''
+    let left = limit ?? Number.POSITIVE_INFINITY
+    const texts = [...this.#revisions.keys()].filter((text) => text.startsWith(prefix) && text >= from)
+    for (const text of texts.sort()) {
+      if (left <= 0) return
       const key = Buffer.from(text, 'latin1')
       const entry = this.#find(key, version)
-      if (entry) yield { key, ...entry }
+      if (!entry) continue
+      left--
+      yield { key, ...entry }
     }
   }
 }

@@ -1,60 +1,17 @@
-import type { BlockInfo, StateReader, StateView, VersionWrites } from '@ledger-state/core'
-
-export interface KeyedEntry {
-  readonly key: Uint8Array
-  /** The version that wrote the value. */
-  readonly version: bigint
-  readonly value: Uint8Array
-}
-
-export interface Revision {
-  /** The version of the write. */
-  readonly version: bigint
-  /** Null for a deletion. */
-  readonly value: Uint8Array | null
-}
+import type { BlockInfo, KeyedEntry, StateReader, StateView, VersionWrites } from '@ledger-state/core'
 
 /** A view with what else an engine can tell of a version. All bytes are copies, but those of `peek`. */
 export interface EngineView extends StateView {
   has(key: Uint8Array): boolean
   /** As `get` for each of the keys, all at the one version. */
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[]
-  /** What begins with a prefix and is there at the version, in the order of the keys' bytes. The empty prefix: all. */
-  scan(prefix: Uint8Array): Iterable<KeyedEntry>
-}
-
-export interface Block {
-  readonly firstVersion: bigint
-  readonly block: BlockInfo
-}
-
-/** What a store began with. */
-export interface StoreBase {
-  readonly version: bigint
-  /**
-   * Whether what the store does not hold at this version was not there: true for version 0 and for an imported state.
-   * A store whose commits began at a later version does not know what was written before.
-   */
-  readonly complete: boolean
 }
 
 /** An engine open for reading. */
 export interface StateEngineReader extends StateReader {
-  /** Undefined as long as nothing was committed. */
-  readonly base: StoreBase | undefined
   /** What the newest commit was marked with. */
   readonly mark: Uint8Array | undefined
   at(version?: bigint): EngineView
-  /**
-   * The block that a version belongs to.
-   * @throws `no_ledger`, `version_not_found`, `version_pruned`
-   */
-  blockAt(version: bigint): Block
-  /**
-   * The writes of a key that some version of the window sees, newest first. What was deleted by the oldest version has none.
-   * @throws `no_ledger`; `version_pruned` where the pruner overtakes it
-   */
-  history(key: Uint8Array): Iterable<Revision>
   /**
    * What versions wrote, in order, as it can be committed to another store; deletions of what was not there are not
    * kept. Takes a pass over all keys, and one more for every 100,000 writes.
@@ -64,8 +21,8 @@ export interface StateEngineReader extends StateReader {
 }
 
 export interface CommitOptions {
-  /** Identifies the chain: kept with the first commit, compared with every later one. */
-  readonly chainId: number
+  /** u64 that identifies the chain: kept with the first commit, compared with every later one. */
+  readonly chainId: bigint | number
   /** Opaque bytes, up to 64 KiB, that stand for the ledger up to here; kept until the next commit. */
   readonly mark?: Uint8Array | undefined
 }
@@ -85,7 +42,7 @@ export interface PruneOptions {
 
 /** What is said of an imported state when all of it is there. */
 export interface ImportBase {
-  readonly chainId: number
+  readonly chainId: bigint | number
   /** Begins at the version of the state, which becomes the oldest and the latest. */
   readonly block: BlockInfo
   /** As of `StoreBase`; true by default. False for the state of a store that is not complete itself. */

@@ -1,11 +1,18 @@
-import type { LedgerInfo } from '@ledger-state/core'
+import type { KeyedEntry, LedgerInfo } from '@ledger-state/core'
 import { type BlockInfo, isU64, LedgerStateError, type VersionWrites } from '@ledger-state/core'
 import { validateMark } from '../databases/mark.js'
-import type { ImportBase, KeyedEntry } from './ports.js'
+import type { ImportBase } from './ports.js'
 
 export const MAX_KEY_LENGTH = 65_536
 /** 16 MiB. */
 export const MAX_VALUE_LENGTH = 16_777_216
+
+/** @throws `invalid_argument` */
+export function chainIdToBigint(chainId: bigint | number): bigint {
+  const id = Number.isSafeInteger(chainId) ? BigInt(chainId) : chainId
+  if (isU64(id)) return id
+  throw new LedgerStateError('invalid_argument', `chain id ${String(chainId)}, a u64 is expected`)
+}
 
 /**
  * Checks a batch against what the store holds, before anything is written.
@@ -13,13 +20,10 @@ export const MAX_VALUE_LENGTH = 16_777_216
  */
 export function validateBatch(
   versions: readonly VersionWrites[],
-  chainId: number,
+  chainId: bigint | number,
   ledger: LedgerInfo | undefined,
 ): void {
-  if (!Number.isInteger(chainId) || chainId < 0 || chainId > 255) {
-    throw new LedgerStateError('invalid_argument', `chain id ${chainId}, a whole number from 0 to 255 is expected`)
-  }
-  if (ledger && ledger.chainId !== chainId) {
+  if (ledger && ledger.chainId !== chainIdToBigint(chainId)) {
     const message = `chain id ${chainId}, but the store holds chain ${ledger.chainId}`
     throw new LedgerStateError('chain_id_mismatch', message, { expected: ledger.chainId, found: chainId })
   }

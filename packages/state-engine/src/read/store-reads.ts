@@ -1,8 +1,20 @@
-import type { LedgerInfo, StateEntry, VersionWrites, Write } from '@ledger-state/core'
-import { highHalf, lowHalf, numberedKeyVersion, versionKey } from '../bytes/numbered-key.js'
+import type {
+  Block,
+  BlockInfo,
+  HistoryOptions,
+  KeyedEntry,
+  LedgerInfo,
+  Revision,
+  ScanOptions,
+  StateEntry,
+  VersionWrites,
+  Write,
+} from '@ledger-state/core'
+import { highHalf, lowHalf, type NumberedKey, numberedKeyVersion, versionKey } from '../bytes/numbered-key.js'
 import { decodeBlock } from '../databases/ledger-record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
-import type { Block, EngineView, KeyedEntry, Revision } from '../port/ports.js'
+import type { EngineView } from '../port/ports.js'
+import { newestBlockWhere } from '../port/search-blocks.js'
 import { expectKept, noLedger, versionPruned } from '../port/validate-batch.js'
 import { keysByVersion } from './list-versions.js'
 import { ABSENT, type Found, Lookup, PRESENT, REMOVED } from './lookup.js'
@@ -58,19 +70,49 @@ export class StoreReads {
     expectKept(version, ledger)
     const range = { start: versionKey(version, 0), end: undefined, reverse: true, limit: 1, ...options }
     const [found] = this.#store.blocks.getRange(range)
-    return { firstVersion: numberedKeyVersion(found!.key), block: decodeBlock(found!.key, found!.value) }
+    const isLater = (key: NumberedKey) => numberedKeyVersion(key) > version
+    const later = this.#store.blocks.getKeys({ start: versionKey(version, 0), end: undefined, limit: 2, ...options })
+    const next = [...later].find(isLater)
+    return {
+      firstVersion: numberedKeyVersion(found!.key),
+      lastVersion: next ? numberedKeyVersion(next) - 1n : ledger.latestVersion,
+      block: decodeBlock(found!.key, found!.value),
+    }
   }
 
-  *history(key: Uint8Array): Generator<Revision> {
+  blockByHeight(height: bigint): Block | undefined {
+    const found = this.#newestBlockWhere((block) => block.height <= height)
+    return found?.block.height === height ? found : undefined
+  }
+
+  blockAtTime(timestampUsec: bigint): Block | undefined {
+    return this.#newestBlockWhere((block) => block.timestampUsec <= timestampUsec)
+  }
+
+  #newestBlockWhere(holds: (block: BlockInfo) => boolean): Block | undefined {
+    const { ledger } = this.snapshot()
+    if (!ledger) throw noLedger()
+    return newestBlockWhere(ledger, (version) => this.blockAt(version), holds)
+  }
+
+  *history(key: Uint8Array, { first = 0n, last, order = 'newestFirst' }: HistoryOptions = {}): Generator<Revision> {
+    const newestFirst = this.#newestFirst(key, first, last)
+    yield* order === 'newestFirst' ? newestFirst : [...newestFirst].reverse()
+  }
+
+  *#newestFirst(key: Uint8Array, first: bigint, last: bigint | undefined): Generator<Revision> {
     const { ledger } = this.snapshot()
     if (!ledger) throw noLedger()
     const { oldestVersion } = ledger
-    for (let version = ledger.latestVersion; ; version--) {
+    const { latestVersion } = ledger
+    for (let version = last === undefined || last > latestVersion ? latestVersion : last; ; version--) {
+      if (version < oldestVersion) return
       const snapshot = this.snapshot()
       expectNotPruned(oldestVersion, snapshot)
       const found = this.#lookup.find(key, highHalf(version), lowHalf(version), snapshot.options)
       if (found === ABSENT) return
       version = this.#lookup.writtenVersion
+      if (version < first) return
       // A deletion before the window, or at its beginning, leaves nothing to tell of.
       if (found === REMOVED && version <= oldestVersion) return
       yield { version, value: found === PRESENT ? this.#lookup.copy() : null }
@@ -159,11 +201,16 @@ class StoreView implements EngineView {
     return keys.map((key) => this.get(key))
   }
 
-  *scan(prefix: Uint8Array): Generator<KeyedEntry> {
+  *scan(prefix: Uint8Array, { start, limit }: ScanOptions = {}): Generator<KeyedEntry> {
+    let left = limit ?? Number.POSITIVE_INFINITY
     for (const keys of keyPages(this.#store, prefix, () => this.#current().options)) {
       for (const key of keys) {
+        if (left <= 0) return
+        if (start && Buffer.compare(key, start) < 0) continue
         const entry = this.getEntry(key)
-        if (entry) yield { key, ...entry }
+        if (!entry) continue
+        left--
+        yield { key, ...entry }
       }
     }
   }

@@ -27,7 +27,7 @@ import { addVersions } from '../databases/version-index.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { CommitOptions } from '../port/ports.js'
-import { duplicateKey, validateBatch } from '../port/validate-batch.js'
+import { chainIdToBigint, duplicateKey, validateBatch } from '../port/validate-batch.js'
 import { atFailurePoint } from './failure-points.js'
 import { dropUnfinishedImport } from './import-state.js'
 
@@ -58,7 +58,7 @@ export function applyBatch(
   atFailurePoint('commit: began')
   if (!before) dropUnfinishedImport(store)
   putMark(store, builder, mark)
-  new BatchWriter(store, builder, before).apply(versions, chainId, before)
+  new BatchWriter(store, builder, before).apply(versions, chainIdToBigint(chainId), before)
 }
 
 const NO_OPTIONS = {}
@@ -88,7 +88,7 @@ class BatchWriter {
     this.#payloadBytes = before?.payloadBytes ?? 0
   }
 
-  apply(versions: readonly VersionWrites[], chainId: number, before: LedgerRecord | undefined): void {
+  apply(versions: readonly VersionWrites[], chainId: bigint, before: LedgerRecord | undefined): void {
     let latestBlock = before?.ledger.latestBlock
     let retired: Retired = { deletions: [], chunks: [], large: [] }
     for (const [at, record] of versions.entries()) {

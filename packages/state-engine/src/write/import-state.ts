@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { crc32 } from 'node:zlib'
+import type { KeyedEntry } from '@ledger-state/core'
 import { LedgerStateError } from '@ledger-state/core'
 import { versionKey } from '../bytes/numbered-key.js'
 import { corrupt, openRecord, type RecordBuilder } from '../bytes/record.js'
@@ -11,8 +12,8 @@ import { encodeBlock, encodeLedgerRecord } from '../databases/ledger-record.js'
 import { decodeMark, encodeMark, putMark } from '../databases/mark.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
-import type { ImportBase, ImportOptions, KeyedEntry, StateImport, StateWriter } from '../port/ports.js'
-import { duplicateKey, validateImport } from '../port/validate-batch.js'
+import type { ImportBase, ImportOptions, StateImport, StateWriter } from '../port/ports.js'
+import { chainIdToBigint, duplicateKey, validateImport } from '../port/validate-batch.js'
 import { atFailurePoint } from './failure-points.js'
 
 /** Stand in the database `meta` while an import goes on. */
@@ -132,7 +133,8 @@ class LmdbImport implements StateImport {
 
   async finish(base: ImportBase): Promise<void> {
     validateImport(this.version, base)
-    const { chainId, block, mark, complete = true } = base
+    const { block, mark, complete = true } = base
+    const chainId = chainIdToBigint(base.chainId)
     const { version } = this
     const { entries, nextLargeId, payloadBytes } = this.#counts
     const ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
