@@ -1,12 +1,12 @@
 import { promisify } from 'node:util'
 import { brotliCompress, brotliDecompress, constants, gunzip, gzip, inflate } from 'node:zlib'
-import { LedgerStateError } from '@ledger-state/core'
-import { parseQualityList } from './accept.js'
+import { bodyNotEncodedSo, bodyTooLarge, contentEncodingUnsupported } from '../errors.js'
+import { parseQualityList } from './quality-list.js'
 
-/** Answers below this size go out as they are: packing would cost more than it saves. */
+/** Answers below this size go out as they are: compressing would cost more than it saves. */
 export const MIN_COMPRESSED_BYTES = 1_024
 
-/** Quality 4 packs about as tightly as gzip does at its default, in less time; the default of 11 takes seconds a megabyte. */
+/** Quality 4 compresses about as well as gzip at its default, in less time; the default of 11 takes seconds a megabyte. */
 const BROTLI_QUALITY = 4
 
 const COMPRESS = {
@@ -21,8 +21,8 @@ export type ContentEncoding = keyof typeof COMPRESS
 export function chooseEncoding(acceptEncoding: string | undefined): ContentEncoding | undefined {
   if (acceptEncoding === undefined) return undefined
   const accepted = parseQualityList(acceptEncoding)
-  const qualityOf = (name: string) => accepted.get(name) ?? accepted.get('*') ?? 0
-  const [br, gz, identity] = [qualityOf('br'), qualityOf('gzip'), accepted.get('identity') ?? 0]
+  const qualityOf = (name: string) => (accepted.get(name) ?? accepted.get('*'))?.quality ?? 0
+  const [br, gz, identity] = [qualityOf('br'), qualityOf('gzip'), accepted.get('identity')?.quality ?? 0]
   const best = br >= gz ? 'br' : 'gzip'
   const quality = Math.max(br, gz)
   return quality > 0 && quality >= identity ? best : undefined
@@ -36,22 +36,16 @@ const DECOMPRESS = { br: promisify(brotliDecompress), gzip: promisify(gunzip), d
 
 /**
  * The body of a request as it was before its `Content-Encoding`.
- * @throws `body_too_large` where it is longer than the limit, `invalid_request` where it does not unpack,
+ * @throws `body_too_large` where it is longer than the limit, `invalid_request` where it does not decompress,
  *   `content_type_unsupported` for other encodings
  */
 export async function decompress(body: Buffer, encoding: string, limitBytes: number): Promise<Buffer> {
   if (encoding === 'identity') return body
-  if (!Object.hasOwn(DECOMPRESS, encoding)) {
-    throw new LedgerStateError(
-      'content_type_unsupported',
-      'the `Content-Encoding` is not supported; send gzip, deflate, br or none',
-    )
-  }
+  if (!Object.hasOwn(DECOMPRESS, encoding)) throw contentEncodingUnsupported(encoding)
   try {
     return await DECOMPRESS[encoding as keyof typeof DECOMPRESS](body, { maxOutputLength: limitBytes })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
-      throw new LedgerStateError('body_too_large', 'payload too large')
-    throw new LedgerStateError('invalid_request', `the body is not what its \`Content-Encoding: ${encoding}\` says`)
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge(limitBytes)
+    throw bodyNotEncodedSo(encoding)
   }
 }

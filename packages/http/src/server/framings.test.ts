@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { parseAddress } from '@ledger-state/core'
 import { createLedger } from '@ledger-state/ledger'
 import { createMemoryEngine } from '@ledger-state/state-engine'
@@ -25,7 +26,8 @@ async function serverOf(options: Partial<HttpServerOptions> = {}) {
   }
   await engine.prune(3n)
   const server = createHttpServer({ ledger: createLedger(engine), bodyLimitBytes: BODY_LIMIT, ...options })
-  await server.listen({ port: 0, host: '127.0.0.1' })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
   return server
 }
 
@@ -36,18 +38,19 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   agent.destroy()
-  await server.close()
+  server.close()
+  await once(server, 'close')
 })
 
 interface Asked {
   readonly method: string
   readonly url: string
   readonly headers: Record<string, string>
-  readonly payload: string | undefined
+  readonly payload: string | Buffer | undefined
 }
 
 async function ask({ method, url, headers, payload }: Asked) {
-  const { port } = server.server.address() as AddressInfo
+  const { port } = server.address() as AddressInfo
   const outgoing = request({ host: '127.0.0.1', port, agent, method, path: url, headers })
   outgoing.end(payload)
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]
@@ -57,8 +60,30 @@ async function ask({ method, url, headers, payload }: Asked) {
   return { status: answer.statusCode, headers: decided, body: Buffer.concat(chunks).toString('latin1') }
 }
 
-/** A header that changes nothing, but that a request is not plain. */
-const askFramework = (one: Asked) => ask({ ...one, headers: { ...one.headers, 'content-encoding': 'identity' } })
+/** The same request under other framings of its body, and from a page of another origin. */
+const FRAMINGS: Readonly<Record<string, (one: Asked) => Asked>> = {
+  'in chunks': ({ headers, payload, ...rest }) => ({
+    ...rest,
+    payload,
+    headers: payload === undefined ? headers : { ...headers, 'transfer-encoding': 'chunked' },
+  }),
+  compressed: ({ headers, payload, ...rest }) => ({
+    ...rest,
+    payload: payload === undefined ? undefined : gzipSync(payload),
+    headers: payload === undefined ? headers : { ...headers, 'content-encoding': 'gzip' },
+  }),
+  'with a content encoding that changes nothing': (one) => ({
+    ...one,
+    headers: { ...one.headers, 'content-encoding': 'identity' },
+  }),
+  'from another origin': (one) => ({ ...one, headers: { ...one.headers, origin: 'https://a.example' } }),
+}
+
+/** What every framing has in common. */
+function withoutCors({ headers, ...rest }: Awaited<ReturnType<typeof ask>>) {
+  const kept = Object.entries(headers).filter(([name]) => !name.startsWith('access-control-'))
+  return { ...rest, headers: Object.fromEntries(kept) }
+}
 
 const segment = fc.constantFrom(
   '0x7',
@@ -73,7 +98,7 @@ const segment = fc.constantFrom(
   'item',
   'items:batch',
   '0x7#a',
-  'é'.normalize('NFC') === 'é' ? '%C3%A9' : '',
+  '%C3%A9',
   'x'.repeat(5_000),
 ) // prettier-ignore
 const path = fc.oneof(
@@ -111,10 +136,6 @@ const headers = fc
     optional('accept', 'application/json', 'application/x-bcs', '*/*', 'text/html'),
     optional('accept-encoding', 'br', 'gzip', 'identity'),
     optional('if-none-match', '*', '"4-3-json"'),
-    fc.oneof(
-      { weight: 9, arbitrary: fc.constant({}) },
-      { weight: 1, arbitrary: optional('origin', 'https://a.example') },
-    ),
   )
   .map((parts) => Object.assign({}, ...parts) as Record<string, string>)
 const payload = fc.oneof(
@@ -144,22 +165,23 @@ const asked: fc.Arbitrary<Asked> = fc
     payload: method === 'POST' || method === 'PUT' ? payload : undefined,
   }))
 
-describe('a plain request', () => {
-  it('is answered as the framework answers it, and so is what nearly is one', async () => {
+describe('a request', () => {
+  it.each(Object.keys(FRAMINGS))('that comes %s is answered as the plain one is', async (framing) => {
     await fc.assert(
       fc.asyncProperty(asked, async (one) => {
-        expect(await ask(one)).toEqual(await askFramework(one))
+        expect(withoutCors(await ask(FRAMINGS[framing]!(one)))).toEqual(await ask(one))
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     )
-  }, 60_000)
+  })
 
   it('is told of once, with its route', async () => {
     const told: Answered[] = []
     const telling = await serverOf({ onAnswered: (answered) => told.push(answered) })
-    const { port } = telling.server.address() as AddressInfo
+    const { port } = telling.address() as AddressInfo
     for (const address of ['0x1', 'zz']) await fetch(`http://127.0.0.1:${port}/v1/accounts/${address}/balance/0xa?x`)
-    await telling.close()
+    telling.close()
+    await once(telling, 'close')
     const route = '/v1/accounts/{address}/balance/{asset_type}'
     expect(told).toEqual([
       { method: 'GET', url: '/v1/accounts/0x1/balance/0xa?x', route, status: 200, seconds: expect.any(Number) },
@@ -173,21 +195,22 @@ describe('a plain request', () => {
   ])('that is %s lasts from the end of its headers on', async (_name, framing, body) => {
     const told: Answered[] = []
     const telling = await serverOf({ onAnswered: (answered) => told.push(answered) })
-    const socket = connect((telling.server.address() as AddressInfo).port, '127.0.0.1')
+    const socket = connect((telling.address() as AddressInfo).port, '127.0.0.1')
     const head = 'POST /v1/tables/0x7/raw_item HTTP/1.1\r\nhost: x\r\ncontent-type: application/json'
     socket.write(`${head}\r\nconnection: close\r\n${framing}\r\n\r\n`)
-    await once(telling.server, 'request')
+    await once(telling, 'request')
     await new Promise((resolve) => setTimeout(resolve, 200))
     socket.write(body)
     socket.resume()
     await once(socket, 'close')
-    await telling.close()
+    telling.close()
+    await once(telling, 'close')
     expect(told).toEqual([expect.objectContaining({ status: 200 })])
     expect(told[0]!.seconds).toBeGreaterThan(0.19)
   })
 
   it('takes its turn among others on one connection', async () => {
-    const { port } = server.server.address() as AddressInfo
+    const { port } = server.address() as AddressInfo
     const socket = connect(port, '127.0.0.1')
     let text = ''
     socket.on('data', (chunk) => {
@@ -214,7 +237,7 @@ describe('a plain request', () => {
   })
 
   it('comes in as slowly as it likes, in pieces of any size', async () => {
-    const { port } = server.server.address() as AddressInfo
+    const { port } = server.address() as AddressInfo
     const socket = connect(port, '127.0.0.1')
     socket.setNoDelay(true)
     const whole =
@@ -233,7 +256,7 @@ describe('a plain request', () => {
 
   it('that comes while the server closes is refused', async () => {
     const closing = await serverOf()
-    const { port } = closing.server.address() as AddressInfo
+    const { port } = closing.address() as AddressInfo
     const socket = connect(port, '127.0.0.1')
     let text = ''
     socket.on('data', (chunk) => {
@@ -247,15 +270,15 @@ describe('a plain request', () => {
       .poll(
         () =>
           new Promise<number>((resolve, reject) =>
-            closing.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+            closing.getConnections((error, count) => (error ? reject(error) : resolve(count))),
           ),
       )
       .toBe(1) // prettier-ignore
-    const closed = closing.close()
-    await expect.poll(() => closing.server.listening).toBe(false)
+    const closed = once(closing.close(), 'close')
+    await expect.poll(() => closing.listening).toBe(false)
     socket.write('{"key":"0x01"}GET /v1/accounts/0x1/balance/0xa HTTP/1.1\r\nhost: x\r\n\r\n')
     await once(socket, 'close')
     await closed
-    expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 503'])
+    expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200'])
   })
 })

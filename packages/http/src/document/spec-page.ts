@@ -1,4 +1,4 @@
-import type { Operation } from './operation.js'
+import type { Operation } from '../operations/operation.js'
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --code: #8882; }

@@ -1,5 +1,5 @@
 import type { LedgerState } from '@ledger-state/ledger'
-import type { OutputFormat } from './accept.js'
+import type { OutputFormat } from './media-types.js'
 
 /**
  * Entity tag of an answer that depends on nothing but its URL and the state at a version. No content is hashed: of one

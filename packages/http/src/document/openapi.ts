@@ -1,7 +1,5 @@
-import type { OutputFormat } from './accept.js'
-import type { Operation } from './operation.js'
-
-const MEDIA_TYPE: Readonly<Record<OutputFormat, string>> = { json: 'application/json', bcs: 'application/x-bcs' }
+import type { Operation } from '../operations/operation.js'
+import { MEDIA_TYPE, type OutputFormat } from '../protocol/media-types.js'
 
 const ERROR_TEXTS: Readonly<Record<number, string>> = {
   400: 'The request, a type or a value in it is not valid.',
@@ -27,7 +25,7 @@ const SCHEMAS = {
   Address: {
     type: 'string',
     format: 'hex',
-    description: 'An account address: 1 to 64 hex digits behind an optional 0x.',
+    description: 'An account address: 1 to 64 hex digits, after an optional 0x.',
     pattern: '^(0x)?[0-9a-fA-F]{1,64}$',
   },
   AssetType: { type: 'string', description: 'An address, or a struct tag 0x…::module::Name.' },
@@ -35,7 +33,7 @@ const SCHEMAS = {
   HexEncodedBytes: {
     type: 'string',
     format: 'hex',
-    description: 'Two hex digits a byte behind an optional 0x.',
+    description: 'Two hex digits a byte, after an optional 0x.',
     pattern: '^(0x)?([0-9a-fA-F]{2})*$',
   },
   Bytes: { type: 'string', format: 'binary', description: 'The value in BCS.' },

@@ -3,8 +3,9 @@ import { createLedger } from '@ledger-state/ledger'
 import { createMemoryEngine } from '@ledger-state/state-engine'
 import { overriding } from '@ledger-state/testing/overriding'
 import { tableItemKey } from '@ledger-state/type-tag'
+import { inject } from 'light-my-request'
 import { describe, expect, it } from 'vitest'
-import { createHttpServer } from './create-http-server.js'
+import { createRequestListener } from '../server/create-request-listener.js'
 
 async function engineWithVersions() {
   const engine = createMemoryEngine()
@@ -17,14 +18,13 @@ async function engineWithVersions() {
 }
 
 async function post(url: string, requests: unknown, engine?: StateReader) {
-  const server = createHttpServer({ ledger: createLedger(engine ?? (await engineWithVersions())) })
-  const { statusCode, headers, body } = await server.inject({
+  const listener = createRequestListener({ ledger: createLedger(engine ?? (await engineWithVersions())) })
+  const { statusCode, headers, body } = await inject(listener, {
     method: 'POST',
     url,
     headers: { 'content-type': 'application/json' },
     payload: JSON.stringify({ requests }),
   })
-  await server.close()
   return { status: statusCode, headers, body: JSON.parse(body) as unknown }
 }
 
@@ -102,9 +102,9 @@ describe('POST /v1/balances:batch', () => {
 
 describe('entity tags', () => {
   it('spare a client what it has, at versions that it names', async () => {
-    const server = createHttpServer({ ledger: createLedger(await engineWithVersions()) })
+    const listener = createRequestListener({ ledger: createLedger(await engineWithVersions()) })
     const get = (query: string, headers: Record<string, string> = {}) =>
-      server.inject({ url: `/v1/accounts/0x1/balance/0xa${query}`, headers })
+      inject(listener, { url: `/v1/accounts/0x1/balance/0xa${query}`, headers })
     const { headers } = await get('?ledger_version=5')
     expect([headers.etag, headers['cache-control']]).toEqual(['"4-5-json"', 'no-cache'])
     const again = await get('?ledger_version=5', { 'if-none-match': 'W/"x", "4-5-json"' })
@@ -113,6 +113,5 @@ describe('entity tags', () => {
       (await get('?ledger_version=5', { 'if-none-match': '"4-5-json"', accept: 'application/x-bcs' })).statusCode,
     ).toBe(200)
     expect((await get('')).headers).not.toHaveProperty('etag')
-    await server.close()
   })
 })

@@ -5,9 +5,10 @@ const LONGEST_SWEEP_INTERVAL_MS = 5_000
 
 /**
  * Drops connections on which nothing moves: idle clients as well as those that do not read their answers. Looks at all
- * of them now and then; timers of Node's would be set anew several times with every request.
+ * of them now and then: Node would set its timers anew several times with every request. The function that it gives
+ * drops the connections on which nothing was ever sent.
  */
-export function dropIdleConnections(server: Server, idleTimeoutMs: number): void {
+export function dropIdleConnections(server: Server, idleTimeoutMs: number): () => void {
   const connections = new Map<Socket, { movedBytes: number; movedAt: number }>()
   server.on('connection', (socket: Socket) => {
     connections.set(socket, { movedBytes: 0, movedAt: performance.now() })
@@ -24,4 +25,7 @@ export function dropIdleConnections(server: Server, idleTimeoutMs: number): void
   }
   const timer = setInterval(sweep, Math.min(idleTimeoutMs / 2, LONGEST_SWEEP_INTERVAL_MS)).unref()
   server.once('close', () => clearInterval(timer))
+  return () => {
+    for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy()
+  }
 }

@@ -4,8 +4,9 @@ import { createLedger } from '@ledger-state/ledger'
 import { createMemoryEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, describe, expect, it } from 'vitest'
-import { createHttpServer } from './create-http-server.js'
+import { inject } from 'light-my-request'
+import { describe, expect, it } from 'vitest'
+import { createRequestListener } from '../server/create-request-listener.js'
 import type { OpenApiDocument } from './openapi.js'
 
 interface KitRequest {
@@ -22,11 +23,10 @@ interface Response {
 }
 
 const engine = createMemoryEngine()
-const server = createHttpServer({ ledger: createLedger(engine), maxEventLoopDelayMs: Number.POSITIVE_INFINITY })
-afterAll(() => server.close())
+const listener = createRequestListener({ ledger: createLedger(engine), maxEventLoopDelayMs: Number.POSITIVE_INFINITY })
 
 async function document(): Promise<OpenApiDocument> {
-  return JSON.parse((await server.inject('/v1/spec.json')).body) as OpenApiDocument
+  return JSON.parse((await inject(listener, '/v1/spec.json')).body) as OpenApiDocument
 }
 
 describe('the OpenAPI document', () => {
@@ -43,7 +43,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('has a readable page that loads nothing', async () => {
-    const { headers, body } = await server.inject('/v1/spec')
+    const { headers, body } = await inject(listener, '/v1/spec')
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
     expect(body).toContain('/v1/accounts/{address}/balance/{asset_type}')
     expect(body).not.toMatch(/<script|src=|https?:\/\//)
@@ -75,7 +75,7 @@ describe('the OpenAPI document', () => {
         | undefined
       if (!operation) continue
       const { 'transfer-encoding': _, ...plain } = headers
-      const answer = await server.inject({
+      const answer = await inject(listener, {
         method: method as 'GET',
         url: path,
         headers: plain,
