@@ -1,19 +1,21 @@
-import type { CommandInput } from './command-line.js'
-import { type ListenAddress, settings } from './config/settings.js'
-import { usageError } from './option.js'
-import type { ReaderSettings } from './processes/reader.js'
-import type { WriterSettings } from './processes/writer.js'
+import type { CommandInput } from '../config/command.js'
+import { type ListenAddress, settings } from '../config/settings.js'
+import { usageError } from '../errors.js'
+import type { ReaderSettings } from './reader.js'
+import type { WriterSettings } from './writer.js'
 
-/** What each part of a node is told. */
+/** The settings of each part of a node. */
 export interface NodeSettings {
   readonly dataDir: string
+  /** Whether to make an empty store where there is none. */
+  readonly create: boolean
   readonly listen: ListenAddress
-  /** Absent where it is switched off. */
+  /** Undefined where it is switched off. */
   readonly adminListen: ListenAddress | undefined
   readonly readers: number
   readonly stopTimeoutMs: number
   readonly reader: ReaderSettings
-  /** Absent where there is nothing to write: nothing to follow, and no window to keep. */
+  /** Undefined where there is nothing to write: no node to follow, and no window to keep. */
   readonly writer: WriterSettings | undefined
 }
 
@@ -27,6 +29,7 @@ export function nodeSettings(input: CommandInput, dataDir: string, defaultRetain
   const retain = input.get(settings.retain) ?? defaultRetain
   return {
     dataDir,
+    create: follow !== undefined || input.get(settings.create),
     listen: input.get(settings.listen),
     adminListen: input.get(settings.adminListen),
     readers: input.get(settings.readers),

@@ -1,9 +1,5 @@
-import { isLedgerStateError, LedgerStateError, parseU64 } from '@ledger-state/core'
-
-/** Raised when what was asked for cannot be meant: one line, exit status 2. */
-export function usageError(message: string): LedgerStateError {
-  return new LedgerStateError('usage', message)
-}
+import { isLedgerStateError, parseU64 } from '@ledger-state/core'
+import { usageError } from '../errors.js'
 
 /** Something that a command is told by name. */
 export interface Option<T> {
