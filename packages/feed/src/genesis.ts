@@ -107,7 +107,7 @@ interface GenesisProof {
   readonly frontier: Uint8Array
 }
 
-/** Runs the commitments of the ledger from the writes up to the waypoint. See ledger-formats.md, section 1.7. */
+/** Runs the commitments of the ledger from the writes up to the waypoint. See docs/ledger-formats.md, section "Hashes and commitments". */
 export function proveGenesis(genesis: Genesis, hasher: LedgerHasher): GenesisProof {
   const { blob, record, writeSetStart, eventsStart } = genesis
   const eventRoot = readEvents(new ByteReader(blob, eventsStart), hasher)!

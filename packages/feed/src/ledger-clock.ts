@@ -28,7 +28,7 @@ export interface LedgerClockState {
   timestampUsec?: bigint | undefined
 }
 
-/** Block height, epoch and time of each version, out of what versions write. See ledger-formats.md, section 5. */
+/** Block height, epoch and time of each version, out of what versions write. See docs/ledger-formats.md, section "Blocks, epochs and time". */
 export class LedgerClock {
   readonly state: LedgerClockState
 

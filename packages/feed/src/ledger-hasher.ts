@@ -26,7 +26,7 @@ const ALGORITHM = 'sha3-256'
 /** Up to here copying into the buffer behind the seed is cheaper than an incremental hash (1 µs against 3). */
 const ONE_SHOT_BYTES = 4_096
 
-/** The hashes of one ledger: SHA3-256(SHA3-256(salt + name) || bytes). See ledger-formats.md, section 1.7. */
+/** The hashes of one ledger: SHA3-256(SHA3-256(salt + name) || bytes). See docs/ledger-formats.md, section "Hashes and commitments". */
 export class LedgerHasher {
   readonly salt: string
   /** For each name its seed, with room for what is hashed behind it. */

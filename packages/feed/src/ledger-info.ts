@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer'
 import { type ByteReader, ByteWriter } from '@ledger-state/core'
 import { HASH_LENGTH, type LedgerHasher } from './ledger-hasher.js'
 
-/** What validators sign: the ledger up to a version. Its signatures are not checked. See ledger-formats.md, section 4.4. */
+/** What validators sign: the ledger up to a version. Its signatures are not checked. See docs/ledger-formats.md, section "Backups". */
 export interface LedgerInfoProof {
   readonly accumulatorRoot: Buffer
   readonly version: bigint

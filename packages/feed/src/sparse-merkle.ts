@@ -12,7 +12,7 @@ interface Leaf {
 /**
  * The left part of a sparse Merkle tree over key hashes, most significant bit first, whose leaves come in ascending
  * order: the newest leaf, and what stands to the left of its path. An inner node hashes its two children; a subtree of
- * one leaf is that leaf. See ledger-formats.md, section 1.7.
+ * one leaf is that leaf. See docs/ledger-formats.md, section "Hashes and commitments".
  */
 export class SparseMerkleFrontier {
   readonly #hasher: LedgerHasher

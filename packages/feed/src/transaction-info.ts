@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer'
 import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
 import { HASH_LENGTH } from './ledger-hasher.js'
 
-/** What a ledger commits to of one transaction. See ledger-formats.md, section 1.7. */
+/** What a ledger commits to of one transaction. See docs/ledger-formats.md, section "Hashes and commitments". */
 export interface TransactionInfo {
   readonly transactionHash: Buffer
   readonly eventRoot: Buffer

@@ -23,7 +23,7 @@ const HASHED_AT_LEAST = 1 << 20
 
 /**
  * Reads up to the events, without decoding the transaction: its end is where an info begins that has its hash.
- * See ledger-formats.md, section 1.8.
+ * See docs/ledger-formats.md, section "Records without lengths".
  * @param hasAuxiliary whether auxiliary info stands between transaction and info (backup format V1)
  * @throws `invalid_bcs`, `verification_failed`
  */

@@ -5,7 +5,7 @@ import { readStateKey } from '@ledger-state/type-tag'
 const WRITE_SET_V1 = 1
 const EXTENSION_NATIVE_POSITIONS = 0
 
-/** Writes of a write set, keys in database form. Values are views of the reader's bytes. See ledger-formats.md, section 1. */
+/** Writes of a write set, keys in database form. Values are views of the reader's bytes. See docs/ledger-formats.md, section "Write sets". */
 export function readWriteSet(reader: ByteReader): Write[] {
   const start = reader.offset
   const tag = reader.readUleb128()
