@@ -2,10 +2,23 @@ import { defineConfig } from 'vitest/config'
 
 /** Under this condition the packages of the workspace export their sources: tests never see a stale build. */
 const SOURCE_CONDITION = '@ledger-state/source'
+const CONDITIONS = [SOURCE_CONDITION, 'node', 'module', 'import', 'default']
+
+const FAST_TESTS = 'src/**/*.test.ts'
+/** Rounds of crashes, long histories, whole programs: `SLOW_TESTS=1` runs these, and only these. */
+const SLOW_TESTS = 'src/**/*.slow.test.ts'
+
+const isSlowRun = process.env.SLOW_TESTS === '1'
 
 /** The tests of every package stand beside its sources. */
 export const vitestConfig = defineConfig({
-  resolve: { conditions: [SOURCE_CONDITION, 'node', 'module', 'import', 'default'] },
-  ssr: { resolve: { conditions: [SOURCE_CONDITION, 'node', 'module', 'import', 'default'] } },
-  test: { include: ['src/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
+  resolve: { conditions: CONDITIONS },
+  ssr: { resolve: { conditions: CONDITIONS } },
+  test: {
+    include: [isSlowRun ? SLOW_TESTS : FAST_TESTS],
+    exclude: isSlowRun ? [] : [SLOW_TESTS],
+    passWithNoTests: isSlowRun,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
 })
