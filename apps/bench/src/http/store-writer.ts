@@ -1,17 +1,19 @@
-// The writer under the soak suite, in a process of its own, as the node has it: told by messages what to do, it commits a
-// batch now and then, and may prune behind it.
+// A process that writes the store while others read it, as the writer of a node does. Argument: the folder of the store.
+// Messages from the parent say what to write.
 import { setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStateEngine } from '@ledger-state/state-engine'
-import { HTTP_KEYS } from './http-cases.js'
-import { createRandom, type WorkloadVersion } from './workload.js'
+import { createRandom } from '@ledger-state/testing/random'
+import type { WorkloadVersion } from '../workload/workload.ts'
+import { SERVED_KEYS } from './served-store.ts'
 
 export type WriterLoad = 'nobody writes' | 'ingest' | 'ingest and prune'
 
-/** As of the writer of `ledger-state serve`. */
+/** That of the writer of `ledger-state serve`. */
 const NICENESS = 5
 const WINDOW_VERSIONS = 2_000n
 const BATCH_VERSIONS = 50
+const WRITES_PER_VERSION = 5
 const PAUSE_MS = 20
 
 const engine = openStateEngine({ path: process.argv[2]! })
@@ -33,7 +35,7 @@ function itemKey(at: number): Buffer {
 function makeBatch(): WorkloadVersion[] {
   return Array.from({ length: BATCH_VERSIONS }, () => {
     height++
-    const written = new Set(Array.from({ length: 5 }, () => random(HTTP_KEYS)))
+    const written = new Set(Array.from({ length: WRITES_PER_VERSION }, () => random.below(SERVED_KEYS)))
     const writes = [...written].map((at) => [itemKey(at), Buffer.alloc(41, at & 0xff)] as const)
     return { version: next++, block: { height, epoch: 0n, timestampUsec: height }, writes }
   })

@@ -1,4 +1,5 @@
-// What the suites of the engine write and ask: state as chains keep it, made from a seed, the same for every store.
+// What the suites write to the engine and its peers, and what they ask: state as chains keep it, made from a seed.
+import { createRandom, type Random } from '@ledger-state/testing/random'
 
 export interface WorkloadClass {
   readonly name: string
@@ -7,7 +8,7 @@ export interface WorkloadClass {
 }
 
 export interface WorkloadDepth extends WorkloadClass {
-  /** Writes of each key over the whole. */
+  /** How many times each key is written. */
   readonly depth: number
 }
 
@@ -22,13 +23,13 @@ export interface Question {
   readonly version: bigint
 }
 
-/** How the keys of questions are drawn: all alike, a few much more often than the others, or as often as they are written. */
+/** How often each key is asked for: all equally, a few much more than the others, or each as often as it is written. */
 export type Access = 'uniform' | 'Zipf' | 'as written'
 
 export interface Workload {
   readonly keys: number
   readonly seed: number
-  /** The same for what writes the same. */
+  /** Two workloads with the same fingerprint write the same. */
   readonly fingerprint: string
   readonly classes: readonly WorkloadDepth[]
   readonly writes: number
@@ -37,19 +38,19 @@ export interface Workload {
   key(at: number): Uint8Array
   /** All versions in order, in batches. */
   batches(): Iterable<WorkloadVersion[]>
-  /** Keys of every class. */
+  /** All keys. */
   readonly mixed: WorkloadClass
-  /** At random versions of the whole. */
+  /** Each at a random version. */
   questions(of: WorkloadClass, count: number, access?: Access): Question[]
-  /** Each just before the newest write of its key: what was superseded last. */
+  /** Each at the version before the newest write of its key, so that the answer was superseded last. */
   justSuperseded(of: WorkloadClass, count: number): Question[]
-  /** Keys whose newest write is a deletion, at the latest version; any class. */
+  /** For keys of any class whose newest write is a deletion, at the latest version. */
   deleted(count: number): Question[]
-  /** Keys that nobody wrote. */
+  /** Keys that are never written. */
   absentKeys(count: number): Uint8Array[]
 }
 
-/** Raised by whoever changes what is written: stores of earlier runs are then filled anew. */
+/** Part of the fingerprint. Raise it with every change of what is written, so that kept stores are filled again. */
 const FORMAT = 1
 const WRITES_PER_VERSION = 5
 export const VERSIONS_PER_BATCH = 1_000
@@ -58,27 +59,16 @@ export const VERSIONS_PER_BLOCK = 20
 const DELETIONS = 2
 /** Bytes; the median is 150. */
 const VALUE_LENGTHS = [8, 32, 60, 100, 140, 150, 150, 180, 220, 300, 600, 3_000]
-/** Modules are the long values of a ledger: one write in so many. */
+/** One value in so many is as long as a compiled module. */
 const LONG_VALUE_EVERY = 5_000
 const LONG_VALUE_LENGTHS = [10_000, 30_000, 100_000]
-/** What values are cut out of, each in a place of its own, so that a compressor finds nothing twice in a block. */
+/** Values are slices of this much content, at random places: a compressor finds no repetition within a block. */
 const CONTENT_BYTES = 4_000_000
-/** One key in so many is as long as the keys of deeply generic types are. */
+/** One key in so many is as long as the keys of deeply generic types. */
 const LONG_KEY_EVERY = 1_000
 const LONG_KEY_LENGTH = 5_000
 
-/** Whole numbers below a bound, the same sequence for the same seed (xorshift32). */
-export function createRandom(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) % below
-  }
-}
-
-/** Keys of 33 to 150 bytes, most of them written once or ten times, a few thousands of times. */
+/** Most keys have 33 to 150 bytes. Most are written once or ten times, a few thousands of times. */
 export function createWorkload(keys: number, seed: number): Workload {
   const randomOf = (use: number) => createRandom(use + 100 * seed)
   const classes = classesOf(keys)
@@ -96,29 +86,29 @@ export function createWorkload(keys: number, seed: number): Workload {
     }
   }
 
-  /** The key of each write, in order. */
+  /** The number of the key that each write writes, in order. */
   function writtenKeys(): Uint32Array {
     shuffled ??= shuffledWrites(classes, randomOf(3))
     return shuffled
   }
 
-  function version(number: number, written: Uint32Array, random: (below: number) => number): WorkloadVersion {
+  function version(number: number, written: Uint32Array, random: Random): WorkloadVersion {
     const changed = new Set(written.subarray(number * WRITES_PER_VERSION, (number + 1) * WRITES_PER_VERSION))
     const height = BigInt(Math.floor(number / VERSIONS_PER_BLOCK))
     return {
       version: BigInt(number),
       block: number % VERSIONS_PER_BLOCK === 0 ? { height, epoch: 0n, timestampUsec: height } : undefined,
       writes: [...changed].map((key) => {
-        if (random(100) < DELETIONS) return [keyBytes(key), null] as const
-        const lengths = random(LONG_VALUE_EVERY) === 0 ? LONG_VALUE_LENGTHS : VALUE_LENGTHS
-        const length = lengths[random(lengths.length)]!
-        const start = random(CONTENT_BYTES - length)
+        if (random.below(100) < DELETIONS) return [keyBytes(key), null] as const
+        const lengths = random.below(LONG_VALUE_EVERY) === 0 ? LONG_VALUE_LENGTHS : VALUE_LENGTHS
+        const length = lengths[random.below(lengths.length)]!
+        const start = random.below(CONTENT_BYTES - length)
         return [keyBytes(key), content.subarray(start, start + length)] as const
       }),
     }
   }
 
-  /** Newest write of each key, and whether it is a deletion: gathered once, from the versions themselves. */
+  /** Version of the newest write of each key, and the keys whose newest write is a deletion. */
   let newest: { readonly version: Uint32Array; readonly deleted: number[] } | undefined
   function newestWrites() {
     if (newest) return newest
@@ -151,17 +141,21 @@ export function createWorkload(keys: number, seed: number): Workload {
     batches,
     questions(of, count, access = 'uniform') {
       const random = randomOf(11)
-      const draw = { uniform: random, Zipf: createZipf(random), 'as written': () => writtenKeys()[random(writeCount)]! }
+      const draw = {
+        uniform: random.below,
+        Zipf: createZipf(random),
+        'as written': () => writtenKeys()[random.below(writeCount)]!,
+      }
       return Array.from({ length: count }, () => ({
         key: keyBytes(of.firstKey + draw[access](of.keys)),
-        version: BigInt(random(versions)),
+        version: BigInt(random.below(versions)),
       }))
     },
     justSuperseded(of, count) {
       const random = randomOf(17)
       const { version } = newestWrites()
       return Array.from({ length: count }, () => {
-        const key = of.firstKey + random(of.keys)
+        const key = of.firstKey + random.below(of.keys)
         return { key: keyBytes(key), version: BigInt(Math.max(0, version[key]! - 1)) }
       })
     },
@@ -169,7 +163,7 @@ export function createWorkload(keys: number, seed: number): Workload {
       const random = randomOf(19)
       const { deleted } = newestWrites()
       return Array.from({ length: deleted.length === 0 ? 0 : count }, () => ({
-        key: keyBytes(deleted[random(deleted.length)]!),
+        key: keyBytes(deleted[random.below(deleted.length)]!),
         version: BigInt(versions - 1),
       }))
     },
@@ -177,7 +171,7 @@ export function createWorkload(keys: number, seed: number): Workload {
   }
 }
 
-/** How many keys are written how often. */
+/** The classes of keys, by how often each is written. */
 export function classesOf(keys: number): WorkloadDepth[] {
   const deepest = Math.min(200, Math.max(2, Math.floor(keys / 5_000)))
   const deep = Math.min(1_000, Math.max(5, Math.floor(keys / 1_000)))
@@ -196,7 +190,7 @@ export function classesOf(keys: number): WorkloadDepth[] {
   })
 }
 
-function shuffledWrites(classes: readonly WorkloadDepth[], random: (below: number) => number): Uint32Array {
+function shuffledWrites(classes: readonly WorkloadDepth[], random: Random): Uint32Array {
   const order = new Uint32Array(classes.reduce((sum, { keys, depth }) => sum + keys * depth, 0))
   let at = 0
   for (const { firstKey, keys, depth } of classes) {
@@ -206,7 +200,7 @@ function shuffledWrites(classes: readonly WorkloadDepth[], random: (below: numbe
     }
   }
   for (let last = order.length - 1; last > 0; last--) {
-    const other = random(last + 1)
+    const other = random.below(last + 1)
     const kept = order[last]!
     order[last] = order[other]!
     order[other] = kept
@@ -214,7 +208,7 @@ function shuffledWrites(classes: readonly WorkloadDepth[], random: (below: numbe
   return order
 }
 
-/** As state keys are: most begin with a byte of their kind and 32 bytes that look random. */
+/** Like state keys: a byte for the kind, then bytes that look random. */
 export function keyBytes(at: number): Uint8Array {
   const isLong = at % LONG_KEY_EVERY === LONG_KEY_EVERY - 1
   const key = Buffer.alloc(isLong ? LONG_KEY_LENGTH : 33 + ((at * 7) % 118), at & 0xff)
@@ -224,17 +218,17 @@ export function keyBytes(at: number): Uint8Array {
   return new Uint8Array(key.buffer, key.byteOffset, key.length)
 }
 
-/** The number that a key was made of. */
+/** The inverse of `keyBytes`. */
 function keyNumber(key: Uint8Array): number {
   return key[5]! | (key[6]! << 8) | (key[7]! << 16) | (key[8]! << 24)
 }
 
-/** Numbers below a bound, k drawn about 1/k as often as 0: the continuous law with exponent 1, cut off. */
-function createZipf(random: (below: number) => number): (below: number) => number {
-  return (below) => Math.min(below - 1, Math.floor((below + 1) ** (random(1 << 30) / 2 ** 30)) - 1)
+/** Zipf's law with exponent 1, approximated by its continuous form: number k comes about 1/k as often as number 0. */
+function createZipf(random: Random): (below: number) => number {
+  return (below) => Math.min(below - 1, Math.floor((below + 1) ** (random.below(1 << 30) / 2 ** 30)) - 1)
 }
 
-/** Nothing that a compressor could make less of. */
-function randomBytes(length: number, random: (below: number) => number): Buffer {
-  return Buffer.from(Array.from({ length }, () => random(256)))
+/** Incompressible. */
+function randomBytes(length: number, random: Random): Buffer {
+  return Buffer.from(random.bytes(length))
 }

@@ -1,16 +1,25 @@
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { build } from 'hdr-histogram-js'
 
-/** Makes the n-th request as the bytes that go over the wire. */
+/** The n-th request, as the bytes that are sent. */
 export type MakeRequest = (at: number) => Buffer
 
-interface Connection {
+export interface Connection {
   readonly socket: Socket
-  /** Called with each whole answer. */
+  /** Called for each whole answer. */
   onAnswer: () => void
 }
 
-/** A connection that finds the ends of answers by their Content-Length and looks at nothing else of them. */
+export function openConnections(port: number, count: number): Promise<Connection[]> {
+  return Promise.all(Array.from({ length: count }, () => openConnection(port)))
+}
+
+export function closeConnections(connections: readonly Connection[]): void {
+  for (const { socket } of connections) socket.destroy()
+}
+
+/** Finds the ends of answers by their Content-Length, and looks at nothing else of them. */
 async function openConnection(port: number): Promise<Connection> {
   const socket = connect(port, '127.0.0.1')
   socket.setNoDelay(true)
@@ -29,29 +38,27 @@ async function openConnection(port: number): Promise<Connection> {
       connection.onAnswer()
     }
   })
-  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject))
+  await once(socket, 'connect')
   return connection
 }
 
-/** Keeps every connection busy for a while. Answers how many requests were served. */
+/** Keeps every connection busy for a while. Returns how many requests were answered. */
 export async function saturate(
-  port: number,
+  connections: readonly Connection[],
   makeRequest: MakeRequest,
-  connections: number,
   milliseconds: number,
 ): Promise<number> {
-  const open = await Promise.all(Array.from({ length: connections }, () => openConnection(port)))
   const until = performance.now() + milliseconds
   let sent = 0
   let served = 0
-  // The generator never sleeps: a server that has to wake its client pays for that with every write, the slower the more.
-  let spinning = true
+  // The generator never sleeps. A server that must wake its client pays for that with every write: a slow server most.
+  let isSpinning = true
   const spin = (): void => {
-    if (spinning) setImmediate(spin)
+    if (isSpinning) setImmediate(spin)
   }
   spin()
   await Promise.all(
-    open.map(
+    connections.map(
       (connection) =>
         new Promise<void>((resolve) => {
           const next = (): void => {
@@ -66,63 +73,55 @@ export async function saturate(
         }),
     ),
   )
-  spinning = false
-  for (const { socket } of open) socket.destroy()
+  isSpinning = false
   return served
 }
 
+/** Milliseconds. */
 export interface Latencies {
-  /** Milliseconds. */
   readonly p50: number
   readonly p99: number
-  readonly p999: number
 }
 
-/** Answers that are not there after so long do not come. */
-const LATE_MS = 10_000
+/** An answer that has not come after this time is counted as lost. */
+const PATIENCE_MS = 10_000
 
 /**
- * Sends at a fixed rate whether answers come or not, and measures each latency from when its request was due: a server
- * that stalls cannot hide it by holding the load back.
+ * Sends at a fixed rate whether answers come or not. Each latency counts from the moment when its request was due, so that
+ * a server that stalls cannot hide it by holding the load back.
  */
 export async function offerLoad(
-  port: number,
+  connections: readonly Connection[],
   makeRequest: MakeRequest,
-  perSecond: number,
-  connections: number,
+  requestsPerSecond: number,
   milliseconds: number,
 ): Promise<Latencies> {
-  const open = await Promise.all(Array.from({ length: connections }, () => openConnection(port)))
   const histogram = build({ lowestDiscernibleValue: 1, highestTrackableValue: 1e8, numberOfSignificantValueDigits: 3 })
-  const due = open.map((): number[] => [])
+  const due = connections.map((): number[] => [])
   let answered = 0
-  for (const [at, connection] of open.entries()) {
+  for (const [at, connection] of connections.entries()) {
     connection.onAnswer = () => {
       answered++
       histogram.recordValue(Math.max(1, Math.round((performance.now() - due[at]!.shift()!) * 1_000)))
     }
   }
   const began = performance.now()
-  const total = Math.floor((perSecond * milliseconds) / 1000)
+  const total = Math.floor((requestsPerSecond * milliseconds) / 1_000)
+  const dueAt = (request: number): number => began + (request * 1_000) / requestsPerSecond
   let sent = 0
   while (sent < total) {
-    const now = performance.now()
-    for (
-      let at = began + (sent * 1000) / perSecond;
-      sent < total && at <= now;
-      at = began + (sent * 1000) / perSecond
-    ) {
-      const connection = sent % connections
-      due[connection]!.push(at)
-      open[connection]!.socket.write(makeRequest(sent++))
+    for (const now = performance.now(); sent < total && dueAt(sent) <= now; sent++) {
+      const connection = sent % connections.length
+      due[connection]!.push(dueAt(sent))
+      connections[connection]!.socket.write(makeRequest(sent))
     }
     await new Promise((resolve) => setImmediate(resolve))
   }
-  for (const until = performance.now() + LATE_MS; answered < total && performance.now() < until; ) {
+  for (const until = performance.now() + PATIENCE_MS; answered < total && performance.now() < until; ) {
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
-  for (const { socket } of open) socket.destroy()
-  if (answered < total) throw new Error(`${total - answered} of ${total} requests were not answered in ${LATE_MS} ms`)
+  if (answered < total)
+    throw new Error(`${total - answered} of ${total} requests got no answer within ${PATIENCE_MS} ms`)
   const percentile = (share: number) => histogram.getValueAtPercentile(share) / 1_000
-  return { p50: percentile(50), p99: percentile(99), p999: percentile(99.9) }
+  return { p50: percentile(50), p99: percentile(99) }
 }

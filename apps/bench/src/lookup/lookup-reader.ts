@@ -1,24 +1,27 @@
-// Reads a store in a process of its own: cold, beside others like it, or while it is written. Told what by its argument.
+// A process that reads a store: cold, beside others of its kind, or while the store is written.
+// Argument: a `ReaderTask` as JSON.
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { openStateEngineReader } from '@ledger-state/state-engine'
+import { createRandom } from '@ledger-state/testing/random'
 import { build, type Histogram } from 'hdr-histogram-js'
-import { openBareLmdb } from './stores/bare-lmdb.js'
-import { PEERS, type PeerName } from './stores/peers.js'
-import { PLAIN_FILE } from './stores/plain-lmdb.js'
-import { toShortKey } from './stores/short-key.js'
-import { classesOf, createRandom, keyBytes } from './workload.js'
+import { openBareLmdb } from '../stores/bare-lmdb.ts'
+import { PEERS, type PeerName } from '../stores/peers.ts'
+import { PLAIN_FILE } from '../stores/plain-lmdb.ts'
+import { toShortKey } from '../stores/short-key.ts'
+import { classesOf, keyBytes } from '../workload/workload.ts'
 
 export interface ReaderTask {
   readonly kind: 'engine' | 'plain' | PeerName
   readonly path: string
-  /** Of the workload, and of the class that is read. */
+  /** Number of keys of the workload. */
   readonly keys: number
+  /** The class of keys that is read. */
   readonly className: string
   readonly at: 'latest' | 'random version'
-  /** Of the workload; the engine knows its own. */
+  /** Number of versions of the workload; for peers, because the engine knows its versions itself. */
   readonly versions: number
-  /** Look-ups before the answer, or 0 to read until told to stop. */
+  /** Look-ups before it reports; 0: it reads until it is told to stop. */
   readonly count: number
   readonly seed: number
 }
@@ -56,13 +59,13 @@ function openEngine(): Source {
   const reader = openStateEngineReader({ path: task.path })
   return {
     read() {
-      const key = keyBytes(firstKey + random(keys))
+      const key = keyBytes(firstKey + random.below(keys))
       if (task.at === 'latest') return reader.at().peek(key)
       const { oldestVersion, latestVersion } = reader.ledger!
       try {
-        return reader.at(oldestVersion + BigInt(random(Number(latestVersion - oldestVersion) + 1))).peek(key)
+        return reader.at(oldestVersion + BigInt(random.below(Number(latestVersion - oldestVersion) + 1))).peek(key)
       } catch (error) {
-        // The pruner may have passed since the window was looked at.
+        // The writer may have pruned this version since `oldestVersion` was read.
         if (!isLedgerStateError(error, 'version_pruned')) throw error
         return undefined
       }
@@ -74,7 +77,7 @@ function openEngine(): Source {
 function openPlain(): Source {
   const database = openBareLmdb(join(task.path, PLAIN_FILE), { readOnly: true })
   return {
-    read: () => database.getBinaryFast(toShortKey(keyBytes(firstKey + random(keys)))),
+    read: () => database.getBinaryFast(toShortKey(keyBytes(firstKey + random.below(keys)))),
     close: () => database.close(),
   }
 }
@@ -82,7 +85,10 @@ function openPlain(): Source {
 async function openPeer(kind: PeerName): Promise<Source> {
   const store = await PEERS[kind].open(task.path)
   return {
-    read: () => store.atVersion!([{ key: keyBytes(firstKey + random(keys)), version: BigInt(random(task.versions)) }]),
+    read: () =>
+      store.atVersion!([
+        { key: keyBytes(firstKey + random.below(keys)), version: BigInt(random.below(task.versions)) },
+      ]),
     close: () => store.close(),
   }
 }
@@ -121,7 +127,7 @@ process.on('message', (message) => {
   else void run()
 })
 process.on('disconnect', async () => {
-  // A server has to be told to end.
+  // A store that runs a server must stop it.
   await close()
   process.exit()
 })

@@ -1,10 +1,13 @@
-/** What stands in a table: ours, the least that the question can cost, other ways to answer it, what cannot be reached. */
+/**
+ * What a row of a table is: `ours`; the `floor`, the least that the question can cost; a `peer`, another way to answer
+ * it; a `limit` that no contender can reach.
+ */
 export type Role = 'ours' | 'floor' | 'peer' | 'limit'
 
-/** One thing measured, with every round of it. */
+/** One figure of a run, with every round of it. */
 export interface Measure {
   readonly suite: string
-  /** Heading of the table that it stands in. */
+  /** Heading of its table. */
   readonly title: string
   /** Row of the table. */
   readonly subject: string
@@ -16,7 +19,7 @@ export interface Measure {
   readonly rounds: readonly number[]
   /** What the figure depends on, such as the number of keys: the axes of plots. */
   readonly at: Readonly<Record<string, string | number>>
-  /** A point of a series: plotted, and not put into a table. */
+  /** A point of a series, which is plotted but stands in no table. */
   readonly plotOnly?: boolean
 }
 
@@ -32,7 +35,7 @@ export function toFigure(rounds: readonly number[]): Figure {
   return { median: sorted[sorted.length >> 1]!, least: sorted[0]!, most: sorted.at(-1)! }
 }
 
-/** Three digits that mean something, thousands apart, and the unit. */
+/** Three significant digits, with separators between thousands, and the unit. */
 export function formatNumber(value: number, unit = ''): string {
   const magnitude = Math.abs(value)
   const digits = magnitude === 0 || magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 ? 2 : 3
@@ -40,7 +43,7 @@ export function formatNumber(value: number, unit = ''): string {
   return unit === '' ? text : `${text} ${unit}`
 }
 
-/** Measures by the table that they stand in, in the order in which they came. */
+/** Measures grouped by table (`SUITE: TITLE`), in the order in which they were recorded. */
 export function byTitle(measures: readonly Measure[]): Map<string, Measure[]> {
   const titles = new Map<string, Measure[]>()
   for (const measure of measures) {
@@ -54,8 +57,9 @@ export function byTitle(measures: readonly Measure[]): Map<string, Measure[]> {
 }
 
 /**
- * How many times as good as the floor of its table; undefined where that has no such metric. Of rounds that were taken by
- * turns, the median of the ratio within each, since what else the machine did hit both alike.
+ * How many times as good as the floor of its table; undefined where the floor has no such metric. If both have the same
+ * number of rounds, they took turns, and this is the median of the ratios within each round: whatever else the machine
+ * did then hit both alike.
  */
 export function ratioToFloor(measure: Measure, table: readonly Measure[]): number | undefined {
   const floor = table.find(({ role, metric }) => role === 'floor' && metric === measure.metric)

@@ -1,60 +1,51 @@
-import type { Chart } from '../bench-run.js'
-import { byTitle, formatNumber, type Measure } from '../measure.js'
-import type { BenchResult } from '../result-file.js'
-import { toGrid } from '../terminal.js'
-import { chartToSvg, DARK, LIGHT } from './chart.js'
+import { type Chart, chartToSvg, DARK, LIGHT } from './chart.ts'
+import { toGrid } from './grid.ts'
+import { byTitle, type Measure } from './measure.ts'
 
-/** One page that needs nothing else: `report.html`. */
-export async function resultToHtml(
-  result: BenchResult,
-  charts: Readonly<Record<string, readonly Chart[]>>,
-): Promise<string> {
-  const sections: string[] = []
-  for (const suite of result.suites) {
-    const measures = result.measures.filter((measure) => measure.suite === suite)
+export interface ReportPage {
+  readonly title: string
+  readonly heading: string
+  /** What the reader needs to judge the figures, such as the machine: name and text. */
+  readonly facts: readonly (readonly [name: string, text: string])[]
+  readonly sections: readonly ReportSection[]
+  readonly notes: readonly string[]
+  /** A paragraph. */
+  readonly method: string
+}
+
+export interface ReportSection {
+  /** Its heading, and the target of the links to it. */
+  readonly name: string
+  readonly measures: readonly Measure[]
+  readonly charts: readonly Chart[]
+}
+
+/** A page of HTML that needs no other file: plots for light and dark screens and for paper, and tables. */
+export async function pageToHtml({ title, heading, facts, sections, notes, method }: ReportPage): Promise<string> {
+  const rendered: string[] = []
+  for (const { name, measures, charts } of sections) {
     const plots: string[] = []
-    for (const chart of charts[suite] ?? []) plots.push(await figureOf(chart, measures))
-    sections.push(`<section><h2 id="${suite}">${suite}</h2>\n${plots.join('\n')}\n${tablesOf(measures)}</section>`)
+    for (const chart of charts) plots.push(await figureOf(chart, measures))
+    const id = escapeHtml(name)
+    rendered.push(`<section><h2 id="${id}">${id}</h2>\n${plots.join('\n')}\n${tablesOf(measures)}</section>`)
   }
+  const links = sections.map(({ name }) => `<a href="#${escapeHtml(name)}">${escapeHtml(name)}</a>`)
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Ledger State, measured ${escapeHtml(result.startedAt.slice(0, 10))}</title>
+<title>${escapeHtml(title)}</title>
 <style>${STYLE}</style>
 <main>
-<h1>Ledger State, measured</h1>
-${machineOf(result)}
-<nav>${result.suites.map((suite) => `<a href="#${suite}">${suite}</a>`).join(' · ')}</nav>
-${sections.join('\n')}
-${result.notes.length > 0 ? `<section><h2>Left out, and noted</h2><ul>${result.notes.map((note) => `<li>${escapeHtml(note)}</li>`).join('')}</ul></section>` : ''}
-<section><h2>Method</h2>${METHOD}</section>
+<h1>${escapeHtml(heading)}</h1>
+<dl>${facts.map(([name, text]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(text)}</dd>`).join('')}</dl>
+${links.length > 1 ? `<nav>${links.join(' · ')}</nav>` : ''}
+${rendered.join('\n')}
+${notes.length > 0 ? `<section><h2>Notes</h2><ul>${notes.map((note) => `<li>${escapeHtml(note)}</li>`).join('')}</ul></section>` : ''}
+<section><h2>Method</h2><p>${escapeHtml(method)}</p></section>
 </main>
 </html>
 `
-}
-
-const METHOD = `<p>Everything in one table was measured in one run, in interleaved rounds A B C A B C …, after a round that
-warms up; figures are medians of the rounds, the spread is their least and most. Ratios are to the floor, the least that
-the question can cost on this machine; above 1 is better than it. Rows are listed whether ours lead or not. CPU time counts
-all threads of the process. Latencies of requests are taken from when each was due, so that a server that stalls cannot
-hide it by holding the load back. All raw rounds are in result.json.</p>`
-
-function machineOf({ machine, command, scale, startedAt }: BenchResult): string {
-  const versions = Object.entries(machine.versions).map(([name, version]) => `${name} ${version}`)
-  const rows: readonly (readonly [string, string])[] = [
-    ['command', command],
-    ['scale', scale],
-    ['when', startedAt],
-    [
-      'machine',
-      `${machine.processor}, ${machine.cores} cores, ${formatNumber(machine.memoryBytes / 2 ** 30)} GiB, ${machine.system}`,
-    ],
-    ['load', `${machine.loadBefore.toFixed(2)} before, ${machine.loadAfter.toFixed(2)} after`],
-    ['commit', machine.commit],
-    ['versions', versions.join(', ')],
-  ]
-  return `<dl>${rows.map(([name, value]) => `<dt>${name}</dt><dd>${escapeHtml(value)}</dd>`).join('')}</dl>`
 }
 
 async function figureOf(chart: Chart, measures: readonly Measure[]): Promise<string> {

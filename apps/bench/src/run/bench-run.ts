@@ -1,40 +1,11 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Measure, Role } from './measure.js'
-import type { PeerName } from './stores/peers.js'
-
-export const SCALES = ['tiny', 'small', 'medium', 'large'] as const
-export type Scale = (typeof SCALES)[number]
+import type { Measure, Role } from '@ledger-state/report/measure'
+import type { PeerName } from '../stores/peers.ts'
+import type { Scale } from './scale.ts'
 
 const STORES = 'stores'
-
-/** What a suite will take, roughly, on a machine of two cores. */
-export interface Estimate {
-  readonly minutes: number
-  readonly memoryBytes: number
-  readonly diskBytes: number
-}
-
-export interface Suite {
-  readonly name: string
-  readonly summary: string
-  estimate(scale: Scale): Estimate
-  run(run: BenchRun): Promise<void>
-  readonly charts?: readonly Chart[]
-}
-
-/** A plot of measures of a suite: a line for each subject, or bars where the axis is no number. */
-export interface Chart {
-  readonly title: string
-  readonly metric: string | readonly string[]
-  /** A member of `at`, `metric`, or `subject`. */
-  readonly x: string
-  readonly where?: Readonly<Record<string, string | number>>
-  readonly logarithmic?: boolean
-  /** What it shows, in a sentence. */
-  readonly caption: string
-}
 
 type Measured = Omit<Measure, 'suite' | 'rounds' | 'at' | 'better' | 'role'> & {
   readonly role?: Role
@@ -43,23 +14,24 @@ type Measured = Omit<Measure, 'suite' | 'rounds' | 'at' | 'better' | 'role'> & {
   readonly rounds: number | readonly number[]
 }
 
-/** Stops a suite between two of its steps; what it made is cleaned up. */
+/** Ends a suite between two of its steps; everything that it made is then removed. */
 export class Interrupted extends Error {}
 
 export interface BenchRunOptions {
   readonly scale: Scale
-  /** Of what is written and asked: a whole number from 1 on. */
+  /** Seed of everything that is written and asked: a whole number from 1. */
   readonly seed: number
-  /** Of lookup, instead of those of the scale. */
+  /** Numbers of keys for `lookup`; undefined: those of the scale. */
   readonly keys: number | undefined
-  /** Of lookup, by the names of their stores, instead of all. */
+  /** Peers for `lookup`; undefined: all. */
   readonly peers: readonly PeerName[] | undefined
-  /** Where stores stay for later runs; without, they are gone afterwards. */
+  /** Where stores are kept for later runs; undefined: they are removed. */
   readonly storesFolder: string | undefined
+  /** Backup for `ingest`; undefined: the one of the project's shared folder. */
   readonly source: { readonly location: string; readonly hashSalt: string | undefined } | undefined
 }
 
-/** What a suite works with: its scale, folders that are gone afterwards, and where its figures go. */
+/** What a suite works with: its options, folders that are removed afterwards, and the list of measures. */
 export class BenchRun {
   readonly scale: Scale
   readonly seed: number
@@ -67,7 +39,7 @@ export class BenchRun {
   readonly peers: readonly PeerName[] | undefined
   readonly source: BenchRunOptions['source']
   readonly measures: Measure[] = []
-  /** Things that were left out, and why. */
+  /** What was left out, and why. */
   readonly notes: string[] = []
   readonly #signal: AbortSignal
   readonly #root = mkdtempSync(join(tmpdir(), 'ledger-state-bench-'))
@@ -82,7 +54,7 @@ export class BenchRun {
     this.source = source
     this.#storesFolder = storesFolder
     this.#signal = signal
-    // A server that refuses to run as root has to get at its folder, too.
+    // PostgreSQL runs as another user where the bench runs as root, and must reach its files.
     chmodSync(this.#root, 0o755)
   }
 
@@ -90,7 +62,7 @@ export class BenchRun {
     this.#suite = suite
   }
 
-  /** One of four, as the scale says. */
+  /** The choice for this run's scale. */
   byScale<T>(choices: Readonly<Record<Scale, T>>): T {
     return choices[this.scale]
   }
@@ -105,7 +77,7 @@ export class BenchRun {
     rmSync(join(this.#root, name), { recursive: true, force: true })
   }
 
-  /** A folder of a store, which stays where the operator keeps stores. */
+  /** Folder of a store, which is kept if the operator keeps stores. */
   storeFolder(name: string): string {
     if (this.#storesFolder === undefined) return this.folder(join(STORES, name))
     const path = join(this.#storesFolder, name)
@@ -113,7 +85,7 @@ export class BenchRun {
     return path
   }
 
-  /** Removes all stores, but where they are kept. */
+  /** Removes all stores that are not kept. */
   releaseStores(): void {
     this.removeFolder(STORES)
   }
@@ -124,25 +96,25 @@ export class BenchRun {
     this.measures.push({ ...measured, suite: this.#suite, role, better, at, rounds: list })
   }
 
-  /** Says something that belongs to the outcome, and is not a figure. */
+  /** Adds a remark to the result. */
   note(text: string): void {
     this.notes.push(`${this.#suite}: ${text}`)
     process.stderr.write(`  ${text}\n`)
   }
 
-  /** Says what is under way. Between two such steps a run can be interrupted. */
+  /** Prints which step begins. @throws `Interrupted` */
   step(text: string): void {
-    this.expectGoingOn()
+    this.throwIfInterrupted()
     process.stderr.write(`  ${text}\n`)
   }
 
-  /** Within a long step: here, too, a run can be interrupted. @throws `Interrupted` */
-  expectGoingOn(): void {
+  /** For long steps. @throws `Interrupted` */
+  throwIfInterrupted(): void {
     if (this.#signal.aborted) throw new Interrupted()
   }
 
   cleanUp(): void {
-    // A server that was just told to end may still write.
+    // A server that was just told to end may still write: try again.
     rmSync(this.#root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }
 }

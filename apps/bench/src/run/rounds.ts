@@ -1,29 +1,31 @@
 import { measure } from 'mitata'
 
-/** Does something many times; `count` is how often. */
+/** Something that can be measured. */
 export interface Contender {
+  /** How many operations one call of `run` does. */
   readonly count: number
   run(): unknown
 }
 
+/** What one operation costs. */
 export interface Cost {
-  /** Nanoseconds of each round for one of what is counted. */
+  /** Nanoseconds, for each round. */
   readonly wall: number[]
-  /** The same of CPU time, all threads of this process. */
+  /** Nanoseconds of CPU time of all threads of this process, for each round. */
   readonly cpu: number[]
-  /** Bytes of the heap that one of them takes; the least of the rounds, as others may hold a collection. */
+  /** Bytes of the heap: the least of the rounds, since a round may include a garbage collection. */
   readonly heapBytes: number
 }
 
 export interface RoundOptions {
   readonly rounds: number
-  /** For how long a contender runs in a round, at least. */
+  /** How long a contender runs in one round, at least. */
   readonly milliseconds: number
 }
 
 /**
- * Measures contenders in interleaved rounds A B C A B C …, so that what else the machine does hits all of them alike.
- * A first round warms up.
+ * Measures contenders in interleaved rounds A B C A B C …, so that whatever else the machine does hits all of them alike.
+ * A first round warms up and is not counted.
  */
 export async function measureInRounds(
   contenders: readonly Contender[],
@@ -48,7 +50,7 @@ export async function measureInRounds(
         batch_threshold: 0,
       })
       const { user, system } = process.cpuUsage(before)
-      // It runs once more, to see whether there is something to wait for.
+      // mitata calls it once more, to find out whether it is asynchronous.
       const runs = stats.ticks + 1
       if (round < 0) continue
       const cost = costs[at]!

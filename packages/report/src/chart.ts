@@ -1,14 +1,26 @@
 import { parse, View } from 'vega'
 import { compile, type TopLevelSpec } from 'vega-lite'
-import type { Chart } from '../bench-run.js'
-import { type Measure, toFigure } from '../measure.js'
+import { type Measure, toFigure } from './measure.ts'
+
+/** A plot of measures: a line for each subject, or bars if the x axis has no numbers. */
+export interface Chart {
+  readonly title: string
+  readonly metric: string | readonly string[]
+  /** The x axis: the name of a member of `at`, or `metric`, or `subject`. */
+  readonly x: string
+  /** Members that `at` must have. */
+  readonly where?: Readonly<Record<string, string | number>>
+  readonly logarithmic?: boolean
+  /** What it shows, in a sentence. */
+  readonly caption: string
+}
 
 export interface Theme {
-  /** Transparent where a page has its own. */
+  /** Transparent on a page that has its own. */
   readonly background: string
   readonly text: string
   readonly grid: string
-  /** Ours first; told apart also by those who see few colours, and by shape. */
+  /** Ours first. Colour-blind readers can tell them apart, also by the shapes of the points. */
   readonly colours: readonly string[]
 }
 
@@ -47,7 +59,7 @@ export const DARK: Theme = {
   ],
 }
 
-/** For a picture by itself. */
+/** For a picture that stands alone. */
 export const PAPER: Theme = { ...LIGHT, background: '#ffffff' }
 
 const WIDTH = 640
@@ -61,7 +73,7 @@ interface Point {
   readonly most: number
 }
 
-/** The plot as SVG; undefined where the run has fewer than two points for it. */
+/** The plot as SVG; undefined if the run has fewer than two points for it. */
 export async function chartToSvg(
   chart: Chart,
   measures: readonly Measure[],
@@ -147,7 +159,7 @@ function barSpec(chart: Chart, points: readonly Point[], unit: string) {
     height: { step: isGrouped ? 12 : 24 },
     data: { values: points },
     layer: [
-      // Bars that begin at zero have no place on a logarithmic axis: points do.
+      // A bar starts at zero, which a logarithmic axis does not have.
       chart.logarithmic
         ? { mark: { type: 'point', filled: true, size: 70 }, encoding: { x, y, color, ...yOffset } }
         : { mark: 'bar', encoding: { x, y, color, ...yOffset } },

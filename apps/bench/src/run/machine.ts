@@ -9,9 +9,9 @@ export interface Machine {
   readonly memoryBytes: number
   readonly system: string
   readonly versions: Readonly<Record<string, string>>
-  /** Of this project; with `+` where files were changed since. */
+  /** Commit of this project, followed by `+` if files were changed since. */
   readonly commit: string
-  /** Processes that wanted a core, on average over a minute: what else the machine did. */
+  /** Load average over a minute: what else the machine did. */
   readonly loadBefore: number
 }
 
@@ -46,7 +46,7 @@ function packageVersion(name: string): string | undefined {
       const { version } = JSON.parse(readFileSync(`${folder}/${name}/package.json`, 'utf8')) as { version: string }
       return version
     } catch {
-      // Not in this folder.
+      // The package is not in this folder.
     }
   }
   return undefined

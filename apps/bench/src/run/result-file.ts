@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { LedgerStateError } from '@ledger-state/core'
-import type { BenchRun, Scale } from './bench-run.js'
-import { describeMachine, type Machine } from './machine.js'
-import type { Measure } from './measure.js'
+import type { Measure } from '@ledger-state/report/measure'
+import type { BenchRun } from './bench-run.ts'
+import { describeMachine, type Machine } from './machine.ts'
+import type { Scale } from './scale.ts'
 
 const FORMAT = 'ledger-state-bench'
 
-/** All of a run: `result.json`. */
+/** A whole run, as `result.json` has it. */
 export interface BenchResult {
   readonly format: typeof FORMAT
   readonly startedAt: string
@@ -19,7 +20,7 @@ export interface BenchResult {
   readonly measures: readonly Measure[]
 }
 
-/** Begins to describe a run; the answer describes it whole when it is over. */
+/** Notes time and machine when a run begins; the function that it returns makes the result when the run is over. */
 export function startResult(command: string): (run: BenchRun, suites: readonly string[]) => BenchResult {
   const startedAt = new Date().toISOString()
   const machine = describeMachine()
@@ -41,9 +42,9 @@ export function readResult(path: string): BenchResult {
   try {
     result = JSON.parse(readFileSync(path, 'utf8'))
   } catch (cause) {
-    throw new LedgerStateError('invalid_argument', `${path} cannot be read: ${(cause as Error).message}`, {}, { cause })
+    throw new LedgerStateError('invalid_argument', `cannot read ${path}: ${(cause as Error).message}`, {}, { cause })
   }
   if (typeof result === 'object' && result !== null && (result as BenchResult).format === FORMAT)
     return result as BenchResult
-  throw new LedgerStateError('invalid_argument', `${path} is no result.json of a bench run`)
+  throw new LedgerStateError('invalid_argument', `${path} is not the result.json of a bench run`)
 }

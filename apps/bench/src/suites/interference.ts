@@ -3,18 +3,22 @@ import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { BenchRun, Suite } from '../bench-run.js'
-import { CONNECTIONS, HTTP_CASES, startServer, writeServedStore } from '../http-cases.js'
-import { offerLoad } from '../http-load.js'
-import type { WriterLoad } from '../soak-writer.js'
+import { type Connection, closeConnections, offerLoad, openConnections } from '../http/load.ts'
+import { GET_BALANCE } from '../http/requests.ts'
+import { writeServedStore } from '../http/served-store.ts'
+import { startNode } from '../http/servers.ts'
+import type { WriterLoad } from '../http/store-writer.ts'
+import type { BenchRun } from '../run/bench-run.ts'
+import type { Suite } from '../run/suite.ts'
 
-/** Far below what saturates: requests that wait for each other are another measurement. */
+/** Far below the load that saturates, so that requests do not wait for each other. */
 const REQUESTS_PER_SECOND = 1_000
+const CONNECTIONS = 32
 
-const WRITER = fileURLToPath(new URL('../soak-writer.js', import.meta.url))
+const WRITER = fileURLToPath(new URL('../http/store-writer.ts', import.meta.url))
 
-export const soakSuite: Suite = {
-  name: 'soak',
+export const interferenceSuite: Suite = {
+  name: 'interference',
   summary: 'latencies of requests at a steady rate while a writer ingests, and while it ingests and prunes',
   estimate: (scale) => ({
     minutes: { tiny: 1, small: 2, medium: 6, large: 20 }[scale],
@@ -23,7 +27,7 @@ export const soakSuite: Suite = {
   }),
   charts: [
     {
-      title: 'Latency of requests under a writer',
+      title: 'Latency of requests beside a writer',
       metric: ['p50', 'p99'],
       x: 'metric',
       caption: 'GET balance at 1,000 requests a second, in rounds by turns; writer, server and load share the cores.',
@@ -36,30 +40,37 @@ export const soakSuite: Suite = {
     },
   ],
   async run(run) {
-    const folder = run.folder('soak')
+    const folder = run.folder('interference')
     await writeServedStore(folder)
-    const server = await startServer('ours', folder, '')
+    const node = await startNode(folder)
     const writer = fork(WRITER, [folder])
     try {
       await once(writer, 'message')
-      await measure(run, folder, server.port, writer)
+      const connections = await openConnections(node.port, CONNECTIONS)
+      await measure(run, folder, connections, writer)
+      closeConnections(connections)
     } finally {
       const ended = once(writer, 'exit')
       writer.disconnect()
       await ended
-      server.child.disconnect()
+      await node.stop()
     }
   },
 }
 
-async function measure(run: BenchRun, folder: string, port: number, writer: ChildProcess): Promise<void> {
+async function measure(
+  run: BenchRun,
+  folder: string,
+  connections: readonly Connection[],
+  writer: ChildProcess,
+): Promise<void> {
   const rounds = run.byScale({ tiny: 1, small: 5, medium: 9, large: 15 })
   const milliseconds = run.byScale({ tiny: 300, small: 5_000, medium: 10_000, large: 20_000 })
-  const { makeRequest } = HTTP_CASES[0]!
+  const { makeRequest } = GET_BALANCE
   const loads: readonly WriterLoad[] = ['nobody writes', 'ingest', 'ingest and prune']
   const latencies = loads.map(() => ({ p50: [] as number[], p99: [] as number[] }))
   const began = performance.now()
-  const noteSize = () => {
+  const recordSize = () => {
     const seconds = Math.round((performance.now() - began) / 1_000)
     run.record({
       title: 'size of the store',
@@ -76,9 +87,9 @@ async function measure(run: BenchRun, folder: string, port: number, writer: Chil
     for (const [at, load] of loads.entries()) {
       run.step(`${round < 0 ? 'warming up' : `round ${round + 1} of ${rounds}`}: ${load}`)
       writer.send(load)
-      const { p50, p99 } = await offerLoad(port, makeRequest, REQUESTS_PER_SECOND, CONNECTIONS, milliseconds)
+      const { p50, p99 } = await offerLoad(connections, makeRequest, REQUESTS_PER_SECOND, milliseconds)
       writer.send('nobody writes')
-      noteSize()
+      recordSize()
       if (round < 0) continue
       latencies[at]!.p50.push(p50)
       latencies[at]!.p99.push(p99)

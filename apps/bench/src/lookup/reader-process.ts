@@ -3,16 +3,16 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { ReaderReport, ReaderTask } from './lookup-reader.js'
+import type { ReaderReport, ReaderTask } from './lookup-reader.ts'
 
-const READER = fileURLToPath(new URL('./lookup-reader.js', import.meta.url))
+const READER = fileURLToPath(new URL('./lookup-reader.ts', import.meta.url))
 
 export interface ReaderProcess {
   start(): void
-  /** What it reports when it has read as much as it was told, or was stopped. */
+  /** Resolves when it has done all its look-ups, or was stopped. */
   report(): Promise<ReaderReport>
   stop(): void
-  /** When the process has gone, and has closed what it read. */
+  /** Resolves when it has closed the store and its process has exited. */
   end(): Promise<void>
 }
 
@@ -35,11 +35,11 @@ export async function startReader(task: ReaderTask): Promise<ReaderProcess> {
   }
 }
 
-/** Takes the files of a folder out of the page cache, as far as nobody has them mapped. False where it cannot. */
+/** Drops the files of a folder from the page cache, unless a process maps them. False if the system cannot. */
 export function dropFromPageCache(folder: string): boolean {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const paths = files.map(({ parentPath, name }) => join(parentPath, name))
-  // One shell for all: PostgreSQL has a thousand files, and to start a process from here takes 30 ms.
+  // One shell for all files: PostgreSQL has a thousand, and starting a process from here takes 30 ms.
   const drop = 'for file do dd if="$file" iflag=nocache count=0 status=none || exit 1; done'
   return spawnSync('sync', paths).status === 0 && spawnSync('sh', ['-c', drop, 'sh', ...paths]).status === 0
 }
