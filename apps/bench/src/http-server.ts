@@ -64,8 +64,8 @@ async function openOurs() {
     ledger: createLedger(metrics.sampled(engine)),
     onAnswered: metrics.observeAnswer,
   })
-  await server.listen({ port: 0, host: '127.0.0.1' })
-  return server.server
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
 }
 
 /** Headers and body that ours sends, taken from an answer of it. */

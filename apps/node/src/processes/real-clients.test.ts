@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Aptos, AptosApiError, AptosConfig, getAptosFullNode, Network } from '@aptos-labs/ts-sdk'
@@ -28,12 +30,15 @@ async function serve(source: string): Promise<Aptos> {
   const engine = openStateEngine({ path: join(folder, String(closing.length)) })
   await ingestSource(engine, await openSource(sharedPath(source)))
   const server = createHttpServer({ ledger: createLedger(engine), headerWord: 'aptos' })
-  const address = await server.listen({ port: 0, host: '127.0.0.1' })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
   closing.push(async () => {
-    await server.close()
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
     await engine.close()
   })
-  return new Aptos(new AptosConfig({ network: Network.CUSTOM, fullnode: `${address}/v1` }))
+  return new Aptos(new AptosConfig({ network: Network.CUSTOM, fullnode: `http://127.0.0.1:${port}/v1` }))
 }
 
 afterAll(async () => {
