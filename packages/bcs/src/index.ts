@@ -9,6 +9,7 @@ export {
   jsonTypeName,
   jsonValueToText,
   MAX_JSON_DEPTH,
+  type ParseJsonOptions,
   parseJson,
 } from './json-value.js'
 export { INTEGER_WIDTH, type Layout, type LayoutField, type LayoutVariant, MAX_LAYOUT_DEPTH } from './layout.js'

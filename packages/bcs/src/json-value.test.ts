@@ -87,6 +87,13 @@ describe('parseJson', () => {
     expect(() => parseJson('invalid')).toThrow('expected value at line 1 column 1')
     expect(() => parseJson('{\n "a" 1}')).toThrow('expected `:` at line 2 column 6')
     expect(() => parseJson('')).toThrow('EOF while parsing a value')
+    expect(() => parseJson('\n\n')).toThrow('EOF while parsing a value at line 3 column 1')
+  })
+
+  it('reads as many values as it may, wherever they stand', () => {
+    const text = '[1,{"a":[]},null]'
+    expect(jsonValueToText(parseJson(text, { maxValues: 5 }))).toBe(text)
+    expect(() => parseJson(text, { maxValues: 4 })).toThrow('more than 4 values at line 1 column 13')
   })
 
   it('reads surrogate pairs and refuses lone surrogates', () => {

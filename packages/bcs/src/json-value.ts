@@ -83,12 +83,17 @@ export function jsonValueToText(value: JsonValue): string {
   return `[${value.map(jsonValueToText).join(',')}]`
 }
 
+export interface ParseJsonOptions {
+  /** Most values that are read, those inside arrays and objects included; no limit by default. */
+  readonly maxValues?: number
+}
+
 /**
  * Reads one JSON text (RFC 8259), nested at most 128 levels.
  * @throws `invalid_json` with line and column, both counted from 1
  */
-export function parseJson(text: string): JsonValue {
-  return new JsonParser(text).parseWhole()
+export function parseJson(text: string, { maxValues = Number.POSITIVE_INFINITY }: ParseJsonOptions = {}): JsonValue {
+  return new JsonParser(text, maxValues).parseWhole()
 }
 
 const ESCAPES: ReadonlyMap<number, string> = new Map(
@@ -115,10 +120,13 @@ function isDigit(charCode: number): boolean {
 /** Character codes are NaN at the end of the text, which equals none and is in no range. */
 class JsonParser {
   readonly text: string
+  readonly maxValues: number
+  values = 0
   at = 0
 
-  constructor(text: string) {
+  constructor(text: string, maxValues: number) {
     this.text = text
+    this.maxValues = maxValues
   }
 
   parseWhole(): JsonValue {
@@ -130,6 +138,7 @@ class JsonParser {
 
   parseValue(depth: number): JsonValue {
     const charCode = this.skipSpace()
+    if (++this.values > this.maxValues) throw this.error(`more than ${this.maxValues} values`)
     switch (charCode) {
       case QUOTE:
         return this.parseString()
@@ -290,9 +299,13 @@ class JsonParser {
   }
 
   error(why: string): LedgerStateError {
-    const before = this.text.slice(0, this.at).split('\n')
-    const line = before.length
-    const column = before.at(-1)!.length + 1
+    let line = 1
+    let lineStart = 0
+    for (let end = this.text.indexOf('\n'); end >= 0 && end < this.at; end = this.text.indexOf('\n', lineStart)) {
+      line++
+      lineStart = end + 1
+    }
+    const column = this.at - lineStart + 1
     return new LedgerStateError('invalid_json', `${why} at line ${line} column ${column}`, { line, column })
   }
 }
