@@ -2,10 +2,11 @@ import type { LedgerInfo, StateReader, StateView } from '@ledger-state/core'
 import { parseTypeTag } from '@ledger-state/type-tag'
 import { type Asset, assetHeapSize, parseAsset } from './balances/asset.js'
 import { BalanceReader } from './balances/balance-reader.js'
+import { ParsedTexts } from './caches/parsed-texts.js'
+import { typeTagHeapSize } from './caches/type-tag-heap-size.js'
 import type { Ledger, LedgerState } from './ledger.js'
-import { ParsedTexts } from './parsed-texts.js'
+import { ModuleCache } from './modules/module-cache.js'
 import { readRawTableItem, readTableItem, type TableItem, type TableItemRequest } from './tables/table-item.js'
-import { typeTagHeapSize } from './types/heap-size.js'
 import { TypeResolver } from './types/type-resolver.js'
 
 /** Bytes of heap, each. */
@@ -14,13 +15,15 @@ const PARSED_ASSETS_CAPACITY = 2 << 20
 
 /** What all reads of a ledger share. */
 interface SharedReaders {
+  readonly modules: ModuleCache
   readonly types: TypeResolver
   readonly balances: BalanceReader
 }
 
 /** The reads over a versioned store. */
 export function createLedger(state: StateReader): Ledger {
-  const readers: SharedReaders = { types: new TypeResolver(), balances: new BalanceReader() }
+  const modules = new ModuleCache()
+  const readers: SharedReaders = { modules, types: new TypeResolver(modules), balances: new BalanceReader() }
   const types = new ParsedTexts(PARSED_TYPES_CAPACITY, parseTypeTag, typeTagHeapSize)
   const assets = new ParsedTexts(PARSED_ASSETS_CAPACITY, parseAsset, assetHeapSize)
   let last: PinnedState | undefined
