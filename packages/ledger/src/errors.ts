@@ -18,7 +18,10 @@ type LedgerError = LedgerStateError<LedgerErrorCode>
 
 /** Characters of a type that a message quotes. */
 const LONGEST_QUOTED_TYPE = 1_000
-/** Characters of a key that a message quotes; clients match the text that names a missing item. */
+/**
+ * Characters of a key that a message quotes. Clients match the text that names a missing item word for word; keys of
+ * several thousand bytes occur.
+ */
 const LONGEST_QUOTED_KEY = 16_384
 
 export function quoteKey(text: string): string {

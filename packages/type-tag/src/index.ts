@@ -1,7 +1,9 @@
+export type { TypeTagErrorCode } from './errors.js'
 export { MAX_TYPE_NESTING, MAX_TYPE_TEXT_LENGTH, parseStructTag, parseTypeTag } from './parse-type-tag.js'
 export {
   accountKeyPrefix,
   decodeStateKey,
+  encodeStateKey,
   moduleKey,
   readStateKey,
   resourceGroupKey,

@@ -1,9 +1,10 @@
 import { openStateEngineReader, type StoreBase } from '@ledger-state/state-engine'
-import { type Command, table } from '../command-line.js'
+import type { Command } from '../config/command.js'
+import { switchOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { noLedgerIn } from '../no-ledger.js'
-import { switchOption } from '../option.js'
-import { formatBytes, formatCount } from '../progress.js'
+import { emptyStore } from '../errors.js'
+import { formatBytes, formatCount } from '../terminal/amounts.js'
+import { table } from '../terminal/table.js'
 
 const jsonOption = switchOption('json', 'print JSON; u64 values are strings')
 
@@ -18,11 +19,11 @@ export const infoCommand: Command = {
     const engine = openStateEngineReader({ path: input.required(settings.dataDir), verifyReads: true })
     try {
       const { ledger, base, stats } = engine
-      if (!ledger) throw noLedgerIn(input.required(settings.dataDir))
+      if (!ledger) throw emptyStore(input.required(settings.dataDir))
       const { latestBlock, oldestBlock } = ledger
       if (input.get(jsonOption)) {
         const members = {
-          chain_id: ledger.chainId,
+          chain_id: jsonChainId(ledger.chainId),
           ledger_version: String(ledger.latestVersion),
           oldest_ledger_version: String(ledger.oldestVersion),
           block_height: String(latestBlock.height),
@@ -62,6 +63,11 @@ function describeBase({ version, complete }: StoreBase): string {
   if (version === 0n) return 'genesis'
   if (complete) return `the state at version ${version}`
   return `assumed empty before version ${version}: what was written there is not known to be absent`
+}
+
+/** A number, as every network's is, unless JSON would lose digits of it. */
+function jsonChainId(chainId: bigint): number | string {
+  return chainId <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(chainId) : String(chainId)
 }
 
 function formatTime(timestampUsec: bigint): string {

@@ -43,9 +43,8 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
       if (isDebugging) log.debug(answered, 'answered')
     },
   })
-  await server.ready()
   // It does not listen itself, but is to have the timers of a server that does.
-  server.server.emit('listening')
+  server.emit('listening')
   process.on('message', (message, connection) => {
     // Without descriptors left, the message comes without its connection.
     if (message !== TAKE_CONNECTION || !(connection instanceof Socket)) return
@@ -56,7 +55,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     connections.add(connection)
     connection.once('close', () => connections.delete(connection))
     connection.setNoDelay(true)
-    server.server.emit('connection', connection)
+    server.emit('connection', connection)
     connection.resume()
   })
   const expectStore = createStoreWatch(engine, log)
@@ -66,8 +65,8 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
   })
   await aborted(stop)
   stopReports()
+  server.close()
   await drained()
-  await server.close()
   await engine.close()
 
   /** Lets requests that are under way end, and drops what is left of them in the end. */
@@ -75,7 +74,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     const end = performance.now() + stopTimeoutMs
     while (connections.size > 0 && performance.now() < end) {
       for (const connection of connections) if (connection.bytesRead === 0) connection.destroy()
-      server.server.closeIdleConnections()
+      server.closeIdleConnections()
       await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS))
     }
     for (const connection of connections) connection.destroy()

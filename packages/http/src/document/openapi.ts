@@ -1,0 +1,187 @@
+import type { Operation } from '../operations/operation.js'
+import { MEDIA_TYPE, type OutputFormat } from '../protocol/media-types.js'
+
+const ERROR_TEXTS: Readonly<Record<number, string>> = {
+  400: 'The request, a type or a value in it is not valid.',
+  403: 'This kind of output is not offered here, or was switched off.',
+  404: 'The version is above the latest, or there is no such item.',
+  410: 'The version has been pruned.',
+  413: 'The body is too large.',
+  415: 'The body is not said to be JSON.',
+  500: 'The service failed, or what is stored cannot be read.',
+  503: 'There is no ledger yet, or the service is overloaded.',
+}
+
+const TYPE_PATTERN =
+  '^\\s*(bool|u8|u16|u32|u64|u128|u256|i8|i16|i32|i64|i128|i256|address|signer|vector\\s*<[^]+>|0[xX][0-9a-zA-Z_$:<, >\\s]+)\\s*$'
+
+const SCHEMAS = {
+  U64: {
+    type: 'string',
+    format: 'uint64',
+    description: 'A 64-bit unsigned integer as decimal text.',
+    pattern: '^\\+?[0-9]+$',
+  },
+  Address: {
+    type: 'string',
+    format: 'hex',
+    description: 'An account address: 1 to 64 hex digits, after an optional 0x.',
+    pattern: '^(0x)?[0-9a-fA-F]{1,64}$',
+  },
+  AssetType: { type: 'string', description: 'An address, or a struct tag 0x…::module::Name.' },
+  MoveType: { type: 'string', description: 'The name of a Move type.', pattern: TYPE_PATTERN },
+  HexEncodedBytes: {
+    type: 'string',
+    format: 'hex',
+    description: 'Two hex digits a byte, after an optional 0x.',
+    pattern: '^(0x)?([0-9a-fA-F]{2})*$',
+  },
+  Bytes: { type: 'string', format: 'binary', description: 'The value in BCS.' },
+  TableItemRequest: {
+    type: 'object',
+    required: ['key_type', 'value_type'],
+    properties: {
+      key_type: { $ref: '#/components/schemas/MoveType' },
+      value_type: { $ref: '#/components/schemas/MoveType' },
+      key: { description: 'The key; its shape follows `key_type`. Wide integers are decimal strings.' },
+    },
+  },
+  RawTableItemRequest: {
+    type: 'object',
+    required: ['key'],
+    properties: { key: { $ref: '#/components/schemas/HexEncodedBytes' } },
+  },
+  TableItemElement: {
+    type: 'object',
+    required: ['table_handle'],
+    properties: {
+      table_handle: { $ref: '#/components/schemas/Address' },
+      key_type: { $ref: '#/components/schemas/MoveType' },
+      value_type: { $ref: '#/components/schemas/MoveType' },
+      key: {},
+      raw_key: { $ref: '#/components/schemas/HexEncodedBytes' },
+    },
+  },
+  BalanceElement: {
+    type: 'object',
+    required: ['address', 'asset_type'],
+    properties: {
+      address: { $ref: '#/components/schemas/Address' },
+      asset_type: { $ref: '#/components/schemas/AssetType' },
+    },
+  },
+  LedgerInfo: {
+    type: 'object',
+    required: [
+      'chain_id',
+      'epoch',
+      'ledger_version',
+      'oldest_ledger_version',
+      'ledger_timestamp',
+      'node_role',
+      'oldest_block_height',
+      'block_height',
+    ],
+    properties: {
+      chain_id: { type: 'integer', minimum: 0, maximum: 255 },
+      epoch: { $ref: '#/components/schemas/U64' },
+      ledger_version: { $ref: '#/components/schemas/U64' },
+      oldest_ledger_version: { $ref: '#/components/schemas/U64' },
+      ledger_timestamp: { $ref: '#/components/schemas/U64' },
+      node_role: { type: 'string', enum: ['full_node'] },
+      oldest_block_height: { $ref: '#/components/schemas/U64' },
+      block_height: { $ref: '#/components/schemas/U64' },
+      git_hash: { type: ['string', 'null'] },
+      encryption_key: { type: ['string', 'null'] },
+    },
+  },
+  Error: {
+    type: 'object',
+    required: ['message', 'error_code'],
+    properties: {
+      message: { type: 'string', minLength: 1 },
+      error_code: {
+        type: 'string',
+        enum: [
+          'account_not_found',
+          'resource_not_found',
+          'module_not_found',
+          'struct_field_not_found',
+          'version_not_found',
+          'transaction_not_found',
+          'table_item_not_found',
+          'block_not_found',
+          'state_value_not_found',
+          'version_pruned',
+          'block_pruned',
+          'invalid_input',
+          'invalid_transaction_update',
+          'sequence_number_too_old',
+          'vm_error',
+          'rejected_by_filter',
+          'health_check_failed',
+          'mempool_is_full',
+          'internal_error',
+          'web_framework_error',
+          'bcs_not_supported',
+          'api_disabled',
+        ],
+      },
+      vm_error_code: { type: 'integer', format: 'uint64' },
+      oldest_ledger_version: { $ref: '#/components/schemas/U64' },
+      archival_endpoint: { type: 'string', format: 'uri' },
+    },
+  },
+} as const
+
+/** The OpenAPI 3.1 document of the operations that are served. `headerNames` are those of the chain-state headers. */
+export function createOpenApiDocument(operations: readonly Operation[], headerNames: readonly string[]) {
+  const headers = Object.fromEntries(
+    headerNames.map((name) => [
+      name,
+      { schema: { type: 'string' }, description: 'State of the ledger that the answer speaks of.' },
+    ]),
+  )
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const operation of operations) {
+    const entry = paths[operation.path.slice('/v1'.length) || '/'] ?? {}
+    paths[operation.path.slice('/v1'.length) || '/'] = entry
+    entry[operation.method.toLowerCase()] = describeOperation(operation, headers)
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Ledger State',
+      version: '1.0.0',
+      description: 'Table items and account balances of a ledger at any version inside a window.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/v1' }],
+    paths,
+    components: { schemas: SCHEMAS },
+  }
+}
+
+export type OpenApiDocument = ReturnType<typeof createOpenApiDocument>
+
+function describeOperation(
+  { id, tag, summary, description, parameters, requestBody, success, errors }: Operation,
+  headers: object,
+) {
+  const content = Object.fromEntries(
+    Object.entries(success).map(([format, schema]) => [MEDIA_TYPE[format as OutputFormat], { schema }]),
+  )
+  const error = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    parameters: parameters.map((parameter) => ({ ...parameter, required: parameter.in === 'path' })),
+    ...(requestBody && { requestBody: { required: true, content: { 'application/json': { schema: requestBody } } } }),
+    responses: Object.fromEntries([
+      ['200', { description: 'Success.', headers, content }],
+      ...errors.map((status) => [String(status), { description: ERROR_TEXTS[status], headers, content: error }]),
+    ]),
+  }
+}

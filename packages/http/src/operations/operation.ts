@@ -1,0 +1,93 @@
+import type { LedgerInfo } from '@ledger-state/core'
+import type { LedgerState } from '@ledger-state/ledger'
+import type { TypeTag } from '@ledger-state/type-tag'
+import type { OutputFormat } from '../protocol/media-types.js'
+
+/** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query'
+  readonly description: string
+  readonly schema: JsonSchema
+}
+
+/** What an operation may know of a request. Its parts are parsed when they are asked for, in the order of the reference. */
+export interface OperationRequest {
+  readonly accept: string | undefined
+  readonly contentType: string | undefined
+  /** The `If-None-Match` header. */
+  readonly ifNoneMatch: string | undefined
+  /** Decoded path parameters. */
+  readonly params: Readonly<Record<string, string>>
+  /** What follows the `?`, as it was sent. */
+  readonly query: string
+  /** Empty where the request has none. */
+  readonly body: Buffer
+  /** Pins the ledger at a version; the headers of the answer, also of an error, then describe that state. */
+  pin(version: bigint | undefined): LedgerState
+  /** @throws `output_disabled` where the server does not answer in the format */
+  expectOutput(format: OutputFormat, what: string): void
+  /** @throws `invalid_type_tag` */
+  parseTypeTag(text: string): TypeTag
+  /**
+   * Lets other requests have their turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` waits for this
+   * between its steps.
+   * @throws `client_left` where nobody waits for the answer any more
+   */
+  nextTurn(): Promise<void>
+}
+
+/** How long one request may hold the event loop while others wait. */
+export const TURN_BUDGET_MS = 10
+
+export interface Answer {
+  /** The state that the chain-state headers describe; where it is undefined, the latest. */
+  readonly ledger?: LedgerInfo
+  readonly contentType: string
+  /** A string is ASCII. */
+  readonly body: string | Uint8Array
+  /** Set where the same request will always have the same body. */
+  readonly etag?: string
+  /** The client has this body already: its tag is the one of `If-None-Match`. */
+  readonly notModified?: boolean
+}
+
+/** What the server needs to know of a path and its method. */
+export interface Route {
+  readonly method: 'GET' | 'POST'
+  /** With `{name}` for path parameters. */
+  readonly path: string
+  /** Whether `Accept` decides between several media types. */
+  readonly negotiates: boolean
+  /** Answered also while the service sheds load. */
+  readonly answersUnderLoad?: boolean
+  /** Synchronous wherever it need not yield: a promise costs more than a look-up. */
+  handle(request: OperationRequest): Answer | Promise<Answer>
+}
+
+/** An operation of the service: how it is asked, how it is described, and what it does. */
+export interface Operation extends Route {
+  readonly id: string
+  readonly tag: string
+  readonly summary: string
+  readonly description: string
+  readonly parameters: readonly Parameter[]
+  readonly requestBody?: JsonSchema
+  /** What a 200 carries, by format. */
+  readonly success: Readonly<Partial<Record<OutputFormat, JsonSchema>>>
+  /** Statuses of errors that it may answer with. */
+  readonly errors: readonly number[]
+}
+
+export const LEDGER_VERSION_PARAMETER: Parameter = {
+  name: 'ledger_version',
+  in: 'query',
+  description: 'Ledger version at which state is read; the latest when omitted.',
+  schema: { $ref: '#/components/schemas/U64' },
+}
+
+/** Statuses that every operation on state shares. */
+export const STATE_ERRORS = [400, 403, 404, 410, 500, 503] as const
+export const BODY_ERRORS = [...STATE_ERRORS, 413, 415] as const

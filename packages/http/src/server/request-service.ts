@@ -1,0 +1,211 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Ledger } from '@ledger-state/ledger'
+import { createDocumentRoutes } from '../document/document-routes.js'
+import {
+  clientLeft,
+  hostMissing,
+  type RequestError,
+  transferEncodingUnsupported,
+  versionUnsupported,
+} from '../errors.js'
+import { getAccountBalance } from '../operations/account-balance.js'
+import { createBatchOperations } from '../operations/batch.js'
+import { createHealthOperation } from '../operations/health.js'
+import { getLedgerInfo } from '../operations/ledger-info.js'
+import { getRawTableItem } from '../operations/raw-table-item.js'
+import { getTableItem } from '../operations/table-item.js'
+import { BATCH_LIMITS } from '../protocol/json-body.js'
+import type { OutputFormat } from '../protocol/media-types.js'
+import { type Answered, createAnswerWriter } from './answer-writer.js'
+import { createChainHeaders } from './chain-headers.js'
+import { createCorsHeaders, isPreflight, preflightHeaders } from './cors.js'
+import { Exchange, type ExchangeContext } from './exchange.js'
+import { type LoadLimits, LoadShedder } from './load-shedder.js'
+import { createBodyReader } from './read-body.js'
+import { createRouter } from './router.js'
+import { TurnQueue } from './turn-queue.js'
+import { TypeTagCache } from './type-tag-cache.js'
+import { createUnpack } from './unpack.js'
+import { type UploadLimits, Uploads } from './uploads.js'
+
+export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<UploadLimits> {
+  readonly ledger: Ledger
+  /** Word in the names of the chain-state headers: `x-<word>-ledger-version`. Default `svc`. */
+  readonly headerWord?: string
+  /** Formats that are answered with; both by default. */
+  readonly output?: Readonly<Record<OutputFormat, boolean>>
+  /** Largest request body, also after decompression; default 8 MiB. */
+  readonly bodyLimitBytes?: number
+  /** Absolute URL, ending in `/v1`, of a service that keeps versions which this one has pruned. */
+  readonly archivalEndpoint?: string
+  /** Told of faults of ours, which clients see as 500 without details. */
+  readonly onUnexpectedError?: (error: unknown, request: { method: string; url: string }) => void
+  /** Told of every answer when it is handed to its socket, and of clients that left before theirs. */
+  readonly onAnswered?: (answered: Answered) => void
+}
+
+/** The service without its sockets. */
+export interface RequestService {
+  handle(request: IncomingMessage, response: ServerResponse): void
+  /** Answers a request with an error and closes its connection. */
+  refuse(exchange: Exchange, error: RequestError): void
+  begin(request: IncomingMessage, response: ServerResponse): Exchange
+  /** The newest exchange of a connection. */
+  lastExchange(socket: Socket): Exchange | undefined
+  rawError: ReturnType<typeof createAnswerWriter>['rawError']
+  /** Tells of an answer to what never became a request. */
+  onUnreadable(status: number): void
+}
+
+/** Bodies up to this size are worked on at once; the work on longer ones waits for a turn of its own. */
+const SMALL_BODY_BYTES = 2_048
+const CONCURRENT_DECOMPRESSIONS = 4
+
+/**
+ * @param isClosing whether connections are to be closed after their next answer
+ * @throws `chain_id_too_large`
+ */
+export function createRequestService(
+  {
+    ledger,
+    headerWord = 'svc',
+    output = { json: true, bcs: true },
+    bodyLimitBytes = 8 * 1024 * 1024,
+    maxRequestsInFlight = 2_000,
+    maxEventLoopDelayMs = 1_000,
+    maxUploads = 1_000,
+    maxUploadBytes = 64 * 1024 * 1024,
+    archivalEndpoint,
+    onUnexpectedError = () => {},
+    onAnswered,
+  }: RequestListenerOptions,
+  isClosing = () => false,
+): RequestService {
+  const chainHeaders = createChainHeaders(headerWord)
+  if (ledger.info) chainHeaders.of(ledger.info)
+  const operations = [
+    getTableItem,
+    getRawTableItem,
+    getAccountBalance,
+    ...createBatchOperations(archivalEndpoint),
+    getLedgerInfo,
+    createHealthOperation(headerWord),
+  ]
+  const router = createRouter([...operations, ...createDocumentRoutes(operations, chainHeaders.names)], {
+    '/v1/': '/v1',
+  })
+  const load = new LoadShedder({ maxRequestsInFlight, maxEventLoopDelayMs })
+  const uploads = new Uploads({ maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) })
+  const turns = new TurnQueue()
+  const context: ExchangeContext = { ledger, output, typeTags: new TypeTagCache(), turns }
+  const connections = new WeakMap<Socket, { last: Exchange }>()
+
+  const answers = createAnswerWriter({
+    ledger,
+    chainHeaders,
+    corsHeaders: createCorsHeaders(chainHeaders.names),
+    archivalEndpoint,
+    isClosing,
+    onUnexpectedError,
+    onAnswered(exchange, status) {
+      if (exchange.upload) {
+        uploads.release(exchange.upload)
+        exchange.releaseBody()
+      }
+      onAnswered?.({
+        method: exchange.request.method!,
+        url: exchange.request.url!,
+        route: exchange.route?.path ?? 'other',
+        status,
+        seconds: (performance.now() - exchange.arrivedAt) / 1_000,
+      })
+    },
+  })
+  const readBody = createBodyReader({
+    bodyLimitBytes,
+    uploads,
+    decompress: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
+    onBody(exchange) {
+      if (!isAdmitted(exchange)) return
+      if (exchange.body.length <= SMALL_BODY_BYTES) answer(exchange)
+      else turns.run(() => answer(exchange))
+    },
+    onError: answers.sendError,
+  })
+
+  function begin(request: IncomingMessage, response: ServerResponse): Exchange {
+    const exchange = new Exchange(request, response, context)
+    const connection = connections.get(request.socket)
+    if (connection) connection.last = exchange
+    else connections.set(request.socket, { last: exchange })
+    return exchange
+  }
+
+  function handle(request: IncomingMessage, response: ServerResponse): void {
+    const exchange = begin(request, response)
+    const fault = framingFault(request)
+    if (fault) {
+      refuse(exchange, fault)
+      return
+    }
+    try {
+      if (isPreflight(request)) {
+        answers.sendHeaders(exchange, preflightHeaders(request))
+        return
+      }
+      const { route, params } = router.find(request.method!, request.url!)
+      exchange.route = route
+      exchange.params = params
+    } catch (error) {
+      answers.sendError(exchange, error)
+      return
+    }
+    if (exchange.route.method === 'POST') readBody(exchange)
+    else if (isAdmitted(exchange)) answer(exchange)
+  }
+
+  function isAdmitted(exchange: Exchange): boolean {
+    const route = exchange.route!
+    const refusal = route.answersUnderLoad ? undefined : load.admit(exchange.response, route.method === 'POST')
+    if (refusal) answers.sendError(exchange, refusal)
+    return refusal === undefined
+  }
+
+  function answer(exchange: Exchange): void {
+    if (exchange.response.destroyed) {
+      answers.sendError(exchange, clientLeft())
+      return
+    }
+    try {
+      const found = exchange.route!.handle(exchange)
+      if (!(found instanceof Promise)) answers.send(exchange, found)
+      else found.then((late) => answers.send(exchange, late)).catch((error) => answers.sendError(exchange, error))
+    } catch (error) {
+      answers.sendError(exchange, error)
+    }
+  }
+
+  function refuse(exchange: Exchange, error: RequestError): void {
+    exchange.isLast = true
+    answers.sendError(exchange, error)
+  }
+
+  return {
+    handle,
+    refuse,
+    begin,
+    lastExchange: (socket) => connections.get(socket)?.last,
+    rawError: answers.rawError,
+    onUnreadable: (status) => onAnswered?.({ method: '', url: '', route: 'unreadable', status, seconds: 0 }),
+  }
+}
+
+/** What makes a request one that cannot be answered with certainty about its limits. */
+function framingFault({ httpVersion, headers }: IncomingMessage): RequestError | undefined {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return versionUnsupported(httpVersion)
+  if (headers.host === undefined && httpVersion === '1.1') return hostMissing()
+  const transferEncoding = headers['transfer-encoding']
+  if (transferEncoding === undefined || transferEncoding.toLowerCase() === 'chunked') return undefined
+  return transferEncodingUnsupported(transferEncoding)
+}
