@@ -2,44 +2,47 @@ import type { Layout, LayoutField } from '@ledger-state/bcs'
 
 // Bytes of heap, estimated from above with what V8 of Node 24 was seen to take.
 
-/** A node of a layout with the closures that print and write its values: 560 to 780 bytes were measured. */
-const LAYOUT_NODE = 1_024
-/** Copies of the name of a field: in the layout and, as UTF-8 and as text, in the code that prints it. */
+/** A layout, a field or a variant with the closures that print and write its values: 560 to 780 bytes were measured. */
+const NODE = 1_024
+/** Copies of a name: in the layout and, as UTF-8 and as text, in the code that prints it. */
 const COPIES_OF_NAME = 4
 
-/**
- * A codec whose both directions are compiled. Parts that several places of a layout share count once for each place:
- * each is compiled by itself.
- */
+/** A codec whose both directions are compiled. A layout that stands in several places is compiled once. */
 export function codecHeapSize(layout: Layout): number {
-  const sizes = new Map<Layout, number>()
-  const sizeOf = (part: Layout): number => {
-    let size = sizes.get(part)
-    if (size === undefined) {
-      size = LAYOUT_NODE + sizeOfParts(part)
-      sizes.set(part, size)
-    }
-    return size
+  const seen = new Set<Layout>()
+  const open: Layout[] = []
+  const visit = (part: Layout): void => {
+    if (seen.has(part)) return
+    seen.add(part)
+    open.push(part)
   }
-  const sizeOfFields = (fields: readonly LayoutField[]): number =>
-    fields.reduce((size, { name, layout: part }) => size + COPIES_OF_NAME * name.length + sizeOf(part), 0)
-  const sizeOfParts = (part: Layout): number => {
+  const sizeOfFields = (fields: readonly LayoutField[]): number => {
+    for (const field of fields) visit(field.layout)
+    return fields.reduce((size, { name }) => size + NODE + COPIES_OF_NAME * name.length, 0)
+  }
+  const sizeWithoutParts = (part: Layout): number => {
     switch (part.kind) {
       case 'vector':
       case 'option':
-        return sizeOf(part.element)
+        visit(part.element)
+        return NODE
       case 'map':
-        return sizeOf(part.key) + sizeOf(part.value)
+        visit(part.key)
+        visit(part.value)
+        return NODE
       case 'struct':
-        return sizeOfFields(part.fields)
+        return NODE + sizeOfFields(part.fields)
       case 'enum':
         return part.variants.reduce(
-          (size, { name, fields }) => size + LAYOUT_NODE + COPIES_OF_NAME * name.length + sizeOfFields(fields),
-          0,
+          (size, { name, fields }) => size + NODE + COPIES_OF_NAME * name.length + sizeOfFields(fields),
+          NODE,
         )
       default:
-        return 0
+        return NODE
     }
   }
-  return sizeOf(layout)
+  visit(layout)
+  let size = 0
+  for (let next = open.pop(); next !== undefined; next = open.pop()) size += sizeWithoutParts(next)
+  return size
 }

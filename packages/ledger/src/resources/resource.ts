@@ -4,10 +4,13 @@ import type { LedgerStateError, StateView } from '@ledger-state/core'
 import type { StructTag } from '@ledger-state/type-tag'
 import { isTypeFault } from '../types/type-faults.js'
 import type { TypeResolver } from '../types/type-resolver.js'
+import { resourceTypeToText } from './resource-type-text.js'
 
 /** A resource of an account, or a member of one of its groups. */
 export interface Resource {
   readonly tag: StructTag
+  /** The text of the type, as it stands beside the value in JSON. */
+  typeText(): string
   /** The stored bytes. */
   readonly bytes: Uint8Array
   /** @throws `stored_data_invalid` where the type cannot be resolved at the version or the bytes are not of it */
@@ -34,6 +37,7 @@ export function createResource(
   }
   return {
     tag,
+    typeText: () => resourceTypeToText(tag),
     bytes,
     toJson: () => decode((codec) => codec.bytesToJson(bytes)),
     toJsonUtf8: () => decode((codec) => codec.bytesToJsonUtf8(bytes)),

@@ -51,13 +51,13 @@ describe('TypeResolver', () => {
   })
 
   it('keeps a codec, but none that would take a sixteenth of the cache', async () => {
-    const part: FieldDefinition['type'] = {
-      kind: 'struct',
-      module: { address: HOME, name: 'm' },
-      name: 'Part',
-      typeArguments: [],
-    }
-    const module = moduleOf('m', { Part: fieldsOf(200, { kind: 'u8' }), Whole: fieldsOf(10, part) })
+    const partOf = (name: string): FieldDefinition => ({
+      name,
+      type: { kind: 'struct', module: { address: HOME, name: 'm' }, name, typeArguments: [] },
+    })
+    const names = ['Part', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8']
+    const parts = Object.fromEntries(names.map((name) => [name, fieldsOf(200, { kind: 'u8' })]))
+    const module = moduleOf('m', { ...parts, Whole: names.map(partOf) })
     const view = await viewOf([module])
     const types = new TypeResolver(new ModuleCache())
     const resolve = (text: string) => types.resolve(parseTypeTag(text), view)
