@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { codecOf, INTEGER_WIDTH, type Layout, parseJson } from '@ledger-state/bcs'
+import { createValueCodec } from '@ledger-state/bcs/values'
 import { bytesToHex, hexToBytes, isLedgerStateError } from '@ledger-state/core'
 import {
   layoutOf,
@@ -247,7 +248,9 @@ const bcsTarget: Target = {
     return Uint8Array.of(seed & 255, seed >> 8, ...bytes)
   },
   check(input) {
-    const codec = codecOf(LAYOUTS[(input[0]! | (input[1]! << 8)) % LAYOUT_SEEDS]!)
+    const layout = LAYOUTS[(input[0]! | (input[1]! << 8)) % LAYOUT_SEEDS]!
+    const codec = codecOf(layout)
+    const values = createValueCodec(layout)
     const bytes = input.subarray(2)
     let text: string
     try {
@@ -258,7 +261,7 @@ const bcsTarget: Target = {
     }
     JSON.parse(text)
     assert(
-      Buffer.compare(codec.valueToBytes(codec.bytesToValue(bytes)), bytes) === 0,
+      Buffer.compare(values.valueToBytes(values.bytesToValue(bytes)), bytes) === 0,
       'the value is not written back as it was',
     )
     try {

@@ -1,4 +1,4 @@
-// Numbers of the Move binary format that reader and writer share; see ledger-formats.md, section 3.
+// Numbers of the Move binary format that reader and writer share; see docs/ledger-formats.md, section "Module binaries".
 
 export const MAGIC = [0xa1, 0x1c, 0xeb, 0x0b] as const
 export const OLDEST_VERSION = 5

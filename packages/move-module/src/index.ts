@@ -1,4 +1,5 @@
-export { type GetModule, layoutOf } from './layout-of.js'
+export type { ModuleErrorCode } from './errors.js'
+export { type GetModule, type LayoutOptions, layoutOf, MAX_LAYOUT_NODES } from './layout-of.js'
 export {
   ABILITY,
   type FieldDefinition,

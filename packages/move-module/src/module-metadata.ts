@@ -2,7 +2,7 @@ import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
 import { parseStructTag, type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import type { StructDefinition } from './module-definition.js'
 
-// Metadata that the Aptos compiler leaves in a module; see ledger-formats.md, section 3.7.
+// Metadata that the Aptos compiler leaves in a module; see docs/ledger-formats.md, section "Module metadata".
 
 export interface MetadataEntry {
   readonly key: Uint8Array

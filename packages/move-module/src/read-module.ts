@@ -1,4 +1,4 @@
-import { ADDRESS_LENGTH, ByteReader, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
+import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { primitiveTag, type StructTag } from '@ledger-state/type-tag'
 import {
   DOLLAR_VERSION,
@@ -13,6 +13,7 @@ import {
   TABLE,
   TOKEN,
 } from './binary-format.js'
+import { invalidModule } from './errors.js'
 import type {
   FieldDefinition,
   ModuleId,
@@ -34,7 +35,7 @@ export function readModule(bytes: Uint8Array): MoveModule {
     return new ModuleReader(bytes).read()
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_bcs')) throw error
-    throw new LedgerStateError('invalid_module', `the module cannot be read: ${error.message}`, error.fields)
+    throw invalidModule(error.message, error.fields)
   }
 }
 

@@ -1,3 +1,4 @@
+export type { TypeTagErrorCode } from './errors.js'
 export { MAX_TYPE_NESTING, MAX_TYPE_TEXT_LENGTH, parseStructTag, parseTypeTag } from './parse-type-tag.js'
 export {
   accountKeyPrefix,
@@ -21,6 +22,7 @@ export {
   primitiveTag,
   type StructTag,
   type TypeTag,
+  typeTagSize,
   typeTagsEqual,
   typeTagToText,
   type VectorTag,

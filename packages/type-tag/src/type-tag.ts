@@ -98,6 +98,20 @@ function abilitiesToText(abilities: number): string {
   return names.length === 0 ? '' : ` has ${names.join(' + ')}`
 }
 
+/** Types in a tag: one, and those of its parts. */
+export function typeTagSize(tag: TypeTag): number {
+  switch (tag.kind) {
+    case 'vector':
+      return 1 + typeTagSize(tag.element)
+    case 'struct':
+      return tag.typeArguments.reduce((sum, argument) => sum + typeTagSize(argument), 1)
+    case 'function':
+      return [...tag.parameters, ...tag.results].reduce((sum, { type }) => sum + typeTagSize(type), 1)
+    default:
+      return 1
+  }
+}
+
 /** Same type; the white space and address form of the texts they came from play no part. */
 export function typeTagsEqual(a: TypeTag, b: TypeTag): boolean {
   return typeTagToText(a) === typeTagToText(b)

@@ -1,7 +1,8 @@
-import type { Command } from '../command-line.js'
+import type { Command } from '../config/command.js'
 import { configurationSchema, environmentName } from '../config/configuration.js'
+import { switchOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { switchOption, usageError } from '../option.js'
+import { usageError } from '../errors.js'
 
 const printOption = switchOption('print', 'print what holds for every setting, as a configuration file')
 const schemaOption = switchOption('schema', 'print the JSON Schema of a configuration file, for editors')

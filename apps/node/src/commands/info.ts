@@ -1,9 +1,10 @@
 import { openStateEngineReader, type StoreBase } from '@ledger-state/state-engine'
-import { type Command, table } from '../command-line.js'
+import type { Command } from '../config/command.js'
+import { switchOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { noLedgerIn } from '../no-ledger.js'
-import { switchOption } from '../option.js'
-import { formatBytes, formatCount } from '../progress.js'
+import { emptyStore } from '../errors.js'
+import { formatBytes, formatCount } from '../terminal/amounts.js'
+import { table } from '../terminal/table.js'
 
 const jsonOption = switchOption('json', 'print JSON; u64 values are strings')
 
@@ -18,7 +19,7 @@ export const infoCommand: Command = {
     const engine = openStateEngineReader({ path: input.required(settings.dataDir), verifyReads: true })
     try {
       const { ledger, base, stats } = engine
-      if (!ledger) throw noLedgerIn(input.required(settings.dataDir))
+      if (!ledger) throw emptyStore(input.required(settings.dataDir))
       const { latestBlock, oldestBlock } = ledger
       if (input.get(jsonOption)) {
         const members = {

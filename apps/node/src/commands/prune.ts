@@ -1,8 +1,8 @@
 import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
-import type { Command } from '../command-line.js'
+import type { Command } from '../config/command.js'
 import { settings } from '../config/settings.js'
-import { noLedgerIn } from '../no-ledger.js'
-import { formatCount } from '../progress.js'
+import { emptyStore } from '../errors.js'
+import { formatCount } from '../terminal/amounts.js'
 
 export const pruneCommand: Command = {
   name: 'prune',
@@ -18,7 +18,7 @@ export const pruneCommand: Command = {
     await openStateEngineReader({ path }).close()
     const engine = openStateEngine({ path, verifyReads: true })
     try {
-      if (!engine.ledger) throw noLedgerIn(path)
+      if (!engine.ledger) throw emptyStore(path)
       const { oldestVersion, droppedEntries } = await engine.prune(retain)
       process.stdout.write(`dropped ${formatCount(droppedEntries)} entries; the oldest version is ${oldestVersion}\n`)
     } finally {

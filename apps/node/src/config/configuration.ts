@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { type Option, parseAs, usageError } from '../option.js'
+import { usageError } from '../errors.js'
+import { type Option, parseAs } from './option.js'
 import { configOption, settings } from './settings.js'
 
 const ENVIRONMENT_PREFIX = 'LEDGER_STATE_'

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { LedgerStateError } from '@ledger-state/core'
 import type { ListenAddress } from '../config/settings.js'
+import { cannotListen } from '../errors.js'
 import type { SupervisedProcess } from './supervised-process.js'
 
 /** Connections that come while no reader is up are kept this long. */
@@ -19,7 +19,7 @@ export interface Acceptor {
 /**
  * Listens on one address and hands connections to readers in turn. The address is held here, so that it is served
  * through the end of every reader: who connects meanwhile waits for the next.
- * @throws `invalid_argument` where the address cannot be listened on
+ * @throws `cannot_listen` where the address cannot be listened on
  */
 export async function openAcceptor(
   listen: ListenAddress,
@@ -62,7 +62,7 @@ export async function openAcceptor(
   }
 }
 
-/** @throws `invalid_argument` naming the setting that says where to listen */
+/** @throws `cannot_listen` naming the setting that says where to listen */
 export async function listenOn(server: Server, { host, port }: ListenAddress, setting: string): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
@@ -73,10 +73,7 @@ export async function listenOn(server: Server, { host, port }: ListenAddress, se
       })
     })
   } catch (cause) {
-    const error = cause as NodeJS.ErrnoException
-    const isInUse = error.code === 'EADDRINUSE'
-    const why = isInUse ? `the address is in use; choose another with --${setting} HOST:PORT` : error.message
-    throw new LedgerStateError('invalid_argument', `cannot listen on ${host}:${port}: ${why}`, {}, { cause })
+    throw cannotListen(`${host}:${port}`, setting, cause as NodeJS.ErrnoException)
   }
 }
 

@@ -4,12 +4,13 @@ import { isLedgerStateError, type LedgerInfo, LedgerStateError } from '@ledger-s
 import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import { Counter, Gauge, Registry } from 'prom-client'
-import { openAdminServer } from '../admin-server.js'
-import type { NodeSettings } from '../node-settings.js'
+import { nothingToServe } from '../errors.js'
 import { createLogger } from '../observability/logger.js'
 import { type MetricSnapshot, mergedMetricsText } from '../observability/merge-metrics.js'
 import { registerProcessMetrics } from '../observability/process-metrics.js'
 import { addressUrl, openAcceptor } from './acceptor.js'
+import { openAdminServer } from './admin-server.js'
+import type { NodeSettings } from './node-settings.js'
 import { type ProcessState, SupervisedProcess } from './supervised-process.js'
 import type { WriterSettings } from './writer.js'
 
@@ -49,7 +50,7 @@ export interface NodeEvents {
  */
 export async function runNode(settings: NodeSettings, signal: AbortSignal, events: NodeEvents): Promise<void> {
   const log = createLogger(settings.reader.log, 'supervisor')
-  await prepareStore(settings.dataDir)
+  await prepareStore(settings)
   const node = new Node(settings, log)
   let isStarted = false
   const reread = (): void => {
@@ -230,12 +231,13 @@ class Node {
   }
 }
 
-/** Makes the store where there is none, so that it can be served empty. @throws errors of the store */
-async function prepareStore(path: string): Promise<void> {
+/** Makes an empty store where there is none and one may be made. @throws errors of the store */
+async function prepareStore({ dataDir: path, create }: NodeSettings): Promise<void> {
   try {
     await openStateEngineReader({ path }).close()
   } catch (error) {
     if (!isLedgerStateError(error, 'store_missing')) throw error
+    if (!create) throw nothingToServe(path)
     await openStateEngine({ path }).close()
   }
 }

@@ -16,6 +16,9 @@ import type { OperationRequest } from './operation.js'
 
 // Parts of a request, each read by a function that refuses with the name of the part.
 
+/** Characters of a body that is no object which the message shows. */
+const LONGEST_QUOTE = 200
+
 function parsePart<T>(part: string, parse: () => T): T {
   try {
     return parse()
@@ -95,7 +98,7 @@ export function parseBatchBody(body: Buffer): JsonObject {
 function parseJsonBody(body: Buffer, type: string, limits: ContentLimits): JsonObject {
   const value = body.length === 0 ? null : parseContent(body, limits)
   if (isJsonObject(value)) return value
-  throw bodyNotAnObject(type, jsonValueToText(value))
+  throw bodyNotAnObject(type, jsonValueToText(value, LONGEST_QUOTE))
 }
 
 function parseContent(body: Buffer, limits: ContentLimits): JsonValue {

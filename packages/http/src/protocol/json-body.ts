@@ -27,7 +27,7 @@ export function parseJsonBytes(body: Buffer, limits: ContentLimits): JsonValue {
   const content = body.length > limits.bytes ? trimmed(body) : body
   if (content.length > limits.bytes) throw contentTooLarge(limits.bytes)
   if (!isUtf8(content)) throw new LedgerStateError('invalid_json', 'the body is not UTF-8')
-  return parseJson(content.toString('utf8'), { maxValues: limits.values })
+  return parseJson(content.toString('utf8'), { maxNodes: limits.values })
 }
 
 /** The body without white space at its ends. Long runs of spaces are compared as blocks: 8 MiB cost less than a millisecond. */

@@ -1,0 +1,102 @@
+import { type Codec, codecOf } from '@ledger-state/bcs'
+import type { StateView } from '@ledger-state/core'
+import { addressToShortHex, SizedCache } from '@ledger-state/core'
+import { layoutOf, type ModuleId, type MoveModule, readModule } from '@ledger-state/move-module'
+import { moduleKey, type TypeTag, typeTagToText } from '@ledger-state/type-tag'
+import { codecHeapSize, moduleHeapSize } from './heap-size.js'
+
+/** Bytes of heap, each. */
+const TYPES_CAPACITY = 16 << 20
+const MODULES_CAPACITY = 16 << 20
+/** Upgrades between versions that are asked for; each gives another layout of a type. */
+const MOST_STATES_OF_TYPE = 8
+/** Bytes of heap that a dependency takes beside its key. */
+const DEPENDENCY_SIZE = 256
+
+interface Dependency {
+  readonly key: Uint8Array
+  /** Version that wrote the module which was used. */
+  readonly version: bigint
+}
+
+interface ResolvedType {
+  readonly codec: Codec
+  readonly dependencies: readonly Dependency[]
+  /** First version at which all modules stood as they were used. */
+  readonly from: bigint
+  /** Newest version at which they were seen to stand so still. */
+  seenUntil: bigint
+  /** Bytes of heap. */
+  readonly size: number
+}
+
+/**
+ * Resolves types to their codecs through the modules of the ledger as they were at the version read. A resolved type
+ * is kept together with the versions that wrote its modules, and is good for every version at which those are still the
+ * newest: inside the span that was seen it costs no look-up, beyond it one per module.
+ */
+export class TypeResolver {
+  /** Of tags only their text: what a tag leads to would live as long as the tag, whatever the capacity. */
+  readonly #texts = new WeakMap<TypeTag, string>()
+  readonly #types = new SizedCache<string, readonly ResolvedType[]>(TYPES_CAPACITY)
+  readonly #modules = new SizedCache<string, MoveModule>(MODULES_CAPACITY)
+
+  /** Bytes of heap that resolved types and modules take, as estimated. */
+  get size(): number {
+    return this.#types.size + this.#modules.size
+  }
+
+  /** @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`, `invalid_module` */
+  resolve(tag: TypeTag, view: StateView): Codec {
+    const { version } = view
+    const text = this.#textOf(tag)
+    const states = this.#types.get(text) ?? []
+    for (const state of states) {
+      if (state.from <= version && (version <= state.seenUntil || standsAt(state, view))) return state.codec
+    }
+    const resolved = this.#resolveAnew(tag, view)
+    const kept = [resolved, ...states].slice(0, MOST_STATES_OF_TYPE)
+    const size = kept.reduce((sum, state) => sum + state.size, 2 * text.length)
+    this.#types.set(text, kept, size)
+    return resolved.codec
+  }
+
+  #textOf(tag: TypeTag): string {
+    const known = this.#texts.get(tag)
+    if (known !== undefined) return known
+    const text = typeTagToText(tag)
+    this.#texts.set(tag, text)
+    return text
+  }
+
+  #resolveAnew(tag: TypeTag, view: StateView): ResolvedType {
+    const dependencies: Dependency[] = []
+    const getModule = (id: ModuleId): MoveModule | undefined => {
+      const key = moduleKey(id.address, id.name)
+      const entry = view.getEntry(key)
+      if (!entry) return undefined
+      dependencies.push({ key, version: entry.version })
+      return this.#parsedModule(`${addressToShortHex(id.address)}::${id.name}@${entry.version}`, entry.value)
+    }
+    const codec = codecOf(layoutOf(tag, getModule))
+    const from = dependencies.reduce((newest, { version }) => (version > newest ? version : newest), 0n)
+    const size = dependencies.reduce((sum, { key }) => sum + DEPENDENCY_SIZE + key.length, codecHeapSize(codec.layout))
+    return { codec, dependencies, from, seenUntil: view.version, size }
+  }
+
+  #parsedModule(nameAtVersion: string, bytes: Uint8Array): MoveModule {
+    const known = this.#modules.get(nameAtVersion)
+    if (known) return known
+    const module = readModule(bytes)
+    this.#modules.set(nameAtVersion, module, 2 * nameAtVersion.length + moduleHeapSize(module, bytes))
+    return module
+  }
+}
+
+function standsAt(state: ResolvedType, view: StateView): boolean {
+  for (const { key, version } of state.dependencies) {
+    if (view.getEntry(key)?.version !== version) return false
+  }
+  state.seenUntil = view.version
+  return true
+}
