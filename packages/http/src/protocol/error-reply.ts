@@ -1,4 +1,7 @@
+import type { BcsErrorCode } from '@ledger-state/bcs'
 import { clip, isLedgerStateError, type ParseErrorCode, type StateErrorCode } from '@ledger-state/core'
+import type { LedgerErrorCode } from '@ledger-state/ledger'
+import type { TypeTagErrorCode } from '@ledger-state/type-tag'
 import type { RequestErrorCode } from '../errors.js'
 
 /** Codes of the published list that these operations answer with. */
@@ -17,15 +20,15 @@ interface ErrorAnswer {
   readonly wireCode: WireCode
 }
 
-/** Codes of `bcs`, `type-tag` and `ledger` that are a client's to know; theirs that are not listed are faults of ours. */
-type ReadErrorCode =
-  | 'invalid_json'
-  | 'invalid_type_tag'
-  | 'invalid_value'
-  | 'value_type_mismatch'
-  | 'table_item_not_found'
+type KnownErrorCode =
+  | RequestErrorCode
+  | StateErrorCode
+  | ParseErrorCode
+  | TypeTagErrorCode
+  | BcsErrorCode
+  | LedgerErrorCode
+  // A module of the ledger that cannot be read; `ledger` passes it on.
   | 'invalid_module'
-  | 'balance_overflow'
 
 const OURS = undefined
 const badRequest: ErrorAnswer = { status: 400, wireCode: 'web_framework_error' }
@@ -33,9 +36,7 @@ const badInput: ErrorAnswer = { status: 400, wireCode: 'invalid_input' }
 const storedDataFault: ErrorAnswer = { status: 500, wireCode: 'internal_error' }
 
 /** What a fault is to a client. The rest is ours: status 500, and the message stays with us. */
-const ANSWERS: Readonly<
-  Record<RequestErrorCode | StateErrorCode | ParseErrorCode | ReadErrorCode, ErrorAnswer | undefined>
-> = {
+const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   invalid_request: badRequest,
   unreadable_request: badRequest,
   invalid_json: badRequest,
@@ -43,6 +44,9 @@ const ANSWERS: Readonly<
   invalid_address: OURS,
   invalid_hex: OURS,
   invalid_u64: OURS,
+  // `ledger` says which type these are about, by codes of its own.
+  unsupported_type: OURS,
+  type_too_large: OURS,
   invalid_type_tag: badInput,
   invalid_value: badInput,
   value_type_mismatch: badInput,
