@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ByteWriter } from '@ledger-state/core'
+import type { Random } from '@ledger-state/testing/random'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 
 export const STEADY_CHAIN_ID = 77
@@ -48,9 +49,9 @@ export interface SteadyQuestion {
   readonly version: number
 }
 
-export function randomQuestion(version: number, random = Math.random): SteadyQuestion {
-  const kind = (['item', 'raw_item', 'balance'] as const)[Math.floor(random() * 3)]!
-  return { kind, index: Math.floor(random() * (kind === 'balance' ? ACCOUNTS : KEYS)), version }
+export function randomQuestion(version: number, random: Random): SteadyQuestion {
+  const kind = random.pick(['item', 'raw_item', 'balance'] as const)
+  return { kind, index: random.below(kind === 'balance' ? ACCOUNTS : KEYS), version }
 }
 
 export function accountAddress(index: number): string {

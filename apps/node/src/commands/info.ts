@@ -23,7 +23,7 @@ export const infoCommand: Command = {
       const { latestBlock, oldestBlock } = ledger
       if (input.get(jsonOption)) {
         const members = {
-          chain_id: ledger.chainId,
+          chain_id: jsonChainId(ledger.chainId),
           ledger_version: String(ledger.latestVersion),
           oldest_ledger_version: String(ledger.oldestVersion),
           block_height: String(latestBlock.height),
@@ -63,6 +63,11 @@ function describeBase({ version, complete }: StoreBase): string {
   if (version === 0n) return 'genesis'
   if (complete) return `the state at version ${version}`
   return `assumed empty before version ${version}: what was written there is not known to be absent`
+}
+
+/** A number, as every network's is, unless JSON would lose digits of it. */
+function jsonChainId(chainId: bigint): number | string {
+  return chainId <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(chainId) : String(chainId)
 }
 
 function formatTime(timestampUsec: bigint): string {

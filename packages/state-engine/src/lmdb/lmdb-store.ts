@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync, readSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { LedgerStateError } from '@ledger-state/core'
 import { open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
@@ -70,10 +70,17 @@ export interface LmdbStoreOptions {
   readonly readAhead?: boolean | undefined
 }
 
-/** @throws `store_missing` */
+/** @throws `store_missing`; `store_failed` where this process may not read it */
 export function expectStore(path: string): void {
-  if (existsSync(join(path, STORE_FILE))) return
-  throw new LedgerStateError('store_missing', `there is no ledger store in ${path}`)
+  try {
+    accessSync(join(path, STORE_FILE), constants.R_OK)
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      throw new LedgerStateError('store_missing', `there is no ledger store in ${path}`)
+    }
+    throw new LedgerStateError('store_failed', `${path} cannot be read by this process: ${message}`, {}, { cause })
+  }
 }
 
 /** @throws `store_missing`, `store_format`, `store_failed` */
