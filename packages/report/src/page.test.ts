@@ -53,7 +53,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('pageToHtml', () => {
   it('has facts, tables, notes, and each plot for light and dark', () => {
-    for (const text of ['bench &lt;all&gt;', 'peer &lt;1&gt;', '10000 keys', 'left out: a &amp; b', 'As it was done.']) {
+    for (const text of [
+      'bench &lt;all&gt;',
+      'peer &lt;1&gt;',
+      '10000 keys',
+      'left out: a &amp; b',
+      'As it was done.',
+    ]) {
       expect(html).toContain(text)
     }
     expect(html.match(/<svg class="light"/g)!.length).toBe(2)

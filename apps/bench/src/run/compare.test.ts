@@ -22,8 +22,16 @@ function resultOf(scale: BenchResult['scale'], measures: Measure[]): BenchResult
 
 describe('comparisonToText', () => {
   it('gives a verdict where the spreads do not overlap', () => {
-    const before = resultOf('tiny', [measure('slow', [100, 110]), measure('same', [100, 110]), measure('rate', [5], 'higher')])
-    const after = resultOf('tiny', [measure('slow', [50, 60]), measure('same', [105, 120]), measure('rate', [1], 'higher')])
+    const before = resultOf('tiny', [
+      measure('slow', [100, 110]),
+      measure('same', [100, 110]),
+      measure('rate', [5], 'higher'),
+    ])
+    const after = resultOf('tiny', [
+      measure('slow', [50, 60]),
+      measure('same', [105, 120]),
+      measure('rate', [1], 'higher'),
+    ])
     const text = comparisonToText(before, after)
     expect(text).toMatch(/codec: CoinStore, slow, time .* 1\.83 +better\n/)
     expect(text).toMatch(/codec: CoinStore, same, time .* 0\.92 *\n/)
