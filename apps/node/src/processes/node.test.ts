@@ -4,12 +4,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStateEngineReader } from '@ledger-state/state-engine'
+import { eventually } from '@ledger-state/testing/eventually'
 import { parser as promql } from '@prometheus-io/lezer-promql'
 import parsePrometheus from 'parse-prometheus-text-format'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { answersRightly, NodeBed, reaches, runProgram, runProgramBeside } from '../testing/node-bed.ts'
-import { eventually, kill } from '../testing/node-process.ts'
-import { BLOCK_VERSIONS } from '../testing/steady-ledger.ts'
+import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
+import { kill } from '../../testing/node-process.ts'
+import { RunningProgram, runProgram } from '../../testing/program.ts'
+import { BLOCK_VERSIONS } from '../../testing/steady-ledger.ts'
 
 let bed: NodeBed
 beforeEach(async () => {
@@ -18,6 +20,11 @@ beforeEach(async () => {
 afterEach(async () => {
   await bed.close()
 })
+
+/** Runs a command that asks something of this process. */
+function runBeside(...words: string[]): Promise<number | null> {
+  return new RunningProgram(words).ended
+}
 
 function openSocket(address: string): { socket: Socket; received: () => string; closed: Promise<unknown> } {
   const { hostname, port } = new URL(address)
@@ -107,13 +114,13 @@ describe('processes', () => {
   }, 60_000)
 
   it('are as many as cores, less one, where nothing else is said', () => {
-    const { readers } = JSON.parse(runProgram('config', '--print').stdout)
+    const { readers } = JSON.parse(runProgram(['config', '--print']).stdout)
     expect(readers).toBe(Math.max(1, Number(execFileSync('nproc', { encoding: 'utf8' })) - 1))
   })
 
   it('prune a store that another process ingests into', async () => {
     bed.source.latest = 1_000
-    expect(await runProgramBeside('ingest', bed.source.url, '--data-dir', bed.at('store'), '--no-verify')).toBe(0)
+    expect(await runBeside('ingest', bed.source.url, '--data-dir', bed.at('store'), '--no-verify')).toBe(0)
     const node = await bed.start({ options: ['--retain', '100'] })
     await eventually(
       async () => (await node.readiness()).oldest_ledger_version === '901',
@@ -203,7 +210,7 @@ describe('the life cycle', () => {
       const taken = (option === '--listen' ? node.address : node.admin).slice('http://'.length)
       const free = option === '--listen' ? '--admin-listen' : '--listen'
       const words = ['serve', '--data-dir', bed.at('other'), option, taken, free, '127.0.0.1:0']
-      const { status, stderr } = runProgram(...words)
+      const { status, stderr } = runProgram(words)
       expect([status, stderr]).toEqual([
         1,
         expect.stringContaining(`the address is in use; choose another with ${option}`),
@@ -247,7 +254,7 @@ describe('metrics', () => {
       'unreadable',
     ])
 
-    const dashboard = readFileSync(new URL('../deploy/grafana-dashboard.json', import.meta.url), 'utf8')
+    const dashboard = readFileSync(new URL('../../deploy/grafana-dashboard.json', import.meta.url), 'utf8')
     const shown = new Set(dashboard.match(/ledger_state_[a-z_]+/g))
     const existing = new Set(
       families.flatMap(({ name, type }) => (type === 'HISTOGRAM' ? [`${name}_bucket`, `${name}_count`] : [name])),
@@ -334,8 +341,8 @@ describe('a backup', () => {
       bed.grow(100)
       try {
         const client = bed.startClient(() => node)
-        expect(await runProgramBeside('snapshot', bed.at('copy'), '--data-dir', bed.at('store'), ...options)).toBe(0)
-        expect(await runProgramBeside('check', '--data-dir', bed.at('store'))).toBe(0)
+        expect(await runBeside('snapshot', bed.at('copy'), '--data-dir', bed.at('store'), ...options)).toBe(0)
+        expect(await runBeside('check', '--data-dir', bed.at('store'))).toBe(0)
         await client.stop()
         expect(client.tally.wrong).toEqual([])
       } finally {
