@@ -62,7 +62,7 @@ export const infoCommand: Command = {
 function describeBase({ version, complete }: StoreBase): string {
   if (version === 0n) return 'genesis'
   if (complete) return `the state at version ${version}`
-  return `assumed empty before version ${version}: what was written there is not known to be absent`
+  return `assumed empty before version ${version}: older writes are not known to be absent`
 }
 
 /** A number, as every network's is, unless JSON would lose digits of it. */
