@@ -32,7 +32,7 @@ async function expectSameOutcome(random: Random, source: string, longestMs: numb
   }
   const last = bed.ingest(source, 'store', ...options)
   expect([last.status, last.stderr]).toEqual([0, expect.stringMatching(/ingested/)])
-  expect(bed.digest('store')).toBe(bed.digest('whole'))
+  expect(await bed.digest('store')).toBe(await bed.digest('whole'))
 }
 
 describe('an ingest that is killed', () => {
@@ -57,6 +57,6 @@ describe('an ingest that is killed', () => {
   it.skipIf(!hasSharedData)('resumes the backup of a real chain', LONG, async () => {
     const options = ['--assume-empty-base', '--hash-salt', 'DIEM::']
     await expectSameOutcome(testRandom(), sharedPath('data/backup'), 1_300, options)
-    expect(bed.info('store')).toMatchObject({ ledger_version: '20000', block_height: '9408' })
+    expect(await bed.info('store')).toMatchObject({ ledger_version: '20000', block_height: '9408' })
   })
 })

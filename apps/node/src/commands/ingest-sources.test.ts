@@ -24,7 +24,7 @@ afterEach(async () => {
 })
 
 describe('ingest of a genesis', () => {
-  it('tells its waypoint, and refuses another', () => {
+  it('tells its waypoint, and refuses another', async () => {
     writeFileSync(bed.at('genesis.blob'), chain.genesisBlob)
     const { stderr, status } = bed.run('ingest', bed.at('genesis.blob'), '--dry-run')
     expect([status, stderr]).toEqual([
@@ -38,7 +38,7 @@ describe('ingest of a genesis', () => {
       stderr: expect.stringContaining(`has the waypoint ${waypoint}, not ${other}`),
     })
     expect(bed.ingest(bed.at('genesis.blob'), 'store', '--waypoint', waypoint).status).toBe(0)
-    expect(bed.info('store')).toMatchObject({ base: 'genesis', base_version: '0', chain_id: SYNTHETIC_CHAIN_ID })
+    expect(await bed.info('store')).toMatchObject({ base: 'genesis', base_version: '0', chain_id: SYNTHETIC_CHAIN_ID })
     writeBackup(chain, bed.at('backup'))
     expect(bed.ingest(bed.at('backup'), 'store', '--waypoint', waypoint).stderr).toMatch(
       /a waypoint is compared with that of a genesis/,
@@ -53,20 +53,20 @@ describe('ingest of a genesis', () => {
 })
 
 describe('ingest of a backup', () => {
-  it('goes from genesis to its end, and resumes after a genesis blob', () => {
+  it('goes from genesis to its end, and resumes after a genesis blob', async () => {
     writeBackup(chain, bed.at('backup'), { format: 'V1' })
     expect(bed.ingest(bed.at('backup'), 'whole').status).toBe(0)
     writeFileSync(bed.at('genesis.blob'), chain.genesisBlob)
     expect(bed.ingest(bed.at('genesis.blob'), 'parts').status).toBe(0)
     expect(bed.ingest(bed.at('backup'), 'parts', '--to', '50').status).toBe(0)
-    expect(bed.info('parts').ledger_version).toBe('50')
+    expect((await bed.info('parts')).ledger_version).toBe('50')
     expect(bed.ingest(bed.at('backup'), 'parts').status).toBe(0)
-    expect(bed.digest('parts')).toBe(bed.digest('whole'))
+    expect(await bed.digest('parts')).toBe(await bed.digest('whole'))
     const again = bed.ingest(bed.at('backup'), 'parts')
     expect([again.status, again.stderr]).toEqual([0, expect.stringContaining('ingested: 0 versions')])
   })
 
-  it('refuses to begin without a base, unless that is assumed, and says so from then on', () => {
+  it('refuses to begin without a base, unless that is assumed, and says so from then on', async () => {
     writeBackup(chain, bed.at('backup'), { first: 31, chunk: 20 })
     expect(bed.ingest(bed.at('backup'), 'store')).toMatchObject({
       status: 1,
@@ -78,7 +78,7 @@ describe('ingest of a backup', () => {
       0,
       expect.stringContaining(`begins at version ${block.version} on an assumed empty base`),
     ])
-    expect(bed.info('store')).toMatchObject({ base: 'assumed_empty', base_version: String(block.version) })
+    expect(await bed.info('store')).toMatchObject({ base: 'assumed_empty', base_version: String(block.version) })
     expect(bed.run('info', '--data-dir', bed.at('store')).stdout).toMatch(
       /assumed empty before version .* not known to be absent/,
     )
@@ -89,14 +89,17 @@ describe('ingest of a backup', () => {
       stderr: expect.stringContaining('--assume-empty-base'),
     })
     expect(bed.ingest(bed.at('some.ndjson.gz'), 'copy', '--assume-empty-base').status).toBe(0)
-    expect(bed.info('copy').base).toBe('assumed_empty')
+    expect((await bed.info('copy')).base).toBe('assumed_empty')
   })
 
-  it('begins where it is told, and does not leave a gap', () => {
+  it('begins where it is told, and does not leave a gap', async () => {
     writeBackup(chain, bed.at('backup'))
     const block = chain.expected.find(({ version, block }) => version >= 60n && block)!
     expect(bed.ingest(bed.at('backup'), 'store', '--from', '60', '--to', '90', '--assume-empty-base').status).toBe(0)
-    expect(bed.info('store')).toMatchObject({ oldest_ledger_version: String(block.version), ledger_version: '90' })
+    expect(await bed.info('store')).toMatchObject({
+      oldest_ledger_version: String(block.version),
+      ledger_version: '90',
+    })
     expect(bed.ingest(bed.at('backup'), 'store', '--from', '95')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('version 95 is asked for, but the store goes on at version 91'),
@@ -106,13 +109,13 @@ describe('ingest of a backup', () => {
     )
   })
 
-  it('resumes after a state snapshot, and answers as a store from genesis does', () => {
+  it('resumes after a state snapshot, and answers as a store from genesis does', async () => {
     const snapshot = writeBackup(chain, bed.at('backup'), { snapshot: { version: SNAPSHOT, chunk: 15 } })
     expect(bed.ingest(snapshot, 'store')).toMatchObject({
       status: 0,
       stderr: expect.stringMatching(/a state of \d+ entries/),
     })
-    expect(bed.info('store')).toMatchObject({
+    expect(await bed.info('store')).toMatchObject({
       base: 'state',
       base_version: String(SNAPSHOT),
       ledger_version: String(SNAPSHOT),
@@ -134,7 +137,7 @@ describe('ingest of a backup', () => {
     })
   })
 
-  it('stops at a damaged chunk, names it, keeps what precedes it, and resumes once it is whole', () => {
+  it('stops at a damaged chunk, names it, keeps what precedes it, and resumes once it is whole', async () => {
     writeBackup(chain, bed.at('backup'), { gzip: false })
     const chunk = bed.at('backup/transaction_50-.ab12/75-.chunk')
     const whole = readFileSync(chunk)
@@ -145,13 +148,13 @@ describe('ingest of a backup', () => {
       writeFileSync(chunk, damaged)
       const { status, stderr } = bed.ingest(bed.at('backup'), 'store')
       expect([status, stderr]).toEqual([1, expect.stringMatching(/transaction_50-.ab12\/75-.chunk.*record \d+/)])
-      expect(bed.info('store').ledger_version).toBe('74')
+      expect((await bed.info('store')).ledger_version).toBe('74')
     }
     renameSync(chunk, `${chunk}.away`)
     expect(bed.ingest(bed.at('backup'), 'store').stderr).toMatch(/the backup lacks .*75-.chunk/)
     writeFileSync(chunk, whole)
     expect(bed.ingest(bed.at('backup'), 'store').status).toBe(0)
-    expect(bed.info('store').ledger_version).toBe(String(LAST))
+    expect((await bed.info('store')).ledger_version).toBe(String(LAST))
   })
 
   it('refuses another ledger than the one it holds, by its accumulator or by what it wrote', () => {
@@ -170,7 +173,7 @@ describe('ingest of a backup', () => {
     }
   })
 
-  it('says where a full disk stopped it, and resumes when there is space', () => {
+  it('says where a full disk stopped it, and resumes when there is space', async () => {
     writeBackup(new SyntheticChain({ blocks: 250 }), bed.at('backup'))
     const prefix = ['bash', '-c', 'ulimit -f 160; exec "$0" "$@"']
     const { status, stderr } = bed.runWith({ prefix }, 'ingest', bed.at('backup'), '--data-dir', bed.at('store'))
@@ -178,10 +181,10 @@ describe('ingest of a backup', () => {
     expect(status).toBe(1)
     expect(bed.ingest(bed.at('backup'), 'store').status).toBe(0)
     bed.ingest(bed.at('backup'), 'whole')
-    expect(bed.digest('store')).toBe(bed.digest('whole'))
+    expect(await bed.digest('store')).toBe(await bed.digest('whole'))
   })
 
-  it('names the chain that no source tells of', () => {
+  it('names the chain that no source tells of', async () => {
     writeBackup(chain, bed.at('backup'), { first: 1, chunk: 3 })
     const options = ['--assume-empty-base', '--to', '1']
     expect(bed.ingest(bed.at('backup'), 'store', ...options)).toMatchObject({
@@ -191,7 +194,7 @@ describe('ingest of a backup', () => {
       ),
     })
     expect(bed.ingest(bed.at('backup'), 'store', ...options, '--chain-id', '7').status).toBe(0)
-    expect(bed.info('store').chain_id).toBe(7)
+    expect((await bed.info('store')).chain_id).toBe(7)
     expect(bed.ingest(bed.at('backup'), 'store')).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(/the source is of chain 42, the store holds chain 7/),
@@ -204,19 +207,19 @@ describe('a node', () => {
     node = await startStandInNode(chain)
     node.latest = 60
     expect(await bed.start('ingest', node.url, '--data-dir', bed.at('store')).ended).toBe(0)
-    expect(bed.info('store').ledger_version).toBe('60')
+    expect((await bed.info('store')).ledger_version).toBe('60')
     const follower = bed.start('ingest', node.url, '--data-dir', bed.at('store'), '--follow')
     for (const latest of [61, 90, LAST]) {
       node.latest = latest
       await eventually(
-        () => bed.info('store').ledger_version === String(latest),
+        async () => (await bed.info('store')).ledger_version === String(latest),
         () => follower.output,
       )
     }
     expect(await follower.stop()).toBe(0)
     writeBackup(chain, bed.at('backup'))
     bed.ingest(bed.at('backup'), 'whole')
-    expect(bed.digest('store')).toBe(bed.digest('whole'))
+    expect(await bed.digest('store')).toBe(await bed.digest('whole'))
   }, 60_000)
 
   it('takes over where a backup ended, and is refused where it is on a fork', async () => {
@@ -226,11 +229,11 @@ describe('a node', () => {
     const refused = bed.start('ingest', node.url, '--data-dir', bed.at('store'))
     expect(await refused.ended).toBe(1)
     expect(refused.output).toMatch(/fork/)
-    expect(bed.info('store').ledger_version).toBe('70')
+    expect((await bed.info('store')).ledger_version).toBe('70')
     node.chain = chain
     node.latest = LAST
     expect(await bed.start('ingest', node.url, '--data-dir', bed.at('store')).ended).toBe(0)
-    expect(bed.info('store').ledger_version).toBe(String(LAST))
+    expect((await bed.info('store')).ledger_version).toBe(String(LAST))
   })
 
   it('is followed while the store is served, and left when it is on a fork', async () => {
@@ -260,18 +263,23 @@ describe('a node', () => {
 })
 
 describe('export', () => {
-  it.each(['feed.ndjson', 'feed.ndjson.gz', 'feed.ndjson.zst'])('writes %s, which ingest reads', (name) => {
+  it('writes feeds, packed as their names say, which ingest reads', async () => {
     writeBackup(chain, bed.at('backup'))
     bed.ingest(bed.at('backup'), 'whole', '--retain', '100')
-    const { status, stderr } = bed.run('export', bed.at(name), '--data-dir', bed.at('whole'), '--format', 'feed')
-    expect([status, stderr]).toEqual([
-      0,
-      expect.stringMatching(/holds the state at version \d+ \(\d+ entries\) and the \d+ versions after it/),
-    ])
-    expect(bed.ingest(bed.at(name), 'copy').status).toBe(0)
-    expect(bed.run('ingest', bed.at(name), '--dry-run').stderr).toMatch(/^read, with nothing proven: a state of/)
-    expect(bed.digest('copy')).toBe(bed.digest('whole'))
-    expect(existsSync(bed.at(`${name}.unfinished`))).toBe(false)
+    const whole = await bed.digest('whole')
+    for (const name of ['feed.ndjson', 'feed.ndjson.gz', 'feed.ndjson.zst']) {
+      const { status, stderr } = bed.run('export', bed.at(name), '--data-dir', bed.at('whole'), '--format', 'feed')
+      expect([status, stderr]).toEqual([
+        0,
+        expect.stringMatching(/holds the state at version \d+ \(\d+ entries\) and the \d+ versions after it/),
+      ])
+      expect(existsSync(bed.at(`${name}.unfinished`))).toBe(false)
+      expect(bed.ingest(bed.at(name), `copy of ${name}`).status).toBe(0)
+      expect(await bed.digest(`copy of ${name}`)).toBe(whole)
+    }
+    expect(bed.run('ingest', bed.at('feed.ndjson.gz'), '--dry-run').stderr).toMatch(
+      /^read, with nothing proven: a state of/,
+    )
   })
 
   it.each([
