@@ -5,11 +5,11 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { toFigure } from '@ledger-state/report/measure'
 import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { toFigure } from './measure.js'
-import { type BenchResult, readResult } from './result-file.js'
-import { SUITES } from './suites.js'
+import { type BenchResult, readResult } from './run/result-file.ts'
+import { SUITES } from './suites/all-suites.ts'
 
 const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>

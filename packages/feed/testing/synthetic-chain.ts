@@ -38,6 +38,8 @@ export class SyntheticChain {
   readonly #salt: string
   readonly #random: () => number
   #state = new Map<string, { key: Uint8Array; bcsKey: Uint8Array; stateValue: Uint8Array }>()
+  /** Roots of full subtrees, which later versions do not change, by level and index. */
+  readonly #fullSubtrees = new Map<string, Buffer>()
   #height = 0n
   #epoch = 0n
   #time = 0n
@@ -161,7 +163,16 @@ export class SyntheticChain {
 
   #subtree(level: number, index: number, count: number): Buffer {
     if (index * 2 ** level >= count) return padded('ACCUMULATOR_PLACEHOLDER_HASH')
-    if (level === 0) return this.leaf(index)
+    const isFull = (index + 1) * 2 ** level <= count
+    const name = `${level}/${index}`
+    const known = isFull ? this.#fullSubtrees.get(name) : undefined
+    if (known) return known
+    const root = level === 0 ? this.leaf(index) : this.#innerNode(level, index, count)
+    if (isFull) this.#fullSubtrees.set(name, root)
+    return root
+  }
+
+  #innerNode(level: number, index: number, count: number): Buffer {
     const children = [2 * index, 2 * index + 1].map((child) => this.#subtree(level - 1, child, count))
     return this.hash('TransactionAccumulator', ...children)
   }

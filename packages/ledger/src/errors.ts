@@ -15,9 +15,20 @@ export function quote(text: string): string {
   return clip(text, LONGEST_QUOTE)
 }
 
-/** As `quote`, of bytes: in hex, without printing what the message leaves out. */
-export function quoteBytes(bytes: Uint8Array): string {
-  const shown = LONGEST_QUOTE / 2
+/**
+ * Characters of the key in the message about a missing table item. Clients match this message word for word, with the keys
+ * that ledgers have, some of which are several thousand bytes long.
+ */
+const LONGEST_KEY_QUOTE = 16_384
+
+/** The JSON of a key, for the message about a missing table item. */
+export function quoteKey(text: string): string {
+  return clip(text, LONGEST_KEY_QUOTE)
+}
+
+/** As `quoteKey`, of bytes: in hex, without printing what the message leaves out. */
+export function quoteKeyBytes(bytes: Uint8Array): string {
+  const shown = LONGEST_KEY_QUOTE / 2
   return bytes.length <= shown ? bytesToHex(bytes) : `${bytesToHex(bytes.subarray(0, shown))}… (${bytes.length} bytes)`
 }
 

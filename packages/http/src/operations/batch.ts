@@ -16,8 +16,8 @@ import {
   expectJsonContentType,
   parseAddressMember,
   parseAssetMember,
+  parseBatchBody,
   parseHexMember,
-  parseJsonBody,
   parseLedgerVersion,
   parseTypeMember,
   stringMember,
@@ -111,7 +111,7 @@ async function readBatch(
 }
 
 function parseElements(body: Buffer): JsonObject[] {
-  const requests = parseJsonBody(body, 'BatchRequest').get('requests')
+  const requests = parseBatchBody(body).get('requests')
   if (!Array.isArray(requests)) throw batchNotAnArray()
   if (requests.length > MAX_BATCH_READS) throw batchTooLong(requests.length, MAX_BATCH_READS)
   return requests.map((element, at) => {

@@ -9,7 +9,7 @@ import {
   invalidPart,
   memberNotAString,
 } from '../errors.js'
-import { parseJsonBytes } from '../protocol/json-body.js'
+import { BATCH_LIMITS, type ContentLimits, parseJsonBytes, READ_LIMITS } from '../protocol/json-body.js'
 import { isJsonContentType } from '../protocol/media-types.js'
 import { decodePercent, queryParameter } from '../protocol/query.js'
 import type { OperationRequest } from './operation.js'
@@ -53,7 +53,7 @@ export interface TableItemBody {
 }
 
 export function parseTableItemBody(body: Buffer): TableItemBody {
-  const members = parseJsonBody(body, 'TableItemRequest')
+  const members = parseJsonBody(body, 'TableItemRequest', READ_LIMITS)
   return {
     keyType: stringMember(members, 'key_type', 'TableItemRequest'),
     valueType: stringMember(members, 'value_type', 'TableItemRequest'),
@@ -62,7 +62,7 @@ export function parseTableItemBody(body: Buffer): TableItemBody {
 }
 
 export function parseRawTableItemBody(body: Buffer): { key: Uint8Array } {
-  return { key: parseHexMember(parseJsonBody(body, 'RawTableItemRequest'), 'key', 'RawTableItemRequest') }
+  return { key: parseHexMember(parseJsonBody(body, 'RawTableItemRequest', READ_LIMITS), 'key', 'RawTableItemRequest') }
 }
 
 export function parseHexMember(members: JsonObject, name: string, type: string): Uint8Array {
@@ -87,11 +87,24 @@ export function parseTypeMember(request: OperationRequest, member: string, text:
   }
 }
 
+export function parseBatchBody(body: Buffer): JsonObject {
+  return parseJsonBody(body, 'BatchRequest', BATCH_LIMITS)
+}
+
 /** The members of a body that is a JSON object. An empty body counts as `null`. */
-export function parseJsonBody(body: Buffer, type: string): JsonObject {
-  const value = body.length === 0 ? null : parsePart('request payload', () => parseJsonBytes(body))
+function parseJsonBody(body: Buffer, type: string, limits: ContentLimits): JsonObject {
+  const value = body.length === 0 ? null : parseContent(body, limits)
   if (isJsonObject(value)) return value
   throw bodyNotAnObject(type, jsonValueToText(value))
+}
+
+function parseContent(body: Buffer, limits: ContentLimits): JsonValue {
+  try {
+    return parseJsonBytes(body, limits)
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_json')) throw invalidPart('request payload', error.message)
+    throw error
+  }
 }
 
 export function stringMember(members: JsonObject, name: string, type: string): string {
