@@ -27,9 +27,9 @@ function onTerminal(...words: string[]): string {
 }
 
 describe('prune', () => {
-  it('leaves a window of whole blocks', () => {
+  it('leaves a window of whole blocks', async () => {
     fill('store', 100, '--retain', '35')
-    expect(bed.info('store')).toMatchObject({
+    expect(await bed.info('store')).toMatchObject({
       ledger_version: '99',
       oldest_ledger_version: '70',
       oldest_block_height: '7',
@@ -39,7 +39,7 @@ describe('prune', () => {
       status: 0,
       stdout: expect.stringContaining('the oldest version is 90'),
     })
-    expect(bed.info('store')).toMatchObject({ oldest_ledger_version: '90' })
+    expect(await bed.info('store')).toMatchObject({ oldest_ledger_version: '90' })
   })
 })
 
