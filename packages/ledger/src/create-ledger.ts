@@ -14,6 +14,7 @@ import { listResources } from './resources/list-resources.js'
 import { readResource } from './resources/read-resource.js'
 import type { Resource } from './resources/resource.js'
 import { readRawTableItem, readTableItem, type TableItem, type TableItemRequest } from './tables/table-item.js'
+import { versionAtTime } from './times/version-at-time.js'
 import { TypeResolver } from './types/type-resolver.js'
 
 /** Bytes of heap, each. */
@@ -46,6 +47,7 @@ export function createLedger(state: StateReader): Ledger {
       if (last?.view !== view) last = new PinnedState(state, view, readers)
       return last
     },
+    versionAtTime: (timestampUsec, nowUsec) => versionAtTime(state, timestampUsec, nowUsec),
   }
 }
 

@@ -66,4 +66,11 @@ export interface Ledger {
    * @throws `no_ledger`, `version_not_found`, `version_pruned`; the last also from reads, once the pruner has passed
    */
   at(version?: bigint): LedgerState
+  /**
+   * The last version of the newest block at or before a time, in microseconds since 1970; of a time after the newest
+   * block, but not after now, the latest version.
+   * @throws `no_ledger`; `version_pruned` before the oldest block; `version_not_found` after `nowUsec`, by default the
+   * time of the system
+   */
+  versionAtTime(timestampUsec: bigint, nowUsec?: bigint): bigint
 }
