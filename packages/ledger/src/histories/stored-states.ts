@@ -1,0 +1,75 @@
+import type { Revision, StateReader } from '@ledger-state/core'
+
+/** What keys hold from a version on, until the next state. */
+export interface StoredState {
+  readonly version: bigint
+  /** One for each key, in the order of the keys; null where a key is not there. */
+  readonly values: readonly (Uint8Array | null)[]
+}
+
+// Below the oldest version of the window only the newest revision of each key is known. Together they are one state: that
+// of the newest of them, which stands until the oldest version at least.
+
+/**
+ * The states of keys at or below version `last`, the newest first. A state stands for each version that wrote one of the
+ * keys. Costs what is taken from it.
+ */
+export function* statesNewestFirst(
+  reader: StateReader,
+  keys: readonly Uint8Array[],
+  last: bigint,
+  oldestVersion: bigint,
+): Generator<StoredState> {
+  const streams = keys.map((key) => iterate(reader.history(key, { last, order: 'newestFirst' })))
+  const heads = streams.map(take)
+  while (heads.some((head) => head !== undefined)) {
+    const version = heads.reduce((newest, head) => (head && head.version > newest ? head.version : newest), 0n)
+    yield { version, values: heads.map((head) => head?.value ?? null) }
+    if (version <= oldestVersion) return
+    for (const [at, stream] of streams.entries()) if (heads[at]?.version === version) heads[at] = take(stream)
+  }
+}
+
+/**
+ * The states of keys from version `first` to `last`, the oldest first, and before them the one that stands at the
+ * beginning, if any of the keys was written until then.
+ */
+export function* statesOldestFirst(
+  reader: StateReader,
+  keys: readonly Uint8Array[],
+  first: bigint,
+  last: bigint,
+  oldestVersion: bigint,
+): Generator<StoredState> {
+  const before = first > oldestVersion ? first - 1n : oldestVersion
+  const opening = keys.map((key) => take(iterate(reader.history(key, { last: before, order: 'newestFirst' }))))
+  const values = opening.map((revision) => revision?.value ?? null)
+  const written = opening.flatMap((revision) => (revision ? [revision.version] : []))
+  if (written.length > 0) yield { version: written.reduce((a, b) => (a > b ? a : b)), values: [...values] }
+
+  const streams = keys.map((key) => iterate(reader.history(key, { first: before + 1n, last, order: 'oldestFirst' })))
+  const heads = streams.map(take)
+  for (;;) {
+    const version = heads.reduce<bigint | undefined>(
+      (oldest, head) => (head && (oldest === undefined || head.version < oldest) ? head.version : oldest),
+      undefined,
+    )
+    if (version === undefined) return
+    for (const [at, stream] of streams.entries()) {
+      const head = heads[at]
+      if (head?.version !== version) continue
+      values[at] = head.value
+      heads[at] = take(stream)
+    }
+    yield { version, values: [...values] }
+  }
+}
+
+function iterate<T>(items: Iterable<T>): Iterator<T> {
+  return items[Symbol.iterator]()
+}
+
+function take(stream: Iterator<Revision>): Revision | undefined {
+  const { done, value } = stream.next()
+  return done ? undefined : value
+}
