@@ -102,7 +102,9 @@ describe('broken requests', () => {
       async () => left.test(await node.metrics()),
       () => 'three requests to be counted as 499',
     )
-    expect(await node.metrics()).not.toMatch(/^ledger_state_http_request_duration_seconds_count\{.*raw_item.*status="5/m)
+    expect(await node.metrics()).not.toMatch(
+      /^ledger_state_http_request_duration_seconds_count\{.*raw_item.*status="5/m,
+    )
     expect(node.output).not.toContain('"level":50')
   })
 })
