@@ -49,7 +49,7 @@ describe('readWriteSet', () => {
     expect(read(everyKind(new ByteWriter().u8(0)).toBytes())).toEqual(EXPECTED)
   })
 
-  it('reads the extensions of variant 1, and passes over the keys that only became hot', () => {
+  it('reads the extensions of variant 1, and skips the keys that only became hot', () => {
     const writer = everyKind(new ByteWriter().u8(1))
     writer.uleb128(1).u8(2).byteString(Uint8Array.of(1))
     writer.uleb128(1).u8(0).uleb128(1).u8(3).bytes(NATIVE).u8(0).byteString(Uint8Array.of(8))
