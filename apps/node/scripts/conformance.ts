@@ -34,7 +34,12 @@ const RUNS: readonly Run[] = [
   { title: 'fixture, header word aptos', ...FIXTURE, ...AS_APTOS },
   { title: 'JSON off', ...FIXTURE, serveOptions: ['--no-json'], kitOptions: ['--switch', 'json_output_enabled=false'] },
   { title: 'BCS off', ...FIXTURE, serveOptions: ['--no-bcs'], kitOptions: ['--switch', 'bcs_output_enabled=false'] },
-  { title: 'empty store', requests: FIXTURE.requests, kitOptions: ['--switch', 'empty_store'] },
+  {
+    title: 'empty store',
+    requests: FIXTURE.requests,
+    serveOptions: ['--create'],
+    kitOptions: ['--switch', 'empty_store'],
+  },
 ]
 
 const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))

@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path'
 import { isLedgerStateError, LedgerStateError } from '@ledger-state/core'
 
 /** What the program itself refuses; every other code comes from the packages. */
@@ -57,12 +58,11 @@ export function cannotListen(address: string, setting: string, cause: NodeJS.Err
   return new LedgerStateError('cannot_listen', `cannot listen on ${address}: ${why}`, {}, { cause })
 }
 
-/** `folder`: the one that the file is to stand in. */
-export function cannotExport(file: string, folder: string, cause: NodeJS.ErrnoException): ProgramError {
+export function cannotExport(file: string, cause: NodeJS.ErrnoException): ProgramError {
+  const folder = dirname(resolve(file))
   const reasons: Readonly<Record<string, string>> = {
     ENOENT: `there is no folder ${folder}`,
     ENOTDIR: `${folder} is no folder`,
-    EISDIR: 'it is a folder',
     EACCES: `this process may not write into ${folder}`,
     EROFS: `this process may not write into ${folder}`,
     ENOSPC: 'the disk is full',
@@ -71,6 +71,10 @@ export function cannotExport(file: string, folder: string, cause: NodeJS.ErrnoEx
   }
   const why = reasons[cause.code ?? ''] ?? cause.message
   return new LedgerStateError('export_failed', `${file} cannot be written: ${why}`, {}, { cause })
+}
+
+export function isFolder(file: string): ProgramError {
+  return new LedgerStateError('export_failed', `${file} cannot be written: it is a folder`)
 }
 
 /** A command that a signal cut short. The exit status is that of a process that the signal ended. */

@@ -2,40 +2,16 @@
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { isLedgerStateError } from '@ledger-state/core'
-import { checkCommand } from './commands/check.js'
-import { configCommand } from './commands/config.js'
-import { exportCommand } from './commands/export.js'
-import { getBalanceCommand, getRawItemCommand, getTableItemCommand } from './commands/get.js'
-import { infoCommand } from './commands/info.js'
-import { ingestCommand } from './commands/ingest.js'
-import { pruneCommand } from './commands/prune.js'
-import { serveCommand } from './commands/serve.js'
-import { snapshotCommand } from './commands/snapshot.js'
-import { startCommand } from './commands/start.js'
+import { findCommand, loadAllCommands } from './commands/all-commands.js'
 import type { Command } from './config/command.js'
 import { parseCommandInput } from './config/command-line.js'
 import { helpText } from './config/help-text.js'
 import { usageError } from './errors.js'
 import { table } from './terminal/table.js'
 
-const COMMANDS: readonly Command[] = [
-  startCommand,
-  ingestCommand,
-  serveCommand,
-  infoCommand,
-  getTableItemCommand,
-  getRawItemCommand,
-  getBalanceCommand,
-  pruneCommand,
-  checkCommand,
-  snapshotCommand,
-  exportCommand,
-  configCommand,
-]
-
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
-/** As a shell tells of a process that a signal ended. */
+/** A shell adds the number of the signal that ended a process. */
 const EXIT_SIGNAL = 128
 
 const HELP_WORDS = ['--help', '-h', 'help']
@@ -44,28 +20,18 @@ const VERSION_WORDS = ['--version', '-V']
 async function main(words: readonly string[]): Promise<void> {
   const [first, ...others] = words
   const asksForHelp = HELP_WORDS.includes(first!)
-  const { command, rest } = findCommand(asksForHelp ? others : words)
-  if (command) {
-    const input = asksForHelp ? 'help' : parseCommandInput(command, rest)
-    if (input === 'help') process.stdout.write(helpText(command))
-    else await command.run(input)
+  const found = await findCommand(asksForHelp ? others : words)
+  if (found) {
+    const input = asksForHelp ? 'help' : parseCommandInput(found.command, found.rest)
+    if (input === 'help') process.stdout.write(helpText(found.command))
+    else await found.command.run(input)
   } else if (VERSION_WORDS.includes(first!)) {
     process.stdout.write(`ledger-state ${programVersion()}\n`)
   } else if (first === undefined || words.some((word) => HELP_WORDS.includes(word))) {
-    process.stdout.write(overview(first))
+    process.stdout.write(overview(await loadAllCommands(), asksForHelp ? others[0] : first))
   } else {
     throw usageError(`unknown command ${JSON.stringify(words.slice(0, 2).join(' '))}; see ledger-state --help`)
   }
-}
-
-/** Commands are named by one word or two. */
-function findCommand(words: readonly string[]): { command?: Command | undefined; rest: readonly string[] } {
-  for (const length of [2, 1]) {
-    const name = words.slice(0, length).join(' ')
-    const command = COMMANDS.find((candidate) => candidate.name === name)
-    if (command) return { command, rest: words.slice(length) }
-  }
-  return { rest: words }
 }
 
 function programVersion(): string {
@@ -73,10 +39,10 @@ function programVersion(): string {
   return `${manifest.version} (Node ${process.version})`
 }
 
-/** All commands, or those that begin with a word. */
-function overview(word: string | undefined): string {
-  const ofWord = COMMANDS.filter(({ name }) => name.startsWith(`${word} `))
-  const rows = (ofWord.length > 0 ? ofWord : COMMANDS).map(({ name, arguments: names, summary }) => [
+/** All commands, or those whose name begins with a word. */
+function overview(commands: readonly Command[], word: string | undefined): string {
+  const ofWord = commands.filter(({ name }) => name.startsWith(`${word} `))
+  const rows = (ofWord.length > 0 ? ofWord : commands).map(({ name, arguments: names, summary }) => [
     [name, ...names.map((one) => one.name)].join(' '),
     summary,
   ])

@@ -3,6 +3,7 @@ export { MAX_TYPE_NESTING, MAX_TYPE_TEXT_LENGTH, parseStructTag, parseTypeTag } 
 export {
   accountKeyPrefix,
   decodeStateKey,
+  encodeStateKey,
   moduleKey,
   readStateKey,
   resourceGroupKey,

@@ -62,6 +62,24 @@ export function tableKeyPrefix(handle: Uint8Array): Uint8Array {
   return new ByteWriter().u8(TABLE_ITEM).bytes(handle).toBytes()
 }
 
+/** The stored form of a key: `decodeStateKey` backwards. */
+export function encodeStateKey(key: StateKey): Uint8Array {
+  switch (key.kind) {
+    case 'module':
+      return moduleKey(key.address, key.name)
+    case 'resource':
+      return resourceKey(key.address, key.tag)
+    case 'resourceGroup':
+      return resourceGroupKey(key.address, key.tag)
+    case 'tableItem':
+      return tableItemKey(key.handle, key.key)
+    case 'nativePosition':
+      return withKind(NATIVE_POSITION, key.position)
+    case 'raw':
+      return withKind(RAW, key.bytes)
+  }
+}
+
 function accessPathKey(address: Uint8Array, path: Uint8Array): Uint8Array {
   return new ByteWriter().u8(ACCESS_PATH).bytes(address).byteString(path).toBytes()
 }
@@ -73,7 +91,7 @@ function structPath(kind: number, tag: StructTag): Uint8Array {
 }
 
 /**
- * Reads a stored key back. Byte strings in the result are copies.
+ * What a stored key names. Byte strings in the result are copies.
  * @throws `invalid_bcs` where the bytes are no state key
  */
 export function decodeStateKey(key: Uint8Array): StateKey {
@@ -103,7 +121,8 @@ function decodePath(address: Uint8Array, path: ByteReader): StateKey {
   const kind = path.readU8()
   switch (kind) {
     case PATH_MODULE: {
-      path.readBytes(ADDRESS_LENGTH)
+      const home = path.readBytes(ADDRESS_LENGTH)
+      if (Buffer.compare(home, address) !== 0) throw path.fault('the path of a module names another address', 1)
       const name = readName(path)
       path.expectEnd()
       return { kind: 'module', address, name }
@@ -140,7 +159,7 @@ export function readStateKey(reader: ByteReader): Uint8Array {
       return withKind(RAW, reader.readByteString())
     case BCS_NATIVE_POSITION: {
       const position = reader.readBytes(NATIVE_POSITION_LENGTH)
-      if (position[0] !== 0) throw reader.fault(`unknown variant ${position[0]} of native position`, start + 1)
+      if (position[0] !== 0) throw reader.fault(`unknown variant ${position[0]} of a native position`, start + 1)
       return withKind(NATIVE_POSITION, position)
     }
     default:

@@ -1,6 +1,5 @@
-import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { statSync } from 'node:fs'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip, createZstdCompress } from 'node:zlib'
@@ -10,7 +9,7 @@ import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/stat
 import type { Command } from '../config/command.js'
 import { option, textOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { cannotExport, emptyStore, fromAboveTo, stoppedBy, usageError } from '../errors.js'
+import { cannotExport, emptyStore, fromAboveTo, isFolder, stoppedBy, usageError } from '../errors.js'
 import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.js'
 import { listenForStop } from '../terminal/stop-signal.js'
@@ -61,16 +60,28 @@ export const exportCommand: Command = {
 /** The file has its name only once it is whole; nothing is left of one that failed, or that the signal stopped. */
 async function writeWhole(path: string, lines: Iterable<string>, signal: AbortSignal): Promise<void> {
   const unfinished = path + UNFINISHED
+  const file = await openForWriting(path, unfinished)
   try {
-    await writeLines(createWriteStream(unfinished), path, lines, signal)
-    if (!signal.aborted) await rename(unfinished, path)
+    await writeLines(file.createWriteStream(), path, lines, signal)
+    await rename(unfinished, path)
   } catch (error) {
-    const { syscall } = error as NodeJS.ErrnoException
-    if (syscall !== undefined) throw cannotExport(path, dirname(resolve(path)), error as NodeJS.ErrnoException)
-    if (!signal.aborted) throw error
-  } finally {
     await rm(unfinished, { force: true })
+    if (isSystemError(error)) throw cannotExport(path, error)
+    if (!signal.aborted) throw error
   }
+}
+
+async function openForWriting(path: string, unfinished: string): Promise<FileHandle> {
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw isFolder(path)
+    return await open(unfinished, 'w')
+  } catch (error) {
+    throw isSystemError(error) ? cannotExport(path, error) : error
+  }
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error
 }
 
 async function writeLines(file: Writable, name: string, lines: Iterable<string>, signal: AbortSignal): Promise<void> {

@@ -16,8 +16,8 @@ import {
   expectJsonContentType,
   parseAddressMember,
   parseAssetMember,
+  parseBatchBody,
   parseHexMember,
-  parseJsonBody,
   parseLedgerVersion,
   parseTypeMember,
   stringMember,
@@ -111,7 +111,7 @@ async function readBatch(
 }
 
 function parseElements(body: Buffer): JsonObject[] {
-  const requests = parseJsonBody(body, 'BatchRequest').get('requests')
+  const requests = parseBatchBody(body).get('requests')
   if (!Array.isArray(requests)) throw batchNotAnArray()
   if (requests.length > MAX_BATCH_READS) throw batchTooLong(requests.length, MAX_BATCH_READS)
   return requests.map((element, at) => {
@@ -148,7 +148,7 @@ function readTableItemElement(request: OperationRequest, state: LedgerState, ele
   return `"value":${state.readTableItem({ handle, keyType, valueType, key: element.get('key') ?? null }).toJson()}`
 }
 
-function readBalanceElement(_request: OperationRequest, state: LedgerState, element: JsonObject): string {
+function readBalanceElement(request: OperationRequest, state: LedgerState, element: JsonObject): string {
   const owner = parseAddressMember(element, 'address', 'BalanceElement')
-  return `"value":${state.readBalance(owner, parseAssetMember(element, 'asset_type', 'BalanceElement'))}`
+  return `"value":${state.readBalance(owner, parseAssetMember(request, element, 'asset_type', 'BalanceElement'))}`
 }

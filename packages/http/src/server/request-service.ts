@@ -15,7 +15,7 @@ import { createHealthOperation } from '../operations/health.js'
 import { getLedgerInfo } from '../operations/ledger-info.js'
 import { getRawTableItem } from '../operations/raw-table-item.js'
 import { getTableItem } from '../operations/table-item.js'
-import { MAX_CONTENT_BYTES } from '../protocol/json-body.js'
+import { BATCH_LIMITS } from '../protocol/json-body.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import { type Answered, createAnswerWriter } from './answer-writer.js'
 import { createChainHeaders } from './chain-headers.js'
@@ -25,7 +25,6 @@ import { type LoadLimits, LoadShedder } from './load-shedder.js'
 import { createBodyReader } from './read-body.js'
 import { createRouter } from './router.js'
 import { TurnQueue } from './turn-queue.js'
-import { TypeTagCache } from './type-tag-cache.js'
 import { createUnpack } from './unpack.js'
 import { type UploadLimits, Uploads } from './uploads.js'
 
@@ -98,7 +97,7 @@ export function createRequestService(
   const load = new LoadShedder({ maxRequestsInFlight, maxEventLoopDelayMs })
   const uploads = new Uploads({ maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) })
   const turns = new TurnQueue()
-  const context: ExchangeContext = { ledger, output, typeTags: new TypeTagCache(), turns }
+  const context: ExchangeContext = { ledger, output, turns }
   const connections = new WeakMap<Socket, { last: Exchange }>()
 
   const answers = createAnswerWriter({
@@ -125,8 +124,9 @@ export function createRequestService(
   const readBody = createBodyReader({
     bodyLimitBytes,
     uploads,
-    decompress: createUnpack(Math.min(bodyLimitBytes, MAX_CONTENT_BYTES), CONCURRENT_DECOMPRESSIONS),
+    decompress: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
     onBody(exchange) {
+      if (!isAdmitted(exchange)) return
       if (exchange.body.length <= SMALL_BODY_BYTES) answer(exchange)
       else turns.run(() => answer(exchange))
     },
@@ -161,24 +161,23 @@ export function createRequestService(
       return
     }
     if (exchange.route.method === 'POST') readBody(exchange)
-    else answer(exchange)
+    else if (isAdmitted(exchange)) answer(exchange)
+  }
+
+  function isAdmitted(exchange: Exchange): boolean {
+    const route = exchange.route!
+    const refusal = route.answersUnderLoad ? undefined : load.admit(exchange.response, route.method === 'POST')
+    if (refusal) answers.sendError(exchange, refusal)
+    return refusal === undefined
   }
 
   function answer(exchange: Exchange): void {
-    if (exchange.isAnswered) return
-    const { response } = exchange
-    const route = exchange.route!
-    if (response.destroyed) {
+    if (exchange.response.destroyed) {
       answers.sendError(exchange, clientLeft())
       return
     }
-    const refusal = route.answersUnderLoad ? undefined : load.admit(response, route.method === 'POST')
-    if (refusal) {
-      answers.sendError(exchange, refusal)
-      return
-    }
     try {
-      const found = route.handle(exchange)
+      const found = exchange.route!.handle(exchange)
       if (!(found instanceof Promise)) answers.send(exchange, found)
       else found.then((late) => answers.send(exchange, late)).catch((error) => answers.sendError(exchange, error))
     } catch (error) {

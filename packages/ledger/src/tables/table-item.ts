@@ -4,8 +4,8 @@ import type { LedgerStateError, StateView } from '@ledger-state/core'
 import { type TypeTag, tableItemKey, typeTagToText } from '@ledger-state/type-tag'
 import {
   keyDoesNotFit,
-  quote,
-  quoteBytes,
+  quoteKey,
+  quoteKeyBytes,
   tableItemNotFound,
   valueTypeMismatch,
   valueTypeUnresolved,
@@ -38,7 +38,7 @@ export function readTableItem(view: StateView, types: TypeResolver, request: Tab
     () => types.resolve(keyType, view).jsonToBytes(key),
   )
   const bytes = view.get(tableItemKey(handle, keyBytes))
-  if (!bytes) throw tableItemNotFound(handle, quote(jsonValueToText(key)), view.version)
+  if (!bytes) throw tableItemNotFound(handle, quoteKey(jsonValueToText(key)), view.version)
   const decode = <T>(read: (codec: Codec) => T): T => {
     const codec = blaming(
       (why) => valueTypeUnresolved(typeTagToText(valueType), why),
@@ -60,7 +60,7 @@ export function readTableItem(view: StateView, types: TypeResolver, request: Tab
 export function readRawTableItem(view: StateView, handle: Uint8Array, key: Uint8Array): Uint8Array {
   const bytes = view.get(tableItemKey(handle, key))
   if (bytes) return bytes
-  throw tableItemNotFound(handle, quoteBytes(key), view.version)
+  throw tableItemNotFound(handle, quoteKeyBytes(key), view.version)
 }
 
 /** Faults of types and values are the caller's, who named them: `blame` says of what. */
