@@ -242,7 +242,7 @@ export function withdrawnVersions(url: string, last: bigint, version: bigint): F
 }
 
 export function otherVersion(found: bigint): FeedError {
-  return new LedgerStateError('source_failed', `version ${found} stands in its place`)
+  return new LedgerStateError('source_failed', `version ${found} found in its place`)
 }
 
 export function otherChain(url: string, found: string, expected: number): FeedError {
