@@ -1,18 +1,49 @@
 import type { LedgerInfo } from '@ledger-state/core'
-import type { TypeTag } from '@ledger-state/type-tag'
+import type { StructTag, TypeTag } from '@ledger-state/type-tag'
+import type { Account } from './accounts/account.js'
+import type { Listing, ListOptions } from './accounts/listing.js'
 import type { Asset } from './balances/asset.js'
+import type { LedgerBlock } from './blocks/read-block.js'
+import type { AccountModule } from './modules/account-module.js'
+import type { Resource } from './resources/resource.js'
 import type { TableItem, TableItemRequest } from './tables/table-item.js'
 
-/** The reads at one version. All of them, and `ledger`, speak of the same state of the ledger. */
+/**
+ * The reads at one version. All of them, and `ledger`, speak of the same state of the ledger. Addresses and handles are 32
+ * bytes. Every read throws `version_pruned` once the pruner has passed the version.
+ */
 export interface LedgerState {
   readonly version: bigint
   readonly ledger: LedgerInfo
-  /** @throws `invalid_value` where the key does not fit its type or that cannot be resolved; `table_item_not_found` */
+  /**
+   * Resolves the types of the key and, for JSON, of the value, each within the budget of `layoutOf`.
+   * @throws `invalid_value` where the key does not fit its type or that cannot be resolved; `table_item_not_found`
+   */
   readTableItem(request: TableItemRequest): TableItem
-  /** @throws `table_item_not_found` */
+  /** `key` is BCS. @throws `table_item_not_found` */
   readRawTableItem(handle: Uint8Array, key: Uint8Array): Uint8Array
   /** @throws `invalid_bcs`, `balance_overflow` */
   readBalance(owner: Uint8Array, asset: Asset): bigint
+  /** @throws `account_not_found` */
+  readAccount(address: Uint8Array): Account
+  /**
+   * The resources of an account, in the order of their state keys' bytes. A group is replaced by its members.
+   * @throws (the iteration) `stored_data_invalid` where a group cannot be read
+   */
+  listResources(address: Uint8Array, options?: ListOptions): Listing<Resource>
+  /**
+   * A resource, or a member of a group where its module says that it is one.
+   * @throws `resource_not_found`; `stored_data_invalid` where the group cannot be read
+   */
+  readResource(address: Uint8Array, tag: StructTag): Resource
+  /** The modules of an account, in the order of their state keys' bytes: shorter names first. */
+  listModules(address: Uint8Array, options?: ListOptions): Listing<AccountModule>
+  /** @throws `account_module_not_found` */
+  readModule(address: Uint8Array, name: string): AccountModule
+  /** A block of `ledger`, whatever version is read. @throws `block_not_found`, `block_pruned` */
+  blockByHeight(height: bigint): LedgerBlock
+  /** The block of `ledger` that a version belongs to. @throws `version_not_found`, `version_pruned` */
+  blockByVersion(version: bigint): LedgerBlock
 }
 
 export interface Ledger {

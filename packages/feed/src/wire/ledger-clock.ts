@@ -28,7 +28,7 @@ export interface LedgerClockState {
   timestampUsec?: bigint | undefined
 }
 
-/** Block height, epoch and time of each version, from what versions write. See docs/ledger-formats.md, "Transactions". */
+/** Block height, epoch and time of each version, from what versions write. See docs/ledger-formats.md, "Blocks, epochs and time". */
 export class LedgerClock {
   readonly state: LedgerClockState
 

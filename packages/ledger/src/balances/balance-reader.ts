@@ -1,4 +1,3 @@
-import type { Buffer } from 'node:buffer'
 import type { StateView } from '@ledger-state/core'
 import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError, U64_MAX } from '@ledger-state/core'
 import {
@@ -10,6 +9,7 @@ import {
   writeStructTag,
 } from '@ledger-state/type-tag'
 import { balanceOverflow, storedResourceInvalid } from '../errors.js'
+import { type GroupMember, readGroupMembers } from '../groups/resource-group.js'
 import type { Asset } from './asset.js'
 import { type NumberedAsset, PrimaryStoreAddresses, pairedMetadataAddress } from './derived-address.js'
 
@@ -96,21 +96,21 @@ function leadingU64(bytes: Uint8Array): bigint {
 
 function readPrimaryStore(view: StateView, stateKey: Uint8Array): bigint {
   const group = view.peek(stateKey)
-  const members = group && readGroupMembers(group, FUNGIBLE_STORE, CONCURRENT_BALANCE)
-  const store = members?.get(FUNGIBLE_STORE)
+  const members = group && readKnownMembers(group)
+  const store = members?.find(({ name }) => name === FUNGIBLE_STORE)
   if (!store) return 0n
   const address = stateKey.subarray(STATE_KEY_ADDRESS_AT, STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH)
   // metadata address, balance u64, frozen bool
-  const balance = readStored('FungibleStore', address, store, (reader) => {
+  const balance = readStored('FungibleStore', address, store.bytes, (reader) => {
     reader.skip(ADDRESS_LENGTH)
     const value = reader.readU64()
     reader.readBool()
     return value
   })
-  const concurrent = members?.get(CONCURRENT_BALANCE)
+  const concurrent = members?.find(({ name }) => name === CONCURRENT_BALANCE)
   if (balance !== 0n || !concurrent) return balance
   // value u64, max_value u64
-  return readStored('ConcurrentFungibleBalance', address, concurrent, (reader) => {
+  return readStored('ConcurrentFungibleBalance', address, concurrent.bytes, (reader) => {
     const value = reader.readU64()
     reader.readU64()
     return value
@@ -138,21 +138,10 @@ function startsWith(bytes: Uint8Array, at: number, expected: Uint8Array): boolea
   return true
 }
 
-/** Members of a resource group (BCS map of struct tag to bytes); undefined where it does not decode, as if absent. */
-function readGroupMembers(group: Uint8Array, ...wanted: string[]): Map<string, Uint8Array> | undefined {
-  const members = new Map<string, Uint8Array>()
-  const reader = new ByteReader(group)
+/** Undefined where the group does not decode: such a group counts as absent. */
+function readKnownMembers(group: Uint8Array): readonly GroupMember<string | undefined>[] | undefined {
   try {
-    let previous: Buffer | undefined
-    for (let count = reader.readLength(); count > 0; count--) {
-      const start = reader.offset
-      const name = readMemberName(reader, group)
-      previous = reader.expectAscending(previous, start)
-      const value = reader.readByteString()
-      if (name !== undefined && wanted.includes(name)) members.set(name, value)
-    }
-    reader.expectEnd()
-    return members
+    return readGroupMembers(group, (reader) => readMemberName(reader, group))
   } catch (error) {
     if (isLedgerStateError(error, 'invalid_bcs')) return undefined
     throw error
