@@ -1,9 +1,12 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { on, once } from 'node:events'
 import { cpSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import type { VersionWrites, Write } from '@ledger-state/core'
+import { eventually } from '@ledger-state/testing/eventually'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { STORE_FILE } from './lmdb/lmdb-store.js'
@@ -289,6 +292,54 @@ describe('openStateEngine', () => {
 })
 
 describe('openStateEngineReader', () => {
+  it('leaves room for a writer in its process, which may come, go and come again', async () => {
+    await openStateEngine({ path }).close()
+    const reader = openStateEngineReader({ path })
+    for (let version = 0; version < 3; version++) {
+      const engine = openStateEngine({ path })
+      await engine.commit([record(version, [[bytes('k'), bytes(`v${version}`)]], version)], CHAIN)
+      await eventually(
+        () => reader.ledger?.latestVersion === BigInt(version),
+        () => `the reader to see version ${version}`,
+      )
+      await engine.close()
+      expect(Buffer.from(reader.at().get(bytes('k'))!).toString()).toBe(`v${version}`)
+    }
+    await reader.close()
+    expect((await openAndCheck()).problems).toEqual([])
+  })
+
+  it('leaves room for a writer while a worker thread reads', async () => {
+    await openStateEngine({ path }).close()
+    const read = `
+      import { parentPort } from 'node:worker_threads'
+      import { openStateEngineReader } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)}
+      const reader = openStateEngineReader({ path: ${JSON.stringify(path)} })
+      reader.onCommit(({ latestVersion }) => parentPort.postMessage(latestVersion))
+      parentPort.on('message', async () => { await reader.close(); parentPort.close() })
+      parentPort.postMessage('open')`
+    const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(read)}`), {
+      execArgv: [...SOURCE_OPTIONS],
+    })
+    const messages = on(worker, 'message')
+    expect((await messages.next()).value).toEqual(['open'])
+    const engine = openStateEngine({ path })
+    await engine.commit([record(0, [[bytes('k'), bytes('v')]], 0)], CHAIN)
+    expect((await messages.next()).value).toEqual([0n])
+    worker.postMessage('close')
+    await once(worker, 'exit')
+    await engine.commit([record(1, [], 1)], CHAIN)
+    await engine.close()
+    expect((await openAndCheck()).problems).toEqual([])
+  })
+
+  async function openAndCheck() {
+    const engine = openStateEngine({ path })
+    const report = await engine.check()
+    await engine.close()
+    return report
+  }
+
   it('says that there is no store, and cannot write', async () => {
     expect(() => openStateEngineReader({ path })).toThrow(expect.objectContaining({ code: 'store_missing' }))
     await openStateEngine({ path }).close()
@@ -313,7 +364,6 @@ describe('openStateEngineReader', () => {
         await new Promise((resolve) => setTimeout(resolve, 1))
       }
       await reader.close()`
-    const { spawn } = await import('node:child_process')
     const child = spawn(process.execPath, [...SOURCE_OPTIONS, '--input-type=module', '-e', watch])
     let output = ''
     child.stdout.on('data', (chunk) => {

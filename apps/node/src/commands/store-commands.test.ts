@@ -132,10 +132,10 @@ describe.skipIf(!canBecomeNobody)('a folder without permission', () => {
     const asOther = (...words: string[]) => bed.runWith({ prefix: asNobody() }, ...words)
     for (const words of [['info'], ['check'], ['serve', '--create'], ['prune', '--retain', '5']]) {
       const { status, stderr } = asOther(...words, '--data-dir', bed.at('store'))
-      expect([status, stderr]).toEqual([1, expect.stringMatching(/store cannot be read by this process: EACCES/)])
+      expect([status, stderr]).toEqual([1, expect.stringMatching(/this process cannot read \S+store: EACCES/)])
     }
     const exported = bed.runWith({ prefix: asNobody() }, 'export', bed.at('x'), '--data-dir', bed.at('store'))
-    expect(exported.stderr).toMatch(/cannot be read by this process/)
+    expect(exported.stderr).toMatch(/this process cannot read/)
     chmodSync(bed.at('store'), 0o755)
     expect(asOther('info', '--data-dir', bed.at('store')).status).toBe(0)
     expect(asOther('export', bed.at('x'), '--data-dir', bed.at('store')).stderr).toContain(

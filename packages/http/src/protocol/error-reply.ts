@@ -9,6 +9,11 @@ type WireCode =
   | 'version_not_found'
   | 'version_pruned'
   | 'table_item_not_found'
+  | 'account_not_found'
+  | 'resource_not_found'
+  | 'module_not_found'
+  | 'block_not_found'
+  | 'block_pruned'
   | 'invalid_input'
   | 'web_framework_error'
   | 'api_disabled'
@@ -55,9 +60,14 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   route_not_found: { status: 404, wireCode: 'web_framework_error' },
   version_not_found: { status: 404, wireCode: 'version_not_found' },
   table_item_not_found: { status: 404, wireCode: 'table_item_not_found' },
+  account_not_found: { status: 404, wireCode: 'account_not_found' },
+  resource_not_found: { status: 404, wireCode: 'resource_not_found' },
+  account_module_not_found: { status: 404, wireCode: 'module_not_found' },
+  block_not_found: { status: 404, wireCode: 'block_not_found' },
   method_not_allowed: { status: 405, wireCode: 'web_framework_error' },
   request_timeout: { status: 408, wireCode: 'web_framework_error' },
   version_pruned: { status: 410, wireCode: 'version_pruned' },
+  block_pruned: { status: 410, wireCode: 'block_pruned' },
   body_too_large: { status: 413, wireCode: 'web_framework_error' },
   content_type_missing: { status: 415, wireCode: 'web_framework_error' },
   content_type_unsupported: { status: 415, wireCode: 'web_framework_error' },
@@ -66,6 +76,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   // No answer goes out under this status: it tells the ends that clients made from those that we made.
   client_left: { status: 499, wireCode: 'web_framework_error' },
   invalid_bcs: storedDataFault,
+  stored_data_invalid: storedDataFault,
   invalid_module: storedDataFault,
   balance_overflow: storedDataFault,
   chain_id_too_large: OURS,

@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isLedgerStateError, isSameBlock } from '@ledger-state/core'
-import type { Transaction } from 'lmdb'
 import {
   numberedKeyId,
   numberedKeyPart,
@@ -19,7 +18,7 @@ import { decodeRetired, ENTRY_HEADER_LENGTH } from '../databases/superseded-log.
 import { DIRECTORY, readChunk, readDirectory } from '../databases/version-index.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
-import type { Table } from '../lmdb/table.js'
+import type { ReadTransaction, Table } from '../lmdb/table.js'
 
 export interface CheckOptions {
   /** Told now and then how many records were looked at. */
@@ -53,7 +52,7 @@ export async function checkStore(store: LmdbStore, { onProgress = () => {} }: Ch
 
 class StoreCheck {
   readonly #store: LmdbStore
-  readonly #options: { readonly transaction: Transaction }
+  readonly #options: { readonly transaction: ReadTransaction }
   readonly #onProgress: (records: number) => void
   readonly #problems: string[] = []
   /** Keys by id: what the log and the index may name. */
@@ -70,7 +69,7 @@ class StoreCheck {
   #payloadBytes = 0
   #records = 0
 
-  constructor(store: LmdbStore, transaction: Transaction, onProgress: (records: number) => void) {
+  constructor(store: LmdbStore, transaction: ReadTransaction, onProgress: (records: number) => void) {
     this.#store = store
     this.#options = { transaction }
     this.#onProgress = onProgress
