@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { LedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError, LedgerStateError } from '@ledger-state/core'
 
 /** What the program itself refuses; every other code comes from the packages. */
 export type ProgramErrorCode =
@@ -27,6 +27,13 @@ export function missingOption(
 
 export function fromAboveTo(from: bigint, to: bigint): ProgramError {
   return usageError(`--from ${from} is above --to ${to}`)
+}
+
+/** An error whose field `option` names an option of a package that would help, with the switch that sets it. */
+export function withSwitch(error: unknown): unknown {
+  if (!isLedgerStateError(error) || typeof error.fields.option !== 'string') return error
+  const name = error.fields.option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  return new LedgerStateError(error.code, `${error.message} with --${name}`, error.fields, { cause: error })
 }
 
 export function emptyStore(dataDir: string): ProgramError {

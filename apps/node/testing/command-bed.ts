@@ -1,8 +1,13 @@
 // A folder in which a test runs commands of the program; all is gone when the test ends.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { bytesToHex } from '@ledger-state/core'
+import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
+import { storeFacts } from '../src/commands/info.ts'
 import { PROGRAM, RunningProgram, type RunOptions, runProgram } from './program.ts'
 
 /** Metrics and probes have tests of their own; here several nodes run at once. */
@@ -53,18 +58,38 @@ export class CommandBed {
     return this.run('ingest', source, '--data-dir', this.at(store), ...options)
   }
 
-  info(store: string): Record<string, unknown> {
-    return JSON.parse(this.run('info', '--data-dir', this.at(store), '--json').stdout)
+  /** What `info --json` prints, read in this process. */
+  async info(store: string): Promise<ReturnType<typeof storeFacts>> {
+    return await this.#reading(store, storeFacts)
   }
 
-  /** Everything that a store answers, of which its own check says that it is sound. */
-  digest(store: string): string {
-    const check = this.run('check', '--data-dir', this.at(store))
-    if (!/^sound/.test(check.stdout)) throw new Error(`${store}: ${check.stdout}${check.stderr}`)
-    rmSync(this.at('digest.ndjson'), { force: true })
-    const { status, stderr } = this.run('export', this.at('digest.ndjson'), '--data-dir', this.at(store))
-    if (status !== 0) throw new Error(`${store}: ${stderr}`)
-    return readFileSync(this.at('digest.ndjson'), 'utf8')
+  /** Everything that a store answers. @throws where it is not sound */
+  async digest(store: string): Promise<string> {
+    return await this.#reading(store, async (engine) => {
+      const { problems } = await engine.check()
+      if (problems.length > 0) throw new Error(`${store}: ${problems.join('\n')}`)
+      const { oldestVersion, latestVersion } = engine.ledger!
+      const hash = createHash('sha256').update(
+        inspect([engine.ledger, engine.base!.complete, engine.blockAt(oldestVersion)]),
+      )
+      for (const { key, value, version } of engine.at(oldestVersion).scan(new Uint8Array(0))) {
+        hash.update(`${bytesToHex(key)}=${bytesToHex(value)}@${version}\n`)
+      }
+      for (const { version, block, writes } of engine.versions(oldestVersion + 1n, latestVersion)) {
+        hash.update(inspect([version, block]))
+        for (const [key, value] of writes) hash.update(`${bytesToHex(key)}=${value && bytesToHex(value)}\n`)
+      }
+      return hash.digest('hex')
+    })
+  }
+
+  async #reading<T>(store: string, read: (engine: LmdbEngineReader) => T | Promise<T>): Promise<T> {
+    const engine = openStateEngineReader({ path: this.at(store) })
+    try {
+      return await read(engine)
+    } finally {
+      await engine.close()
+    }
   }
 
   async close(): Promise<void> {

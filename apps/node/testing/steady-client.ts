@@ -12,9 +12,9 @@ export interface ClientTally {
   readonly errors: Map<string, number>
   /** Of right answers. */
   readonly milliseconds: number[]
-  /** Newest version told of in any answer. */
+  /** Newest version named in any answer. */
   latest: number
-  /** Answers that told of an older newest version than one before them, from the same address. */
+  /** Answers that named an older latest version than an answer before them. */
   wentBack: number
 }
 

@@ -4,8 +4,10 @@ import { createHash } from 'node:crypto'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ByteWriter } from '@ledger-state/core'
+import { writeModule } from '@ledger-state/move-module'
+import { HOSTILE_MODULES } from '@ledger-state/testing/hostile-types'
 import type { Random } from '@ledger-state/testing/random'
-import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
+import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
 
 export const STEADY_CHAIN_ID = 77
 export const BLOCK_VERSIONS = 5
@@ -116,6 +118,7 @@ const writesOf = (version: number): [bcsKey: Uint8Array, value: Uint8Array | und
   if (version === 0) {
     writes.push([framework('chain_id', 'ChainId'), Uint8Array.of(STEADY_CHAIN_ID)])
     writes.push([framework('reconfiguration', 'Configuration'), Buffer.concat([u64(1), u64(0)])])
+    for (const module of HOSTILE_MODULES) writes.push([moduleKey(FRAMEWORK, module.name), writeModule(module)])
   }
   if (startsBlock(version)) {
     writes.push([framework('block', 'BlockResource'), Buffer.concat([u64(heightAt(version)), u64(0), u64(0)])])

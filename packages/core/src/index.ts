@@ -10,7 +10,7 @@ export { ByteWriter } from './bcs-cursor/byte-writer.js'
 export { type ErrorFields, isLedgerStateError, LedgerStateError } from './error.js'
 export { noLedger, type ParseErrorCode, type StateErrorCode, versionNotFound, versionPruned } from './errors.js'
 export { bytesToHex, bytesToHexDigits, hexDigitValue, hexToBytes } from './hex.js'
-export type { BlockInfo, VersionWrites, Write } from './ledger-record.js'
+export { type BlockInfo, isSameBlock, type VersionWrites, type Write } from './ledger-record.js'
 export { clip, quote } from './quote.js'
 export { SizedCache } from './sized-cache.js'
 export type {

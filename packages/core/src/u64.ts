@@ -15,7 +15,9 @@ export function parseU64(text: string): bigint {
     const digit = text.charCodeAt(at) - 0x30
     if (digit < 0 || digit > 9) throw invalidU64(text, 'invalid digit found in string')
   }
-  const significant = text.slice(start).replace(/^0+(?=.)/, '')
+  let significantAt = start
+  while (text.charCodeAt(significantAt) === 0x30 && significantAt < text.length - 1) significantAt++
+  const significant = text.slice(significantAt)
   // BigInt() of a long text costs more than linear time.
   const value = significant.length > 20 ? U64_MAX + 1n : BigInt(significant)
   if (value > U64_MAX) throw invalidU64(text, 'number too large to fit in u64')

@@ -13,7 +13,7 @@ export type {
   VersionWrites,
   Write,
 } from '@ledger-state/core'
-export type { Durability } from './lmdb/lmdb-store.js'
+export type { Durability } from './lmdb/durability.js'
 export { isSmallBesideMemory } from './lmdb/read-ahead.js'
 export type { CheckOptions, CheckReport } from './maintain/check-store.js'
 export type { StoreStats } from './maintain/store-stats.js'
@@ -25,7 +25,9 @@ export {
   type StateEngineOptions,
   type WriterOptions,
 } from './open-state-engine.js'
-export { createMemoryEngine } from './port/memory-engine.js'
+export type { StoreErrorCode } from './port/errors.js'
+export { importState } from './port/import-state.js'
+export { createMemoryEngine, createMemoryStore, type MemoryStore } from './port/memory-engine.js'
 export type {
   CommitOptions,
   EngineView,
@@ -38,4 +40,3 @@ export type {
   StateWriter,
 } from './port/ports.js'
 export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './port/validate-batch.js'
-export { importState } from './write/import-state.js'

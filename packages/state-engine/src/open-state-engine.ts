@@ -2,12 +2,11 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Block, HistoryOptions, LedgerInfo, Revision, StoreBase, VersionWrites } from '@ledger-state/core'
-import { LedgerStateError } from '@ledger-state/core'
 import { RecordBuilder } from './bytes/record.js'
 import { decodeLedgerRecord } from './databases/ledger-record.js'
 import { getMark } from './databases/mark.js'
+import { DURABILITIES, type Durability } from './lmdb/durability.js'
 import {
-  type Durability,
   expectStore,
   LEDGER_KEY,
   type LmdbStore,
@@ -20,6 +19,8 @@ import { acquireWriterLock } from './lmdb/writer-lock.js'
 import { type CheckOptions, type CheckReport, checkStore } from './maintain/check-store.js'
 import { type StoreStats, storeStats } from './maintain/store-stats.js'
 import { takeSnapshot } from './maintain/take-snapshot.js'
+import { createCommitWatch } from './port/commit-watch.js'
+import { storeClosed, storeReadOnly } from './port/errors.js'
 import type {
   CommitOptions,
   EngineView,
@@ -30,27 +31,30 @@ import type {
   StateImport,
   StateWriter,
 } from './port/ports.js'
-import { validateImport } from './port/validate-batch.js'
-import { createCommitWatch } from './read/commit-watch.js'
+import { expectCount, expectObject, expectOneOf, expectString } from './port/validate-arguments.js'
+import { PRUNE_STEP_ENTRIES } from './port/window.js'
 import { StoreReads } from './read/store-reads.js'
 import { applyBatch } from './write/apply-batch.js'
 import { atFailurePoint } from './write/failure-points.js'
 import { beginImport } from './write/import-state.js'
-import { pruneStep, raiseOldest, STEP_RECORDS } from './write/prune-store.js'
+import { pruneStep, raiseOldest } from './write/prune-store.js'
+
+/** How often a reader looks for commits of other processes while somebody listens. */
+const COMMIT_POLL_MS = 20
 
 export interface StateEngineOptions {
-  /** Folder of the store; the writer makes it where it is missing. */
+  /** Folder of the store; a writer creates it if it is missing. */
   readonly path: string
   /**
-   * Holds every record that is read against its checksum: what a disk has damaged is then `store_corrupt`, and never an
-   * answer. Costs 0.6 to 1 µs a look-up, about a quarter. False by default; `check` looks at all of them.
+   * Compares every record that is read with its checksum: damage by a disk is then `store_corrupt`, never an answer.
+   * Costs 0.6 to 1 µs a look-up, about a quarter. False by default; `check` compares all records.
    */
   readonly verifyReads?: boolean
   /**
-   * Whether the system reads more of the file than was asked for, as much as it is set to. That pays for whoever reads all
-   * in order, as `snapshot` does (of 11 GB in 12 s instead of 207), and while the store fits into memory; a larger one
-   * answers and takes in many times more slowly. By default a reader lets it while the file is smaller, on opening, than a
-   * quarter of the memory, and a writer never. Within a process, the first to open a store decides.
+   * Whether the system reads ahead in the file, as far as it is configured to. That pays for a reader of everything in
+   * order, as `snapshot` is (11 GB in 12 s instead of 207), and while the store fits into memory; with a larger store
+   * look-ups and commits become many times slower. By default a reader reads ahead if the file, on opening, is smaller
+   * than a quarter of the memory; a writer never does. Within a process the first to open a store decides.
    */
   readonly readAhead?: boolean
 }
@@ -58,50 +62,46 @@ export interface StateEngineOptions {
 export interface WriterOptions extends StateEngineOptions {
   /** What `commit` and `prune` wait for; `full` by default. */
   readonly durability?: Durability
-  /** Whether to make a store where there is none; true by default. */
+  /** Whether to create a store where there is none; true by default. */
   readonly create?: boolean
 }
 
-/** A store open for reading, in this or another process than its writer. */
+/** A store open for reading, in the process of its writer or in another. */
 export interface LmdbEngineReader extends StateEngineReader {
   readonly stats: StoreStats
-  /**
-   * Calls back after commits and prunes, whoever makes them: with the newest state only where several come at once.
-   * Answers with a function that ends it.
-   */
-  onCommit(listener: (ledger: LedgerInfo) => void): () => void
-  /** Proves the invariants of the layout, one by one, at one state of the store. */
+  /** Verifies the invariants of the layout, one by one, in one state of the store. */
   check(options?: CheckOptions): Promise<CheckReport>
   /**
-   * Copies the store as it is now into an empty folder, while it is read and written. Compacted, the copy has no free
+   * Copies the current state of the store into an empty folder, while it is read and written. A compact copy has no free
    * pages and takes longer.
-   * @throws `store_not_empty` where the folder holds a store already; `store_full`
+   * @throws `store_not_empty` if the folder holds a store already; `store_full`
    */
   snapshot(path: string, options?: { readonly compact?: boolean }): Promise<void>
   /**
-   * @throws `store_missing` once the data file was removed, or another stands in its place (`fate` in its fields says
-   *   `removed` or `replaced`): reads go on from the one that was opened, commits and prunes refuse, for nobody would see
-   *   them.
+   * @throws `store_missing` once the data file was removed or replaced (`fate` in the fields of the error). Reads still
+   *   use the file that was opened; commits and prunes refuse, because nobody would see them.
    */
   expectInPlace(): void
-  close(): Promise<void>
 }
 
 /** A store open for its one writer. */
 export interface StateEngine extends LmdbEngineReader, StateWriter {
-  /** Resolves when everything committed so far is on disk: for the durabilities below `full`. */
+  /** Resolves when all commits so far are on disk; needed only with a durability below `full`. */
   flush(): Promise<void>
 }
 
 /**
  * Opens a store for its one writer and creates it where there is none.
- * @throws `store_locked` while another writer has it; `store_missing` where it is not to be created; `store_read_only`
- *   where the folder cannot be written to; `store_format`, `store_corrupt`, `store_failed`
+ * @throws `store_locked` while another writer has it open; `store_missing` if there is none and `create` is false;
+ *   `store_read_only` if the folder cannot be written to; `store_format`, `store_corrupt`, `store_failed`,
+ *   `invalid_argument`
  */
-export function openStateEngine({ create = true, ...options }: WriterOptions): StateEngine {
-  const { path } = options
+export function openStateEngine(options: WriterOptions): StateEngine {
+  validateOptions(options)
+  const { path, create = true, durability = 'full' } = options
+  expectOneOf('the durability', durability, DURABILITIES)
   if (!create) expectStore(path)
-  // The lock comes first: what is made or repaired on opening has one maker, too.
+  // The lock comes first, so that only one opener creates or repairs the store.
   withStoreErrors(path, () => mkdirSync(path, { recursive: true }))
   const releaseLock = withStoreErrors(path, () => acquireWriterLock(join(path, LOCK_FILE)))
   try {
@@ -114,12 +114,17 @@ export function openStateEngine({ create = true, ...options }: WriterOptions): S
 }
 
 /**
- * Opens a store for reading, from any number of processes. What the writer commits is seen within
- * milliseconds.
- * @throws `store_missing`; `store_format`, `store_corrupt`, `store_failed`
+ * Opens a store for reading, from any number of processes. A reader sees within milliseconds what the writer commits.
+ * @throws `store_missing`; `store_format`, `store_corrupt`, `store_failed`, `invalid_argument`
  */
 export function openStateEngineReader(options: StateEngineOptions): LmdbEngineReader {
+  validateOptions(options)
   return new LmdbEngine(openLmdbStore({ ...options, readOnly: true }), undefined)
+}
+
+function validateOptions(options: StateEngineOptions): void {
+  expectObject('the options of the store', options)
+  expectString('the path of the store', options.path)
 }
 
 class LmdbEngine implements StateEngine {
@@ -127,7 +132,7 @@ class LmdbEngine implements StateEngine {
   readonly #releaseLock: (() => void) | undefined
   readonly #reads: StoreReads
   readonly #builder = new RecordBuilder()
-  readonly #watch = createCommitWatch(() => this.ledger)
+  readonly #watch = createCommitWatch(() => this.ledger, COMMIT_POLL_MS)
   #closed = false
 
   constructor(store: LmdbStore, releaseLock: (() => void) | undefined) {
@@ -191,13 +196,16 @@ class LmdbEngine implements StateEngine {
     this.#watch.notice()
   }
 
-  async prune(retainVersions: bigint, { maxEntries }: PruneOptions = {}): Promise<PruneResult> {
+  async prune(retainVersions: bigint, options: PruneOptions = {}): Promise<PruneResult> {
     this.#expectWritable()
+    expectObject('the options of the prune', options)
+    const { maxEntries = Number.POSITIVE_INFINITY } = options
+    expectCount('maxEntries', maxEntries, 1)
     this.#transaction(() => raiseOldest(this.#store, this.#builder, retainVersions))
     this.#watch.notice()
     const { oldestVersion } = this.ledger!
     let droppedEntries = 0
-    for (let stepsLeft = Math.ceil((maxEntries ?? Number.POSITIVE_INFINITY) / STEP_RECORDS); ; ) {
+    for (let stepsLeft = Math.ceil(maxEntries / PRUNE_STEP_ENTRIES); ; ) {
       this.#expectWritable()
       const step = this.#transaction(() => pruneStep(this.#store, this.#builder))
       atFailurePoint('prune: step done')
@@ -208,10 +216,10 @@ class LmdbEngine implements StateEngine {
   }
 
   async beginImport(version: bigint, options: ImportOptions = {}): Promise<StateImport> {
-    validateImport(version, undefined)
     return beginImport(this.#store, this.#builder, version, options, (work) => {
       this.#expectWritable()
       this.#transaction(work)
+      this.#watch.notice()
     })
   }
 
@@ -229,6 +237,7 @@ class LmdbEngine implements StateEngine {
 
   async snapshot(path: string, { compact = false }: { readonly compact?: boolean } = {}): Promise<void> {
     this.#expectOpen()
+    expectString('the path of the snapshot', path)
     await takeSnapshot(this.#store, path, compact)
   }
 
@@ -247,21 +256,22 @@ class LmdbEngine implements StateEngine {
   }
 
   #transaction<T>(work: () => T): T {
+    const { path, root, durability } = this.#store
     this.#store.expectInPlace()
     try {
-      return withStoreErrors(this.#store.path, () => runTransaction(this.#store.root, work))
+      return withStoreErrors(path, () => runTransaction(root, durability, work))
     } finally {
-      // What was committed here is seen here at once.
+      // A commit is visible at once to reads of this engine.
       this.#reads.forgetSnapshot()
     }
   }
 
   #expectOpen(): void {
-    if (this.#closed) throw new LedgerStateError('store_closed', 'the store is closed')
+    if (this.#closed) throw storeClosed()
   }
 
   #expectWritable(): void {
     this.#expectOpen()
-    if (!this.#releaseLock) throw new LedgerStateError('store_read_only', 'the store is open for reading only')
+    if (!this.#releaseLock) throw storeReadOnly()
   }
 }

@@ -19,7 +19,7 @@ export interface HostileClient {
 export interface HostileTally {
   /** Requests sent, or connections opened. */
   sent: number
-  /** How they ended: by status, or by the code of a connection error. */
+  /** How many ended how: by status or by the code of a connection error; of a crowd, how many were sent by attack. */
   readonly ends: Map<string, number>
 }
 
@@ -60,7 +60,9 @@ export const HOSTILE_ATTACKS = {
   }),
   'items of distinct types of 7 KB': sendingRequests(4, (random) => () => post(ITEM_PATH, `{${typedItem(random)}}`)),
   '31,000 commas in Accept': sendingRequests(3, () => {
-    const request = Buffer.from(`GET /v1 HTTP/1.1\r\nhost: h\r\naccept: ${','.repeat(ACCEPT_COMMAS)}\r\n\r\n`)
+    // A reader that looks for quotes after each comma takes quadratic time.
+    const accept = `${','.repeat(ACCEPT_COMMAS)}""`
+    const request = Buffer.from(`GET /v1 HTTP/1.1\r\nhost: h\r\naccept: ${accept}\r\n\r\n`)
     return () => request
   }),
   '2,001 connections that send a byte now and then': holdingConnections(
@@ -98,6 +100,46 @@ export function startHostileClient(attack: HostileAttack, options: HostileOption
       await ended
     },
   }
+}
+
+/** Attacks of different kinds, which the crowd combines: memory, time of one turn, connections. */
+const CROWD: readonly (readonly HostileAttack[])[] = [
+  ['items of distinct types of 7 KB', 'batches of 1,000 distinct types'],
+  ['a key of 8 MiB, vector<vector<u8>>', '700,000 members in a key', '31,000 commas in Accept'],
+  ['2,001 connections that send a byte now and then', '150 unfinished uploads of 8 MiB'],
+]
+const LEAST_ATTACK_MS = 2_000
+const MOST_ATTACK_MS = 8_000
+const MOST_PAUSE_MS = 2_000
+
+/** One attack of each kind at a time, chosen at random, for seconds each. The tally counts by attack. */
+export function startHostileCrowd(options: HostileOptions): HostileClient {
+  const tally: HostileTally = { sent: 0, ends: new Map() }
+  const stop = new AbortController()
+  const random = createRandom(options.seed)
+  const running = CROWD.map(async (kind) => {
+    while (!stop.signal.aborted) {
+      const attack = random.pick(kind)
+      const client = startHostileClient(attack, { ...options, seed: 1 + random.below(2 ** 30) })
+      await rest(LEAST_ATTACK_MS + random.below(MOST_ATTACK_MS - LEAST_ATTACK_MS), stop.signal)
+      await client.stop()
+      tally.sent += client.tally.sent
+      tally.ends.set(attack, (tally.ends.get(attack) ?? 0) + client.tally.sent)
+      await rest(random.below(MOST_PAUSE_MS), stop.signal)
+    }
+  })
+  return {
+    tally,
+    async stop() {
+      stop.abort()
+      await Promise.all(running)
+    },
+  }
+}
+
+/** Resolves early when it is told to stop. */
+async function rest(milliseconds: number, stop: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { signal: stop }).catch(() => {})
 }
 
 function typedItem(random: Random): string {

@@ -1,11 +1,11 @@
 import { Agent, get } from 'node:http'
 
-/** Milliseconds, from when each request was due. */
+/** Milliseconds, from the moment when each request was due. */
 export interface SteadyLatencies {
   readonly p50: number
   readonly p99: number
   readonly most: number
-  /** Requests that got no answer, or one that was not 200. Their time counts up to the failure. */
+  /** Requests without an answer, or with one that is not 200. They count as if they had taken the whole timeout. */
   readonly failed: number
   readonly requests: number
 }
@@ -29,7 +29,7 @@ export async function sendSteadily({ port, path, perSecond, milliseconds }: Stea
   const ask = (due: number): Promise<void> =>
     new Promise((resolve) => {
       const settle = (isRight: boolean): void => {
-        latencies.push(performance.now() - due)
+        latencies.push(isRight ? performance.now() - due : TIMEOUT_MS)
         if (!isRight) failed++
         resolve()
       }

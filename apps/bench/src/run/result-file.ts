@@ -20,8 +20,10 @@ export interface BenchResult {
   readonly measures: readonly Measure[]
 }
 
+type Outcome = Pick<BenchRun, 'scale' | 'notes' | 'measures'>
+
 /** Notes time and machine when a run begins; the function that it returns makes the result when the run is over. */
-export function startResult(command: string): (run: BenchRun, suites: readonly string[]) => BenchResult {
+export function startResult(command: string): (run: Outcome, suites: readonly string[]) => BenchResult {
   const startedAt = new Date().toISOString()
   const machine = describeMachine()
   return ({ scale, notes, measures }, suites) => ({

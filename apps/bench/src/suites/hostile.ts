@@ -1,8 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { HOSTILE_ATTACK_NAMES, type HostileAttack } from '@ledger-state/testing/hostile-clients'
+import { type HostileReport, startHostileProcess } from '@ledger-state/testing/hostile-process'
 import { hasProcessUsage, peakMemoryBytes } from '../http/process-usage.ts'
 import { accountHex, writeServedStore } from '../http/served-store.ts'
 import { type Server, startNode } from '../http/servers.ts'
@@ -10,7 +8,6 @@ import { type SteadyLatencies, sendSteadily } from '../http/steady-requests.ts'
 import type { BenchRun } from '../run/bench-run.ts'
 import type { Suite } from '../run/suite.ts'
 
-const CLIENT = fileURLToPath(new URL('../http/hostile-client.ts', import.meta.url))
 const REQUESTS_PER_SECOND = 100
 const SMALL_READ = `/v1/accounts/${accountHex(7)}/balance/0x1::aptos_coin::AptosCoin`
 /** No client may delay the small reads of another by more than this (p99). */
@@ -43,8 +40,7 @@ export const hostileSuite: Suite = {
     await writeServedStore(folder)
     const idle = await measureBeside(run, folder, undefined)
     for (const attack of HOSTILE_ATTACK_NAMES) {
-      const { p99 } = await measureBeside(run, folder, attack)
-      const delayMs = p99 - idle.p99
+      const delayMs = (await measureBeside(run, folder, attack)).p99 - idle.p99
       if (delayMs > AIM_MS)
         run.note(`${attack}: the p99 grows by ${Math.round(delayMs)} ms; the aim is ${AIM_MS} ms at most`)
     }
@@ -63,11 +59,12 @@ async function measureBeside(
   try {
     // Until the code of a small read is compiled.
     await sendSteadily(steadyRequests(node, run.byScale({ tiny: 200, small: 2_000, medium: 2_000, large: 2_000 })))
-    const hostile = attack && (await startHostile(attack, node.port, run.seed))
+    const hostile =
+      attack && (await startHostileProcess({ attack, host: '127.0.0.1', port: node.port, seed: run.seed }))
     await sleep(hostile ? run.byScale({ tiny: 200, small: 2_000, medium: 2_000, large: 2_000 }) : 0)
-    const milliseconds = run.byScale({ tiny: 500, small: 10_000, medium: 20_000, large: 60_000 })
+    const milliseconds = run.byScale({ tiny: 500, small: 5_000, medium: 20_000, large: 60_000 })
     const latencies = await sendSteadily(steadyRequests(node, milliseconds))
-    if (hostile) run.note(`${subject}: ${await stopHostile(hostile)}`)
+    if (hostile) run.note(`${subject}: ${endsToText(await hostile.stop())}`)
     record(run, subject, attack === undefined, latencies, peakMemoryBytes(node.pid))
     return latencies
   } finally {
@@ -94,17 +91,7 @@ function record(run: BenchRun, subject: string, isIdle: boolean, latencies: Stea
   run.record({ ...common, metric: 'peak memory of the reader', unit: 'MiB', rounds: peakBytes / 2 ** 20 })
 }
 
-async function startHostile(attack: HostileAttack, port: number, seed: number): Promise<ChildProcess> {
-  const child = fork(CLIENT, [attack, String(port), String(seed)])
-  await once(child, 'spawn')
-  return child
-}
-
-/** What became of its requests. */
-async function stopHostile(child: ChildProcess): Promise<string> {
-  const reported = once(child, 'message')
-  child.send('stop')
-  const [{ sent, ends }] = (await reported) as [{ sent: number; ends: Record<string, number> }]
+function endsToText({ sent, ends }: HostileReport): string {
   const counts = Object.entries(ends).map(([end, count]) => `${count} × ${end}`)
   return `${sent} sent, ended by: ${counts.join(', ') || 'nothing'}`
 }

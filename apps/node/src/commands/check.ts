@@ -8,7 +8,7 @@ const REPORT_INTERVAL_RECORDS = 1_000_000
 
 export const checkCommand: Command = {
   name: 'check',
-  summary: 'Proves that a store is sound, also while it is written and served. It may grow meanwhile.',
+  summary: 'Proves that a store is sound, also while it is written and served; the file may grow meanwhile.',
   arguments: [],
   options: [settings.dataDir],
   required: [settings.dataDir],

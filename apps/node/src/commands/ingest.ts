@@ -21,7 +21,7 @@ SIGTERM stops ends at the end of a block, with exit status 130 or 143; with --fo
     {
       name: 'SOURCE',
       description:
-        'genesis.blob, ledger feed (.ndjson, .gz, .zst), backup folder, state snapshot folder, or URL of a node (…/v1)',
+        'genesis blob, ledger feed (.ndjson, .gz, .zst), backup folder, state snapshot folder, or URL of a node (…/v1)',
     },
   ],
   options: [settings.dataDir, ...ingestSettings, fromOption, toOption, followOption, dryRunOption],

@@ -6,7 +6,7 @@ import { formatCount } from '../terminal/amounts.js'
 
 export const pruneCommand: Command = {
   name: 'prune',
-  summary: 'Forgets what no version of a window can see. Nothing brings it back.',
+  summary: 'Drops what no version of a window can see, for good.',
   arguments: [],
   options: [settings.dataDir, settings.retain],
   required: [settings.dataDir, settings.retain],
@@ -14,7 +14,7 @@ export const pruneCommand: Command = {
   async run(input) {
     const retain = input.required(settings.retain)
     const path = input.required(settings.dataDir)
-    // A mistyped folder is not to become an empty store.
+    // The writer would make an empty store of a mistyped folder.
     await openStateEngineReader({ path }).close()
     const engine = openStateEngine({ path, verifyReads: true })
     try {

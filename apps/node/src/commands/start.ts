@@ -33,7 +33,7 @@ export const startCommand: Command = {
     const from = input.get(settings.from)
     const dataDir = input.get(settings.dataDir) ?? join('data', from === undefined ? 'demo' : basename(from))
     const isDemo = from === undefined
-    // The demonstration shows the window, too: versions before it answer 410.
+    // The demonstration also shows pruning: versions before the window answer 410.
     const defaultRetain = isDemo ? DEMO_WINDOW : undefined
     const node = nodeSettings(input, dataDir, defaultRetain)
     const retain = told.retain ?? defaultRetain

@@ -27,9 +27,9 @@ function onTerminal(...words: string[]): string {
 }
 
 describe('prune', () => {
-  it('leaves a window of whole blocks', () => {
+  it('leaves a window of whole blocks', async () => {
     fill('store', 100, '--retain', '35')
-    expect(bed.info('store')).toMatchObject({
+    expect(await bed.info('store')).toMatchObject({
       ledger_version: '99',
       oldest_ledger_version: '70',
       oldest_block_height: '7',
@@ -39,7 +39,7 @@ describe('prune', () => {
       status: 0,
       stdout: expect.stringContaining('the oldest version is 90'),
     })
-    expect(bed.info('store')).toMatchObject({ oldest_ledger_version: '90' })
+    expect(await bed.info('store')).toMatchObject({ oldest_ledger_version: '90' })
   })
 })
 
@@ -132,10 +132,10 @@ describe.skipIf(!canBecomeNobody)('a folder without permission', () => {
     const asOther = (...words: string[]) => bed.runWith({ prefix: asNobody() }, ...words)
     for (const words of [['info'], ['check'], ['serve', '--create'], ['prune', '--retain', '5']]) {
       const { status, stderr } = asOther(...words, '--data-dir', bed.at('store'))
-      expect([status, stderr]).toEqual([1, expect.stringMatching(/store cannot be read by this process: EACCES/)])
+      expect([status, stderr]).toEqual([1, expect.stringMatching(/this process cannot read \S+store: EACCES/)])
     }
     const exported = bed.runWith({ prefix: asNobody() }, 'export', bed.at('x'), '--data-dir', bed.at('store'))
-    expect(exported.stderr).toMatch(/cannot be read by this process/)
+    expect(exported.stderr).toMatch(/this process cannot read/)
     chmodSync(bed.at('store'), 0o755)
     expect(asOther('info', '--data-dir', bed.at('store')).status).toBe(0)
     expect(asOther('export', bed.at('x'), '--data-dir', bed.at('store')).stderr).toContain(

@@ -102,7 +102,7 @@ function joinValues(options: readonly Option<unknown>[], words: readonly string[
   return joined
 }
 
-/** The first option whose value is missing: the words end, or go on with another option. */
+/** The first option whose value is missing: nothing follows it, or another option does. */
 function lackingValue(options: readonly Option<unknown>[], words: readonly string[]): Option<unknown> | undefined {
   const at = words.findIndex((word, index) => {
     const next = words[index + 1]

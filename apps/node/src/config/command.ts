@@ -10,26 +10,26 @@ export interface Command {
   readonly name: string
   /** A line. */
   readonly summary: string
-  /** What more its help says. */
+  /** Further lines of its help. */
   readonly details?: string
   readonly arguments: readonly ArgumentDefinition[]
   readonly options: readonly Option<unknown>[]
-  /** Those of `options` without which there is nothing to do. */
+  /** Those of `options` that have to be given. */
   readonly required?: readonly Option<unknown>[]
   readonly examples: readonly string[]
   run(input: CommandInput): Promise<void>
 }
 
-/** What a command was told: on the command line, else in the environment, else in the configuration file. */
+/** The values of a command's options: from the command line, else the environment, else the configuration file. */
 export interface CommandInput {
   argument(name: string): string
   get<T>(option: DefaultedOption<T>): T
   get<T>(option: Option<T>): T | undefined
-  /** One of the `required`. */
+  /** The value of one of the `required` options. */
   required<T>(option: Option<T>): T
-  /** The same words, with environment and file read anew. */
+  /** The same words, with the environment and the file read again. */
   reread(): CommandInput
-  /** All settings with what holds for them. */
+  /** The value of every setting. */
   effective(): Record<string, string | number | boolean>
 }
 

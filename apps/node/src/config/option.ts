@@ -1,15 +1,15 @@
 import { isLedgerStateError, parseU64 } from '@ledger-state/core'
 import { usageError } from '../errors.js'
 
-/** Something that a command is told by name. */
+/** A named input of a command. */
 export interface Option<T> {
   readonly name: string
   /** Name of the value in help texts; without one the option is a switch. */
   readonly value?: string | undefined
   readonly description: string
-  /** What holds where nothing is said. */
+  /** The text that holds where none is given. */
   readonly fallback?: string | undefined
-  /** @throws any error of ours, which is then told with the name of the option */
+  /** @throws any `LedgerStateError`; its message then follows the name of the option */
   parse(text: string): T
 }
 
@@ -34,7 +34,7 @@ export function defaultedOption<T>(
   return { name, value, description, fallback, parse }
 }
 
-/** On the command line `--NAME`, and `--no-NAME` for one that is on by itself. */
+/** On the command line `--NAME`; `--no-NAME` switches off one that is on by default. */
 export function switchOption(name: string, description: string, on = false): DefaultedOption<boolean> {
   return { name, description, fallback: String(on), parse: parseSwitch }
 }
@@ -56,7 +56,7 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   }
 }
 
-/** @throws `usage` naming where the text stands */
+/** @throws `usage`, with the place of the text before the message */
 export function parseAs<T>(place: string, text: string, parse: (text: string) => T): T {
   try {
     return parse(text)

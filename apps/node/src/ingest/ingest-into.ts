@@ -3,7 +3,7 @@ import { type IngestCounters, type IngestOptions, ingestSource, verifySource } f
 import { openStateEngine } from '@ledger-state/state-engine'
 import type { CommandInput } from '../config/command.js'
 import { settings } from '../config/settings.js'
-import { stoppedBy, usageError } from '../errors.js'
+import { stoppedBy, usageError, withSwitch } from '../errors.js'
 import { formatCount, formatDuration } from '../terminal/amounts.js'
 import type { Stop } from '../terminal/stop-signal.js'
 import { createIngestProgress } from './ingest-progress.js'
@@ -64,6 +64,8 @@ export async function ingestInto(
     } finally {
       await engine.close()
     }
+  } catch (error) {
+    throw withSwitch(error)
   } finally {
     await source.close()
   }

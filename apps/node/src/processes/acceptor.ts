@@ -3,22 +3,22 @@ import type { ListenAddress } from '../config/settings.js'
 import { cannotListen } from '../errors.js'
 import type { SupervisedProcess } from './supervised-process.js'
 
-/** Connections that come while no reader is up are kept this long. */
+/** How long a connection waits for a reader. */
 const PATIENCE_MS = 10_000
 const MOST_WAITING = 1_024
 
 export interface Acceptor {
   /** As a URL. */
   readonly address: string
-  /** A reader is up. */
+  /** To be called when a reader is up. */
   handOn(): void
-  /** No more connections are taken. */
+  /** Accepts no more connections. */
   close(): void
 }
 
 /**
- * Listens on one address and hands connections to readers in turn. The address is held here, so that it is served
- * through the end of every reader: who connects meanwhile waits for the next.
+ * Listens on one address and hands connections to readers in turn. The listener stays open when a reader ends: new
+ * connections then wait for another one.
  * @throws `cannot_listen` where the address cannot be listened on
  */
 export async function openAcceptor(
@@ -35,7 +35,7 @@ export async function openAcceptor(
     return false
   }
   const server = createServer({ pauseOnConnect: true }, (connection) => {
-    // One that the client gives up while it waits.
+    // A client may leave while its connection waits.
     connection.on('error', () => connection.destroy())
     if (handOut(connection)) return
     if (waiting.length >= MOST_WAITING) {

@@ -5,14 +5,14 @@ import { listenOn } from './acceptor.js'
 export interface AdminPages {
   /** In the text format of Prometheus. */
   metrics(): Promise<string>
-  /** Whether requests are answered now, and what of the node says so. */
+  /** Whether requests are answered now, with the facts that say so. */
   readiness(): { readonly ready: boolean; readonly details: object }
 }
 
 const REQUEST_TIMEOUT_MS = 10_000
 const MOST_CONNECTIONS = 100
 
-/** Metrics and probes for the operator, apart from what clients see. It tells of insides, and so is not for the public. */
+/** Serves metrics and probes to the operator, on an address of its own. They tell of the node's insides: not for the public. */
 export async function openAdminServer(listen: ListenAddress, pages: AdminPages): Promise<Server> {
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: REQUEST_TIMEOUT_MS },

@@ -18,16 +18,21 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { answersRightly, NodeBed, reaches, runProgram } from '../testing/node-bed.ts'
-import { eventually, kill, type NodeProcess } from '../testing/node-process.ts'
-import { startSteadyClient } from '../testing/steady-client.ts'
-import { startSteadyNode } from '../testing/steady-ledger.ts'
+import { eventually } from '@ledger-state/testing/eventually'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { asNobody, canBecomeNobody, NOBODY } from '../../testing/as-nobody.ts'
+import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
+import { kill, type NodeProcess } from '../../testing/node-process.ts'
+import { runProgram } from '../../testing/program.ts'
+import { startSteadyClient } from '../../testing/steady-client.ts'
+import { startSteadyNode } from '../../testing/steady-ledger.ts'
+import { testRandom } from '../../testing/test-random.ts'
 
 const KILLS = process.env.CI ? 100 : 12
-const isRoot = process.getuid?.() === 0
-const canMount = isRoot && tryMount()
-const NOBODY = 65_534
+const canMount = process.getuid?.() === 0 && tryMount()
+
+// Several waits follow each other in a test; each of them says what it waits for long before this.
+vi.setConfig({ testTimeout: 600_000 })
 
 let bed: NodeBed
 const mounts: string[] = []
@@ -42,6 +47,7 @@ afterEach(async () => {
 
 describe('kill -9', () => {
   it(`of the writer, of readers and of all, ${KILLS} times under load, loses and falsifies nothing`, async () => {
+    const random = testRandom()
     bed.source.latest = 2_000
     const options = bed.following('--retain', '3000', '--readers', '2')
     let node = await bed.start({ options })
@@ -55,9 +61,9 @@ describe('kill -9', () => {
       return await bed.start({ options, listen })
     }
     for (let round = 0; round < KILLS; round++) {
-      await sleep(Math.random() * 150)
+      await sleep(random.below(150))
       const durable = client.tally.latest
-      const victim = ['writer', 'writer', 'reader-0', 'reader-1', 'all'][Math.floor(Math.random() * 5)]!
+      const victim = random.pick(['writer', 'writer', 'reader-0', 'reader-1', 'all'])
       if (victim === 'all') node = await startAgain()
       else {
         const pid = await node.pidOf(victim)
@@ -71,8 +77,8 @@ describe('kill -9', () => {
     await answersRightly(client)
     await client.stop()
     expect(await node.stop()).toBe(0)
-    expect(runProgram('check', '--data-dir', bed.at('store')).stdout).toMatch(/^sound/)
-  }, 600_000)
+    expect(runProgram(['check', '--data-dir', bed.at('store')]).stdout).toMatch(/^sound/)
+  })
 
   it('of the supervisor ends its processes, so that nothing is in the way of the next', async () => {
     bed.source.latest = 500
@@ -92,7 +98,7 @@ describe('kill -9', () => {
 
 describe('a disk', () => {
   it.skipIf(!canMount)(
-    'that is full stops the writer, and space lets it go on; requests are answered throughout',
+    'that is full stops the writer until there is space; requests are answered throughout',
     async () => {
       mkdirSync(bed.at('small'))
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', bed.at('small')])
@@ -106,23 +112,22 @@ describe('a disk', () => {
       const durable = await node.version()
       expect(durable).toBeGreaterThan(0)
       // A copy does not fit; that is said, and nothing is left of it.
-      const copy = runProgram('snapshot', bed.at('small/copy'), '--data-dir', dataDir)
+      const copy = runProgram(['snapshot', bed.at('small/copy'), '--data-dir', dataDir])
       expect([copy.status, copy.stderr]).toEqual([1, expect.stringMatching(/disk .*full/)])
       expect(readdirSync(bed.at('small/copy'))).toEqual([])
       expect(await node.stop()).toBe(0)
       // Pruning needs pages, too, before it gives any back.
-      const pruned = runProgram('prune', '--data-dir', dataDir, '--retain', '100')
+      const pruned = runProgram(['prune', '--data-dir', dataDir, '--retain', '100'])
       if (pruned.status !== 0) expect(pruned.stderr).toMatch(/disk .*full/)
-      expect(runProgram('check', '--data-dir', dataDir).stdout).toMatch(/^sound/)
+      expect(runProgram(['check', '--data-dir', dataDir]).stdout).toMatch(/^sound/)
       node = await bed.start({ dataDir })
       await answersRightly(client)
       execFileSync('mount', ['-o', 'remount,size=200m', bed.at('small')])
       await reaches(node, bed.source.latest)
       await answersRightly(client)
       expect(await node.stop()).toBe(0)
-      expect(runProgram('check', '--data-dir', dataDir).stdout).toMatch(/^sound/)
+      expect(runProgram(['check', '--data-dir', dataDir]).stdout).toMatch(/^sound/)
     },
-    180_000,
   )
 
   it('that lets a file grow no further stops the writer until it does', async () => {
@@ -143,10 +148,11 @@ describe('a disk', () => {
     )
     await answersRightly(client)
     expect(await node.stop()).toBe(0)
-    expect(runProgram('check', '--data-dir', bed.at('store')).stdout).toMatch(/^sound/)
-  }, 180_000)
+    expect(runProgram(['check', '--data-dir', bed.at('store')]).stdout).toMatch(/^sound/)
+  })
 
   it('with damaged pages is found out by check, and what is found there is answered rightly', async () => {
+    const random = testRandom()
     bed.source.latest = 2_000
     const whole = await bed.start()
     await reaches(whole, 2_000)
@@ -158,11 +164,11 @@ describe('a disk', () => {
     for (let round = 0; round < rounds; round++) {
       execFileSync('cp', [file, bed.at('sound.mdb')])
       const descriptor = openSync(file, 'r+')
-      // Behind the two pages that say where all begins.
-      const offset = 2 * 4_096 + Math.floor(Math.random() * (size - 3 * 4_096))
+      // After the two pages that say where everything begins.
+      const offset = 2 * 4_096 + random.below(size - 3 * 4_096)
       writeSync(descriptor, Buffer.alloc(64, 0xa5), 0, 64, offset)
       closeSync(descriptor)
-      if (runProgram('check', '--data-dir', bed.at('store')).status !== 0) found++
+      if (runProgram(['check', '--data-dir', bed.at('store')]).status !== 0) found++
       const node = bed.launch({ options: [] })
       const isUp = await node.listening().then(
         () => true,
@@ -185,18 +191,18 @@ describe('a disk', () => {
     }
     // What falls on pages that hold nothing changes nothing.
     expect(found).toBeGreaterThan(rounds / 4)
-  }, 240_000)
+  })
 })
 
 describe('the data folder', () => {
-  it('that vanishes is served on and not written to, and goes on when it is back', async () => {
+  it('that vanishes is still served, not written to, and in use again when it is back', async () => {
     bed.source.latest = 1_000
     const node = await bed.start()
     await reaches(node, 1_000)
     const client = bed.startClient(() => node)
     renameSync(bed.at('store'), bed.at('elsewhere'))
     bed.source.latest = 1_500
-    await node.outputMatching(/state.mdb was removed while it was open.*what is there is served on/)
+    await node.outputMatching(/state.mdb was removed while it was open.*the removed file is still served/)
     await node.outputMatching(/"code":"store_missing"/)
     await answersRightly(client)
     expect(await node.version()).toBe(1_000)
@@ -204,13 +210,13 @@ describe('the data folder', () => {
     await reaches(node, 1_500)
     await answersRightly(client)
     expect(await node.stop()).toBe(0)
-  }, 120_000)
+  })
 
   it('that is exchanged for a copy is served from the copy', async () => {
     bed.source.latest = 300
     const node = await bed.start()
     await reaches(node, 300)
-    expect(runProgram('snapshot', bed.at('copy'), '--data-dir', bed.at('store')).status).toBe(0)
+    expect(runProgram(['snapshot', bed.at('copy'), '--data-dir', bed.at('store')]).status).toBe(0)
     const client = bed.startClient(() => node)
     renameSync(bed.at('store'), bed.at('old'))
     renameSync(bed.at('copy'), bed.at('store'))
@@ -219,37 +225,29 @@ describe('the data folder', () => {
     await reaches(node, 700)
     await answersRightly(client)
     await node.stop()
-    expect(runProgram('info', '--data-dir', bed.at('store')).stdout).toMatch(/versions +0 to 700/)
-  }, 120_000)
+    expect(runProgram(['info', '--data-dir', bed.at('store')]).stdout).toMatch(/versions +0 to 700/)
+  })
 
-  it.skipIf(!isRoot)(
-    'that may only be read is served, and its writer says what it lacks',
-    async () => {
-      bed.source.latest = 100
-      const node = await bed.start()
-      await reaches(node, 100)
-      await node.stop()
-      const reader = await bed.start({ prefix: asNobody() })
-      await reader.outputMatching(/"code":"store_read_only","msg":"[^"]*cannot be written to by this process/)
-      await answersRightly(bed.startClient(() => reader))
-      expect(await reader.stop()).toBe(0)
-    },
-    60_000,
-  )
+  it.skipIf(!canBecomeNobody)('that may only be read is served, and its writer says what it lacks', async () => {
+    bed.source.latest = 100
+    const node = await bed.start()
+    await reaches(node, 100)
+    await node.stop()
+    const reader = await bed.start({ prefix: asNobody() })
+    await reader.outputMatching(/"code":"store_read_only","msg":"[^"]*cannot be written to by this process/)
+    await answersRightly(bed.startClient(() => reader))
+    expect(await reader.stop()).toBe(0)
+  })
 
-  it.skipIf(!isRoot)(
-    'is all that a node has to be able to write',
-    async () => {
-      mkdirSync(bed.at('store'))
-      chownSync(bed.at('store'), NOBODY, NOBODY)
-      bed.source.latest = 300
-      const node = await bed.start({ prefix: asNobody(), env: { HOME: '/nonexistent', TMPDIR: '/nonexistent' } })
-      await reaches(node, 300)
-      await answersRightly(bed.startClient(() => node))
-      expect(await node.stop()).toBe(0)
-    },
-    60_000,
-  )
+  it.skipIf(!canBecomeNobody)('is all that a node has to be able to write', async () => {
+    mkdirSync(bed.at('store'))
+    chownSync(bed.at('store'), NOBODY, NOBODY)
+    bed.source.latest = 300
+    const node = await bed.start({ prefix: asNobody(), env: { HOME: '/nonexistent', TMPDIR: '/nonexistent' } })
+    await reaches(node, 300)
+    await answersRightly(bed.startClient(() => node))
+    expect(await node.stop()).toBe(0)
+  })
 
   it('has one writer: that of a second node waits for the first to end, and serves meanwhile', async () => {
     bed.source.latest = 400
@@ -261,17 +259,19 @@ describe('the data folder', () => {
     await first.stop()
     bed.source.latest = 900
     await reaches(second, 900)
-  }, 120_000)
+  })
 })
 
 describe('the world outside', () => {
   it('whose clock jumps by days, to and fro, changes no answer', async () => {
+    const random = testRandom()
     const jumps = bed.at('jumps.mjs')
     writeFileSync(
       jumps,
       `const now = Date.now
        let days = 0
-       setInterval(() => { days = Math.floor(Math.random() * 400) - 200 }, 30).unref()
+       let turn = ${random.below(400)}
+       setInterval(() => { days = (turn = (turn * 151 + 7) % 400) - 200 }, 30).unref()
        Date.now = () => now() + days * 86_400_000
        const RealDate = Date
        globalThis.Date = class extends RealDate { constructor(...args) { super(...(args.length ? args : [RealDate.now()])) } }`,
@@ -288,7 +288,7 @@ describe('the world outside', () => {
     bed.stopGrowth()
     expect(await node.metrics()).toMatch(/ledger_state_lag_seconds \d/)
     expect(await node.stop()).toBe(0)
-  }, 60_000)
+  })
 
   it('whose node stalls, and then is gone, is waited for', async () => {
     bed.source.latest = 300
@@ -308,11 +308,10 @@ describe('the world outside', () => {
     bed.source.latest = 500
     await reaches(node, 500)
     bed.source.isStalled = true
-    const began = performance.now()
     expect(await node.stop()).toBe(0)
-    // Far below the time that a request may take.
-    expect(performance.now() - began).toBeLessThan(20_000)
-  }, 120_000)
+    // The writer gave its request up.
+    expect(node.output).not.toMatch(/did not stop in time/)
+  })
 
   it('with 10,000 idle connections leaves room for those who ask', async () => {
     bed.source.latest = 200
@@ -327,7 +326,7 @@ describe('the world outside', () => {
       () => 'the end of idle connections',
     )
     await answersRightly(client)
-  }, 180_000)
+  })
 
   it('that takes all file descriptors does not keep them', async () => {
     bed.source.latest = 200
@@ -340,7 +339,7 @@ describe('the world outside', () => {
     await reaches(node, 400)
     await answersRightly(bed.startClient(() => node))
     expect(await node.stop()).toBe(0)
-  }, 120_000)
+  })
 })
 
 async function openConnections(address: string, count: number): Promise<Socket[]> {
@@ -361,10 +360,6 @@ async function openConnections(address: string, count: number): Promise<Socket[]
     )
   }
   return sockets
-}
-
-function asNobody(): string[] {
-  return ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
 }
 
 function tryMount(): boolean {

@@ -1,22 +1,22 @@
 import type { LedgerInfo } from '@ledger-state/core'
 import type { MetricSnapshot } from '../observability/merge-metrics.js'
 
-/** What a process tells its supervisor. */
+/** From a process to its supervisor. */
 export type ProcessMessage =
   | {
-      /** It does its work; again and again, so that one that hangs is noticed. */
+      /** Sent at intervals while the process works, so that the supervisor notices one that hangs. */
       readonly type: 'report'
       readonly ledger: LedgerInfo | undefined
       readonly metrics: readonly MetricSnapshot[]
     }
   | {
-      /** Its last words. */
+      /** Sent once, before the process ends. */
       readonly type: 'failed'
       readonly code: string | undefined
       readonly message: string
     }
 
-/** What a supervisor tells a reader; a connection comes along. */
+/** From the supervisor to a reader, together with a connection. */
 export const TAKE_CONNECTION = 'connection'
 
 export const REPORT_INTERVAL_MS = 1_000

@@ -1,4 +1,4 @@
-// The module of a process that answers requests. It reads the store and takes connections from its supervisor.
+// The main module of a reader process: it reads the store and answers requests on connections from the supervisor.
 import { Socket } from 'node:net'
 import { isLedgerStateError } from '@ledger-state/core'
 import { createHttpServer } from '@ledger-state/http'
@@ -43,10 +43,10 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
       if (isDebugging) log.debug(answered, 'answered')
     },
   })
-  // It does not listen itself, but is to have the timers of a server that does.
+  // A server that does not listen starts its timers for slow requests only by this event.
   server.emit('listening')
   process.on('message', (message, connection) => {
-    // Without descriptors left, the message comes without its connection.
+    // Where descriptors have run out, the message arrives without its connection.
     if (message !== TAKE_CONNECTION || !(connection instanceof Socket)) return
     if (stop.aborted || connections.size >= maxConnections) {
       connection.destroy()
@@ -69,7 +69,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
   await drained()
   await engine.close()
 
-  /** Lets requests that are under way end, and drops what is left of them in the end. */
+  /** Waits for the requests under way to end, then drops the connections that are left. */
   async function drained(): Promise<void> {
     const end = performance.now() + stopTimeoutMs
     while (connections.size > 0 && performance.now() < end) {
@@ -81,7 +81,10 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
   }
 }
 
-/** A store that was removed is served on and told of; one that another has replaced is for the next process to open. */
+/**
+ * Looks whether the data file is still in its place. One that was removed is still served, and logged once; one that was
+ * replaced ends this process, and the next one opens the new file.
+ */
 function createStoreWatch(engine: LmdbEngineReader, log: Logger): () => void {
   let isMissing = false
   return () => {
@@ -90,7 +93,7 @@ function createStoreWatch(engine: LmdbEngineReader, log: Logger): () => void {
       isMissing = false
     } catch (error) {
       if (!isLedgerStateError(error, 'store_missing') || error.fields.fate === 'replaced') throw error
-      if (!isMissing) log.error(`${error.message}; what is there is served on`)
+      if (!isMissing) log.error(`${error.message}; the removed file is still served`)
       isMissing = true
     }
   }

@@ -7,49 +7,51 @@ import { type MetricSnapshot, retireMetrics } from '../observability/merge-metri
 import { type ProcessMessage, TAKE_CONNECTION } from './messages.js'
 
 const FIRST_PAUSE_MS = 100
-/** A process that ran so long begins its pauses anew. */
+/** After a run this long, pauses start again with the first one. */
 const STEADY_MS = 10_000
-/** One that has not reported for so long hangs. */
+/** A process that has not reported for this long is taken to hang. */
 const SILENCE_MS = 60_000
 const SILENCE_CHECK_MS = 5_000
-/** What a process may take to end, beyond what it was given, before it is killed. */
+/** Added to the time that a process is given to end; then it is killed. */
 const STOP_GRACE_MS = 5_000
 
 export interface ProcessPlan {
-  /** In logs and metrics. */
+  /** Names the process in logs and metrics. */
   readonly name: string
-  /** Module that it runs. */
+  /** Its main module. */
   readonly module: URL
-  /** What the module is told, as JSON. */
+  /** Passed to the module as JSON. */
   readonly settings: object
   readonly log: Logger
-  /** Longest pause before it is started again; pauses double. */
+  /** Longest pause before a restart; each pause is twice the one before. */
   readonly longestPauseMs: number
-  /** Faults that starting again does not mend. */
+  /** Whether a restart cannot help after this fault. */
   readonly isFinal: (code: string | undefined) => boolean
-  /** It began to work. */
+  /** Called when it reports for the first time. */
   readonly onUp?: () => void
-  /** It gave up, for such a fault. */
+  /** Called when it is not started again. */
   readonly onGivenUp?: (code: string, message: string) => void
 }
 
-/** What it is doing: `waiting` to be started again, `given-up` for a fault that stays. */
+/** `waiting`: for its restart. `given-up`: it is not started again. */
 export type ProcessState = 'starting' | 'up' | 'waiting' | 'given-up' | 'stopped'
 
-/** A process that is started again when it ends, until it is stopped. */
+/** A child process that is restarted whenever it ends, until it is stopped. */
 export class SupervisedProcess {
   readonly name: string
   state: ProcessState = 'waiting'
   restarts = 0
-  /** As of its last report. */
+  /** In its last report. */
   ledger: LedgerInfo | undefined
   readonly #plan: ProcessPlan
   #child: ChildProcess | undefined
+  /** Connections that wait to be sent to the process: it takes one at a time. */
+  readonly #untaken = new Set<Socket>()
   #ended: Promise<void> = Promise.resolve()
   #pauseMs = FIRST_PAUSE_MS
   #restart: NodeJS.Timeout | undefined
   #metrics: readonly MetricSnapshot[] = []
-  /** Of those that are gone. */
+  /** Of the runs that have ended. */
   #retired: readonly MetricSnapshot[] = []
 
   constructor(plan: ProcessPlan) {
@@ -66,16 +68,19 @@ export class SupervisedProcess {
     return [this.#retired, this.#metrics]
   }
 
-  /** Hands a connection on. Answers whether there was a process to take it. */
+  /** Passes a connection on. Returns whether the process was up. */
   take(connection: Socket): boolean {
     if (this.state !== 'up') return false
-    this.#child!.send(TAKE_CONNECTION, connection, (error) => {
-      if (error) connection.destroy()
+    this.#untaken.add(connection)
+    // Node.js closes only the first of the connections that it has not sent when the process ends: this one is closed here.
+    this.#child!.send(TAKE_CONNECTION, connection, { keepOpen: true }, () => {
+      this.#untaken.delete(connection)
+      connection.destroy()
     })
     return true
   }
 
-  /** Resolves when it has ended, which it is killed for if it takes longer than it is given. */
+  /** Resolves when it has ended; one that takes longer is killed. */
   async stop(timeoutMs: number): Promise<void> {
     this.state = 'stopped'
     clearTimeout(this.#restart)
@@ -128,7 +133,7 @@ export class SupervisedProcess {
       child.on('exit', (code, signal) =>
         settle(signal === null ? `ended with status ${code}` : `was ended by ${signal}`),
       )
-      // There is no process, or none that could be spoken to.
+      // Without a pid, the process could not be started.
       child.on('error', (error) => {
         if (child.pid === undefined) settle(`cannot be started: ${error.message}`)
       })
@@ -145,6 +150,8 @@ export class SupervisedProcess {
   }
 
   #end(lastWords: Extract<ProcessMessage, { type: 'failed' }> | undefined, how: string): void {
+    for (const connection of this.#untaken) connection.destroy()
+    this.#untaken.clear()
     const { name, log, isFinal, longestPauseMs } = this.#plan
     const last = this.#metrics
     this.#metrics = []

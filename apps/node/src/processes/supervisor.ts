@@ -20,7 +20,7 @@ const WRITER = new URL('./writer.js', import.meta.url)
 const LONGEST_READER_PAUSE_MS = 2_000
 const LONGEST_WRITER_PAUSE_MS = 30_000
 
-/** Faults of a writer that may pass: another writer, a full disk, a source that is not there. */
+/** Faults of a writer that may pass: another writer, a full disk, a source that cannot be reached. */
 const PASSING: readonly (string | undefined)[] = [
   undefined,
   'source_failed',
@@ -31,22 +31,22 @@ const PASSING: readonly (string | undefined)[] = [
   'store_read_only',
 ]
 
-/** Faults of the store that a reader which begins meets, and that another will meet as well. */
+/** Faults that every reader of this store meets when it opens the store. */
 const UNREADABLE: readonly (string | undefined)[] = ['store_corrupt', 'store_format']
 
 const STATES: readonly ProcessState[] = ['starting', 'up', 'waiting', 'given-up']
 
 export interface NodeEvents {
-  /** The first reader is up. */
+  /** Called when the first reader is up. */
   onListening(address: string, ledger: LedgerInfo | undefined): void
-  /** Asked for its settings anew. @throws `usage` where they are wrong */
+  /** Reads the settings again. @throws `usage` where they are wrong */
   reread(): NodeSettings
 }
 
 /**
- * Runs a node until the signal is aborted: readers that share an address, one writer where there is something to write,
- * and the listener of the operator. This process itself reads no store and parses no request, so that nothing which
- * these can do to a process ends the node.
+ * Runs a node until the signal is aborted: readers that share an address, a writer where there is something to write, and
+ * the admin server. This process itself opens no store and parses no request, so that a damaged store or a hostile
+ * request cannot end the node.
  */
 export async function runNode(settings: NodeSettings, signal: AbortSignal, events: NodeEvents): Promise<void> {
   const log = createLogger(settings.reader.log, 'supervisor')
@@ -83,7 +83,7 @@ class Node {
   readonly #readers: SupervisedProcess[] = []
   #writer: SupervisedProcess | undefined
   #writerSettings: string | undefined
-  /** One change of the writer at a time. */
+  /** Settles when the last change of the writer is done: changes are made one at a time. */
   #changing: Promise<void> = Promise.resolve()
   #admin: Server | undefined
   #closeAcceptor = (): void => {}
@@ -95,7 +95,7 @@ class Node {
     this.#registerMetrics()
   }
 
-  /** Resolves with the address once a reader is up. @throws what keeps the first that fails for good from beginning */
+  /** Resolves with the address once a reader is up. @throws the error of a reader that cannot open the store */
   async start(): Promise<{ address: string; ledger: LedgerInfo | undefined }> {
     const { listen, adminListen, readers, reader, writer } = this.#settings
     const acceptor = await openAcceptor(listen, this.#readers, (error) =>
@@ -134,12 +134,12 @@ class Node {
     return { address: acceptor.address, ledger: this.#ledger }
   }
 
-  /** Starts the writer, or exchanges it where its settings have changed. */
+  /** Starts the writer, or replaces it where its settings have changed. */
   changeWriter(settings: WriterSettings | undefined): void {
     const text = settings && JSON.stringify(settings)
     this.#changing = this.#changing.then(async () => {
       if (this.#stopping || text === this.#writerSettings) return
-      if (this.#writer) this.#log.info('the settings of the writer have changed; it is exchanged')
+      if (this.#writer) this.#log.info('the settings of the writer have changed; it is replaced')
       await this.#writer?.stop(this.#settings.stopTimeoutMs)
       this.#writerSettings = text
       this.#writer =
@@ -155,7 +155,7 @@ class Node {
     })
   }
 
-  /** Lets what is under way end: requests, the batch that is being committed. */
+  /** Lets the requests and the commit under way end. */
   async stop(): Promise<void> {
     this.#stopping = true
     this.#log.info('stopping')
@@ -196,7 +196,7 @@ class Node {
     const processes = (): SupervisedProcess[] => this.#processes
     new Gauge({
       name: 'ledger_state_process_state',
-      help: '1 for the state that a process is in: starting, up, waiting (to be started again), given-up.',
+      help: '1 for the present state of a process: starting, up, waiting (for its restart), given-up.',
       labelNames: ['process', 'state'],
       registers,
       collect() {
@@ -207,7 +207,7 @@ class Node {
     })
     new Counter({
       name: 'ledger_state_process_restarts_total',
-      help: 'How often a process was started again since the node began.',
+      help: 'Restarts of a process since the node started.',
       labelNames: ['process'],
       registers,
       collect() {

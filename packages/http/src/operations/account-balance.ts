@@ -39,7 +39,7 @@ export const getAccountBalance: Operation = {
     const format = chooseFormat(request.accept, 'json')
     if (request.params.asset_type === '') throw routeNotFound()
     const owner = parseAddressParameter('address', request.params.address!)
-    const asset = parseAssetParameter(request.params.asset_type!)
+    const asset = parseAssetParameter(request, request.params.asset_type!)
     const version = parseLedgerVersion(request.query)
     request.expectOutput(format, 'Get account balance')
     const state = request.pin(version)

@@ -148,7 +148,7 @@ function readTableItemElement(request: OperationRequest, state: LedgerState, ele
   return `"value":${state.readTableItem({ handle, keyType, valueType, key: element.get('key') ?? null }).toJson()}`
 }
 
-function readBalanceElement(_request: OperationRequest, state: LedgerState, element: JsonObject): string {
+function readBalanceElement(request: OperationRequest, state: LedgerState, element: JsonObject): string {
   const owner = parseAddressMember(element, 'address', 'BalanceElement')
-  return `"value":${state.readBalance(owner, parseAssetMember(element, 'asset_type', 'BalanceElement'))}`
+  return `"value":${state.readBalance(owner, parseAssetMember(request, element, 'asset_type', 'BalanceElement'))}`
 }

@@ -5,6 +5,8 @@ import { queryParameter } from '../protocol/query.js'
 import type { Operation } from './operation.js'
 
 const U32_MAX = 0xffff_ffff
+/** Ten digits and a sign. */
+const LONGEST_U32 = 11
 
 export function createHealthOperation(headerWord: string): Operation {
   return {
@@ -38,7 +40,7 @@ export function createHealthOperation(headerWord: string): Operation {
 function parseDuration(query: string): number | undefined {
   const text = queryParameter(query, 'duration_secs')
   if (text === undefined) return undefined
-  const seconds = /^\+?\d{1,10}$/.test(text) ? Number(text) : Number.NaN
+  const seconds = text.length <= LONGEST_U32 && /^\+?\d+$/.test(text) ? Number(text) : Number.NaN
   if (seconds <= U32_MAX) return seconds
   throw invalidDuration(text)
 }

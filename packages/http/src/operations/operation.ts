@@ -1,6 +1,5 @@
 import type { LedgerInfo } from '@ledger-state/core'
-import type { LedgerState } from '@ledger-state/ledger'
-import type { TypeTag } from '@ledger-state/type-tag'
+import type { Ledger, LedgerState } from '@ledger-state/ledger'
 import type { OutputFormat } from '../protocol/media-types.js'
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
@@ -25,12 +24,12 @@ export interface OperationRequest {
   readonly query: string
   /** Empty where the request has none. */
   readonly body: Buffer
+  /** Parses types and assets. Its state is read through `pin`. */
+  readonly ledger: Pick<Ledger, 'parseType' | 'parseAsset'>
   /** Pins the ledger at a version; the headers of the answer, also of an error, then describe that state. */
   pin(version: bigint | undefined): LedgerState
   /** @throws `output_disabled` where the server does not answer in the format */
   expectOutput(format: OutputFormat, what: string): void
-  /** @throws `invalid_type_tag` */
-  parseTypeTag(text: string): TypeTag
   /**
    * Lets other requests have their turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` waits for this
    * between its steps.

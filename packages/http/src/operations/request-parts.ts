@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, jsonTypeName, jsonValueToText } from '@ledger-state/bcs'
 import { hexToBytes, isLedgerStateError, LedgerStateError, parseAddress, parseU64 } from '@ledger-state/core'
-import { type Asset, parseAsset } from '@ledger-state/ledger'
+import type { Asset } from '@ledger-state/ledger'
 import type { TypeTag } from '@ledger-state/type-tag'
 import {
   bodyNotAnObject,
@@ -16,6 +16,9 @@ import type { OperationRequest } from './operation.js'
 
 // Parts of a request, each read by a function that refuses with the name of the part.
 
+/** Characters of a body that is no object which the message shows. */
+const LONGEST_QUOTE = 200
+
 function parsePart<T>(part: string, parse: () => T): T {
   try {
     return parse()
@@ -29,8 +32,8 @@ export function parseAddressParameter(name: string, text: string): Uint8Array {
   return parsePart(`path \`${name}\``, () => parseAddress(text))
 }
 
-export function parseAssetParameter(text: string): Asset {
-  return parsePart('path `asset_type`', () => parseAsset(text))
+export function parseAssetParameter({ ledger }: OperationRequest, text: string): Asset {
+  return parsePart('path `asset_type`', () => ledger.parseAsset(text))
 }
 
 /** The version to read, undefined where the query names none. Of repeated parameters the first counts. */
@@ -73,14 +76,14 @@ export function parseAddressMember(members: JsonObject, name: string, type: stri
   return parsePart(`request payload: member \`${name}\``, () => parseAddress(stringMember(members, name, type)))
 }
 
-export function parseAssetMember(members: JsonObject, name: string, type: string): Asset {
-  return parsePart(`request payload: member \`${name}\``, () => parseAsset(stringMember(members, name, type)))
+export function parseAssetMember({ ledger }: OperationRequest, members: JsonObject, name: string, type: string): Asset {
+  return parsePart(`request payload: member \`${name}\``, () => ledger.parseAsset(stringMember(members, name, type)))
 }
 
 /** @throws `invalid_type_tag` that names the member */
-export function parseTypeMember(request: OperationRequest, member: string, text: string): TypeTag {
+export function parseTypeMember({ ledger }: OperationRequest, member: string, text: string): TypeTag {
   try {
-    return request.parseTypeTag(text)
+    return ledger.parseType(text)
   } catch (error) {
     if (!isLedgerStateError(error)) throw error
     throw new LedgerStateError(error.code, `${member}: ${error.message}`, error.fields)
@@ -95,7 +98,7 @@ export function parseBatchBody(body: Buffer): JsonObject {
 function parseJsonBody(body: Buffer, type: string, limits: ContentLimits): JsonObject {
   const value = body.length === 0 ? null : parseContent(body, limits)
   if (isJsonObject(value)) return value
-  throw bodyNotAnObject(type, jsonValueToText(value))
+  throw bodyNotAnObject(type, jsonValueToText(value, LONGEST_QUOTE))
 }
 
 function parseContent(body: Buffer, limits: ContentLimits): JsonValue {

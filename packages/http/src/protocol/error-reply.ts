@@ -1,4 +1,7 @@
+import type { BcsErrorCode } from '@ledger-state/bcs'
 import { clip, isLedgerStateError, type ParseErrorCode, type StateErrorCode } from '@ledger-state/core'
+import type { LedgerErrorCode } from '@ledger-state/ledger'
+import type { TypeTagErrorCode } from '@ledger-state/type-tag'
 import type { RequestErrorCode } from '../errors.js'
 
 /** Codes of the published list that these operations answer with. */
@@ -6,6 +9,11 @@ type WireCode =
   | 'version_not_found'
   | 'version_pruned'
   | 'table_item_not_found'
+  | 'account_not_found'
+  | 'resource_not_found'
+  | 'module_not_found'
+  | 'block_not_found'
+  | 'block_pruned'
   | 'invalid_input'
   | 'web_framework_error'
   | 'api_disabled'
@@ -17,15 +25,15 @@ interface ErrorAnswer {
   readonly wireCode: WireCode
 }
 
-/** Codes of `bcs`, `type-tag` and `ledger` that are a client's to know; theirs that are not listed are faults of ours. */
-type ReadErrorCode =
-  | 'invalid_json'
-  | 'invalid_type_tag'
-  | 'invalid_value'
-  | 'value_type_mismatch'
-  | 'table_item_not_found'
+type KnownErrorCode =
+  | RequestErrorCode
+  | StateErrorCode
+  | ParseErrorCode
+  | TypeTagErrorCode
+  | BcsErrorCode
+  | LedgerErrorCode
+  // A module of the ledger that cannot be read; `ledger` passes it on.
   | 'invalid_module'
-  | 'balance_overflow'
 
 const OURS = undefined
 const badRequest: ErrorAnswer = { status: 400, wireCode: 'web_framework_error' }
@@ -33,9 +41,7 @@ const badInput: ErrorAnswer = { status: 400, wireCode: 'invalid_input' }
 const storedDataFault: ErrorAnswer = { status: 500, wireCode: 'internal_error' }
 
 /** What a fault is to a client. The rest is ours: status 500, and the message stays with us. */
-const ANSWERS: Readonly<
-  Record<RequestErrorCode | StateErrorCode | ParseErrorCode | ReadErrorCode, ErrorAnswer | undefined>
-> = {
+const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   invalid_request: badRequest,
   unreadable_request: badRequest,
   invalid_json: badRequest,
@@ -43,6 +49,9 @@ const ANSWERS: Readonly<
   invalid_address: OURS,
   invalid_hex: OURS,
   invalid_u64: OURS,
+  // `ledger` says which type these are about, by codes of its own.
+  unsupported_type: OURS,
+  type_too_large: OURS,
   invalid_type_tag: badInput,
   invalid_value: badInput,
   value_type_mismatch: badInput,
@@ -51,9 +60,14 @@ const ANSWERS: Readonly<
   route_not_found: { status: 404, wireCode: 'web_framework_error' },
   version_not_found: { status: 404, wireCode: 'version_not_found' },
   table_item_not_found: { status: 404, wireCode: 'table_item_not_found' },
+  account_not_found: { status: 404, wireCode: 'account_not_found' },
+  resource_not_found: { status: 404, wireCode: 'resource_not_found' },
+  account_module_not_found: { status: 404, wireCode: 'module_not_found' },
+  block_not_found: { status: 404, wireCode: 'block_not_found' },
   method_not_allowed: { status: 405, wireCode: 'web_framework_error' },
   request_timeout: { status: 408, wireCode: 'web_framework_error' },
   version_pruned: { status: 410, wireCode: 'version_pruned' },
+  block_pruned: { status: 410, wireCode: 'block_pruned' },
   body_too_large: { status: 413, wireCode: 'web_framework_error' },
   content_type_missing: { status: 415, wireCode: 'web_framework_error' },
   content_type_unsupported: { status: 415, wireCode: 'web_framework_error' },
@@ -62,6 +76,7 @@ const ANSWERS: Readonly<
   // No answer goes out under this status: it tells the ends that clients made from those that we made.
   client_left: { status: 499, wireCode: 'web_framework_error' },
   invalid_bcs: storedDataFault,
+  stored_data_invalid: storedDataFault,
   invalid_module: storedDataFault,
   balance_overflow: storedDataFault,
   chain_id_too_large: OURS,

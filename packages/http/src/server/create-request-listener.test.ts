@@ -93,6 +93,7 @@ describe('answers', () => {
     expect(await read('x=1&ledger_version=%2B3&ledger_version=4')).toBe('"3"')
     expect(await read('ledger_version=%2533')).toBe('"3"')
     expect(await read('ledger%5Fversion=3')).toBe('"3"')
+    expect(await read('%zz=1&ledger_version=3&%ff')).toBe('"3"')
     for (const bad of ['', '+3', '-1', 'x', '%zz', '%25zz', '18446744073709551616']) {
       expect(JSON.parse(await read(`ledger_version=${bad}`))).toMatchObject({ error_code: 'web_framework_error' })
     }
@@ -203,6 +204,20 @@ describe('requests', () => {
     }
   })
 
+  it.each(['text/plain', 'nonsense', 'application/json,text/plain', ';'])(
+    'names the content type that it does not take: %s',
+    async (contentType) => {
+      const { status, body } = await ask(
+        listenerOf(await tenVersions()),
+        post(ITEM, KEY_1, { 'content-type': contentType }),
+      )
+      expect([status, JSON.parse(body).message]).toEqual([
+        415,
+        expect.stringContaining(`not supported: ${contentType};`),
+      ])
+    },
+  )
+
   it('refuses bodies over the limit and takes one of just that size', async () => {
     const listener = listenerOf(await tenVersions(), { bodyLimitBytes: 1_000 })
     expect((await ask(listener, post(ITEM, KEY_1.padEnd(1_000)))).status).toBe(200)
@@ -231,7 +246,7 @@ describe('requests', () => {
     ] as InjectOptions[]) {
       expect((await ask(listener, request)).headers).toMatchObject({
         'access-control-allow-origin': 'https://app.example',
-        'access-control-expose-headers': expect.stringContaining('x-svc-ledger-version'),
+        'access-control-expose-headers': expect.stringMatching(/x-svc-ledger-version.*,ETag,Retry-After$/),
         vary: expect.stringContaining('Origin'),
       })
     }
@@ -253,6 +268,24 @@ describe('requests', () => {
     ])
     expect((await preflight('PUT')).status).toBe(403)
   })
+})
+
+describe('headers for caches', () => {
+  it.each([
+    ['a balance', { url: '/v1/accounts/0x1/balance/0xa' }, 'Accept, Origin', 'no-cache'],
+    ['a balance at a version', { url: '/v1/accounts/0x1/balance/0xa?ledger_version=3' }, 'Accept, Origin', 'no-cache'],
+    ['the ledger info', { url: '/v1' }, 'Accept, Origin', 'no-cache'],
+    ['an item', post(ITEM), 'Accept, Origin', undefined],
+    ['what is refused', { url: '/v1/accounts/zz/balance/0xa' }, 'Accept, Origin', 'no-cache'],
+    ['what is not there', { url: '/nowhere' }, 'Origin', 'no-cache'],
+    ['a long document', { url: '/v1/spec.json' }, 'Accept-Encoding, Origin', 'no-cache'],
+  ] as [string, InjectOptions, string, string | undefined][])(
+    'name what the answer depends on: %s',
+    async (_name, request, vary, cacheControl) => {
+      const { headers } = await ask(listenerOf(await tenVersions()), request)
+      expect([headers.vary, headers['cache-control']]).toEqual([vary, cacheControl])
+    },
+  )
 })
 
 describe('onAnswered', () => {

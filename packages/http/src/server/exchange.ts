@@ -1,19 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LedgerInfo } from '@ledger-state/core'
 import type { Ledger, LedgerState } from '@ledger-state/ledger'
-import type { TypeTag } from '@ledger-state/type-tag'
 import { clientLeft, outputDisabled } from '../errors.js'
 import type { OperationRequest, Route } from '../operations/operation.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { TurnQueue } from './turn-queue.js'
-import type { TypeTagCache } from './type-tag-cache.js'
 import type { Upload } from './uploads.js'
 
 /** What all requests of a listener share. */
 export interface ExchangeContext {
   readonly ledger: Ledger
   readonly output: Readonly<Record<OutputFormat, boolean>>
-  readonly typeTags: TypeTagCache
   readonly turns: TurnQueue
 }
 
@@ -67,6 +64,10 @@ export class Exchange implements OperationRequest {
     this.body = NO_BODY
   }
 
+  get ledger(): Ledger {
+    return this.#context.ledger
+  }
+
   pin(version: bigint | undefined): LedgerState {
     const state = this.#context.ledger.at(version)
     this.pinned = state.ledger
@@ -75,10 +76,6 @@ export class Exchange implements OperationRequest {
 
   expectOutput(format: OutputFormat, what: string): void {
     if (!this.#context.output[format]) throw outputDisabled(what, format)
-  }
-
-  parseTypeTag(text: string): TypeTag {
-    return this.#context.typeTags.parse(text)
   }
 
   nextTurn(): Promise<void> {

@@ -25,7 +25,6 @@ import { type LoadLimits, LoadShedder } from './load-shedder.js'
 import { createBodyReader } from './read-body.js'
 import { createRouter } from './router.js'
 import { TurnQueue } from './turn-queue.js'
-import { TypeTagCache } from './type-tag-cache.js'
 import { createUnpack } from './unpack.js'
 import { type UploadLimits, Uploads } from './uploads.js'
 
@@ -74,7 +73,7 @@ export function createRequestService(
     bodyLimitBytes = 8 * 1024 * 1024,
     maxRequestsInFlight = 2_000,
     maxEventLoopDelayMs = 1_000,
-    maxUploads = 1_000,
+    maxUploads = 5_000,
     maxUploadBytes = 64 * 1024 * 1024,
     archivalEndpoint,
     onUnexpectedError = () => {},
@@ -98,7 +97,7 @@ export function createRequestService(
   const load = new LoadShedder({ maxRequestsInFlight, maxEventLoopDelayMs })
   const uploads = new Uploads({ maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) })
   const turns = new TurnQueue()
-  const context: ExchangeContext = { ledger, output, typeTags: new TypeTagCache(), turns }
+  const context: ExchangeContext = { ledger, output, turns }
   const connections = new WeakMap<Socket, { last: Exchange }>()
 
   const answers = createAnswerWriter({

@@ -38,10 +38,13 @@ export class TurnQueue {
   readonly #runTurn = (): void => {
     this.#isScheduled = false
     const endsAt = performance.now() + TURN_BUDGET_MS
-    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
-      next.work()
-      if (next.isResumption || performance.now() >= endsAt) break
+    try {
+      for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+        next.work()
+        if (next.isResumption || performance.now() >= endsAt) break
+      }
+    } finally {
+      if (this.#waiting.length > 0) this.#schedule()
     }
-    if (this.#waiting.length > 0) this.#schedule()
   }
 }

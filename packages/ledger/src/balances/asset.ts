@@ -1,7 +1,7 @@
 import { parseAddress } from '@ledger-state/core'
 import { parseStructTag, type StructTag } from '@ledger-state/type-tag'
+import { typeTagHeapSize } from '../caches/type-tag-heap-size.js'
 import { invalidAsset } from '../errors.js'
-import { typeTagHeapSize } from '../types/heap-size.js'
 
 /** What a balance is asked of: a coin type, or a fungible asset by the address of its metadata. */
 export type Asset =

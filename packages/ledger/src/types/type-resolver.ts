@@ -1,23 +1,20 @@
 import { type Codec, codecOf } from '@ledger-state/bcs'
 import type { StateView } from '@ledger-state/core'
-import { addressToShortHex, SizedCache } from '@ledger-state/core'
-import { layoutOf, type ModuleId, type MoveModule, readModule } from '@ledger-state/move-module'
-import { moduleKey, type TypeTag, typeTagToText } from '@ledger-state/type-tag'
-import { codecHeapSize, moduleHeapSize } from './heap-size.js'
+import { SizedCache } from '@ledger-state/core'
+import { layoutOf, type ModuleId, type MoveModule } from '@ledger-state/move-module'
+import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
+import { codecHeapSize } from '../caches/codec-heap-size.js'
+import type { FoundModule, ModuleCache } from '../modules/module-cache.js'
 
-/** Bytes of heap, each. */
-const TYPES_CAPACITY = 16 << 20
-const MODULES_CAPACITY = 16 << 20
+/** Bytes of heap. */
+const CAPACITY = 16 << 20
 /** Upgrades between versions that are asked for; each gives another layout of a type. */
 const MOST_STATES_OF_TYPE = 8
 /** Bytes of heap that a dependency takes beside its key. */
 const DEPENDENCY_SIZE = 256
 
-interface Dependency {
-  readonly key: Uint8Array
-  /** Version that wrote the module which was used. */
-  readonly version: bigint
-}
+/** The module that was used, by its state key and the version that wrote it. */
+type Dependency = Pick<FoundModule, 'key' | 'version'>
 
 interface ResolvedType {
   readonly codec: Codec
@@ -38,12 +35,16 @@ interface ResolvedType {
 export class TypeResolver {
   /** Of tags only their text: what a tag leads to would live as long as the tag, whatever the capacity. */
   readonly #texts = new WeakMap<TypeTag, string>()
-  readonly #types = new SizedCache<string, readonly ResolvedType[]>(TYPES_CAPACITY)
-  readonly #modules = new SizedCache<string, MoveModule>(MODULES_CAPACITY)
+  readonly #types = new SizedCache<string, readonly ResolvedType[]>(CAPACITY)
+  readonly #modules: ModuleCache
 
-  /** Bytes of heap that resolved types and modules take, as estimated. */
+  constructor(modules: ModuleCache) {
+    this.#modules = modules
+  }
+
+  /** Bytes of heap, as estimated. */
   get size(): number {
-    return this.#types.size + this.#modules.size
+    return this.#types.size
   }
 
   /** @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`, `invalid_module` */
@@ -72,24 +73,15 @@ export class TypeResolver {
   #resolveAnew(tag: TypeTag, view: StateView): ResolvedType {
     const dependencies: Dependency[] = []
     const getModule = (id: ModuleId): MoveModule | undefined => {
-      const key = moduleKey(id.address, id.name)
-      const entry = view.getEntry(key)
-      if (!entry) return undefined
-      dependencies.push({ key, version: entry.version })
-      return this.#parsedModule(`${addressToShortHex(id.address)}::${id.name}@${entry.version}`, entry.value)
+      const found = this.#modules.find(view, id)
+      if (!found) return undefined
+      dependencies.push({ key: found.key, version: found.version })
+      return found.read()
     }
     const codec = codecOf(layoutOf(tag, getModule))
     const from = dependencies.reduce((newest, { version }) => (version > newest ? version : newest), 0n)
     const size = dependencies.reduce((sum, { key }) => sum + DEPENDENCY_SIZE + key.length, codecHeapSize(codec.layout))
     return { codec, dependencies, from, seenUntil: view.version, size }
-  }
-
-  #parsedModule(nameAtVersion: string, bytes: Uint8Array): MoveModule {
-    const known = this.#modules.get(nameAtVersion)
-    if (known) return known
-    const module = readModule(bytes)
-    this.#modules.set(nameAtVersion, module, 2 * nameAtVersion.length + moduleHeapSize(module, bytes))
-    return module
   }
 }
 

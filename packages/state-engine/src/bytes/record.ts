@@ -1,24 +1,23 @@
 import { Buffer } from 'node:buffer'
-import { LedgerStateError } from '@ledger-state/core'
+import { storeCorrupt } from '../port/errors.js'
 import { checksum } from './checksum.js'
 
 /**
- * No record is longer than what one overflow page of LMDB holds (4,096 bytes less its header of 24): pages are then
- * freed and used again one by one, and a steady prune does not fragment the file. Directories of very deep keys are the
- * exception.
+ * No record is longer than one overflow page of LMDB holds (4,096 bytes less its header of 24), so that pages are freed
+ * and reused one by one, and a steady prune does not fragment the file. Directories of very deep keys are the exception.
  */
 export const MAX_RECORD_LENGTH = 4_072
 
-/** Every record ends with the CRC-32 of what precedes it, begun with a seed that its key gives. */
+/** Every record ends with the CRC-32 of what precedes it, with a seed made of its key. */
 export const CHECKSUM_LENGTH = 4
 
 /**
- * Puts records together in one buffer that is used again for the next one: LMDB copies what it is given, and needs the
- * address of every new buffer. Numbers are big-endian.
+ * Builds records in one buffer that it reuses: LMDB copies what it is given, and each new buffer would cost a call for its
+ * address. Numbers are big-endian.
  */
 export class RecordBuilder {
   #bytes = Buffer.allocUnsafeSlow(2 * MAX_RECORD_LENGTH)
-  // Its setters are compiled into a store; those of Buffer are calls.
+  // Setters of DataView compile to a store; those of Buffer are calls.
   #view = new DataView(this.#bytes.buffer)
   #length = 0
 
@@ -61,7 +60,7 @@ export class RecordBuilder {
     return this
   }
 
-  /** The record with its checksum: good until the next `begin`. */
+  /** The record with its checksum; valid until the next `begin`. */
   seal(seed: number): Buffer {
     this.u32(checksum(this.#bytes, 0, this.#length, seed))
     return this.#bytes.subarray(0, this.#length)
@@ -80,15 +79,11 @@ export class RecordBuilder {
   }
 }
 
-/** What precedes the checksum of a record of its own. @throws `store_corrupt` */
+/** The content of a record, without its checksum. @throws `store_corrupt` unless they match */
 export function openRecord(record: Buffer, seed: number, what: () => string): Buffer {
   const end = record.length - CHECKSUM_LENGTH
   if (end < 0 || record.readUInt32BE(end) !== checksum(record, 0, end, seed)) {
-    throw corrupt(`${what()} does not agree with its checksum`)
+    throw storeCorrupt(`${what()} does not match its checksum`)
   }
   return record.subarray(0, end)
-}
-
-export function corrupt(why: string): LedgerStateError {
-  return new LedgerStateError('store_corrupt', `the store is damaged: ${why}`)
 }

@@ -2,12 +2,12 @@ import { Buffer } from 'node:buffer'
 
 const EMPTY = Buffer.alloc(0)
 
-/** Ascending versions as they stand in records, 8 bytes each: most are carried along without being looked at. */
+/** Ascending versions as records hold them, 8 bytes each: most are copied without being decoded. */
 export class VersionList {
   #bytes: Buffer
   #length: number
 
-  /** Takes the bytes over. */
+  /** Uses the bytes as they are, without a copy. */
   constructor(bytes: Buffer = EMPTY) {
     this.#bytes = bytes
     this.#length = bytes.length
@@ -23,6 +23,18 @@ export class VersionList {
 
   at(place: number): bigint {
     return this.#bytes.readBigUInt64BE(place * 8)
+  }
+
+  /** How many are at or below a version. */
+  countAtMost(version: bigint): number {
+    let least = 0
+    let most = this.count
+    while (least < most) {
+      const middle = (least + most) >> 1
+      if (this.at(middle) <= version) least = middle + 1
+      else most = middle
+    }
+    return least
   }
 
   push(version: bigint): void {

@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer'
 import { numberedKey, numberedKeySeed } from '../bytes/numbered-key.js'
-import { CHECKSUM_LENGTH, corrupt, MAX_RECORD_LENGTH, type RecordBuilder } from '../bytes/record.js'
+import { CHECKSUM_LENGTH, MAX_RECORD_LENGTH, type RecordBuilder } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadOptions } from '../lmdb/table.js'
+import { storeCorrupt } from '../port/errors.js'
 
 /** Bytes that are too long for a record, kept in pieces in the database `large`: (id, piece number) → bytes | u32 CRC. */
 export interface LargeBytes {
@@ -59,7 +60,7 @@ export function readLarge(
     const end = pieceEnd(pieces, start, length)
     const key = numberedKey(id, piece)
     if (!record.load(large, key, options) || record.length !== end - start + CHECKSUM_LENGTH) {
-      throw corrupt(`piece ${piece} of the large value ${id} is missing or has another length`)
+      throw storeCorrupt(`piece ${piece} of the large value ${id} is missing or has another length`)
     }
     if (verifyReads) record.verify(numberedKeySeed(key))
     bytes.set(new Uint8Array(record.bytes.buffer, record.bytes.byteOffset, end - start), start)

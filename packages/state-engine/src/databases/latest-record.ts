@@ -1,7 +1,8 @@
-import { CHECKSUM_LENGTH, corrupt, type RecordBuilder } from '../bytes/record.js'
+import { CHECKSUM_LENGTH, type RecordBuilder } from '../bytes/record.js'
 import { keySeed } from '../bytes/stored-key.js'
 import { VersionList } from '../bytes/version-list.js'
 import type { SharedRecord } from '../lmdb/shared-record.js'
+import { storeCorrupt } from '../port/errors.js'
 import { LARGE_REFERENCE_LENGTH, type LargeBytes } from './large-values.js'
 
 // A record of the database `latest`, the newest write of a key:
@@ -59,7 +60,7 @@ export function encodeLatest(builder: RecordBuilder, key: Uint8Array, latest: La
 export function latestTail({ bytes, length }: SharedRecord): number {
   const at = OLDER_AT + 8 * bytes[1]!
   const references = bytes[0]! & LONG_KEY ? LARGE_REFERENCE_LENGTH : 0
-  if (length < at + references + CHECKSUM_LENGTH) throw corrupt('a record of the database latest is too short')
+  if (length < at + references + CHECKSUM_LENGTH) throw storeCorrupt('a record of the database latest is too short')
   return at
 }
 

@@ -1,7 +1,8 @@
 import type { Buffer } from 'node:buffer'
 import { numberedKeySeed, versionKey } from '../bytes/numbered-key.js'
-import { CHECKSUM_LENGTH, corrupt, MAX_RECORD_LENGTH, type RecordBuilder } from '../bytes/record.js'
+import { CHECKSUM_LENGTH, MAX_RECORD_LENGTH, type RecordBuilder } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { storeCorrupt } from '../port/errors.js'
 import type { LargeBytes } from './large-values.js'
 import { DELETED, isLarge, LARGE, type StoredValue } from './latest-record.js'
 
@@ -110,7 +111,7 @@ export function decodeRetired(version: bigint, content: Buffer): Retired {
       else retired.large.push({ id, length: number })
       at += 11
     } else {
-      throw corrupt(`what version ${version} retired does not parse`)
+      throw storeCorrupt(`what version ${version} retired does not parse`)
     }
   }
   return retired

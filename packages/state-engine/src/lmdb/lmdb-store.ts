@@ -1,21 +1,31 @@
 import { accessSync, closeSync, constants, existsSync, openSync, readSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { LedgerStateError } from '@ledger-state/core'
-import { open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
+import { isLedgerStateError } from '@ledger-state/core'
+import type { RootDatabase } from 'lmdb'
 import { NUMBERED_KEY_ENCODER, type NumberedKey } from '../bytes/numbered-key.js'
 import { STORED_KEY_ENCODER } from '../bytes/stored-key.js'
+import {
+  layoutUnknown,
+  notAStore,
+  storeCorrupt,
+  storeFailed,
+  storeFileGone,
+  storeFull,
+  storeMissing,
+  storeNotReadable,
+  storeNotWritable,
+} from '../port/errors.js'
+import type { Durability } from './durability.js'
+import { openEnvironment } from './open-environment.js'
 import { isSmallBesideMemory } from './read-ahead.js'
 import type { Environment, Table } from './table.js'
+import { runTransaction } from './write-transaction.js'
 
-/** Raised when the layout of records changes; a store of another version is refused. */
+/** Raise it when the layout of records changes: stores of another version are refused. */
 const LAYOUT_VERSION = 3
 
 export const STORE_FILE = 'state.mdb'
 export const LOCK_FILE = 'writer.lock'
-
-/** Address space to begin with, not memory or disk: large, so that no process has to map the file anew as it grows. */
-const MAP_SIZE_BYTES = 2 ** 40
-const PAGE_SIZE = 4_096
 
 export type Records = Table<NumberedKey>
 
@@ -27,7 +37,8 @@ interface KeyEncoder<K> {
 export interface LmdbStore {
   /** Its folder. */
   readonly path: string
-  /** Whether records are held against their checksums whenever they are read. */
+  readonly durability: Durability
+  /** Whether every read compares the record with its checksum. */
   readonly verifyReads: boolean
   readonly root: Environment
   readonly meta: Table<Uint8Array>
@@ -52,16 +63,6 @@ export interface LmdbStore {
 const LAYOUT_KEY = Buffer.from('layout')
 export const LEDGER_KEY = Buffer.from('ledger')
 
-/**
- * What a commit waits for, and so what a loss of power can undo. The end of a process, in whatever way, undoes nothing.
- * - `full`: the commit is on disk. Nothing that was acknowledged is lost.
- * - `ordered`: its data is on disk, the pointer to it may not be. The newest commits may be lost, whole; the store is
- *   sound.
- * - `none`: nothing. After a loss of power the store may be damaged beyond use: for what can be made anew, such as a
- *   first ingest.
- */
-export type Durability = 'full' | 'ordered' | 'none'
-
 export interface LmdbStoreOptions {
   readonly path: string
   readonly readOnly: boolean
@@ -77,13 +78,13 @@ export function expectStore(path: string): void {
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') {
-      throw new LedgerStateError('store_missing', `there is no ledger store in ${path}`)
+      throw storeMissing(path)
     }
-    throw new LedgerStateError('store_failed', `${path} cannot be read by this process: ${message}`, {}, { cause })
+    throw storeNotReadable(path, message, cause)
   }
 }
 
-/** @throws `store_missing`, `store_format`, `store_failed` */
+/** @throws `store_missing`, `store_format`, `store_corrupt`, `store_failed` */
 export function openLmdbStore({
   path,
   readOnly,
@@ -95,41 +96,28 @@ export function openLmdbStore({
   if (readOnly) expectStore(path)
   return withStoreErrors(path, () => {
     expectStoreFile(file)
-    const options: RootDatabaseOptionsWithPath & { readonly noReadAhead: boolean } = {
-      path: file,
-      readOnly,
-      noSubdir: true,
-      maxDbs: 8,
-      mapSize: MAP_SIZE_BYTES,
-      encoding: 'binary',
-      keyEncoding: 'binary',
-      pageSize: PAGE_SIZE,
-      overlappingSync: false,
-      // A writer has its store open from empty to any size.
-      noReadAhead: !(readAhead ?? (readOnly && isSmallBesideMemory(file))),
-      noSync: durability === 'none',
-      noMetaSync: durability === 'ordered',
-    }
-    const root = open<Buffer, Uint8Array>(options)
+    // A writer has its store open from empty to any size.
+    const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
+    const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead })
     try {
-      return { ...openTables(root, file, readOnly), path, verifyReads, expectInPlace: createPlaceCheck(file) }
+      const open = () => openTables(root, file, readOnly)
+      // One transaction: a creation that is interrupted leaves nothing.
+      const tables = readOnly ? open() : runTransaction(root as unknown as Environment, durability, open)
+      return { ...tables, path, durability, verifyReads, expectInPlace: createPlaceCheck(file) }
     } catch (error) {
-      // What stays open is handed out again, as it is, when the file is opened the next time.
       void root.close()
       throw error
     }
   })
 }
 
-/** Another file in its place has another inode: this one is held open, so that its number is not given out again. */
+/** The open file keeps its inode number, so a file that replaces it has another. */
 function createPlaceCheck(file: string): () => void {
   const opened = statSync(file)
   return () => {
     const found = statSync(file, { throwIfNoEntry: false })
     if (found?.ino === opened.ino && found.dev === opened.dev) return
-    const fate = found ? 'replaced' : 'removed'
-    const message = `${file} was ${fate} while it was open; what is written now would be lost`
-    throw new LedgerStateError('store_missing', message, { fate })
+    throw storeFileGone(file, found ? 'replaced' : 'removed')
   }
 }
 
@@ -137,15 +125,15 @@ function openTables(
   root: RootDatabase<Buffer, Uint8Array>,
   file: string,
   readOnly: boolean,
-): Omit<LmdbStore, 'path' | 'verifyReads' | 'expectInPlace'> {
+): Omit<LmdbStore, 'path' | 'durability' | 'verifyReads' | 'expectInPlace'> {
   const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
     const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
-    const opened: unknown = root.openDB({ name, encoding: 'binary', ...keys })
+    const options = { name, encoding: 'binary' as const, create: !readOnly, ...keys }
+    const opened: unknown = root.openDB(options)
     if (opened) return opened as Table<K>
-    const message = `${file} lacks the database ${name}: it is no ledger store, or its creation was cut short`
-    throw new LedgerStateError('store_format', message)
+    throw notAStore(file, `it lacks the database ${name}, or was not created by this program`)
   }
-  // First of all: a store of another layout has other databases.
+  // The layout is checked first: a store of another layout has other databases.
   const meta = table<Uint8Array>('meta')
   expectLayout(meta, file, readOnly)
   return {
@@ -161,11 +149,11 @@ function openTables(
   }
 }
 
-// A meta page of LMDB: 24 bytes of page header, then this magic number. LMDB itself dies on a file that has none.
+// A meta page of LMDB: 24 bytes of page header, then this magic number. LMDB crashes on a file without it.
 const META_MAGIC_OFFSET = 24
 const META_MAGIC = Buffer.from('dec0efbe', 'hex')
 
-/** @throws `store_format` unless the file is missing, empty, or begins as LMDB's do */
+/** @throws `store_format` unless the file is missing, empty, or begins as data files of LMDB do */
 function expectStoreFile(file: string): void {
   if (!existsSync(file) || statSync(file).size === 0) return
   const magic = Buffer.alloc(META_MAGIC.length)
@@ -176,7 +164,7 @@ function expectStoreFile(file: string): void {
     closeSync(descriptor)
   }
   if (magic.equals(META_MAGIC)) return
-  throw new LedgerStateError('store_format', `${file} is no ledger store, or its first page is damaged`)
+  throw notAStore(file, 'its first page is of another format, or damaged')
 }
 
 function expectLayout(meta: Table<Uint8Array>, file: string, readOnly: boolean): void {
@@ -188,38 +176,29 @@ function expectLayout(meta: Table<Uint8Array>, file: string, readOnly: boolean):
   const text = layout.toString('latin1')
   const version = /^\d{1,9}$/.test(text) ? Number(text) : 0
   if (version === LAYOUT_VERSION) return
-  const advice =
-    version > LAYOUT_VERSION
-      ? 'a newer program wrote it; use that one'
-      : 'an older program wrote it, which can still read it; ingest anew, into another folder'
-  const message = `${file} has layout version ${version}, this program reads version ${LAYOUT_VERSION}: ${advice}`
-  throw new LedgerStateError('store_format', message, { version })
+  throw layoutUnknown(file, version, LAYOUT_VERSION)
 }
 
-/** Below this, what fails on a disk fails for want of space. */
+/** With less space than this, a write that fails is taken to have failed for want of space. */
 const FULL_BELOW_BYTES = 2 ** 20
 
-/** Runs `work` on the store in a folder, turning what LMDB throws into errors of the closed set. */
+/** Runs `work` on the store in a folder and turns what LMDB or the system throws into errors of the store. */
 export function withStoreErrors<T>(path: string, work: () => T): T {
   try {
     return work()
   } catch (cause) {
-    if (cause instanceof LedgerStateError) throw cause
+    if (isLedgerStateError(cause)) throw cause
     const why = cause instanceof Error ? cause.message : String(cause)
-    // LMDB reports a short write as an error of input and output, and a full disk is what mostly shortens it.
+    // LMDB reports a short write as an I/O error; mostly the disk is full.
     const isShortWrite = /Input\/output error/.test(why)
     if (/ENOSPC|No space left|MDB_MAP_FULL/i.test(why) || (isShortWrite && freeBytes(path) < FULL_BELOW_BYTES))
-      throw new LedgerStateError('store_full', `the disk of ${path} is full`, {}, { cause })
-    if (/EACCES|Permission denied|EROFS|Read-only file system|readonly database|unable to open database/i.test(why)) {
-      const message = `${path} cannot be written to by this process: ${why}`
-      throw new LedgerStateError('store_read_only', message, {}, { cause })
-    }
-    if (/MDB_INVALID|MDB_VERSION_MISMATCH/.test(why))
-      throw new LedgerStateError('store_format', `no ledger store: ${why}`, {}, { cause })
-    if (/MDB_CORRUPTED|MDB_PAGE_NOTFOUND/.test(why))
-      throw new LedgerStateError('store_corrupt', `the store is damaged: ${why}`, {}, { cause })
+      throw storeFull(path, cause)
+    if (/EACCES|Permission denied|EROFS|Read-only file system|readonly database|unable to open database/i.test(why))
+      throw storeNotWritable(path, why, cause)
+    if (/MDB_INVALID|MDB_VERSION_MISMATCH/.test(why)) throw notAStore(path, why, cause)
+    if (/MDB_CORRUPTED|MDB_PAGE_NOTFOUND/.test(why)) throw storeCorrupt(why, cause)
     const hint = isShortWrite ? ' (has a quota or a limit on the size of files been reached?)' : ''
-    throw new LedgerStateError('store_failed', `the store failed: ${why}${hint}`, {}, { cause })
+    throw storeFailed(`${why}${hint}`, cause)
   }
 }
 

@@ -1,12 +1,13 @@
 import { Buffer } from 'node:buffer'
 import { checksum } from '../bytes/checksum.js'
-import { CHECKSUM_LENGTH, corrupt } from '../bytes/record.js'
+import { CHECKSUM_LENGTH } from '../bytes/record.js'
+import { storeCorrupt } from '../port/errors.js'
 import type { ReadOptions, Table } from './table.js'
 
 /**
- * A record where LMDB put it: in the one buffer into which it copies whatever is read next, in this thread, from any
- * store. Of lmdb's own object for it only `length` tells how much counts, and most methods do not keep to that; here it
- * is read as plain bytes.
+ * A record in the buffer of lmdb-js that all reads of a thread share: it is overwritten by the next read, from any store.
+ * Only the property `length` of that buffer tells how long the record is, and most methods of the buffer ignore it; so
+ * here it is read as plain bytes.
  */
 export class SharedRecord {
   bytes: Uint8Array = new Uint8Array(0)
@@ -14,7 +15,7 @@ export class SharedRecord {
   length = 0
   #source: Buffer | undefined
 
-  /** Whether there is such a record. What was loaded before is then gone. */
+  /** Returns whether there is such a record. Overwrites the record loaded before. */
   load<K>(table: Table<K>, key: K, options: ReadOptions): boolean {
     const source = table.getBinaryFast(key, options)
     if (source === undefined) return false
@@ -27,14 +28,14 @@ export class SharedRecord {
     return true
   }
 
-  /** @throws `store_corrupt` where it does not agree with its checksum */
+  /** @throws `store_corrupt` unless the record matches its checksum */
   verify(seed: number): void {
     const end = this.length - CHECKSUM_LENGTH
     if (end >= 0 && this.view.getUint32(end) === checksum(this.bytes, 0, end, seed)) return
-    throw corrupt('a record does not agree with its checksum')
+    throw storeCorrupt('a record does not match its checksum')
   }
 
-  /** From Node's pool of memory: a typed array of its own costs ten times as much. */
+  /** Uses Node's pool of memory: a typed array of its own costs ten times as much. */
   copy(start: number, end: number): Buffer {
     const copy = Buffer.allocUnsafe(end - start)
     copy.set(new Uint8Array(this.bytes.buffer, this.bytes.byteOffset + start, end - start))

@@ -1,12 +1,17 @@
 import type { Buffer } from 'node:buffer'
-import type { Transaction } from 'lmdb'
 
-/** How to read: in a transaction; where none is given, in the write transaction at hand, or as things are now. */
-export interface ReadOptions {
-  readonly transaction?: Transaction
+// What is used of lmdb-js, whose own types know neither keys of other kinds nor all options.
+
+export interface ReadTransaction {
+  done(): void
 }
 
-/** Both ends are named, also where there is none: lmdb-js puts a key of its own making for one that is left out. */
+/** Without a transaction, a read uses the write transaction of this thread, or else the newest commit. */
+export interface ReadOptions {
+  readonly transaction?: ReadTransaction
+}
+
+/** Both ends are required, if only as undefined: lmdb-js replaces an omitted one by a key of its own making. */
 export interface RangeOptions<K> extends ReadOptions {
   readonly start: K | undefined
   /** Exclusive. */
@@ -22,7 +27,7 @@ export interface TableStats {
   readonly entryCount: number
 }
 
-/** What is used of a database of lmdb, whose own types know neither keys of other kinds nor all options. */
+/** A database of an environment. */
 export interface Table<K> {
   /** A copy. */
   getBinary(key: K, options?: ReadOptions): Buffer | undefined
@@ -30,7 +35,7 @@ export interface Table<K> {
   getBinaryFast(key: K, options?: ReadOptions): Buffer | undefined
   getRange(options: RangeOptions<K>): Iterable<{ key: K; value: Buffer }>
   getKeys(options: RangeOptions<K>): Iterable<K>
-  /** `append`: the key is above all others; half the cost, and pages are filled. */
+  /** With `append`, the key is above all others: half the cost, and full pages. */
   putSync(key: K, value: Uint8Array, options?: { readonly append: boolean }): void
   removeSync(key: K): void
   clearSync(): void
@@ -46,12 +51,13 @@ export interface RootStats extends TableStats {
   readonly free: TableStats
 }
 
-/** What is used of the environment of lmdb. */
+/** A data file that is open. */
 export interface Environment {
-  transactionSync<T>(work: () => T): T
-  useReadTransaction(): Transaction
+  /** Runs work in a write transaction; what it throws undoes all of it. */
+  transactionSync<T>(work: () => T, flags?: number): T
+  useReadTransaction(): ReadTransaction
   getStats(): RootStats
-  /** Cleared of readers whose processes are gone. */
+  /** Frees the slots of readers whose processes are gone. */
   readerCheck(): number
   backup(path: string, compact: boolean): Promise<void>
   sync(done: (error?: Error | null) => void): void

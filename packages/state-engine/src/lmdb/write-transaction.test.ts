@@ -20,15 +20,15 @@ function failing(faults: number, message: string) {
 
 it('tries again when LMDB gave up for no reason, and not for long', () => {
   const twice = failing(2, FAULT)
-  expect(runTransaction(twice.root, () => 7)).toBe(7)
+  expect(runTransaction(twice.root, 'full', () => 7)).toBe(7)
   expect(twice.tries()).toBe(3)
   const always = failing(99, FAULT)
-  expect(() => runTransaction(always.root, () => 7)).toThrow(FAULT)
+  expect(() => runTransaction(always.root, 'full', () => 7)).toThrow(FAULT)
   expect(always.tries()).toBe(4)
 })
 
 it('does not try again after other errors', () => {
   const full = failing(1, 'MDB_MAP_FULL')
-  expect(() => runTransaction(full.root, () => 7)).toThrow('MDB_MAP_FULL')
+  expect(() => runTransaction(full.root, 'full', () => 7)).toThrow('MDB_MAP_FULL')
   expect(full.tries()).toBe(1)
 })

@@ -1,18 +1,25 @@
+import type { Durability } from './durability.js'
 import type { Environment } from './table.js'
 
 const MOST_TRIES = 4
 
+/** lmdb-js: what the work throws aborts the transaction, and the commit is synchronous. */
+const SYNCHRONOUS = 0b11
+/** LMDB's MDB_NOMETASYNC and MDB_NOSYNC. */
+const DURABILITY_FLAGS: Readonly<Record<Durability, number>> = { full: 0, ordered: 0x4_0000, none: 0x1_0000 }
+
 /**
- * Runs work in a write transaction; what it throws undoes all of it. The work may be run again and must then do the same.
+ * Runs work in a write transaction; what it throws undoes all of it. The work may be run again, and must then do the
+ * same.
  *
- * The LMDB of lmdb 3.5.6 now and then gives a transaction up for no reason: in `mdb_freelist_save` it looks at the length
- * of a record of its free list before it looks at whether that record was found. Seen once in some 700 transactions
- * while another process reads. The store is as before, and the next try begins with a free list read anew.
+ * The LMDB of lmdb 3.5.6 sometimes aborts a transaction for no reason: `mdb_freelist_save` looks at the length of a
+ * record of the free list before it looks at whether that record was found. Seen once in some 700 transactions while
+ * another process reads. The store is unchanged, and the next try reads the free list anew.
  */
-export function runTransaction<T>(root: Environment, work: () => T): T {
+export function runTransaction<T>(root: Environment, durability: Durability, work: () => T): T {
   for (let tries = 1; ; tries++) {
     try {
-      return root.transactionSync(work)
+      return root.transactionSync(work, SYNCHRONOUS | DURABILITY_FLAGS[durability])
     } catch (error) {
       if (tries === MOST_TRIES || !isFreeListFault(error)) throw error
     }

@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite'
-import { LedgerStateError } from '@ledger-state/core'
+import { storeLocked } from '../port/errors.js'
 
 /**
- * Takes the right to write to a store, and returns the function that gives it up.
+ * Takes the writer lock of a store; the returned function releases it.
  *
- * Node has no file lock of its own; SQLite's exclusive lock on an empty file is one. The kernel lets go of it when
- * the process ends in whatever way, and it holds between containers that share the folder, where process ids do not.
+ * Node has no file lock of its own; SQLite's exclusive lock on an empty file is one. The kernel releases it however the
+ * process ends, and it holds between containers that share the folder, where process ids do not.
  * @throws `store_locked`
  */
 export function acquireWriterLock(file: string): () => void {
@@ -15,12 +15,7 @@ export function acquireWriterLock(file: string): () => void {
   } catch (cause) {
     lock.close()
     if (!/locked/.test(String(cause))) throw cause
-    throw new LedgerStateError(
-      'store_locked',
-      `another process writes to this store and holds ${file}; stop it first`,
-      {},
-      { cause },
-    )
+    throw storeLocked(file, cause)
   }
   return () => lock.close()
 }

@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { isLedgerStateError } from '@ledger-state/core'
-import type { Transaction } from 'lmdb'
+import { isLedgerStateError, isSameBlock } from '@ledger-state/core'
 import {
   numberedKeyId,
   numberedKeyPart,
@@ -19,7 +18,7 @@ import { decodeRetired, ENTRY_HEADER_LENGTH } from '../databases/superseded-log.
 import { DIRECTORY, readChunk, readDirectory } from '../databases/version-index.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
-import type { Table } from '../lmdb/table.js'
+import type { ReadTransaction, Table } from '../lmdb/table.js'
 
 export interface CheckOptions {
   /** Told now and then how many records were looked at. */
@@ -53,7 +52,7 @@ export async function checkStore(store: LmdbStore, { onProgress = () => {} }: Ch
 
 class StoreCheck {
   readonly #store: LmdbStore
-  readonly #options: { readonly transaction: Transaction }
+  readonly #options: { readonly transaction: ReadTransaction }
   readonly #onProgress: (records: number) => void
   readonly #problems: string[] = []
   /** Keys by id: what the log and the index may name. */
@@ -70,7 +69,7 @@ class StoreCheck {
   #payloadBytes = 0
   #records = 0
 
-  constructor(store: LmdbStore, transaction: Transaction, onProgress: (records: number) => void) {
+  constructor(store: LmdbStore, transaction: ReadTransaction, onProgress: (records: number) => void) {
     this.#store = store
     this.#options = { transaction }
     this.#onProgress = onProgress
@@ -117,7 +116,7 @@ class StoreCheck {
       }
       previous = { version, height: block.height }
       if (version > latestVersion) this.#problem(`block ${block.height} begins at version ${version}, above the latest`)
-      if (version === oldestVersion && !sameBlock(block, oldestBlock)) {
+      if (version === oldestVersion && !isSameBlock(block, oldestBlock)) {
         this.#problem(`the oldest block is not the one at version ${oldestVersion}`)
       }
     }
@@ -337,8 +336,4 @@ function deletionName(stored: Uint8Array, version: bigint): string {
 
 function chunkName(keyId: number, number: number, version: bigint): string {
   return `chunk ${number} of key ${keyId}, written at version ${version},`
-}
-
-function sameBlock(a: LedgerRecord['ledger']['latestBlock'], b: LedgerRecord['ledger']['latestBlock']): boolean {
-  return a.height === b.height && a.epoch === b.epoch && a.timestampUsec === b.timestampUsec
 }

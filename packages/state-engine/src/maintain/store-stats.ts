@@ -3,22 +3,22 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { TableStats } from '../lmdb/table.js'
 
 export interface StoreStats {
-  /** Keys with a newest write, deletions inside the window included. */
+  /** Keys with a record, including those deleted inside the window. */
   readonly keys: number
-  /** Superseded values that some version of the window still sees. */
+  /** Superseded values in the log. */
   readonly historyEntries: number
   readonly blocks: number
-  /** Keys and values that are kept, without anything of ours. */
+  /** Bytes of the keys and values kept, without any overhead. */
   readonly payloadBytes: number
   /** Size of the data file. */
   readonly fileBytes: number
-  /** The part of the file that holds nothing and is used again. */
+  /** The part of the file that is free and will be reused. */
   readonly freeBytes: number
-  /** Address space that the file can grow to before every process has to map it anew. */
+  /** Size up to which the file can grow before every process has to map it again. */
   readonly mapBytes: number
   /** Pages of each database, and its records. */
   readonly databases: Readonly<Record<string, { readonly bytes: number; readonly records: number }>>
-  /** Processes and threads that read now, of the most that can. */
+  /** Slots of readers in use, and how many there are. */
   readonly readers: { readonly used: number; readonly most: number }
 }
 

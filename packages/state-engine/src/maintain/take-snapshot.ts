@@ -1,13 +1,11 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { LedgerStateError } from '@ledger-state/core'
 import { type LmdbStore, STORE_FILE, withStoreErrors } from '../lmdb/lmdb-store.js'
+import { folderHasStore } from '../port/errors.js'
 
-/** Copies the store into a folder; the copy gets its name when it is whole. */
+/** Copies the store into a folder. The copy gets its name once it is complete. */
 export async function takeSnapshot({ root }: LmdbStore, path: string, compact: boolean): Promise<void> {
-  if (existsSync(join(path, STORE_FILE))) {
-    throw new LedgerStateError('store_not_empty', `${path} holds a store already`)
-  }
+  if (existsSync(join(path, STORE_FILE))) throw folderHasStore(path)
   withStoreErrors(path, () => mkdirSync(path, { recursive: true }))
   const unfinished = join(path, `${STORE_FILE}.part`)
   rmSync(unfinished, { force: true, recursive: true })
@@ -21,7 +19,7 @@ export async function takeSnapshot({ root }: LmdbStore, path: string, compact: b
       renameSync(unfinished, join(path, STORE_FILE))
     })
   } catch (error) {
-    // Only now: the space that it takes up tells why it failed.
+    // Not earlier: free space tells whether the disk was full.
     rmSync(unfinished, { force: true, recursive: true })
     throw error
   }

@@ -1,206 +1,321 @@
 import { Buffer } from 'node:buffer'
-import type {
-  Block,
-  BlockInfo,
-  HistoryOptions,
-  KeyedEntry,
-  LedgerInfo,
-  Revision,
-  ScanOptions,
-  StateEntry,
-  StoreBase,
-  VersionWrites,
-  Write,
-} from '@ledger-state/core'
-import { LedgerStateError } from '@ledger-state/core'
-import { validateMark } from '../databases/mark.js'
-import type { CommitOptions, EngineView, ImportOptions, PruneResult, StateImport, StateWriter } from './ports.js'
-import { newestBlockWhere } from './search-blocks.js'
 import {
-  chainIdToBigint,
-  duplicateKey,
-  expectKept,
-  noLedger,
-  validateBatch,
-  validateImport,
+  type Block,
+  type BlockInfo,
+  type HistoryOptions,
+  type KeyedEntry,
+  type LedgerInfo,
+  type Revision,
+  type ScanOptions,
+  type StateEntry,
+  type StoreBase,
+  type VersionWrites,
   versionPruned,
-  windowStart,
-} from './validate-batch.js'
+  type Write,
+} from '@ledger-state/core'
+import { createCommitWatch } from './commit-watch.js'
+import { duplicateKey, importNeedsEmptyStore, importReplaced, storeClosed, storeLocked } from './errors.js'
+import type {
+  CommitOptions,
+  EngineView,
+  ImportBase,
+  ImportOptions,
+  PruneOptions,
+  PruneResult,
+  StateImport,
+  StateWriter,
+} from './ports.js'
+import {
+  expectArray,
+  expectBytes,
+  expectCount,
+  expectObject,
+  expectU64,
+  type HistoryRange,
+  type ScanRange,
+  toHistoryRange,
+  toScanRange,
+} from './validate-arguments.js'
+import { validateBatch, validateImportBase, validateImportPart } from './validate-batch.js'
+import { expectKept, expectLedger, expectListable, PRUNE_STEP_ENTRIES, windowStart } from './window.js'
 
-/** An engine that keeps every revision of every key in memory: plain, slow in deep histories, and the model in tests. */
-export function createMemoryEngine(): StateWriter {
-  return new MemoryEngine()
+/** What outlives an engine in memory: `createMemoryEngine(store)` opens it again once the engine before is closed. */
+export interface MemoryStore {
+  readonly kind: 'memory'
 }
 
-class MemoryEngine implements StateWriter {
+export function createMemoryStore(): MemoryStore {
+  return new MemoryState()
+}
+
+/**
+ * An engine that keeps every revision of every key in memory: plain, slow in deep histories, and the model in tests.
+ * @throws `store_locked` while another engine has the store open
+ */
+export function createMemoryEngine(store: MemoryStore = createMemoryStore()): StateWriter {
+  return new MemoryEngine(store as MemoryState)
+}
+
+class MemoryState implements MemoryStore {
+  readonly kind = 'memory'
+  isOpen = false
   ledger: LedgerInfo | undefined
   base: StoreBase | undefined
   mark: Uint8Array | undefined
-  /** Revisions of each key, oldest first. */
-  #revisions = new Map<string, Revision[]>()
-  #blocks: { readonly firstVersion: bigint; readonly block: BlockInfo }[] = []
-  #import: MemoryImport | undefined
+  /** Revisions of each key, oldest first. Keys are held as text, one character a byte. */
+  revisions = new Map<string, Revision[]>()
+  blocks: { readonly firstVersion: bigint; readonly block: BlockInfo }[] = []
+  import: MemoryImport | undefined
+}
+
+class MemoryEngine implements StateWriter {
+  readonly #store: MemoryState
+  readonly #watch = createCommitWatch(() => this.ledger)
+  #closed = false
+
+  constructor(store: MemoryState) {
+    if (store.isOpen) throw storeLocked('the memory store')
+    store.isOpen = true
+    this.#store = store
+  }
+
+  get ledger(): LedgerInfo | undefined {
+    return this.#state.ledger
+  }
+
+  get base(): StoreBase | undefined {
+    return this.#state.base
+  }
+
+  get mark(): Uint8Array | undefined {
+    const { mark } = this.#state
+    return mark && Uint8Array.from(mark)
+  }
+
+  get #state(): MemoryState {
+    if (this.#closed) throw storeClosed()
+    return this.#store
+  }
 
   at(version?: bigint): EngineView {
-    const { ledger } = this
-    if (!ledger) throw noLedger()
-    const wanted = version ?? ledger.latestVersion
+    const { ledger } = this.#state
+    expectLedger(ledger)
+    const wanted = version === undefined ? ledger.latestVersion : version
     expectKept(wanted, ledger)
     const getEntry = (key: Uint8Array) => this.#find(key, wanted)
     const get = (key: Uint8Array) => getEntry(key)?.value
-    const scan = (prefix: Uint8Array, options: ScanOptions = {}) => this.#scan(keyText(prefix), wanted, options)
     const has = (key: Uint8Array) => get(key) !== undefined
-    return { version: wanted, ledger, getEntry, get, peek: get, has, getMany: (keys) => keys.map(get), scan }
+    const getMany = (keys: readonly Uint8Array[]) => {
+      expectArray('the keys', keys)
+      return keys.map(get)
+    }
+    const scan = (prefix: Uint8Array, options?: ScanOptions) => {
+      const range = toScanRange(prefix, options)
+      this.#expectVisible(wanted)
+      return this.#scan(keyText(prefix), wanted, range)
+    }
+    return { version: wanted, ledger, getEntry, get, peek: get, has, getMany, scan }
   }
 
   blockAt(version: bigint): Block {
-    if (!this.ledger) throw noLedger()
-    expectKept(version, this.ledger)
-    const at = this.#blocks.findLastIndex(({ firstVersion }) => firstVersion <= version)
-    const next = this.#blocks[at + 1]
-    return { ...this.#blocks[at]!, lastVersion: next ? next.firstVersion - 1n : this.ledger.latestVersion }
+    const { ledger, blocks } = this.#state
+    expectLedger(ledger)
+    expectKept(version, ledger)
+    const at = blocks.findLastIndex(({ firstVersion }) => firstVersion <= version)
+    const next = blocks[at + 1]
+    return { ...blocks[at]!, lastVersion: next ? next.firstVersion - 1n : ledger.latestVersion }
   }
 
   blockByHeight(height: bigint): Block | undefined {
-    const found = this.#newestBlockWhere((block) => block.height <= height)
+    expectU64('the height', height)
+    const found = this.#newestBlockAtMost((block) => block.height, height)
     return found?.block.height === height ? found : undefined
   }
 
   blockAtTime(timestampUsec: bigint): Block | undefined {
-    return this.#newestBlockWhere((block) => block.timestampUsec <= timestampUsec)
+    expectU64('the time', timestampUsec)
+    return this.#newestBlockAtMost((block) => block.timestampUsec, timestampUsec)
   }
 
-  #newestBlockWhere(holds: (block: BlockInfo) => boolean): Block | undefined {
-    if (!this.ledger) throw noLedger()
-    return newestBlockWhere(this.ledger, (version) => this.blockAt(version), holds)
+  /** By trying all, as the model of the search that engines use. */
+  #newestBlockAtMost(measure: (block: BlockInfo) => bigint, target: bigint): Block | undefined {
+    const { ledger, blocks } = this.#state
+    expectLedger(ledger)
+    const found = blocks.findLast(({ block }) => measure(block) <= target)
+    return found && this.blockAt(found.firstVersion)
   }
 
-  *history(key: Uint8Array, { first = 0n, last, order = 'newestFirst' }: HistoryOptions = {}): Generator<Revision> {
-    if (!this.ledger) throw noLedger()
-    const end = last ?? this.ledger.latestVersion
-    const found = (this.#revisions.get(keyText(key)) ?? []).filter(({ version }) => version >= first && version <= end)
-    yield* order === 'newestFirst' ? found.toReversed() : found
+  history(key: Uint8Array, options?: HistoryOptions): Iterable<Revision> {
+    const range = toHistoryRange(key, options)
+    const { ledger } = this.#state
+    expectLedger(ledger)
+    return this.#history(keyText(key), range, ledger)
   }
 
-  *versions(first: bigint, last: bigint): Generator<VersionWrites> {
-    const { ledger } = this
-    if (!ledger) throw noLedger()
-    expectKept(last, ledger)
-    if (first <= ledger.oldestVersion) throw versionPruned(first, ledger.oldestVersion)
-    for (let version = first; version <= last; version++) {
-      const writes: Write[] = []
-      for (const [key, revisions] of [...this.#revisions].sort(([a], [b]) => (a < b ? -1 : 1))) {
-        const revision = revisions.find((candidate) => candidate.version === version)
-        if (revision) writes.push([Buffer.from(key, 'latin1'), revision.value])
-      }
-      const block = this.#blocks.find(({ firstVersion }) => firstVersion === version)?.block
-      yield { version, block, writes }
+  *#history(key: string, { first, last, isNewestFirst }: HistoryRange, ledger: LedgerInfo): Generator<Revision> {
+    const { oldestVersion, latestVersion } = ledger
+    const end = last === undefined || last > latestVersion ? latestVersion : last
+    const found = this.#seenRevisions(key, oldestVersion).filter(({ version }) => version >= first && version <= end)
+    for (const { version, value } of isNewestFirst ? found.toReversed() : found) {
+      const { oldestVersion: oldestNow } = this.#state.ledger!
+      if (oldestNow > oldestVersion && oldestNow >= first) throw versionPruned(oldestVersion, oldestNow)
+      yield { version, value: value && Uint8Array.from(value) }
     }
   }
 
-  async commit(versions: readonly VersionWrites[], { chainId, mark }: CommitOptions): Promise<void> {
-    validateMark(mark)
-    validateBatch(versions, chainId, this.ledger)
+  /** The revisions of a key that some version of a window sees. */
+  #seenRevisions(key: string, oldestVersion: bigint): Revision[] {
+    const revisions = this.#state.revisions.get(key) ?? []
+    return revisions.slice(unseenCount(revisions, oldestVersion))
+  }
+
+  versions(first: bigint, last: bigint): Iterable<VersionWrites> {
+    expectListable(first, last, this.#state.ledger)
+    return this.#versions(first, last)
+  }
+
+  *#versions(first: bigint, last: bigint): Generator<VersionWrites> {
+    for (let version = first; version <= last; version++) {
+      const { ledger, revisions, blocks } = this.#state
+      expectListable(first, last, ledger)
+      const writes: Write[] = []
+      for (const [key, ofKey] of [...revisions].sort(([a], [b]) => (a < b ? -1 : 1))) {
+        const revision = ofKey.find((candidate) => candidate.version === version)
+        if (revision) writes.push([Buffer.from(key, 'latin1'), revision.value && Uint8Array.from(revision.value)])
+      }
+      yield { version, block: blocks.find(({ firstVersion }) => firstVersion === version)?.block, writes }
+    }
+  }
+
+  onCommit(listener: (ledger: LedgerInfo) => void): () => void {
+    if (this.#closed) throw storeClosed()
+    return this.#watch.add(listener)
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#watch.close()
+    this.#store.isOpen = false
+  }
+
+  async commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void> {
+    const state = this.#state
+    const chainId = validateBatch(versions, options, state.ledger)
     for (const { version, writes } of versions) {
       if (new Set(writes.map(([key]) => keyText(key))).size !== writes.length) throw duplicateKey(version)
     }
     if (versions.length === 0) return
-    this.#import = undefined
-    this.mark = mark && Uint8Array.from(mark)
-    this.base ??= { version: versions[0]!.version, complete: versions[0]!.version === 0n }
+    state.import = undefined
+    state.mark = options.mark && Uint8Array.from(options.mark)
+    state.base ??= { version: versions[0]!.version, complete: versions[0]!.version === 0n }
     for (const { version, block, writes } of versions) {
-      if (block) this.#blocks.push({ firstVersion: version, block })
-      for (const [key, value] of writes) {
-        const revisions = this.#revisions.get(keyText(key)) ?? []
-        if (value === null && (revisions.at(-1)?.value ?? null) === null) continue
-        revisions.push({ version, value: value && Uint8Array.from(value) })
-        this.#revisions.set(keyText(key), revisions)
-      }
-      const latestBlock = this.#blocks.at(-1)!.block
-      const { oldestVersion, oldestBlock } = this.ledger ?? { oldestVersion: version, oldestBlock: latestBlock }
-      this.ledger = {
-        chainId: chainIdToBigint(chainId),
-        latestVersion: version,
-        latestBlock,
-        oldestVersion,
-        oldestBlock,
-      }
+      if (block) state.blocks.push({ firstVersion: version, block: copyOfBlock(block) })
+      for (const [key, value] of writes) this.#write(keyText(key), version, value)
+      const latestBlock = state.blocks.at(-1)!.block
+      const { oldestVersion, oldestBlock } = state.ledger ?? { oldestVersion: version, oldestBlock: latestBlock }
+      state.ledger = { chainId, latestVersion: version, latestBlock, oldestVersion, oldestBlock }
     }
+    this.#watch.notice()
   }
 
-  async prune(retainVersions: bigint): Promise<PruneResult> {
-    if (!this.ledger) throw noLedger()
-    const start = windowStart(this.ledger.latestVersion, retainVersions)
-    const floor = this.#blocks.find(({ firstVersion }) => firstVersion >= start) ?? this.#blocks.at(-1)!
-    const oldestVersion = floor.firstVersion
-    if (oldestVersion <= this.ledger.oldestVersion)
-      return { oldestVersion: this.ledger.oldestVersion, droppedEntries: 0, done: true }
-    this.ledger = { ...this.ledger, oldestVersion, oldestBlock: floor.block }
-    this.#blocks = this.#blocks.filter(({ firstVersion }) => firstVersion >= oldestVersion)
-    let droppedEntries = 0
-    for (const [key, revisions] of this.#revisions) {
-      const newestBelow = revisions.findLastIndex(({ version }) => version <= oldestVersion)
-      const kept = revisions.slice(Math.max(newestBelow, 0))
-      if (kept[0]!.value === null && kept[0]!.version <= oldestVersion) kept.shift()
-      droppedEntries += revisions.length - kept.length
-      if (kept.length > 0) this.#revisions.set(key, kept)
-      else this.#revisions.delete(key)
-    }
-    return { oldestVersion, droppedEntries, done: true }
+  #write(key: string, version: bigint, value: Uint8Array | null): void {
+    const revisions = this.#store.revisions.get(key) ?? []
+    if (value === null && (revisions.at(-1)?.value ?? null) === null) return
+    revisions.push({ version, value: value && Uint8Array.from(value) })
+    this.#store.revisions.set(key, revisions)
   }
 
-  async beginImport(version: bigint, { resume = false }: ImportOptions = {}): Promise<StateImport> {
-    validateImport(version, undefined)
-    if (this.ledger) throw new LedgerStateError('store_not_empty', 'a state is imported into an empty store only')
-    if (!resume || this.#import?.version !== version) this.#import = new MemoryImport(version)
-    const state = this.#import
+  async prune(retainVersions: bigint, options: PruneOptions = {}): Promise<PruneResult> {
+    const state = this.#state
+    expectObject('the options of the prune', options)
+    const { maxEntries = Number.POSITIVE_INFINITY } = options
+    expectCount('maxEntries', maxEntries, 1)
+    expectLedger(state.ledger)
+    const start = windowStart(state.ledger.latestVersion, retainVersions)
+    const floor = state.blocks.find(({ firstVersion }) => firstVersion >= start) ?? state.blocks.at(-1)!
+    if (floor.firstVersion > state.ledger.oldestVersion) {
+      state.ledger = { ...state.ledger, oldestVersion: floor.firstVersion, oldestBlock: floor.block }
+      state.blocks = state.blocks.filter(({ firstVersion }) => firstVersion >= floor.firstVersion)
+      this.#watch.notice()
+    }
+    const { oldestVersion } = state.ledger
+    const most = Math.ceil(maxEntries / PRUNE_STEP_ENTRIES) * PRUNE_STEP_ENTRIES
+    const droppedEntries = this.#dropUnseen(oldestVersion, most)
+    return { oldestVersion, droppedEntries, done: droppedEntries < most }
+  }
+
+  #dropUnseen(oldestVersion: bigint, most: number): number {
+    const { revisions: all } = this.#store
+    let dropped = 0
+    for (const [key, revisions] of all) {
+      const count = Math.min(unseenCount(revisions, oldestVersion), most - dropped)
+      dropped += count
+      revisions.splice(0, count)
+      if (revisions.length === 0) all.delete(key)
+      if (dropped === most) break
+    }
+    return dropped
+  }
+
+  async beginImport(version: bigint, options: ImportOptions = {}): Promise<StateImport> {
+    const state = this.#state
+    expectU64('the version of the import', version)
+    expectObject('the options of the import', options)
+    if (state.ledger) throw importNeedsEmptyStore()
+    if (!options.resume || state.import?.version !== version) state.import = new MemoryImport(version)
+    const current = state.import
     const expectCurrent = () => {
-      if (this.#import === state) return
-      throw new LedgerStateError('invalid_argument', `the import of version ${version} is no longer under way`)
+      if (this.#state.import !== current) throw importReplaced(version)
     }
     return {
       version,
       get entryCount() {
-        return state.revisions.size
+        return current.revisions.size
       },
       get mark() {
-        return state.mark
+        return current.mark && Uint8Array.from(current.mark)
       },
       async add(entries, mark) {
         expectCurrent()
-        state.add(entries, mark)
+        current.add(entries, mark)
       },
       finish: async (base) => {
         expectCurrent()
-        validateImport(version, base)
-        const { chainId, block, mark, complete = true } = base
-        this.#revisions = state.revisions
-        this.#blocks = [{ firstVersion: version, block }]
-        this.base = { version, complete }
-        this.mark = mark
-        this.ledger = {
-          chainId: chainIdToBigint(chainId),
-          latestVersion: version,
-          latestBlock: block,
-          oldestVersion: version,
-          oldestBlock: block,
-        }
-        this.#import = undefined
+        this.#finishImport(current, base)
       },
     }
   }
 
-  #find(key: Uint8Array, version: bigint): StateEntry | undefined {
-    const { oldestVersion } = this.ledger!
+  #finishImport({ version, revisions }: MemoryImport, base: ImportBase): void {
+    const chainId = validateImportBase(version, base)
+    const block = copyOfBlock(base.block)
+    const state = this.#store
+    state.revisions = revisions
+    state.blocks = [{ firstVersion: version, block }]
+    state.base = { version, complete: base.complete ?? true }
+    state.mark = base.mark && Uint8Array.from(base.mark)
+    state.ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
+    state.import = undefined
+    this.#watch.notice()
+  }
+
+  #expectVisible(version: bigint): void {
+    const { oldestVersion } = this.#state.ledger!
     if (version < oldestVersion) throw versionPruned(version, oldestVersion)
-    const revision = this.#revisions.get(keyText(key))?.findLast((candidate) => candidate.version <= version)
+  }
+
+  #find(key: Uint8Array, version: bigint): StateEntry | undefined {
+    expectBytes('the key', key)
+    this.#expectVisible(version)
+    const revision = this.#state.revisions.get(keyText(key))?.findLast((candidate) => candidate.version <= version)
     return revision?.value ? { version: revision.version, value: Uint8Array.from(revision.value) } : undefined
   }
 
-  *#scan(prefix: string, version: bigint, { start, limit }: ScanOptions): Generator<KeyedEntry> {
-    const from = start ? keyText(start) : ''
-    let left = limit ?? Number.POSITIVE_INFINITY
-    const texts = [...this.#revisions.keys()].filter((text) => text.startsWith(prefix) && text >= from)
+  *#scan(prefix: string, version: bigint, { start, limit }: ScanRange): Generator<KeyedEntry> {
+    const from = keyText(start)
+    let left = limit
+    const texts = [...this.#state.revisions.keys()].filter((text) => text.startsWith(prefix) && text >= from)
     for (const text of texts.sort()) {
       if (left <= 0) return
       const key = Buffer.from(text, 'latin1')
@@ -222,9 +337,9 @@ class MemoryImport {
   }
 
   add(entries: readonly KeyedEntry[], mark: Uint8Array | undefined): void {
+    validateImportPart(this.version, entries, mark)
     const added = new Map<string, Revision[]>()
     for (const entry of entries) {
-      validateImport(this.version, undefined, entry)
       const text = keyText(entry.key)
       if (this.revisions.has(text) || added.has(text)) throw duplicateKey(this.version)
       added.set(text, [{ version: entry.version, value: Uint8Array.from(entry.value) }])
@@ -234,6 +349,17 @@ class MemoryImport {
   }
 }
 
+/** How many of a key's revisions, from the oldest on, no version of a window sees. */
+function unseenCount(revisions: readonly Revision[], oldestVersion: bigint): number {
+  const newestBelow = revisions.findLastIndex(({ version }) => version <= oldestVersion)
+  if (newestBelow < 0) return 0
+  return revisions[newestBelow]!.value === null ? newestBelow + 1 : newestBelow
+}
+
+function copyOfBlock({ height, epoch, timestampUsec }: BlockInfo): BlockInfo {
+  return { height, epoch, timestampUsec }
+}
+
 function keyText(key: Uint8Array): string {
-  return Buffer.from(key).toString('latin1')
+  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
 }

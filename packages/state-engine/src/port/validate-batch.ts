@@ -1,133 +1,105 @@
-import type { KeyedEntry, LedgerInfo } from '@ledger-state/core'
-import { type BlockInfo, isU64, LedgerStateError, type VersionWrites } from '@ledger-state/core'
-import { validateMark } from '../databases/mark.js'
-import type { ImportBase } from './ports.js'
+import type { BlockInfo, KeyedEntry, LedgerInfo, VersionWrites } from '@ledger-state/core'
+import {
+  blockNotHigher,
+  chainIdMismatch,
+  entryFromLaterVersion,
+  firstBlockMissing,
+  invalidArgument,
+  keyTooLong,
+  valueTooLong,
+  versionGap,
+} from './errors.js'
+import type { CommitOptions, ImportBase } from './ports.js'
+import {
+  chainIdToBigint,
+  expectArray,
+  expectBytes,
+  expectObject,
+  expectU64,
+  validateMark,
+} from './validate-arguments.js'
 
 export const MAX_KEY_LENGTH = 65_536
 /** 16 MiB. */
 export const MAX_VALUE_LENGTH = 16_777_216
 
-/** @throws `invalid_argument` */
-export function chainIdToBigint(chainId: bigint | number): bigint {
-  const id = Number.isSafeInteger(chainId) ? BigInt(chainId) : chainId
-  if (isU64(id)) return id
-  throw new LedgerStateError('invalid_argument', `chain id ${String(chainId)}, a u64 is expected`)
-}
-
 /**
- * Checks a batch against what the store holds, before anything is written.
- * @throws `version_gap`, `block_order`, `duplicate_key`, `chain_id_mismatch`, `key_too_long`, `value_too_long`, `invalid_argument`
+ * Checks a batch against the ledger of the store before anything is written; returns the chain id. A key that one version
+ * writes twice is found while writing.
+ * @throws `version_gap`, `block_order`, `chain_id_mismatch`, `key_too_long`, `value_too_long`, `invalid_argument`
  */
 export function validateBatch(
   versions: readonly VersionWrites[],
-  chainId: bigint | number,
+  options: CommitOptions,
   ledger: LedgerInfo | undefined,
-): void {
-  if (ledger && ledger.chainId !== chainIdToBigint(chainId)) {
-    const message = `chain id ${chainId}, but the store holds chain ${ledger.chainId}`
-    throw new LedgerStateError('chain_id_mismatch', message, { expected: ledger.chainId, found: chainId })
-  }
+): bigint {
+  expectArray('the batch', versions)
+  expectObject('the options of the commit', options)
+  validateMark(options.mark)
+  const chainId = chainIdToBigint(options.chainId)
+  if (ledger && ledger.chainId !== chainId) throw chainIdMismatch(ledger.chainId, chainId)
   let previous = ledger?.latestVersion
   let block = ledger?.latestBlock
   for (const record of versions) {
-    if (!isU64(record.version)) {
-      throw new LedgerStateError(
-        'invalid_argument',
-        `version ${String(record.version)}, a bigint from 0 to 2^64 - 1 is expected`,
-      )
-    }
-    if (previous !== undefined && record.version !== previous + 1n) {
-      const message = `version ${record.version} follows version ${previous}, expected ${previous + 1n}`
-      throw new LedgerStateError('version_gap', message, { expected: previous + 1n, found: record.version })
-    }
-    if (record.block) validateBlock(record.block, record.version, block)
-    else if (!block)
-      throw new LedgerStateError('block_order', `version ${record.version} begins the store without a block`)
+    expectObject('an element of the batch', record)
+    expectU64('the version', record.version)
+    if (previous !== undefined && record.version !== previous + 1n) throw versionGap(previous, record.version)
+    if (record.block !== undefined) validateBlock(record.block, record.version, block)
+    else if (!block) throw firstBlockMissing(record.version)
     block = record.block ?? block
     previous = record.version
     validateWrites(record)
   }
+  return chainId
 }
 
 function validateBlock(block: BlockInfo, version: bigint, previous: BlockInfo | undefined): void {
-  if (![block.height, block.epoch, block.timestampUsec].every(isU64)) {
-    throw new LedgerStateError('invalid_argument', `the block of version ${version} has a member that is no u64 bigint`)
-  }
-  if (previous && block.height <= previous.height) {
-    const message = `version ${version} begins block ${block.height}, behind block ${previous.height}`
-    throw new LedgerStateError('block_order', message)
-  }
+  expectObject(`the block of version ${version}`, block)
+  expectU64(`the height of the block of version ${version}`, block.height)
+  expectU64(`the epoch of the block of version ${version}`, block.epoch)
+  expectU64(`the time of the block of version ${version}`, block.timestampUsec)
+  if (previous && block.height <= previous.height) throw blockNotHigher(version, block.height, previous.height)
 }
 
 function validateWrites({ version, writes }: VersionWrites): void {
-  for (const [key, value] of writes) {
-    if (!(key instanceof Uint8Array) || !(value === null || value instanceof Uint8Array)) {
-      throw new LedgerStateError(
-        'invalid_argument',
-        `version ${version} has a write that is not [bytes, bytes or null]`,
-      )
+  if (!Array.isArray(writes)) throw invalidArgument(`writes of version ${version}`, 'an array', writes)
+  for (const write of writes) {
+    if (!Array.isArray(write)) throw invalidArgument(`a write of version ${version}`, 'a pair of key and value', write)
+    const [key, value] = write as unknown[]
+    // The messages are put together only where they are needed: this runs for every write.
+    if (!(key instanceof Uint8Array)) throw invalidArgument(`a key of version ${version}`, 'a Uint8Array', key)
+    if (value !== null && !(value instanceof Uint8Array)) {
+      throw invalidArgument(`a value of version ${version}`, 'a Uint8Array, or null for a deletion', value)
     }
-    if (key.length > MAX_KEY_LENGTH) {
-      throw new LedgerStateError(
-        'key_too_long',
-        `version ${version} has a key of ${key.length} bytes, at most ${MAX_KEY_LENGTH} are kept`,
-      )
-    }
-    if (value && value.length > MAX_VALUE_LENGTH) {
-      throw new LedgerStateError(
-        'value_too_long',
-        `version ${version} has a value of ${value.length} bytes, at most ${MAX_VALUE_LENGTH} are kept`,
-      )
-    }
+    validateLengths(version, key, value)
   }
 }
 
-export function duplicateKey(version: bigint): LedgerStateError {
-  return new LedgerStateError('duplicate_key', `version ${version} writes one key twice`, { version })
+function validateLengths(version: bigint, key: Uint8Array, value: Uint8Array | null): void {
+  if (key.length > MAX_KEY_LENGTH) throw keyTooLong(version, key.length, MAX_KEY_LENGTH)
+  if (value && value.length > MAX_VALUE_LENGTH) throw valueTooLong(version, value.length, MAX_VALUE_LENGTH)
 }
 
-/** @throws `version_not_found`, `version_pruned` */
-export function expectKept(version: bigint, ledger: LedgerInfo): void {
-  if (version > ledger.latestVersion) {
-    throw new LedgerStateError('version_not_found', `Ledger version not found by Ledger version(${version})`, {
-      version,
-    })
+/** Checks what finishes an import; returns the chain id. @throws `invalid_argument` */
+export function validateImportBase(version: bigint, base: ImportBase): bigint {
+  expectU64('the version of the import', version)
+  expectObject('the base of the import', base)
+  const { complete = true, block } = base
+  expectObject('the block of the import', block)
+  if (typeof complete !== 'boolean') throw invalidArgument('complete', 'a boolean', complete)
+  return validateBatch([{ version, block, writes: [] }], base, undefined)
+}
+
+/** Checks a part of an imported state. @throws `invalid_argument`, `key_too_long`, `value_too_long` */
+export function validateImportPart(stateVersion: bigint, entries: readonly KeyedEntry[], mark: unknown): void {
+  expectArray('the entries', entries)
+  validateMark(mark)
+  for (const entry of entries) {
+    expectObject('an entry', entry)
+    expectBytes('the key of an entry', entry.key)
+    expectBytes('the value of an entry', entry.value)
+    expectU64('the version of an entry', entry.version)
+    if (entry.version > stateVersion) throw entryFromLaterVersion(entry.version, stateVersion)
+    validateLengths(stateVersion, entry.key, entry.value)
   }
-  if (version < ledger.oldestVersion) throw versionPruned(version, ledger.oldestVersion)
-}
-
-export function versionPruned(version: bigint, oldestVersion: bigint): LedgerStateError {
-  return new LedgerStateError('version_pruned', `Ledger version(${version}) has been pruned`, {
-    version,
-    oldestVersion,
-  })
-}
-
-export function noLedger(): LedgerStateError {
-  return new LedgerStateError('no_ledger', 'nothing was ingested yet: the store is empty')
-}
-
-/** Lowest version of a window of so many versions. */
-export function windowStart(latestVersion: bigint, retainVersions: bigint): bigint {
-  if (typeof retainVersions !== 'bigint' || retainVersions < 1n) {
-    throw new LedgerStateError(
-      'invalid_argument',
-      `a window of ${String(retainVersions)} versions, at least 1n is expected`,
-    )
-  }
-  return retainVersions > latestVersion ? 0n : latestVersion - retainVersions + 1n
-}
-
-/** @throws `invalid_argument`, `key_too_long`, `value_too_long` */
-export function validateImport(version: bigint, base: ImportBase | undefined, entry?: KeyedEntry): void {
-  if (base) {
-    validateBatch([{ version, block: base.block, writes: [] }], base.chainId, undefined)
-    validateMark(base.mark)
-  }
-  if (!entry) return
-  if (!isU64(entry.version) || entry.version > version || entry.value === null) {
-    const message = `an entry of the state at version ${version} has no value or was written at ${String(entry.version)}`
-    throw new LedgerStateError('invalid_argument', message)
-  }
-  validateWrites({ version, writes: [[entry.key, entry.value]] })
 }

@@ -4,19 +4,19 @@ import { ABSENT, type Lookup } from './lookup.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import { keyPages } from './scan.js'
 
-/** Writes that are put in order in memory at a time. */
+/** Writes that are sorted in memory at a time. */
 const SLICE_WRITES = 100_000
-/** The range is cut into so many equal parts, which are counted and then put together into slices. */
+/** The range is divided into so many equal parts; a slice is made of parts that together have few enough writes. */
 const PARTS = 4_096
 
 const EVERY_KEY = new Uint8Array(0)
 
-/** Versions in ascending order with the keys that they wrote; those that wrote nothing are left out. */
+/** The keys that each version wrote, in ascending order of versions, without versions that wrote nothing. */
 export type KeysByVersion = Map<bigint, Uint8Array[]>
 
 /**
- * The store is ordered by key: what versions wrote is gathered in one pass over all keys to count, and one for each
- * slice of versions, in bounded memory.
+ * The store is ordered by key, so this takes one pass over all keys to count writes, and one more for each slice of
+ * versions. Memory is bounded.
  */
 export function* keysByVersion(
   store: LmdbStore,
@@ -48,7 +48,7 @@ export function* keysByVersion(
 
   function* revisions(from: bigint, to: bigint) {
     if (from > to) return
-    for (const keys of keyPages(store, EVERY_KEY, () => snapshot().options)) {
+    for (const keys of keyPages(store, EVERY_KEY, EVERY_KEY, () => snapshot().options)) {
       for (const key of keys) {
         for (let version = to; ; version--) {
           const { options } = snapshot()

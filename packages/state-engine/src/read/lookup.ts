@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { type NumberedKey, numberedKeySeed } from '../bytes/numbered-key.js'
-import { CHECKSUM_LENGTH, corrupt } from '../bytes/record.js'
+import { CHECKSUM_LENGTH } from '../bytes/record.js'
 import { keySeed } from '../bytes/stored-key.js'
 import { LARGE_REFERENCE_LENGTH, readLarge } from '../databases/large-values.js'
 import { DELETED, INDEXED, LARGE, LONG_KEY, largeReference, latestTail, OLDER_AT } from '../databases/latest-record.js'
@@ -9,6 +9,7 @@ import { CHUNK_HEADER_LENGTH, DIRECTORY, DIRECTORY_HEADER_LENGTH } from '../data
 import type { LmdbStore, Records } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadOptions } from '../lmdb/table.js'
+import { storeCorrupt } from '../port/errors.js'
 
 /** What a key held at a version. */
 export const ABSENT = 0
@@ -17,9 +18,9 @@ export const REMOVED = 2
 export type Found = typeof ABSENT | typeof PRESENT | typeof REMOVED
 
 /**
- * The look-up of the newest write at or below a version: gets only, two for what was superseded lately, four for a
- * key with a deep history, and no cursor, whose set-up costs as much as all of them. Allocates nothing; what it found is
- * kept until the next look-up.
+ * Looks up the newest write at or below a version. Uses gets only: one for the newest write, two for one superseded
+ * lately, four for a key with a deep history. A cursor would cost as much to set up as all of them. Allocates nothing;
+ * keeps what it found until the next look-up.
  */
 export class Lookup {
   #bytes: Uint8Array = new Uint8Array(0)
@@ -44,21 +45,21 @@ export class Lookup {
     return (BigInt(this.#writtenHigh) << 32n) | BigInt(this.#writtenLow)
   }
 
-  /** The value that was found, where it lies: good until the next read of whatever engine in this thread. */
+  /** The value found, in place: valid until the next read of any engine in this thread. */
   peek(): Uint8Array {
     return new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + this.#start, this.#end - this.#start)
   }
 
-  /** The value that was found. From Node's pool of memory: a typed array of its own costs ten times as much. */
+  /** A copy of the value found, in Node's pool of memory: a typed array of its own costs ten times as much. */
   copy(): Uint8Array {
-    // Put together for this look-up alone.
+    // Pieces were joined for this look-up alone.
     if (this.#isOwn) return this.#bytes
     const copy = Buffer.allocUnsafe(this.#end - this.#start)
     copy.set(this.peek())
     return copy
   }
 
-  /** The version in halves. @throws `store_corrupt` */
+  /** Takes the version in halves. @throws `store_corrupt` */
   find(key: Uint8Array, high: number, low: number, options: ReadOptions): Found {
     const record = this.#record
     if (!record.load(this.#store.latest, key, options)) return ABSENT
@@ -78,7 +79,7 @@ export class Lookup {
     this.#keyLow = view.getUint32(4)
     const listed = record.bytes[1]!
     const place = countAtMost(view, OLDER_AT, listed, high, low)
-    // What is looked for was superseded by the next version in line.
+    // The log has the value under the next version of the key, which superseded it.
     let nextHigh = latestHigh
     let nextLow = latestLow
     if (place < listed) {
@@ -88,7 +89,7 @@ export class Lookup {
     if (place > 0) {
       this.#writtenHigh = view.getUint32(OLDER_AT + 8 * place - 8)
       this.#writtenLow = view.getUint32(OLDER_AT + 8 * place - 4)
-      return this.#findSuperseded(nextHigh, nextLow, options)
+      return this.#takeLogged(nextHigh, nextLow, options)
     }
     return flags & INDEXED ? this.#findIndexed(high, low, nextHigh, nextLow, options) : ABSENT
   }
@@ -104,7 +105,7 @@ export class Lookup {
       nextLow = record.view.getUint32(DIRECTORY_HEADER_LENGTH + 8 * chunk + 4)
     }
     if (!this.#load(this.#store.index, this.#keyHigh, this.#keyLow, 0, record.view.getUint32(0) + chunk - 1, options)) {
-      throw corrupt('a chunk of the version index is missing')
+      throw storeCorrupt('a chunk of the version index is missing')
     }
     const { view } = record
     const versions = (record.length - CHUNK_HEADER_LENGTH - CHECKSUM_LENGTH) >> 3
@@ -116,13 +117,20 @@ export class Lookup {
     }
     this.#writtenHigh = view.getUint32(at - 8)
     this.#writtenLow = view.getUint32(at - 4)
-    return this.#findSuperseded(nextHigh, nextLow, options)
+    return this.#takeLogged(nextHigh, nextLow, options)
   }
 
-  #findSuperseded(high: number, low: number, options: ReadOptions): Found {
+  /** What a version, in halves, superseded of a key. @throws `store_corrupt` */
+  findSuperseded(keyId: number, high: number, low: number, options: ReadOptions): Found {
+    this.#keyHigh = Math.floor(keyId / 2 ** 32)
+    this.#keyLow = keyId >>> 0
+    return this.#takeLogged(high, low, options)
+  }
+
+  #takeLogged(high: number, low: number, options: ReadOptions): Found {
     const record = this.#record
     if (!this.#load(this.#store.log, high, low, this.#keyHigh, this.#keyLow, options)) {
-      throw corrupt('the log lacks a value that the version index names')
+      throw storeCorrupt('the log lacks a value that the version index names')
     }
     return this.#take(record.bytes[0]!, ENTRY_HEADER_LENGTH, record.length - CHECKSUM_LENGTH, options)
   }
@@ -142,7 +150,7 @@ export class Lookup {
     return PRESENT
   }
 
-  /** Whether the record is of this very long key; loads it again, for the key comes from the same buffer. */
+  /** Whether the record belongs to this long key. Loads the record again: the stored key overwrote the buffer. */
   #isKey(key: Uint8Array, options: ReadOptions): boolean {
     const reference = largeReference(this.#record, latestTail(this.#record))
     const same = Buffer.compare(readLarge(this.#store, reference, options), key) === 0

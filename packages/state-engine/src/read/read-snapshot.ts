@@ -1,23 +1,24 @@
-import { type LedgerInfo, LedgerStateError } from '@ledger-state/core'
-import type { Transaction } from 'lmdb'
+import type { LedgerInfo } from '@ledger-state/core'
 import { decodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
+import type { ReadTransaction } from '../lmdb/table.js'
+import { storeClosed } from '../port/errors.js'
 
 /** One state of the store. */
 export interface ReadSnapshot {
-  readonly options: { readonly transaction: Transaction }
+  readonly options: { readonly transaction: ReadTransaction }
   readonly record: LedgerRecord | undefined
   readonly ledger: LedgerInfo | undefined
 }
 
-/** How long reads share one snapshot: the delay with which they see what another process commits. */
+/** How long reads share a snapshot, and so how late they see commits of other processes. */
 const SHARED_MS = 20
-/** Reads in one turn of the event loop, where no timer comes through, after which the clock is looked at. */
+/** Reads after which the clock is checked: within one turn of the event loop no timer fires. */
 const READS_BETWEEN_CLOCKS = 4_096
 
 /**
- * One snapshot for all reads of a few milliseconds: to take one costs more than two look-ups. A snapshot keeps the pages
- * that it sees from being used again, so it is let go when nothing reads.
+ * Shares one snapshot among all reads of some milliseconds: taking one costs more than two look-ups. While a snapshot is
+ * held, the pages that it sees cannot be reused, so an idle engine releases it.
  */
 export class ReadSnapshots {
   readonly #store: LmdbStore
@@ -40,7 +41,7 @@ export class ReadSnapshots {
   }
 
   #renew(): ReadSnapshot {
-    if (this.#closed) throw new LedgerStateError('store_closed', 'the store is closed')
+    if (this.#closed) throw storeClosed()
     const now = performance.now()
     this.#readsLeft = READS_BETWEEN_CLOCKS
     if (this.#current && now - this.#takenAt < SHARED_MS) return this.#current

@@ -6,29 +6,39 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadOptions, Table } from '../lmdb/table.js'
 
-/** Keys that a scan takes from one snapshot. */
-const PAGE_KEYS = 256
+/** Keys that a scan takes from one snapshot, at most and at least. */
+const MAX_PAGE_KEYS = 256
+const MIN_PAGE_KEYS = 16
 
 /**
- * All keys that have a record and begin with a prefix, in the order of their bytes, in pages: the caller reads what a
- * page holds and then asks for the next, in whatever snapshot.
+ * The keys that have a record, begin with a prefix and are at or above `first`, in the order of their bytes and in pages.
+ * Each page comes from the snapshot that is current when it is asked for; `wanted` says how many keys the caller still
+ * wants.
  */
-export function* keyPages(store: LmdbStore, prefix: Uint8Array, options: () => ReadOptions): Generator<Uint8Array[]> {
-  let start: Uint8Array | undefined = prefixToStoredStart(prefix)
+export function* keyPages(
+  store: LmdbStore,
+  prefix: Uint8Array,
+  first: Uint8Array,
+  options: () => ReadOptions,
+  wanted: () => number = () => MAX_PAGE_KEYS,
+): Generator<Uint8Array[]> {
+  const begin = Buffer.compare(first, prefix) > 0 ? first : prefix
+  let start: Uint8Array | undefined = prefixToStoredStart(begin)
   const end = prefixToStoredEnd(prefix)
   while (start) {
-    const stored: Uint8Array[] = [...rangeOfKeys(store.latestByStoredKey, start, end, options(), PAGE_KEYS)]
+    const count = Math.max(MIN_PAGE_KEYS, Math.min(wanted(), MAX_PAGE_KEYS))
+    const stored: Uint8Array[] = [...rangeOfKeys(store.latestByStoredKey, start, end, options(), count)]
     const last = stored.at(-1)
-    start = last && stored.length === PAGE_KEYS ? Buffer.concat([last, Buffer.of(0)]) : undefined
+    start = last && stored.length === count ? Buffer.concat([last, Buffer.of(0)]) : undefined
     if (last && start && !storedKeyToPrefix(last).isWhole) {
-      // Long keys with one beginning stand in the order of their hashes: they are sorted, so all of them are needed.
+      // Long keys with the same beginning are stored in the order of their hashes: all are read, to be sorted.
       const { beginning } = storedKeyToPrefix(last)
       const rest = [...rangeOfKeys(store.latestByStoredKey, start, prefixToStoredEnd(beginning), options())]
       stored.push(...rest)
       start = prefixToStoredEnd(beginning)
     }
     const keys = storedKeysToKeys(store, stored, options())
-    yield keys.filter((key) => startsWith(key, prefix))
+    yield keys.filter((key) => startsWith(key, prefix) && Buffer.compare(key, begin) >= 0)
   }
 }
 

@@ -1,23 +1,29 @@
-import type {
-  Block,
-  BlockInfo,
-  HistoryOptions,
-  KeyedEntry,
-  LedgerInfo,
-  Revision,
-  ScanOptions,
-  StateEntry,
-  VersionWrites,
-  Write,
+import {
+  type Block,
+  type BlockInfo,
+  type HistoryOptions,
+  type KeyedEntry,
+  type LedgerInfo,
+  noLedger,
+  type Revision,
+  type ScanOptions,
+  type StateEntry,
+  type VersionWrites,
+  versionPruned,
+  type Write,
 } from '@ledger-state/core'
-import { highHalf, lowHalf, type NumberedKey, numberedKeyVersion, versionKey } from '../bytes/numbered-key.js'
+import { highHalf, lowHalf, numberedKeyVersion, versionKey } from '../bytes/numbered-key.js'
 import { decodeBlock } from '../databases/ledger-record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import type { ReadOptions } from '../lmdb/table.js'
+import { invalidArgument } from '../port/errors.js'
 import type { EngineView } from '../port/ports.js'
-import { newestBlockWhere } from '../port/search-blocks.js'
-import { expectKept, noLedger, versionPruned } from '../port/validate-batch.js'
+import { newestBlockAtMost } from '../port/search-blocks.js'
+import { expectArray, expectU64, type ScanRange, toHistoryRange, toScanRange } from '../port/validate-arguments.js'
+import { expectKept, expectLedger, expectListable } from '../port/window.js'
+import { listHistory } from './list-history.js'
 import { keysByVersion } from './list-versions.js'
-import { ABSENT, type Found, Lookup, PRESENT, REMOVED } from './lookup.js'
+import { type Found, Lookup, PRESENT } from './lookup.js'
 import { type ReadSnapshot, ReadSnapshots } from './read-snapshot.js'
 import { keyPages } from './scan.js'
 
@@ -26,7 +32,7 @@ export class StoreReads {
   readonly #store: LmdbStore
   readonly #snapshots: ReadSnapshots
   readonly #lookup: Lookup
-  /** The view of the newest version, shared by all that ask for it until there is another. */
+  /** The view of the newest version, shared until there is a newer one. */
   #latest: StoreView | undefined
 
   constructor(store: LmdbStore) {
@@ -65,69 +71,62 @@ export class StoreReads {
   }
 
   blockAt(version: bigint): Block {
-    const { ledger, options } = this.snapshot()
-    if (!ledger) throw noLedger()
-    expectKept(version, ledger)
-    const range = { start: versionKey(version, 0), end: undefined, reverse: true, limit: 1, ...options }
-    const [found] = this.#store.blocks.getRange(range)
-    const isLater = (key: NumberedKey) => numberedKeyVersion(key) > version
-    const later = this.#store.blocks.getKeys({ start: versionKey(version, 0), end: undefined, limit: 2, ...options })
-    const next = [...later].find(isLater)
-    return {
-      firstVersion: numberedKeyVersion(found!.key),
-      lastVersion: next ? numberedKeyVersion(next) - 1n : ledger.latestVersion,
-      block: decodeBlock(found!.key, found!.value),
-    }
+    const snapshot = this.snapshot()
+    expectLedger(snapshot.ledger)
+    expectKept(version, snapshot.ledger)
+    return this.#blockAt(version, snapshot.ledger, snapshot.options)
+  }
+
+  #blockAt(version: bigint, { latestVersion }: LedgerInfo, options: ReadOptions): Block {
+    const { blocks } = this.#store
+    const [found] = blocks.getRange({
+      start: versionKey(version, 0),
+      end: undefined,
+      reverse: true,
+      limit: 1,
+      ...options,
+    })
+    const block = { firstVersion: numberedKeyVersion(found!.key), block: decodeBlock(found!.key, found!.value) }
+    if (version === latestVersion) return { ...block, lastVersion: version }
+    const [next] = blocks.getKeys({ start: versionKey(version + 1n, 0), end: undefined, limit: 1, ...options })
+    return { ...block, lastVersion: next ? numberedKeyVersion(next) - 1n : latestVersion }
   }
 
   blockByHeight(height: bigint): Block | undefined {
-    const found = this.#newestBlockWhere((block) => block.height <= height)
+    expectU64('the height', height)
+    const found = this.#newestBlockAtMost((block) => block.height, height)
     return found?.block.height === height ? found : undefined
   }
 
   blockAtTime(timestampUsec: bigint): Block | undefined {
-    return this.#newestBlockWhere((block) => block.timestampUsec <= timestampUsec)
+    expectU64('the time', timestampUsec)
+    return this.#newestBlockAtMost((block) => block.timestampUsec, timestampUsec)
   }
 
-  #newestBlockWhere(holds: (block: BlockInfo) => boolean): Block | undefined {
+  #newestBlockAtMost(measure: (block: BlockInfo) => bigint, target: bigint): Block | undefined {
+    const { ledger, options } = this.snapshot()
+    expectLedger(ledger)
+    return newestBlockAtMost(ledger, (version) => this.#blockAt(version, ledger, options), measure, target)
+  }
+
+  history(key: Uint8Array, options?: HistoryOptions): Iterable<Revision> {
+    const range = toHistoryRange(key, options)
     const { ledger } = this.snapshot()
-    if (!ledger) throw noLedger()
-    return newestBlockWhere(ledger, (version) => this.blockAt(version), holds)
+    expectLedger(ledger)
+    return listHistory(this.#store, this.#lookup, () => this.snapshot(), key, range, ledger)
   }
 
-  *history(key: Uint8Array, { first = 0n, last, order = 'newestFirst' }: HistoryOptions = {}): Generator<Revision> {
-    const newestFirst = this.#newestFirst(key, first, last)
-    yield* order === 'newestFirst' ? newestFirst : [...newestFirst].reverse()
+  versions(first: bigint, last: bigint): Iterable<VersionWrites> {
+    expectListable(first, last, this.snapshot().ledger)
+    return this.#versions(first, last)
   }
 
-  *#newestFirst(key: Uint8Array, first: bigint, last: bigint | undefined): Generator<Revision> {
-    const { ledger } = this.snapshot()
-    if (!ledger) throw noLedger()
-    const { oldestVersion } = ledger
-    const { latestVersion } = ledger
-    for (let version = last === undefined || last > latestVersion ? latestVersion : last; ; version--) {
-      if (version < oldestVersion) return
-      const snapshot = this.snapshot()
-      expectNotPruned(oldestVersion, snapshot)
-      const found = this.#lookup.find(key, highHalf(version), lowHalf(version), snapshot.options)
-      if (found === ABSENT) return
-      version = this.#lookup.writtenVersion
-      if (version < first) return
-      // A deletion before the window, or at its beginning, leaves nothing to tell of.
-      if (found === REMOVED && version <= oldestVersion) return
-      yield { version, value: found === PRESENT ? this.#lookup.copy() : null }
-      if (version <= oldestVersion) return
-    }
-  }
-
-  *versions(first: bigint, last: bigint): Generator<VersionWrites> {
+  *#versions(first: bigint, last: bigint): Generator<VersionWrites> {
     const snapshot = () => {
       const current = this.snapshot()
-      if (!current.ledger) throw noLedger()
-      expectListable(first, current.ledger)
+      expectListable(first, last, current.ledger)
       return current
     }
-    expectKept(last, snapshot().ledger!)
     let next = first
     for (const keysOfVersions of keysByVersion(this.#store, this.#lookup, snapshot, first, last)) {
       for (const [version, keys] of keysOfVersions) {
@@ -149,16 +148,6 @@ export class StoreReads {
   }
 }
 
-/** What the oldest version wrote is not kept apart from what was before it. */
-function expectListable(first: bigint, ledger: LedgerInfo): void {
-  if (first <= ledger.oldestVersion) throw versionPruned(first, ledger.oldestVersion)
-}
-
-function expectNotPruned(version: bigint, { ledger }: ReadSnapshot): void {
-  const { oldestVersion } = ledger!
-  if (version < oldestVersion) throw versionPruned(version, oldestVersion)
-}
-
 class StoreView implements EngineView {
   readonly version: bigint
   readonly ledger: LedgerInfo
@@ -167,7 +156,7 @@ class StoreView implements EngineView {
   readonly #lookup: Lookup
   readonly #high: number
   readonly #low: number
-  /** Known to keep the version. */
+  /** The last snapshot that was found to keep the version. */
   #snapshot: ReadSnapshot | undefined
 
   constructor(store: LmdbStore, snapshots: ReadSnapshots, lookup: Lookup, version: bigint, ledger: LedgerInfo) {
@@ -198,31 +187,40 @@ class StoreView implements EngineView {
   }
 
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    expectArray('the keys', keys)
     return keys.map((key) => this.get(key))
   }
 
-  *scan(prefix: Uint8Array, { start, limit }: ScanOptions = {}): Generator<KeyedEntry> {
-    let left = limit ?? Number.POSITIVE_INFINITY
-    for (const keys of keyPages(this.#store, prefix, () => this.#current().options)) {
+  scan(prefix: Uint8Array, options?: ScanOptions): Iterable<KeyedEntry> {
+    const range = toScanRange(prefix, options)
+    this.#current()
+    return this.#scan(prefix, range)
+  }
+
+  *#scan(prefix: Uint8Array, { start, limit }: ScanRange): Generator<KeyedEntry> {
+    let left = limit
+    if (left === 0) return
+    const options = () => this.#current().options
+    for (const keys of keyPages(this.#store, prefix, start, options, () => left)) {
       for (const key of keys) {
-        if (left <= 0) return
-        if (start && Buffer.compare(key, start) < 0) continue
         const entry = this.getEntry(key)
         if (!entry) continue
-        left--
         yield { key, ...entry }
+        if (--left === 0) return
       }
     }
   }
 
   #find(key: Uint8Array): Found {
+    if (!(key instanceof Uint8Array)) throw invalidArgument('the key', 'a Uint8Array', key)
     return this.#lookup.find(key, this.#high, this.#low, this.#current().options)
   }
 
   #current(): ReadSnapshot {
     const snapshot = this.#snapshots.current()
     if (snapshot !== this.#snapshot) {
-      expectNotPruned(this.version, snapshot)
+      const { oldestVersion } = snapshot.ledger!
+      if (this.version < oldestVersion) throw versionPruned(this.version, oldestVersion)
       this.#snapshot = snapshot
     }
     return snapshot

@@ -15,7 +15,7 @@ import {
   type StoredValue,
 } from '../databases/latest-record.js'
 import { encodeBlock, encodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
-import { putMark, validateMark } from '../databases/mark.js'
+import { putMark } from '../databases/mark.js'
 import {
   MAX_LOGGED_VALUE_LENGTH,
   putRetired,
@@ -26,39 +26,39 @@ import {
 import { addVersions } from '../databases/version-index.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
+import { duplicateKey } from '../port/errors.js'
 import type { CommitOptions } from '../port/ports.js'
-import { chainIdToBigint, duplicateKey, validateBatch } from '../port/validate-batch.js'
+import { validateBatch } from '../port/validate-batch.js'
 import { atFailurePoint } from './failure-points.js'
 import { dropUnfinishedImport } from './import-state.js'
 
-/** A key that the batch writes, as it stands after the versions applied so far. */
+/** A key that the batch writes, with its state after the versions applied so far. */
 interface BatchKey {
   readonly key: Uint8Array
-  /** Undefined as long as the key was never written, or was forgotten. */
+  /** Undefined until the key is written for the first time, or again after it was forgotten. */
   record: LatestRecord | undefined
-  /** Newest version of the batch that wrote the key, also where it wrote nothing new (deleted what is not there). */
+  /** Newest version of the batch that wrote the key, even if it deleted a key that was not there. */
   touchedBy: bigint | undefined
   changed: boolean
 }
 
 /**
- * Writes a batch within the transaction at hand. Each `latest` record is read and written once, however many versions
- * of the batch write its key.
+ * Writes a batch within the transaction of the caller. Each `latest` record is read and written once, however many
+ * versions of the batch write its key.
  */
 export function applyBatch(
   store: LmdbStore,
   builder: RecordBuilder,
   versions: readonly VersionWrites[],
-  { chainId, mark }: CommitOptions,
+  options: CommitOptions,
   before: LedgerRecord | undefined,
 ): void {
-  validateMark(mark)
-  validateBatch(versions, chainId, before?.ledger)
+  const chainId = validateBatch(versions, options, before?.ledger)
   if (versions.length === 0) return
   atFailurePoint('commit: began')
   if (!before) dropUnfinishedImport(store)
-  putMark(store, builder, mark)
-  new BatchWriter(store, builder, before).apply(versions, chainIdToBigint(chainId), before)
+  putMark(store, builder, options.mark)
+  new BatchWriter(store, builder, before).apply(versions, chainId, before)
 }
 
 const NO_OPTIONS = {}
@@ -100,7 +100,7 @@ class BatchWriter {
       }
       retired = { deletions: [], chunks: [], large: [] }
       this.#supersede(record, retired)
-      // What the last version retires is only complete once the keys are written.
+      // Writing the keys below adds to what the last version retires.
       if (at < versions.length - 1) this.#retired += putRetired(this.#store, this.#builder, version, retired)
     }
     atFailurePoint('commit: log written')
@@ -131,7 +131,7 @@ class BatchWriter {
     atFailurePoint('commit: before the transaction ends')
   }
 
-  /** Puts the values into the log that a version supersedes. */
+  /** Puts the values that a version supersedes into the log. */
   #supersede({ version, writes }: VersionWrites, retired: Retired): void {
     const entries: SupersededEntry[] = []
     for (const [key, value] of writes) {
@@ -165,7 +165,7 @@ class BatchWriter {
   #putLatest({ key, record }: BatchKey, latestVersion: bigint, retired: Retired): void {
     const latest = record!
     let { older, indexed } = latest
-    // What the oldest version or one before it superseded is seen by no version of the window.
+    // No version of the window sees what was superseded at or below the oldest version.
     let unseen = 0
     while (unseen < older.count && this.#supersededBy(latest, unseen) <= this.#oldestVersion) unseen++
     if (unseen > 0) older = older.slice(unseen)
@@ -189,7 +189,7 @@ class BatchWriter {
     if (known) return known
     let record: LatestRecord | undefined
     if (this.#shared.load(this.#store.latest, key, NO_OPTIONS)) {
-      // What is damaged is not to get a new checksum.
+      // A damaged record must not get a new checksum.
       if (this.#store.verifyReads) this.#shared.verify(keySeed(key))
       record = decodeLatest(this.#shared)
     }

@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { crc32 } from 'node:zlib'
 import type { KeyedEntry } from '@ledger-state/core'
-import { LedgerStateError } from '@ledger-state/core'
 import { versionKey } from '../bytes/numbered-key.js'
-import { corrupt, openRecord, type RecordBuilder } from '../bytes/record.js'
+import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { isLongKey } from '../bytes/stored-key.js'
 import { VersionList } from '../bytes/version-list.js'
 import { putLarge } from '../databases/large-values.js'
@@ -12,11 +11,13 @@ import { encodeBlock, encodeLedgerRecord } from '../databases/ledger-record.js'
 import { decodeMark, encodeMark, putMark } from '../databases/mark.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
-import type { ImportBase, ImportOptions, StateImport, StateWriter } from '../port/ports.js'
-import { chainIdToBigint, duplicateKey, validateImport } from '../port/validate-batch.js'
+import { duplicateKey, importNeedsEmptyStore, importReplaced, storeCorrupt } from '../port/errors.js'
+import type { ImportBase, ImportOptions, StateImport } from '../port/ports.js'
+import { expectObject, expectU64 } from '../port/validate-arguments.js'
+import { validateImportBase, validateImportPart } from '../port/validate-batch.js'
 import { atFailurePoint } from './failure-points.js'
 
-/** Stand in the database `meta` while an import goes on. */
+/** Records of the database `meta` during an import. */
 const IMPORTING_KEY = Buffer.from('importing')
 const IMPORTING_SEED = crc32(IMPORTING_KEY)
 const IMPORT_MARK_KEY = Buffer.from('import-mark')
@@ -29,25 +30,24 @@ interface ImportCounts {
 
 const NOTHING: ImportCounts = { entries: 0, nextLargeId: 0, payloadBytes: 0 }
 
-/** Runs work that writes in a transaction of its own, which may be run again: it counts what it did at its end. */
+/** Runs work in a write transaction of its own. The work may be run again. */
 export type Transact = (work: () => void) => void
 
-/** Begins an import, or goes on with one. @throws `store_not_empty` */
+/** Begins an import, or resumes one. @throws `store_not_empty`, `invalid_argument` */
 export function beginImport(
   store: LmdbStore,
   builder: RecordBuilder,
   version: bigint,
-  { resume = false }: ImportOptions,
+  options: ImportOptions,
   transact: Transact,
 ): StateImport {
+  expectU64('the version of the import', version)
+  expectObject('the options of the import', options)
   let left: ReturnType<typeof readUnfinished>
   transact(() => {
-    if (store.meta.getBinary(LEDGER_KEY)) {
-      const message = 'a state is imported into an empty store only; this one has versions'
-      throw new LedgerStateError('store_not_empty', message)
-    }
+    if (store.meta.getBinary(LEDGER_KEY)) throw importNeedsEmptyStore()
     left = readUnfinished(store)
-    if (left && (!resume || left.version !== version)) {
+    if (left && (!options.resume || left.version !== version)) {
       dropUnfinishedImport(store)
       left = undefined
     }
@@ -56,7 +56,7 @@ export function beginImport(
   return new LmdbImport(store, builder, version, left?.counts ?? NOTHING, left?.mark, transact)
 }
 
-/** Throws away, within a transaction of the caller, what an import left that was never finished. */
+/** Discards an unfinished import, within the transaction of the caller. */
 export function dropUnfinishedImport({ meta, latest, large }: LmdbStore): void {
   if (!meta.getBinary(IMPORTING_KEY)) return
   latest.clearSync()
@@ -65,33 +65,9 @@ export function dropUnfinishedImport({ meta, latest, large }: LmdbStore): void {
   meta.removeSync(IMPORT_MARK_KEY)
 }
 
-/** Entries of a part of a state that is imported in one go. */
-const PART_ENTRIES = 5_000
-
-/**
- * Fills an empty store with a state, such as `engine.at(version).scan(empty)` of another.
- * @throws `store_not_empty`, `duplicate_key`, `key_too_long`, `value_too_long`, `invalid_argument`
- */
-export async function importState(
-  engine: StateWriter,
-  { version, ...base }: ImportBase & { readonly version: bigint },
-  entries: Iterable<KeyedEntry> | AsyncIterable<KeyedEntry>,
-): Promise<void> {
-  validateImport(version, base)
-  const state = await engine.beginImport(version)
-  let part: KeyedEntry[] = []
-  for await (const entry of entries) {
-    if (part.push(entry) < PART_ENTRIES) continue
-    await state.add(part)
-    part = []
-  }
-  await state.add(part)
-  await state.finish(base)
-}
-
 class LmdbImport implements StateImport {
   readonly version: bigint
-  mark: Uint8Array | undefined
+  #mark: Uint8Array | undefined
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
   readonly #transact: Transact
@@ -110,7 +86,7 @@ class LmdbImport implements StateImport {
     this.#builder = builder
     this.version = version
     this.#counts = counts
-    this.mark = mark
+    this.#mark = mark
     this.#transact = transact
   }
 
@@ -118,8 +94,12 @@ class LmdbImport implements StateImport {
     return this.#counts.entries
   }
 
+  get mark(): Uint8Array | undefined {
+    return this.#mark && Uint8Array.from(this.#mark)
+  }
+
   async add(entries: readonly KeyedEntry[], mark?: Uint8Array): Promise<void> {
-    for (const entry of entries) validateImport(this.version, undefined, entry)
+    validateImportPart(this.version, entries, mark)
     let counts = this.#counts
     this.#transact(() => {
       this.#expectCurrent()
@@ -128,13 +108,12 @@ class LmdbImport implements StateImport {
       atFailurePoint('import: part done')
     })
     this.#counts = counts
-    this.mark = mark
+    this.#mark = mark && Uint8Array.from(mark)
   }
 
   async finish(base: ImportBase): Promise<void> {
-    validateImport(this.version, base)
+    const chainId = validateImportBase(this.version, base)
     const { block, mark, complete = true } = base
-    const chainId = chainIdToBigint(base.chainId)
     const { version } = this
     const { entries, nextLargeId, payloadBytes } = this.#counts
     const ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
@@ -160,11 +139,11 @@ class LmdbImport implements StateImport {
     })
   }
 
-  /** Another import, or a commit, may have thrown this one away. */
+  /** Another import, or a commit, may have discarded this one. */
   #expectCurrent(): void {
     const left = readUnfinished(this.#store)
     if (left?.version === this.version && left.counts.entries === this.#counts.entries) return
-    throw new LedgerStateError('invalid_argument', `the import of version ${this.version} is no longer under way`)
+    throw importReplaced(this.version)
   }
 
   #put(entries: readonly KeyedEntry[]): ImportCounts {
@@ -208,7 +187,7 @@ function readUnfinished({ meta }: LmdbStore) {
   const bytes = meta.getBinary(IMPORTING_KEY)
   if (!bytes) return undefined
   const content = openRecord(bytes, IMPORTING_SEED, () => 'the record of an import')
-  if (content.length !== CONTENT_LENGTH) throw corrupt(`the record of an import has ${content.length} bytes`)
+  if (content.length !== CONTENT_LENGTH) throw storeCorrupt(`the record of an import has ${content.length} bytes`)
   const number = (at: number) => Number(content.readBigUInt64BE(at * 8))
   const mark = meta.getBinary(IMPORT_MARK_KEY)
   return {

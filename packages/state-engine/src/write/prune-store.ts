@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer'
 import type { LedgerInfo } from '@ledger-state/core'
-import { U64_MAX } from '@ledger-state/core'
+import { noLedger, U64_MAX } from '@ledger-state/core'
 import { type NumberedKey, numberedKeySeed, numberedKeyVersion, versionKey } from '../bytes/numbered-key.js'
 import { CHECKSUM_LENGTH, openRecord, type RecordBuilder } from '../bytes/record.js'
 import { dropLarge } from '../databases/large-values.js'
@@ -10,18 +10,15 @@ import { decodeRetired, ENTRY_HEADER_LENGTH } from '../databases/superseded-log.
 import { dropChunk, dropIndex } from '../databases/version-index.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
-import { noLedger, windowStart } from '../port/validate-batch.js'
+import { PRUNE_STEP_ENTRIES, windowStart } from '../port/window.js'
 import { atFailurePoint } from './failure-points.js'
-
-/** Records of a kind that one transaction works off, so that commits and other work get their turn between. */
-export const STEP_RECORDS = 2_000
 
 export interface PruneStep {
   readonly dropped: number
   readonly done: boolean
 }
 
-/** Within the transaction at hand: readers refuse versions below the window from here on. */
+/** Raises the oldest version, within the transaction of the caller. From then on readers refuse what is below it. */
 export function raiseOldest(store: LmdbStore, builder: RecordBuilder, retainVersions: bigint): void {
   const bytes = store.meta.getBinary(LEDGER_KEY)
   if (!bytes) throw noLedger()
@@ -30,7 +27,7 @@ export function raiseOldest(store: LmdbStore, builder: RecordBuilder, retainVers
   const start = versionKey(windowStart(ledger.latestVersion, retainVersions), 0)
   const [floor] = [
     ...store.blocks.getRange({ start, end: undefined, limit: 1 }),
-    // No block starts inside the window: the newest block stays whole.
+    // If no block starts inside the window, the newest block stays whole.
     ...store.blocks.getRange({ start: undefined, end: undefined, reverse: true, limit: 1 }),
   ]
   const oldestVersion = numberedKeyVersion(floor!.key)
@@ -40,18 +37,20 @@ export function raiseOldest(store: LmdbStore, builder: RecordBuilder, retainVers
   atFailurePoint('prune: floor raised')
 }
 
-/** Within the transaction at hand: drops a bounded part of what no version from the oldest on can see. */
+/** Drops, within the transaction of the caller, a bounded part of what no version of the window can see. */
 export function pruneStep(store: LmdbStore, builder: RecordBuilder): PruneStep {
   const record = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
   const { oldestVersion } = record.ledger
   const end = oldestVersion === U64_MAX ? undefined : versionKey(oldestVersion + 1n, 0)
-  const range = { start: undefined, end, limit: STEP_RECORDS }
+  const range = { start: undefined, end, limit: PRUNE_STEP_ENTRIES }
   const dropper = new Dropper(store, builder)
   const superseded = [...store.log.getRange(range)]
   for (const { key, value } of superseded) dropper.dropSuperseded(key, value)
   const retired = [...store.retired.getRange(range)]
   for (const { key, value } of retired) dropper.dropRetired(key, value)
-  const blocks = [...store.blocks.getKeys({ start: undefined, end: versionKey(oldestVersion, 0), limit: STEP_RECORDS })]
+  const blocks = [
+    ...store.blocks.getKeys({ start: undefined, end: versionKey(oldestVersion, 0), limit: PRUNE_STEP_ENTRIES }),
+  ]
   for (const key of blocks) store.blocks.removeSync(key)
   if (superseded.length + retired.length + blocks.length > 0) {
     const left: LedgerRecord = {
@@ -66,16 +65,16 @@ export function pruneStep(store: LmdbStore, builder: RecordBuilder): PruneStep {
   atFailurePoint('prune: step before the transaction ends')
   return {
     dropped: dropper.entries + dropper.deletions,
-    done: [superseded, retired, blocks].every(({ length }) => length < STEP_RECORDS),
+    done: [superseded, retired, blocks].every(({ length }) => length < PRUNE_STEP_ENTRIES),
   }
 }
 
 class Dropper {
   /** Superseded values. */
   entries = 0
-  /** Keys that are forgotten. */
+  /** Keys that were deleted and are now forgotten. */
   deletions = 0
-  /** Payload that went. */
+  /** Bytes of payload dropped. */
   bytes = 0
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
@@ -88,7 +87,7 @@ class Dropper {
 
   dropSuperseded(key: NumberedKey, record: Buffer): void {
     this.entries++
-    // What is large is counted where it is dropped.
+    // Large values are counted where they are dropped.
     if (record[0] === 0) this.bytes += record.length - ENTRY_HEADER_LENGTH - CHECKSUM_LENGTH
     this.#store.log.removeSync(key)
   }
@@ -106,7 +105,7 @@ class Dropper {
     }
   }
 
-  /** Forgets a key, unless it was written again since it was deleted. */
+  /** Forgets a key unless it was written again after it was deleted. */
   #forget(stored: Uint8Array, version: bigint): void {
     const shared = this.#shared
     if (!shared.load(this.#store.latestByStoredKey, stored, {})) return

@@ -1,0 +1,11 @@
+/**
+ * What a commit waits for, and so what a loss of power can undo. However a process ends, it undoes nothing.
+ * - `full`: until the commit is on disk. No acknowledged commit is lost.
+ * - `ordered`: until its data is on disk, but not the pointer to it. The newest commits may be lost, each as a whole; the
+ *   store stays sound.
+ * - `none`: for nothing. A loss of power may damage the store beyond use: for data that can be rebuilt, such as a first
+ *   ingest.
+ */
+export type Durability = (typeof DURABILITIES)[number]
+
+export const DURABILITIES = ['full', 'ordered', 'none'] as const

@@ -1,0 +1,23 @@
+import { BLOCK_CASES } from './block-cases.js'
+import { COMMIT_CASES } from './commit-cases.js'
+import { HISTORY_CASES } from './history-cases.js'
+import { IMPORT_CASES } from './import-cases.js'
+import { LIFECYCLE_CASES } from './lifecycle-cases.js'
+import { SCAN_CASES } from './scan-cases.js'
+import type { ContractCase } from './support.js'
+import { VIEW_CASES } from './view-cases.js'
+import { WINDOW_CASES } from './window-cases.js'
+
+export type { ContractCase, OpenStore } from './support.js'
+
+/** What a `StateWriter` has to do, whatever it is made of: `for (const { name, run } of …) it(name, () => run(open))`. */
+export const STATE_ENGINE_CONTRACT: readonly ContractCase[] = [
+  ...VIEW_CASES,
+  ...COMMIT_CASES,
+  ...WINDOW_CASES,
+  ...SCAN_CASES,
+  ...HISTORY_CASES,
+  ...BLOCK_CASES,
+  ...IMPORT_CASES,
+  ...LIFECYCLE_CASES,
+]

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import type { VersionWrites, Write } from '@ledger-state/core'
+import {
+  block,
+  bytes,
+  CHAIN,
+  type ContractCase,
+  contractCase,
+  EMPTY,
+  fails,
+  text,
+  version,
+  versionsOf,
+} from './support.js'
+
+const K = bytes('k')
+/** See `PruneOptions`. */
+const STEP = 2_000
+
+export const WINDOW_CASES: readonly ContractCase[] = [
+  contractCase('keeps what was written before the window, and forgets a deletion in time', async (engine) => {
+    await engine.commit(versionsOf(K, 0n, ['a', undefined, null]), CHAIN)
+    assert.deepEqual(await engine.prune(2n), { oldestVersion: 1n, droppedEntries: 0, done: true })
+    assert.deepEqual([text(engine.at(1n).get(K)), engine.at(2n).get(K)], ['a', undefined])
+    assert.deepEqual(await engine.prune(1n), { oldestVersion: 2n, droppedEntries: 2, done: true })
+    assert.equal(engine.at(2n).get(K), undefined)
+    await engine.commit(versionsOf(K, 3n, ['b']), CHAIN)
+    assert.equal(text(engine.at(3n).get(K)), 'b')
+    assert.equal(engine.at(2n).get(K), undefined)
+  }),
+
+  contractCase('makes the window begin at a block, and never moves it back', async (engine) => {
+    const versions = Array.from({ length: 30 }, (_, at): VersionWrites => {
+      const begins = at % 10 === 0 ? { block: block(BigInt(at / 10)) } : {}
+      return { version: BigInt(at), ...begins, writes: [] }
+    })
+    await engine.commit(versions, CHAIN)
+    assert.equal((await engine.prune(30n)).oldestVersion, 0n)
+    assert.equal((await engine.prune(15n)).oldestVersion, 20n)
+    for (const retain of [25n, 1_000n, 1n]) assert.equal((await engine.prune(retain)).oldestVersion, 20n)
+    assert.deepEqual([engine.ledger?.oldestVersion, engine.ledger?.oldestBlock], [20n, block(2n)])
+    assert.deepEqual([engine.ledger?.latestVersion, engine.ledger?.latestBlock], [29n, block(2n)])
+  }),
+
+  contractCase(
+    'prunes in parts, raises the oldest version at once, and reads right between the parts',
+    async (engine) => {
+      const keys = Array.from({ length: 1_000 }, (_, at) => bytes(`k${at}`))
+      for (let at = 0n; at < 6n; at++) {
+        await engine.commit([version(at, ...keys.map((key): Write => [key, bytes(`${at}`)]))], CHAIN)
+      }
+      let left = 5 * keys.length
+      for (const maxEntries of [1, STEP, STEP + 1, STEP, STEP]) {
+        const { oldestVersion, droppedEntries, done } = await engine.prune(1n, { maxEntries })
+        assert.equal(oldestVersion, 5n)
+        assert.equal(engine.ledger?.oldestVersion, 5n)
+        assert.ok(droppedEntries <= Math.ceil(maxEntries / STEP) * STEP, `${droppedEntries} dropped of ${maxEntries}`)
+        assert.ok(left === 0 || droppedEntries > 0)
+        left -= droppedEntries
+        if (done) assert.equal(left, 0)
+        else assert.ok(droppedEntries >= maxEntries, `${droppedEntries} dropped of ${maxEntries}, and not done`)
+        await fails('version_pruned', () => engine.at(4n))
+        assert.deepEqual(
+          keys.slice(0, 3).map((key) => text(engine.at(5n).get(key))),
+          ['5', '5', '5'],
+        )
+        assert.equal([...engine.history(keys[999]!)].length, 1)
+      }
+      assert.equal(left, 0)
+      assert.deepEqual(await engine.prune(1n), { oldestVersion: 5n, droppedEntries: 0, done: true })
+    },
+  ),
+
+  contractCase('takes commits while it prunes', async (engine) => {
+    const keys = Array.from({ length: 1_500 }, (_, at) => bytes(`k${at}`))
+    for (let at = 0n; at < 5n; at++) {
+      await engine.commit([version(at, ...keys.map((key): Write => [key, bytes(`${at}`)]))], CHAIN)
+    }
+    const [pruned] = await Promise.all([engine.prune(2n), engine.commit([version(5n, [keys[0]!, null])], CHAIN)])
+    assert.equal(pruned.done, true)
+    assert.ok(engine.ledger!.oldestVersion >= 3n)
+    assert.deepEqual([text(engine.at(4n).get(keys[0]!)), engine.at(5n).get(keys[0]!)], ['4', undefined])
+    assert.equal([...engine.at().scan(EMPTY)].length, keys.length - 1)
+  }),
+
+  contractCase('keeps thousands of versions of one key apart, also while they are pruned', async (engine) => {
+    for (let start = 0; start < 1_200; start += 400) {
+      const values = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? String(start + at) : undefined))
+      await engine.commit(versionsOf(K, BigInt(start), values), CHAIN)
+      await engine.prune(500n)
+      const { oldestVersion, latestVersion } = engine.ledger!
+      for (let at = oldestVersion; at <= latestVersion; at++) {
+        assert.equal(text(engine.at(at).get(K)), String(at - (at % 2n)))
+      }
+    }
+  }),
+]
