@@ -1,8 +1,8 @@
 import type { StateView } from '@ledger-state/core'
 import { decodeStateKey, moduleKey } from '@ledger-state/type-tag'
-import { createListing, type Listing, type ListOptions } from '../accounts/listing.js'
 import { scanAccount } from '../accounts/scan-account.js'
 import { accountModuleNotFound } from '../errors.js'
+import { createListing, type Listing, type ListOptions } from '../listings/listing.js'
 
 /** A module of an account. */
 export interface AccountModule {
