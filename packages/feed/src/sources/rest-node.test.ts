@@ -160,6 +160,15 @@ describe('a node', () => {
     expect(notices).toEqual([])
   })
 
+  it('must have a URL without a password, which no message repeats', async () => {
+    const opening = openRestNode('http://user:secret@127.0.0.1:1/v1', {}, FAST)
+    await expect(opening).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: expect.not.stringMatching(/user:|secret/),
+    })
+    await expect(openRestNode('http://', {}, FAST)).rejects.toMatchObject({ code: 'invalid_argument' })
+  })
+
   it('is reported if it has pruned the version wanted', async () => {
     node.oldest = 20
     for (const follow of [false, true]) {
@@ -192,7 +201,7 @@ describe('a broken answer', () => {
     node.faults.push(answerIndex, answerWith('application/x-bcs', page))
     expect(plain((await read({}, { version: 1n, read: readGenesis })).versions)).toEqual(plain(chain.expected.slice(1)))
     expect(notices).toEqual([expect.stringMatching(message)])
-    expect(notices[0]).toMatch(/; asking again in 0\.0 s/)
+    expect(notices[0]).toMatch(/; asking again in 0\.0 s; if it lasts, use another node$/)
   })
 
   it.each(BROKEN)('with %s is an error after three of them', async (_, page, message) => {
