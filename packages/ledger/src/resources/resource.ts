@@ -1,6 +1,6 @@
 import type { LedgerStateError, StateView } from '@ledger-state/core'
 import type { StructTag } from '@ledger-state/type-tag'
-import { createStoredValue, type StoredValue } from '../types/stored-value.js'
+import { type StoredValue, TypedBytes } from '../types/stored-value.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 import { resourceTypeToText } from './resource-type-text.js'
 
@@ -14,14 +14,28 @@ export interface Resource extends StoredValue {
   typeText(): string
 }
 
-/** `blame` makes the error of bytes that cannot be decoded. */
+class TypedResource extends TypedBytes implements Resource {
+  readonly tag: StructTag
+
+  constructor(view: StateView, types: TypeResolver, tag: StructTag, bytes: Uint8Array, blame: BlameForResource) {
+    super(view, types, tag, bytes, (_fault, _tag, why) => blame(why))
+    this.tag = tag
+  }
+
+  typeText(): string {
+    return resourceTypeToText(this.tag)
+  }
+}
+
+/** Makes the error of a resource that cannot be decoded. */
+type BlameForResource = (why: LedgerStateError) => LedgerStateError
+
 export function createResource(
   view: StateView,
   types: TypeResolver,
   tag: StructTag,
   bytes: Uint8Array,
-  blame: (why: LedgerStateError) => LedgerStateError,
+  blame: BlameForResource,
 ): Resource {
-  const value = createStoredValue(view, types, tag, bytes, { type: blame, value: blame })
-  return { ...value, tag, typeText: () => resourceTypeToText(tag) }
+  return new TypedResource(view, types, tag, bytes, blame)
 }

@@ -1,5 +1,5 @@
 import { type JsonValue, jsonValueToText } from '@ledger-state/bcs'
-import type { StateView } from '@ledger-state/core'
+import type { LedgerStateError, StateView } from '@ledger-state/core'
 import { type TypeTag, tableItemKey, typeTagToText } from '@ledger-state/type-tag'
 import {
   keyDoesNotFit,
@@ -9,8 +9,8 @@ import {
   valueTypeMismatch,
   valueTypeUnresolved,
 } from '../errors.js'
-import { createStoredValue, type StoredValue } from '../types/stored-value.js'
-import { blaming } from '../types/type-faults.js'
+import { type StoredValue, TypedBytes } from '../types/stored-value.js'
+import { isTypeFault } from '../types/type-faults.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 
 export interface TableItemRequest {
@@ -31,18 +31,21 @@ export function readTableItem(view: StateView, types: TypeResolver, request: Tab
 
 /** A value or key of the type that the caller names. Its JSON throws `value_type_mismatch` where it is not of it. */
 export function createTableValue(view: StateView, types: TypeResolver, type: TypeTag, bytes: Uint8Array): StoredValue {
-  return createStoredValue(view, types, type, bytes, {
-    type: (why) => valueTypeUnresolved(typeTagToText(type), why),
-    value: (why) => valueTypeMismatch(typeTagToText(type), why),
-  })
+  return new TypedBytes(view, types, type, bytes, blameValueType)
+}
+
+function blameValueType(fault: 'type' | 'value', tag: TypeTag, why: LedgerStateError): LedgerStateError {
+  return (fault === 'type' ? valueTypeUnresolved : valueTypeMismatch)(typeTagToText(tag), why)
 }
 
 /** The BCS of a key. @throws `invalid_value` where it does not fit its type or that cannot be resolved */
 export function encodeTableKey(view: StateView, types: TypeResolver, keyType: TypeTag, key: JsonValue): Uint8Array {
-  return blaming(
-    (why) => keyDoesNotFit(typeTagToText(keyType), why),
-    () => types.resolve(keyType, view).jsonToBytes(key),
-  )
+  try {
+    return types.resolve(keyType, view).jsonToBytes(key)
+  } catch (error) {
+    if (!isTypeFault(error)) throw error
+    throw keyDoesNotFit(typeTagToText(keyType), error)
+  }
 }
 
 /** `key` is BCS. @throws `table_item_not_found` */

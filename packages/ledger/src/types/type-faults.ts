@@ -13,13 +13,3 @@ export function isTypeFault(error: unknown): error is LedgerStateError {
     'type_too_large',
   )
 }
-
-/** Faults of types and values are the caller's, who named them: `blame` says of what. */
-export function blaming<T>(blame: (why: LedgerStateError) => LedgerStateError, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    if (!isTypeFault(error)) throw error
-    throw blame(error)
-  }
-}
