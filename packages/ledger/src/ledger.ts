@@ -11,6 +11,7 @@ import type { Resource } from './resources/resource.js'
 import type { ListedTableItem, TableTypes } from './tables/list-table-items.js'
 import type { TableItemRequest } from './tables/table-item.js'
 import type { StoredValue } from './types/stored-value.js'
+import type { ViewRequest } from './views/view-function.js'
 
 /**
  * The reads at one version. All of them, and `ledger`, speak of the same state of the ledger. Addresses and handles are 32
@@ -34,6 +35,12 @@ export interface LedgerState {
   listTableItems(handle: Uint8Array, types?: TableTypes, options?: ListOptions): Listing<ListedTableItem>
   /** @throws `invalid_bcs`, `balance_overflow` */
   readBalance(owner: Uint8Array, asset: Asset): bigint
+  /**
+   * What a view function of the framework returns: `0x1::coin::balance` and `0x1::primary_fungible_store::balance`, as
+   * frameworks with fungible assets define them. What is missing counts 0.
+   * @throws `view_not_served`; `invalid_value` where arguments do not fit; as `readBalance`
+   */
+  callView(request: ViewRequest): readonly StoredValue[]
   /** @throws `account_not_found` */
   readAccount(address: Uint8Array): Account
   /**

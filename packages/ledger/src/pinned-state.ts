@@ -25,6 +25,7 @@ import {
 } from './tables/table-item.js'
 import type { StoredValue } from './types/stored-value.js'
 import type { TypeResolver } from './types/type-resolver.js'
+import { readViewRequest, u64Value, type ViewRequest } from './views/view-function.js'
 
 /** What all reads of a ledger share. */
 export interface SharedReaders {
@@ -63,6 +64,11 @@ export class PinnedState implements LedgerState {
 
   readBalance(owner: Uint8Array, asset: Asset): bigint {
     return this.#readers.balances.read(this.view, owner, asset)
+  }
+
+  callView(request: ViewRequest): readonly StoredValue[] {
+    const { owner, asset } = readViewRequest(request)
+    return [u64Value(this.readBalance(owner, asset))]
   }
 
   readAccount(address: Uint8Array): Account {
