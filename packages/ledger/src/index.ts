@@ -1,3 +1,4 @@
+export type { FunctionAbi, ModuleAbi, StructAbi, TypeParameterAbi } from '@ledger-state/move-module'
 export type { Account, AccountFields } from './accounts/account.js'
 export { type Asset, parseAsset } from './balances/asset.js'
 export { pairedMetadataAddress, primaryStoreAddress } from './balances/derived-address.js'
