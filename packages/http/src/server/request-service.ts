@@ -5,6 +5,7 @@ import { createDocumentRoutes } from '../document/document-routes.js'
 import {
   clientLeft,
   hostMissing,
+  overloaded,
   type RequestError,
   transferEncodingUnsupported,
   versionUnsupported,
@@ -95,7 +96,8 @@ export function createRequestService(
     '/v1/': '/v1',
   })
   const load = new LoadShedder({ maxRequestsInFlight, maxEventLoopDelayMs })
-  const uploads = new Uploads({ maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) })
+  const uploadLimits = { maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) }
+  const uploads = new Uploads<Exchange>(uploadLimits, (exchange) => refuse(exchange, overloaded()))
   const turns = new TurnQueue()
   const context: ExchangeContext = { ledger, output, turns }
   const connections = new WeakMap<Socket, { last: Exchange }>()
@@ -108,10 +110,8 @@ export function createRequestService(
     isClosing,
     onUnexpectedError,
     onAnswered(exchange, status) {
-      if (exchange.upload) {
-        uploads.release(exchange.upload)
-        exchange.releaseBody()
-      }
+      uploads.release(exchange)
+      exchange.releaseBody()
       onAnswered?.({
         method: exchange.request.method!,
         url: exchange.request.url!,
@@ -124,7 +124,7 @@ export function createRequestService(
   const readBody = createBodyReader({
     bodyLimitBytes,
     uploads,
-    decompress: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
+    unpack: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
     onBody(exchange) {
       if (!isAdmitted(exchange)) return
       if (exchange.body.length <= SMALL_BODY_BYTES) answer(exchange)
@@ -160,22 +160,34 @@ export function createRequestService(
       answers.sendError(exchange, error)
       return
     }
-    if (exchange.route.method === 'POST') readBody(exchange)
-    else if (isAdmitted(exchange)) answer(exchange)
+    if (exchange.route.method === 'POST') {
+      // Emitted once for every response, whether it went out whole or the client left.
+      response.once('close', () => endExchange(exchange))
+      readBody(exchange)
+    } else if (isAdmitted(exchange)) answer(exchange)
+  }
+
+  function endExchange(exchange: Exchange): void {
+    if (exchange.isInFlight) load.leave()
+    if (!exchange.isAnswered) answers.sendError(exchange, clientLeft())
   }
 
   function isAdmitted(exchange: Exchange): boolean {
     const route = exchange.route!
-    const refusal = route.answersUnderLoad ? undefined : load.admit(exchange.response, route.method === 'POST')
-    if (refusal) answers.sendError(exchange, refusal)
-    return refusal === undefined
+    const refusal = route.answersUnderLoad ? undefined : load.refusal()
+    if (refusal) {
+      answers.sendError(exchange, refusal)
+      return false
+    }
+    if (route.method === 'POST') {
+      load.enter()
+      exchange.isInFlight = true
+    }
+    return true
   }
 
   function answer(exchange: Exchange): void {
-    if (exchange.response.destroyed) {
-      answers.sendError(exchange, clientLeft())
-      return
-    }
+    if (exchange.isAnswered) return
     try {
       const found = exchange.route!.handle(exchange)
       if (!(found instanceof Promise)) answers.send(exchange, found)
