@@ -58,8 +58,8 @@ export interface RequestService {
   onUnreadable(status: number): void
 }
 
-/** Bodies up to this size are worked on at once; the work on longer ones waits for a turn of its own. */
-const SMALL_BODY_BYTES = 2_048
+/** Requests up to this size are answered at once; the work on longer ones waits for its turn. */
+const SMALL_REQUEST_BYTES = 2_048
 const CONCURRENT_DECOMPRESSIONS = 4
 
 /**
@@ -126,9 +126,7 @@ export function createRequestService(
     uploads,
     unpack: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
     onBody(exchange) {
-      if (!isAdmitted(exchange)) return
-      if (exchange.body.length <= SMALL_BODY_BYTES) answer(exchange)
-      else turns.run(() => answer(exchange))
+      if (isAdmitted(exchange)) answerInTurn(exchange, exchange.body.length)
     },
     onError: answers.sendError,
   })
@@ -164,7 +162,7 @@ export function createRequestService(
       // Emitted once for every response, whether it went out whole or the client left.
       response.once('close', () => endExchange(exchange))
       readBody(exchange)
-    } else if (isAdmitted(exchange)) answer(exchange)
+    } else if (isAdmitted(exchange)) answerInTurn(exchange, request.url!.length)
   }
 
   function endExchange(exchange: Exchange): void {
@@ -184,6 +182,16 @@ export function createRequestService(
       exchange.isInFlight = true
     }
     return true
+  }
+
+  /** At once, where the request is small and others have left time of this turn. */
+  function answerInTurn(exchange: Exchange, length: number): void {
+    if (length > SMALL_REQUEST_BYTES || turns.isSpent) turns.run(() => answer(exchange))
+    else {
+      const began = performance.now()
+      answer(exchange)
+      turns.spend(performance.now() - began)
+    }
   }
 
   function answer(exchange: Exchange): void {
