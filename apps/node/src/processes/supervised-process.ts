@@ -45,6 +45,8 @@ export class SupervisedProcess {
   ledger: LedgerInfo | undefined
   readonly #plan: ProcessPlan
   #child: ChildProcess | undefined
+  /** Connections that wait to be sent to the process: it takes one at a time. */
+  readonly #untaken = new Set<Socket>()
   #ended: Promise<void> = Promise.resolve()
   #pauseMs = FIRST_PAUSE_MS
   #restart: NodeJS.Timeout | undefined
@@ -69,8 +71,11 @@ export class SupervisedProcess {
   /** Passes a connection on. Returns whether the process was up. */
   take(connection: Socket): boolean {
     if (this.state !== 'up') return false
-    this.#child!.send(TAKE_CONNECTION, connection, (error) => {
-      if (error) connection.destroy()
+    this.#untaken.add(connection)
+    // Node.js closes only the first of the connections that it has not sent when the process ends: this one is closed here.
+    this.#child!.send(TAKE_CONNECTION, connection, { keepOpen: true }, () => {
+      this.#untaken.delete(connection)
+      connection.destroy()
     })
     return true
   }
@@ -145,6 +150,8 @@ export class SupervisedProcess {
   }
 
   #end(lastWords: Extract<ProcessMessage, { type: 'failed' }> | undefined, how: string): void {
+    for (const connection of this.#untaken) connection.destroy()
+    this.#untaken.clear()
     const { name, log, isFinal, longestPauseMs } = this.#plan
     const last = this.#metrics
     this.#metrics = []
