@@ -20,7 +20,11 @@ import { readProof } from './proof-file.js'
 import { readTransactionRecord } from './transaction-record.js'
 
 const TREE = 'TransactionAccumulator'
-const MAX_RECORDS = 2 ** 28
+/**
+ * The backup tools end a chunk at 128 MB, long before it holds so many records. What is allocated before the records are
+ * read has 168 MB at most, whatever a manifest says.
+ */
+const MAX_RECORDS = 2 ** 22
 
 export interface TransactionChunk {
   readonly path: string
