@@ -35,7 +35,7 @@ export interface TransactionChunk {
   readonly hasAuxiliary: boolean
 }
 
-/** What a second reading of a proven chunk need not find out again. */
+/** What the proof of a chunk finds out and its reader needs. */
 export interface ProvenTransactions {
   /** For each record where its transaction ends and where its write set begins. */
   readonly splits: Uint32Array
