@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LedgerInfo } from '@ledger-state/core'
 import type { Logger } from 'pino'
 import { type MetricSnapshot, retireMetrics } from '../observability/merge-metrics.js'
-import { type ProcessMessage, TAKE_CONNECTION } from './messages.js'
+import type { ConnectionOffer, ProcessMessage, ReaderReply } from './messages.js'
 
 const FIRST_PAUSE_MS = 100
 /** After a run this long, pauses start again with the first one. */
@@ -29,6 +29,10 @@ export interface ProcessPlan {
   readonly isFinal: (code: string | undefined) => boolean
   /** Called when it reports for the first time. */
   readonly onUp?: () => void
+  /** Called for what a reader replies to the offer of a connection. */
+  readonly onReply?: (reply: ReaderReply) => void
+  /** Called when it has ended, before it is started again. */
+  readonly onEnd?: () => void
   /** Called when it is not started again. */
   readonly onGivenUp?: (code: string, message: string) => void
 }
@@ -66,13 +70,15 @@ export class SupervisedProcess {
     return [this.#retired, this.#metrics]
   }
 
-  /** Passes a connection on. Returns whether the process was up. */
-  take(connection: Socket): boolean {
-    if (this.state !== 'up') return false
-    this.#child!.send(TAKE_CONNECTION, connection, (error) => {
-      if (error) connection.destroy()
+  get isUp(): boolean {
+    return this.state === 'up'
+  }
+
+  /** Offers a connection, of which this process keeps its own descriptor. */
+  offer(offer: ConnectionOffer, connection: Socket, failed: () => void): void {
+    this.#child!.send(offer, connection, { keepOpen: true }, (error) => {
+      if (error) failed()
     })
-    return true
   }
 
   /** Resolves when it has ended; one that takes longer is killed. */
@@ -109,7 +115,8 @@ export class SupervisedProcess {
     child.on('message', (message: ProcessMessage) => {
       heardAt = performance.now()
       if (message.type === 'failed') lastWords = message
-      else this.#heed(message)
+      else if (message.type === 'report') this.#heed(message)
+      else this.#plan.onReply?.(message)
     })
     const silence = setInterval(() => {
       if (performance.now() - heardAt < SILENCE_MS) return
@@ -151,11 +158,15 @@ export class SupervisedProcess {
     void retireMetrics(this.#retired, last).then((retired) => {
       this.#retired = retired
     })
-    if (this.state === 'stopped') return
+    if (this.state === 'stopped') {
+      this.#plan.onEnd?.()
+      return
+    }
     const fields = { code: lastWords?.code }
     const why = lastWords?.message ?? `${name} ${how}`
     if (lastWords && isFinal(lastWords.code)) {
       this.state = 'given-up'
+      this.#plan.onEnd?.()
       log.error(fields, `${name} gives up: ${why}`)
       if (lastWords.code) this.#plan.onGivenUp?.(lastWords.code, why)
       return
@@ -163,6 +174,7 @@ export class SupervisedProcess {
     const pauseMs = this.#pauseMs
     this.#pauseMs = Math.min(longestPauseMs, 2 * pauseMs)
     this.state = 'waiting'
+    this.#plan.onEnd?.()
     log.warn(fields, `${why}; ${name} is started again in ${pauseMs / 1_000} s`)
     this.#restart = setTimeout(() => {
       this.restarts++

@@ -8,8 +8,10 @@ import { nothingToServe } from '../errors.js'
 import { createLogger } from '../observability/logger.js'
 import { type MetricSnapshot, mergedMetricsText } from '../observability/merge-metrics.js'
 import { registerProcessMetrics } from '../observability/process-metrics.js'
-import { addressUrl, openAcceptor } from './acceptor.js'
+import { openAcceptor } from './acceptor.js'
 import { openAdminServer } from './admin-server.js'
+import { Dispatcher } from './dispatcher.js'
+import { addressUrl } from './listen.js'
 import type { NodeSettings } from './node-settings.js'
 import { type ProcessState, SupervisedProcess } from './supervised-process.js'
 import type { WriterSettings } from './writer.js'
@@ -98,10 +100,16 @@ class Node {
   /** Resolves with the address once a reader is up. @throws the error of a reader that cannot open the store */
   async start(): Promise<{ address: string; ledger: LedgerInfo | undefined }> {
     const { listen, adminListen, readers, reader, writer } = this.#settings
-    const acceptor = await openAcceptor(listen, this.#readers, (error) =>
-      this.#log.error(`a connection could not be accepted: ${error.message}`),
+    const dispatcher = new Dispatcher(this.#readers)
+    const acceptor = await openAcceptor(
+      listen,
+      (connection) => dispatcher.dispatch(connection),
+      (error) => this.#log.error(`a connection could not be accepted: ${error.message}`),
     )
-    this.#closeAcceptor = acceptor.close
+    this.#closeAcceptor = () => {
+      acceptor.close()
+      dispatcher.close()
+    }
     if (adminListen) {
       this.#admin = await openAdminServer(adminListen, {
         metrics: async () => await mergedMetricsText(await this.#snapshots()),
@@ -112,7 +120,7 @@ class Node {
     let isUp = false
     const up = new Promise<void>((resolve, reject) => {
       for (let index = 0; index < readers; index++) {
-        const process = new SupervisedProcess({
+        const process: SupervisedProcess = new SupervisedProcess({
           name: `reader-${index}`,
           module: READER,
           settings: reader,
@@ -122,9 +130,11 @@ class Node {
           onGivenUp: (code, message) => reject(new LedgerStateError(code, message)),
           onUp: () => {
             isUp = true
-            acceptor.handOn()
+            dispatcher.takerIsUp()
             resolve()
           },
+          onReply: (reply) => dispatcher.heed(process, reply),
+          onEnd: () => dispatcher.takerIsGone(process),
         })
         this.#readers.push(process)
       }
