@@ -1,5 +1,5 @@
-// A made-up ledger with all its commitments, and the files and answers in which it is handed on. What is hashed here is
-// hashed in the plainest way, over all leaves at once: an oracle for the incremental trees of the feed.
+// A made-up ledger with all its commitments, and the files and answers that sources read. Trees are hashed by their
+// definition, over all leaves at once: an oracle for the incremental trees of the feed.
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ interface ChainRecord {
   readonly info: Uint8Array
   readonly events: Uint8Array
   readonly writeSet: Uint8Array
-  /** State behind the version: database key in hex → state value in BCS. */
+  /** State after the version: database key in hex → state value in BCS. */
   readonly state: ReadonlyMap<string, { key: Uint8Array; bcsKey: Uint8Array; stateValue: Uint8Array }>
 }
 
@@ -118,7 +118,7 @@ export class SyntheticChain {
       .toBytes()
   }
 
-  /** Key hash and entry of each state item behind a version, in the order of the hashes. */
+  /** Key hash and entry of each state item after a version, in the order of the hashes. */
   stateLeaves(version: number) {
     return [...this.records[version]!.state.values()]
       .map((entry) => ({ ...entry, keyHash: this.hash('StateKey', entry.key) }))

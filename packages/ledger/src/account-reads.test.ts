@@ -1,6 +1,14 @@
-import { bytesToHex, isLedgerStateError, parseAddress, type StateView, type Write } from '@ledger-state/core'
+import {
+  bytesToHex,
+  isLedgerStateError,
+  parseAddress,
+  type StateReader,
+  type StateView,
+  type Write,
+} from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
 import { createMemoryEngine } from '@ledger-state/state-engine'
+import { overriding } from '@ledger-state/testing/overriding'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import {
   accountKeyPrefix,
@@ -188,20 +196,17 @@ describe('a page of a listing', () => {
     const resources = Array.from({ length: 500 }, (_, at) => marker(at))
     await engine.commit([{ version: 0n, block: block(0n), writes: [...modules, ...resources] }], { chainId: 4 })
     let reads = 0
-    const counting: typeof engine = Object.create(engine, {
-      at: {
-        value: (version?: bigint) => {
-          const view = engine.at(version)
-          return {
-            ...view,
-            *scan(...args: Parameters<StateView['scan']>) {
-              for (const entry of view.scan(...args)) {
-                reads++
-                yield entry
-              }
-            },
-          }
-        },
+    const counting = overriding<StateReader>(engine, {
+      at(version) {
+        const view = engine.at(version)
+        return overriding<StateView>(view, {
+          *scan(...args) {
+            for (const entry of view.scan(...args)) {
+              reads++
+              yield entry
+            }
+          },
+        })
       },
     })
     const state = createLedger(counting).at()

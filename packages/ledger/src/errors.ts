@@ -1,4 +1,12 @@
-import { addressToShortHex, bytesToHex, clip, LedgerStateError, type ParseErrorCode } from '@ledger-state/core'
+import {
+  addressToShortHex,
+  bytesToHex,
+  clip,
+  type LedgerInfo,
+  LedgerStateError,
+  type ParseErrorCode,
+  type StateErrorCode,
+} from '@ledger-state/core'
 
 export type LedgerErrorCode =
   | ParseErrorCode
@@ -86,6 +94,19 @@ export function resourceNotFound(address: Uint8Array, structTag: string, version
 export function accountModuleNotFound(address: Uint8Array, name: string, version: bigint): LedgerError {
   const message = `Module not found by Address(${addressToShortHex(address)}), Module name(${clip(name)}) and Ledger version(${version})`
   return new LedgerStateError('account_module_not_found', message)
+}
+
+export function timeNotReached(timestampUsec: bigint): LedgerStateError<StateErrorCode> {
+  const message = `Ledger version not found by Ledger timestamp(${timestampUsec}): the time has not come yet`
+  return new LedgerStateError('version_not_found', message, { timestampUsec })
+}
+
+export function timePruned(
+  timestampUsec: bigint,
+  { oldestVersion, oldestBlock }: LedgerInfo,
+): LedgerStateError<StateErrorCode> {
+  const message = `Ledger timestamp(${timestampUsec}) has been pruned: the oldest block is of ${oldestBlock.timestampUsec}`
+  return new LedgerStateError('version_pruned', message, { timestampUsec, oldestVersion })
 }
 
 export function blockNotFound(height: bigint): LedgerError {

@@ -5,6 +5,7 @@ export { pairedMetadataAddress, primaryStoreAddress } from './balances/derived-a
 export type { LedgerBlock } from './blocks/read-block.js'
 export { createLedger } from './create-ledger.js'
 export type { LedgerErrorCode } from './errors.js'
+export type { Change, History, HistoryOptions } from './histories/history.js'
 export type { Ledger, LedgerState } from './ledger.js'
 export type { AccountModule } from './modules/account-module.js'
 export type { Resource } from './resources/resource.js'

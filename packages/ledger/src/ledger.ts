@@ -4,6 +4,7 @@ import type { Account } from './accounts/account.js'
 import type { Listing, ListOptions } from './accounts/listing.js'
 import type { Asset } from './balances/asset.js'
 import type { LedgerBlock } from './blocks/read-block.js'
+import type { Change, History, HistoryOptions } from './histories/history.js'
 import type { AccountModule } from './modules/account-module.js'
 import type { Resource } from './resources/resource.js'
 import type { TableItem, TableItemRequest } from './tables/table-item.js'
@@ -40,6 +41,27 @@ export interface LedgerState {
   listModules(address: Uint8Array, options?: ListOptions): Listing<AccountModule>
   /** @throws `account_module_not_found` */
   readModule(address: Uint8Array, name: string): AccountModule
+  /** The versions at which a balance changed, until the version of the state. @throws (the iteration) as `readBalance` */
+  balanceHistory(owner: Uint8Array, asset: Asset, options?: HistoryOptions): History<Change<bigint>>
+  /**
+   * The versions at which a resource changed, until the version of the state; undefined where it was deleted. Whether it
+   * is stored in a group is told by its module at the version of the state; each value is decoded with the layouts of its
+   * own version.
+   * @throws (the iteration) `stored_data_invalid` where a group cannot be read
+   */
+  resourceHistory(address: Uint8Array, tag: StructTag, options?: HistoryOptions): History<Change<Resource | undefined>>
+  /**
+   * The versions at which a table item changed, until the version of the state; undefined where it was deleted. Each value
+   * is decoded with the layouts of its own version.
+   * @throws `invalid_value` as `readTableItem`
+   */
+  tableItemHistory(request: TableItemRequest, options?: HistoryOptions): History<Change<TableItem | undefined>>
+  /** As `tableItemHistory`, by the BCS of the key, with the stored bytes. */
+  rawTableItemHistory(
+    handle: Uint8Array,
+    key: Uint8Array,
+    options?: HistoryOptions,
+  ): History<Change<Uint8Array | undefined>>
   /** A block of `ledger`, whatever version is read. @throws `block_not_found`, `block_pruned` */
   blockByHeight(height: bigint): LedgerBlock
   /** The block of `ledger` that a version belongs to. @throws `version_not_found`, `version_pruned` */
@@ -66,4 +88,11 @@ export interface Ledger {
    * @throws `no_ledger`, `version_not_found`, `version_pruned`; the last also from reads, once the pruner has passed
    */
   at(version?: bigint): LedgerState
+  /**
+   * The last version of the newest block at or before a time, in microseconds since 1970; of a time after the newest
+   * block, but not after now, the latest version.
+   * @throws `no_ledger`; `version_pruned` before the oldest block; `version_not_found` after `nowUsec`, by default the
+   * time of the system
+   */
+  versionAtTime(timestampUsec: bigint, nowUsec?: bigint): bigint
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { connectionLimit } from './descriptor-limit.js'
 import type { ConnectionOffer, ReaderReply } from './messages.js'
 
 /** A connection that no reader has taken for this long is closed. */
@@ -29,11 +30,14 @@ interface Pending {
  * reader takes no offer that has expired by the clock, so that no connection has two readers.
  */
 export class Dispatcher {
+  /** Connections that were closed because no reader took them. */
+  refused = 0
   readonly #takers: readonly Taker[]
   readonly #pending = new Set<Pending>()
   readonly #offers = new Map<number, Pending>()
   /** Those that let an offer expire and have not replied since, and those that are stopping. */
   readonly #stalled = new Set<Taker>()
+  readonly #mostPending = Math.min(MOST_PENDING, connectionLimit())
   #lastOffer = 0
   #turn = 0
 
@@ -42,13 +46,14 @@ export class Dispatcher {
   }
 
   dispatch(connection: Socket): void {
-    if (this.#pending.size >= MOST_PENDING) {
+    if (this.#pending.size >= this.#mostPending) {
+      this.refused++
       connection.destroy()
       return
     }
     const pending: Pending = { connection, fullTakers: new Set(), offer: undefined }
     this.#pending.add(pending)
-    const patience = setTimeout(() => this.#drop(pending), PATIENCE_MS)
+    const patience = setTimeout(() => this.#refuse(pending), PATIENCE_MS)
     connection.once('close', () => {
       clearTimeout(patience)
       this.#drop(pending)
@@ -94,7 +99,7 @@ export class Dispatcher {
   #offer(pending: Pending): void {
     const ready = this.#takers.filter((taker) => taker.isUp && !this.#stalled.has(taker))
     if (ready.length > 0 && ready.every((taker) => pending.fullTakers.has(taker))) {
-      this.#drop(pending)
+      this.#refuse(pending)
       return
     }
     const willing = ready.filter((taker) => !pending.fullTakers.has(taker))
@@ -122,6 +127,11 @@ export class Dispatcher {
     clearTimeout(pending.offer.expiry)
     this.#offers.delete(pending.offer.id)
     pending.offer = undefined
+  }
+
+  #refuse(pending: Pending): void {
+    this.refused++
+    this.#drop(pending)
   }
 
   /** Closes the descriptor of this process. */

@@ -9,6 +9,7 @@ import type { Logger } from 'pino'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createReaderMetrics } from '../observability/reader-metrics.js'
 import { aborted, failProcess, startReports, stopOrder, tellSupervisor } from './child.js'
+import { connectionLimit } from './descriptor-limit.js'
 import type { ConnectionOffer } from './messages.js'
 
 export interface ReaderSettings {
@@ -30,7 +31,8 @@ const DRAIN_CHECK_MS = 20
 const FIRST_REQUEST_MS = 1_000
 
 async function runReader(settings: ReaderSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
-  const { name, dataDir, log: logSettings, archivalEndpoint, stopTimeoutMs, maxConnections, ...limits } = settings
+  const { name, dataDir, log: logSettings, archivalEndpoint, stopTimeoutMs, ...limits } = settings
+  const maxConnections = Math.min(settings.maxConnections, connectionLimit())
   const log = createLogger(logSettings, name)
   const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
   /** With the time at which each was taken. */

@@ -7,7 +7,7 @@ import { type MetricSnapshot, retireMetrics } from '../observability/merge-metri
 import type { ConnectionOffer, ProcessMessage, ReaderReply } from './messages.js'
 
 const FIRST_PAUSE_MS = 100
-/** After a run this long, pauses start again with the first one. */
+/** After a run this long, or one that ended in order, pauses start again with the first one. */
 const STEADY_MS = 10_000
 /** A process that has not reported for this long is taken to hang. */
 const SILENCE_MS = 60_000
@@ -124,20 +124,20 @@ export class SupervisedProcess {
       child.kill('SIGKILL')
     }, SILENCE_CHECK_MS)
     this.#ended = new Promise((resolve) => {
-      const settle = (how: string): void => {
+      const settle = (how: string, isOrderly: boolean): void => {
         if (this.#child !== child) return
         clearInterval(silence)
         this.#child = undefined
-        if (performance.now() - began > STEADY_MS) this.#pauseMs = FIRST_PAUSE_MS
+        if (isOrderly || performance.now() - began > STEADY_MS) this.#pauseMs = FIRST_PAUSE_MS
         this.#end(lastWords, how)
         resolve()
       }
       child.on('exit', (code, signal) =>
-        settle(signal === null ? `ended with status ${code}` : `was ended by ${signal}`),
+        settle(signal === null ? `ended with status ${code}` : `was ended by ${signal}`, code === 0),
       )
       // Without a pid, the process could not be started.
       child.on('error', (error) => {
-        if (child.pid === undefined) settle(`cannot be started: ${error.message}`)
+        if (child.pid === undefined) settle(`cannot be started: ${error.message}`, false)
       })
     })
   }

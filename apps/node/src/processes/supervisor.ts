@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError, type LedgerInfo, LedgerStateError } from '@ledger-state/core'
 import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
@@ -83,6 +84,7 @@ class Node {
   readonly #log: Logger
   readonly #registry = new Registry()
   readonly #readers: SupervisedProcess[] = []
+  readonly #dispatcher = new Dispatcher(this.#readers)
   #writer: SupervisedProcess | undefined
   #writerSettings: string | undefined
   /** Settles when the last change of the writer is done: changes are made one at a time. */
@@ -100,7 +102,7 @@ class Node {
   /** Resolves with the address once a reader is up. @throws the error of a reader that cannot open the store */
   async start(): Promise<{ address: string; ledger: LedgerInfo | undefined }> {
     const { listen, adminListen, readers, reader, writer } = this.#settings
-    const dispatcher = new Dispatcher(this.#readers)
+    const dispatcher = this.#dispatcher
     const acceptor = await openAcceptor(
       listen,
       (connection) => dispatcher.dispatch(connection),
@@ -165,9 +167,14 @@ class Node {
     })
   }
 
-  /** Lets the requests and the commit under way end. */
+  /** Turns readiness, waits for balancers to see it, then lets the requests and the commit under way end. */
   async stop(): Promise<void> {
     this.#stopping = true
+    const { drainDelayMs } = this.#settings
+    if (drainDelayMs > 0) {
+      this.#log.info(`not ready from now on; stopping in ${drainDelayMs / 1_000} s`)
+      await sleep(drainDelayMs)
+    }
     this.#log.info('stopping')
     this.#closeAcceptor()
     await this.#changing
@@ -223,6 +230,16 @@ class Node {
       collect() {
         this.reset()
         for (const { name, restarts } of processes()) this.inc({ process: name }, restarts)
+      },
+    })
+    const refused = (): number => this.#dispatcher.refused
+    new Counter({
+      name: 'ledger_state_http_refused_connections_total',
+      help: 'Connections that were closed because no reader took them.',
+      registers,
+      collect() {
+        this.reset()
+        this.inc(refused())
       },
     })
     const lagSeconds = (): number | undefined => {

@@ -119,12 +119,26 @@ const PRIMITIVE_PRINTERS: Readonly<Record<string, CompiledPrinter>> = {
 /** `around` counts the levels of layouts around the value: function values bring layouts of their own. */
 function compilePrinter(layout: Layout, around: number): JsonPrinter {
   const depth = layoutDepth(layout, around)
-  return compileLayout<CompiledPrinter>(layout, (part, inner) => compilePart(part, inner, depth)).print
+  const texts = new TextTable()
+  return compileLayout<CompiledPrinter>(layout, (part, inner) => compilePart(part, inner, texts, depth)).print
+}
+
+/** Bytes of texts; the same text gives the same bytes, so that structs of the same form share theirs. */
+class TextTable {
+  readonly #bytes = new Map<string, Uint8Array>()
+
+  bytesOf(text: string): Uint8Array {
+    const known = this.#bytes.get(text)
+    if (known !== undefined) return known
+    const bytes = new TextEncoder().encode(text)
+    this.#bytes.set(text, bytes)
+    return bytes
+  }
 }
 
 type CompileInner = (part: Layout) => CompiledPrinter
 
-function compilePart(layout: Layout, inner: CompileInner, depth: number): CompiledPrinter {
+function compilePart(layout: Layout, inner: CompileInner, texts: TextTable, depth: number): CompiledPrinter {
   switch (layout.kind) {
     case 'vector':
       return variable(layout.element.kind === 'u8' ? printHex : listPrinter(inner(layout.element)))
@@ -133,9 +147,9 @@ function compilePart(layout: Layout, inner: CompileInner, depth: number): Compil
     case 'map':
       return variable(mapPrinter(inner(layout.key), inner(layout.value)))
     case 'struct':
-      return compileFields(layout.fields, inner, undefined)
+      return compileFields(layout.fields, inner, texts, undefined)
     case 'enum': {
-      const variants = layout.variants.map((variant) => compileFields(variant.fields, inner, variant.name).print)
+      const variants = layout.variants.map((variant) => compileFields(variant.fields, inner, texts, variant.name).print)
       return variable((reader, out) => variants[readVariantIndex(reader, layout)]!(reader, out))
     }
     case 'function':
@@ -235,6 +249,7 @@ function mapPrinter(key: CompiledPrinter, value: CompiledPrinter): JsonPrinter {
 function compileFields(
   fields: readonly LayoutField[],
   inner: CompileInner,
+  texts: TextTable,
   variantName: string | undefined,
 ): CompiledPrinter {
   const compiled = fields.map((field) => inner(field.layout))
@@ -256,11 +271,11 @@ function compileFields(
       text += JSON.stringify(variantName)
     } else {
       order.push(index)
-      before.push(new TextEncoder().encode(text))
+      before.push(texts.bytesOf(text))
       text = ''
     }
   }
-  const end = new TextEncoder().encode(`${text}}`)
+  const end = texts.bytesOf(`${text}}`)
   const inOrder = order.every((index, place) => index === place)
   const printFields = inOrder
     ? printInOrder(print, before)

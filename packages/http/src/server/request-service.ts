@@ -73,7 +73,7 @@ export function createRequestService(
     bodyLimitBytes = 8 * 1024 * 1024,
     maxRequestsInFlight = 2_000,
     maxEventLoopDelayMs = 1_000,
-    maxUploads = 1_000,
+    maxUploads = 5_000,
     maxUploadBytes = 64 * 1024 * 1024,
     archivalEndpoint,
     onUnexpectedError = () => {},

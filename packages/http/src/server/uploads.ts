@@ -1,5 +1,5 @@
 export interface UploadLimits {
-  /** Bodies that are being received at one time. Beyond it the one that has been coming in for longest is dropped. Default 1,000. */
+  /** Bodies that are being received at one time. Beyond it the one that has been coming in for longest is dropped. Default 5,000. */
   readonly maxUploads: number
   /**
    * Bytes of all bodies that are held at one time, also while they are worked on. Beyond it the largest that is still

@@ -33,12 +33,25 @@ export interface TableItem {
 /** @throws `invalid_value` where the key does not fit its type or that cannot be resolved; `table_item_not_found` */
 export function readTableItem(view: StateView, types: TypeResolver, request: TableItemRequest): TableItem {
   const { handle, keyType, valueType, key } = request
-  const keyBytes = blaming(
+  const bytes = view.get(tableItemKey(handle, encodeTableKey(view, types, keyType, key)))
+  if (!bytes) throw tableItemNotFound(handle, quoteKey(jsonValueToText(key)), view.version)
+  return createTableItem(view, types, valueType, bytes)
+}
+
+/** The BCS of a key. @throws `invalid_value` where it does not fit its type or that cannot be resolved */
+export function encodeTableKey(view: StateView, types: TypeResolver, keyType: TypeTag, key: JsonValue): Uint8Array {
+  return blaming(
     (why) => keyDoesNotFit(typeTagToText(keyType), why),
     () => types.resolve(keyType, view).jsonToBytes(key),
   )
-  const bytes = view.get(tableItemKey(handle, keyBytes))
-  if (!bytes) throw tableItemNotFound(handle, quoteKey(jsonValueToText(key)), view.version)
+}
+
+export function createTableItem(
+  view: StateView,
+  types: TypeResolver,
+  valueType: TypeTag,
+  bytes: Uint8Array,
+): TableItem {
   const decode = <T>(read: (codec: Codec) => T): T => {
     const codec = blaming(
       (why) => valueTypeUnresolved(typeTagToText(valueType), why),
