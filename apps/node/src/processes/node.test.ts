@@ -205,6 +205,20 @@ describe('the life cycle', () => {
     expect(slow.received()).toBe('')
   })
 
+  it('is not ready from the first moment of a stop on, and still serves for the drain delay', async () => {
+    bed.source.latest = 10
+    const node = await bed.start({ options: bed.following('--drain-delay', '3') })
+    await reaches(node, 10)
+    const ended = node.stop()
+    await eventually(
+      async () => !(await node.readiness()).ready,
+      () => 'readiness to turn',
+    )
+    expect((await fetch(`${node.address}/v1`, { headers: { connection: 'close' } })).status).toBe(200)
+    expect(await ended).toBe(0)
+    expect(node.output).toMatch(/not ready from now on; stopping in 3 s.*"stopping"/s)
+  })
+
   it('can be stopped before its readers are up', async () => {
     const node = bed.launch()
     await node.outputMatching(/probes are on/)
