@@ -56,6 +56,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   invalid_value: badInput,
   value_type_mismatch: badInput,
   output_disabled: { status: 403, wireCode: 'api_disabled' },
+  view_not_served: { status: 403, wireCode: 'api_disabled' },
   origin_not_allowed: { status: 403, wireCode: 'web_framework_error' },
   route_not_found: { status: 404, wireCode: 'web_framework_error' },
   version_not_found: { status: 404, wireCode: 'version_not_found' },
