@@ -69,7 +69,9 @@ export class CommandBed {
       const { problems } = await engine.check()
       if (problems.length > 0) throw new Error(`${store}: ${problems.join('\n')}`)
       const { oldestVersion, latestVersion } = engine.ledger!
-      const hash = createHash('sha256').update(inspect([engine.ledger, engine.base, engine.blockAt(oldestVersion)]))
+      const hash = createHash('sha256').update(
+        inspect([engine.ledger, engine.base!.complete, engine.blockAt(oldestVersion)]),
+      )
       for (const { key, value, version } of engine.at(oldestVersion).scan(new Uint8Array(0))) {
         hash.update(`${bytesToHex(key)}=${bytesToHex(value)}@${version}\n`)
       }

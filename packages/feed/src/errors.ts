@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer'
-import { isLedgerStateError, LedgerStateError } from '@ledger-state/core'
+import { clip, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
 
 /** What reading a source may fail with. */
 export type FeedErrorCode =
@@ -214,6 +214,15 @@ export function proverEnded(): FeedError {
 
 // Nodes
 
+export function notAUrl(text: string): FeedError {
+  return new LedgerStateError('invalid_argument', `${JSON.stringify(clip(text))} is not a URL`)
+}
+
+export function urlWithCredentials(host: string): FeedError {
+  const message = `the URL of the node at ${host} contains a user name or password, which requests cannot carry`
+  return new LedgerStateError('invalid_argument', message)
+}
+
 export function requestsFailed(url: string, attempts: number, why: string): FeedError {
   return new LedgerStateError('source_failed', `GET ${url} failed ${attempts} times; the last time: ${why}`)
 }
@@ -242,7 +251,7 @@ export function withdrawnVersions(url: string, last: bigint, version: bigint): F
 }
 
 export function otherVersion(found: bigint): FeedError {
-  return new LedgerStateError('source_failed', `version ${found} stands in its place`)
+  return new LedgerStateError('source_failed', `version ${found} found in its place`)
 }
 
 export function otherChain(url: string, found: string, expected: number): FeedError {

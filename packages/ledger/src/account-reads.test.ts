@@ -1,6 +1,15 @@
-import { bytesToHex, isLedgerStateError, parseAddress, type StateView, type Write } from '@ledger-state/core'
+import {
+  bytesToHex,
+  isLedgerStateError,
+  parseAddress,
+  type StateReader,
+  type StateView,
+  type Write,
+} from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
+import { writeModule } from '@ledger-state/move-module'
 import { createMemoryEngine } from '@ledger-state/state-engine'
+import { overriding } from '@ledger-state/testing/overriding'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import {
   accountKeyPrefix,
@@ -188,20 +197,17 @@ describe('a page of a listing', () => {
     const resources = Array.from({ length: 500 }, (_, at) => marker(at))
     await engine.commit([{ version: 0n, block: block(0n), writes: [...modules, ...resources] }], { chainId: 4 })
     let reads = 0
-    const counting: typeof engine = Object.create(engine, {
-      at: {
-        value: (version?: bigint) => {
-          const view = engine.at(version)
-          return {
-            ...view,
-            *scan(...args: Parameters<StateView['scan']>) {
-              for (const entry of view.scan(...args)) {
-                reads++
-                yield entry
-              }
-            },
-          }
-        },
+    const counting = overriding<StateReader>(engine, {
+      at(version) {
+        const view = engine.at(version)
+        return overriding<StateView>(view, {
+          *scan(...args) {
+            for (const entry of view.scan(...args)) {
+              reads++
+              yield entry
+            }
+          },
+        })
       },
     })
     const state = createLedger(counting).at()
@@ -239,5 +245,27 @@ describe('a page of a listing', () => {
     expect(items.next().done).toBe(false)
     await engine.prune(1n)
     expect(() => items.next()).toThrow(expect.objectContaining({ code: 'version_pruned' }))
+  })
+})
+
+describe('a module of an account', () => {
+  it('tells its ABI, and none where its bytes are no module', async () => {
+    const HOME = parseAddress('0xcafe')
+    const module = writeModule({ version: 7, address: HOME, name: 'good', structs: [] })
+    const writes: Write[] = [
+      [moduleKey(HOME, 'good'), module],
+      [moduleKey(HOME, 'cut_short'), module.subarray(0, module.length - 1)],
+      [moduleKey(HOME, 'junk'), Uint8Array.of(0xa1, 0x1c, 0xeb, 0x0b)],
+    ]
+    const engine = createMemoryEngine()
+    const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+    await engine.commit([{ version: 0n, block, writes }], { chainId: 4 })
+    const state = createLedger(engine).at()
+    expect(Array.from(state.listModules(HOME), (one) => [one.name, one.readAbi()?.name])).toEqual([
+      ['good', 'good'],
+      ['junk', undefined],
+      ['cut_short', undefined],
+    ])
+    expect(outcome(() => state.readModule(HOME, 'none'))).toBe('account_module_not_found')
   })
 })

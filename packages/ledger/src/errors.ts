@@ -1,4 +1,12 @@
-import { addressToShortHex, bytesToHex, clip, LedgerStateError, type ParseErrorCode } from '@ledger-state/core'
+import {
+  addressToShortHex,
+  bytesToHex,
+  clip,
+  type LedgerInfo,
+  LedgerStateError,
+  type ParseErrorCode,
+  type StateErrorCode,
+} from '@ledger-state/core'
 
 export type LedgerErrorCode =
   | ParseErrorCode
@@ -13,6 +21,7 @@ export type LedgerErrorCode =
   | 'block_not_found'
   | 'block_pruned'
   | 'stored_data_invalid'
+  | 'view_not_served'
 
 type LedgerError = LedgerStateError<LedgerErrorCode>
 
@@ -86,6 +95,28 @@ export function resourceNotFound(address: Uint8Array, structTag: string, version
 export function accountModuleNotFound(address: Uint8Array, name: string, version: bigint): LedgerError {
   const message = `Module not found by Address(${addressToShortHex(address)}), Module name(${clip(name)}) and Ledger version(${version})`
   return new LedgerStateError('account_module_not_found', message)
+}
+
+export function viewNotServed(name: string, served: readonly string[]): LedgerError {
+  const message = `the view function ${clip(name)} is not served: of view functions there are ${served.join(' and ')}`
+  return new LedgerStateError('view_not_served', message)
+}
+
+export function viewArgumentInvalid(why: string): LedgerError {
+  return new LedgerStateError('invalid_value', why)
+}
+
+export function timeNotReached(timestampUsec: bigint): LedgerStateError<StateErrorCode> {
+  const message = `Ledger version not found by Ledger timestamp(${timestampUsec}): the time has not come yet`
+  return new LedgerStateError('version_not_found', message, { timestampUsec })
+}
+
+export function timePruned(
+  timestampUsec: bigint,
+  { oldestVersion, oldestBlock }: LedgerInfo,
+): LedgerStateError<StateErrorCode> {
+  const message = `Ledger timestamp(${timestampUsec}) has been pruned: the oldest block is of ${oldestBlock.timestampUsec}`
+  return new LedgerStateError('version_pruned', message, { timestampUsec, oldestVersion })
 }
 
 export function blockNotFound(height: bigint): LedgerError {

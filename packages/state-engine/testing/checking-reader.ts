@@ -1,9 +1,11 @@
 // Reads the known ledger in a process of its own until it is told to stop, and checks every answer.
 import { isLedgerStateError } from '@ledger-state/core'
+import { createRandom } from '@ledger-state/testing/random'
 import { openStateEngineReader } from '../src/index.js'
 import { differences } from './known-ledger.ts'
 
-const [path] = process.argv.slice(2) as [string]
+const [path, seed] = process.argv.slice(2) as [string, string]
+const random = createRandom(Number(seed))
 const reader = openStateEngineReader({ path })
 let reads = 0
 let pruned = 0
@@ -24,7 +26,7 @@ while (running && problems.length === 0) {
   newest = latestVersion
   oldest = oldestVersion
   for (let count = 0; count < 20; count++) {
-    const version = oldestVersion + (BigInt(Math.floor(Math.random() * 1e9)) % (latestVersion - oldestVersion + 1n))
+    const version = oldestVersion + (BigInt(random.below(1e9)) % (latestVersion - oldestVersion + 1n))
     try {
       problems.push(...differences(reader.at(version)))
       reads++

@@ -1,5 +1,5 @@
-// Commits and prunes the known ledger until it is killed, or until it reaches a failure point so many times and kills
-// itself. Says each latest version that was acknowledged.
+// Commits and prunes the known ledger until it is killed, or reaches a failure point for the nth time and kills itself.
+// Prints the latest version after each acknowledged commit.
 
 import { importState, openStateEngine } from '../src/index.js'
 import { setFailurePointHandler } from '../src/write/failure-points.js'

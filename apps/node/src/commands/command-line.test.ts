@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
+import { helpText } from '../config/help-text.js'
+import { loadAllCommands } from './all-commands.js'
+import { runCommandLine } from './run-command-line.js'
 
 let bed: CommandBed
 beforeEach(() => {
@@ -11,23 +14,10 @@ afterEach(async () => {
 })
 
 describe('the command line', () => {
-  it.each([
-    'start',
-    'ingest',
-    'serve',
-    'info',
-    'get table-item',
-    'get raw-item',
-    'get balance',
-    'prune',
-    'check',
-    'snapshot',
-    'export',
-    'config',
-  ])('explains %s', (command) => {
-    const { status, stdout } = bed.run(...command.split(' '), '--help')
-    expect(status).toBe(0)
-    expect(stdout).toContain(`Usage: ledger-state ${command}`)
+  it('explains every command', async () => {
+    for (const command of await loadAllCommands()) {
+      expect(helpText(command)).toContain(`Usage: ledger-state ${command.name} `)
+    }
   })
 
   it('lists all commands, or those of a word, and explains one in whichever order it is asked', () => {
@@ -79,11 +69,18 @@ describe('the command line', () => {
     [['get', 'table-item', '0x1', '--key-type', 'u9', '--data-dir', 'x'], /--key-type: /],
     [['get', 'table-item', '0x1', '--key', 'Coffee', '--data-dir', 'x'], /no JSON.* a text needs quotes.*'"Coffee"'/],
     [['get', 'table-item', '0x1', '--key', '{"a":', '--data-dir', 'x'], /no JSON \([^;]*$/],
-  ])('answers %j with one line and status 2', (words, message) => {
-    const { status, stdout, stderr } = bed.run(...words)
-    expect([status, stdout]).toEqual([2, ''])
-    expect(stderr).toMatch(/^ledger-state: .+\n$/)
-    expect(stderr).toMatch(message)
+  ])('refuses %j in one line', async (words, message) => {
+    const refused = await runCommandLine(words).catch((error: unknown) => error)
+    expect(refused).toMatchObject({ code: 'usage', message: expect.stringMatching(message) })
+    expect(refused).toMatchObject({ message: expect.not.stringContaining('\n') })
+  })
+
+  it('answers what it refuses on standard error, with status 2', () => {
+    expect(bed.run('serve', '--data-dir')).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: 'ledger-state: serve: --data-dir lacks its DIR\n',
+    })
   })
 
   it.each([

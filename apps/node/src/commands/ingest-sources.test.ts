@@ -1,7 +1,8 @@
 // Ingest of every kind of source: what it takes, where it stops, and how it resumes.
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { type StandInNode, startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
-import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { restPage, SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { eventually } from '@ledger-state/testing/eventually'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -51,6 +52,26 @@ describe('ingest of a genesis', () => {
     const published = readFileSync(sharedPath('data/genesis/mainnet.waypoint.txt'), 'utf8').trim()
     const blob = sharedPath('data/genesis/mainnet.genesis.blob')
     expect(bed.ingest(blob, 'store', '--waypoint', published).status).toBe(0)
+  })
+})
+
+describe.skipIf(!hasSharedData)('ingest of the genesis of mainnet without --waypoint', () => {
+  it('is proven, and refuses one flipped bit', () => {
+    const blob = readFileSync(sharedPath('data/genesis/mainnet.genesis.blob'))
+    writeFileSync(bed.at('genesis.blob'), blob)
+    expect(bed.ingest(bed.at('genesis.blob'), 'store')).toMatchObject({
+      status: 0,
+      stderr: expect.not.stringContaining('vouches'),
+    })
+    // The last byte of a value in the middle.
+    blob[blob.indexOf('CurrentTimeMicroseconds') + 'CurrentTimeMicroseconds'.length + 3]! ^= 1
+    writeFileSync(bed.at('genesis.blob'), blob)
+    expect(bed.ingest(bed.at('genesis.blob'), 'other')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(
+        /the genesis of chain 1 \(mainnet\), but its waypoint is 0:[0-9a-f]{64}, not 0:6072b68a/,
+      ),
+    })
   })
 })
 
@@ -226,6 +247,54 @@ describe('a node', () => {
     expect(await bed.digest('store')).toBe(await bed.digest('whole'))
   }, 60_000)
 
+  it('is followed through broken answers, each of which is one line', async () => {
+    node = await startStandInNode(chain)
+    node.latest = 60
+    const follower = bed.start('ingest', node.url, '--data-dir', bed.at('store'), '--follow')
+    await eventually(
+      async () => (await bed.info('store')).ledger_version === '60',
+      () => follower.output,
+    )
+    const page = Buffer.from(restPage(chain, 60, 50))
+    page[page.length >> 1]! ^= 1
+    const bcs = (response: ServerResponse) => response.setHeader('content-type', 'application/x-bcs')
+    for (let broken = 0; broken < 2; broken++) node.faults.push((_, response) => bcs(response).end(page))
+    node.faults.push((_, response) => response.end('<html>maintenance</html>'))
+    node.latest = LAST
+    await eventually(
+      async () => (await bed.info('store')).ledger_version === String(LAST),
+      () => follower.output,
+    )
+    expect(follower.output.match(/; asking again in .* s; if it lasts, use another node\n/g)?.length).toBe(3)
+    expect(await follower.stop()).toBe(0)
+  })
+
+  it('is left at the end of a block when the ingest is stopped', async () => {
+    const long = new SyntheticChain({ blocks: 250 })
+    const served = await startStandInNode(long)
+    node = served
+    const follower = bed.start('ingest', served.url, '--data-dir', bed.at('store'), '--follow')
+    await eventually(
+      () => served.starts.length >= 3,
+      () => `three pages: ${follower.output}`,
+    )
+    expect(await follower.stop()).toBe(0)
+    const version = Number((await bed.info('store')).ledger_version)
+    expect(version === Number(long.latestVersion) || long.expected[version + 1]!.block !== undefined).toBe(true)
+  })
+
+  it('is an error at once where it answers 404 to everything', async () => {
+    node = await startStandInNode(chain)
+    const notFound: StandInNode['faults'][number] = (_, response) => {
+      response.statusCode = 404
+      response.end('not here')
+    }
+    node.faults.push(notFound)
+    const follower = bed.start('ingest', node.url, '--data-dir', bed.at('store'), '--follow')
+    expect(await follower.ended).toBe(1)
+    expect(follower.output).toMatch(/is not the API of a node: .* found status 404, not here/)
+  })
+
   it('takes over where a backup ended, and is refused where it is on a fork', async () => {
     writeBackup(chain, bed.at('backup'))
     bed.ingest(bed.at('backup'), 'store', '--to', '70')
@@ -286,17 +355,19 @@ describe('export', () => {
     )
   })
 
-  it.each([
-    [['--format', 'csv'], 2, /feed is the only format/],
-    [['--from', '50', '--to', '40'], 2, /--from 50 is above --to 40/],
-    [['--to', '9999'], 1, /Ledger version not found/],
-  ])('refuses %j', (options, status, message) => {
+  it('refuses another format, and versions in the wrong order or not there', () => {
     writeBackup(chain, bed.at('backup'))
     bed.ingest(bed.at('backup'), 'store')
-    expect(bed.run('export', bed.at('x'), '--data-dir', bed.at('store'), ...options)).toMatchObject({
-      status,
-      stderr: expect.stringMatching(message),
-    })
-    expect([existsSync(bed.at('x')), existsSync(bed.at('x.unfinished'))]).toEqual([false, false])
+    for (const [options, status, message] of [
+      [['--format', 'csv'], 2, /feed is the only format/],
+      [['--from', '50', '--to', '40'], 2, /--from 50 is above --to 40/],
+      [['--to', '9999'], 1, /Ledger version not found/],
+    ] as const) {
+      expect(bed.run('export', bed.at('x'), '--data-dir', bed.at('store'), ...options)).toMatchObject({
+        status,
+        stderr: expect.stringMatching(message),
+      })
+      expect([existsSync(bed.at('x')), existsSync(bed.at('x.unfinished'))]).toEqual([false, false])
+    }
   })
 })

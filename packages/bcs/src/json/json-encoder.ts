@@ -230,6 +230,7 @@ const VARIANT_MEMBER = '__variant__'
 function enumEncoder(variants: readonly LayoutVariant[], inner: CompileInner): Encoder {
   const indexOf = new Map(variants.map((variant, index) => [variant.name, index]))
   const encoders = variants.map((variant) => fieldsEncoder(variant.fields, inner))
+  const fieldNames = variants.map((variant) => new Set(variant.fields.map((field) => field.name)))
   return (value, writer) => {
     if (!isJsonObject(value)) throw mismatch(value, 'a map such as {"Variant":{…}}')
     const printed = value.get(VARIANT_MEMBER)
@@ -242,10 +243,9 @@ function enumEncoder(variants: readonly LayoutVariant[], inner: CompileInner): E
     if (index === undefined) throw unknownVariant(name, [...indexOf.keys()])
     const inVariant = (error: unknown) => (printedForm ? error : faultInside(name, error))
     if (!isJsonObject(members)) throw inVariant(mismatch(members, 'a map of the fields of the variant'))
-    const { fields } = variants[index]!
-    const isKnown = (member: string) =>
-      (printedForm && member === VARIANT_MEMBER) || fields.some((field) => field.name === member)
-    const unknown = members.names().find((member) => !isKnown(member))
+    const known = fieldNames[index]!
+    const isUnknown = (member: string) => !known.has(member) && !(printedForm && member === VARIANT_MEMBER)
+    const unknown = members.names().find(isUnknown)
     if (unknown !== undefined) throw inVariant(unknownField(unknown))
     writer.uleb128(index)
     try {

@@ -40,7 +40,7 @@ describe('AccumulatorFrontier', () => {
     }
   })
 
-  it('has the root of every larger tree, given what is to the right', () => {
+  it('has the root of every larger tree, given the siblings to the right', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.nat(60), (count, more) => {
         const total = count + more
@@ -52,7 +52,7 @@ describe('AccumulatorFrontier', () => {
     )
   })
 
-  it('goes on from its subtrees and from its bytes', () => {
+  it('resumes from its subtrees and from its bytes', () => {
     fc.assert(
       fc.property(fc.nat(60), fc.nat(60), (count, more) => {
         const { subtrees } = frontierOf(count)
@@ -73,7 +73,7 @@ describe('AccumulatorFrontier', () => {
     expect(frontier.subtrees.length).toBe(2)
   })
 
-  it('refuses bytes that are no frontier', () => {
+  it('refuses bytes that are not a frontier', () => {
     for (const bytes of [Buffer.alloc(0), Buffer.alloc(9), Buffer.alloc(40), Buffer.alloc(8, 255)]) {
       expect(AccumulatorFrontier.fromBytes(hasher, NAME, bytes)).toBeUndefined()
     }

@@ -58,7 +58,7 @@ describe('SparseMerkleFrontier', () => {
     )
   })
 
-  it('proves every beginning of a tree, and goes on from its bytes', () => {
+  it('proves every beginning of a tree, and resumes from its bytes', () => {
     fc.assert(
       fc.property(someKeys, fc.nat(), (keys, at) => {
         const count = 1 + (at % keys.length)

@@ -59,7 +59,7 @@ describe('a ledger feed', () => {
       expect(await readAll(feedFile(content))).toEqual(expected)
   })
 
-  it('tells the chain id, where it stands and how far it is', async () => {
+  it('tells the chain id, its position and its progress', async () => {
     const path = feedFile([HEADER, ...ROWS].join('\n'))
     const source = await openSource(path)
     expect(source.chainId).toBe(4)

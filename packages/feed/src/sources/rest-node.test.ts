@@ -90,7 +90,7 @@ describe('a node', () => {
     await source.close()
   })
 
-  it('is waited for when followed, and tells when there is nothing more for now', async () => {
+  it('is waited for when followed, and reports when it has nothing more for now', async () => {
     node.latest = 50
     const source = await open({ follow: true })
     const stop = new AbortController()
@@ -126,7 +126,7 @@ describe('a node', () => {
     expect(notices[0]).toMatch(/status 503; asking again in 0\.0 s/)
   })
 
-  it('is not waited for when the source is closed', async () => {
+  it('is not waited for after the source is closed', async () => {
     const source = await open()
     for (let times = 0; times < 3; times++) {
       node.faults.push((_, response) => sendError(response, 500, 'internal_error'))
@@ -137,7 +137,7 @@ describe('a node', () => {
     expect(await next).toMatchObject({ done: true })
   })
 
-  it('has to be a node that serves BCS, which the first answers show at once', async () => {
+  it('is refused at once if its first answers are not those of a node that serves BCS', async () => {
     const notFound: Fault = (_, response) => {
       response.statusCode = 404
       response.end('<html>not here</html>')
@@ -160,7 +160,16 @@ describe('a node', () => {
     expect(notices).toEqual([])
   })
 
-  it('says that it has pruned what is wanted', async () => {
+  it('must have a URL without a password, which no message repeats', async () => {
+    const opening = openRestNode('http://user:secret@127.0.0.1:1/v1', {}, FAST)
+    await expect(opening).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: expect.not.stringMatching(/user:|secret/),
+    })
+    await expect(openRestNode('http://', {}, FAST)).rejects.toMatchObject({ code: 'invalid_argument' })
+  })
+
+  it('is reported if it has pruned the version wanted', async () => {
     node.oldest = 20
     for (const follow of [false, true]) {
       await expect(read({ follow }, { version: 5n })).rejects.toThrow(
@@ -180,7 +189,7 @@ describe('a broken answer', () => {
   const BROKEN: [string, Buffer, RegExp][] = [
     ['a flipped bit in a transaction', damaged(1, 50, 40), /version 1: no TransactionInfo has the hash/],
     ['a flipped bit in the length', damaged(1, 50, 0), /version/],
-    ['versions out of order', Buffer.from(restPage(chain, 7, 10)), /version 1: version 7 stands in its place/],
+    ['versions out of order', Buffer.from(restPage(chain, 7, 10)), /version 1: version 7 found in its place/],
     [
       'an end before that of the page',
       Buffer.from(restPage(chain, 1, 50)).subarray(0, -9),
@@ -192,7 +201,7 @@ describe('a broken answer', () => {
     node.faults.push(answerIndex, answerWith('application/x-bcs', page))
     expect(plain((await read({}, { version: 1n, read: readGenesis })).versions)).toEqual(plain(chain.expected.slice(1)))
     expect(notices).toEqual([expect.stringMatching(message)])
-    expect(notices[0]).toMatch(/; asking again in 0\.0 s/)
+    expect(notices[0]).toMatch(/; asking again in 0\.0 s; if it lasts, use another node$/)
   })
 
   it.each(BROKEN)('with %s is an error after three of them', async (_, page, message) => {
@@ -232,7 +241,7 @@ describe('a broken answer', () => {
 describe('a fork', () => {
   const other = new SyntheticChain({ blocks: 70, seed: 9 })
 
-  it('is met where a version comes back different', async () => {
+  it('is found where a version comes back different', async () => {
     const source = await open({ verify: false })
     const reading = async () => {
       for await (const record of source.versions()) if (record.version === 50n) node.chain = other
@@ -246,7 +255,7 @@ describe('a fork', () => {
     await source.close()
   })
 
-  it('is met where the accumulator of the ledger read before does not go on', async () => {
+  it('is found where a version does not continue the accumulator of the ledger read before', async () => {
     const { marks } = await read()
     node.chain = other
     node.latest = Number(other.latestVersion)

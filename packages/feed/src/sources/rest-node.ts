@@ -3,10 +3,12 @@ import { clip, isLedgerStateError, parseU64, type VersionWrites } from '@ledger-
 import {
   nodeOnFork,
   notANode,
+  notAUrl,
   notBcs,
   otherChain,
   prunedByNode,
   unexpectedStatus,
+  urlWithCredentials,
   withdrawnVersions,
 } from '../errors.js'
 import { AccumulatorFrontier } from '../proof/accumulator.js'
@@ -24,6 +26,7 @@ import {
 } from './retrying-fetch.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
 
+const DECIMAL = /^\d{1,19}$/
 const BCS = 'application/x-bcs'
 
 /** Nodes give at most this many, unless their operators allow more. */
@@ -45,13 +48,15 @@ export interface RestNodeTiming {
 /**
  * Reads the transactions of a node through its REST API in BCS, up to its newest version, or, followed, without end.
  * @param url of the API, such as `https://node.example/v1`
- * @throws `source_failed` where it does not answer as such a node does
+ * @throws `invalid_argument` for a URL with a user name or password, or that is none; `source_failed` where it does not
+ *   answer as such a node does
  */
 export async function openRestNode(
   url: string,
   options: SourceOptions,
   timing: RestNodeTiming = {},
 ): Promise<LedgerSource> {
+  expectPlainUrl(url)
   const node = new RestNode(url.replace(/\/+$/, ''), options, timing)
   await node.readIndex()
   return node
@@ -102,7 +107,8 @@ class RestNode implements LedgerSource {
       const text = body.toString('utf8')
       const index: unknown = status === 200 ? tryJson(text) : undefined
       const { chain_id: chainId, ledger_version: version } = (index ?? {}) as Record<string, unknown>
-      if (typeof chainId !== 'number' || typeof version !== 'string') throw notANode(this.#url, status, clip(text))
+      if (typeof chainId !== 'number' || typeof version !== 'string' || !DECIMAL.test(version))
+        throw notANode(this.#url, status, clip(text))
       this.chainId = chainId
       this.#ledgerVersion = parseU64(version)
       return { value: undefined }
@@ -219,7 +225,7 @@ class RestNode implements LedgerSource {
     if (status === 200 && type.startsWith(BCS)) return this.#readBcs(body, start, url)
     if (status === 404 && isErrorOfNode(body)) return { value: [] }
     const error = status === 200 ? notBcs(url, type, BCS) : unexpectedStatus(url, status, text())
-    // What was a node may become one again; what never was one is another address.
+    // A node may recover; an address that never answered as one is wrong.
     if (!this.#isNode) throw error
     return { unusable: error }
   }
@@ -237,7 +243,7 @@ class RestNode implements LedgerSource {
 
   #noteHeaders(headers: Headers): void {
     for (const [name, value] of headers) {
-      if (name.endsWith('-ledger-version') && /^\d+$/.test(value)) this.#ledgerVersion = BigInt(value)
+      if (name.endsWith('-ledger-version') && DECIMAL.test(value)) this.#ledgerVersion = BigInt(value)
       if (!name.endsWith('-chain-id') || this.chainId === undefined || value === String(this.chainId)) continue
       throw otherChain(this.#url, value, this.chainId)
     }
@@ -261,6 +267,13 @@ class RestNode implements LedgerSource {
   async close(): Promise<void> {
     this.#closed.abort()
   }
+}
+
+/** A request cannot carry a user name and password of its URL, and they would be logged with it. */
+function expectPlainUrl(url: string): void {
+  const parsed = URL.parse(url)
+  if (!parsed) throw notAUrl(url)
+  if (parsed.username !== '' || parsed.password !== '') throw urlWithCredentials(parsed.host)
 }
 
 /** Errors of the API are JSON with a code; of other servers, whose every path may be 404, they are not. */

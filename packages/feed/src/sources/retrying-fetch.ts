@@ -11,6 +11,9 @@ const LONGEST_RETRY_AFTER_MS = 300_000
 /** An answer of 10 MB holds 100 transactions with all they write; this is far above. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
+/** What helps where the same server answers wrongly again and again. */
+const IF_IT_LASTS = '; if it lasts, use another node'
+
 export interface FetchOptions {
   readonly accept: string
   /** Ends requests and pauses; the result is then undefined. */
@@ -53,7 +56,11 @@ export async function fetchRetrying<T>(
     if (failure.unusable && (++unusable >= unusableAnswers || attempt >= attempts)) throw failure.unusable
     if (attempt >= attempts) throw requestsFailed(url, attempt, failure.why)
     const pause = Math.max(retryPause(attempt, firstPauseMs), Math.min(failure.retryAfterMs, LONGEST_RETRY_AFTER_MS))
-    onNotice(`${failure.unusable ? '' : `GET ${url}: `}${failure.why}; ${askingAgain(pause)}`)
+    onNotice(
+      failure.unusable
+        ? `${failure.why}; ${askingAgain(pause)}${IF_IT_LASTS}`
+        : `GET ${url}: ${failure.why}; ${askingAgain(pause)}`,
+    )
     await pauseFor(pause, signal)
   }
 }

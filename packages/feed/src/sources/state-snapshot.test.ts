@@ -49,7 +49,7 @@ async function read(after?: Uint8Array, thread = false) {
 }
 
 describe('a state snapshot', () => {
-  it('gives the whole state at its version, and where that stands in the ledger', async () => {
+  it('gives the whole state at its version, with the block and the mark of that version', async () => {
     const { parts, description, source } = await read(undefined, true)
     expect(source.base!.version).toBe(BigInt(VERSION))
     expect(plain(parts)).toEqual(expectedState())
@@ -60,7 +60,7 @@ describe('a state snapshot', () => {
     expect(source.progress).toEqual({ done: expectedState().length, total: expectedState().length, unit: 'entries' })
   })
 
-  it('goes on behind every part, with the same outcome', async () => {
+  it('resumes after every part, with the same outcome', async () => {
     const { parts, description } = await read()
     expect(parts.length).toBeGreaterThan(3)
     for (let taken = 1; taken < parts.length; taken++) {
@@ -70,7 +70,7 @@ describe('a state snapshot', () => {
     }
   })
 
-  it('has a mark from which the transactions behind it are proven', async () => {
+  it('has a mark from which the following transactions are proven', async () => {
     const { description } = await read()
     const source = await openSource(folder)
     const from = { version: BigInt(VERSION), mark: description.mark }
@@ -80,7 +80,7 @@ describe('a state snapshot', () => {
     await source.close()
   })
 
-  it('refuses a state that does not tell its chain and block', async () => {
+  it('refuses a state without its chain and block', async () => {
     const other = mkdtempSync(join(folder, 'other-'))
     const path = writeBackup(chain, other, { gzip: false, snapshot: { version: VERSION, chunk: 1_000 } })
     const chunk = readFileSync(join(path, '0-.chunk'))

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -81,7 +81,7 @@ describe('a transaction backup', () => {
     expect(plain((await readAll({ verify: false })).versions)).toEqual(plain(chain.expected))
   })
 
-  it('is one folder of it, too, and tells the chain by what is signed where no genesis does', async () => {
+  it('can be one of its folders, and then takes the chain id from a signed transaction', async () => {
     writeBackup(chain, root, { chunk: 10, folder: 3 })
     const source = await openSource(join(root, 'transaction_30-.ab12'))
     const { versions } = await readFrom(source, { read: stateBefore(30) })
@@ -89,7 +89,7 @@ describe('a transaction backup', () => {
     expect(source.chainId).toBe(SYNTHETIC_CHAIN_ID)
   })
 
-  it('goes on from any version, and proves that it is the same ledger', async () => {
+  it('resumes from any version, and proves that it is the same ledger', async () => {
     writeBackup(chain, root, { chunk: 9, folder: 2 })
     const { marks } = await readAll()
     for (let next = 1; next <= LAST; next += 7) {
@@ -100,7 +100,7 @@ describe('a transaction backup', () => {
     }
   })
 
-  it('refuses to go on from another ledger', async () => {
+  it('refuses to continue another ledger', async () => {
     writeBackup(chain, root, { chunk: 9 })
     const other = new SyntheticChain({ blocks: 40, seed: 2 })
     writeBackup(other, join(root, 'other'), { chunk: 9 })
@@ -111,7 +111,7 @@ describe('a transaction backup', () => {
     }
   })
 
-  it('refuses chunks of different ledgers, each of them sound by itself', async () => {
+  it('refuses chunks of different ledgers that are each sound by itself', async () => {
     writeBackup(chain, root, { chunk: 9, folder: 1 })
     writeBackup(new SyntheticChain({ blocks: 40, seed: 2 }), join(root, 'other'), { chunk: 9, folder: 1 })
     cpSync(join(root, 'other/transaction_18-.ab12'), join(root, 'transaction_18-.ab12'), { recursive: true })
@@ -125,7 +125,7 @@ describe('a transaction backup', () => {
     await source.close()
   })
 
-  it('chooses among stretches that overlap, and names what is missing between two', async () => {
+  it('chooses among stretches that overlap, and names versions missing between two', async () => {
     writeBackup(chain, root, { chunk: 10, folder: 2 })
     writeBackup(chain, root, { chunk: 7, folder: 9, first: 5 })
     expect(plain((await readAll()).versions)).toEqual(plain(chain.expected))
@@ -144,7 +144,7 @@ describe('a transaction backup', () => {
     ['transaction_0-.ab12/25-.chunk.gz', /25-.chunk \(nor/, 25],
     ['transaction_0-.ab12/25-49.proof.gz', /25-49.proof \(nor/, 25],
     ['transaction_50-.ab12/transaction.manifest.gz', /transaction_50-.ab12\/transaction.manifest \(nor/, 50],
-  ])('names the missing file %s, behind what precedes it', async (name, message, before) => {
+  ])('names the missing file %s, after it has yielded what precedes it', async (name, message, before) => {
     writeBackup(chain, root)
     rmSync(join(root, name))
     const source = await openSource(root)
@@ -173,7 +173,7 @@ describe('a transaction backup', () => {
     await expect(readAll()).rejects.toThrow(/record 0: a length of 4294967295 bytes/)
   })
 
-  it('refuses handles that lead out of the backup', async () => {
+  it('refuses file names that lead out of the backup', async () => {
     const entry = { first_version: 0, last_version: 9, manifest: '../../etc/passwd' }
     writeFileSync(join(root, 'a.meta'), JSON.stringify({ TransactionBackup: entry }))
     await expect(readAll()).rejects.toThrow(/lies outside the backup/)
@@ -192,7 +192,7 @@ describe('a transaction backup', () => {
     await expect(readAll()).rejects.toMatchObject({ code: 'invalid_backup', message: expect.stringMatching(message) })
   })
 
-  it('says that its state snapshot is a source, where it has nothing else', async () => {
+  it('names its state snapshot if it has no transactions', async () => {
     writeBackup(chain, root, { snapshot: { version: 0, chunk: 10 } })
     for (let first = 0; first <= LAST; first += 50)
       rmSync(join(root, `metadata/transaction_${first}-${Math.min(LAST, first + 49)}.meta.gz`))
@@ -200,10 +200,31 @@ describe('a transaction backup', () => {
   })
 })
 
+describe('a hostile manifest', () => {
+  it('cannot make a chunk of more versions than a file can hold', async () => {
+    const manifest = (last: number) =>
+      JSON.stringify({
+        first_version: 0,
+        last_version: last,
+        chunks: [{ first_version: 0, last_version: last, transactions: 'x/0-.chunk', proof: 'x/0.proof' }],
+      })
+    mkdirSync(join(root, 'x'))
+    for (const name of ['0-.chunk', '0.proof']) writeFileSync(join(root, 'x', name), '')
+    for (const last of [2 ** 22, 2 ** 40, Number.MAX_SAFE_INTEGER]) {
+      writeFileSync(join(root, 'x/transaction.manifest'), manifest(last))
+      const source = await openSource(join(root, 'x'), { thread: false })
+      await expect(readFrom(source)).rejects.toMatchObject({
+        code: 'invalid_backup',
+        message: expect.stringMatching(/0-.chunk: versions 0 to \d+ cannot be one chunk/),
+      })
+    }
+  })
+})
+
 describe('hostile records', () => {
-  it('are given up on before they cost more than their size allows', async () => {
+  it('are refused before they cost more than their size allows', async () => {
     writeBackup(chain, root, { gzip: false, chunk: 1_000 })
-    // Whatever byte it looks at, a TransactionInfo could begin there.
+    // A TransactionInfo could begin at any of its bytes.
     const record = Buffer.alloc(2_000_000)
     for (let at = 0; at < record.length; at += 40) record.fill(0x01, at + 13, at + 30)
     const length = Buffer.alloc(4)
@@ -216,7 +237,7 @@ describe('hostile records', () => {
 describe.skipIf(!hasSharedData)('a backup of a real chain', () => {
   const path = sharedPath('data/backup')
 
-  it('is proven whole, with the blocks that its own block metadata tell of', async () => {
+  it('is proven whole, with the blocks that its block metadata name', async () => {
     const { versions } = await readFrom(await openSource(path, { hashSalt: 'DIEM::' }))
     expect(versions.length).toBe(20_000)
     const bytes = gunzipSync(readFileSync(join(path, 'transaction_1-.90bf/1-.chunk.gz')))
@@ -236,7 +257,7 @@ describe.skipIf(!hasSharedData)('a backup of a real chain', () => {
     expect(blocks).toBe(9_408)
   })
 
-  it('is not proven with another salt, and its chain is told by what is signed', async () => {
+  it('is not proven with another salt; its chain id is taken from a signed transaction', async () => {
     await expect(readFrom(await openSource(path))).rejects.toMatchObject({
       code: 'verification_failed',
       message: expect.stringMatching(/record 0 \(version 1\).*another word than APTOS::/),
@@ -246,7 +267,7 @@ describe.skipIf(!hasSharedData)('a backup of a real chain', () => {
     expect(source.chainId).toBe(4)
   })
 
-  it('has a provable state, whose chunks are not at hand', async () => {
+  it('has a state that is proven before its chunks, which are absent, are read', async () => {
     await expect(openSource(join(path, 'state_epoch_1000_ver_638021.36d1'), { hashSalt: 'DIEM::' })).rejects.toThrow(
       /0-.chunk \(nor is it there/,
     )

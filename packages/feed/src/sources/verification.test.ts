@@ -1,4 +1,4 @@
-// For each check of the feed, a bit flipped in the place that it guards.
+// For each check of a proof, a flipped bit in the bytes that it guards.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const SNAPSHOT = chain.records.findLastIndex(({ info }, version) => version < 10
 const CHUNK = 'transaction_0-.ab12/0-.chunk'
 const PROOF = 'transaction_0-.ab12/0-24.proof'
 
-/** Success, and a root: the option behind three hashes. */
+/** Success, and a state root: the option after three hashes. */
 function hasStateRoot(info: Uint8Array): boolean {
   return info[9] === 0 && info[10 + 96] === 1
 }

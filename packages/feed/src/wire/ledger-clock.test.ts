@@ -22,7 +22,7 @@ function metadata(tag: number, epochNumber: bigint, timestamp: bigint): Buffer {
 }
 
 describe('LedgerClock', () => {
-  it('has a block where its resource is written, with the epoch from before and the time that goes on', () => {
+  it('begins a block where a version writes the block resource, with the epoch before and the newest time', () => {
     const clock = new LedgerClock()
     expect(clock.advance(0n, [height(0n), epoch(1n), [CHAIN_ID_KEY, Buffer.of(4)]])).toEqual({
       height: 0n,
@@ -37,14 +37,14 @@ describe('LedgerClock', () => {
     expect(clock.state.chainId).toBe(4)
   })
 
-  it('goes on from what a store holds, and does not begin a block anew', () => {
+  it('resumes from the state of a store, and does not begin its block again', () => {
     const state = new Map([height(7n), epoch(3n), time(9n)].map(([key, value]) => [key, value!]))
     const clock = LedgerClock.at((key) => [...state].find(([other]) => Buffer.compare(other, key) === 0)?.[1])
     expect(clock.advance(50n, [height(7n)])).toBeUndefined()
     expect(clock.advance(51n, [height(8n)])).toEqual({ height: 8n, epoch: 3n, timestampUsec: 9n })
   })
 
-  it.each([2, 5])('asks block metadata of tag %i where the state was never seen', (tag) => {
+  it.each([2, 5])('reads block metadata of tag %i where the state was never read', (tag) => {
     const clock = new LedgerClock()
     expect(clock.advance(9n, [height(4n)], metadata(tag, 33n, 700n))).toEqual({
       height: 4n,
@@ -57,7 +57,7 @@ describe('LedgerClock', () => {
     })
   })
 
-  it('takes no notice of values that are too short', () => {
+  it('ignores values that are too short', () => {
     const clock = new LedgerClock()
     expect(
       clock.advance(9n, [

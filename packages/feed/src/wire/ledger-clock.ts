@@ -47,7 +47,7 @@ export class LedgerClock {
   }
 
   /**
-   * The block that a version begins, if it begins one. The clock then stands at that version.
+   * The block that a version begins, if it begins one. The clock is then at that version.
    * @param transaction bytes that begin with the version's transaction: tell what the resources seen so far do not
    */
   advance(version: bigint, writes: readonly Write[], transaction?: Buffer): BlockInfo | undefined {

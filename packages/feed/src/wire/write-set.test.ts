@@ -49,7 +49,7 @@ describe('readWriteSet', () => {
     expect(read(everyKind(new ByteWriter().u8(0)).toBytes())).toEqual(EXPECTED)
   })
 
-  it('reads the extensions of variant 1, and passes over the keys that only became hot', () => {
+  it('reads the extensions of variant 1, and skips the keys that only became hot', () => {
     const writer = everyKind(new ByteWriter().u8(1))
     writer.uleb128(1).u8(2).byteString(Uint8Array.of(1))
     writer.uleb128(1).u8(0).uleb128(1).u8(3).bytes(NATIVE).u8(0).byteString(Uint8Array.of(8))
@@ -58,11 +58,11 @@ describe('readWriteSet', () => {
 
   it.each([
     [[2, 0], /unknown variant 2 of write set/],
-    [[0, 1, 4], /unknown kind 4 of state key/],
+    [[0, 1, 4], /unknown kind 4 of a state key/],
     [[0, 1, 2, 0, 6], /unknown kind 6 of write/],
     [[0, 1, 2, 0, 3, 0, 2], /unknown variant 2 of write metadata/],
     [[1, 0, 0, 1, 1], /unknown extension 1/],
-    [[0, 1, 3, 1, ...new Uint8Array(96)], /unknown variant 1 of native position/],
+    [[0, 1, 3, 1, ...new Uint8Array(96)], /unknown variant 1 of a native position/],
     [[0, 5], /unexpected end/],
   ])('refuses %j', (bytes, why) => {
     expect(() => read(Uint8Array.from(bytes))).toThrow(why)

@@ -2,8 +2,8 @@ import type { Layout, LayoutField } from '@ledger-state/bcs'
 
 // Bytes of heap, estimated from above with what V8 of Node 24 was seen to take.
 
-/** A layout, a field or a variant with the closures that print and write its values: 560 to 780 bytes were measured. */
-const NODE = 1_024
+/** A layout, a field or a variant with the closures that print and write its values: 450 to 590 bytes were measured. */
+const NODE = 640
 /** Copies of a name: in the layout and, as UTF-8 and as text, in the code that prints it. */
 const COPIES_OF_NAME = 4
 

@@ -1,8 +1,9 @@
-import type { StateView } from '@ledger-state/core'
+import { isLedgerStateError, type StateView } from '@ledger-state/core'
+import { type ModuleAbi, moduleAbi, readModuleInterface } from '@ledger-state/move-module'
 import { decodeStateKey, moduleKey } from '@ledger-state/type-tag'
-import { createListing, type Listing, type ListOptions } from '../accounts/listing.js'
 import { scanAccount } from '../accounts/scan-account.js'
 import { accountModuleNotFound } from '../errors.js'
+import { createListing, type Listing, type ListOptions } from '../listings/listing.js'
 
 /** A module of an account. */
 export interface AccountModule {
@@ -11,13 +12,36 @@ export interface AccountModule {
   readonly name: string
   /** The stored bytes. */
   readonly bytes: Uint8Array
+  /** What the module offers to callers; undefined where the bytes cannot be read as a module. Takes time linear in them. */
+  readAbi(): ModuleAbi | undefined
+}
+
+export class StoredModule implements AccountModule {
+  readonly address: Uint8Array
+  readonly name: string
+  readonly bytes: Uint8Array
+
+  constructor(address: Uint8Array, name: string, bytes: Uint8Array) {
+    this.address = address
+    this.name = name
+    this.bytes = bytes
+  }
+
+  readAbi(): ModuleAbi | undefined {
+    try {
+      return moduleAbi(readModuleInterface(this.bytes))
+    } catch (error) {
+      if (isLedgerStateError(error, 'invalid_module', 'type_too_large')) return undefined
+      throw error
+    }
+  }
 }
 
 /** @throws `account_module_not_found` */
 export function readAccountModule(view: StateView, address: Uint8Array, name: string): AccountModule {
   const bytes = view.get(moduleKey(address, name))
   if (!bytes) throw accountModuleNotFound(address, name, view.version)
-  return { address, name, bytes }
+  return new StoredModule(address, name, bytes)
 }
 
 /** The modules of an account in the order of their state keys' bytes: the shorter name first. */
@@ -28,6 +52,6 @@ export function listAccountModules(
 ): Listing<AccountModule> {
   return createListing(scanAccount(view, address, 'modules', start), limit, function* ({ key, value }) {
     const decoded = decodeStateKey(key)
-    if (decoded.kind === 'module') yield { address, name: decoded.name, bytes: value }
+    if (decoded.kind === 'module') yield new StoredModule(address, decoded.name, value)
   })
 }

@@ -25,7 +25,7 @@ export function readResource(
 }
 
 /** The group that a resource is stored in; undefined where it is stored by itself, as are those of unreadable modules. */
-function resourceGroupOf(view: StateView, modules: ModuleCache, tag: StructTag): StructTag | undefined {
+export function resourceGroupOf(view: StateView, modules: ModuleCache, tag: StructTag): StructTag | undefined {
   const module = modules.find(view, { address: tag.address, name: tag.module })
   try {
     return module?.read().structs.find(({ name }) => name === tag.name)?.resourceGroup
@@ -37,9 +37,13 @@ function resourceGroupOf(view: StateView, modules: ModuleCache, tag: StructTag):
 
 function readMember(view: StateView, address: Uint8Array, group: StructTag, tag: StructTag): Uint8Array | undefined {
   const bytes = view.get(resourceGroupKey(address, group))
-  if (!bytes) return undefined
+  return bytes && findMember(bytes, tag)
+}
+
+/** @throws `stored_data_invalid` */
+export function findMember(group: Uint8Array, tag: StructTag): Uint8Array | undefined {
   try {
-    return readResourceGroup(bytes).find(({ name }) => typeTagsEqual(name, tag))?.bytes
+    return readResourceGroup(group).find(({ name }) => typeTagsEqual(name, tag))?.bytes
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_bcs')) throw error
     throw storedResourceUnreadable(error)

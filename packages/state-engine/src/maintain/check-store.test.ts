@@ -1,17 +1,25 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { KNOWN_CHAIN, knownVersion } from '../../testing/known-ledger.ts'
+import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { LEDGER_KEY, type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
 import type { Table } from '../lmdb/table.js'
 import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
+import { checkStore } from './check-store.js'
 
-let path: string
-beforeEach(async () => {
-  path = mkdtempSync(join(tmpdir(), 'engine-check-'))
-  const engine = openStateEngine({ path, durability: 'none' })
+const SEED = testSeed()
+const random = createRandom(SEED)
+const folder = temporaryFolder()
+
+/** A store that every test copies. */
+const template = mkdtempSync(join(tmpdir(), 'engine-check-'))
+
+beforeAll(async () => {
+  const engine = openStateEngine({ path: template, durability: 'none' })
   for (let version = 0n; version < 1_500n; ) {
     await engine.commit(
       Array.from({ length: 100 }, () => knownVersion(version++)),
@@ -23,12 +31,17 @@ beforeEach(async () => {
   await engine.commit([{ ...knownVersion(1_500n), writes: [[long, long]] }], KNOWN_CHAIN)
   await engine.close()
 })
-afterEach(() => {
-  rmSync(path, { recursive: true, force: true })
+
+afterAll(() => {
+  rmSync(template, { recursive: true })
+})
+
+beforeEach(() => {
+  cpSync(template, folder.path, { recursive: true })
 })
 
 async function problems(): Promise<readonly string[]> {
-  const engine = openStateEngine({ path, durability: 'none' })
+  const engine = openStateEngine({ path: folder.path, durability: 'none' })
   try {
     return (await engine.check()).problems
   } finally {
@@ -36,9 +49,9 @@ async function problems(): Promise<readonly string[]> {
   }
 }
 
-/** Does something to the store behind the engine's back. */
+/** Changes the store without the engine. */
 async function damage(work: (store: LmdbStore) => void): Promise<void> {
-  const store = openLmdbStore({ path, readOnly: false, durability: 'none' })
+  const store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
   store.root.transactionSync(() => work(store))
   await store.root.close()
 }
@@ -56,47 +69,44 @@ it('finds nothing in a sound store', async () => {
   expect(await problems()).toEqual([])
 })
 
-/** Puts a record back as it was, so that one store serves many damages. */
-async function expectFound(name: TableName, harm: (table: Table<object>, key: object, value: Buffer) => void) {
-  let harmed: { key: object; value: Buffer } | undefined
-  await damage((store) => {
-    const { table, all } = records(store, name)
-    harmed = all[Math.floor(Math.random() * all.length)]!
-    harm(table, harmed.key, harmed.value)
-  })
-  expect(await problems(), `${name}, ${JSON.stringify(harmed!.key)}`).not.toEqual([])
-  await damage((store) => (store[name] as Table<object>).putSync(harmed!.key, harmed!.value))
+type Harm = (table: Table<object>, key: object, value: Buffer) => void
+
+/** Harms random records of a database, each in turn, and puts each back as it was. */
+async function expectFound(name: TableName, rounds: number, harm: Harm): Promise<void> {
+  const store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
+  const { table, all } = records(store, name)
+  for (let round = 0; round < rounds; round++) {
+    const { key, value } = random.pick(all)
+    store.root.transactionSync(() => harm(table, key, value))
+    const { problems: found } = await checkStore(store, {})
+    expect(found, `${name}, ${JSON.stringify(key)}, TEST_SEED=${SEED}`).not.toEqual([])
+    store.root.transactionSync(() => table.putSync(key, value))
+  }
+  expect((await checkStore(store, {})).problems).toEqual([])
+  await store.root.close()
 }
 
-describe.each(TABLES)('in the database %s', (name) => {
+describe.each(TABLES)(`in the database %s (TEST_SEED=${SEED})`, (name) => {
   it('finds a flipped bit, wherever it is', async () => {
-    for (let round = 0; round < 20; round++) {
-      await expectFound(name, (table, key, value) => {
-        const damaged = Buffer.from(value)
-        damaged[Math.floor(Math.random() * damaged.length)]! ^= 1 << Math.floor(Math.random() * 8)
-        table.putSync(key, damaged)
-      })
-    }
-    expect(await problems()).toEqual([])
+    await expectFound(name, 12, (table, key, value) => {
+      const damaged = Buffer.from(value)
+      damaged[random.below(damaged.length)]! ^= 1 << random.below(8)
+      table.putSync(key, damaged)
+    })
   })
 
   it('finds a record that is gone', async () => {
-    for (let round = 0; round < 20; round++) await expectFound(name, (table, key) => table.removeSync(key))
-    expect(await problems()).toEqual([])
+    await expectFound(name, 8, (table, key) => table.removeSync(key))
   })
 
   it('finds a record that is cut short', async () => {
-    for (let round = 0; round < 5; round++) {
-      await expectFound(name, (table, key, value) =>
-        table.putSync(key, value.subarray(0, Math.floor(Math.random() * value.length))),
-      )
-    }
+    await expectFound(name, 5, (table, key, value) => table.putSync(key, value.subarray(0, random.below(value.length))))
   })
 })
 
 it('finds a record of one key in the place of another', async () => {
   for (const name of ['latestByStoredKey', 'log', 'index', 'large'] as const) {
-    await expectFound(name, (table, key, value) => {
+    await expectFound(name, 1, (table, key, value) => {
       const other = [...table.getRange({ start: undefined, end: undefined })].find((one) => !one.value.equals(value))!
       table.putSync(key, other.value)
     })
@@ -110,20 +120,20 @@ it('finds a damaged or missing ledger record', async () => {
     meta.removeSync(LEDGER_KEY)
   })
   expect(await problems()).not.toEqual([])
-  for (let at = 0; at < ledger!.length; at += 7) {
+  for (let at = 0; at < ledger!.length; at += 11) {
     const damaged = Buffer.from(ledger!)
     damaged[at]! ^= 1
     await damage(({ meta }) => meta.putSync(LEDGER_KEY, damaged))
-    const engine = openStateEngine({ path, durability: 'none' })
+    const engine = openStateEngine({ path: folder.path, durability: 'none' })
     expect(() => engine.ledger).toThrow(expect.objectContaining({ code: 'store_corrupt' }))
     expect((await engine.check()).problems).not.toEqual([])
     await engine.close()
   }
 })
 
-describe('an engine that verifies what it reads', () => {
+describe(`an engine that verifies what it reads (TEST_SEED=${SEED})`, () => {
   const VERSIONS = Array.from({ length: 240 }, (_, at) => 305n + 5n * BigInt(at))
-  const open = () => openStateEngineReader({ path, verifyReads: true })
+  const open = () => openStateEngineReader({ path: folder.path, verifyReads: true })
   const isSame = (a: Uint8Array | undefined, b: Uint8Array | undefined) =>
     a && b ? Buffer.compare(a, b) === 0 : a === b
 
@@ -135,14 +145,14 @@ describe('an engine that verifies what it reads', () => {
       const right = VERSIONS.map((version) => keys.map((key) => sound.at(version).get(key)))
       await sound.close()
       let refused = 0
-      for (let round = 0; round < 12; round++) {
+      for (let round = 0; round < 6; round++) {
         let harmed: { key: object; value: Buffer } | undefined
         await damage((store) => {
           const { table, all } = records(store, name)
-          harmed = all[Math.floor(Math.random() * all.length)]!
+          harmed = random.pick(all)
           const damaged = Buffer.from(harmed.value)
           if (round % 3 === 0) damaged.fill(0xa5)
-          else damaged[Math.floor(Math.random() * damaged.length)]! ^= 1 << (round & 7)
+          else damaged[random.below(damaged.length)]! ^= 1 << (round & 7)
           table.putSync(harmed.key, round % 4 === 0 ? damaged.subarray(0, damaged.length >> 1) : damaged)
         })
         const reader = open()
@@ -170,7 +180,7 @@ describe('an engine that verifies what it reads', () => {
       for (const { key, value } of all)
         table.putSync(key, Buffer.concat([value.subarray(0, -5), Buffer.alloc(5, 0xa5)]))
     })
-    const engine = openStateEngine({ path, durability: 'none', verifyReads: true })
+    const engine = openStateEngine({ path: folder.path, durability: 'none', verifyReads: true })
     const known = knownVersion(1_400n).writes[0]![0]
     const again = { version: 1_501n, block: undefined, writes: [[known, known] as const] }
     await expect(engine.commit([again], KNOWN_CHAIN)).rejects.toMatchObject({ code: 'store_corrupt' })

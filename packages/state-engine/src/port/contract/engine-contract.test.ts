@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { BROKEN_ENGINES } from '../../../testing/broken-engines/broken-engines.ts'
 import { openStateEngine } from '../../open-state-engine.js'
 import { createMemoryEngine, createMemoryStore } from '../memory-engine.js'
 import { STATE_ENGINE_CONTRACT } from './engine-contract.js'
@@ -30,4 +31,24 @@ describe('the engine on LMDB', () => {
       }
     })
   }
+})
+
+/** The first case that an engine fails, and how. */
+async function firstFailure({ breakEngine, cases }: (typeof BROKEN_ENGINES)[number]): Promise<string | undefined> {
+  for (const { name, run } of cases) {
+    const store = createMemoryStore()
+    let openings = 0
+    try {
+      await run(() => breakEngine(createMemoryEngine(store), openings++))
+    } catch (error) {
+      return `${name}: ${String(error)}`
+    }
+  }
+  return undefined
+}
+
+describe('the contract finds an engine that', () => {
+  it.each(BROKEN_ENGINES)('$fault', async (engine) => {
+    expect(await firstFailure(engine)).toBeDefined()
+  })
 })

@@ -39,10 +39,10 @@ export const IMPORT_CASES: readonly ContractCase[] = [
 
   contractCase('imports from an asynchronous source, and an empty state', async (engine) => {
     async function* entries() {
-      for (let at = 0; at < 12_000; at++) yield entry(`k${at}`)
+      for (let at = 0; at < 6_000; at++) yield entry(`k${at}`)
     }
     await importState(engine, { ...BASE, version: 9n }, entries())
-    assert.equal([...engine.at().scan(EMPTY)].length, 12_000)
+    assert.equal([...engine.at().scan(EMPTY)].length, 6_000)
   }),
 
   contractCase('resumes an import that was interrupted, also by the end of the engine', async (engine, reopen) => {

@@ -1,0 +1,59 @@
+import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { describe, expect, it } from 'vitest'
+import { expectSoundStore, runKilledWriter } from '../testing/killed-writer.ts'
+import { temporaryFolder } from '../testing/temporary-folder.ts'
+import { openStateEngine, openStateEngineReader } from './open-state-engine.js'
+import type { FailurePoint } from './write/failure-points.js'
+
+const folder = temporaryFolder()
+const LONG = { timeout: 300_000 }
+const ROUNDS = process.env.CI ? 100 : 20
+const ROUNDS_AT_A_POINT = process.env.CI ? 10 : 2
+const SEED = testSeed()
+
+describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {
+  const random = createRandom(SEED)
+
+  it('loses nothing that was acknowledged and leaves no batch torn, at any moment', LONG, async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      await expectSoundStore(folder.path, await runKilledWriter(folder.path, { afterMs: random.below(60) }))
+    }
+  })
+
+  const points: readonly FailurePoint[] = [
+    'commit: began',
+    'commit: log written',
+    'commit: latest written',
+    'commit: before the transaction ends',
+    'commit: done',
+    'prune: floor raised',
+    'prune: step before the transaction ends',
+    'prune: step done',
+  ]
+  it.each(points)('the same at the failure point ‘%s’', LONG, async (at) => {
+    for (let round = 0; round < ROUNDS_AT_A_POINT; round++) {
+      await expectSoundStore(folder.path, await runKilledWriter(folder.path, { at, nth: 1 + random.below(8) }))
+    }
+  })
+
+  it.each([
+    ['import: part done', 1, 0],
+    ['import: part done', 3, 10_000],
+    ['import: before it counts', 1, 12_000],
+  ] as const)('leaves an empty store and whole parts at ‘%s’, time %i', LONG, async (at, nth, kept) => {
+    const { path } = folder
+    for (let round = 0; round < ROUNDS_AT_A_POINT; round++) {
+      await runKilledWriter(path, { at, nth })
+      const reader = openStateEngineReader({ path })
+      expect(reader.ledger).toBeUndefined()
+      await reader.close()
+      const engine = openStateEngine({ path })
+      expect(engine.ledger).toBeUndefined()
+      expect((await engine.check()).problems).toEqual([])
+      expect(await engine.beginImport(0n, { resume: true })).toMatchObject({ entryCount: kept })
+      expect(await engine.beginImport(0n)).toMatchObject({ entryCount: 0 })
+      expect(engine.stats).toMatchObject({ keys: 0, payloadBytes: 0 })
+      await engine.close()
+    }
+  })
+})

@@ -1,0 +1,27 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('.', import.meta.url))
+
+/** Folders from the lowest floor up. A file imports from its own floor's folder and from lower floors. */
+const FLOORS = [['port'], ['bytes'], ['lmdb'], ['databases'], ['read', 'write', 'maintain'], ['.']]
+
+function floorOf(folder: string): number {
+  const [top = '.'] = folder.split('/')
+  return FLOORS.findIndex((folders) => folders.includes(top || '.'))
+}
+
+it('imports between folders point down only', () => {
+  const upward: string[] = []
+  for (const file of globSync('**/*.ts', { cwd: ROOT, exclude: (name) => name.endsWith('.test.ts') })) {
+    const folder = dirname(file)
+    for (const [, path] of readFileSync(join(ROOT, file), 'utf8').matchAll(/from '(\.[^']*)'/g)) {
+      const other = relative(ROOT, dirname(join(ROOT, folder, path!))) || '.'
+      const isOwn = other.split('/')[0] === folder.split('/')[0]
+      if (!isOwn && floorOf(other) >= floorOf(folder)) upward.push(`${file} imports ${path}`)
+    }
+  }
+  expect(upward).toEqual([])
+})

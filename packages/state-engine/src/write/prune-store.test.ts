@@ -1,0 +1,65 @@
+import type { Write } from '@ledger-state/core'
+import { expect, it } from 'vitest'
+import { bytes, CHAIN, record } from '../../testing/small-records.ts'
+import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { openStateEngine } from '../open-state-engine.js'
+
+const folder = temporaryFolder()
+
+it('keeps nothing of what no version of the window sees', async () => {
+  const engine = openStateEngine({ path: folder.path })
+  for (let version = 0; version < 200; version++) {
+    const writes: Write[] = [
+      [bytes('busy'), bytes(`v${version}`)],
+      [bytes(`once ${version}`), version % 2 ? null : bytes('x')],
+    ]
+    if (version === 50) writes.push([bytes('gone'), bytes('soon')])
+    if (version === 60) writes.push([bytes('gone'), null])
+    await engine.commit([record(version, writes, version)], CHAIN)
+  }
+  expect(engine.stats.historyEntries).toBe(200)
+  const { oldestVersion, droppedEntries } = await engine.prune(10n)
+  expect(oldestVersion).toBe(190n)
+  expect(droppedEntries).toBe(190 + 2)
+  expect(engine.stats).toMatchObject({ keys: 101, historyEntries: 9, blocks: 10 })
+  expect(Buffer.from(engine.at(190n).get(bytes('busy'))!).toString()).toBe('v190')
+  expect(Buffer.from(engine.at(190n).get(bytes('once 0'))!).toString()).toBe('x')
+  await engine.close()
+})
+
+it('gives the pages of what it pruned back to later commits', async () => {
+  const engine = openStateEngine({ path: folder.path, durability: 'none' })
+  let version = 0
+  const window = async () => {
+    for (const until = version + 400; version < until; version++) {
+      const writes = Array.from(
+        { length: 5 },
+        (_, at): Write => [bytes(`k${(version * 5 + at) % 97}`), new Uint8Array(700)],
+      )
+      await engine.commit([record(version, writes, version)], CHAIN)
+      if (version % 20 === 0) await engine.prune(400n)
+    }
+    return engine.stats.fileBytes
+  }
+  await window()
+  const first = await window()
+  let last = 0
+  for (let count = 0; count < 20; count++) last = await window()
+  expect(last).toBeLessThan(first * 1.3)
+  await engine.close()
+})
+
+it('prunes a part at a time, whose reads are right between, and goes on behind a commit', async () => {
+  const engine = openStateEngine({ path: folder.path })
+  const writes = Array.from({ length: 1_000 }, (_, at) => [bytes(`k${at}`), bytes('value')] as [Uint8Array, Uint8Array])
+  for (let version = 0; version < 10; version++) await engine.commit([record(version, writes, version)], CHAIN)
+  const first = await engine.prune(1n, { maxEntries: 1 })
+  expect(first).toEqual({ oldestVersion: 9n, droppedEntries: 2_000, done: false })
+  expect((await engine.check()).problems).toEqual([])
+  expect(() => engine.at(8n)).toThrow(/pruned|oldest/)
+  await engine.commit([record(10, writes, 10)], CHAIN)
+  const rest = await engine.prune(2n, { maxEntries: 100_000 })
+  expect(rest).toEqual({ oldestVersion: 9n, droppedEntries: 7_000, done: true })
+  expect(engine.stats.historyEntries).toBe(1_000)
+  await engine.close()
+})

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { isLedgerStateError, U64_MAX, type VersionWrites } from '@ledger-state/core'
+import type { StateEngine } from '../../src/open-state-engine.ts'
+import type { StateWriter } from '../../src/port/ports.ts'
+import type { setFailurePointHandler } from '../../src/write/failure-points.ts'
+import { CHAIN, KEYS, type PlannedVersion } from './inputs.ts'
+
+/** What a history is run with. */
+export interface HistoryParts {
+  createModel(): StateWriter
+  /** Opens the one store of the history, also again after it was closed. */
+  open(): StateEngine
+  readonly setFailurePointHandler: typeof setFailurePointHandler
+  /** Values to choose from besides generated ones. */
+  readonly values?: readonly Uint8Array[]
+}
+
+/** An engine and the model that it is compared with, which are given the same work. */
+export class History {
+  readonly model: StateWriter
+  readonly parts: HistoryParts
+  engine: StateEngine
+  #next: bigint
+  #height = 0n
+
+  constructor(parts: HistoryParts, firstVersion: bigint) {
+    this.parts = parts
+    this.model = parts.createModel()
+    this.engine = parts.open()
+    this.#next = firstVersion
+  }
+
+  /** Numbers the planned versions, as far as there are numbers left. */
+  take(planned: readonly PlannedVersion[]): VersionWrites[] {
+    return planned.flatMap(({ writes, beginsBlock }): VersionWrites[] => {
+      if (this.#next > U64_MAX) return []
+      const version = this.#next++
+      const height = beginsBlock || this.#height === 0n ? this.#height++ : undefined
+      // Every second block has the time of the one before.
+      const block = height === undefined ? undefined : { height, epoch: height >> 2n, timestampUsec: height >> 1n }
+      return [{ version, block, writes: writes.map(([key, value]) => [KEYS[key]!, value] as const) }]
+    })
+  }
+
+  /** As `take`, but the same numbers are given out again. */
+  plan(planned: readonly PlannedVersion[]): VersionWrites[] {
+    const [next, height] = [this.#next, this.#height]
+    const versions = this.take(planned)
+    this.#next = next
+    this.#height = height
+    return versions
+  }
+
+  async commit(versions: readonly VersionWrites[]): Promise<void> {
+    await this.model.commit(versions, CHAIN)
+    await this.engine.commit(versions, CHAIN)
+    this.expectSameLedger()
+  }
+
+  async prune(retain: number): Promise<void> {
+    if (!this.model.ledger) return
+    const expected = await this.model.prune(BigInt(retain))
+    const { oldestVersion, done } = await this.engine.prune(BigInt(retain))
+    // Which prune drops a deletion that was overwritten is up to the engine.
+    assert.deepEqual({ oldestVersion, done }, { oldestVersion: expected.oldestVersion, done: expected.done })
+  }
+
+  async reopen(): Promise<void> {
+    await this.engine.close()
+    this.engine = this.parts.open()
+    this.expectSameLedger()
+  }
+
+  expectSameLedger(): void {
+    assert.deepEqual(this.engine.ledger, this.model.ledger)
+  }
+
+  async expectSound(): Promise<void> {
+    assert.deepEqual((await this.engine.check()).problems, [])
+  }
+
+  /** Asks both the same; what they answer, or the code of what they throw, is the same. */
+  compare(ask: (engine: StateWriter) => unknown): void {
+    assert.deepEqual(
+      answerOf(() => ask(this.engine)),
+      answerOf(() => ask(this.model)),
+    )
+  }
+
+  compareReads(version: bigint): void {
+    this.compare((engine) => {
+      const view = engine.at(version)
+      return KEYS.map((key) => {
+        const entry = view.getEntry(key)
+        return entry && [entry.version, plain(entry.value)]
+      })
+    })
+  }
+
+  /** A version in or around the window, from 0 to 1,000 thousandths of it. */
+  versionAt(thousandths: number): bigint {
+    const { oldestVersion, latestVersion } = this.model.ledger ?? { oldestVersion: 1n, latestVersion: 1n }
+    const low = oldestVersion === 0n ? 0n : oldestVersion - 1n
+    const version = low + ((latestVersion + 2n - low) * BigInt(thousandths)) / 1_000n
+    return version > U64_MAX ? U64_MAX : version
+  }
+}
+
+function answerOf(read: () => unknown): unknown {
+  try {
+    return read()
+  } catch (error) {
+    if (isLedgerStateError(error)) return error.code
+    throw error
+  }
+}
+
+/** Bytes in a form that compares quickly. */
+export function plain(bytes: Uint8Array | null | undefined): string | null | undefined {
+  return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+}

@@ -1,0 +1,34 @@
+import fc from 'fast-check'
+import { History, type HistoryParts } from './history.ts'
+import { firstVersion } from './inputs.ts'
+import { historySteps } from './steps.ts'
+
+const MOST_STEPS = 10
+
+export interface HistoryRun {
+  /** Gives each history a store of its own. */
+  parts(): HistoryParts
+  /** Removes the store of a history. */
+  close(): void
+  readonly count: number
+  readonly seed: number
+}
+
+/** Runs random histories of an engine beside the model; throws at the first that differs, with what repeats it. */
+export async function runHistories({ parts, close, count, seed }: HistoryRun): Promise<void> {
+  const example = parts()
+  close()
+  const steps = fc.commands(historySteps(example), { maxCommands: MOST_STEPS, size: 'max' })
+  const property = fc.asyncProperty(steps, firstVersion, async (chosen, first) => {
+    const history = new History(parts(), first)
+    try {
+      await fc.asyncModelRun(() => ({ model: {}, real: history }), chosen)
+      for (const place of [0, 100, 500, 900, 1_000]) history.compareReads(history.versionAt(place))
+      await history.expectSound()
+    } finally {
+      await history.engine.close()
+      close()
+    }
+  })
+  await fc.assert(property, { numRuns: count, seed })
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import type { ScanOptions } from '@ledger-state/core'
+import fc from 'fast-check'
+import type { FailurePoint } from '../../src/write/failure-points.ts'
+import { type History, type HistoryParts, plain } from './history.ts'
+import { burst, KEYS, keyNumber, type PlannedVersion, plannedVersions, prefix, thousandths } from './inputs.ts'
+
+export type Step = fc.AsyncCommand<object, History>
+
+function step(name: string, run: (history: History) => Promise<void> | void): Step {
+  return {
+    check: () => true,
+    async run(_, history) {
+      await run(history)
+    },
+    toString: () => name,
+  }
+}
+
+function commitStep(planned: fc.Arbitrary<PlannedVersion[]>) {
+  return planned.map((chosen) => step('commit', (history) => history.commit(history.take(chosen))))
+}
+
+const readStep = fc.array(thousandths, { minLength: 3, maxLength: 3 }).map((places) =>
+  step('read', (history) => {
+    for (const place of places) history.compareReads(history.versionAt(place))
+  }),
+)
+
+const scanStep = fc
+  .record({ place: thousandths, prefix, start: fc.option(keyNumber), limit: fc.option(fc.nat(12)) })
+  .map(({ place, prefix, start, limit }) =>
+    step(`scan from key ${start}, limit ${limit}`, (history) => {
+      const version = history.versionAt(place)
+      const options: ScanOptions = { start: start === null ? undefined : KEYS[start]!, limit: limit ?? undefined }
+      history.compare((engine) =>
+        [...engine.at(version).scan(prefix, options)].map(({ key, version, value }) => [
+          plain(key),
+          version,
+          plain(value),
+        ]),
+      )
+    }),
+  )
+
+const historyStep = fc
+  .record({
+    key: keyNumber,
+    first: fc.option(thousandths),
+    last: fc.option(thousandths),
+    order: fc.constantFrom('newestFirst' as const, 'oldestFirst' as const),
+  })
+  .map(({ key, first, last, order }) =>
+    step(`history, ${order}`, (history) => {
+      const at = (place: number | null) => (place === null ? undefined : history.versionAt(place))
+      const options = { first: at(first), last: at(last), order }
+      history.compare((engine) =>
+        [...engine.history(KEYS[key]!, options)].map(({ version, value }) => [version, plain(value)]),
+      )
+    }),
+  )
+
+const blockStep = thousandths.map((place) =>
+  step('blocks', (history) => {
+    const version = history.versionAt(place)
+    history.compare((engine) => engine.blockAt(version))
+    const { oldestBlock, latestBlock } = history.model.ledger ?? {}
+    if (!oldestBlock || !latestBlock) return
+    const span = latestBlock.height - oldestBlock.height + 3n
+    const height = oldestBlock.height + (span * BigInt(place)) / 1_000n
+    history.compare((engine) => engine.blockByHeight(height))
+    history.compare((engine) => engine.blockAtTime(height >> 1n))
+  }),
+)
+
+const versionsStep = thousandths.map((place) =>
+  step('versions', (history) => {
+    const first = history.versionAt(place)
+    const latest = history.model.ledger?.latestVersion ?? 0n
+    const last = first + 40n < latest ? first + 40n : latest
+    history.compare((engine) =>
+      [...engine.versions(first, last)].map(({ version, block, writes }) => [
+        version,
+        block,
+        writes.map(([key, value]) => [plain(key), plain(value)]),
+      ]),
+    )
+  }),
+)
+
+function pruneStep(retained: fc.Arbitrary<number>) {
+  return retained.map((retain) => step(`prune ${retain}`, (history) => history.prune(retain)))
+}
+
+const ABORTS: readonly FailurePoint[] = [
+  'commit: began',
+  'commit: log written',
+  'commit: latest written',
+  'commit: before the transaction ends',
+  'prune: floor raised',
+  'prune: step before the transaction ends',
+]
+
+/** Work that is aborted inside its transaction leaves the store as it was. */
+function abortStep(planned: fc.Arbitrary<PlannedVersion[]>) {
+  const choice = fc.record({ planned, point: fc.constantFrom(...ABORTS), retain: fc.integer({ min: 1, max: 40 }) })
+  return choice.map(({ planned: chosen, point, retain }) =>
+    step(`abort at ${point}`, async (history) => {
+      const versions = history.plan(chosen)
+      const aborted = new Error('aborted by the test')
+      history.parts.setFailurePointHandler((reached) => {
+        if (reached === point) throw aborted
+      })
+      try {
+        if (point.startsWith('commit')) await history.engine.commit(versions, { chainId: 7 })
+        else if (history.model.ledger) await history.engine.prune(BigInt(retain))
+      } catch (error) {
+        assert.equal((error as Error).cause, aborted)
+      } finally {
+        history.parts.setFailurePointHandler(undefined)
+      }
+      // A step of the prune may have failed after the oldest version was raised; the model follows.
+      if (history.engine.ledger?.oldestVersion !== history.model.ledger?.oldestVersion) {
+        await history.model.prune(BigInt(retain))
+        await history.engine.prune(BigInt(retain))
+      }
+      history.expectSameLedger()
+    }),
+  )
+}
+
+/** What a history is made of. */
+export function historySteps({ values = [] }: HistoryParts): fc.Arbitrary<Step>[] {
+  const planned = plannedVersions(values)
+  return [
+    commitStep(planned),
+    commitStep(planned),
+    commitStep(burst),
+    readStep,
+    scanStep,
+    historyStep,
+    blockStep,
+    versionsStep,
+    pruneStep(fc.constantFrom(1, 2, 5, 40)),
+    pruneStep(fc.integer({ min: 1, max: 900 })),
+    fc.constant(step('reopen', (history) => history.reopen())),
+    fc.constant(step('check', (history) => history.expectSound())),
+    abortStep(planned),
+  ]
+}

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
+import { expect } from 'vitest'
+import { openStateEngine } from '../src/open-state-engine.ts'
+import type { FailurePoint } from '../src/write/failure-points.ts'
+import { differences } from './known-ledger.ts'
+
+const SCRIPT = fileURLToPath(new URL('crash-writer.ts', import.meta.url))
+
+export type Kill =
+  /** So long after the first commit was acknowledged. */
+  | { readonly afterMs: number }
+  /** By itself, when it comes to a failure point for the nth time. */
+  | { readonly at: FailurePoint; readonly nth: number }
+
+/** Runs a writer of the known ledger until SIGKILL ends it. Returns the last version that it acknowledged. */
+export async function runKilledWriter(path: string, kill: Kill): Promise<bigint | undefined> {
+  const args = 'at' in kill ? [kill.at, String(kill.nth)] : []
+  const child = spawn(process.execPath, [...SOURCE_OPTIONS, SCRIPT, path, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => {
+    if (output === '' && 'afterMs' in kill) setTimeout(() => child.kill('SIGKILL'), kill.afterMs)
+    output += chunk
+  })
+  await once(child, 'close')
+  expect(child.signalCode).toBe('SIGKILL')
+  const last = output.split('\n').at(-2)
+  return last === undefined ? undefined : BigInt(last)
+}
+
+/** The store holds whole batches only, every acknowledged one of them, with right values, and passes `check`. */
+export async function expectSoundStore(path: string, acknowledged: bigint | undefined): Promise<void> {
+  const engine = openStateEngine({ path })
+  try {
+    expect((await engine.check()).problems).toEqual([])
+    const { ledger } = engine
+    if (acknowledged !== undefined) expect(ledger?.latestVersion).toBeGreaterThanOrEqual(acknowledged)
+    if (!ledger) return
+    expect((ledger.latestVersion + 1n) % 10n).toBe(0n)
+    const span = ledger.latestVersion - ledger.oldestVersion
+    for (const share of [0n, 1n, 2n, 3n, 4n]) {
+      expect(differences(engine.at(ledger.oldestVersion + (span * share) / 4n))).toEqual([])
+    }
+  } finally {
+    await engine.close()
+  }
+}

@@ -1,0 +1,20 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach } from 'vitest'
+
+/** An empty folder for each test of the file; `path` is that of the test at hand. */
+export function temporaryFolder(): { readonly path: string } {
+  let path = ''
+  beforeEach(() => {
+    path = mkdtempSync(join(tmpdir(), 'state-engine-'))
+  })
+  afterEach(() => {
+    rmSync(path, { recursive: true, force: true })
+  })
+  return {
+    get path() {
+      return path
+    },
+  }
+}
