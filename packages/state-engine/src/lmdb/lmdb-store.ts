@@ -47,7 +47,7 @@ export interface LmdbStore {
   readonly latestByStoredKey: Table<Uint8Array>
   /** Older values by the version that superseded them: `superseded-log.ts`. */
   readonly log: Records
-  /** What else can go once a version is the oldest: `superseded-log.ts`. */
+  /** What else can be dropped once a version is the oldest: `superseded-log.ts`. */
   readonly retired: Records
   /** Versions of the writes of keys with deep histories: `version-index.ts`. */
   readonly index: Records
@@ -87,7 +87,7 @@ export function openLmdbStore({
   if (readOnly) expectStore(path)
   return withStoreErrors(path, () => {
     expectStoreFile(file)
-    // A writer has its store open from empty to any size.
+    // A writer may open an empty store and let it grow to any size.
     const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
     const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead })
     try {
@@ -170,7 +170,7 @@ function expectLayout(meta: Table<Uint8Array>, file: string, readOnly: boolean):
   throw layoutUnknown(file, version, LAYOUT_VERSION)
 }
 
-/** With less space than this, a write that fails is taken to have failed for want of space. */
+/** If less space than this is left, a failed write is taken for a full disk. */
 const FULL_BELOW_BYTES = 2 ** 20
 
 /** Runs `work` on the store in a folder and turns what LMDB or the system throws into errors of the store. */
