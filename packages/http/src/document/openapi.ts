@@ -134,19 +134,32 @@ const SCHEMAS = {
   },
 } as const
 
-/** The OpenAPI 3.1 document of the operations that are served. `headerNames` are those of the chain-state headers. */
-export function createOpenApiDocument(operations: readonly Operation[], headerNames: readonly string[]) {
+export interface AnswerHeaderNames {
+  /** Those of the chain-state headers. */
+  readonly names: readonly string[]
+  /** The one of the header that says where the next page begins. */
+  readonly cursorName: string
+}
+
+/** The OpenAPI 3.1 document of the operations that are served. */
+export function createOpenApiDocument(operations: readonly Operation[], { names, cursorName }: AnswerHeaderNames) {
   const headers = Object.fromEntries(
-    headerNames.map((name) => [
+    names.map((name) => [
       name,
       { schema: { type: 'string' }, description: 'State of the ledger that the answer speaks of.' },
     ]),
   )
+  const cursorHeader = {
+    [cursorName]: {
+      schema: { type: 'string' },
+      description: 'Where the next page begins, to be sent as `start`. Absent on the last page.',
+    },
+  }
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {
     const entry = paths[operation.path.slice('/v1'.length) || '/'] ?? {}
     paths[operation.path.slice('/v1'.length) || '/'] = entry
-    entry[operation.method.toLowerCase()] = describeOperation(operation, headers)
+    entry[operation.method.toLowerCase()] = describeOperation(operation, headers, cursorHeader)
   }
   return {
     openapi: '3.1.0',
@@ -165,8 +178,9 @@ export function createOpenApiDocument(operations: readonly Operation[], headerNa
 export type OpenApiDocument = ReturnType<typeof createOpenApiDocument>
 
 function describeOperation(
-  { id, tag, summary, description, parameters, requestBody, success, errors }: Operation,
+  { id, tag, summary, description, parameters, requestBody, success, isPaged, errors }: Operation,
   headers: object,
+  cursorHeader: object,
 ) {
   const content = Object.fromEntries(
     Object.entries(success).map(([format, schema]) => [MEDIA_TYPE[format as OutputFormat], { schema }]),
@@ -180,7 +194,7 @@ function describeOperation(
     parameters: parameters.map((parameter) => ({ ...parameter, required: parameter.in === 'path' })),
     ...(requestBody && { requestBody: { required: true, content: { 'application/json': { schema: requestBody } } } }),
     responses: Object.fromEntries([
-      ['200', { description: 'Success.', headers, content }],
+      ['200', { description: 'Success.', headers: isPaged ? { ...headers, ...cursorHeader } : headers, content }],
       ...errors.map((status) => [String(status), { description: ERROR_TEXTS[status], headers, content: error }]),
     ]),
   }
