@@ -70,6 +70,86 @@ const SCHEMAS = {
       asset_type: { $ref: '#/components/schemas/AssetType' },
     },
   },
+  Account: {
+    type: 'object',
+    required: ['sequence_number', 'authentication_key'],
+    properties: {
+      sequence_number: { $ref: '#/components/schemas/U64' },
+      authentication_key: { $ref: '#/components/schemas/HexEncodedBytes' },
+    },
+  },
+  Resource: {
+    type: 'object',
+    required: ['type', 'data'],
+    properties: {
+      type: { type: 'string', description: 'The struct tag of the resource.' },
+      data: { type: 'object', description: 'The value; its shape follows the type.' },
+    },
+  },
+  Module: {
+    type: 'object',
+    required: ['bytecode', 'abi'],
+    properties: {
+      bytecode: { $ref: '#/components/schemas/HexEncodedBytes' },
+      abi: {
+        description: 'Null where the bytecode is no module that can be read.',
+        oneOf: [{ $ref: '#/components/schemas/ModuleAbi' }, { type: 'null' }],
+      },
+    },
+  },
+  ModuleAbi: {
+    type: 'object',
+    required: ['address', 'name', 'friends', 'exposed_functions', 'structs'],
+    properties: {
+      address: { $ref: '#/components/schemas/Address' },
+      name: { type: 'string' },
+      friends: { type: 'array', items: { type: 'string' } },
+      exposed_functions: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['name', 'visibility', 'is_entry', 'is_view', 'generic_type_params', 'params', 'return'],
+          properties: {
+            name: { type: 'string' },
+            visibility: { type: 'string', enum: ['private', 'public', 'friend'] },
+            is_entry: { type: 'boolean' },
+            is_view: { type: 'boolean' },
+            generic_type_params: { type: 'array', items: { type: 'object' } },
+            params: { type: 'array', items: { type: 'string' } },
+            return: { type: 'array', items: { type: 'string' } },
+          },
+        },
+      },
+      structs: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['name', 'is_native', 'is_event', 'is_enum', 'abilities', 'generic_type_params', 'fields'],
+          properties: {
+            name: { type: 'string' },
+            is_native: { type: 'boolean' },
+            is_event: { type: 'boolean' },
+            is_enum: { type: 'boolean' },
+            abilities: { type: 'array', items: { type: 'string' } },
+            generic_type_params: { type: 'array', items: { type: 'object' } },
+            fields: { type: 'array', items: { type: 'object' } },
+          },
+        },
+      },
+    },
+  },
+  Block: {
+    type: 'object',
+    required: ['block_height', 'block_hash', 'block_timestamp', 'first_version', 'last_version', 'transactions'],
+    properties: {
+      block_height: { $ref: '#/components/schemas/U64' },
+      block_hash: { type: ['string', 'null'], format: 'hex' },
+      block_timestamp: { $ref: '#/components/schemas/U64' },
+      first_version: { $ref: '#/components/schemas/U64' },
+      last_version: { $ref: '#/components/schemas/U64' },
+      transactions: { type: 'null' },
+    },
+  },
   LedgerInfo: {
     type: 'object',
     required: [

@@ -6,7 +6,7 @@ import { ADDRESS_PARAMETER, parseAccountAddress } from './account-parts.js'
 import { MAX_ACCOUNT_PAGE } from './account-resources.js'
 import { moduleToJson } from './module-formats.js'
 import { LEDGER_VERSION_PARAMETER, type Operation, STATE_ERRORS } from './operation.js'
-import { type BcsMapEntry, BcsMapBody, JsonArrayBody } from './page-bodies.js'
+import { BcsMapBody, type BcsMapEntry, JsonArrayBody } from './page-bodies.js'
 import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
 import { parseLedgerVersion } from './request-parts.js'
 
