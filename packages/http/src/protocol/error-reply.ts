@@ -97,8 +97,8 @@ const RETRY_AFTER_SECONDS = 5
 
 /** Messages quote what was sent; no answer echoes more of it than this. */
 const MAX_MESSAGE_LENGTH = 1_024
-/** Clients match the text that names a missing item with its key. Keys of items are rarely longer. */
-const MAX_MISSING_ITEM_MESSAGE_LENGTH = 16_384
+/** Clients match the text that names a missing item with its key, of which `ledger` quotes 16,384 characters. */
+const MAX_MISSING_ITEM_MESSAGE_LENGTH = 17_000
 
 export interface ErrorReply {
   readonly status: number
