@@ -69,6 +69,7 @@ export interface LmdbStoreOptions {
   readonly durability?: Durability | undefined
   readonly verifyReads?: boolean | undefined
   readonly readAhead?: boolean | undefined
+  readonly mapBytes?: number | undefined
 }
 
 /** @throws `store_missing`; `store_failed` where this process may not read it */
@@ -91,6 +92,7 @@ export function openLmdbStore({
   durability = 'full',
   verifyReads = false,
   readAhead,
+  mapBytes,
 }: LmdbStoreOptions): LmdbStore {
   const file = join(path, STORE_FILE)
   if (readOnly) expectStore(path)
@@ -98,7 +100,7 @@ export function openLmdbStore({
     expectStoreFile(file)
     // A writer has its store open from empty to any size.
     const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
-    const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead })
+    const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead, mapBytes })
     try {
       const open = () => openTables(root, file, readOnly)
       // One transaction: a creation that is interrupted leaves nothing.
