@@ -10,8 +10,14 @@ import {
   transferEncodingUnsupported,
   versionUnsupported,
 } from '../errors.js'
+import { getAccount } from '../operations/account.js'
 import { getAccountBalance } from '../operations/account-balance.js'
+import { getAccountModule } from '../operations/account-module.js'
+import { getAccountModules } from '../operations/account-modules.js'
+import { getAccountResource } from '../operations/account-resource.js'
+import { getAccountResources } from '../operations/account-resources.js'
 import { createBatchOperations } from '../operations/batch.js'
+import { getBlockByHeight, getBlockByVersion } from '../operations/blocks.js'
 import { createHealthOperation } from '../operations/health.js'
 import { getLedgerInfo } from '../operations/ledger-info.js'
 import { getRawTableItem } from '../operations/raw-table-item.js'
@@ -88,11 +94,18 @@ export function createRequestService(
     getTableItem,
     getRawTableItem,
     getAccountBalance,
+    getAccount,
+    getAccountResources,
+    getAccountResource,
+    getAccountModules,
+    getAccountModule,
+    getBlockByHeight,
+    getBlockByVersion,
     ...createBatchOperations(archivalEndpoint),
     getLedgerInfo,
     createHealthOperation(headerWord),
   ]
-  const router = createRouter([...operations, ...createDocumentRoutes(operations, chainHeaders.names)], {
+  const router = createRouter([...operations, ...createDocumentRoutes(operations, chainHeaders)], {
     '/v1/': '/v1',
   })
   const load = new LoadShedder({ maxRequestsInFlight, maxEventLoopDelayMs })
@@ -105,7 +118,7 @@ export function createRequestService(
   const answers = createAnswerWriter({
     ledger,
     chainHeaders,
-    corsHeaders: createCorsHeaders(chainHeaders.names),
+    corsHeaders: createCorsHeaders([...chainHeaders.names, chainHeaders.cursorName]),
     archivalEndpoint,
     isClosing,
     onUnexpectedError,

@@ -16,9 +16,9 @@ export function listResources(
   view: StateView,
   types: TypeResolver,
   address: Uint8Array,
-  { start, limit }: ListOptions = {},
+  { start, ...ends }: ListOptions = {},
 ): Listing<Resource> {
-  return createListing(scanAccount(view, address, 'resources', start), limit, function* (entry) {
+  return createListing(scanAccount(view, address, 'resources', start), ends, function* (entry) {
     for (const { name, bytes } of readMembers(entry)) {
       yield createResource(view, types, name, bytes, listedResourceUnreadable)
     }
