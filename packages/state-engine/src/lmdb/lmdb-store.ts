@@ -70,6 +70,7 @@ export interface LmdbStoreOptions {
   readonly durability?: Durability | undefined
   readonly verifyReads?: boolean | undefined
   readonly readAhead?: boolean | undefined
+  readonly mapBytes?: number | undefined
 }
 
 /** @throws `store_missing`; `store_failed` where this process may not read it */
@@ -92,6 +93,7 @@ export function openLmdbStore({
   durability = 'full',
   verifyReads = false,
   readAhead,
+  mapBytes,
 }: LmdbStoreOptions): LmdbStore {
   const file = join(path, STORE_FILE)
   if (readOnly) expectStore(path)
@@ -100,7 +102,7 @@ export function openLmdbStore({
     expectWholeFile(file)
     // A writer may open an empty store and let it grow to any size.
     const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
-    const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead })
+    const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead, mapBytes })
     try {
       const tables = openTables(root, file, false)
       return { ...tables, path, durability, verifyReads, expectInPlace: createPlaceCheck(file) }
