@@ -290,7 +290,7 @@ describe('the world outside', () => {
     expect(await node.stop()).toBe(0)
   })
 
-  it('whose node stalls, and then is gone, is waited for', async () => {
+  it('whose node stalls, and then ends, is waited for', async () => {
     bed.source.latest = 300
     const node = await bed.start()
     await reaches(node, 300)
