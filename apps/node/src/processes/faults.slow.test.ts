@@ -234,7 +234,7 @@ describe('the data folder', () => {
     await reaches(node, 100)
     await node.stop()
     const reader = await bed.start({ prefix: asNobody() })
-    await reader.outputMatching(/"code":"store_read_only","msg":"[^"]*cannot be written to by this process/)
+    await reader.outputMatching(/"code":"store_read_only","msg":"[^"]*this process cannot write to/)
     await answersRightly(bed.startClient(() => reader))
     expect(await reader.stop()).toBe(0)
   })
