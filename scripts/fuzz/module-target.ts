@@ -1,12 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { hexToBytes } from '@ledger-state/core'
 import {
   layoutOf,
   type MoveModule,
+  moduleAbi,
   readModule,
+  readModuleInterface,
   type SignatureToken,
   type StructDefinition,
   writeModule,
 } from '@ledger-state/move-module'
 import type { Random } from '@ledger-state/testing/random'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { PRIMITIVE_TYPES } from '@ledger-state/type-tag'
 import { expectOwnError, mutate, type Target } from './target.ts'
 
@@ -59,7 +64,14 @@ function generateModule(random: Random, count = 5): MoveModule {
   return { version: 9 + random.below(2), address: new Uint8Array(32), name: 'm', structs }
 }
 
-/** Modules, and the layouts of all types that they define. */
+/** Modules with functions, which `writeModule` does not make; none where the shared data is absent. */
+const REAL_MODULES: readonly Uint8Array<ArrayBuffer>[] = hasSharedData
+  ? (
+      JSON.parse(readFileSync(sharedPath('cases/module-abi.json'), 'utf8')) as { cases: { bytecode: string }[] }
+    ).cases.map(({ bytecode }) => Uint8Array.from(hexToBytes(bytecode)))
+  : []
+
+/** Modules, their ABIs, and the layouts of all types that they define. */
 export const moduleTarget: Target = {
   name: 'module',
   generate: (() => {
@@ -68,7 +80,8 @@ export const moduleTarget: Target = {
     return (random: Random) => {
       // A module is mutated several times before a new one is made: making one costs more than reading it.
       if (uses-- <= 0) {
-        binary = Uint8Array.from(writeModule(generateModule(random)))
+        const withFunctions = REAL_MODULES.length > 0 && random.below(2) === 0
+        binary = withFunctions ? random.pick(REAL_MODULES) : Uint8Array.from(writeModule(generateModule(random)))
         uses = 16
       }
       return mutate(random, binary)
@@ -84,6 +97,11 @@ export const moduleTarget: Target = {
     } catch (error) {
       expectOwnError(error, 'invalid_module')
       return
+    }
+    try {
+      JSON.stringify(moduleAbi(readModuleInterface(input)))
+    } catch (error) {
+      expectOwnError(error, 'invalid_module', 'type_too_large')
     }
     for (const { name, typeParameters } of module.structs) {
       const typeArguments = typeParameters.map(() => ({ kind: 'u8' as const }))

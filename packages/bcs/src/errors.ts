@@ -60,6 +60,10 @@ export function typeTooDeep(most: number): BcsError {
   return new LedgerStateError('type_too_large', `the type is nested more than ${most} levels deep`)
 }
 
+export function tooMuchCaptured(most: number): BcsError {
+  return new LedgerStateError('type_too_large', `function values capture layouts of more than ${most} parts`)
+}
+
 export function jsonTooLong(most: number): BcsError {
   return new LedgerStateError('type_too_large', `the value prints to more than ${most} bytes`)
 }

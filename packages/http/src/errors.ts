@@ -14,7 +14,10 @@ export type RequestErrorCode =
   | 'body_too_large'
   | 'content_type_missing'
   | 'content_type_unsupported'
+  | 'invalid_parameter'
   | 'output_disabled'
+  | 'operation_disabled'
+  | 'block_hash_unknown'
   | 'overloaded'
   | 'unhealthy'
   | 'client_left'
@@ -41,6 +44,38 @@ export function invalidPercentEncoding(text: string): RequestError {
 
 export function invalidDuration(text: string): RequestError {
   return invalidPart('parameter `duration_secs`', `${JSON.stringify(clip(text))} is no whole number of seconds (u32)`)
+}
+
+export function moduleNameInvalid(text: string): RequestError {
+  return invalidPart('path `module_name`', `Invalid identifier '${clip(text)}'`)
+}
+
+/** A type tag that names no struct. */
+export function structTagExpected(text: string): RequestError {
+  return invalidPart('path `resource_type`', `${JSON.stringify(clip(text))} is no struct tag 0x…::module::Name`)
+}
+
+export function limitInvalid(text: string): RequestError {
+  return invalidPart('parameter `limit`', `${JSON.stringify(clip(text))} is no whole number below 65536 (u16)`)
+}
+
+/** The reference finds it after the version, and so do we. */
+export function limitZero(): RequestError {
+  return new LedgerStateError('invalid_parameter', 'Given limit value (0) must not be zero')
+}
+
+export function withTransactionsInvalid(text: string): RequestError {
+  return invalidPart('parameter `with_transactions`', `${JSON.stringify(clip(text))} is neither true nor false`)
+}
+
+export function transactionsNotKept(what: string): RequestError {
+  const message = `${what} with transactions is not offered: this service keeps states, not transactions`
+  return new LedgerStateError('operation_disabled', message)
+}
+
+export function blockHashUnknown(height: bigint): RequestError {
+  const message = `Block not found by Block height(${height}): the state does not tell its hash, without which there is no BCS form; ask for JSON`
+  return new LedgerStateError('block_hash_unknown', message)
 }
 
 /** @param type name of the schema, such as `TableItemRequest` */

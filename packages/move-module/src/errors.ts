@@ -56,3 +56,7 @@ export function typeTooDeep(most: number): ModuleError {
 export function typeTooLarge(most: number, unit: string): ModuleError {
   return new LedgerStateError('type_too_large', `the type has more than ${most} ${unit}`)
 }
+
+export function abiTooLong(most: number): ModuleError {
+  return new LedgerStateError('type_too_large', `the types of the module print to more than ${most} characters`)
+}

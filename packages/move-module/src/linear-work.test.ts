@@ -3,7 +3,9 @@ import { hexToBytes, isLedgerStateError, parseAddress, parseU64 } from '@ledger-
 import { createStepCounter } from '@ledger-state/testing/count-steps'
 import { decodeStateKey, parseTypeTag, tableItemKey } from '@ledger-state/type-tag'
 import { afterAll, describe, expect, it } from 'vitest'
-import { readModule } from './read-module.js'
+import { moduleAbi } from './module-abi.js'
+import type { SignatureToken } from './module-definition.js'
+import { readModule, readModuleInterface } from './read-module.js'
 import { writeModule } from './write-module.js'
 
 // Hostile input of growing size. The parsers of all packages below this one are tested here, too.
@@ -165,6 +167,25 @@ describe('codecs take time linear in keys and values', () => {
 describe('state keys and modules', () => {
   it('of tables are taken apart in linear time', () => {
     expect(stepsOf(() => decodeStateKey(tableItemKey(new Uint8Array(32), new Uint8Array(1 << 20))))).toBeLessThan(1_000)
+  })
+
+  it('print ABIs no longer than a limit', () => {
+    const long = {
+      kind: 'struct',
+      module: { address: new Uint8Array(32), name: 'm'.repeat(60_000) },
+      name: 'S',
+    } as const
+    const type: SignatureToken = { kind: 'vector', element: { ...long, typeArguments: [] } }
+    const fields = Array.from({ length: 200 }, (_, at) => ({ name: `f${at}`, type }))
+    const structs = ['A', 'B'].map((name) => ({
+      kind: 'struct' as const,
+      name,
+      abilities: 0,
+      typeParameters: [],
+      fields,
+    }))
+    const binary = writeModule({ version: 7, address: new Uint8Array(32), name: 'm', structs })
+    expect(() => moduleAbi(readModuleInterface(binary))).toThrow(expect.objectContaining({ code: 'type_too_large' }))
   })
 
   it('are read in linear time', () => {

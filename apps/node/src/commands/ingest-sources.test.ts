@@ -212,6 +212,20 @@ describe('a node', () => {
     expect(await follower.stop()).toBe(0)
   })
 
+  it('is left at the end of a block when the ingest is stopped', async () => {
+    const long = new SyntheticChain({ blocks: 250 })
+    const served = await startStandInNode(long)
+    node = served
+    const follower = bed.start('ingest', served.url, '--data-dir', bed.at('store'), '--follow')
+    await eventually(
+      () => served.starts.length >= 3,
+      () => `three pages: ${follower.output}`,
+    )
+    expect(await follower.stop()).toBe(0)
+    const version = Number((await bed.info('store')).ledger_version)
+    expect(version === Number(long.latestVersion) || long.expected[version + 1]!.block !== undefined).toBe(true)
+  })
+
   it('is an error at once where it answers 404 to everything', async () => {
     node = await startStandInNode(chain)
     const notFound: StandInNode['faults'][number] = (_, response) => {

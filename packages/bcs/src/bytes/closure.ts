@@ -2,6 +2,7 @@ import { ADDRESS_LENGTH, addressToShortHex, type ByteReader } from '@ledger-stat
 import { readName, readTypeTag, type TypeTag } from '@ledger-state/type-tag'
 import { type Layout, type LayoutField, MAX_LAYOUT_DEPTH } from '../layout/layout.js'
 import { readElementCount } from './read-value.js'
+import type { ValueReader } from './value-reader.js'
 
 // Function values as they are stored; see docs/ledger-formats.md, section "Function values".
 
@@ -59,12 +60,15 @@ const LAYOUT_KINDS = [
   'i128',
   'i256',
 ] as const
+/** One layout for each kind: what is shared is compiled once. */
+const PLAIN_LAYOUTS: ReadonlyMap<string, Layout> = new Map(LAYOUT_KINDS.map((kind) => [kind, { kind } as Layout]))
 const PLAIN_STRUCT = 0
 const VARIANTS = 1
 
 /** Reads the layout before a captured value. `depth` counts the levels of layouts around it. */
-export function readCapturedLayout(reader: ByteReader, depth: number): Layout {
+export function readCapturedLayout(reader: ValueReader, depth: number): Layout {
   const start = reader.offset
+  reader.countCapturedNode()
   if (depth > MAX_LAYOUT_DEPTH) throw reader.fault(`layouts are nested more than ${MAX_LAYOUT_DEPTH} levels deep`)
   const kind = LAYOUT_KINDS[reader.readUleb128()]
   switch (kind) {
@@ -86,11 +90,11 @@ export function readCapturedLayout(reader: ByteReader, depth: number): Layout {
       return { kind: 'enum', name: 'captured', variants }
     }
     default:
-      return { kind }
+      return PLAIN_LAYOUTS.get(kind)!
   }
 }
 
-function readFields(reader: ByteReader, depth: number): LayoutField[] {
+function readFields(reader: ValueReader, depth: number): LayoutField[] {
   const count = readElementCount(reader, 1)
   const fields: LayoutField[] = []
   for (let at = 0; at < count; at++) fields.push({ name: `_${at}`, layout: readCapturedLayout(reader, depth + 1) })

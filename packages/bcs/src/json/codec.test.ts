@@ -1,4 +1,4 @@
-import { bytesToHex, hexToBytes, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { ByteWriter, bytesToHex, hexToBytes, isLedgerStateError, parseAddress } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { INTEGER_WIDTH, type Layout } from '../layout/layout.js'
@@ -211,6 +211,28 @@ describe('createJsonDecoder', () => {
       expect.objectContaining({ code: 'type_too_large' }),
     )
     expect(() => codecOf(layout).jsonToBytes(null)).toThrow(expect.objectContaining({ code: 'type_too_large' }))
+  })
+})
+
+describe('the limit of printed text', () => {
+  const codec = codecOf({ kind: 'vector', element: { kind: 'u64' } })
+  const bytes = (count: number) => codec.jsonToBytes(parseJson(`[${new Array(count).fill('"0"').join()}]`))
+
+  it('holds to the byte, whatever was printed before', () => {
+    // `["0","0"]`
+    for (const count of [2, 20_000, 2]) {
+      const length = 4 * count + 1
+      expect(codec.bytesToJson(bytes(count), length)).toHaveLength(length)
+      for (const print of [codec.bytesToJson, codec.bytesToJsonUtf8]) {
+        expect(() => print(bytes(count), length - 1)).toThrow(expect.objectContaining({ code: 'type_too_large' }))
+      }
+    }
+  })
+
+  it('is 32 MB by default', () => {
+    const long: Layout = { kind: 'struct', name: 'S', fields: [{ name: 'n'.repeat(1_000), layout: { kind: 'u8' } }] }
+    const list = new ByteWriter().byteString(new Uint8Array(40_000)).toBytes()
+    expect(() => codecOf({ kind: 'vector', element: long }).bytesToJson(list)).toThrow(/more than 32000000 bytes/)
   })
 })
 

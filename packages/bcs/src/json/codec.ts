@@ -9,10 +9,13 @@ import type { JsonValue } from './json-value.js'
  */
 export interface Codec {
   readonly layout: Layout
-  /** Compact JSON as the reference prints it. @throws `invalid_bcs`, `type_too_large` */
-  bytesToJson(bytes: Uint8Array): string
+  /**
+   * Compact JSON as the reference prints it, at most `maxBytes` of it (by default `MAX_JSON_TEXT_BYTES`).
+   * @throws `invalid_bcs`; `type_too_large` for a longer text
+   */
+  bytesToJson(bytes: Uint8Array, maxBytes?: number): string
   /** The same as UTF-8, in a buffer that the caller owns. */
-  bytesToJsonUtf8(bytes: Uint8Array): Buffer
+  bytesToJsonUtf8(bytes: Uint8Array, maxBytes?: number): Buffer
   /** @throws `invalid_value`, `unsupported_type` */
   jsonToBytes(value: JsonValue): Uint8Array
 }
@@ -33,13 +36,13 @@ function createCodec(layout: Layout): Codec {
   let fromJson: ((value: JsonValue) => Uint8Array) | undefined
   return {
     layout,
-    bytesToJson(bytes) {
+    bytesToJson(bytes, maxBytes) {
       json ??= createJsonDecoder(layout)
-      return json.toText(bytes)
+      return json.toText(bytes, maxBytes)
     },
-    bytesToJsonUtf8(bytes) {
+    bytesToJsonUtf8(bytes, maxBytes) {
       json ??= createJsonDecoder(layout)
-      return json.toUtf8(bytes)
+      return json.toUtf8(bytes, maxBytes)
     },
     jsonToBytes(value) {
       fromJson ??= createJsonEncoder(layout)

@@ -1,16 +1,17 @@
 import type { Buffer } from 'node:buffer'
-import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
+import { ADDRESS_LENGTH } from '@ledger-state/core'
 import { typeTagToText } from '@ledger-state/type-tag'
 import { readCapturedLayout, readClosureHead } from '../bytes/closure.js'
 import { readElementCount, readOptionCount, readVariantIndex } from '../bytes/read-value.js'
 import { faultInside, faultWithPath } from '../bytes/value-path.js'
+import { ValueReader } from '../bytes/value-reader.js'
 import { compileLayout } from '../layout/compile-layout.js'
 import { INTEGER_WIDTH, type Layout, type LayoutField } from '../layout/layout.js'
 import { layoutDepth } from '../layout/layout-size.js'
-import { JsonTextWriter } from './json-text-writer.js'
+import { JsonTextWriter, MAX_JSON_TEXT_BYTES } from './json-text-writer.js'
 
 /** Reads one value and writes its JSON text. */
-type JsonPrinter = (reader: ByteReader, out: JsonTextWriter) => void
+type JsonPrinter = (reader: ValueReader, out: JsonTextWriter) => void
 
 interface CompiledPrinter {
   readonly print: JsonPrinter
@@ -21,10 +22,10 @@ interface CompiledPrinter {
 }
 
 export interface JsonDecoder {
-  /** The JSON text of one value, whose bytes are all that is given. */
-  toText(bytes: Uint8Array): string
+  /** The JSON text of one value, whose bytes are all that is given. A text above `maxBytes` is refused. */
+  toText(bytes: Uint8Array, maxBytes?: number): string
   /** The same as UTF-8, in a buffer that the caller owns. */
-  toUtf8(bytes: Uint8Array): Buffer
+  toUtf8(bytes: Uint8Array, maxBytes?: number): Buffer
 }
 
 // Printing never waits or calls out, so that one value is printed at a time and all decoders share one buffer.
@@ -33,28 +34,29 @@ const OUT = new JsonTextWriter()
 /**
  * Compiles a layout into functions from the bytes of a value to compact JSON, byte for byte as the reference prints it:
  * members sorted by name, addresses without leading zeros, wide integers as decimal strings.
- * @throws (the functions) `invalid_bcs` with `fields.path` and `fields.offset`; `type_too_large` above 100 MB of text
+ * @throws (the functions) `invalid_bcs` with `fields.path` and `fields.offset`; `type_too_large` above `maxBytes` of text
  */
 export function createJsonDecoder(layout: Layout): JsonDecoder {
   const print = compilePrinter(layout, 0)
-  const printWhole = (bytes: Uint8Array): void => {
-    const reader = new ByteReader(bytes)
-    OUT.reset()
+  const printWhole = (bytes: Uint8Array, maxBytes: number): void => {
+    const reader = new ValueReader(bytes)
+    OUT.reset(maxBytes)
     try {
       print(reader, OUT)
       reader.expectEnd()
+      OUT.expectFits()
     } catch (error) {
       OUT.reset()
       throw faultWithPath(error)
     }
   }
   return {
-    toText(bytes) {
-      printWhole(bytes)
+    toText(bytes, maxBytes = MAX_JSON_TEXT_BYTES) {
+      printWhole(bytes, maxBytes)
       return OUT.takeText()
     },
-    toUtf8(bytes) {
-      printWhole(bytes)
+    toUtf8(bytes, maxBytes = MAX_JSON_TEXT_BYTES) {
+      printWhole(bytes, maxBytes)
       return OUT.takeBytes()
     },
   }
@@ -160,7 +162,7 @@ function compilePart(layout: Layout, inner: CompileInner, texts: TextTable, dept
 }
 
 /** `{"__captured__":[…],"__fun_name__":…,"__mask__":…,"__ty_args__":[…]}` without what is empty; the mask is binary. */
-function printClosure(reader: ByteReader, out: JsonTextWriter, around: number): void {
+function printClosure(reader: ValueReader, out: JsonTextWriter, around: number): void {
   const { functionName, typeArguments, mask, capturedCount } = readClosureHead(reader)
   out.byte(0x7b)
   if (capturedCount > 0) {
@@ -293,7 +295,7 @@ function compileFields(
 }
 
 /** Prints the values of all fields, and before each the text that belongs there. */
-type FieldsPrinter = (reader: ByteReader, out: JsonTextWriter, fields: readonly LayoutField[]) => void
+type FieldsPrinter = (reader: ValueReader, out: JsonTextWriter, fields: readonly LayoutField[]) => void
 
 function printInOrder(print: readonly JsonPrinter[], before: readonly Uint8Array[]): FieldsPrinter {
   const count = print.length
@@ -372,7 +374,7 @@ function printAndSort(
   }
 }
 
-function printU64(reader: ByteReader, out: JsonTextWriter): void {
+function printU64(reader: ValueReader, out: JsonTextWriter): void {
   const low = reader.readU32()
   out.quotedU64(low, reader.readU32())
 }
@@ -387,7 +389,7 @@ function wideIntegerPrinter(kind: string): CompiledPrinter {
   })
 }
 
-function printHex(reader: ByteReader, out: JsonTextWriter): void {
+function printHex(reader: ValueReader, out: JsonTextWriter): void {
   const length = reader.readLength()
   const start = reader.skip(length)
   out.byte(QUOTE)

@@ -1,11 +1,17 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import { jsonTooLong } from '../errors.js'
 
-/** The longest JSON text of a value, in bytes. */
-export const MAX_JSON_TEXT_BYTES = 100_000_000
+/**
+ * The longest JSON text of a value, in bytes. A value has at most 1 MB of BCS, which print to some MB; only lists of millions
+ * of small structs with long names come to more.
+ */
+export const MAX_JSON_TEXT_BYTES = 32_000_000
 
 /** A buffer that a large value made grow beyond this many bytes is released after it. */
 const KEPT_BYTES = 1 << 20
+
+/** Bytes that are reserved at once for a number or an address, and perhaps not used. */
+const MAX_UNUSED = 68
 
 const HEX_DIGITS = Buffer.from('0123456789abcdef')
 /** The two digits of each number below 100. */
@@ -30,6 +36,7 @@ const LONG_TEXT = 256
 export class JsonTextWriter {
   bytes = Buffer.allocUnsafeSlow(4_096)
   length = 0
+  #maxLength = MAX_JSON_TEXT_BYTES
 
   /** Makes room for `count` more bytes. @throws `type_too_large` above the limit on a value's text */
   reserve(count: number): void {
@@ -37,8 +44,9 @@ export class JsonTextWriter {
   }
 
   #grow(needed: number): void {
-    if (needed > MAX_JSON_TEXT_BYTES) throw jsonTooLong(MAX_JSON_TEXT_BYTES)
-    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.bytes.length * 2))
+    const most = this.#maxLength + MAX_UNUSED
+    if (needed > most) throw jsonTooLong(this.#maxLength)
+    const grown = Buffer.allocUnsafeSlow(Math.min(Math.max(needed, this.bytes.length * 2), most))
     this.bytes.copy(grown, 0, 0, this.length)
     this.bytes = grown
   }
@@ -227,8 +235,15 @@ export class JsonTextWriter {
     return text
   }
 
-  reset(): void {
+  /** @throws `type_too_large` where the text is longer than its limit and the buffer was large enough for it */
+  expectFits(): void {
+    if (this.length > this.#maxLength) throw jsonTooLong(this.#maxLength)
+  }
+
+  /** Begins a text of at most `maxLength` bytes. */
+  reset(maxLength = MAX_JSON_TEXT_BYTES): void {
     this.length = 0
+    this.#maxLength = maxLength
     if (this.bytes.length > KEPT_BYTES) this.bytes = Buffer.allocUnsafeSlow(4_096)
   }
 }

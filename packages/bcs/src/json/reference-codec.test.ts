@@ -178,6 +178,19 @@ describe('function values', () => {
     expect(values.valueToBytes(value)).toEqual(bytes)
   })
 
+  it('may bring layouts of so many parts, and no more', () => {
+    const list = codecOf({ kind: 'vector', element: { kind: 'function' } })
+    // Captures one u8.
+    const one = head(7, 1n).u8(1).u8(9).toBytes()
+    const closures = (count: number) => {
+      const writer = new ByteWriter().uleb128(count)
+      for (let at = 0; at < count; at++) writer.bytes(one)
+      return writer.toBytes()
+    }
+    expect(JSON.parse(list.bytesToJson(closures(16_384)))).toHaveLength(16_384)
+    expect(() => list.bytesToJson(closures(16_385))).toThrow(expect.objectContaining({ code: 'type_too_large' }))
+  })
+
   it('refuse other formats, wrong counts, endless layouts, and what is no closure', () => {
     expect(() => codec.bytesToJson(head(7, 0n).toBytes())).toThrow(/7 parts that captures 0 values/)
     expect(() => codec.bytesToJson(Uint8Array.of(5, 2, 0))).toThrow(/format 2/)

@@ -1,17 +1,18 @@
 import { isUtf8 } from 'node:buffer'
-import { ADDRESS_LENGTH, addressToShortHex, ByteReader } from '@ledger-state/core'
+import { ADDRESS_LENGTH, addressToShortHex } from '@ledger-state/core'
 import { readCapturedLayout, readClosureHead } from '../bytes/closure.js'
 import { readElementCount, readOptionCount, readVariantIndex } from '../bytes/read-value.js'
 import { faultInside, faultWithPath } from '../bytes/value-path.js'
+import { ValueReader } from '../bytes/value-reader.js'
 import { compileLayout } from '../layout/compile-layout.js'
 import { INTEGER_WIDTH, type Layout, type LayoutField } from '../layout/layout.js'
 import { layoutDepth } from '../layout/layout-size.js'
 import type { MoveMapEntry, MoveStruct, MoveValue } from './move-value.js'
 
-type ValueReader = (reader: ByteReader) => MoveValue
+type ReadValue = (reader: ValueReader) => MoveValue
 
 interface CompiledReader {
-  readonly read: ValueReader
+  readonly read: ReadValue
   readonly minimumSize: number
 }
 
@@ -22,7 +23,7 @@ interface CompiledReader {
 export function createValueDecoder(layout: Layout): (bytes: Uint8Array) => MoveValue {
   const read = compileReader(layout, 0)
   return (bytes) => {
-    const reader = new ByteReader(bytes)
+    const reader = new ValueReader(bytes)
     try {
       const value = read(reader)
       reader.expectEnd()
@@ -34,7 +35,7 @@ export function createValueDecoder(layout: Layout): (bytes: Uint8Array) => MoveV
 }
 
 /** `around` counts the levels of layouts around the value: function values bring layouts of their own. */
-function compileReader(layout: Layout, around: number): ValueReader {
+function compileReader(layout: Layout, around: number): ReadValue {
   const depth = layoutDepth(layout, around)
   return compileLayout<CompiledReader>(layout, (part, inner) => compilePart(part, inner, depth)).read
 }
@@ -90,24 +91,24 @@ function integerReader(kind: string): CompiledReader {
   const { bytes: width, signed } = INTEGER_WIDTH[kind]!
   const bits = width * 8
   if (width >= 8) {
-    const read = (reader: ByteReader) => {
+    const read = (reader: ValueReader) => {
       const value = reader.readWideInteger(width)
       return signed ? BigInt.asIntN(bits, value) : value
     }
     return { minimumSize: width, read }
   }
   const shift = 32 - bits
-  const readUnsigned = (reader: ByteReader) =>
+  const readUnsigned = (reader: ValueReader) =>
     width === 1 ? reader.readU8() : width === 2 ? reader.readU16() : reader.readU32()
   return { minimumSize: width, read: signed ? (reader) => (readUnsigned(reader) << shift) >> shift : readUnsigned }
 }
 
-function readText(reader: ByteReader): MoveValue {
+function readText(reader: ValueReader): MoveValue {
   const bytes = reader.readByteString()
   return isUtf8(bytes) ? bytes.toString('utf8') : Uint8Array.from(bytes)
 }
 
-function listReader({ read, minimumSize }: CompiledReader): ValueReader {
+function listReader({ read, minimumSize }: CompiledReader): ReadValue {
   return (reader) => {
     const count = readElementCount(reader, minimumSize)
     const items: MoveValue[] = []
@@ -120,7 +121,7 @@ function listReader({ read, minimumSize }: CompiledReader): ValueReader {
   }
 }
 
-function mapReader(key: CompiledReader, value: CompiledReader): ValueReader {
+function mapReader(key: CompiledReader, value: CompiledReader): ReadValue {
   return (reader) => {
     const count = readElementCount(reader, key.minimumSize + value.minimumSize)
     const entries: MoveMapEntry[] = []
@@ -157,7 +158,7 @@ function structReader(fields: readonly LayoutField[], inner: CompileInner): Comp
   }
 }
 
-function readClosure(reader: ByteReader, around: number): MoveValue {
+function readClosure(reader: ValueReader, around: number): MoveValue {
   const start = reader.offset
   const { functionName, capturedCount } = readClosureHead(reader)
   for (let at = 0; at < capturedCount; at++) compileReader(readCapturedLayout(reader, around), around)(reader)

@@ -1,10 +1,10 @@
 import type { Operation, Route } from '../operations/operation.js'
-import { createOpenApiDocument } from './openapi.js'
+import { type AnswerHeaderNames, createOpenApiDocument } from './openapi.js'
 import { createSpecPage } from './spec-page.js'
 
 /** Routes to descriptions of the operations: the OpenAPI document and a page for people. */
-export function createDocumentRoutes(operations: readonly Operation[], headerNames: readonly string[]): Route[] {
-  const document = createOpenApiDocument(operations, headerNames)
+export function createDocumentRoutes(operations: readonly Operation[], headers: AnswerHeaderNames): Route[] {
+  const document = createOpenApiDocument(operations, headers)
   const page = createSpecPage(operations, document.components.schemas)
   return [
     textRoute('/v1/spec.json', 'application/json', JSON.stringify(document)),

@@ -70,6 +70,86 @@ const SCHEMAS = {
       asset_type: { $ref: '#/components/schemas/AssetType' },
     },
   },
+  Account: {
+    type: 'object',
+    required: ['sequence_number', 'authentication_key'],
+    properties: {
+      sequence_number: { $ref: '#/components/schemas/U64' },
+      authentication_key: { $ref: '#/components/schemas/HexEncodedBytes' },
+    },
+  },
+  Resource: {
+    type: 'object',
+    required: ['type', 'data'],
+    properties: {
+      type: { type: 'string', description: 'The struct tag of the resource.' },
+      data: { type: 'object', description: 'The value; its shape follows the type.' },
+    },
+  },
+  Module: {
+    type: 'object',
+    required: ['bytecode', 'abi'],
+    properties: {
+      bytecode: { $ref: '#/components/schemas/HexEncodedBytes' },
+      abi: {
+        description: 'Null where the bytecode is no module that can be read.',
+        oneOf: [{ $ref: '#/components/schemas/ModuleAbi' }, { type: 'null' }],
+      },
+    },
+  },
+  ModuleAbi: {
+    type: 'object',
+    required: ['address', 'name', 'friends', 'exposed_functions', 'structs'],
+    properties: {
+      address: { $ref: '#/components/schemas/Address' },
+      name: { type: 'string' },
+      friends: { type: 'array', items: { type: 'string' } },
+      exposed_functions: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['name', 'visibility', 'is_entry', 'is_view', 'generic_type_params', 'params', 'return'],
+          properties: {
+            name: { type: 'string' },
+            visibility: { type: 'string', enum: ['private', 'public', 'friend'] },
+            is_entry: { type: 'boolean' },
+            is_view: { type: 'boolean' },
+            generic_type_params: { type: 'array', items: { type: 'object' } },
+            params: { type: 'array', items: { type: 'string' } },
+            return: { type: 'array', items: { type: 'string' } },
+          },
+        },
+      },
+      structs: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['name', 'is_native', 'is_event', 'is_enum', 'abilities', 'generic_type_params', 'fields'],
+          properties: {
+            name: { type: 'string' },
+            is_native: { type: 'boolean' },
+            is_event: { type: 'boolean' },
+            is_enum: { type: 'boolean' },
+            abilities: { type: 'array', items: { type: 'string' } },
+            generic_type_params: { type: 'array', items: { type: 'object' } },
+            fields: { type: 'array', items: { type: 'object' } },
+          },
+        },
+      },
+    },
+  },
+  Block: {
+    type: 'object',
+    required: ['block_height', 'block_hash', 'block_timestamp', 'first_version', 'last_version', 'transactions'],
+    properties: {
+      block_height: { $ref: '#/components/schemas/U64' },
+      block_hash: { type: ['string', 'null'], format: 'hex' },
+      block_timestamp: { $ref: '#/components/schemas/U64' },
+      first_version: { $ref: '#/components/schemas/U64' },
+      last_version: { $ref: '#/components/schemas/U64' },
+      transactions: { type: 'null' },
+    },
+  },
   LedgerInfo: {
     type: 'object',
     required: [
@@ -134,19 +214,32 @@ const SCHEMAS = {
   },
 } as const
 
-/** The OpenAPI 3.1 document of the operations that are served. `headerNames` are those of the chain-state headers. */
-export function createOpenApiDocument(operations: readonly Operation[], headerNames: readonly string[]) {
+export interface AnswerHeaderNames {
+  /** Those of the chain-state headers. */
+  readonly names: readonly string[]
+  /** The one of the header that says where the next page begins. */
+  readonly cursorName: string
+}
+
+/** The OpenAPI 3.1 document of the operations that are served. */
+export function createOpenApiDocument(operations: readonly Operation[], { names, cursorName }: AnswerHeaderNames) {
   const headers = Object.fromEntries(
-    headerNames.map((name) => [
+    names.map((name) => [
       name,
       { schema: { type: 'string' }, description: 'State of the ledger that the answer speaks of.' },
     ]),
   )
+  const cursorHeader = {
+    [cursorName]: {
+      schema: { type: 'string' },
+      description: 'Where the next page begins, to be sent as `start`. Absent on the last page.',
+    },
+  }
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {
     const entry = paths[operation.path.slice('/v1'.length) || '/'] ?? {}
     paths[operation.path.slice('/v1'.length) || '/'] = entry
-    entry[operation.method.toLowerCase()] = describeOperation(operation, headers)
+    entry[operation.method.toLowerCase()] = describeOperation(operation, headers, cursorHeader)
   }
   return {
     openapi: '3.1.0',
@@ -165,8 +258,9 @@ export function createOpenApiDocument(operations: readonly Operation[], headerNa
 export type OpenApiDocument = ReturnType<typeof createOpenApiDocument>
 
 function describeOperation(
-  { id, tag, summary, description, parameters, requestBody, success, errors }: Operation,
+  { id, tag, summary, description, parameters, requestBody, success, isPaged, errors }: Operation,
   headers: object,
+  cursorHeader: object,
 ) {
   const content = Object.fromEntries(
     Object.entries(success).map(([format, schema]) => [MEDIA_TYPE[format as OutputFormat], { schema }]),
@@ -180,7 +274,7 @@ function describeOperation(
     parameters: parameters.map((parameter) => ({ ...parameter, required: parameter.in === 'path' })),
     ...(requestBody && { requestBody: { required: true, content: { 'application/json': { schema: requestBody } } } }),
     responses: Object.fromEntries([
-      ['200', { description: 'Success.', headers, content }],
+      ['200', { description: 'Success.', headers: isPaged ? { ...headers, ...cursorHeader } : headers, content }],
       ...errors.map((status) => [String(status), { description: ERROR_TEXTS[status], headers, content: error }]),
     ]),
   }

@@ -5,7 +5,7 @@ import type { OutputFormat } from '../protocol/media-types.js'
 /** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-interface Parameter {
+export interface Parameter {
   readonly name: string
   readonly in: 'path' | 'query'
   readonly description: string
@@ -45,6 +45,8 @@ export interface Answer {
   /** The state that the chain-state headers describe; where it is undefined, the latest. */
   readonly ledger?: LedgerInfo
   readonly contentType: string
+  /** Where the next page begins; undefined where nothing follows. */
+  readonly cursor?: string | undefined
   /** A string is ASCII. */
   readonly body: string | Uint8Array
   /** Set where the same request will always have the same body. */
@@ -76,6 +78,8 @@ export interface Operation extends Route {
   readonly requestBody?: JsonSchema
   /** What a 200 carries, by format. */
   readonly success: Readonly<Partial<Record<OutputFormat, JsonSchema>>>
+  /** Whether answers may carry a cursor. */
+  readonly isPaged?: boolean
   /** Statuses of errors that it may answer with. */
   readonly errors: readonly number[]
 }

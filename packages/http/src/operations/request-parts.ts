@@ -19,7 +19,8 @@ import type { OperationRequest } from './operation.js'
 /** Characters of a body that is no object which the message shows. */
 const LONGEST_QUOTE = 200
 
-function parsePart<T>(part: string, parse: () => T): T {
+/** Names the part in whatever its parser throws. */
+export function parsePart<T>(part: string, parse: () => T): T {
   try {
     return parse()
   } catch (error) {

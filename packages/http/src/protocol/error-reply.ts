@@ -55,7 +55,10 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   invalid_type_tag: badInput,
   invalid_value: badInput,
   value_type_mismatch: badInput,
+  invalid_parameter: badInput,
   output_disabled: { status: 403, wireCode: 'api_disabled' },
+  view_not_served: { status: 403, wireCode: 'api_disabled' },
+  operation_disabled: { status: 403, wireCode: 'api_disabled' },
   origin_not_allowed: { status: 403, wireCode: 'web_framework_error' },
   route_not_found: { status: 404, wireCode: 'web_framework_error' },
   version_not_found: { status: 404, wireCode: 'version_not_found' },
@@ -64,6 +67,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   resource_not_found: { status: 404, wireCode: 'resource_not_found' },
   account_module_not_found: { status: 404, wireCode: 'module_not_found' },
   block_not_found: { status: 404, wireCode: 'block_not_found' },
+  block_hash_unknown: { status: 404, wireCode: 'block_not_found' },
   method_not_allowed: { status: 405, wireCode: 'web_framework_error' },
   request_timeout: { status: 408, wireCode: 'web_framework_error' },
   version_pruned: { status: 410, wireCode: 'version_pruned' },
@@ -93,8 +97,8 @@ const RETRY_AFTER_SECONDS = 5
 
 /** Messages quote what was sent; no answer echoes more of it than this. */
 const MAX_MESSAGE_LENGTH = 1_024
-/** Clients match the text that names a missing item with its key. Keys of items are rarely longer. */
-const MAX_MISSING_ITEM_MESSAGE_LENGTH = 16_384
+/** Clients match the text that names a missing item with its key, of which `ledger` quotes 16,384 characters. */
+const MAX_MISSING_ITEM_MESSAGE_LENGTH = 17_000
 
 export interface ErrorReply {
   readonly status: number

@@ -17,6 +17,8 @@ const NAMES = [
 export interface ChainHeaders {
   /** Names of the headers, lower-case. */
   readonly names: readonly string[]
+  /** Name of the header that says where the next page begins. */
+  readonly cursorName: string
   /**
    * The headers that describe a state of the ledger, names and values by turns.
    * @throws `chain_id_too_large`
@@ -45,6 +47,7 @@ export function createChainHeaders(word: string): ChainHeaders {
 
   return {
     names,
+    cursorName: `x-${word}-cursor`,
     of(ledger) {
       // The engine hands out one object per state, so most requests find the headers ready.
       if (last?.ledger !== ledger) last = { ledger, headers: describe(ledger) }

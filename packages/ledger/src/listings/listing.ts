@@ -5,6 +5,8 @@ export interface ListOptions {
   readonly start?: Uint8Array | undefined
   /** Most state keys of the page; all by default. A resource group is one, however many members it has. */
   readonly limit?: number | undefined
+  /** Asked before each state key but the first: whether the page ends here. */
+  readonly isFull?: (() => boolean) | undefined
 }
 
 /** One page of a listing. Its items are read as the iteration reaches them; it is iterated once. */
@@ -16,14 +18,14 @@ export interface Listing<T> extends Iterable<T> {
 /** `read` gives the items of one state key. */
 export function createListing<T>(
   entries: Iterable<KeyedEntry>,
-  limit: number | undefined,
+  { limit, isFull }: Pick<ListOptions, 'limit' | 'isFull'>,
   read: (entry: KeyedEntry) => Iterable<T>,
 ): Listing<T> {
   let cursor: Uint8Array | undefined
   function* items(): Generator<T> {
     let count = 0
     for (const entry of entries) {
-      if (count === limit) {
+      if (count === limit || (count > 0 && isFull?.())) {
         cursor = entry.key
         return
       }
