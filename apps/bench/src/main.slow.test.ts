@@ -11,6 +11,9 @@ import { SUITES } from './suites/all-suites.ts'
 
 const program = fileURLToPath(new URL('./main.ts', import.meta.url))
 
+/** What a loaded machine may take for one run. */
+const PATIENCE_MS = 600_000
+
 let folder: string
 let result: BenchResult
 let outcome: ReturnType<typeof run>
@@ -45,7 +48,7 @@ beforeAll(() => {
   chmodSync(folder, 0o755)
   outcome = run('--scale', 'tiny', '--out', join(folder, 'out'), '--stores', join(folder, 'stores'))
   if (outcome.status === 0) result = readResult(join(folder, 'out/result.json'))
-}, 480_000)
+}, PATIENCE_MS)
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
@@ -111,7 +114,7 @@ describe('a run of all suites', () => {
     expect(readFileSync(join(folder, 'again/report.html'), 'utf8')).toBe(page)
   })
 
-  it('can be compared with another run', () => {
+  it('can be compared with another run', { timeout: PATIENCE_MS }, () => {
     const old = join(folder, 'old.json')
     const measures = result.measures.map((one) => ({ ...one, rounds: one.rounds.map((round) => round * 1_000) }))
     writeFileSync(old, JSON.stringify({ ...result, measures }))
@@ -124,7 +127,7 @@ describe('a run of all suites', () => {
 })
 
 describe('stores that are kept', () => {
-  it('are used again, except those that are incomplete', { timeout: 120_000 }, () => {
+  it('are used again, except those that are incomplete', { timeout: PATIENCE_MS }, () => {
     const stores = join(folder, 'stores')
     const [size] = readdirSync(stores)
     const store = (name: string) => join(stores, size!, name)
@@ -154,12 +157,12 @@ describe('the command line', () => {
     expect(run('nonsense')).toMatchObject({ status: 2, stderr: expect.stringMatching(/unknown suite "nonsense"/) })
   })
 
-  it('cleans up when it is interrupted', async () => {
+  it('cleans up when it is interrupted', { timeout: PATIENCE_MS }, async () => {
     expect(await interruptAt('stores', 'lookup', '--scale', 'small')).toBe(130)
     expect(workFolders()).toEqual([])
   })
 
-  it('can be interrupted while it fills a store whose calls are synchronous', async () => {
+  it('can be interrupted while it fills a store whose calls are synchronous', { timeout: PATIENCE_MS }, async () => {
     const words = ['lookup', '--scale', 'tiny', '--keys', '10000', '--peers', '', '--stores', join(folder, 'cut')]
     expect(run(...words).status).toBe(0)
     const filled = join(folder, 'cut/keys-10000-seed-1/plain/filled.json')

@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { ByteWriter } from '@ledger-state/core'
+import { createRandom, type Random } from '@ledger-state/testing/random'
 
 export interface SyntheticOptions {
   readonly blocks?: number
@@ -36,7 +37,7 @@ export class SyntheticChain {
   readonly records: ChainRecord[] = []
   readonly expected: ExpectedVersion[] = []
   readonly #salt: string
-  readonly #random: () => number
+  readonly #random: Random
   #state = new Map<string, { key: Uint8Array; bcsKey: Uint8Array; stateValue: Uint8Array }>()
   /** Roots of full subtrees, which later versions do not change, by level and index. */
   readonly #fullSubtrees = new Map<string, Buffer>()
@@ -314,7 +315,7 @@ export class SyntheticChain {
   }
 
   #below(limit: number): number {
-    return Math.floor(this.#random() * limit)
+    return this.#random.below(limit)
   }
 }
 
@@ -533,14 +534,4 @@ function u64(...numbers: (bigint | number)[]): Uint8Array {
     .u64(value)
     .bytes(new Uint8Array(more * 8))
     .toBytes()
-}
-
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

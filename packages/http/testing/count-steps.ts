@@ -5,7 +5,6 @@ const CONSTANT = ['charCodeAt', 'codePointAt', 'at', 'charAt'] as const
 /** Methods that look at the whole text, or may. */
 const LINEAR = [
   'includes',
-  'indexOf',
   'lastIndexOf',
   'match',
   'matchAll',
@@ -56,6 +55,10 @@ export function countSteps(work: () => void): number {
       return 1 + (pattern instanceof RegExp ? text.length ** 2 : text.length)
     })
   }
+  replaceMethod(String.prototype, 'indexOf', (text, [, from], at) => {
+    const end = (at as number) < 0 ? text.length : (at as number) + 1
+    return 1 + Math.max(0, end - Number(from ?? 0))
+  })
   for (const name of COPYING) replaceMethod(String.prototype, name, (_text, _values, part) => 1 + String(part).length)
   for (const name of ['exec', 'test']) replaceMethod(RegExp.prototype, name, (_, [text]) => String(text).length ** 2)
   replaceMethod(globalThis, 'decodeURIComponent', (_, [text]) => String(text).length)

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { cpSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { isLedgerStateError, type VersionWrites } from '@ledger-state/core'
 import { feedHeaderLine, openSource, type Reading, type SourceOptions, stateToFeedLine } from '@ledger-state/feed'
-import { startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
+import { type StandInNode, sendError, startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
 import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import type { StateEngine } from '@ledger-state/state-engine'
 import { overriding } from '@ledger-state/testing/overriding'
@@ -299,6 +299,33 @@ describe('batches', () => {
       await source.close()
       const { latestVersion } = engine.ledger!
       expect(chain.expected[Number(latestVersion) + 1]!.block).toBeDefined()
+    } finally {
+      await node.close()
+    }
+  })
+})
+
+describe('a stop while the node does not answer', () => {
+  it('commits what was read, although it is a part of a block', async () => {
+    const node = await startStandInNode(chain)
+    try {
+      const engine = await bed.open('store')
+      await ingest(engine, node.url, { to: 1n })
+      const stop = new AbortController()
+      const source = await openSource(node.url, { follow: true, onNotice: () => stop.abort() })
+      const unavailable: StandInNode['faults'][number] = (_, response) => sendError(response, 503, 'internal_error')
+      const failing = overriding(source, {
+        async *versions(reading: Reading) {
+          for await (const record of source.versions(reading)) {
+            if (record.version === 1n) node.faults.push(...Array(100).fill(unavailable))
+            yield record
+          }
+        },
+      })
+      await ingestSource(engine, failing, { signal: stop.signal })
+      await source.close()
+      expect(heldVersions(engine)).toEqual([0n, 100n])
+      expect(chain.expected[101]!.block).toBeUndefined()
     } finally {
       await node.close()
     }

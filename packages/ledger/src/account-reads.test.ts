@@ -7,6 +7,7 @@ import {
   type Write,
 } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
+import { writeModule } from '@ledger-state/move-module'
 import { createMemoryEngine } from '@ledger-state/state-engine'
 import { overriding } from '@ledger-state/testing/overriding'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
@@ -244,5 +245,27 @@ describe('a page of a listing', () => {
     expect(items.next().done).toBe(false)
     await engine.prune(1n)
     expect(() => items.next()).toThrow(expect.objectContaining({ code: 'version_pruned' }))
+  })
+})
+
+describe('a module of an account', () => {
+  it('tells its ABI, and none where its bytes are no module', async () => {
+    const HOME = parseAddress('0xcafe')
+    const module = writeModule({ version: 7, address: HOME, name: 'good', structs: [] })
+    const writes: Write[] = [
+      [moduleKey(HOME, 'good'), module],
+      [moduleKey(HOME, 'cut_short'), module.subarray(0, module.length - 1)],
+      [moduleKey(HOME, 'junk'), Uint8Array.of(0xa1, 0x1c, 0xeb, 0x0b)],
+    ]
+    const engine = createMemoryEngine()
+    const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+    await engine.commit([{ version: 0n, block, writes }], { chainId: 4 })
+    const state = createLedger(engine).at()
+    expect(Array.from(state.listModules(HOME), (one) => [one.name, one.readAbi()?.name])).toEqual([
+      ['good', 'good'],
+      ['junk', undefined],
+      ['cut_short', undefined],
+    ])
+    expect(outcome(() => state.readModule(HOME, 'none'))).toBe('account_module_not_found')
   })
 })

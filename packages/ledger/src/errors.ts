@@ -21,6 +21,7 @@ export type LedgerErrorCode =
   | 'block_not_found'
   | 'block_pruned'
   | 'stored_data_invalid'
+  | 'view_not_served'
 
 type LedgerError = LedgerStateError<LedgerErrorCode>
 
@@ -94,6 +95,15 @@ export function resourceNotFound(address: Uint8Array, structTag: string, version
 export function accountModuleNotFound(address: Uint8Array, name: string, version: bigint): LedgerError {
   const message = `Module not found by Address(${addressToShortHex(address)}), Module name(${clip(name)}) and Ledger version(${version})`
   return new LedgerStateError('account_module_not_found', message)
+}
+
+export function viewNotServed(name: string, served: readonly string[]): LedgerError {
+  const message = `the view function ${clip(name)} is not served: of view functions there are ${served.join(' and ')}`
+  return new LedgerStateError('view_not_served', message)
+}
+
+export function viewArgumentInvalid(why: string): LedgerError {
+  return new LedgerStateError('invalid_value', why)
 }
 
 export function timeNotReached(timestampUsec: bigint): LedgerStateError<StateErrorCode> {

@@ -1,13 +1,17 @@
 import type { LedgerInfo } from '@ledger-state/core'
 import type { StructTag, TypeTag } from '@ledger-state/type-tag'
 import type { Account } from './accounts/account.js'
-import type { Listing, ListOptions } from './accounts/listing.js'
 import type { Asset } from './balances/asset.js'
 import type { LedgerBlock } from './blocks/read-block.js'
+import type { AccountChange } from './changes/account-changes.js'
 import type { Change, History, HistoryOptions } from './histories/history.js'
+import type { Listing, ListOptions } from './listings/listing.js'
 import type { AccountModule } from './modules/account-module.js'
 import type { Resource } from './resources/resource.js'
-import type { TableItem, TableItemRequest } from './tables/table-item.js'
+import type { ListedTableItem, TableTypes } from './tables/list-table-items.js'
+import type { TableItemRequest } from './tables/table-item.js'
+import type { StoredValue } from './types/stored-value.js'
+import type { ViewRequest } from './views/view-function.js'
 
 /**
  * The reads at one version. All of them, and `ledger`, speak of the same state of the ledger. Addresses and handles are 32
@@ -17,14 +21,26 @@ export interface LedgerState {
   readonly version: bigint
   readonly ledger: LedgerInfo
   /**
-   * Resolves the types of the key and, for JSON, of the value, each within the budget of `layoutOf`.
+   * Resolves the types of the key and, for JSON, of the value, each within the budget of `layoutOf`. The JSON of the item
+   * throws `value_type_mismatch` where the value type cannot be resolved or the bytes are not of it.
    * @throws `invalid_value` where the key does not fit its type or that cannot be resolved; `table_item_not_found`
    */
-  readTableItem(request: TableItemRequest): TableItem
+  readTableItem(request: TableItemRequest): StoredValue
   /** `key` is BCS. @throws `table_item_not_found` */
   readRawTableItem(handle: Uint8Array, key: Uint8Array): Uint8Array
+  /**
+   * The items of a table in the order of the bytes of their keys. The JSON of a key or value throws `value_type_mismatch`
+   * where its type cannot be resolved or the bytes are not of it.
+   */
+  listTableItems(handle: Uint8Array, types?: TableTypes, options?: ListOptions): Listing<ListedTableItem>
   /** @throws `invalid_bcs`, `balance_overflow` */
   readBalance(owner: Uint8Array, asset: Asset): bigint
+  /**
+   * What a view function of the framework returns: `0x1::coin::balance` and `0x1::primary_fungible_store::balance`, as
+   * frameworks with fungible assets define them. What is missing counts 0.
+   * @throws `view_not_served`; `invalid_value` where arguments do not fit; as `readBalance`
+   */
+  callView(request: ViewRequest): readonly StoredValue[]
   /** @throws `account_not_found` */
   readAccount(address: Uint8Array): Account
   /**
@@ -41,6 +57,12 @@ export interface LedgerState {
   listModules(address: Uint8Array, options?: ListOptions): Listing<AccountModule>
   /** @throws `account_module_not_found` */
   readModule(address: Uint8Array, name: string): AccountModule
+  /**
+   * What of an account changed since version `from`, in the order of its state keys' bytes.
+   * @throws `version_not_found` and `version_pruned` for `from`; (the iteration) `stored_data_invalid` where a group cannot
+   * be read
+   */
+  accountChanges(address: Uint8Array, from: bigint, options?: ListOptions): Listing<AccountChange>
   /** The versions at which a balance changed, until the version of the state. @throws (the iteration) as `readBalance` */
   balanceHistory(owner: Uint8Array, asset: Asset, options?: HistoryOptions): History<Change<bigint>>
   /**
@@ -55,7 +77,7 @@ export interface LedgerState {
    * is decoded with the layouts of its own version.
    * @throws `invalid_value` as `readTableItem`
    */
-  tableItemHistory(request: TableItemRequest, options?: HistoryOptions): History<Change<TableItem | undefined>>
+  tableItemHistory(request: TableItemRequest, options?: HistoryOptions): History<Change<StoredValue | undefined>>
   /** As `tableItemHistory`, by the BCS of the key, with the stored bytes. */
   rawTableItemHistory(
     handle: Uint8Array,

@@ -1,28 +1,31 @@
 import type { LedgerInfo, StateReader, StateView } from '@ledger-state/core'
 import { type StructTag, tableItemKey } from '@ledger-state/type-tag'
 import { type Account, readAccount } from './accounts/account.js'
-import type { Listing, ListOptions } from './accounts/listing.js'
 import type { Asset } from './balances/asset.js'
 import type { BalanceReader } from './balances/balance-reader.js'
 import { blockByHeight, blockByVersion, type LedgerBlock } from './blocks/read-block.js'
+import { type AccountChange, listAccountChanges } from './changes/account-changes.js'
 import { storedResourceUnreadable } from './errors.js'
 import { type Change, createHistory, type History, type HistoryOptions } from './histories/history.js'
 import { observeBalance, observeKey, observeResource } from './histories/observations.js'
 import type { LedgerState } from './ledger.js'
+import type { Listing, ListOptions } from './listings/listing.js'
 import { type AccountModule, listAccountModules, readAccountModule } from './modules/account-module.js'
 import type { ModuleCache } from './modules/module-cache.js'
 import { listResources } from './resources/list-resources.js'
 import { readResource, resourceGroupOf } from './resources/read-resource.js'
 import { createResource, type Resource } from './resources/resource.js'
+import { type ListedTableItem, listTableItems, type TableTypes } from './tables/list-table-items.js'
 import {
-  createTableItem,
+  createTableValue,
   encodeTableKey,
   readRawTableItem,
   readTableItem,
-  type TableItem,
   type TableItemRequest,
 } from './tables/table-item.js'
+import type { StoredValue } from './types/stored-value.js'
 import type { TypeResolver } from './types/type-resolver.js'
+import { readViewRequest, u64Value, type ViewRequest } from './views/view-function.js'
 
 /** What all reads of a ledger share. */
 export interface SharedReaders {
@@ -47,7 +50,7 @@ export class PinnedState implements LedgerState {
     this.#readers = readers
   }
 
-  readTableItem(request: TableItemRequest): TableItem {
+  readTableItem(request: TableItemRequest): StoredValue {
     return readTableItem(this.view, this.#readers.types, request)
   }
 
@@ -55,8 +58,17 @@ export class PinnedState implements LedgerState {
     return readRawTableItem(this.view, handle, key)
   }
 
+  listTableItems(handle: Uint8Array, types: TableTypes = {}, options: ListOptions = {}): Listing<ListedTableItem> {
+    return listTableItems(this.view, this.#readers.types, handle, types, options)
+  }
+
   readBalance(owner: Uint8Array, asset: Asset): bigint {
     return this.#readers.balances.read(this.view, owner, asset)
+  }
+
+  callView(request: ViewRequest): readonly StoredValue[] {
+    const { owner, asset } = readViewRequest(request)
+    return [u64Value(this.readBalance(owner, asset))]
   }
 
   readAccount(address: Uint8Array): Account {
@@ -80,6 +92,10 @@ export class PinnedState implements LedgerState {
     return readAccountModule(this.view, address, name)
   }
 
+  accountChanges(address: Uint8Array, from: bigint, options: ListOptions = {}): Listing<AccountChange> {
+    return listAccountChanges(this.#reader.at(from), this.view, this.#readers.types, address, options)
+  }
+
   balanceHistory(owner: Uint8Array, asset: Asset, options: HistoryOptions = {}): History<Change<bigint>> {
     const observation = observeBalance(owner, this.#readers.balances.keysOf(owner, asset))
     return createHistory(this.#reader, this, observation, options, (balance) => balance)
@@ -98,12 +114,12 @@ export class PinnedState implements LedgerState {
     })
   }
 
-  tableItemHistory(request: TableItemRequest, options: HistoryOptions = {}): History<Change<TableItem | undefined>> {
+  tableItemHistory(request: TableItemRequest, options: HistoryOptions = {}): History<Change<StoredValue | undefined>> {
     const { types } = this.#readers
     const { handle, keyType, valueType, key } = request
     const observation = observeKey(tableItemKey(handle, encodeTableKey(this.view, types, keyType, key)))
     return createHistory(this.#reader, this, observation, options, (bytes, version) => {
-      return bytes ? createTableItem(this.#viewOfChange(version), types, valueType, bytes) : undefined
+      return bytes ? createTableValue(this.#viewOfChange(version), types, valueType, bytes) : undefined
     })
   }
 

@@ -1,4 +1,4 @@
-// A ledger of which every value at every version can be told without a store: for tests with several processes.
+// A ledger whose values at every version are computed, not stored: for tests with several processes.
 
 export interface KnownWrite {
   readonly key: Uint8Array
@@ -19,7 +19,7 @@ export function knownKeys(): Uint8Array[] {
 }
 
 function value(version: bigint): Uint8Array {
-  // Some long enough to be kept in pieces.
+  // Some are long enough to be kept in pieces.
   const length = version % 11n === 0n ? 6_000 : version % 5n === 0n ? 1_500 : 10
   return bytes(`${version} `.padEnd(length, '.'))
 }
@@ -38,7 +38,7 @@ export function knownVersion(version: bigint) {
   return { version, block, writes }
 }
 
-/** What a key holds at a version of a ledger that begins with version 0. */
+/** The value of a key at a version, if the ledger begins with version 0. */
 export function knownValue(key: Uint8Array, version: bigint): Uint8Array | undefined {
   for (let at = version; at >= 0n; at--) {
     const write = knownVersion(at).writes.find(([written]) => Buffer.compare(written, key) === 0)
@@ -47,7 +47,7 @@ export function knownValue(key: Uint8Array, version: bigint): Uint8Array | undef
   return undefined
 }
 
-/** What differs from what is known, at a version; empty where all is right. */
+/** One line for each key whose value in a view is wrong. */
 export function differences(view: {
   readonly version: bigint
   get(key: Uint8Array): Uint8Array | undefined

@@ -14,27 +14,48 @@ export function cpuMicroseconds(pid: number): number {
   return nanoseconds / 1_000
 }
 
-/** The most memory that one process of the tree has held at a time. */
-export function peakMemoryBytes(pid: number): number {
-  return Math.max(...processTree(pid).map(peakOf))
+export interface MemoryWatch {
+  /** The most memory that one process of the tree has held so far. */
+  readonly peakBytes: number
+  stop(): void
+}
+
+const WATCH_INTERVAL_MS = 200
+
+/** Watches a process and its descendants, also those that end meanwhile. */
+export function watchMemory(pid: number): MemoryWatch {
+  let peakBytes = 0
+  const look = (): void => {
+    peakBytes = Math.max(peakBytes, ...processTree(pid).map(peakOf))
+  }
+  const timer = setInterval(look, WATCH_INTERVAL_MS)
+  return {
+    get peakBytes() {
+      look()
+      return peakBytes
+    },
+    stop: () => clearInterval(timer),
+  }
 }
 
 function peakOf(pid: number): number {
-  try {
-    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) * 1_024
-  } catch {
-    // The process has just ended.
-    return 0
-  }
+  const status = readIfThere(`/proc/${pid}/status`)
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024
 }
 
 function processTree(pid: number): number[] {
   const tree = [pid]
-  for (const one of tree) {
-    for (const thread of readdirSync(`/proc/${one}/task`)) {
-      const children = readFileSync(`/proc/${one}/task/${thread}/children`, 'latin1').match(/\d+/g) ?? []
-      tree.push(...children.map(Number))
-    }
-  }
+  // The supervisor starts processes from its main thread.
+  for (const one of tree)
+    tree.push(...(readIfThere(`/proc/${one}/task/${one}/children`).match(/\d+/g) ?? []).map(Number))
   return tree
+}
+
+/** Empty for a process that has just ended. */
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    return ''
+  }
 }

@@ -72,6 +72,9 @@ export async function startConstantServer(kind: 'fastify' | 'node:http', answer:
   }
 }
 
+/** Besides the chain-state headers; the others are of the connection or of the body. */
+const CONSTANT_HEADERS: ReadonlySet<string> = new Set(['content-type', 'vary', 'cache-control'])
+
 /** What a server answers to the first of the requests. */
 export async function sampleAnswer(port: number, makeRequest: MakeRequest): Promise<ConstantAnswer> {
   const [head, body] = makeRequest(0).toString().split('\r\n\r\n')
@@ -82,6 +85,6 @@ export async function sampleAnswer(port: number, makeRequest: MakeRequest): Prom
     ...(body && { body }),
   })
   if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
-  const headers = [...answer.headers].filter(([name]) => name.startsWith('x-') || name === 'content-type')
+  const headers = [...answer.headers].filter(([name]) => name.startsWith('x-') || CONSTANT_HEADERS.has(name))
   return { headers: Object.fromEntries(headers), body: await answer.text() }
 }

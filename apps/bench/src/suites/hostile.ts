@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HOSTILE_ATTACK_NAMES, type HostileAttack } from '@ledger-state/testing/hostile-clients'
 import { type HostileReport, startHostileProcess } from '@ledger-state/testing/hostile-process'
-import { hasProcessUsage, peakMemoryBytes } from '../http/process-usage.ts'
+import { hasProcessUsage, watchMemory } from '../http/process-usage.ts'
 import { accountHex, writeServedStore } from '../http/served-store.ts'
 import { type Server, startNode } from '../http/servers.ts'
 import { type SteadyLatencies, sendSteadily } from '../http/steady-requests.ts'
@@ -56,6 +56,7 @@ async function measureBeside(
   const subject = attack ?? 'no hostile client'
   run.step(subject)
   const node = await startNode(folder)
+  const memory = watchMemory(node.pid)
   try {
     // Until the code of a small read is compiled.
     await sendSteadily(steadyRequests(node, run.byScale({ tiny: 200, small: 2_000, medium: 2_000, large: 2_000 })))
@@ -65,9 +66,10 @@ async function measureBeside(
     const milliseconds = run.byScale({ tiny: 500, small: 5_000, medium: 20_000, large: 60_000 })
     const latencies = await sendSteadily(steadyRequests(node, milliseconds))
     if (hostile) run.note(`${subject}: ${endsToText(await hostile.stop())}`)
-    record(run, subject, attack === undefined, latencies, peakMemoryBytes(node.pid))
+    record(run, subject, attack === undefined, latencies, memory.peakBytes)
     return latencies
   } finally {
+    memory.stop()
     await node.stop()
   }
 }

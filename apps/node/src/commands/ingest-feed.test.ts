@@ -74,7 +74,7 @@ describe('ingest of a feed', () => {
   it('is refused while another process writes', async () => {
     const engine = openStateEngine({ path: bed.at('store') })
     const { status, stderr } = ingest(feed(FEED_HEADER, ...feedRows(0, 10)))
-    expect([status, stderr]).toEqual([1, expect.stringContaining('another process writes to this store')])
+    expect([status, stderr]).toEqual([1, expect.stringContaining('another writer has this store open')])
     await engine.close()
     expect(ingest(feed(FEED_HEADER, ...feedRows(0, 10))).status).toBe(0)
   })

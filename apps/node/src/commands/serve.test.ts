@@ -1,6 +1,7 @@
 // serve, start and get, on stores that other commands make.
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { eventually } from '@ledger-state/testing/eventually'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
@@ -34,7 +35,10 @@ describe('serve', () => {
   it('prunes to --retain, and says when the address is taken', async () => {
     bed.ingest(feed(100), 'store')
     const { address } = await bed.serve('serve', '--data-dir', bed.at('store'), '--retain', '20')
-    expect(await (await fetch(`${address}/v1`)).json()).toMatchObject({ oldest_ledger_version: '80' })
+    await eventually(
+      async () => (await bed.info('store')).oldest_ledger_version === '80',
+      () => 'the window',
+    )
     const { status, stderr } = bed.run('serve', '--data-dir', 'store', '--listen', address.slice('http://'.length))
     expect([status, stderr]).toEqual([
       1,

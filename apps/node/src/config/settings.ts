@@ -138,7 +138,7 @@ export const settings = {
   maxConnections: defaultedOption(
     'max-connections',
     'N',
-    'connections at one time, in each reader',
+    'connections at one time, in each reader; fewer where its descriptors are limited',
     '10000',
     wholeNumber(1, 1_000_000),
   ),
@@ -157,6 +157,13 @@ export const settings = {
     seconds(1),
   ),
   idleTimeout: defaultedOption('idle-timeout', 'SECONDS', 'how long a connection may be silent', '60', seconds(1)),
+  drainDelay: defaultedOption(
+    'drain-delay',
+    'SECONDS',
+    'how long a node that is stopped still serves while its readiness is 503',
+    '0',
+    seconds(0),
+  ),
   stopTimeout: defaultedOption(
     'stop-timeout',
     'SECONDS',
@@ -210,6 +217,7 @@ export const nodeOptions = [
   settings.maxRequestsInFlight,
   settings.requestTimeout,
   settings.idleTimeout,
+  settings.drainDelay,
   settings.stopTimeout,
   settings.logLevel,
   settings.logFormat,

@@ -14,7 +14,8 @@ export function registerProcessMetrics(registry: Registry, processName: string):
     labelNames: ['process'],
     registers,
     collect() {
-      this.set(labels, process.memoryUsage.rss())
+      const bytes = residentBytes()
+      if (bytes !== undefined) this.set(labels, bytes)
     },
   })
   new Counter({
@@ -44,4 +45,15 @@ export function registerProcessMetrics(registry: Registry, processName: string):
       delays.reset()
     },
   })
+}
+
+/** Undefined where the process has no descriptor left to ask the system with. */
+function residentBytes(): number | undefined {
+  try {
+    return process.memoryUsage.rss()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EMFILE' || code === 'ENFILE') return undefined
+    throw error
+  }
 }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { ListenAddress } from '../config/settings.js'
-import { listenOn } from './acceptor.js'
+import { listenOn } from './listen.js'
 
 export interface AdminPages {
   /** In the text format of Prometheus. */

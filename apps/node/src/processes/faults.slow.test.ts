@@ -328,15 +328,28 @@ describe('the world outside', () => {
     await answersRightly(client)
   })
 
-  it('that takes all file descriptors does not keep them', async () => {
+  it('that takes all file descriptors is refused and counted, ends no process, and leaves room when it goes', async () => {
     bed.source.latest = 200
-    const node = await bed.start({ prefix: ['prlimit', '--nofile=96:96'], options: bed.following('--readers', '2') })
+    const node = await bed.start({ prefix: ['prlimit', '--nofile=160:160'], options: bed.following('--readers', '2') })
     await reaches(node, 200)
-    const greedy = await openConnections(node.address, 400)
-    await sleep(500)
-    for (const socket of greedy) socket.destroy()
+    const greedy = await openConnections(node.address, 1_000)
+    await eventually(
+      () => greedy.filter(({ destroyed }) => destroyed).length > 500,
+      () => 'the end of connections that no reader takes',
+    )
     bed.source.latest = 400
-    await reaches(node, 400)
+    await eventually(
+      async () => (await node.readiness()).ledger_version === '400',
+      () => node.output.slice(-1_000),
+    )
+    const metrics = await node.metrics()
+    expect(metrics).toMatch(/^ledger_state_http_refused_connections_total [1-9]/m)
+    expect(metrics.match(/^ledger_state_process_restarts_total\{process="[^"]+"\} \d+$/gm)).toEqual([
+      'ledger_state_process_restarts_total{process="reader-0"} 0',
+      'ledger_state_process_restarts_total{process="reader-1"} 0',
+      'ledger_state_process_restarts_total{process="writer"} 0',
+    ])
+    for (const socket of greedy) socket.destroy()
     await answersRightly(bed.startClient(() => node))
     expect(await node.stop()).toBe(0)
   })

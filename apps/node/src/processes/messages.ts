@@ -15,8 +15,21 @@ export type ProcessMessage =
       readonly code: string | undefined
       readonly message: string
     }
+  | ReaderReply
+
+/** From a reader: what becomes of an offered connection. */
+export interface ReaderReply {
+  /** `late`: the offer had expired. `full`: the reader has no room. `stopping`: it takes none any more. */
+  readonly type: 'taken' | 'late' | 'full' | 'stopping'
+  readonly offer: number
+}
 
 /** From the supervisor to a reader, together with a connection. */
-export const TAKE_CONNECTION = 'connection'
+export interface ConnectionOffer {
+  readonly type: 'offer'
+  readonly offer: number
+  /** On the monotonic clock that all processes share, in nanoseconds. From then on the connection may be another's. */
+  readonly takenBefore: bigint
+}
 
 export const REPORT_INTERVAL_MS = 1_000

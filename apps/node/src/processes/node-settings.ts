@@ -13,6 +13,7 @@ export interface NodeSettings {
   /** Undefined where it is switched off. */
   readonly adminListen: ListenAddress | undefined
   readonly readers: number
+  readonly drainDelayMs: number
   readonly stopTimeoutMs: number
   readonly reader: ReaderSettings
   /** Undefined where there is nothing to write: no node to follow, and no window to keep. */
@@ -33,6 +34,7 @@ export function nodeSettings(input: CommandInput, dataDir: string, defaultRetain
     listen: input.get(settings.listen),
     adminListen: input.get(settings.adminListen),
     readers: input.get(settings.readers),
+    drainDelayMs: input.get(settings.drainDelay),
     stopTimeoutMs,
     reader: {
       dataDir,

@@ -1,5 +1,6 @@
 // The main module of a reader process: it reads the store and answers requests on connections from the supervisor.
 import { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError } from '@ledger-state/core'
 import { createHttpServer } from '@ledger-state/http'
 import { createLedger } from '@ledger-state/ledger'
@@ -7,8 +8,9 @@ import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/stat
 import type { Logger } from 'pino'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createReaderMetrics } from '../observability/reader-metrics.js'
-import { aborted, failProcess, startReports, stopOrder } from './child.js'
-import { TAKE_CONNECTION } from './messages.js'
+import { aborted, failProcess, startReports, stopOrder, tellSupervisor } from './child.js'
+import { connectionLimit } from './descriptor-limit.js'
+import type { ConnectionOffer } from './messages.js'
 
 export interface ReaderSettings {
   readonly dataDir: string
@@ -25,12 +27,16 @@ export interface ReaderSettings {
 }
 
 const DRAIN_CHECK_MS = 20
+/** A connection that is this old and has sent nothing is idle. */
+const FIRST_REQUEST_MS = 1_000
 
 async function runReader(settings: ReaderSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
-  const { name, dataDir, log: logSettings, archivalEndpoint, stopTimeoutMs, maxConnections, ...limits } = settings
+  const { name, dataDir, log: logSettings, archivalEndpoint, stopTimeoutMs, ...limits } = settings
+  const maxConnections = Math.min(settings.maxConnections, connectionLimit())
   const log = createLogger(logSettings, name)
   const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
-  const connections = new Set<Socket>()
+  /** With the time at which each was taken. */
+  const connections = new Map<Socket, number>()
   const metrics = createReaderMetrics(engine, name, () => connections.size)
   const isDebugging = log.isLevelEnabled('debug')
   const server = createHttpServer({
@@ -45,18 +51,14 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
   })
   // A server that does not listen starts its timers for slow requests only by this event.
   server.emit('listening')
-  process.on('message', (message, connection) => {
-    // Where descriptors have run out, the message arrives without its connection.
-    if (message !== TAKE_CONNECTION || !(connection instanceof Socket)) return
-    if (stop.aborted || connections.size >= maxConnections) {
-      connection.destroy()
-      return
-    }
-    connections.add(connection)
-    connection.once('close', () => connections.delete(connection))
-    connection.setNoDelay(true)
-    server.emit('connection', connection)
-    connection.resume()
+  process.on('message', ({ offer, takenBefore }: ConnectionOffer, connection) => {
+    // Where descriptors have run out, the offer arrives without its connection.
+    const hasRoom = connection instanceof Socket && connections.size < maxConnections
+    const inTime = process.hrtime.bigint() < takenBefore
+    const type = stop.aborted ? 'stopping' : !hasRoom ? 'full' : inTime ? 'taken' : 'late'
+    tellSupervisor({ type, offer })
+    if (type === 'taken') take(connection as Socket)
+    else (connection as Socket | undefined)?.destroy()
   })
   const expectStore = createStoreWatch(engine, log)
   const stopReports = startReports(metrics.registry, () => {
@@ -65,19 +67,34 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
   })
   await aborted(stop)
   stopReports()
+  await firstRequests()
   server.close()
   await drained()
   await engine.close()
+
+  function take(connection: Socket): void {
+    connections.set(connection, performance.now())
+    connection.once('close', () => connections.delete(connection))
+    connection.setNoDelay(true)
+    server.emit('connection', connection)
+    connection.resume()
+  }
+
+  /** Waits for the first requests of connections that were just taken: `close` drops those that have sent none. */
+  async function firstRequests(): Promise<void> {
+    const isExpected = ([connection, since]: [Socket, number]): boolean =>
+      connection.bytesRead === 0 && performance.now() - since < FIRST_REQUEST_MS
+    while ([...connections].some(isExpected)) await sleep(DRAIN_CHECK_MS)
+  }
 
   /** Waits for the requests under way to end, then drops the connections that are left. */
   async function drained(): Promise<void> {
     const end = performance.now() + stopTimeoutMs
     while (connections.size > 0 && performance.now() < end) {
-      for (const connection of connections) if (connection.bytesRead === 0) connection.destroy()
       server.closeIdleConnections()
-      await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS))
+      await sleep(DRAIN_CHECK_MS)
     }
-    for (const connection of connections) connection.destroy()
+    for (const connection of connections.keys()) connection.destroy()
   }
 }
 

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LedgerInfo } from '@ledger-state/core'
 import type { Logger } from 'pino'
 import { type MetricSnapshot, retireMetrics } from '../observability/merge-metrics.js'
-import { type ProcessMessage, TAKE_CONNECTION } from './messages.js'
+import type { ConnectionOffer, ProcessMessage, ReaderReply } from './messages.js'
 
 const FIRST_PAUSE_MS = 100
-/** After a run this long, pauses start again with the first one. */
+/** After a run this long, or one that ended in order, pauses start again with the first one. */
 const STEADY_MS = 10_000
 /** A process that has not reported for this long is taken to hang. */
 const SILENCE_MS = 60_000
@@ -29,6 +29,10 @@ export interface ProcessPlan {
   readonly isFinal: (code: string | undefined) => boolean
   /** Called when it reports for the first time. */
   readonly onUp?: () => void
+  /** Called for what a reader replies to the offer of a connection. */
+  readonly onReply?: (reply: ReaderReply) => void
+  /** Called when it has ended, before it is started again. */
+  readonly onEnd?: () => void
   /** Called when it is not started again. */
   readonly onGivenUp?: (code: string, message: string) => void
 }
@@ -45,8 +49,6 @@ export class SupervisedProcess {
   ledger: LedgerInfo | undefined
   readonly #plan: ProcessPlan
   #child: ChildProcess | undefined
-  /** Connections that wait to be sent to the process: it takes one at a time. */
-  readonly #untaken = new Set<Socket>()
   #ended: Promise<void> = Promise.resolve()
   #pauseMs = FIRST_PAUSE_MS
   #restart: NodeJS.Timeout | undefined
@@ -68,16 +70,15 @@ export class SupervisedProcess {
     return [this.#retired, this.#metrics]
   }
 
-  /** Passes a connection on. Returns whether the process was up. */
-  take(connection: Socket): boolean {
-    if (this.state !== 'up') return false
-    this.#untaken.add(connection)
-    // Node.js closes only the first of the connections that it has not sent when the process ends: this one is closed here.
-    this.#child!.send(TAKE_CONNECTION, connection, { keepOpen: true }, () => {
-      this.#untaken.delete(connection)
-      connection.destroy()
+  get isUp(): boolean {
+    return this.state === 'up'
+  }
+
+  /** Offers a connection, of which this process keeps its own descriptor. */
+  offer(offer: ConnectionOffer, connection: Socket, failed: () => void): void {
+    this.#child!.send(offer, connection, { keepOpen: true }, (error) => {
+      if (error) failed()
     })
-    return true
   }
 
   /** Resolves when it has ended; one that takes longer is killed. */
@@ -114,7 +115,8 @@ export class SupervisedProcess {
     child.on('message', (message: ProcessMessage) => {
       heardAt = performance.now()
       if (message.type === 'failed') lastWords = message
-      else this.#heed(message)
+      else if (message.type === 'report') this.#heed(message)
+      else this.#plan.onReply?.(message)
     })
     const silence = setInterval(() => {
       if (performance.now() - heardAt < SILENCE_MS) return
@@ -122,20 +124,20 @@ export class SupervisedProcess {
       child.kill('SIGKILL')
     }, SILENCE_CHECK_MS)
     this.#ended = new Promise((resolve) => {
-      const settle = (how: string): void => {
+      const settle = (how: string, isOrderly: boolean): void => {
         if (this.#child !== child) return
         clearInterval(silence)
         this.#child = undefined
-        if (performance.now() - began > STEADY_MS) this.#pauseMs = FIRST_PAUSE_MS
+        if (isOrderly || performance.now() - began > STEADY_MS) this.#pauseMs = FIRST_PAUSE_MS
         this.#end(lastWords, how)
         resolve()
       }
       child.on('exit', (code, signal) =>
-        settle(signal === null ? `ended with status ${code}` : `was ended by ${signal}`),
+        settle(signal === null ? `ended with status ${code}` : `was ended by ${signal}`, code === 0),
       )
       // Without a pid, the process could not be started.
       child.on('error', (error) => {
-        if (child.pid === undefined) settle(`cannot be started: ${error.message}`)
+        if (child.pid === undefined) settle(`cannot be started: ${error.message}`, false)
       })
     })
   }
@@ -150,19 +152,21 @@ export class SupervisedProcess {
   }
 
   #end(lastWords: Extract<ProcessMessage, { type: 'failed' }> | undefined, how: string): void {
-    for (const connection of this.#untaken) connection.destroy()
-    this.#untaken.clear()
     const { name, log, isFinal, longestPauseMs } = this.#plan
     const last = this.#metrics
     this.#metrics = []
     void retireMetrics(this.#retired, last).then((retired) => {
       this.#retired = retired
     })
-    if (this.state === 'stopped') return
+    if (this.state === 'stopped') {
+      this.#plan.onEnd?.()
+      return
+    }
     const fields = { code: lastWords?.code }
     const why = lastWords?.message ?? `${name} ${how}`
     if (lastWords && isFinal(lastWords.code)) {
       this.state = 'given-up'
+      this.#plan.onEnd?.()
       log.error(fields, `${name} gives up: ${why}`)
       if (lastWords.code) this.#plan.onGivenUp?.(lastWords.code, why)
       return
@@ -170,6 +174,7 @@ export class SupervisedProcess {
     const pauseMs = this.#pauseMs
     this.#pauseMs = Math.min(longestPauseMs, 2 * pauseMs)
     this.state = 'waiting'
+    this.#plan.onEnd?.()
     log.warn(fields, `${why}; ${name} is started again in ${pauseMs / 1_000} s`)
     this.#restart = setTimeout(() => {
       this.restarts++

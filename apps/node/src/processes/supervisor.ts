@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError, type LedgerInfo, LedgerStateError } from '@ledger-state/core'
 import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
@@ -8,8 +9,10 @@ import { nothingToServe } from '../errors.js'
 import { createLogger } from '../observability/logger.js'
 import { type MetricSnapshot, mergedMetricsText } from '../observability/merge-metrics.js'
 import { registerProcessMetrics } from '../observability/process-metrics.js'
-import { addressUrl, openAcceptor } from './acceptor.js'
+import { openAcceptor } from './acceptor.js'
 import { openAdminServer } from './admin-server.js'
+import { Dispatcher } from './dispatcher.js'
+import { addressUrl } from './listen.js'
 import type { NodeSettings } from './node-settings.js'
 import { type ProcessState, SupervisedProcess } from './supervised-process.js'
 import type { WriterSettings } from './writer.js'
@@ -81,6 +84,7 @@ class Node {
   readonly #log: Logger
   readonly #registry = new Registry()
   readonly #readers: SupervisedProcess[] = []
+  readonly #dispatcher = new Dispatcher(this.#readers)
   #writer: SupervisedProcess | undefined
   #writerSettings: string | undefined
   /** Settles when the last change of the writer is done: changes are made one at a time. */
@@ -98,10 +102,16 @@ class Node {
   /** Resolves with the address once a reader is up. @throws the error of a reader that cannot open the store */
   async start(): Promise<{ address: string; ledger: LedgerInfo | undefined }> {
     const { listen, adminListen, readers, reader, writer } = this.#settings
-    const acceptor = await openAcceptor(listen, this.#readers, (error) =>
-      this.#log.error(`a connection could not be accepted: ${error.message}`),
+    const dispatcher = this.#dispatcher
+    const acceptor = await openAcceptor(
+      listen,
+      (connection) => dispatcher.dispatch(connection),
+      (error) => this.#log.error(`a connection could not be accepted: ${error.message}`),
     )
-    this.#closeAcceptor = acceptor.close
+    this.#closeAcceptor = () => {
+      acceptor.close()
+      dispatcher.close()
+    }
     if (adminListen) {
       this.#admin = await openAdminServer(adminListen, {
         metrics: async () => await mergedMetricsText(await this.#snapshots()),
@@ -112,7 +122,7 @@ class Node {
     let isUp = false
     const up = new Promise<void>((resolve, reject) => {
       for (let index = 0; index < readers; index++) {
-        const process = new SupervisedProcess({
+        const process: SupervisedProcess = new SupervisedProcess({
           name: `reader-${index}`,
           module: READER,
           settings: reader,
@@ -122,9 +132,11 @@ class Node {
           onGivenUp: (code, message) => reject(new LedgerStateError(code, message)),
           onUp: () => {
             isUp = true
-            acceptor.handOn()
+            dispatcher.takerIsUp()
             resolve()
           },
+          onReply: (reply) => dispatcher.heed(process, reply),
+          onEnd: () => dispatcher.takerIsGone(process),
         })
         this.#readers.push(process)
       }
@@ -155,9 +167,14 @@ class Node {
     })
   }
 
-  /** Lets the requests and the commit under way end. */
+  /** Turns readiness, waits for balancers to see it, then lets the requests and the commit under way end. */
   async stop(): Promise<void> {
     this.#stopping = true
+    const { drainDelayMs } = this.#settings
+    if (drainDelayMs > 0) {
+      this.#log.info(`not ready from now on; stopping in ${drainDelayMs / 1_000} s`)
+      await sleep(drainDelayMs)
+    }
     this.#log.info('stopping')
     this.#closeAcceptor()
     await this.#changing
@@ -213,6 +230,16 @@ class Node {
       collect() {
         this.reset()
         for (const { name, restarts } of processes()) this.inc({ process: name }, restarts)
+      },
+    })
+    const refused = (): number => this.#dispatcher.refused
+    new Counter({
+      name: 'ledger_state_http_refused_connections_total',
+      help: 'Connections that were closed because no reader took them.',
+      registers,
+      collect() {
+        this.reset()
+        this.inc(refused())
       },
     })
     const lagSeconds = (): number | undefined => {

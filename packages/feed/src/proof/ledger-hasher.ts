@@ -27,7 +27,7 @@ const ALGORITHM = 'sha3-256'
 /** Up to here it is cheaper to copy the bytes after the seed than to hash in steps (1 µs against 3). */
 const ONE_SHOT_BYTES = 4_096
 
-/** The hashes of one ledger: SHA3-256(SHA3-256(salt + name) || bytes). See docs/ledger-formats.md, "Transaction infos". */
+/** The hashes of one ledger: SHA3-256(SHA3-256(salt + name) || bytes). See docs/ledger-formats.md, "Hashes and commitments". */
 export class LedgerHasher {
   readonly salt: string
   /** For each name its seed, with room for what is hashed after it. */

@@ -13,7 +13,7 @@ interface Leaf {
 /**
  * The left part of a sparse Merkle tree over key hashes, most significant bit first, whose leaves are appended in
  * ascending order: the newest leaf, and the subtrees to the left of its path. An inner node hashes its two children; a
- * subtree of one leaf is that leaf. See docs/ledger-formats.md, "State snapshot".
+ * subtree of one leaf is that leaf. See docs/ledger-formats.md, "Hashes and commitments".
  */
 export class SparseMerkleFrontier {
   readonly #hasher: LedgerHasher

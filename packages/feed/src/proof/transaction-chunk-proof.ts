@@ -20,7 +20,11 @@ import { readProof } from './proof-file.js'
 import { readTransactionRecord } from './transaction-record.js'
 
 const TREE = 'TransactionAccumulator'
-const MAX_RECORDS = 2 ** 28
+/**
+ * The backup tools end a chunk at 128 MB, long before it holds so many records. What is allocated before the records are
+ * read has 168 MB at most, whatever a manifest says.
+ */
+const MAX_RECORDS = 2 ** 22
 
 export interface TransactionChunk {
   readonly path: string
@@ -31,7 +35,7 @@ export interface TransactionChunk {
   readonly hasAuxiliary: boolean
 }
 
-/** What a second reading of a proven chunk need not find out again. */
+/** What the proof of a chunk finds out and its reader needs. */
 export interface ProvenTransactions {
   /** For each record where its transaction ends and where its write set begins. */
   readonly splits: Uint32Array

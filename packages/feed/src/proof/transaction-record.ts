@@ -23,7 +23,7 @@ const HASHED_AT_LEAST = 1 << 20
 
 /**
  * Reads up to the events without decoding the transaction, which ends where an info begins that has its hash.
- * See docs/ledger-formats.md, "Transaction infos".
+ * See docs/ledger-formats.md, "Records without lengths".
  * @param hasAuxiliary whether auxiliary info is between transaction and info (backup format V1)
  * @throws `invalid_bcs`, `verification_failed`
  */

@@ -225,7 +225,7 @@ class RestNode implements LedgerSource {
     if (status === 200 && type.startsWith(BCS)) return this.#readBcs(body, start, url)
     if (status === 404 && isErrorOfNode(body)) return { value: [] }
     const error = status === 200 ? notBcs(url, type, BCS) : unexpectedStatus(url, status, text())
-    // What was a node may become one again; what never was one is another address.
+    // A node may recover; an address that never answered as one is wrong.
     if (!this.#isNode) throw error
     return { unusable: error }
   }

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -197,6 +197,27 @@ describe('a transaction backup', () => {
     for (let first = 0; first <= LAST; first += 50)
       rmSync(join(root, `metadata/transaction_${first}-${Math.min(LAST, first + 49)}.meta.gz`))
     await expect(readAll()).rejects.toThrow(/its state at version 0 is in .*state_epoch_0_ver_0.cd34/)
+  })
+})
+
+describe('a hostile manifest', () => {
+  it('cannot make a chunk of more versions than a file can hold', async () => {
+    const manifest = (last: number) =>
+      JSON.stringify({
+        first_version: 0,
+        last_version: last,
+        chunks: [{ first_version: 0, last_version: last, transactions: 'x/0-.chunk', proof: 'x/0.proof' }],
+      })
+    mkdirSync(join(root, 'x'))
+    for (const name of ['0-.chunk', '0.proof']) writeFileSync(join(root, 'x', name), '')
+    for (const last of [2 ** 22, 2 ** 40, Number.MAX_SAFE_INTEGER]) {
+      writeFileSync(join(root, 'x/transaction.manifest'), manifest(last))
+      const source = await openSource(join(root, 'x'), { thread: false })
+      await expect(readFrom(source)).rejects.toMatchObject({
+        code: 'invalid_backup',
+        message: expect.stringMatching(/0-.chunk: versions 0 to \d+ cannot be one chunk/),
+      })
+    }
   })
 })
 

@@ -57,6 +57,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   value_type_mismatch: badInput,
   invalid_parameter: badInput,
   output_disabled: { status: 403, wireCode: 'api_disabled' },
+  view_not_served: { status: 403, wireCode: 'api_disabled' },
   operation_disabled: { status: 403, wireCode: 'api_disabled' },
   origin_not_allowed: { status: 403, wireCode: 'web_framework_error' },
   route_not_found: { status: 404, wireCode: 'web_framework_error' },
@@ -96,8 +97,8 @@ const RETRY_AFTER_SECONDS = 5
 
 /** Messages quote what was sent; no answer echoes more of it than this. */
 const MAX_MESSAGE_LENGTH = 1_024
-/** Clients match the text that names a missing item with its key. Keys of items are rarely longer. */
-const MAX_MISSING_ITEM_MESSAGE_LENGTH = 16_384
+/** Clients match the text that names a missing item with its key, of which `ledger` quotes 16,384 characters. */
+const MAX_MISSING_ITEM_MESSAGE_LENGTH = 17_000
 
 export interface ErrorReply {
   readonly status: number

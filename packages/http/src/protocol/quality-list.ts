@@ -8,7 +8,12 @@ export interface Preference {
   readonly order: number
 }
 
-/** The members of a header such as `br;q=0.5, gzip`, by lower-case name. Of repeated names the first counts. */
+/** Members of a list that are looked at, and parameters of a member: more than any client has. */
+const MOST_PARTS = 64
+
+/**
+ * The first members of a header such as `br;q=0.5, gzip`, by lower-case name. Of repeated names the first counts.
+ */
 export function parseQualityList(header: string): ReadonlyMap<string, Preference> {
   const preferences = new Map<string, Preference>()
   for (const [order, item] of splitUnquoted(header, ',').entries()) {
@@ -22,14 +27,14 @@ export function parseQualityList(header: string): ReadonlyMap<string, Preference
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** The parts of a text between the separators that do not stand in a quoted string. */
+/** The first parts of a text between the separators that do not stand in a quoted string. */
 function splitUnquoted(text: string, separator: ',' | ';'): string[] {
-  if (!text.includes('"')) return text.split(separator)
+  if (!text.includes('"')) return text.split(separator, MOST_PARTS)
   const parts: string[] = []
   const cut = separator.charCodeAt(0)
   let start = 0
   let isQuoted = false
-  for (let at = 0; at < text.length; at++) {
+  for (let at = 0; at < text.length && parts.length < MOST_PARTS; at++) {
     const charCode = text.charCodeAt(at)
     if (charCode === QUOTE) isQuoted = !isQuoted
     else if (charCode === BACKSLASH && isQuoted) at++
@@ -38,7 +43,7 @@ function splitUnquoted(text: string, separator: ',' | ';'): string[] {
       start = at + 1
     }
   }
-  parts.push(text.slice(start))
+  if (parts.length < MOST_PARTS) parts.push(text.slice(start))
   return parts
 }
 

@@ -5,14 +5,22 @@ import { invalidPercentEncoding } from '../errors.js'
  * @throws `invalid_request` where the value is not well percent-encoded; names that are not are those of no parameter
  */
 export function queryParameter(query: string, name: string): string | undefined {
-  if (query === '') return undefined
-  for (const pair of query.split('&')) {
-    const equalsAt = pair.indexOf('=')
-    const rawName = equalsAt < 0 ? pair : pair.slice(0, equalsAt)
-    if (rawName !== name && !(rawName.includes('%') && percentDecoded(rawName) === name)) continue
-    return equalsAt < 0 ? '' : decodePercent(pair.slice(equalsAt + 1).replaceAll('+', ' '))
+  for (let start = 0; start < query.length; ) {
+    const nextAt = query.indexOf('&', start)
+    const end = nextAt < 0 ? query.length : nextAt
+    const value = valueUnder(query.slice(start, end), name)
+    if (value !== undefined) return decodePercent(value.replaceAll('+', ' '))
+    start = end + 1
   }
   return undefined
+}
+
+/** What follows the `=` of a pair, where it has the name. */
+function valueUnder(pair: string, name: string): string | undefined {
+  const equalsAt = pair.indexOf('=')
+  const rawName = equalsAt < 0 ? pair : pair.slice(0, equalsAt)
+  if (rawName !== name && !(rawName.includes('%') && percentDecoded(rawName) === name)) return undefined
+  return equalsAt < 0 ? '' : pair.slice(equalsAt + 1)
 }
 
 /** @throws `invalid_request` */

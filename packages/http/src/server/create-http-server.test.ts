@@ -1,11 +1,14 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { parseAddress } from '@ledger-state/core'
 import { createLedger } from '@ledger-state/ledger'
 import { createMemoryEngine } from '@ledger-state/state-engine'
+import { eventually } from '@ledger-state/testing/eventually'
+import { openRawConnection, type RawConnection } from '@ledger-state/testing/raw-connection'
 import { tableItemKey } from '@ledger-state/type-tag'
 import { type InjectOptions, inject } from 'light-my-request'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -15,7 +18,7 @@ const open: Server[] = []
 const sockets: Socket[] = []
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy()
-  await Promise.all(open.splice(0).map(closed))
+  await Promise.all(open.splice(0).map(stop))
 })
 
 function injected(server: Server, options: InjectOptions) {
@@ -25,7 +28,9 @@ function injected(server: Server, options: InjectOptions) {
 /** How long a loaded machine may take to do what is asked at once. */
 const PATIENCE = { timeout: 30_000 }
 
-async function closed(server: Server): Promise<void> {
+async function stop(server: Server): Promise<void> {
+  server.closeAllConnections()
+  if (!server.listening) return
   server.close()
   await once(server, 'close')
 }
@@ -57,20 +62,20 @@ async function startServer(options: Partial<HttpServerOptions> = {}): Promise<{ 
   return { server, port: (server.address() as AddressInfo).port }
 }
 
-function openSocket(port: number): { socket: Socket; received: () => string; closed: Promise<unknown> } {
-  const socket = connect(port, '127.0.0.1')
-  sockets.push(socket)
-  let text = ''
-  socket.on('error', () => {})
-  socket.on('data', (chunk) => {
-    if (text.length < 10_000) text += chunk.toString('latin1')
-  })
-  return { socket, received: () => text, closed: once(socket, 'close') }
+function openSocket(port: number): RawConnection {
+  const connection = openRawConnection(port)
+  sockets.push(connection.socket)
+  return connection
+}
+
+function connectionCount(server: Server): Promise<number> {
+  return promisify(server.getConnections.bind(server))()
 }
 
 const rawItem = (key: string) =>
   `POST /v1/tables/0x7/raw_item HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 14\r\n\r\n{"key":"0x0${key}"}`
-const healthy = (port: number) => fetch(`http://127.0.0.1:${port}/v1/-/healthy`).then(({ status }) => status)
+const statusOf = (port: number, path: string) => fetch(`http://127.0.0.1:${port}${path}`).then(({ status }) => status)
+const healthy = (port: number) => statusOf(port, '/v1/-/healthy')
 
 describe('slow and idle clients', () => {
   it('a body that trickles in is answered 408 and dropped', async () => {
@@ -97,13 +102,16 @@ describe('slow and idle clients', () => {
   })
 
   it('a reader that stops reading is dropped, and others are served meanwhile', async () => {
-    const { port } = await startServer({ idleTimeoutMs: 400 })
+    const { server, port } = await startServer({ idleTimeoutMs: 400 })
     const { socket, closed } = openSocket(port)
-    socket.write(rawItem('2'))
     socket.pause()
-    await sleep(100)
+    socket.write(rawItem('2'))
+    await once(server, 'request')
     expect(await healthy(port)).toBe(200)
-    await sleep(800)
+    await eventually(
+      async () => (await connectionCount(server)) === 0,
+      () => 'the connection to be dropped',
+    )
     socket.resume()
     await closed
     expect(socket.bytesRead).toBeLessThan(LARGE.length)
@@ -116,14 +124,40 @@ describe('slow and idle clients', () => {
   })
 
   it('a client that leaves in the middle of its request or its answer hurts nobody', async () => {
-    const { port } = await startServer({ maxRequestsInFlight: 2 })
+    const { server, port } = await startServer({ maxRequestsInFlight: 2 })
     for (let round = 0; round < 10; round++) {
       const { socket } = openSocket(port)
       socket.write(round % 2 ? rawItem('2') : rawItem('2').slice(0, -5))
-      await sleep(10)
+      await once(server, 'request')
       socket.destroy()
     }
-    await expect.poll(() => healthy(port), PATIENCE).toBe(200)
+    await expect.poll(() => statusOf(port, '/v1'), PATIENCE).toBe(200)
+  })
+})
+
+describe('close', () => {
+  it('lets requests under way end, closes each connection after its answer, and silent ones at once', async () => {
+    const { server, port } = await startServer()
+    const [silent, begun] = [openSocket(port), openSocket(port)]
+    begun.socket.write(rawItem('1').slice(0, -5))
+    await once(server, 'request')
+    const ended = once(server.close(), 'close')
+    await silent.closed
+    begun.socket.write(rawItem('1').slice(-5))
+    await begun.closed
+    expect([silent.received(), begun.statuses()]).toEqual(['', [200]])
+    expect(begun.received()).toContain('connection: close')
+    await ended
+  })
+
+  it('drops what has not ended by its deadline', async () => {
+    const { server, port } = await startServer({ drainTimeoutMs: 100 })
+    const begun = openSocket(port)
+    begun.socket.write(rawItem('1').slice(0, -5))
+    await once(server, 'request')
+    await once(server.close(), 'close')
+    await begun.closed
+    expect(begun.received()).toBe('')
   })
 })
 

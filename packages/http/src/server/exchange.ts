@@ -4,6 +4,7 @@ import type { Ledger, LedgerState } from '@ledger-state/ledger'
 import { clientLeft, outputDisabled } from '../errors.js'
 import type { OperationRequest, Route } from '../operations/operation.js'
 import type { OutputFormat } from '../protocol/media-types.js'
+import type { ChunkCollector } from './chunk-collector.js'
 import type { TurnQueue } from './turn-queue.js'
 import type { Upload } from './uploads.js'
 
@@ -17,15 +18,18 @@ export interface ExchangeContext {
 const NO_BODY = Buffer.alloc(0)
 
 /** A request and its response. */
-export class Exchange implements OperationRequest {
+export class Exchange implements OperationRequest, Upload {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** Undefined until the router found it. */
   route: Route | undefined = undefined
   params: Readonly<Record<string, string>> = {}
   body: Buffer = NO_BODY
-  /** What the body holds, as long as it does. */
-  upload: Upload | undefined = undefined
+  /** What came of the body. */
+  chunks: ChunkCollector | undefined = undefined
+  /** What the body takes of memory. */
+  heldBytes = 0
+  isInFlight = false
   /** The ledger state that the request was read at; headers of its answer describe this one. */
   pinned: LedgerInfo | undefined = undefined
   isAnswered = false
@@ -62,6 +66,7 @@ export class Exchange implements OperationRequest {
   /** The body is not needed any more; the response may be open for long. */
   releaseBody(): void {
     this.body = NO_BODY
+    this.chunks?.clear()
   }
 
   get ledger(): Ledger {

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import { overloaded, type RequestError } from '../errors.js'
 
 export interface LoadLimits {
@@ -23,28 +22,28 @@ export class LoadShedder {
   #requestsSinceSample = 0
   #delayMs = 0
   #previousDelayMs = 0
-  readonly #leave = (): void => {
-    this.#inFlight--
-  }
 
   constructor(limits: LoadLimits) {
     this.#limits = limits
   }
 
-  /** Admits a request, or answers why not. One with a body is in flight until its response is closed. */
-  admit(response: ServerResponse, hasBody: boolean): RequestError | undefined {
+  /** Why a request is refused now; undefined where it is admitted. */
+  refusal(): RequestError | undefined {
     this.#requestsSinceSample++
     if (!this.#isSampling) this.#sampleLater()
     // One late round may be a pause of the machine or of the garbage collector; two in succession are a load.
     const delayMs = Math.min(this.#delayMs, this.#previousDelayMs)
     const { maxRequestsInFlight, maxEventLoopDelayMs } = this.#limits
-    if (this.#inFlight >= maxRequestsInFlight || delayMs > maxEventLoopDelayMs) return overloaded()
-    if (hasBody) {
-      this.#inFlight++
-      // Emitted once for every response, whether it went out whole or the client left.
-      response.once('close', this.#leave)
-    }
-    return undefined
+    return this.#inFlight >= maxRequestsInFlight || delayMs > maxEventLoopDelayMs ? overloaded() : undefined
+  }
+
+  /** A request is in flight from now on. */
+  enter(): void {
+    this.#inFlight++
+  }
+
+  leave(): void {
+    this.#inFlight--
   }
 
   #sampleLater(): void {

@@ -1,20 +1,31 @@
-import { bodyTooLarge, clientLeft, overloaded } from '../errors.js'
+import { bodyTooLarge } from '../errors.js'
 import { ChunkCollector } from './chunk-collector.js'
 import type { Exchange } from './exchange.js'
 import type { Unpack } from './unpack.js'
-import type { Upload, Uploads } from './uploads.js'
+import type { Uploads } from './uploads.js'
 
 export interface BodyReaderOptions {
   readonly bodyLimitBytes: number
-  readonly uploads: Uploads
-  readonly decompress: Unpack
+  readonly uploads: Uploads<Exchange>
+  readonly unpack: Unpack
   /** The body is in `exchange.body`, as it was before its `Content-Encoding`. */
   onBody(exchange: Exchange): void
   onError(exchange: Exchange, error: unknown): void
 }
 
-/** Receives the body of a request. Until the exchange is answered, its body counts as held. */
-export function createBodyReader({ bodyLimitBytes, uploads, decompress, onBody, onError }: BodyReaderOptions) {
+/** Receives bodies. Each counts as held until its exchange is answered. */
+export function createBodyReader({ bodyLimitBytes, uploads, unpack, onBody, onError }: BodyReaderOptions) {
+  function unpackBody(exchange: Exchange, encoding: string): void {
+    unpack(exchange.body, encoding)
+      .then((body) => {
+        if (exchange.isAnswered) return
+        exchange.body = body
+        uploads.hold(exchange, body.length)
+        onBody(exchange)
+      })
+      .catch((error) => onError(exchange, error))
+  }
+
   return function readBody(exchange: Exchange): void {
     const { request } = exchange
     const told = request.headers['content-length']
@@ -28,43 +39,22 @@ export function createBodyReader({ bodyLimitBytes, uploads, decompress, onBody, 
       return
     }
     const chunks = new ChunkCollector()
-    const upload: Upload = {
-      heldBytes: 0,
-      drop() {
-        exchange.isLast = true
-        fail(overloaded())
-      },
-    }
-    function fail(error: unknown): void {
-      chunks.clear()
-      onError(exchange, error)
-    }
-    exchange.upload = upload
-    uploads.begin(upload)
+    exchange.chunks = chunks
+    uploads.begin(exchange)
     request.on('data', (chunk: Buffer) => {
+      // What follows a refusal is read over.
       if (exchange.isAnswered) return
       chunks.add(chunk)
-      if (chunks.length > bodyLimitBytes) fail(bodyTooLarge(bodyLimitBytes))
-      else uploads.hold(upload, chunks.heldBytes)
+      if (chunks.length > bodyLimitBytes) onError(exchange, bodyTooLarge(bodyLimitBytes))
+      else uploads.hold(exchange, chunks.heldBytes)
     })
     request.on('end', () => {
       if (exchange.isAnswered) return
-      uploads.complete(upload)
+      uploads.complete(exchange)
       exchange.body = chunks.take()
       const encoding = request.headers['content-encoding']
       if (encoding === undefined) onBody(exchange)
-      else {
-        decompress(exchange.body, encoding)
-          .then((body) => {
-            if (exchange.isAnswered) return
-            exchange.body = body
-            uploads.hold(upload, body.length)
-            onBody(exchange)
-          })
-          .catch((error) => onError(exchange, error))
-      }
+      else unpackBody(exchange, encoding)
     })
-    // The connection is gone before the body was in.
-    request.on('error', () => fail(clientLeft()))
   }
 }

@@ -5,6 +5,7 @@ import { createDocumentRoutes } from '../document/document-routes.js'
 import {
   clientLeft,
   hostMissing,
+  overloaded,
   type RequestError,
   transferEncodingUnsupported,
   versionUnsupported,
@@ -63,8 +64,8 @@ export interface RequestService {
   onUnreadable(status: number): void
 }
 
-/** Bodies up to this size are worked on at once; the work on longer ones waits for a turn of its own. */
-const SMALL_BODY_BYTES = 2_048
+/** Requests up to this size are answered at once; the work on longer ones waits for its turn. */
+const SMALL_REQUEST_BYTES = 2_048
 const CONCURRENT_DECOMPRESSIONS = 4
 
 /**
@@ -108,7 +109,8 @@ export function createRequestService(
     '/v1/': '/v1',
   })
   const load = new LoadShedder({ maxRequestsInFlight, maxEventLoopDelayMs })
-  const uploads = new Uploads({ maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) })
+  const uploadLimits = { maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) }
+  const uploads = new Uploads<Exchange>(uploadLimits, (exchange) => refuse(exchange, overloaded()))
   const turns = new TurnQueue()
   const context: ExchangeContext = { ledger, output, turns }
   const connections = new WeakMap<Socket, { last: Exchange }>()
@@ -121,10 +123,8 @@ export function createRequestService(
     isClosing,
     onUnexpectedError,
     onAnswered(exchange, status) {
-      if (exchange.upload) {
-        uploads.release(exchange.upload)
-        exchange.releaseBody()
-      }
+      uploads.release(exchange)
+      exchange.releaseBody()
       onAnswered?.({
         method: exchange.request.method!,
         url: exchange.request.url!,
@@ -137,11 +137,9 @@ export function createRequestService(
   const readBody = createBodyReader({
     bodyLimitBytes,
     uploads,
-    decompress: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
+    unpack: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
     onBody(exchange) {
-      if (!isAdmitted(exchange)) return
-      if (exchange.body.length <= SMALL_BODY_BYTES) answer(exchange)
-      else turns.run(() => answer(exchange))
+      if (isAdmitted(exchange)) answerInTurn(exchange, exchange.body.length)
     },
     onError: answers.sendError,
   })
@@ -173,22 +171,44 @@ export function createRequestService(
       answers.sendError(exchange, error)
       return
     }
-    if (exchange.route.method === 'POST') readBody(exchange)
-    else if (isAdmitted(exchange)) answer(exchange)
+    if (exchange.route.method === 'POST') {
+      // Emitted once for every response, whether it went out whole or the client left.
+      response.once('close', () => endExchange(exchange))
+      readBody(exchange)
+    } else if (isAdmitted(exchange)) answerInTurn(exchange, request.url!.length)
+  }
+
+  function endExchange(exchange: Exchange): void {
+    if (exchange.isInFlight) load.leave()
+    if (!exchange.isAnswered) answers.sendError(exchange, clientLeft())
   }
 
   function isAdmitted(exchange: Exchange): boolean {
     const route = exchange.route!
-    const refusal = route.answersUnderLoad ? undefined : load.admit(exchange.response, route.method === 'POST')
-    if (refusal) answers.sendError(exchange, refusal)
-    return refusal === undefined
+    const refusal = route.answersUnderLoad ? undefined : load.refusal()
+    if (refusal) {
+      answers.sendError(exchange, refusal)
+      return false
+    }
+    if (route.method === 'POST') {
+      load.enter()
+      exchange.isInFlight = true
+    }
+    return true
+  }
+
+  /** At once, where the request is small and others have left time of this turn. */
+  function answerInTurn(exchange: Exchange, length: number): void {
+    if (length > SMALL_REQUEST_BYTES || turns.isSpent) turns.run(() => answer(exchange))
+    else {
+      const began = performance.now()
+      answer(exchange)
+      turns.spend(performance.now() - began)
+    }
   }
 
   function answer(exchange: Exchange): void {
-    if (exchange.response.destroyed) {
-      answers.sendError(exchange, clientLeft())
-      return
-    }
+    if (exchange.isAnswered) return
     try {
       const found = exchange.route!.handle(exchange)
       if (!(found instanceof Promise)) answers.send(exchange, found)

@@ -46,7 +46,7 @@ export function createRouter(routes: readonly Route[], aliases: Readonly<Record<
 
   return {
     find(method, target) {
-      const asked = segmentsOf(target)
+      const asked = segmentsOf(target, bySegments.length)
       for (const path of bySegments[asked.length] ?? []) {
         if (!matches(path, asked)) continue
         const route = path.routes.get(method)
@@ -74,12 +74,12 @@ function paramsOf({ names }: Path, asked: readonly string[]): Record<string, str
   return params
 }
 
-/** The decoded segments of the path; the first is empty. */
-function segmentsOf(target: string): string[] {
+/** The decoded segments of the path, at most so many; the first is empty. */
+function segmentsOf(target: string, most: number): string[] {
   const queryAt = target.indexOf('?')
   let path = queryAt < 0 ? target : target.slice(0, queryAt)
   if (path.charCodeAt(0) !== 0x2f) path = pathOfAbsoluteForm(path)
-  const segments = path.split('/')
+  const segments = path.split('/', most)
   if (!path.includes('%')) return segments
   return segments.map((segment) => {
     const decoded = percentDecoded(segment)

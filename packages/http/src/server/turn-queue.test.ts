@@ -99,6 +99,22 @@ describe('a batch that takes long', () => {
   })
 })
 
+describe('small requests that take long', () => {
+  const DEAR = post('/v1/tables/0x7/raw_item', '{"key":"0x01"}')
+
+  it('are dealt with over several turns, so that others are answered between them', async () => {
+    const small: RawConnection[] = []
+    const { answered } = await startOverSlowStore(() => small[0]!.socket.write(BALANCE_REQUEST))
+    small.push(open())
+    await once(small[0]!.socket, 'connect')
+    // All in one segment, which is read in one turn.
+    open().socket.write(DEAR.repeat(40))
+    const order = await untilAnswered(answered, 41)
+    expect(order.filter((one) => one === 'POST 200')).toHaveLength(40)
+    expect(order.indexOf('GET 200')).toBeLessThan(20)
+  })
+})
+
 describe('a large body', () => {
   const key = (text: string) => `{"key_type":"vector<vector<u8>>","value_type":"u8","key":${text}}`
   const MEMBERS = Array.from({ length: 700_000 }, (_, at) => `"${at.toString(36)}":0`).join()
@@ -136,6 +152,16 @@ describe('a large body', () => {
 
 describe('TurnQueue', () => {
   const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+  it('has no time left in a turn that was spent, and has in the next one', async () => {
+    const turns = new TurnQueue()
+    turns.spend(TURN_BUDGET_MS / 2)
+    expect(turns.isSpent).toBe(false)
+    turns.spend(TURN_BUDGET_MS / 2)
+    expect(turns.isSpent).toBe(true)
+    await nextTurn()
+    expect(turns.isSpent).toBe(false)
+  })
 
   it('runs work in its order, and no more in one turn than its budget allows', async () => {
     const turns = new TurnQueue()

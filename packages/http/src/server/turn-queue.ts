@@ -13,6 +13,20 @@ interface Waiting {
 export class TurnQueue {
   readonly #waiting: Waiting[] = []
   #isScheduled = false
+  /** What work outside of the queue has taken of this turn. */
+  #spentMs = 0
+
+  /** Whether work outside of the queue has used up its part of this turn. */
+  get isSpent(): boolean {
+    return this.#spentMs >= TURN_BUDGET_MS
+  }
+
+  /** Tells of work that was done at once. What takes less than a millisecond does not count: it costs more to tell of. */
+  spend(milliseconds: number): void {
+    if (milliseconds < 1) return
+    this.#spentMs += milliseconds
+    this.#schedule()
+  }
 
   /** Runs the work in a turn to come. */
   run(work: () => void): void {
@@ -37,6 +51,7 @@ export class TurnQueue {
 
   readonly #runTurn = (): void => {
     this.#isScheduled = false
+    this.#spentMs = 0
     const endsAt = performance.now() + TURN_BUDGET_MS
     try {
       for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {

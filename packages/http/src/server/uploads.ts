@@ -8,57 +8,58 @@ export interface UploadLimits {
   readonly maxUploadBytes: number
 }
 
-/** A request body that is held in memory. */
+/** A request whose body is held in memory. */
 export interface Upload {
   heldBytes: number
-  /** Answers the request that it takes too much, and lets go of the body. */
-  drop(): void
 }
 
 /**
  * Bounds what bodies hold while they come in, however slowly they do. To drop the oldest and the largest, rather than
  * the newest, keeps small bodies that come at once served while others hold every place.
  */
-export class Uploads {
+export class Uploads<T extends Upload> {
   readonly #limits: UploadLimits
+  readonly #refuse: (upload: T) => void
   /** In the order in which they began. */
-  readonly #receiving = new Set<Upload>()
+  readonly #receiving = new Set<T>()
   #heldBytes = 0
 
-  constructor(limits: UploadLimits) {
+  /** `refuse` answers a request that it takes too much, and lets go of its body. */
+  constructor(limits: UploadLimits, refuse: (upload: T) => void) {
     this.#limits = limits
+    this.#refuse = refuse
   }
 
-  begin(upload: Upload): void {
+  begin(upload: T): void {
     this.#receiving.add(upload)
     if (this.#receiving.size > this.#limits.maxUploads) this.#drop(this.#receiving.values().next().value!)
   }
 
   /** Tells how many bytes an upload holds by now. */
-  hold(upload: Upload, bytes: number): void {
+  hold(upload: T, bytes: number): void {
     this.#heldBytes += bytes - upload.heldBytes
     upload.heldBytes = bytes
     while (this.#heldBytes > this.#limits.maxUploadBytes && this.#receiving.size > 0) this.#drop(this.#largest())
   }
 
   /** The body is in whole: it is held, but dropped no more. */
-  complete(upload: Upload): void {
+  complete(upload: T): void {
     this.#receiving.delete(upload)
   }
 
-  release(upload: Upload): void {
+  release(upload: T): void {
     this.#receiving.delete(upload)
     this.#heldBytes -= upload.heldBytes
     upload.heldBytes = 0
   }
 
-  #drop(upload: Upload): void {
+  #drop(upload: T): void {
     this.release(upload)
-    upload.drop()
+    this.#refuse(upload)
   }
 
-  #largest(): Upload {
-    let largest: Upload | undefined
+  #largest(): T {
+    let largest: T | undefined
     for (const upload of this.#receiving) {
       if (largest === undefined || upload.heldBytes > largest.heldBytes) largest = upload
     }

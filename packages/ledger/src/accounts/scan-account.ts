@@ -1,5 +1,6 @@
 import { ADDRESS_LENGTH, ByteReader, type KeyedEntry, type StateView } from '@ledger-state/core'
 import { accountKeyPrefix, STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
+import { scanFrom } from '../listings/scan-from.js'
 
 const PATH_AT = STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH
 const MODULE = 0
@@ -17,12 +18,10 @@ export function* scanAccount(
   start: Uint8Array | undefined,
 ): Generator<KeyedEntry> {
   const prefix = accountKeyPrefix(address)
-  // A cursor that was given out for another account.
-  if (start !== undefined && !startsWith(start, prefix)) return
   let from: Uint8Array | undefined = start
   do {
     let next: Uint8Array | undefined
-    for (const entry of view.scan(prefix, { start: from })) {
+    for (const entry of scanFrom(view, prefix, from)) {
       const kindAt = pathKindAt(entry.key)
       const kind = entry.key[kindAt]!
       if ((kind === MODULE) === (wanted === 'modules')) {
@@ -42,8 +41,4 @@ function pathKindAt(key: Uint8Array): number {
   const reader = new ByteReader(key, PATH_AT)
   reader.readLength()
   return reader.offset
-}
-
-function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
-  return prefix.every((byte, at) => bytes[at] === byte)
 }

@@ -1,9 +1,9 @@
 import { isLedgerStateError, type StateView } from '@ledger-state/core'
 import { type ModuleAbi, moduleAbi, readModuleInterface } from '@ledger-state/move-module'
 import { decodeStateKey, moduleKey } from '@ledger-state/type-tag'
-import { createListing, type Listing, type ListOptions } from '../accounts/listing.js'
 import { scanAccount } from '../accounts/scan-account.js'
 import { accountModuleNotFound } from '../errors.js'
+import { createListing, type Listing, type ListOptions } from '../listings/listing.js'
 
 /** A module of an account. */
 export interface AccountModule {

@@ -1,10 +1,10 @@
 import { isLedgerStateError, type KeyedEntry, type StateView } from '@ledger-state/core'
 import { decodeStateKey, type StructTag } from '@ledger-state/type-tag'
-import { createListing, type Listing, type ListOptions } from '../accounts/listing.js'
 import { scanAccount } from '../accounts/scan-account.js'
 import { listedResourceUnreadable } from '../errors.js'
 import { compareStructTags } from '../groups/compare-struct-tags.js'
 import { type GroupMember, readResourceGroup } from '../groups/resource-group.js'
+import { createListing, type Listing, type ListOptions } from '../listings/listing.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 import { createResource, type Resource } from './resource.js'
 

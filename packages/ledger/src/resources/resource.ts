@@ -1,45 +1,41 @@
-import type { Buffer } from 'node:buffer'
-import type { Codec } from '@ledger-state/bcs'
 import type { LedgerStateError, StateView } from '@ledger-state/core'
 import type { StructTag } from '@ledger-state/type-tag'
-import { isTypeFault } from '../types/type-faults.js'
+import { type StoredValue, TypedBytes } from '../types/stored-value.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 import { resourceTypeToText } from './resource-type-text.js'
 
-/** A resource of an account, or a member of one of its groups. */
-export interface Resource {
+/**
+ * A resource of an account, or a member of one of its groups. Its JSON throws `stored_data_invalid` where the type cannot
+ * be resolved at the version or the bytes are not of it.
+ */
+export interface Resource extends StoredValue {
   readonly tag: StructTag
   /** The text of the type, as it stands beside the value in JSON. */
   typeText(): string
-  /** The stored bytes. */
-  readonly bytes: Uint8Array
-  /** @throws `stored_data_invalid` where the type cannot be resolved at the version or the bytes are not of it */
-  toJson(): string
-  /** The same as UTF-8. */
-  toJsonUtf8(): Buffer
 }
 
-/** `blame` makes the error of bytes that cannot be decoded. */
+class TypedResource extends TypedBytes implements Resource {
+  readonly tag: StructTag
+
+  constructor(view: StateView, types: TypeResolver, tag: StructTag, bytes: Uint8Array, blame: BlameForResource) {
+    super(view, types, tag, bytes, (_fault, _tag, why) => blame(why))
+    this.tag = tag
+  }
+
+  typeText(): string {
+    return resourceTypeToText(this.tag)
+  }
+}
+
+/** Makes the error of a resource that cannot be decoded. */
+type BlameForResource = (why: LedgerStateError) => LedgerStateError
+
 export function createResource(
   view: StateView,
   types: TypeResolver,
   tag: StructTag,
   bytes: Uint8Array,
-  blame: (why: LedgerStateError) => LedgerStateError,
+  blame: BlameForResource,
 ): Resource {
-  const decode = <T>(read: (codec: Codec) => T): T => {
-    try {
-      return read(types.resolve(tag, view))
-    } catch (error) {
-      if (!isTypeFault(error)) throw error
-      throw blame(error)
-    }
-  }
-  return {
-    tag,
-    typeText: () => resourceTypeToText(tag),
-    bytes,
-    toJson: () => decode((codec) => codec.bytesToJson(bytes)),
-    toJsonUtf8: () => decode((codec) => codec.bytesToJsonUtf8(bytes)),
-  }
+  return new TypedResource(view, types, tag, bytes, blame)
 }

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 
-/** From here on the call into C++, and the view that it needs, cost less than what they spare. */
+/** From this length on the native function is faster, in spite of the call and the view that it needs. */
 const NATIVE_FROM_BYTES = 160
 
 const POLYNOMIAL = 0xed_b8_83_20
@@ -27,7 +27,7 @@ const [T0, T1, T2, T3, T4, T5, T6, T7] = TABLES as [
   Int32Array,
 ]
 
-/** CRC-32 as of zlib, of a part of some bytes, eight at a time: for short records half of the time of the call. */
+/** CRC-32, as zlib computes it, of a part of some bytes. For short records it takes half the time of the native call. */
 export function checksum(bytes: Uint8Array, start: number, end: number, seed: number): number {
   if (end - start >= NATIVE_FROM_BYTES) {
     return crc32(new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start), seed)

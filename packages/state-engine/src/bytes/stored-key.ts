@@ -8,12 +8,12 @@ const PREFIX = 0x6b
 const HASH_LENGTH = 32
 
 /**
- * How keys stand in LMDB: a prefix byte and the key itself; of a long key the first 1,900 bytes and the SHA-256 of the
- * whole, so that it still sorts behind all keys that its first 1,900 bytes sort behind. The key in full is kept with its
- * record.
+ * The stored form of a key in LMDB: a prefix byte and the key itself. Of a long key it has the first 1,900 bytes and the
+ * SHA-256 of the whole, so that it sorts after every key that its first 1,900 bytes sort after. The record has the whole
+ * key.
  */
 export const STORED_KEY_ENCODER = {
-  /** Writes into LMDB's own buffer and answers where the key ends. */
+  /** Writes into a buffer of lmdb-js. Returns where the key ends. */
   writeKey(key: Uint8Array, target: Uint8Array, position: number): number {
     target[position] = PREFIX
     if (!isLongKey(key)) {
@@ -29,7 +29,7 @@ export const STORED_KEY_ENCODER = {
   },
 }
 
-/** Whether the stored form does not hold the key in full. */
+/** Whether the stored form has only the beginning of the key. */
 export function isLongKey(key: Uint8Array): boolean {
   return key.length > LONGEST_INLINE
 }
@@ -39,32 +39,32 @@ export function keyToStoredKey(key: Uint8Array): Buffer {
   return stored.subarray(0, STORED_KEY_ENCODER.writeKey(key, stored, 0))
 }
 
-/** The key, unless it is a long one: then only its beginning. */
+/** The key, or the beginning of a long one. */
 export function storedKeyToPrefix(stored: Uint8Array): { beginning: Uint8Array; isWhole: boolean } {
   const isWhole = stored.length <= 1 + LONGEST_INLINE
   return { beginning: stored.subarray(1, 1 + LONGEST_INLINE), isWhole }
 }
 
-/** For the checksum of the record of a key. */
+/** Seed for the checksum of the record of a key. */
 export function keySeed(key: Uint8Array): number {
   return checksum(key, 0, Math.min(key.length, LONGEST_INLINE), 0)
 }
 
-/** The same from the stored form. */
+/** As `keySeed`, from the stored form of the key. */
 export function storedKeySeed(stored: Uint8Array): number {
   return keySeed(stored.subarray(1))
 }
 
-/** Below the stored forms of all keys that begin so. */
+/** At or below the stored forms of all keys with a prefix. */
 export function prefixToStoredStart(prefix: Uint8Array): Buffer {
   return keyToStoredKey(prefix.subarray(0, LONGEST_INLINE))
 }
 
-/** Above the stored forms of all keys that begin so. */
+/** Above the stored forms of all keys with a prefix. */
 export function prefixToStoredEnd(prefix: Uint8Array): Buffer {
   const end = prefixToStoredStart(prefix)
   let last = end.length - 1
-  // The first byte is below 0xff, so there always is one to raise.
+  // The prefix byte is below 0xff, so there is always a byte to raise.
   while (end[last] === 0xff) last--
   end[last]!++
   return end.subarray(0, last + 1)

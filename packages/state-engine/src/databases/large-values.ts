@@ -6,7 +6,7 @@ import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadOptions } from '../lmdb/table.js'
 import { storeCorrupt } from '../port/errors.js'
 
-/** Bytes that are too long for a record, kept in pieces in the database `large`: (id, piece number) → bytes | u32 CRC. */
+/** Bytes too long for one record, kept in pieces in the database `large`: (id, piece number) → bytes | u32 CRC. */
 export interface LargeBytes {
   readonly id: number
   readonly length: number
@@ -14,15 +14,15 @@ export interface LargeBytes {
 
 /** u48 id | u32 length */
 export const LARGE_REFERENCE_LENGTH = 10
-/** A page of its own, for the bulk of what is long. */
+/** A piece that fills a page of its own. */
 const PAGE_PIECE_LENGTH = MAX_RECORD_LENGTH - CHECKSUM_LENGTH
-/** The rest goes in equal pieces of a quarter of a page at most, so that pages are filled. */
+/** What is left is divided into equal pieces of at most a quarter of a page, so that pages are filled. */
 const MAX_PIECE_LENGTH = 990
 
 interface Pieces {
-  /** Bytes that stand in pages of their own. */
+  /** Bytes in pieces that fill a page each. */
   readonly paged: number
-  /** Of each piece that follows, but the last, which may be shorter. */
+  /** Length of each further piece; the last may be shorter. */
   readonly pieceLength: number
 }
 

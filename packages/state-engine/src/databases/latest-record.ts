@@ -10,17 +10,17 @@ import { LARGE_REFERENCE_LENGTH, type LargeBytes } from './large-values.js'
 //   | if LONG_KEY: reference to the key | if LARGE: reference to the value, unless DELETED: value | u32 CRC
 
 export const DELETED = 1
-/** The value stands in the database `large`. */
+/** The value is in the database `large`. */
 export const LARGE = 2
-/** The key stands in the database `large`; the stored form of the key has only its beginning and hash. */
+/** The key is in the database `large`; its stored form has only its beginning and hash. */
 export const LONG_KEY = 4
-/** Versions of still older writes stand in the version index. */
+/** The version index has the versions of still older writes. */
 export const INDEXED = 8
 
 export const OLDER_AT = 16
-/** Versions of older writes that a record lists at most; the index takes them from there. */
+/** Most versions of older writes that a record lists before they move to the version index. */
 export const MAX_LISTED = 32
-/** So that the record fits into a page of its own, whatever else is in it: the newest value is one get away. */
+/** Up to this length a value stays in the record, which then fits into one page: reading it takes one get. */
 export const MAX_INLINE_VALUE_LENGTH = 3_700
 
 export type StoredValue = Uint8Array | LargeBytes | null
@@ -56,7 +56,7 @@ export function encodeLatest(builder: RecordBuilder, key: Uint8Array, latest: La
   return builder.seal(keySeed(key))
 }
 
-/** Where the part behind the versions begins. @throws `store_corrupt` */
+/** Offset of the part after the versions. @throws `store_corrupt` */
 export function latestTail({ bytes, length }: SharedRecord): number {
   const at = OLDER_AT + 8 * bytes[1]!
   const references = bytes[0]! & LONG_KEY ? LARGE_REFERENCE_LENGTH : 0
@@ -64,7 +64,7 @@ export function latestTail({ bytes, length }: SharedRecord): number {
   return at
 }
 
-/** The whole record, copied. */
+/** Decodes the record into a copy. */
 export function decodeLatest(record: SharedRecord): LatestRecord {
   const { bytes, view, length } = record
   const flags = bytes[0]!

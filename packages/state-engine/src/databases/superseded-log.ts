@@ -8,15 +8,15 @@ import { DELETED, isLarge, LARGE, type StoredValue } from './latest-record.js'
 
 // The database `log` has what each version superseded:
 //   (version, key id) → u8 DELETED or LARGE | value, or reference to it: u48 id, u32 length | u32 CRC
-// and the database `retired` what else can go once a version is the oldest:
+// and the database `retired` what else can be dropped once a version is the oldest:
 //   (version, n) → entries | u32 CRC
 //     entry: u8 1 | u16 length | stored form of a key that the version deleted
 //          | u8 2 | u48 key id | u32 number of a chunk of the version index that its commit wrote
 //          | u8 3 | u48 id | u32 length of a large value that it superseded
-// Versions only grow, so both are written at their end and pruned from their front.
+// Versions only grow, so both are appended to at their end and pruned from their front.
 
 export const ENTRY_HEADER_LENGTH = 1
-/** What is longer is kept in pieces that fill pages better: history is most of a store. */
+/** Longer values are kept in pieces, which fill pages better: history is most of a store. */
 export const MAX_LOGGED_VALUE_LENGTH = 1_400
 const APPEND = { append: true }
 
@@ -25,7 +25,7 @@ export interface SupersededEntry {
   readonly value: StoredValue
 }
 
-/** In the order of their key ids. */
+/** Appends the values that a version superseded, in the order of their key ids. */
 export function putSuperseded(
   { log }: LmdbStore,
   builder: RecordBuilder,
@@ -48,7 +48,7 @@ export interface RetiredChunk {
   readonly number: number
 }
 
-/** What can go once the version is the oldest. */
+/** What can be dropped once the version is the oldest. */
 export interface Retired {
   /** Stored forms of keys that the version deleted. */
   readonly deletions: Uint8Array[]
@@ -60,7 +60,7 @@ const DELETION_KIND = 1
 const CHUNK_KIND = 2
 const LARGE_KIND = 3
 
-/** Answers how many records that takes. */
+/** Returns how many records that takes. */
 export function putRetired(
   { retired: table }: LmdbStore,
   builder: RecordBuilder,

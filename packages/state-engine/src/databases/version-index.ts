@@ -12,7 +12,7 @@ import type { ReadOptions } from '../lmdb/table.js'
 export const DIRECTORY = 0xffff_ffff
 export const CHUNK_HEADER_LENGTH = 8
 export const DIRECTORY_HEADER_LENGTH = 4
-/** A read copies one chunk and its directory: for 10,000 versions together least when both have about a hundred. */
+/** A read copies one chunk and the directory. With 10,000 versions, that is least if both have about 100 entries. */
 const CHUNK_VERSIONS = 120
 
 export interface Chunk {
@@ -52,7 +52,7 @@ export function readDirectory({ index }: LmdbStore, keyId: number, options: Read
   }
 }
 
-/** Takes versions over into the index, and answers with the numbers of the chunks that were written. */
+/** Adds versions to the index. Returns the numbers of the chunks written. */
 export function addVersions(
   store: LmdbStore,
   builder: RecordBuilder,
@@ -78,7 +78,7 @@ export function addVersions(
     store.index.putSync(key, record)
     written.push(number)
     at += taken.count
-    // Only a full chunk has another behind it.
+    // Only a full chunk is followed by another.
     chunk = new VersionList(FULL_CHUNK)
   }
   if (firstVersions.count > chunksBefore) putDirectory(store, builder, keyId, directory)
@@ -87,7 +87,7 @@ export function addVersions(
 
 const FULL_CHUNK = Buffer.alloc(CHUNK_VERSIONS * 8)
 
-/** Drops a chunk unless it was written again since; then its turn comes later. */
+/** Drops a chunk unless a later version wrote it again: that version retires it, too. */
 export function dropChunk(
   store: LmdbStore,
   builder: RecordBuilder,
@@ -103,7 +103,7 @@ export function dropChunk(
   putDirectory(store, builder, keyId, { firstChunk: number + 1, firstVersions: firstVersions.slice(dropped) })
 }
 
-/** Drops what the index has of a key that is forgotten. */
+/** Drops the version index of a key that is forgotten. */
 export function dropIndex(store: LmdbStore, keyId: number): void {
   const directory = readDirectory(store, keyId)
   if (!directory) return

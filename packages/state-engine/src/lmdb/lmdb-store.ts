@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, existsSync, openSync, readSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { RootDatabase } from 'lmdb'
@@ -15,6 +15,7 @@ import {
   storeNotReadable,
   storeNotWritable,
 } from '../port/errors.js'
+import { expectWholeFile } from './data-file.js'
 import type { Durability } from './durability.js'
 import { openEnvironment } from './open-environment.js'
 import { isSmallBesideMemory } from './read-ahead.js'
@@ -48,7 +49,7 @@ export interface LmdbStore {
   readonly latestByStoredKey: Table<Uint8Array>
   /** Older values by the version that superseded them: `superseded-log.ts`. */
   readonly log: Records
-  /** What else can go once a version is the oldest: `superseded-log.ts`. */
+  /** What else can be dropped once a version is the oldest: `superseded-log.ts`. */
   readonly retired: Records
   /** Versions of the writes of keys with deep histories: `version-index.ts`. */
   readonly index: Records
@@ -95,20 +96,33 @@ export function openLmdbStore({
   const file = join(path, STORE_FILE)
   if (readOnly) expectStore(path)
   return withStoreErrors(path, () => {
-    expectStoreFile(file)
-    // A writer has its store open from empty to any size.
+    if (!readOnly && !existsSync(file)) createDataFile(file, durability)
+    expectWholeFile(file)
+    // A writer may open an empty store and let it grow to any size.
     const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
     const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead })
     try {
-      const open = () => openTables(root, file, readOnly)
-      // One transaction: a creation that is interrupted leaves nothing.
-      const tables = readOnly ? open() : runTransaction(root as unknown as Environment, durability, open)
+      const tables = openTables(root, file, false)
       return { ...tables, path, durability, verifyReads, expectInPlace: createPlaceCheck(file) }
     } catch (error) {
       void root.close()
       throw error
     }
   })
+}
+
+/** The file gets its name once it is complete: a creation that is interrupted leaves no store. */
+function createDataFile(file: string, durability: Durability): void {
+  const unfinished = `${file}.new`
+  rmSync(unfinished, { force: true })
+  const root = openEnvironment(unfinished, { readOnly: false, readAhead: false })
+  try {
+    runTransaction(root as unknown as Environment, durability, () => openTables(root, file, true))
+  } finally {
+    void root.close()
+    rmSync(`${unfinished}-lock`, { force: true })
+  }
+  renameSync(unfinished, file)
 }
 
 /** The open file keeps its inode number, so a file that replaces it has another. */
@@ -124,18 +138,18 @@ function createPlaceCheck(file: string): () => void {
 function openTables(
   root: RootDatabase<Buffer, Uint8Array>,
   file: string,
-  readOnly: boolean,
+  create: boolean,
 ): Omit<LmdbStore, 'path' | 'durability' | 'verifyReads' | 'expectInPlace'> {
   const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
     const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
-    const options = { name, encoding: 'binary' as const, create: !readOnly, ...keys }
+    const options = { name, encoding: 'binary' as const, create, ...keys }
     const opened: unknown = root.openDB(options)
     if (opened) return opened as Table<K>
     throw notAStore(file, `it lacks the database ${name}, or was not created by this program`)
   }
   // The layout is checked first: a store of another layout has other databases.
   const meta = table<Uint8Array>('meta')
-  expectLayout(meta, file, readOnly)
+  expectLayout(meta, file, create)
   return {
     root: root as unknown as Environment,
     meta,
@@ -149,37 +163,17 @@ function openTables(
   }
 }
 
-// A meta page of LMDB: 24 bytes of page header, then this magic number. LMDB crashes on a file without it.
-const META_MAGIC_OFFSET = 24
-const META_MAGIC = Buffer.from('dec0efbe', 'hex')
-
-/** @throws `store_format` unless the file is missing, empty, or begins as data files of LMDB do */
-function expectStoreFile(file: string): void {
-  if (!existsSync(file) || statSync(file).size === 0) return
-  const magic = Buffer.alloc(META_MAGIC.length)
-  const descriptor = openSync(file, 'r')
-  try {
-    readSync(descriptor, magic, 0, magic.length, META_MAGIC_OFFSET)
-  } finally {
-    closeSync(descriptor)
-  }
-  if (magic.equals(META_MAGIC)) return
-  throw notAStore(file, 'its first page is of another format, or damaged')
-}
-
-function expectLayout(meta: Table<Uint8Array>, file: string, readOnly: boolean): void {
+function expectLayout(meta: Table<Uint8Array>, file: string, create: boolean): void {
+  if (create) meta.putSync(LAYOUT_KEY, Buffer.from(String(LAYOUT_VERSION)))
   const layout = meta.getBinary(LAYOUT_KEY)
-  if (!layout) {
-    if (!readOnly) meta.putSync(LAYOUT_KEY, Buffer.from(String(LAYOUT_VERSION)))
-    return
-  }
+  if (!layout) throw notAStore(file, 'it has no layout version')
   const text = layout.toString('latin1')
   const version = /^\d{1,9}$/.test(text) ? Number(text) : 0
   if (version === LAYOUT_VERSION) return
   throw layoutUnknown(file, version, LAYOUT_VERSION)
 }
 
-/** With less space than this, a write that fails is taken to have failed for want of space. */
+/** If less space than this is left, a failed write is taken for a full disk. */
 const FULL_BELOW_BYTES = 2 ** 20
 
 /** Runs `work` on the store in a folder and turns what LMDB or the system throws into errors of the store. */

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer'
 
-// What is used of lmdb-js, whose own types know neither keys of other kinds nor all options.
+// The part of lmdb-js that the engine uses. Its own types lack other kinds of keys and some options.
 
 export interface ReadTransaction {
   done(): void

@@ -21,12 +21,12 @@ import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadTransaction, Table } from '../lmdb/table.js'
 
 export interface CheckOptions {
-  /** Told now and then how many records were looked at. */
+  /** Called from time to time with the number of records checked so far. */
   readonly onProgress?: (records: number) => void
 }
 
 export interface CheckReport {
-  /** One line for each fault, the first hundred; empty for a sound store. */
+  /** One line for each of the first hundred faults; empty for a sound store. */
   readonly problems: readonly string[]
   readonly keys: number
   /** Superseded values that the window sees. */
@@ -40,7 +40,7 @@ const WHOLE = { start: undefined, end: undefined }
 const MOST_PROBLEMS = 100
 const RECORDS_BETWEEN_TURNS = 5_000
 
-/** Looks at every record of one state of the store. Keeps that state's pages from being used again meanwhile. */
+/** Checks every record in one state of the store. Meanwhile the pages of that state cannot be reused. */
 export async function checkStore(store: LmdbStore, { onProgress = () => {} }: CheckOptions): Promise<CheckReport> {
   const transaction = store.root.useReadTransaction()
   try {
@@ -55,16 +55,16 @@ class StoreCheck {
   readonly #options: { readonly transaction: ReadTransaction }
   readonly #onProgress: (records: number) => void
   readonly #problems: string[] = []
-  /** Keys by id: what the log and the index may name. */
+  /** Ids of all keys: the log and the index may name no others. */
   readonly #keyIds = new Set<number>()
   readonly #indexedKeys = new Set<number>()
-  /** Large bytes that some record names. */
+  /** Length of each large value that some record refers to, by id. */
   readonly #large = new Map<number, number>()
-  /** What has to be retired by the version that wrote it, until that is found: deletions and chunks of the index. */
+  /** Deletions and chunks of the index whose retirement was not found yet. */
   readonly #toRetire = new Set<string>()
-  /** Large values that entries of the log name, until the retirement is met that belongs to them. */
+  /** Large values that the log refers to and whose retirement was not found yet. */
   readonly #supersededLarge = new Map<number, number>()
-  /** Entries of the log that the window sees, found from their keys. */
+  /** Entries of the log that the version lists of keys lead to. */
   #namedEntries = 0
   #payloadBytes = 0
   #records = 0
@@ -94,7 +94,9 @@ class StoreCheck {
     await this.#checkIndex()
     await this.#checkLarge(record)
     if (this.#payloadBytes !== record.payloadBytes) {
-      this.#problem(`${this.#payloadBytes} bytes of payload are there, the ledger record counts ${record.payloadBytes}`)
+      this.#problem(
+        `the store has ${this.#payloadBytes} bytes of payload, the ledger record counts ${record.payloadBytes}`,
+      )
     }
     return { ...report, keys, supersededEntries, blocks, records: this.#records }
   }
@@ -120,7 +122,7 @@ class StoreCheck {
         this.#problem(`the oldest block is not the one at version ${oldestVersion}`)
       }
     }
-    if (count !== blocks) this.#problem(`${count} blocks are there, the ledger record counts ${blocks}`)
+    if (count !== blocks) this.#problem(`the store has ${count} blocks, the ledger record counts ${blocks}`)
     if (!this.#store.blocks.getBinaryFast(versionKey(oldestVersion, 0), this.#options)) {
       this.#problem(`no block begins at the oldest version, ${oldestVersion}`)
     }
@@ -142,7 +144,7 @@ class StoreCheck {
       const latest = this.#attempt(() => decodeLatest(shared))
       if (!latest) continue
       if (this.#keyIds.has(latest.keyId) || latest.keyId >= nextKeyId) {
-        this.#problem(`${name()} has the id ${latest.keyId}, of another key or never given out`)
+        this.#problem(`${name()} has the id ${latest.keyId}, which belongs to another key or was never assigned`)
       }
       this.#keyIds.add(latest.keyId)
       if (latest.version > ledger.latestVersion)
@@ -167,10 +169,10 @@ class StoreCheck {
     }
     this.#nameLarge(longKey)
     const key = this.#attempt(() => readLarge(this.#store, longKey, this.#options))
-    if (key && !keyToStoredKey(key).equals(stored)) this.#problem(`${name()} has another key than its place`)
+    if (key && !keyToStoredKey(key).equals(stored)) this.#problem(`${name()} is stored under another key`)
   }
 
-  /** Versions are ascending, and what the window sees of them is in the log. */
+  /** The versions ascend, and the log has the values that the window sees. */
   #checkVersions(latest: LatestRecord, versions: readonly bigint[], oldest: bigint, name: () => string): void {
     for (const [at, version] of versions.entries()) {
       const supersededBy = versions[at + 1] ?? latest.version
@@ -198,7 +200,7 @@ class StoreCheck {
     return versions
   }
 
-  /** Entries that the window sees. */
+  /** Returns the number of entries that the window sees. */
   async #checkLog({ ledger, supersededEntries }: LedgerRecord): Promise<number> {
     const { oldestVersion, latestVersion } = ledger
     let seen = 0
@@ -214,7 +216,9 @@ class StoreCheck {
       if (content) this.#checkEntry(numberedKeyPart(key), content, version, version > oldestVersion)
     }
     if (seen !== this.#namedEntries) {
-      this.#problem(`the log has ${seen} values that the window sees, and keys name ${this.#namedEntries} of them`)
+      this.#problem(
+        `the window sees ${seen} values of the log, the version lists of keys lead to ${this.#namedEntries}`,
+      )
     }
     if (all !== supersededEntries) {
       this.#problem(`the log has ${all} values, the ledger record counts ${supersededEntries}`)
@@ -228,7 +232,7 @@ class StoreCheck {
     if (flags === 0) this.#payloadBytes += value.length
     else if ((flags & ~(DELETED | LARGE)) !== 0) this.#problem(`the log of version ${version} has flags ${flags}`)
     if (seen && !this.#keyIds.has(keyId))
-      this.#problem(`the log of version ${version} names key ${keyId}, which is not there`)
+      this.#problem(`the log of version ${version} names key ${keyId}, which does not exist`)
     if ((flags & LARGE) !== 0) this.#supersededLarge.set(value.readUIntBE(0, 6), value.readUInt32BE(6))
   }
 
@@ -245,11 +249,11 @@ class StoreCheck {
       for (const large of retired.large) this.#checkRetired(large, version)
     }
     if (count !== counted)
-      this.#problem(`${count} records of what was retired are there, the ledger record counts ${counted}`)
+      this.#problem(`the database retired has ${count} records, the ledger record counts ${counted}`)
     for (const name of this.#toRetire) this.#problem(`${name} is not retired by its version`)
   }
 
-  /** A version retires the large values that it supersedes; the entries stand before. */
+  /** A version retires the large values that it supersedes; the log was read before. */
   #checkRetired(large: LargeBytes, version: bigint): void {
     this.#nameLarge(large)
     if (this.#supersededLarge.get(large.id) === large.length) this.#supersededLarge.delete(large.id)
@@ -266,7 +270,7 @@ class StoreCheck {
           () => `part ${numberedKeyPart(key)} of the version index of key ${keyId}`,
         ),
       )
-      if (!this.#indexedKeys.has(keyId)) this.#problem(`the version index has key ${keyId}, which is not there`)
+      if (!this.#indexedKeys.has(keyId)) this.#problem(`the version index has key ${keyId}, which does not exist`)
       if (numberedKeyPart(key) === DIRECTORY) continue
       const directory = this.#attempt(() => readDirectory(this.#store, keyId, this.#options))
       const place = directory ? numberedKeyPart(key) - directory.firstChunk : 0
@@ -283,7 +287,7 @@ class StoreCheck {
       const content = this.#attempt(() =>
         openRecord(value, numberedKeySeed(key), () => `piece ${numberedKeyPart(key)} of the large value ${id}`),
       )
-      if (id >= nextLargeId) this.#problem(`large value ${id} was never given out`)
+      if (id >= nextLargeId) this.#problem(`the id of large value ${id} was never assigned`)
       found.set(id, (found.get(id) ?? 0) + (content?.length ?? 0))
     }
     for (const [id, length] of this.#large) {
@@ -292,11 +296,11 @@ class StoreCheck {
       found.delete(id)
     }
     for (const id of this.#supersededLarge.keys()) this.#problem(`large value ${id} was superseded and never retired`)
-    for (const id of found.keys()) this.#problem(`large value ${id} belongs to nothing`)
+    for (const id of found.keys()) this.#problem(`nothing refers to large value ${id}`)
   }
 
   #nameLarge({ id, length }: LargeBytes): void {
-    if (this.#large.has(id)) this.#problem(`large value ${id} is named twice`)
+    if (this.#large.has(id)) this.#problem(`two records refer to large value ${id}`)
     this.#large.set(id, length)
   }
 

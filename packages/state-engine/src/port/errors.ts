@@ -145,6 +145,11 @@ export function storeCorrupt(why: string, cause?: unknown): StoreError {
   return new LedgerStateError('store_corrupt', `the store is damaged: ${why}`, {}, { cause })
 }
 
+export function dataFileCutShort(file: string, found: number, needed: number): StoreError {
+  const message = `the store is damaged: the file is cut short: ${found} of ${needed} bytes (${file})`
+  return new LedgerStateError('store_corrupt', message, { found, needed })
+}
+
 export function storeFull(path: string, cause: unknown): StoreError {
   return new LedgerStateError('store_full', `the disk of ${path} is full`, {}, { cause })
 }

@@ -50,7 +50,7 @@ export function* listHistory(
     }
   }
 
-  /** What the oldest version sees was often written before it. */
+  /** The oldest version often sees a write from before it. */
   function startAt(versions: RevisionList, isFirst: boolean): RevisionPlace | undefined {
     if (!isFirst) return versions.oldestAtLeast(lowest)
     const newest = first <= oldestVersion ? versions.newestAtMost(oldestVersion) : undefined

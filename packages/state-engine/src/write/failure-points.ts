@@ -1,4 +1,4 @@
-/** Places where a test ends the process, to see what the next one finds. */
+/** Places where tests end the process or abort the work. */
 export type FailurePoint =
   | 'commit: began'
   | 'commit: log written'
