@@ -16,17 +16,29 @@ export interface AccountModule {
   readAbi(): ModuleAbi | undefined
 }
 
-export function createAccountModule(address: Uint8Array, name: string, bytes: Uint8Array): AccountModule {
-  return { address, name, bytes, readAbi: () => readAbi(bytes) }
+class StoredModule implements AccountModule {
+  readonly address: Uint8Array
+  readonly name: string
+  readonly bytes: Uint8Array
+
+  constructor(address: Uint8Array, name: string, bytes: Uint8Array) {
+    this.address = address
+    this.name = name
+    this.bytes = bytes
+  }
+
+  readAbi(): ModuleAbi | undefined {
+    try {
+      return moduleAbi(readModuleInterface(this.bytes))
+    } catch (error) {
+      if (isLedgerStateError(error, 'invalid_module', 'type_too_large')) return undefined
+      throw error
+    }
+  }
 }
 
-function readAbi(bytes: Uint8Array): ModuleAbi | undefined {
-  try {
-    return moduleAbi(readModuleInterface(bytes))
-  } catch (error) {
-    if (isLedgerStateError(error, 'invalid_module') || isLedgerStateError(error, 'type_too_large')) return undefined
-    throw error
-  }
+export function createAccountModule(address: Uint8Array, name: string, bytes: Uint8Array): AccountModule {
+  return new StoredModule(address, name, bytes)
 }
 
 /** @throws `account_module_not_found` */
