@@ -37,16 +37,17 @@ export function listAccountChanges(
   after: StateView,
   types: TypeResolver,
   address: Uint8Array,
-  { start, limit }: ListOptions,
+  { start, limit, isFull }: ListOptions,
 ): Listing<AccountChange> {
   const prefix = accountKeyPrefix(address)
   let cursor: Uint8Array | undefined
   function* changes(): Generator<AccountChange> {
     let scanned = 0
     let changed = 0
-    for (const pair of mergeScans(scanFrom(before, prefix, start), scanFrom(after, prefix, start))) {
+    for (const pair of mergeScans(scanFrom(before, prefix, { start }), scanFrom(after, prefix, { start }))) {
       const isChange = !isSame(pair)
-      if (scanned === MOST_SCANNED_KEYS || (isChange && changed === limit)) {
+      const isEnd = isChange && (changed === limit || (changed > 0 && isFull?.()))
+      if (scanned === MOST_SCANNED_KEYS || isEnd) {
         cursor = pair.key
         return
       }
