@@ -98,7 +98,7 @@ export function openLmdbStore({
   const file = join(path, STORE_FILE)
   if (readOnly) expectStore(path)
   return withStoreErrors(path, () => {
-    if (!readOnly && !existsSync(file)) createDataFile(file, durability)
+    if (!readOnly && !existsSync(file)) createDataFile(file, durability, mapBytes)
     expectWholeFile(file)
     // A writer may open an empty store and let it grow to any size.
     const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
@@ -114,10 +114,10 @@ export function openLmdbStore({
 }
 
 /** The file gets its name once it is complete: a creation that is interrupted leaves no store. */
-function createDataFile(file: string, durability: Durability): void {
+function createDataFile(file: string, durability: Durability, mapBytes: number | undefined): void {
   const unfinished = `${file}.new`
   rmSync(unfinished, { force: true })
-  const root = openEnvironment(unfinished, { readOnly: false, readAhead: false })
+  const root = openEnvironment(unfinished, { readOnly: false, readAhead: false, mapBytes })
   try {
     runTransaction(root as unknown as Environment, durability, () => openTables(root, file, true))
   } finally {
