@@ -14,7 +14,7 @@ import {
   storeMissing,
   storeNotWritable,
 } from '../port/errors.js'
-import { expectWholeFile } from './data-file.js'
+import { expectSoundFile } from './data-file.js'
 import type { Durability } from './durability.js'
 import { openEnvironment } from './open-environment.js'
 import { isSmallBesideMemory } from './read-ahead.js'
@@ -88,7 +88,7 @@ export function openLmdbStore({
   if (readOnly) expectStore(path)
   return withStoreErrors(path, () => {
     if (!readOnly && !existsSync(file)) createDataFile(file, durability)
-    expectWholeFile(file)
+    expectSoundFile(file)
     // A writer may open an empty store and let it grow to any size.
     const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
     const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead })
