@@ -49,6 +49,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   invalid_address: OURS,
   invalid_hex: OURS,
   invalid_u64: OURS,
+  invalid_timestamp: OURS,
   // `ledger` says which type these are about, by codes of its own.
   unsupported_type: OURS,
   type_too_large: OURS,
