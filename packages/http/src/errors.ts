@@ -92,6 +92,14 @@ export function bodyNotAnObject(type: string, found: string): RequestError {
   return invalidRequest(`parse request payload error: Expected input type "${type}", found ${clip(found)}.`)
 }
 
+export function memberNotAnArray(type: string, member: string): RequestError {
+  return invalidRequest(`parse request payload error: member \`${member}\` of "${type}" is no array`)
+}
+
+export function functionNameInvalid(text: string): RequestError {
+  return invalidPart('request payload: member `function`', `${JSON.stringify(clip(text))} is not 0x…::module::function`)
+}
+
 export function memberNotAString(type: string, member: string, found: string): RequestError {
   return invalidRequest(
     `parse request payload error: member \`${member}\` of "${type}": invalid type: ${found}, expected a string`,

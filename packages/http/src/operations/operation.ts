@@ -79,6 +79,8 @@ export interface Operation extends Route {
   readonly description: string
   readonly parameters: readonly Parameter[]
   readonly requestBody?: JsonSchema
+  /** Media type of a body in BCS, where one is taken beside JSON. */
+  readonly bcsRequestType?: string
   /** What a 200 carries, by format. */
   readonly success: Readonly<Partial<Record<OutputFormat, JsonSchema>>>
   /** Whether answers may carry a cursor. */

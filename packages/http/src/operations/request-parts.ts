@@ -107,7 +107,7 @@ export function parseBatchBody(body: Buffer): JsonObject {
 }
 
 /** The members of a body that is a JSON object. An empty body counts as `null`. */
-function parseJsonBody(body: Buffer, type: string, limits: ContentLimits): JsonObject {
+export function parseJsonBody(body: Buffer, type: string, limits: ContentLimits): JsonObject {
   const value = body.length === 0 ? null : parseContent(body, limits)
   if (isJsonObject(value)) return value
   throw bodyNotAnObject(type, jsonValueToText(value, LONGEST_QUOTE))
@@ -123,7 +123,11 @@ function parseContent(body: Buffer, limits: ContentLimits): JsonValue {
 }
 
 export function stringMember(members: JsonObject, name: string, type: string): string {
-  const value = members.get(name)
+  return stringOf(members.get(name), name, type)
+}
+
+/** @param member what the message calls the value */
+export function stringOf(value: JsonValue | undefined, member: string, type: string): string {
   if (typeof value === 'string') return value
-  throw memberNotAString(type, name, jsonTypeName(value ?? null))
+  throw memberNotAString(type, member, jsonTypeName(value ?? null))
 }

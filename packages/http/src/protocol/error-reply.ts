@@ -110,7 +110,7 @@ export interface ErrorReply {
   readonly unexpected: boolean
 }
 
-/** The answer to a failed request. `archivalEndpoint` goes to clients that ask for what was pruned. */
+/** The answer to a failed request. `archivalEndpoint` goes to clients that ask for what was pruned, or for a view. */
 export function errorToReply(error: unknown, archivalEndpoint: string | undefined): ErrorReply {
   const answer = isLedgerStateError(error) ? answerOf(error.code) : undefined
   if (!isLedgerStateError(error) || !answer) {
@@ -126,6 +126,7 @@ export function errorToReply(error: unknown, archivalEndpoint: string | undefine
     members.oldest_ledger_version = String(error.fields.oldestVersion)
     members.archival_endpoint = archivalEndpoint
   }
+  if (error.code === 'view_not_served') members.archival_endpoint = archivalEndpoint
   const headers: string[] = []
   if (status === 503) headers.push('retry-after', String(RETRY_AFTER_SECONDS))
   if (error.code === 'method_not_allowed') headers.push('allow', String(error.fields.allow))
