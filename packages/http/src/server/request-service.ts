@@ -23,6 +23,7 @@ import { getLedgerInfo } from '../operations/ledger-info.js'
 import type { Route } from '../operations/operation.js'
 import { getRawTableItem } from '../operations/raw-table-item.js'
 import { getTableItem } from '../operations/table-item.js'
+import { callView } from '../operations/view.js'
 import { BATCH_LIMITS } from '../protocol/json-body.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import { type Answered, createAnswerWriter } from './answer-writer.js'
@@ -103,6 +104,7 @@ export function createRequestService(
     getAccountModule,
     getBlockByHeight,
     getBlockByVersion,
+    callView,
     ...createBatchOperations(archivalEndpoint),
     getLedgerInfo,
     createHealthOperation(headerWord),
