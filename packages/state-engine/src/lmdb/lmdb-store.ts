@@ -15,7 +15,7 @@ import {
   storeNotReadable,
   storeNotWritable,
 } from '../port/errors.js'
-import { expectWholeFile } from './data-file.js'
+import { expectSoundFile } from './data-file.js'
 import type { Durability } from './durability.js'
 import { openEnvironment } from './open-environment.js'
 import { isSmallBesideMemory } from './read-ahead.js'
@@ -98,8 +98,8 @@ export function openLmdbStore({
   const file = join(path, STORE_FILE)
   if (readOnly) expectStore(path)
   return withStoreErrors(path, () => {
-    if (!readOnly && !existsSync(file)) createDataFile(file, durability)
-    expectWholeFile(file)
+    if (!readOnly && !existsSync(file)) createDataFile(file, durability, mapBytes)
+    expectSoundFile(file)
     // A writer may open an empty store and let it grow to any size.
     const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
     const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead, mapBytes })
@@ -114,10 +114,10 @@ export function openLmdbStore({
 }
 
 /** The file gets its name once it is complete: a creation that is interrupted leaves no store. */
-function createDataFile(file: string, durability: Durability): void {
+function createDataFile(file: string, durability: Durability, mapBytes: number | undefined): void {
   const unfinished = `${file}.new`
   rmSync(unfinished, { force: true })
-  const root = openEnvironment(unfinished, { readOnly: false, readAhead: false })
+  const root = openEnvironment(unfinished, { readOnly: false, readAhead: false, mapBytes })
   try {
     runTransaction(root as unknown as Environment, durability, () => openTables(root, file, true))
   } finally {
