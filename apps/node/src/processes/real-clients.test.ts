@@ -10,6 +10,7 @@ import { ingestSource } from '@ledger-state/ingest'
 import { createLedger } from '@ledger-state/ledger'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { AptosClient, HexString } from 'aptos'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 // The SDK as its users have it, pointed at our address and at nothing else of ours.
@@ -26,7 +27,8 @@ const SUPPLY = {
 const folder = mkdtempSync(join(tmpdir(), 'clients-'))
 const closing: (() => Promise<void>)[] = []
 
-async function serve(source: string): Promise<Aptos> {
+/** The address of the API. */
+async function serve(source: string): Promise<string> {
   const engine = openStateEngine({ path: join(folder, String(closing.length)) })
   await ingestSource(engine, await openSource(sharedPath(source)))
   const server = createHttpServer({ ledger: createLedger(engine), headerWord: 'aptos' })
@@ -38,7 +40,11 @@ async function serve(source: string): Promise<Aptos> {
     await once(server, 'close')
     await engine.close()
   })
-  return new Aptos(new AptosConfig({ network: Network.CUSTOM, fullnode: `http://127.0.0.1:${port}/v1` }))
+  return `http://127.0.0.1:${port}/v1`
+}
+
+function sdkFor(fullnode: string): Aptos {
+  return new Aptos(new AptosConfig({ network: Network.CUSTOM, fullnode }))
 }
 
 afterAll(async () => {
@@ -49,9 +55,11 @@ afterAll(async () => {
 describe.skipIf(!hasSharedData)('@aptos-labs/ts-sdk 5.2.1', () => {
   let testnet: Aptos
   let mainnet: Aptos
+  let devnet: Aptos
   beforeAll(async () => {
-    testnet = await serve('data/testnet-0-3.feed.ndjson.gz')
-    mainnet = await serve('data/genesis/mainnet.genesis.blob')
+    testnet = sdkFor(await serve('data/testnet-0-3.feed.ndjson.gz'))
+    mainnet = sdkFor(await serve('data/genesis/mainnet.genesis.blob'))
+    devnet = sdkFor(await serve('data/genesis/devnet.genesis.blob'))
   })
 
   it('reads table items, at the latest version and at old ones', async () => {
@@ -81,6 +89,72 @@ describe.skipIf(!hasSharedData)('@aptos-labs/ts-sdk 5.2.1', () => {
   it('reads the ledger info', async () => {
     expect(await testnet.getLedgerInfo()).toMatchObject({ chain_id: 2, ledger_version: '3', block_height: '2' })
     expect(await mainnet.getChainId()).toBe(1)
+  })
+
+  it('reads accounts, also those that devnet lets be without a stored resource', async () => {
+    expect(await mainnet.getAccountInfo({ accountAddress: '0x1' })).toEqual({
+      sequence_number: '0',
+      authentication_key: `0x${'1'.padStart(64, '0')}`,
+    })
+    const stateless = `0x${'5a'.repeat(32)}`
+    expect(await devnet.getAccountInfo({ accountAddress: stateless })).toEqual({
+      sequence_number: '0',
+      authentication_key: stateless,
+    })
+    await expect(mainnet.getAccountInfo({ accountAddress: stateless })).rejects.toMatchObject({
+      status: 404,
+      data: { error_code: 'account_not_found' },
+    })
+  })
+
+  it('reads resources, one and all, also of groups', async () => {
+    const all = await mainnet.getAccountResources({ accountAddress: '0x1' })
+    expect(all.length).toBeGreaterThan(30)
+    expect(all.map(({ type }) => type)).toContain('0x1::block::BlockResource')
+    for (const { type, data } of all) {
+      expect(await mainnet.getAccountResource({ accountAddress: '0x1', resourceType: type as never })).toEqual(data)
+    }
+    const members = await devnet.getAccountResources({ accountAddress: '0xa' })
+    expect(members.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['0x1::fungible_asset::Metadata', '0x1::object::ObjectCore']),
+    )
+    for (const { type, data } of members) {
+      expect(await devnet.getAccountResource({ accountAddress: '0xa', resourceType: type as never })).toEqual(data)
+    }
+  })
+
+  it('follows the cursor through pages of its own size, and comes to the same', async () => {
+    const whole = await devnet.getAccountResources({ accountAddress: '0x1' })
+    const paged: unknown[] = []
+    let cursor: string | undefined
+    do {
+      const page = await devnet.account.getAccountResourcesPage({
+        accountAddress: '0x1',
+        options: { limit: 5, ...(cursor !== undefined && { cursor }) },
+      })
+      paged.push(...page.resources)
+      cursor = page.cursor
+    } while (cursor !== undefined)
+    expect(paged).toEqual(whole)
+  })
+
+  it('reads modules, one and all, with the ABI that its transaction builder needs', async () => {
+    const all = await devnet.getAccountModules({ accountAddress: '0x1' })
+    expect(all.length).toBeGreaterThan(100)
+    expect(all.every(({ abi }) => abi)).toBe(true)
+    const coin = await devnet.getAccountModule({ accountAddress: '0x1', moduleName: 'coin' })
+    expect(coin).toEqual(all.find(({ abi }) => abi!.name === 'coin'))
+    const transaction = await devnet.transaction.build.simple({
+      sender: '0x1',
+      data: { function: '0x1::aptos_account::transfer', functionArguments: ['0x2', 1] },
+      options: { accountSequenceNumber: 0, gasUnitPrice: 100 },
+    })
+    expect(transaction.rawTransaction.chain_id.chainId).toBe(243)
+  })
+
+  it('reads blocks', async () => {
+    expect(await testnet.getBlockByHeight({ blockHeight: 2 })).toMatchObject({ first_version: '2', last_version: '3' })
+    expect(await testnet.getBlockByVersion({ ledgerVersion: 3 })).toMatchObject({ block_height: '2' })
   })
 
   it('maps our errors to its own', async () => {
@@ -115,5 +189,26 @@ describe.skipIf(!hasSharedData)('@aptos-labs/ts-sdk 5.2.1', () => {
       expect(error).toBeInstanceOf(AptosApiError)
       expect(error).toMatchObject({ status, data: { error_code: code, message: expect.any(String) } })
     }
+  })
+})
+
+describe.skipIf(!hasSharedData)('aptos 1.22.1', () => {
+  let mainnet: AptosClient
+  beforeAll(async () => {
+    mainnet = new AptosClient(await serve('data/genesis/mainnet.genesis.blob'))
+  })
+
+  it('reads accounts, resources, modules and blocks', async () => {
+    expect(await mainnet.getAccount('0x1')).toMatchObject({ sequence_number: '0' })
+    const resources = await mainnet.getAccountResources('0x1')
+    const coinInfo = `0x1::coin::CoinInfo<${COIN}>`
+    expect(await mainnet.getAccountResource('0x1', coinInfo)).toEqual(resources.find(({ type }) => type === coinInfo))
+    const modules = await mainnet.getAccountModules('0x1')
+    expect(modules.length).toBeGreaterThan(50)
+    expect(await mainnet.getAccountModule(new HexString('0x1'), 'coin')).toEqual(
+      modules.find(({ abi }) => abi!.name === 'coin'),
+    )
+    expect(await mainnet.getBlockByHeight(0)).toMatchObject({ first_version: '0', last_version: '0' })
+    expect(await mainnet.getBlockByVersion(0)).toMatchObject({ block_height: '0' })
   })
 })

@@ -10,6 +10,16 @@ import type { LedgerState, Resource } from '../index.js'
 import { ModuleCache } from '../modules/module-cache.js'
 import { ValueWalker } from './value-walker.js'
 
+/** Undefined where the stored bytes are not of their type. */
+function jsonOf(resource: Resource): string | undefined {
+  try {
+    return resource.toJson()
+  } catch (error) {
+    if (isLedgerStateError(error)) return undefined
+    throw error
+  }
+}
+
 describe
   .skipIf(!hasSharedData)
   .each([
