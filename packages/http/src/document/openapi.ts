@@ -150,6 +150,15 @@ const SCHEMAS = {
       transactions: { type: 'null' },
     },
   },
+  ViewRequest: {
+    type: 'object',
+    required: ['function', 'type_arguments', 'arguments'],
+    properties: {
+      function: { type: 'string', description: 'The function: 0x…::module::name.' },
+      type_arguments: { type: 'array', items: { $ref: '#/components/schemas/MoveType' } },
+      arguments: { type: 'array', items: {} },
+    },
+  },
   LedgerInfo: {
     type: 'object',
     required: [
@@ -258,7 +267,7 @@ export function createOpenApiDocument(operations: readonly Operation[], { names,
 export type OpenApiDocument = ReturnType<typeof createOpenApiDocument>
 
 function describeOperation(
-  { id, tag, summary, description, parameters, requestBody, success, isPaged, errors }: Operation,
+  { id, tag, summary, description, parameters, requestBody, bcsRequestType, success, isPaged, errors }: Operation,
   headers: object,
   cursorHeader: object,
 ) {
@@ -272,10 +281,15 @@ function describeOperation(
     summary,
     description,
     parameters: parameters.map((parameter) => ({ ...parameter, required: parameter.in === 'path' })),
-    ...(requestBody && { requestBody: { required: true, content: { 'application/json': { schema: requestBody } } } }),
+    ...(requestBody && { requestBody: { required: true, content: requestContent(requestBody, bcsRequestType) } }),
     responses: Object.fromEntries([
       ['200', { description: 'Success.', headers: isPaged ? { ...headers, ...cursorHeader } : headers, content }],
       ...errors.map((status) => [String(status), { description: ERROR_TEXTS[status], headers, content: error }]),
     ]),
   }
+}
+
+function requestContent(schema: object, bcsType: string | undefined) {
+  const json = { 'application/json': { schema } }
+  return bcsType === undefined ? json : { ...json, [bcsType]: { schema: { $ref: '#/components/schemas/Bytes' } } }
 }

@@ -7,18 +7,18 @@ import { CONTENT_TYPE } from '../protocol/media-types.js'
 import {
   type Answer,
   BODY_ERRORS,
-  LEDGER_VERSION_PARAMETER,
   type Operation,
   type OperationRequest,
+  STATE_PARAMETERS,
   TURN_BUDGET_MS,
 } from './operation.js'
 import {
   expectJsonContentType,
   parseAddressMember,
+  parseAskedState,
   parseAssetMember,
   parseBatchBody,
   parseHexMember,
-  parseLedgerVersion,
   parseTypeMember,
   stringMember,
 } from './request-parts.js'
@@ -53,7 +53,7 @@ export function createBatchOperations(archivalEndpoint: string | undefined): Ope
   const shared = {
     method: 'POST',
     negotiates: false,
-    parameters: [LEDGER_VERSION_PARAMETER],
+    parameters: STATE_PARAMETERS,
     errors: BODY_ERRORS,
   } as const
   const limits = `Up to ${MAX_BATCH_READS} reads of one ledger state in one request; results stand in the order of the requests, each with a status of its own.`
@@ -92,9 +92,9 @@ async function readBatch(
   let turnEndsAt = performance.now() + TURN_BUDGET_MS
   expectJsonContentType(request.contentType)
   const elements = parseElements(request.body)
-  const version = parseLedgerVersion(request.query)
+  const asked = parseAskedState(request.query)
   request.expectOutput('json', what)
-  const state = request.pin(version)
+  const state = request.pin(asked)
   const results: string[] = []
   let length = 0
   for (const element of elements) {

@@ -12,6 +12,9 @@ export interface Parameter {
   readonly schema: JsonSchema
 }
 
+/** The state that a request asks for; a time is microseconds since 1970. */
+export type AskedState = { readonly version: bigint } | { readonly timestampUsec: bigint }
+
 /** What an operation may know of a request. Its parts are parsed when they are asked for, in the order of the reference. */
 export interface OperationRequest {
   readonly accept: string | undefined
@@ -26,8 +29,8 @@ export interface OperationRequest {
   readonly body: Buffer
   /** Parses types and assets. Its state is read through `pin`. */
   readonly ledger: Pick<Ledger, 'parseType' | 'parseAsset'>
-  /** Pins the ledger at a version; the headers of the answer, also of an error, then describe that state. */
-  pin(version: bigint | undefined): LedgerState
+  /** Pins the ledger at a version or a time, by default the latest version; the headers of the answer, also of an error, then describe that state. */
+  pin(asked: AskedState | undefined): LedgerState
   /** @throws `output_disabled` where the server does not answer in the format */
   expectOutput(format: OutputFormat, what: string): void
   /**
@@ -76,6 +79,8 @@ export interface Operation extends Route {
   readonly description: string
   readonly parameters: readonly Parameter[]
   readonly requestBody?: JsonSchema
+  /** Media type of a body in BCS, where one is taken beside JSON. */
+  readonly bcsRequestType?: string
   /** What a 200 carries, by format. */
   readonly success: Readonly<Partial<Record<OutputFormat, JsonSchema>>>
   /** Whether answers may carry a cursor. */
@@ -84,12 +89,23 @@ export interface Operation extends Route {
   readonly errors: readonly number[]
 }
 
-export const LEDGER_VERSION_PARAMETER: Parameter = {
+const LEDGER_VERSION_PARAMETER: Parameter = {
   name: 'ledger_version',
   in: 'query',
   description: 'Ledger version at which state is read; the latest when omitted.',
   schema: { $ref: '#/components/schemas/U64' },
 }
+
+const LEDGER_TIMESTAMP_PARAMETER: Parameter = {
+  name: 'ledger_timestamp',
+  in: 'query',
+  description:
+    'In place of `ledger_version`: the state of the newest block at or before a time, in microseconds since 1970 or as RFC 3339 with Z or an offset.',
+  schema: { type: 'string', examples: ['1769817600000000', '2026-01-31T00:00:00Z'] },
+}
+
+/** How a request names the state that it reads. */
+export const STATE_PARAMETERS: readonly Parameter[] = [LEDGER_VERSION_PARAMETER, LEDGER_TIMESTAMP_PARAMETER]
 
 /** Statuses that every operation on state shares. */
 export const STATE_ERRORS = [400, 403, 404, 410, 500, 503] as const

@@ -20,8 +20,10 @@ import { createBatchOperations } from '../operations/batch.js'
 import { getBlockByHeight, getBlockByVersion } from '../operations/blocks.js'
 import { createHealthOperation } from '../operations/health.js'
 import { getLedgerInfo } from '../operations/ledger-info.js'
+import type { Route } from '../operations/operation.js'
 import { getRawTableItem } from '../operations/raw-table-item.js'
 import { getTableItem } from '../operations/table-item.js'
+import { callView } from '../operations/view.js'
 import { BATCH_LIMITS } from '../protocol/json-body.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import { type Answered, createAnswerWriter } from './answer-writer.js'
@@ -29,7 +31,7 @@ import { createChainHeaders } from './chain-headers.js'
 import { createCorsHeaders, isPreflight, preflightHeaders } from './cors.js'
 import { Exchange, type ExchangeContext } from './exchange.js'
 import { type LoadLimits, LoadShedder } from './load-shedder.js'
-import { createBodyReader } from './read-body.js'
+import { createBodyReader, readOver } from './read-body.js'
 import { createRouter } from './router.js'
 import { TurnQueue } from './turn-queue.js'
 import { createUnpack } from './unpack.js'
@@ -102,6 +104,7 @@ export function createRequestService(
     getAccountModule,
     getBlockByHeight,
     getBlockByVersion,
+    callView,
     ...createBatchOperations(archivalEndpoint),
     getLedgerInfo,
     createHealthOperation(headerWord),
@@ -139,6 +142,7 @@ export function createRequestService(
   const readBody = createBodyReader({
     bodyLimitBytes,
     uploads,
+    turns,
     unpack: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
     onBody(exchange) {
       if (isAdmitted(exchange)) answerInTurn(exchange, exchange.body.length)
@@ -161,23 +165,32 @@ export function createRequestService(
       refuse(exchange, fault)
       return
     }
-    try {
-      if (isPreflight(request)) {
-        answers.sendHeaders(exchange, preflightHeaders(request))
-        return
-      }
-      const { route, params } = router.find(request.method!, request.url!)
-      exchange.route = route
-      exchange.params = params
-    } catch (error) {
-      answers.sendError(exchange, error)
-      return
-    }
-    if (exchange.route.method === 'POST') {
+    const route = findRoute(exchange)
+    if (route?.method !== 'POST' && !request.readableEnded) readOver(request, turns)
+    if (!route) return
+    if (route.method === 'POST') {
       // Emitted once for every response, whether it went out whole or the client left.
       response.once('close', () => endExchange(exchange))
       readBody(exchange)
     } else if (isAdmitted(exchange)) answerInTurn(exchange, request.url!.length)
+  }
+
+  /** Answers the request where it has no route. */
+  function findRoute(exchange: Exchange): Route | undefined {
+    const { request } = exchange
+    try {
+      if (isPreflight(request)) {
+        answers.sendHeaders(exchange, preflightHeaders(request))
+        return undefined
+      }
+      const { route, params } = router.find(request.method!, request.url!)
+      exchange.route = route
+      exchange.params = params
+      return route
+    } catch (error) {
+      answers.sendError(exchange, error)
+      return undefined
+    }
   }
 
   function endExchange(exchange: Exchange): void {

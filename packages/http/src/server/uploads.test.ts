@@ -104,6 +104,42 @@ describe('bodies that come slowly', () => {
   })
 })
 
+describe('what a client keeps sending', () => {
+  it('in chunks of a byte each is refused', async () => {
+    await start({})
+    const crumbs = open(rawItemRequest('transfer-encoding: chunked', '1\r\n \r\n'.repeat(100_000)))
+    await crumbs.closed
+    expect(crumbs.statuses()).toEqual([400])
+    expect(crumbs.received()).toContain('chunks of a few bytes')
+    await expectOthersServed()
+  })
+
+  it.each([
+    ['POST', '/nowhere', 404],
+    ['GET', '/v1', 200],
+    ['PUT', '/v1', 405],
+  ])(
+    'in the body of a request that was answered is read over, and the connection goes on: %s %s',
+    async (method, path, status) => {
+      await start({})
+      const length = 4_000_000
+      const head = `${method} ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${length}\r\n\r\n`
+      const sender = open(`${head}${' '.repeat(length)}${WHOLE_ITEM_REQUEST}`)
+      expect(await statusesOf(sender, 2)).toEqual([status, 200])
+    },
+  )
+
+  it('above the limit of a body is read over, too', async () => {
+    await start({ bodyLimitBytes: 1_000_000 })
+    const length = 3_000_000
+    const declared = open(`${rawItemRequest(`content-length: ${length}`, ' '.repeat(length))}${WHOLE_ITEM_REQUEST}`)
+    expect(await statusesOf(declared, 2)).toEqual([413, 200])
+    const chunk = `${length.toString(16)}\r\n${' '.repeat(length)}\r\n0\r\n\r\n`
+    const chunked = open(`${rawItemRequest('transfer-encoding: chunked', chunk)}${WHOLE_ITEM_REQUEST}`)
+    expect(await statusesOf(chunked, 2)).toEqual([413, 200])
+  })
+})
+
 describe('the memory of a body', () => {
   it('is at most twice its length, whatever pieces it comes in', () => {
     fc.assert(
