@@ -67,6 +67,8 @@ export interface RequestService {
 
 /** Requests up to this size are answered at once; the work on longer ones waits for its turn. */
 const SMALL_REQUEST_BYTES = 2_048
+/** Answers from this size on are counted while their clients read them. */
+const LARGE_ANSWER_BYTES = 16_384
 const CONCURRENT_DECOMPRESSIONS = 4
 
 /**
@@ -127,13 +129,14 @@ export function createRequestService(
     onAnswered(exchange, status) {
       uploads.release(exchange)
       exchange.releaseBody()
-      if (exchange.isInFlight) load.hold(exchange.answerBytes)
+      holdAnswer(exchange)
+      exchange.answeredAt = performance.now()
       onAnswered?.({
         method: exchange.request.method!,
         url: exchange.request.url!,
         route: exchange.route?.path ?? 'other',
         status,
-        seconds: (performance.now() - exchange.arrivedAt) / 1_000,
+        seconds: (exchange.answeredAt - exchange.arrivedAt) / 1_000,
       })
     },
   })
@@ -143,7 +146,7 @@ export function createRequestService(
     turns,
     unpack: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
     onBody(exchange) {
-      if (isAdmitted(exchange)) answerInTurn(exchange, exchange.body.length)
+      if (isAdmitted(exchange)) answerInTurn(exchange, exchange.body.length, performance.now())
     },
     onError: answers.sendError,
   })
@@ -167,10 +170,9 @@ export function createRequestService(
     if (route?.method !== 'POST' && !request.readableEnded) readOver(request, turns)
     if (!route) return
     if (route.method === 'POST') {
-      // Emitted once for every response, whether it went out whole or the client left.
-      response.once('close', () => endExchange(exchange))
+      endWithResponse(exchange)
       readBody(exchange)
-    } else if (isAdmitted(exchange)) answerInTurn(exchange, request.url!.length)
+    } else if (isAdmitted(exchange)) answerInTurn(exchange, request.url!.length, exchange.arrivedAt)
   }
 
   /** Answers the request where it has no route. */
@@ -191,9 +193,24 @@ export function createRequestService(
     }
   }
 
-  function endExchange(exchange: Exchange): void {
-    if (exchange.isInFlight) load.leave(exchange.answerBytes)
-    if (!exchange.isAnswered) answers.sendError(exchange, clientLeft())
+  function endWithResponse(exchange: Exchange): void {
+    // Emitted once for every response, whether it went out whole or the client left.
+    exchange.response.once('close', () => {
+      if (exchange.isInFlight) load.leave()
+      if (!exchange.isAnswered) answers.sendError(exchange, clientLeft())
+    })
+  }
+
+  function enterFlight(exchange: Exchange): void {
+    load.enter()
+    exchange.isInFlight = true
+  }
+
+  /** Counts a large answer until it went out. */
+  function holdAnswer({ response, answerBytes }: Exchange): void {
+    if (answerBytes < LARGE_ANSWER_BYTES) return
+    load.hold(answerBytes)
+    response.once('close', () => load.release(answerBytes))
   }
 
   function isAdmitted(exchange: Exchange): boolean {
@@ -203,20 +220,16 @@ export function createRequestService(
       answers.sendError(exchange, refusal)
       return false
     }
-    if (route.method === 'POST') {
-      load.enter()
-      exchange.isInFlight = true
-    }
+    if (route.method === 'POST') enterFlight(exchange)
     return true
   }
 
   /** At once, where the request is small and others have left time of this turn. */
-  function answerInTurn(exchange: Exchange, length: number): void {
+  function answerInTurn(exchange: Exchange, length: number, began: number): void {
     if (length > SMALL_REQUEST_BYTES || turns.isSpent) turns.run(() => answer(exchange))
     else {
-      const began = performance.now()
       answer(exchange)
-      turns.spend(performance.now() - began)
+      turns.spend((exchange.isAnswered ? exchange.answeredAt : performance.now()) - began)
     }
   }
 
@@ -225,7 +238,13 @@ export function createRequestService(
     try {
       const found = exchange.route!.handle(exchange)
       if (!(found instanceof Promise)) answers.send(exchange, found)
-      else found.then((late) => answers.send(exchange, late)).catch((error) => answers.sendError(exchange, error))
+      else {
+        if (exchange.route!.method !== 'POST') {
+          enterFlight(exchange)
+          endWithResponse(exchange)
+        }
+        found.then((late) => answers.send(exchange, late)).catch((error) => answers.sendError(exchange, error))
+      }
     } catch (error) {
       answers.sendError(exchange, error)
     }
