@@ -30,6 +30,8 @@ export class Exchange implements OperationRequest, Upload {
   /** What the body takes of memory. */
   heldBytes = 0
   isInFlight = false
+  /** Whether the client sends its body only when it is told to. */
+  awaitsContinue = false
   answerBytes = 0
   /** When the answer was handed to its socket, in milliseconds of `performance.now`. */
   answeredAt = 0

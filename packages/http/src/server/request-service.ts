@@ -55,6 +55,8 @@ export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<Upl
 /** The service without its sockets. */
 export interface RequestService {
   handle(request: IncomingMessage, response: ServerResponse): void
+  /** As `handle`, for a client that sends its body only when it is told to: one that is refused does not send it. */
+  handleExpecting(request: IncomingMessage, response: ServerResponse): void
   /** Answers a request with an error and closes its connection. */
   refuse(exchange: Exchange, error: RequestError): void
   begin(request: IncomingMessage, response: ServerResponse): Exchange
@@ -159,8 +161,8 @@ export function createRequestService(
     return exchange
   }
 
-  function handle(request: IncomingMessage, response: ServerResponse): void {
-    const exchange = begin(request, response)
+  function handle(exchange: Exchange): void {
+    const { request } = exchange
     const fault = framingFault(request)
     if (fault) {
       refuse(exchange, fault)
@@ -256,7 +258,12 @@ export function createRequestService(
   }
 
   return {
-    handle,
+    handle: (request, response) => handle(begin(request, response)),
+    handleExpecting(request, response) {
+      const exchange = begin(request, response)
+      exchange.awaitsContinue = true
+      handle(exchange)
+    },
     refuse,
     begin,
     lastExchange: (socket) => connections.get(socket)?.last,
