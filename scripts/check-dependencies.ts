@@ -1,9 +1,9 @@
-// Licences of all that the node is installed with, and known faults in it where the registry tells of any.
+// Checks the licences of all production dependencies, and their advisories where the registry has any.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** Permissive, and fit for what is under Apache-2.0. */
+/** Permissive licences, compatible with Apache-2.0. */
 const ALLOWED = [
   '0BSD',
   'Apache-2.0',
@@ -46,7 +46,7 @@ process.exitCode = failures.length > 0 ? 1 : 0
 
 function collect(listed: readonly Listed[]): void {
   for (const { path, dependencies = {} } of listed) {
-    // Prebuilt binaries of other systems are listed and not installed.
+    // The list also has prebuilt binaries of other systems, which are not installed.
     if (path?.includes('node_modules') && existsSync(path)) paths.add(path)
     collect(Object.values(dependencies))
   }
@@ -67,7 +67,7 @@ function audit(): void {
   })
   const found = stdout.trimStart().startsWith('{') ? (JSON.parse(stdout) as AuditReport) : undefined
   if (!found?.metadata) {
-    process.stdout.write(`not audited: the registry does not tell of faults here (${firstLine(stderr || stdout)})\n`)
+    process.stdout.write(`not audited: the registry answers no advisories here (${firstLine(stderr || stdout)})\n`)
     return
   }
   const { high = 0, critical = 0 } = found.metadata.vulnerabilities

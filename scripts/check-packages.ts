@@ -1,5 +1,5 @@
-// Packs each package, installs the tarball into an empty project of its own, and runs the `ts` blocks of its README there:
-// what is behind `//` on a line that prints must come out.
+// Packs each public package, installs the tarball into an empty project of its own, and runs the `ts` blocks of its README
+// there: a line that prints must print what its comment says.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,17 +12,18 @@ const work = mkdtempSync(join(tmpdir(), 'packages-'))
 interface Manifest {
   readonly name: string
   readonly version: string
+  readonly private?: boolean
   readonly dependencies?: Readonly<Record<string, string>>
 }
 
-const packages = new Map(
-  readdirSync(`${root}/packages`).map((folder): [string, { folder: string; manifest: Manifest; tarball: string }] => {
-    const manifest = JSON.parse(readFileSync(`${root}/packages/${folder}/package.json`, 'utf8')) as Manifest
-    const tarball = join(work, `${folder}.tgz`)
-    execFileSync('pnpm', ['pack', '--out', tarball], { cwd: `${root}/packages/${folder}`, stdio: 'ignore' })
-    return [manifest.name, { folder, manifest, tarball }]
-  }),
-)
+const packages = new Map<string, { folder: string; manifest: Manifest; tarball: string }>()
+for (const folder of readdirSync(`${root}/packages`)) {
+  const manifest = JSON.parse(readFileSync(`${root}/packages/${folder}/package.json`, 'utf8')) as Manifest
+  if (manifest.private) continue
+  const tarball = join(work, `${folder}.tgz`)
+  execFileSync('pnpm', ['pack', '--out', tarball], { cwd: `${root}/packages/${folder}`, stdio: 'ignore' })
+  packages.set(manifest.name, { folder, manifest, tarball })
+}
 
 /** Packages of ours that the named ones need, themselves included. */
 function closure(names: Iterable<string>, found = new Set<string>()): Set<string> {

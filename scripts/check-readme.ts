@@ -1,5 +1,5 @@
-// Runs the commands of README.md as they stand: every line of every `sh` block. A line that serves is kept running,
-// once it says that it does, until its block ends. `pnpm test` is left to the caller, who runs it anyway.
+// Runs every line of every `sh` block of README.md. A line that starts a server runs until its block ends; the next line
+// follows once the server says that it serves. `pnpm test` is left to the caller, who runs it anyway.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -39,7 +39,7 @@ function runToEnd(command: string): void {
   if (status !== 0) throw new Error(`status ${status}: ${command}`)
 }
 
-/** In a process group of its own, so that the whole chain from npx to the program is stopped as by Ctrl-C. */
+/** In a process group of its own, so that SIGINT reaches every process from npx to the program, as Ctrl-C does. */
 async function startServer(command: string): Promise<ChildProcess> {
   const server = spawn('bash', ['-c', command], { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
   await new Promise<void>((resolve, reject) => {

@@ -1,11 +1,11 @@
-// The program in a checkout: builds what changed, in silence, then becomes `ledger-state`.
+// The program in a checkout: builds what changed, silently, then runs `ledger-state` in this process.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const program = new URL('../apps/node/dist/main.js', import.meta.url)
-if (!existsSync(program)) process.stderr.write('building, this once …\n')
+if (!existsSync(program)) process.stderr.write('building for the first time …\n')
 const build = spawnSync('turbo', ['run', 'build', '--filter=@ledger-state/node', '--output-logs=errors-only'], {
   cwd: root,
   encoding: 'utf8',
@@ -15,7 +15,7 @@ if (build.status !== 0) {
   process.stderr.write(`${build.stdout ?? ''}${build.stderr ?? build.error}\nthe build failed\n`)
   process.exit(1)
 }
-// npx and pnpm end at SIGTERM without passing it on, but who signals them means the program.
+// npx and pnpm end at SIGTERM without passing it on to the program.
 const launcher = findLauncher()
 if (launcher !== undefined) {
   setInterval(() => {

@@ -1,5 +1,6 @@
 // Runs the black-box conformance kit of ../shared/conformance against the real program: ingests each feed, serves it,
-// asks every request, and again with the switches that some requests need. Last line `N passed, M failed`.
+// asks every request, and again with the switches that some requests need. With an argument: only the runs whose titles
+// begin with it. Last line `N passed, M failed`.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,15 +27,37 @@ const FIXTURE = {
   requests: sharedPath('conformance/requests.json'),
   ingestOptions: ['--retain', '901'],
 }
+/** What serves each area of the account requests. */
+const ACCOUNT_SOURCES = {
+  accounts: { feed: sharedPath('conformance/account-fixture.ndjson.gz'), ingestOptions: ['--retain', '301'] },
+  fixture: { feed: FIXTURE.feed, ingestOptions: FIXTURE.ingestOptions },
+  testnet: { feed: TESTNET.feed },
+  mainnet: { feed: sharedPath('data/genesis/mainnet.genesis.blob') },
+  devnet: { feed: sharedPath('data/genesis/devnet.genesis.blob') },
+}
+const ACCOUNT_REQUESTS = sharedPath('conformance/account-requests.json')
+const ACCOUNTS = { ...ACCOUNT_SOURCES.accounts, requests: ACCOUNT_REQUESTS }
+const JSON_OFF = { serveOptions: ['--no-json'], kitOptions: ['--switch', 'json_output_enabled=false'] }
+const BCS_OFF = { serveOptions: ['--no-bcs'], kitOptions: ['--switch', 'bcs_output_enabled=false'] }
+const EMPTY_STORE = { serveOptions: ['--create'], kitOptions: ['--switch', 'empty_store'] }
 const AS_APTOS = { serveOptions: ['--header-word', 'aptos'], kitOptions: ['--header-prefix', 'x-aptos'] }
 const RUNS: readonly Run[] = [
   { title: 'testnet', ...TESTNET },
   { title: 'testnet, header word aptos', ...TESTNET, ...AS_APTOS },
   { title: 'fixture, window 901', ...FIXTURE },
   { title: 'fixture, header word aptos', ...FIXTURE, ...AS_APTOS },
-  { title: 'JSON off', ...FIXTURE, serveOptions: ['--no-json'], kitOptions: ['--switch', 'json_output_enabled=false'] },
-  { title: 'BCS off', ...FIXTURE, serveOptions: ['--no-bcs'], kitOptions: ['--switch', 'bcs_output_enabled=false'] },
-  { title: 'empty store', requests: FIXTURE.requests, kitOptions: ['--switch', 'empty_store'] },
+  { title: 'JSON off', ...FIXTURE, ...JSON_OFF },
+  { title: 'BCS off', ...FIXTURE, ...BCS_OFF },
+  { title: 'empty store', requests: FIXTURE.requests, ...EMPTY_STORE },
+  ...Object.entries(ACCOUNT_SOURCES).map(([area, source]) => ({
+    title: `account reads of ${area}`,
+    ...source,
+    requests: ACCOUNT_REQUESTS,
+    kitOptions: ['--only', area],
+  })),
+  { title: 'account reads, JSON off', ...ACCOUNTS, ...JSON_OFF },
+  { title: 'account reads, BCS off', ...ACCOUNTS, ...BCS_OFF },
+  { title: 'account reads, empty store', requests: ACCOUNT_REQUESTS, ...EMPTY_STORE },
 ]
 
 const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
@@ -95,7 +118,8 @@ if (!hasSharedData) {
 }
 let passed = 0
 let failed = 0
-for (const run of RUNS) {
+const [only] = process.argv.slice(2)
+for (const run of RUNS.filter(({ title }) => only === undefined || title.startsWith(only))) {
   const result = await conform(run)
   passed += result.passed
   failed += result.failed

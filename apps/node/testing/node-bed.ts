@@ -1,9 +1,9 @@
 // A folder, a source, nodes and clients for one test, all gone when it ends.
-import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { eventually, type NodeOptions, NodeProcess, PROGRAM } from './node-process.ts'
+import { eventually } from '@ledger-state/testing/eventually'
+import { type NodeOptions, NodeProcess } from './node-process.ts'
 import { type SteadyClient, startSteadyClient } from './steady-client.ts'
 import { type SteadyNode, startSteadyNode } from './steady-ledger.ts'
 
@@ -78,22 +78,11 @@ export function reaches(node: NodeProcess, version: number): Promise<void> {
 }
 
 /** Waits for more right answers, and throws where one was ever wrong. */
-export async function answersRightly({ tally }: SteadyClient, more = 50): Promise<void> {
+export async function answersRightly({ tally, seed }: SteadyClient, more = 50): Promise<void> {
   const { right } = tally
   await eventually(
     () => tally.right >= right + more || tally.wrong.length > 0,
     () => `${more} right answers: ${JSON.stringify([...tally.errors])}`,
   )
-  if (tally.wrong.length > 0) throw new Error(`wrong: ${tally.wrong.join('\n')}`)
-}
-
-/** Runs a command of the program to its end; nothing else goes on in this process meanwhile. */
-export function runProgram(...words: string[]) {
-  return spawnSync(process.execPath, [PROGRAM, ...words], { encoding: 'utf8', timeout: 60_000 })
-}
-
-/** The same for a command that asks something of this process. Resolves with its exit status. */
-export function runProgramBeside(...words: string[]): Promise<number | null> {
-  const child = spawn(process.execPath, [PROGRAM, ...words], { stdio: 'ignore' })
-  return new Promise((resolve) => child.on('exit', resolve))
+  if (tally.wrong.length > 0) throw new Error(`wrong, with TEST_SEED=${seed}: ${tally.wrong.join('\n')}`)
 }

@@ -1,20 +1,12 @@
 // The real program, `ledger-state serve`, run and looked at from outside.
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { RunningProgram, type RunOptions } from './program.ts'
 
-export const PROGRAM = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+export { PROGRAM } from './program.ts'
 
-/** How long a loaded machine may take for anything. */
-const PATIENCE_MS = 60_000
-
-export interface NodeOptions {
+export interface NodeOptions extends RunOptions {
   readonly dataDir: string
   /** Of `serve`, beside its folder and addresses. */
   readonly options?: readonly string[]
-  /** Words before those of the program, such as `prlimit --fsize=1000000`. */
-  readonly prefix?: readonly string[]
-  readonly env?: NodeJS.ProcessEnv
   /** Default `127.0.0.1:0`. */
   readonly listen?: string
 }
@@ -26,24 +18,14 @@ export interface Readiness {
   readonly oldest_ledger_version?: string
 }
 
-export class NodeProcess {
-  readonly child: ChildProcess
+export class NodeProcess extends RunningProgram {
   /** Of the API, without `/v1`. */
   address = ''
   admin = ''
-  output = ''
-  readonly ended: Promise<number | null>
 
-  constructor({ dataDir, options = [], prefix = [], env = {}, listen = '127.0.0.1:0' }: NodeOptions) {
-    const words = [...prefix, process.execPath, PROGRAM, 'serve', '--data-dir', dataDir, '--listen', listen]
-    const [command, ...rest] = [...words, '--admin-listen', '127.0.0.1:0', '--log-format', 'json', ...options]
-    this.child = spawn(command!, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } })
-    for (const stream of [this.child.stdout!, this.child.stderr!]) {
-      stream.on('data', (text) => {
-        this.output += text
-      })
-    }
-    this.ended = once(this.child, 'exit').then(([status]) => status as number | null)
+  constructor({ dataDir, options = [], listen = '127.0.0.1:0', ...run }: NodeOptions) {
+    const addresses = ['--listen', listen, '--admin-listen', '127.0.0.1:0']
+    super(['serve', '--data-dir', dataDir, ...addresses, '--log-format', 'json', ...options], run)
   }
 
   /** Resolves when requests are answered. */
@@ -52,15 +34,6 @@ export class NodeProcess {
     this.address = /on (http:\S+)\/v1/.exec(output)![1]!
     this.admin = /probes are on (http:[^"\s]+)/.exec(output)![1]!
     return this
-  }
-
-  async outputMatching(pattern: RegExp): Promise<string> {
-    await eventually(
-      () => pattern.test(this.output) || this.child.exitCode !== null,
-      () => `${pattern} in ${this.output}`,
-    )
-    if (!pattern.test(this.output)) throw new Error(`the node ended with status ${this.child.exitCode}: ${this.output}`)
-    return this.output
   }
 
   async readiness(): Promise<Readiness> {
@@ -83,11 +56,6 @@ export class NodeProcess {
     return Number(response.headers.get('x-svc-ledger-version') ?? -1)
   }
 
-  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    this.child.kill(signal)
-    return await this.ended
-  }
-
   /** Ends this process and all it started, at once. */
   async killAll(): Promise<void> {
     const pids = this.admin ? await this.readiness().then(pidsOf, () => []) : []
@@ -102,23 +70,10 @@ function pidsOf({ processes }: Readiness): number[] {
 }
 
 /** Whether there was such a process. */
-export function kill(pid: number): boolean {
+export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): boolean {
   try {
-    return process.kill(pid, 'SIGKILL')
+    return process.kill(pid, signal)
   } catch {
     return false
-  }
-}
-
-/** Waits until something holds. */
-export async function eventually(holds: () => boolean | Promise<boolean>, what: () => string): Promise<void> {
-  for (const began = Date.now(); ; ) {
-    try {
-      if (await holds()) return
-    } catch (error) {
-      if (Date.now() - began > PATIENCE_MS) throw error
-    }
-    if (Date.now() - began > PATIENCE_MS) throw new Error(`waited in vain for ${what()}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -1,5 +1,6 @@
 // A client that knows every right answer of the steady ledger, and holds a node to it.
 import { Agent, request } from 'node:http'
+import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { parseAnswer, questionToRequest, randomQuestion, type SteadyQuestion, steadyAnswer } from './steady-ledger.ts'
 
 export interface ClientTally {
@@ -11,14 +12,16 @@ export interface ClientTally {
   readonly errors: Map<string, number>
   /** Of right answers. */
   readonly milliseconds: number[]
-  /** Newest version told of in any answer. */
+  /** Newest version named in any answer. */
   latest: number
-  /** Answers that told of an older newest version than one before them, from the same address. */
+  /** Answers that named an older latest version than an answer before them. */
   wentBack: number
 }
 
 export interface SteadyClient {
   readonly tally: ClientTally
+  /** Of its questions. */
+  readonly seed: number
   stop(): Promise<void>
 }
 
@@ -28,11 +31,18 @@ export interface ClientOptions {
   readonly connections?: number
   /** Pause of each connection between two questions. */
   readonly pauseMs?: number
+  readonly seed?: number
 }
 
 const TIMEOUT_MS = 15_000
 
-export function startSteadyClient({ address, connections = 4, pauseMs = 0 }: ClientOptions): SteadyClient {
+export function startSteadyClient({
+  address,
+  connections = 4,
+  pauseMs = 0,
+  seed = testSeed(),
+}: ClientOptions): SteadyClient {
+  const random = createRandom(seed)
   const tally: ClientTally = {
     requests: 0,
     right: 0,
@@ -97,15 +107,15 @@ export function startSteadyClient({ address, connections = 4, pauseMs = 0 }: Cli
           response.on('data', (piece) => pieces.push(piece))
           response.on('error', reject)
           response.on('end', () => {
-            const told = (name: string) => {
+            const header = (name: string) => {
               const text = response.headers[`x-svc-${name}`]
               return text === undefined ? undefined : Number(text)
             }
             resolve({
               status: response.statusCode!,
               body: Buffer.concat(pieces),
-              latest: told('ledger-version'),
-              oldestVersion: told('ledger-oldest-version'),
+              latest: header('ledger-version'),
+              oldestVersion: header('ledger-oldest-version'),
             })
           })
         },
@@ -120,8 +130,8 @@ export function startSteadyClient({ address, connections = 4, pauseMs = 0 }: Cli
     while (!isStopped) {
       const span = Math.max(0, tally.latest - oldest)
       // Mostly inside the window; now and then beside it.
-      const version = Math.max(0, oldest - 3 + Math.floor(Math.random() * (span + 6)))
-      await ask(randomQuestion(version))
+      const version = Math.max(0, oldest - 3 + random.below(span + 6))
+      await ask(randomQuestion(version, random))
       if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
       // A node that is not there is not asked in a tight loop.
       else await new Promise((resolve) => setImmediate(resolve))
@@ -131,6 +141,7 @@ export function startSteadyClient({ address, connections = 4, pauseMs = 0 }: Cli
   const running = Array.from({ length: connections }, run)
   return {
     tally,
+    seed,
     async stop() {
       isStopped = true
       await Promise.all(running)

@@ -4,7 +4,10 @@ import { createHash } from 'node:crypto'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ByteWriter } from '@ledger-state/core'
-import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
+import { writeModule } from '@ledger-state/move-module'
+import { HOSTILE_MODULES } from '@ledger-state/testing/hostile-types'
+import type { Random } from '@ledger-state/testing/random'
+import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
 
 export const STEADY_CHAIN_ID = 77
 export const BLOCK_VERSIONS = 5
@@ -48,9 +51,9 @@ export interface SteadyQuestion {
   readonly version: number
 }
 
-export function randomQuestion(version: number, random = Math.random): SteadyQuestion {
-  const kind = (['item', 'raw_item', 'balance'] as const)[Math.floor(random() * 3)]!
-  return { kind, index: Math.floor(random() * (kind === 'balance' ? ACCOUNTS : KEYS)), version }
+export function randomQuestion(version: number, random: Random): SteadyQuestion {
+  const kind = random.pick(['item', 'raw_item', 'balance'] as const)
+  return { kind, index: random.below(kind === 'balance' ? ACCOUNTS : KEYS), version }
 }
 
 export function accountAddress(index: number): string {
@@ -115,6 +118,7 @@ const writesOf = (version: number): [bcsKey: Uint8Array, value: Uint8Array | und
   if (version === 0) {
     writes.push([framework('chain_id', 'ChainId'), Uint8Array.of(STEADY_CHAIN_ID)])
     writes.push([framework('reconfiguration', 'Configuration'), Buffer.concat([u64(1), u64(0)])])
+    for (const module of HOSTILE_MODULES) writes.push([moduleKey(FRAMEWORK, module.name), writeModule(module)])
   }
   if (startsBlock(version)) {
     writes.push([framework('block', 'BlockResource'), Buffer.concat([u64(heightAt(version)), u64(0), u64(0)])])

@@ -1,6 +1,8 @@
-export { bcsTypeToCodec, layoutToBcsType } from './bcs-type.js'
-export { type Codec, codecOf } from './codec.js'
-export { MAX_JSON_TEXT_BYTES } from './json-text-writer.js'
+// The cursor stands in core, where type tags use it, too.
+export { ByteReader, ByteWriter, MAX_SEQUENCE_LENGTH } from '@ledger-state/core'
+export type { BcsErrorCode } from './errors.js'
+export { type Codec, codecOf } from './json/codec.js'
+export { MAX_JSON_TEXT_BYTES } from './json/json-text-writer.js'
 export {
   isJsonObject,
   JsonNumber,
@@ -8,8 +10,7 @@ export {
   type JsonValue,
   jsonTypeName,
   jsonValueToText,
-  MAX_JSON_DEPTH,
-  parseJson,
-} from './json-value.js'
-export { INTEGER_WIDTH, type Layout, type LayoutField, type LayoutVariant, MAX_LAYOUT_DEPTH } from './layout.js'
-export type { MoveClosure, MoveMapEntry, MoveStruct, MoveValue, MoveVariant } from './move-value.js'
+} from './json/json-value.js'
+export { type JsonOptions, MAX_JSON_DEPTH, parseJson } from './json/parse-json.js'
+export { INTEGER_WIDTH, type Layout, type LayoutField, type LayoutVariant, MAX_LAYOUT_DEPTH } from './layout/layout.js'
+export { layoutSize } from './layout/layout-size.js'

@@ -1,4 +1,4 @@
-import type { Layout, LayoutField } from '../src/layout.ts'
+import type { Layout, LayoutField } from '../src/layout/layout.ts'
 
 /**
  * A second reader of BCS for tests: plain, slow, and written from the table of formats alone. It builds a tree and lets

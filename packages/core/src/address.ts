@@ -1,5 +1,5 @@
-import { LedgerStateError } from './error.js'
-import { bytesToHexDigits, clip, hexDigitValue } from './hex.js'
+import { invalidAddress } from './errors.js'
+import { badHexDigit, bytesToHexDigits, hexDigitValue } from './hex.js'
 
 export const ADDRESS_LENGTH = 32
 
@@ -37,20 +37,9 @@ export function parseAddressDigits(text: string, start: number, end: number): Ui
     faults |= low
     address[--byte] = low
   }
-  // The value of what is no digit is negative.
-  if (faults < 0) throw invalidDigit(text, start)
+  // The value of a character that is no digit is negative.
+  if (faults < 0) throw invalidAddress(text, badHexDigit(text, start))
   return address
-}
-
-function invalidDigit(text: string, start: number): LedgerStateError {
-  let at = start
-  while (hexDigitValue(text.charCodeAt(at)) >= 0) at++
-  const character = String.fromCodePoint(text.codePointAt(at)!)
-  return invalidAddress(text, `invalid character '${character}' at position ${at - start}`)
-}
-
-function invalidAddress(text: string, why: string): LedgerStateError {
-  return new LedgerStateError('invalid_address', `Invalid account address ${JSON.stringify(clip(text))}: ${why}`)
 }
 
 /** `0x` and lower-case hex without leading zeros, `0x0` for zero: the form in values, messages and type texts. */

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { LedgerStateError } from './error.js'
+import { invalidHex } from './errors.js'
 
 /** Value of each ASCII hex digit, 255 for every other character. */
 const DIGIT_VALUE = new Uint8Array(128).fill(255)
@@ -24,6 +24,13 @@ export function bytesToHex(bytes: Uint8Array): string {
   return `0x${bytesToHexDigits(bytes)}`
 }
 
+/** Names the first character from `start` on that is no hex digit, and its position from there. There must be one. */
+export function badHexDigit(text: string, start: number): string {
+  let at = start
+  while (hexDigitValue(text.charCodeAt(at)) >= 0) at++
+  return `invalid character '${String.fromCodePoint(text.codePointAt(at)!)}' at position ${at - start}`
+}
+
 /**
  * Bytes of hex text in any case, with or without `0x`; `""` and `"0x"` are zero bytes.
  * @throws `invalid_hex` naming the first bad character and its position after the `0x`, or an odd number of digits.
@@ -31,19 +38,11 @@ export function bytesToHex(bytes: Uint8Array): string {
 export function hexToBytes(text: string): Uint8Array {
   const start = text.startsWith('0x') ? 2 : 0
   const digits = text.length - start
-  const fail = (why: string) => new LedgerStateError('invalid_hex', `${why} in hex text ${JSON.stringify(clip(text))}`)
-  if (digits % 2 !== 0) throw fail('odd number of digits')
+  if (digits % 2 !== 0) throw invalidHex(text, 'odd number of digits')
   // Buffer's own decoder is fast but stops in silence at a bad character.
   const bytes = Buffer.from(start === 0 ? text : text.slice(2), 'hex')
   if (bytes.length * 2 !== digits) {
-    let at = start
-    while (hexDigitValue(text.charCodeAt(at)) >= 0) at++
-    throw fail(`invalid character '${String.fromCodePoint(text.codePointAt(at)!)}' at position ${at - start}`)
+    throw invalidHex(text, badHexDigit(text, start))
   }
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
-}
-
-/** A text short enough for an error message. */
-export function clip(text: string, most = 200): string {
-  return text.length <= most ? text : `${text.slice(0, most)}… (${text.length} characters)`
 }

@@ -5,12 +5,13 @@ export {
   parseAddress,
   parseAddressDigits,
 } from './address.js'
-export { ByteReader, MAX_SEQUENCE_LENGTH } from './byte-reader.js'
-export { ByteWriter } from './byte-writer.js'
+export { ByteReader, MAX_SEQUENCE_LENGTH } from './bcs-cursor/byte-reader.js'
+export { ByteWriter } from './bcs-cursor/byte-writer.js'
 export { type ErrorFields, isLedgerStateError, LedgerStateError } from './error.js'
 export { noLedger, type ParseErrorCode, type StateErrorCode, versionNotFound, versionPruned } from './errors.js'
-export { bytesToHex, bytesToHexDigits, clip, hexDigitValue, hexToBytes } from './hex.js'
-export type { BlockInfo, VersionWrites, Write } from './ledger-record.js'
+export { bytesToHex, bytesToHexDigits, hexDigitValue, hexToBytes } from './hex.js'
+export { type BlockInfo, isSameBlock, type VersionWrites, type Write } from './ledger-record.js'
+export { clip, quote } from './quote.js'
 export { SizedCache } from './sized-cache.js'
 export type {
   Block,

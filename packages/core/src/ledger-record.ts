@@ -6,6 +6,10 @@ export interface BlockInfo {
   readonly timestampUsec: bigint
 }
 
+export function isSameBlock(a: BlockInfo, b: BlockInfo): boolean {
+  return a.height === b.height && a.epoch === b.epoch && a.timestampUsec === b.timestampUsec
+}
+
 /** One write: a value, or `null` for a deletion. Neither array may change while the record is in use. */
 export type Write = readonly [key: Uint8Array, value: Uint8Array | null]
 

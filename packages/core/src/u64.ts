@@ -1,5 +1,4 @@
-import { LedgerStateError } from './error.js'
-import { clip } from './hex.js'
+import { invalidU64 } from './errors.js'
 
 export const U64_MAX = 0xffff_ffff_ffff_ffffn
 
@@ -9,19 +8,19 @@ export const U64_MAX = 0xffff_ffff_ffff_ffffn
  */
 export function parseU64(text: string): bigint {
   const start = text.charCodeAt(0) === 0x2b ? 1 : 0
-  const fail = (why: string) =>
-    new LedgerStateError('invalid_u64', `Parsing u64 string ${JSON.stringify(clip(text))} failed: ${why}`)
   if (text.length === start) {
-    throw fail(text === '' ? 'cannot parse integer from empty string' : 'invalid digit found in string')
+    throw invalidU64(text, text === '' ? 'cannot parse integer from empty string' : 'invalid digit found in string')
   }
   for (let at = start; at < text.length; at++) {
     const digit = text.charCodeAt(at) - 0x30
-    if (digit < 0 || digit > 9) throw fail('invalid digit found in string')
+    if (digit < 0 || digit > 9) throw invalidU64(text, 'invalid digit found in string')
   }
-  const significant = text.slice(start).replace(/^0+(?=.)/, '')
+  let significantAt = start
+  while (text.charCodeAt(significantAt) === 0x30 && significantAt < text.length - 1) significantAt++
+  const significant = text.slice(significantAt)
   // BigInt() of a long text costs more than linear time.
   const value = significant.length > 20 ? U64_MAX + 1n : BigInt(significant)
-  if (value > U64_MAX) throw fail('number too large to fit in u64')
+  if (value > U64_MAX) throw invalidU64(text, 'number too large to fit in u64')
   return value
 }
 

@@ -1,7 +1,6 @@
-export { parseGenesis } from './genesis.js'
-export { type FeedStart, feedHeaderLine, stateToFeedLine, versionToFeedLine } from './ledger-feed-writer.js'
-export { DEFAULT_HASH_SALT } from './ledger-hasher.js'
-export { openSource } from './open-source.js'
+export type { FeedErrorCode } from './errors.js'
+export { DEFAULT_HASH_SALT } from './proof/ledger-hasher.js'
+export { openSource } from './sources/open-source.js'
 export type {
   LedgerSource,
   Reading,
@@ -9,6 +8,7 @@ export type {
   SourceProgress,
   StateBase,
   StateDescription,
-  StateEntryRecord,
   StatePart,
-} from './source.js'
+} from './sources/source.js'
+export type { FeedStart } from './wire/feed-line.js'
+export { feedHeaderLine, stateToFeedLine, versionToFeedLine } from './wire/feed-line-writer.js'

@@ -5,11 +5,11 @@ import { restPage, SYNTHETIC_CHAIN_ID, type SyntheticChain } from './synthetic-c
 
 export interface StandInNode {
   readonly url: string
-  /** Start versions of the pages asked for. */
+  /** Start versions of the pages requested. */
   readonly starts: number[]
   /** What is served; may be exchanged for another. */
   chain: SyntheticChain
-  /** Newest version told of; those behind it are not there yet. */
+  /** The newest version announced; later ones are not there yet. */
   latest: number
   oldest: number
   /** Answers the next requests in the place of the node, one each. */
@@ -17,7 +17,7 @@ export interface StandInNode {
   close(): Promise<void>
 }
 
-/** Most that a page holds, whatever is asked for. */
+/** A page holds at most this many versions. */
 const MAX_PAGE = 100
 
 export async function startStandInNode(chain: SyntheticChain): Promise<StandInNode> {

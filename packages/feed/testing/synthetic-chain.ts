@@ -1,10 +1,11 @@
-// A made-up ledger with all its commitments, and the files and answers in which it is handed on. What is hashed here is
-// hashed in the plainest way, over all leaves at once: an oracle for the incremental trees of the feed.
+// A made-up ledger with all its commitments, and the files and answers that sources read. Trees are hashed by their
+// definition, over all leaves at once: an oracle for the incremental trees of the feed.
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { ByteWriter } from '@ledger-state/core'
+import { createRandom, type Random } from '@ledger-state/testing/random'
 
 export interface SyntheticOptions {
   readonly blocks?: number
@@ -24,7 +25,7 @@ interface ChainRecord {
   readonly info: Uint8Array
   readonly events: Uint8Array
   readonly writeSet: Uint8Array
-  /** State behind the version: database key in hex → state value in BCS. */
+  /** State after the version: database key in hex → state value in BCS. */
   readonly state: ReadonlyMap<string, { key: Uint8Array; bcsKey: Uint8Array; stateValue: Uint8Array }>
 }
 
@@ -36,8 +37,10 @@ export class SyntheticChain {
   readonly records: ChainRecord[] = []
   readonly expected: ExpectedVersion[] = []
   readonly #salt: string
-  readonly #random: () => number
+  readonly #random: Random
   #state = new Map<string, { key: Uint8Array; bcsKey: Uint8Array; stateValue: Uint8Array }>()
+  /** Roots of full subtrees, which later versions do not change, by level and index. */
+  readonly #fullSubtrees = new Map<string, Buffer>()
   #height = 0n
   #epoch = 0n
   #time = 0n
@@ -116,7 +119,7 @@ export class SyntheticChain {
       .toBytes()
   }
 
-  /** Key hash and entry of each state item behind a version, in the order of the hashes. */
+  /** Key hash and entry of each state item after a version, in the order of the hashes. */
   stateLeaves(version: number) {
     return [...this.records[version]!.state.values()]
       .map((entry) => ({ ...entry, keyHash: this.hash('StateKey', entry.key) }))
@@ -161,7 +164,16 @@ export class SyntheticChain {
 
   #subtree(level: number, index: number, count: number): Buffer {
     if (index * 2 ** level >= count) return padded('ACCUMULATOR_PLACEHOLDER_HASH')
-    if (level === 0) return this.leaf(index)
+    const isFull = (index + 1) * 2 ** level <= count
+    const name = `${level}/${index}`
+    const known = isFull ? this.#fullSubtrees.get(name) : undefined
+    if (known) return known
+    const root = level === 0 ? this.leaf(index) : this.#innerNode(level, index, count)
+    if (isFull) this.#fullSubtrees.set(name, root)
+    return root
+  }
+
+  #innerNode(level: number, index: number, count: number): Buffer {
     const children = [2 * index, 2 * index + 1].map((child) => this.#subtree(level - 1, child, count))
     return this.hash('TransactionAccumulator', ...children)
   }
@@ -303,7 +315,7 @@ export class SyntheticChain {
   }
 
   #below(limit: number): number {
-    return Math.floor(this.#random() * limit)
+    return this.#random.below(limit)
   }
 }
 
@@ -522,14 +534,4 @@ function u64(...numbers: (bigint | number)[]): Uint8Array {
     .u64(value)
     .bytes(new Uint8Array(more * 8))
     .toBytes()
-}
-
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

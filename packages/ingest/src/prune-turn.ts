@@ -1,6 +1,6 @@
-import type { StateEngine } from '@ledger-state/state-engine'
+import type { StateWriter } from '@ledger-state/state-engine'
 
-/** What is pruned at a time where no commit waits: some 20 ms. */
+/** Entries that are pruned in one turn when no commit waits: some 20 ms. */
 export const PRUNE_TURN_ENTRIES = 10_000
 
 export interface PruneObserver {
@@ -9,7 +9,7 @@ export interface PruneObserver {
 
 /** Prunes a store to a window, up to so many entries. Answers whether nothing is left to prune. */
 export async function pruneTurn(
-  engine: StateEngine,
+  engine: StateWriter,
   retain: bigint,
   maxEntries: number,
   observer: PruneObserver | undefined,

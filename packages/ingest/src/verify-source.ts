@@ -1,6 +1,6 @@
-import { LedgerStateError } from '@ledger-state/core'
 import type { LedgerSource } from '@ledger-state/feed'
-import type { IngestCounters, ProgressReporter } from './progress.js'
+import { CountedIngest, type IngestCounters, type ProgressReporter } from './counters.js'
+import { gapInSource } from './errors.js'
 
 export interface VerifyOptions {
   /** First version to read. */
@@ -15,22 +15,21 @@ export interface VerifyOptions {
 export interface VerifiedSource extends IngestCounters {
   /** Undefined where the source holds no version that was asked for. */
   readonly firstVersion: bigint | undefined
-  /** False where the source carries no hashes, or was opened to leave them unread. */
+  /** False where the source carries no hashes, or was opened so that it does not compare them. */
   readonly isProven: boolean
 }
 
-/** Reads and proves a source to its end without a store. Closes the source. @throws as `ingestSource` */
+/**
+ * Reads and proves a source to its end without a store. Closes the source.
+ * @throws errors of the source; `version_gap`
+ */
 export async function verifySource(source: LedgerSource, options: VerifyOptions = {}): Promise<VerifiedSource> {
   const { from, to, signal, progress } = options
-  const counters = { versions: 0, entries: 0, writes: 0, bytes: 0, latestVersion: undefined as bigint | undefined }
+  const counters = new CountedIngest()
   let firstVersion: bigint | undefined
-  const count = (key: Uint8Array, value: Uint8Array | null) => {
-    counters.bytes += key.length + (value?.length ?? 0)
-  }
   try {
-    for await (const { entries } of source.base?.parts(undefined) ?? []) {
-      counters.entries += entries.length
-      for (const { key, value } of entries) count(key, value)
+    for await (const part of source.base?.parts(undefined) ?? []) {
+      counters.addState(part)
       progress?.update(counters, source.progress)
       if (signal?.aborted) break
     }
@@ -39,15 +38,12 @@ export async function verifySource(source: LedgerSource, options: VerifyOptions 
     for await (const record of source.versions({ version, signal })) {
       if (from !== undefined && record.version < from) continue
       if (to !== undefined && record.version > to) break
-      if (counters.latestVersion !== undefined && record.version !== counters.latestVersion + 1n) {
-        const message = `${source.position}: version ${record.version} follows version ${counters.latestVersion}`
-        throw new LedgerStateError('version_gap', message)
+      const { latestVersion } = counters
+      if (latestVersion !== undefined && record.version !== latestVersion + 1n) {
+        throw gapInSource(source.position, record.version, latestVersion)
       }
       firstVersion ??= record.version
-      counters.versions++
-      counters.writes += record.writes.length
-      counters.latestVersion = record.version
-      for (const [key, value] of record.writes) count(key, value)
+      counters.addVersion(record)
       progress?.update(counters, source.progress)
       if (signal?.aborted) break
     }
@@ -55,5 +51,6 @@ export async function verifySource(source: LedgerSource, options: VerifyOptions 
     progress?.finish()
     await source.close()
   }
-  return { ...counters, firstVersion, isProven: source.mark !== undefined }
+  const { versions, entries, writes, bytes, latestVersion } = counters
+  return { versions, entries, writes, bytes, latestVersion, firstVersion, isProven: source.mark !== undefined }
 }

@@ -1,139 +1,127 @@
-import { type Codec, type JsonValue, jsonValueToText } from '@ledger-state/bcs'
-import type { LedgerInfo, StateReader, StateView } from '@ledger-state/core'
-import { addressToShortHex, bytesToHex, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
-import { type TypeTag, tableItemKey, typeTagToText } from '@ledger-state/type-tag'
-import { type Asset, readBalance } from './balance.js'
-import { TypeResolver } from './type-resolver.js'
+import type { LedgerInfo } from '@ledger-state/core'
+import type { StructTag, TypeTag } from '@ledger-state/type-tag'
+import type { Account } from './accounts/account.js'
+import type { Asset } from './balances/asset.js'
+import type { LedgerBlock } from './blocks/read-block.js'
+import type { AccountChange } from './changes/account-changes.js'
+import type { Change, History, HistoryOptions } from './histories/history.js'
+import type { Listing, ListOptions } from './listings/listing.js'
+import type { AccountModule } from './modules/account-module.js'
+import type { Resource } from './resources/resource.js'
+import type { FoundTableTypes } from './tables/find-table-types.js'
+import type { ListedTableItem, TableTypes } from './tables/list-table-items.js'
+import type { TableItemRequest } from './tables/table-item.js'
+import type { StoredValue } from './types/stored-value.js'
+import type { ViewRequest } from './views/view-function.js'
 
-export interface TableItemRequest {
-  /** 32 bytes. */
-  readonly handle: Uint8Array
-  readonly keyType: TypeTag
-  readonly valueType: TypeTag
-  readonly key: JsonValue
-}
-
-export interface TableItem {
-  /** The stored bytes. */
-  readonly bytes: Uint8Array
-  /** @throws `value_type_mismatch` where the value type cannot be resolved or the bytes are not of it */
-  toJson(): string
-  /** The same as UTF-8. */
-  toJsonUtf8(): Buffer
-}
-
-/** The three reads at one version. All of them, and `ledger`, speak of the same state of the ledger. */
+/**
+ * The reads at one version. All of them, and `ledger`, speak of the same state of the ledger. Addresses and handles are 32
+ * bytes. Every read throws `version_pruned` once the pruner has passed the version.
+ */
 export interface LedgerState {
   readonly version: bigint
   readonly ledger: LedgerInfo
-  /** @throws `invalid_value` where the key does not fit its type or that cannot be resolved; `table_item_not_found` */
-  readTableItem(request: TableItemRequest): TableItem
-  /** @throws `table_item_not_found` */
+  /**
+   * Resolves the types of the key and, for JSON, of the value, each within the budget of `layoutOf`. The JSON of the item
+   * throws `value_type_mismatch` where the value type cannot be resolved or the bytes are not of it.
+   * @throws `invalid_value` where the key does not fit its type or that cannot be resolved; `table_item_not_found`
+   */
+  readTableItem(request: TableItemRequest): StoredValue
+  /** `key` is BCS. @throws `table_item_not_found` */
   readRawTableItem(handle: Uint8Array, key: Uint8Array): Uint8Array
+  /**
+   * The items of a table in the order of the bytes of their keys. The JSON of a key or value throws `value_type_mismatch`
+   * where its type cannot be resolved or the bytes are not of it.
+   */
+  listTableItems(handle: Uint8Array, types?: TableTypes, options?: ListOptions): Listing<ListedTableItem>
+  /**
+   * The types of a table, out of the resource of account `holder` that holds its handle; undefined where none of the
+   * first 5,000 does.
+   * @throws `stored_data_invalid` where a group cannot be read
+   */
+  findTableTypes(handle: Uint8Array, holder: Uint8Array): FoundTableTypes | undefined
   /** @throws `invalid_bcs`, `balance_overflow` */
   readBalance(owner: Uint8Array, asset: Asset): bigint
+  /**
+   * What a view function of the framework returns: `0x1::coin::balance` and `0x1::primary_fungible_store::balance`, as
+   * frameworks with fungible assets define them. What is missing counts 0.
+   * @throws `view_not_served`; `invalid_value` where arguments do not fit; as `readBalance`
+   */
+  callView(request: ViewRequest): readonly StoredValue[]
+  /** @throws `account_not_found` */
+  readAccount(address: Uint8Array): Account
+  /**
+   * The resources of an account, in the order of their state keys' bytes. A group is replaced by its members.
+   * @throws (the iteration) `stored_data_invalid` where a group cannot be read
+   */
+  listResources(address: Uint8Array, options?: ListOptions): Listing<Resource>
+  /**
+   * A resource, or a member of a group where its module says that it is one.
+   * @throws `resource_not_found`; `stored_data_invalid` where the group cannot be read
+   */
+  readResource(address: Uint8Array, tag: StructTag): Resource
+  /** The modules of an account, in the order of their state keys' bytes: shorter names first. */
+  listModules(address: Uint8Array, options?: ListOptions): Listing<AccountModule>
+  /** @throws `account_module_not_found` */
+  readModule(address: Uint8Array, name: string): AccountModule
+  /**
+   * What of an account changed since version `from`, in the order of its state keys' bytes.
+   * @throws `version_not_found` and `version_pruned` for `from`; (the iteration) `stored_data_invalid` where a group cannot
+   * be read
+   */
+  accountChanges(address: Uint8Array, from: bigint, options?: ListOptions): Listing<AccountChange>
+  /** The versions at which a balance changed, until the version of the state. @throws (the iteration) as `readBalance` */
+  balanceHistory(owner: Uint8Array, asset: Asset, options?: HistoryOptions): History<Change<bigint>>
+  /**
+   * The versions at which a resource changed, until the version of the state; undefined where it was deleted. Whether it
+   * is stored in a group is told by its module at the version of the state; each value is decoded with the layouts of its
+   * own version.
+   * @throws (the iteration) `stored_data_invalid` where a group cannot be read
+   */
+  resourceHistory(address: Uint8Array, tag: StructTag, options?: HistoryOptions): History<Change<Resource | undefined>>
+  /**
+   * The versions at which a table item changed, until the version of the state; undefined where it was deleted. Each value
+   * is decoded with the layouts of its own version.
+   * @throws `invalid_value` as `readTableItem`
+   */
+  tableItemHistory(request: TableItemRequest, options?: HistoryOptions): History<Change<StoredValue | undefined>>
+  /** As `tableItemHistory`, by the BCS of the key, with the stored bytes. */
+  rawTableItemHistory(
+    handle: Uint8Array,
+    key: Uint8Array,
+    options?: HistoryOptions,
+  ): History<Change<Uint8Array | undefined>>
+  /** A block of `ledger`, whatever version is read. @throws `block_not_found`, `block_pruned` */
+  blockByHeight(height: bigint): LedgerBlock
+  /** The block of `ledger` that a version belongs to. @throws `version_not_found`, `version_pruned` */
+  blockByVersion(version: bigint): LedgerBlock
 }
 
 export interface Ledger {
   /** Undefined as long as nothing was ingested. */
   readonly info: LedgerInfo | undefined
   /**
+   * As `parseTypeTag`, and remembers what it parsed: reads find the codec of a tag that was given before without
+   * printing it.
+   * @throws `invalid_type_tag`
+   */
+  parseType(text: string): TypeTag
+  /**
+   * As `parseAsset`, and remembers what it parsed: balances of an asset that was given before are read without deriving
+   * its keys.
+   * @throws `invalid_type_tag`
+   */
+  parseAsset(text: string): Asset
+  /**
    * Pins the ledger at a version, by default the latest.
    * @throws `no_ledger`, `version_not_found`, `version_pruned`; the last also from reads, once the pruner has passed
    */
   at(version?: bigint): LedgerState
-}
-
-/** The reads over a versioned store, with one cache of resolved types. */
-export function createLedger(state: StateReader): Ledger {
-  const types = new TypeResolver()
-  let last: PinnedState | undefined
-  return {
-    get info() {
-      return state.ledger
-    },
-    at(version) {
-      const view = state.at(version)
-      // A store may hand out one view of its newest version to all.
-      if (last?.view !== view) last = new PinnedState(view, types)
-      return last
-    },
-  }
-}
-
-class PinnedState implements LedgerState {
-  readonly version: bigint
-  readonly ledger: LedgerInfo
-  readonly view: StateView
-  readonly #types: TypeResolver
-
-  constructor(view: StateView, types: TypeResolver) {
-    this.version = view.version
-    this.ledger = view.ledger
-    this.view = view
-    this.#types = types
-  }
-
-  readTableItem({ handle, keyType, valueType, key }: TableItemRequest): TableItem {
-    const keyBytes = withTypeErrors(
-      'invalid_value',
-      () => `key of type ${typeTagToText(keyType)}`,
-      () => this.#types.resolve(keyType, this.view).jsonToBytes(key),
-    )
-    const bytes = this.#find(handle, keyBytes, () => jsonValueToText(key))
-    const decode = <T>(read: (codec: Codec) => T): T => decodeValue(this.#types, this.view, valueType, read)
-    return {
-      bytes,
-      toJson: () => decode((codec) => codec.bytesToJson(bytes)),
-      toJsonUtf8: () => decode((codec) => codec.bytesToJsonUtf8(bytes)),
-    }
-  }
-
-  readRawTableItem(handle: Uint8Array, key: Uint8Array): Uint8Array {
-    return this.#find(handle, key, () => bytesToHex(key))
-  }
-
-  readBalance(owner: Uint8Array, asset: Asset): bigint {
-    return readBalance(this.view, owner, asset)
-  }
-
-  #find(handle: Uint8Array, key: Uint8Array, keyText: () => string): Uint8Array {
-    const bytes = this.view.get(tableItemKey(handle, key))
-    if (bytes) return bytes
-    const message = `Table Item not found by Table handle(${addressToShortHex(handle)}), Table key(${keyText()}) and Ledger version(${this.version})`
-    throw new LedgerStateError('table_item_not_found', message)
-  }
-}
-
-function decodeValue<T>(types: TypeResolver, view: StateView, valueType: TypeTag, read: (codec: Codec) => T): T {
-  const text = () => typeTagToText(valueType)
-  const codec = withTypeErrors(
-    'value_type_mismatch',
-    () => `value_type ${text()}`,
-    () => types.resolve(valueType, view),
-  )
-  return withTypeErrors(
-    'value_type_mismatch',
-    () => `the stored value is not a ${text()}`,
-    () => read(codec),
-  )
-}
-
-/** Faults of types and values are the caller's, who named them: one code, and the message says of what. */
-function withTypeErrors<T>(code: 'invalid_value' | 'value_type_mismatch', what: () => string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    const faults = [
-      'invalid_value',
-      'invalid_bcs',
-      'module_not_found',
-      'struct_not_found',
-      'type_argument_count',
-      'unsupported_type',
-      'type_too_large',
-    ] as const
-    if (!isLedgerStateError(error, ...faults)) throw error
-    throw new LedgerStateError(code, `${what()}: ${error.message}`, error.fields)
-  }
+  /**
+   * The last version of the newest block at or before a time, in microseconds since 1970; of a time after the newest
+   * block, but not after now, the latest version.
+   * @throws `no_ledger`; `version_pruned` before the oldest block; `version_not_found` after `nowUsec`, by default the
+   * time of the system
+   */
+  versionAtTime(timestampUsec: bigint, nowUsec?: bigint): bigint
 }

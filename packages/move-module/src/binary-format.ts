@@ -1,4 +1,4 @@
-// Numbers of the Move binary format that reader and writer share; see ledger-formats.md, section 3.
+// Numbers of the Move binary format that reader and writer share; see docs/ledger-formats.md, section "Module binaries".
 
 export const MAGIC = [0xa1, 0x1c, 0xeb, 0x0b] as const
 export const OLDEST_VERSION = 5
@@ -15,9 +15,13 @@ export const DOLLAR_VERSION = 9
 export const TABLE = {
   moduleHandles: 0x01,
   structHandles: 0x02,
+  functionHandles: 0x03,
+  signatures: 0x05,
   identifiers: 0x07,
   addresses: 0x08,
   structDefinitions: 0x0a,
+  functionDefinitions: 0x0c,
+  friends: 0x0f,
   metadata: 0x10,
 } as const
 
@@ -59,6 +63,9 @@ export const LIMIT = {
   typeParameterIndex: 65_536,
   tokenDepth: 256,
   signatureTokens: 255,
+  accessSpecifiers: 64,
+  attributes: 16,
+  instructions: 65_535,
   metadataKeyBytes: 1_023,
   metadataValueBytes: 65_535,
 } as const

@@ -1,13 +1,18 @@
-export { type GetModule, layoutOf } from './layout-of.js'
+export type { ModuleErrorCode } from './errors.js'
+export { type GetModule, type LayoutOptions, layoutOf, MAX_LAYOUT_NODES } from './layout-of.js'
+export { type FunctionAbi, type ModuleAbi, moduleAbi, type StructAbi, type TypeParameterAbi } from './module-abi.js'
 export {
   ABILITY,
   type FieldDefinition,
+  type FunctionDefinition,
   type ModuleId,
+  type ModuleInterface,
   type MoveModule,
   type SignatureToken,
   type StructDefinition,
   type TypeParameter,
   type VariantDefinition,
+  type Visibility,
 } from './module-definition.js'
-export { readModule } from './read-module.js'
+export { readModule, readModuleInterface } from './read-module.js'
 export { writeModule } from './write-module.js'

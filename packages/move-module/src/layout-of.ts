@@ -1,203 +1,244 @@
-import type { Layout, LayoutField } from '@ledger-state/bcs'
-import { addressToLongHex, addressToShortHex, LedgerStateError } from '@ledger-state/core'
-import { type FunctionSlot, type StructTag, type TypeTag, typeTagToText } from '@ledger-state/type-tag'
+import { type Layout, type LayoutField, MAX_LAYOUT_DEPTH } from '@ledger-state/bcs'
+import { addressToShortHex } from '@ledger-state/core'
+import { type PrimitiveType, type TypeTag, typeTagSize } from '@ledger-state/type-tag'
+import {
+  moduleNotFound,
+  nativeType,
+  structNotFound,
+  typeTooDeep,
+  typeTooLarge,
+  unboundTypeParameter,
+  unsupportedType,
+  wrongTypeArgumentCount,
+} from './errors.js'
 import type { FieldDefinition, ModuleId, MoveModule, SignatureToken, StructDefinition } from './module-definition.js'
 
 /** Finds a module as it stands at the version in question; undefined where there is none. */
 export type GetModule = (id: ModuleId) => MoveModule | undefined
 
-/** Structs and vectors around the innermost field; the limit of the reference on values. */
-const MAX_LAYOUT_DEPTH = 128
-/** Layouts, substituted types and fields that one type may need in all. */
-const MAX_LAYOUT_WORK = 65_536
-/** Types inside one substituted type. */
-const MAX_TYPE_SIZE = 1_024
-
-/**
- * The layout of a type, resolved through the modules that define it. Type arguments are resolved even where no field
- * uses them; only those of an `Object` that is the whole type are not, since its bytes never depend on them.
- * @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`
- */
-export function layoutOf(tag: TypeTag, getModule: GetModule): Layout {
-  if (tag.kind === 'struct' && isFrameworkType(tag, 'object', 'Object') && tag.typeArguments.length === 1) {
-    return { kind: 'object' }
-  }
-  return new LayoutResolver(getModule).resolve(tag, 0)
+export interface LayoutOptions {
+  /**
+   * The most steps of one resolution: types looked at, in type arguments and in fields, and fields and variants laid out.
+   * They bound the time, and the `layoutSize` of the result. By default `MAX_LAYOUT_NODES`.
+   */
+  readonly maxNodes?: number | undefined
 }
 
-const FRAMEWORK_ADDRESS = addressToLongHex(Uint8Array.from({ length: 32 }, (_, at) => (at === 31 ? 1 : 0)))
+/** Seven times what the largest type of the Aptos framework takes, the market of an order book (1,156). About 10 ms. */
+export const MAX_LAYOUT_NODES = 8_192
+/** The most types in the text of a type: of that which is asked for, and of each that a field has. */
+const MAX_TYPE_SIZE = 1_024
+/** The most nodes of a layout that is written out as a tree, where a shared part stands in each of its places. */
+const MAX_TREE_SIZE = 65_536
 
-function isFrameworkType(tag: StructTag, module: string, name: string): boolean {
-  return tag.name === name && tag.module === module && addressToLongHex(tag.address) === FRAMEWORK_ADDRESS
+/**
+ * The layout of a type, resolved through the modules that define it. A type that occurs several times is laid out once, and
+ * the layout is shared. Type arguments are resolved even where no field uses them; only those of an `Object` that is the
+ * whole type are not, since its bytes never depend on them.
+ * @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`
+ */
+export function layoutOf(tag: TypeTag, getModule: GetModule, options: LayoutOptions = {}): Layout {
+  if (isWholeObject(tag)) return { kind: 'object' }
+  if (typeTagSize(tag) > MAX_TYPE_SIZE) throw typeTooLarge(MAX_TYPE_SIZE, 'types in it')
+  return new LayoutResolver(getModule, options.maxNodes ?? MAX_LAYOUT_NODES).resolveTag(tag, 0).layout
+}
+
+function isWholeObject(tag: TypeTag): boolean {
+  if (tag.kind !== 'struct' || tag.typeArguments.length !== 1) return false
+  return isFrameworkType({ address: tag.address, name: tag.module }, tag.name, 'object', 'Object')
+}
+
+function isFrameworkType(module: ModuleId, struct: string, frameworkModule: string, frameworkStruct: string): boolean {
+  return struct === frameworkStruct && module.name === frameworkModule && addressToShortHex(module.address) === '0x1'
+}
+
+/** A type with its type arguments, and its layout. One resolution resolves the same type to the same object. */
+interface ResolvedType {
+  /** Unique in one resolution. */
+  readonly id: number
+  /** Types that its text names. */
+  readonly typeSize: number
+  readonly layout: Layout
+  /** Levels of layouts inside the layout. */
+  readonly depth: number
+  /** Nodes of the layout as a tree. */
+  readonly treeSize: number
+}
+
+/** A definition that was looked up. */
+interface KnownStruct {
+  /** Unique in one resolution. */
+  readonly id: number
+  readonly module: ModuleId
+  readonly definition: StructDefinition
 }
 
 class LayoutResolver {
   readonly #getModule: GetModule
-  readonly #resolved = new Map<string, Layout>()
-  readonly #sizes = new Map<TypeTag, number>()
-  #work = 0
+  readonly #maxNodes: number
+  readonly #modules = new Map<string, ReadonlyMap<string, KnownStruct>>()
+  #structs = 0
+  /** By the ids of a definition and of its type arguments: types are told apart without writing out their texts. */
+  readonly #resolved = new Map<string, ResolvedType>()
+  #nodes = 0
 
-  constructor(getModule: GetModule) {
+  constructor(getModule: GetModule, maxNodes: number) {
     this.#getModule = getModule
+    this.#maxNodes = maxNodes
   }
 
-  resolve(tag: TypeTag, depth: number): Layout {
-    this.#spend(tag)
-    if (depth > MAX_LAYOUT_DEPTH) throw tooLarge(`is nested more than ${MAX_LAYOUT_DEPTH} levels deep`)
+  resolveTag(tag: TypeTag, depth: number): ResolvedType {
+    this.#enter(depth)
     switch (tag.kind) {
       case 'vector':
-        return { kind: 'vector', element: this.resolve(tag.element, depth + 1) }
-      case 'struct':
-        return this.#resolveStruct(tag, depth)
-      case 'function':
-        return { kind: 'function' }
-      case 'signer':
-        throw new LedgerStateError('unsupported_type', 'Type layouts cannot contain signer: it has no stored values')
-      default:
-        return tag
-    }
-  }
-
-  #resolveStruct(tag: StructTag, depth: number): Layout {
-    const text = typeTagToText(tag)
-    const known = this.#resolved.get(text)
-    // A shared layout is spent again: what prints or compiles it walks every place that it stands in.
-    if (known) {
-      this.#work += layoutSize(known)
-      this.#spend(tag)
-      return known
-    }
-    const definition = this.#findDefinition(tag)
-    if (definition.typeParameters.length !== tag.typeArguments.length) {
-      const message = `Wrong number of type arguments for struct ${text}: found ${tag.typeArguments.length}, expected ${definition.typeParameters.length}`
-      throw new LedgerStateError('type_argument_count', message)
-    }
-    const typeArguments = tag.typeArguments.map((argument) => this.resolve(argument, depth + 1))
-    const layout = this.#layoutOfDefinition(tag, definition, typeArguments, depth)
-    this.#resolved.set(text, layout)
-    return layout
-  }
-
-  #layoutOfDefinition(tag: StructTag, definition: StructDefinition, typeArguments: Layout[], depth: number): Layout {
-    if (isFrameworkType(tag, 'string', 'String')) return { kind: 'string' }
-    if (isFrameworkType(tag, 'object', 'Object')) return { kind: 'object' }
-    if (isFrameworkType(tag, 'option', 'Option') && definition.kind !== 'native' && typeArguments[0]) {
-      return { kind: 'option', declaredAs: definition.kind, element: typeArguments[0] }
-    }
-    const fields = (definitions: readonly FieldDefinition[]): LayoutField[] =>
-      definitions.map(({ name, type }) => ({ name, layout: this.#layoutOfToken(type, tag.typeArguments, depth + 1) }))
-    switch (definition.kind) {
-      case 'struct':
-        return { kind: 'struct', name: definition.name, fields: fields(definition.fields) }
-      case 'enum': {
-        const variants = definition.variants.map((variant) => ({ name: variant.name, fields: fields(variant.fields) }))
-        return { kind: 'enum', name: definition.name, variants }
+        return this.#vectorOf(this.resolveTag(tag.element, depth + 1))
+      case 'struct': {
+        const struct = this.#findStruct({ address: tag.address, name: tag.module }, tag.name, tag.typeArguments.length)
+        const typeArguments = tag.typeArguments.map((argument) => this.resolveTag(argument, depth + 1))
+        return this.#resolveStruct(struct, typeArguments, depth)
       }
-      case 'native':
-        throw new LedgerStateError('unsupported_type', `the native type ${typeTagToText(tag)} has no layout`)
+      default:
+        return this.#resolvePlain(tag.kind)
     }
   }
 
-  #layoutOfToken(token: SignatureToken, typeArguments: readonly TypeTag[], depth: number): Layout {
-    return this.resolve(this.#substitute(token, typeArguments), depth)
-  }
-
-  #substitute(token: SignatureToken, typeArguments: readonly TypeTag[]): TypeTag {
-    this.#work++
+  /** Resolves a type as a module writes it; `scope` has the type arguments of the struct that it stands in. */
+  #resolveToken(token: SignatureToken, scope: readonly ResolvedType[], depth: number): ResolvedType {
+    this.#enter(depth)
     switch (token.kind) {
       case 'vector':
-        return { kind: 'vector', element: this.#substitute(token.element, typeArguments) }
+        return this.#vectorOf(this.#resolveToken(token.element, scope, depth + 1))
       case 'struct': {
-        const { address, name: module } = token.module
-        const inner = token.typeArguments.map((argument) => this.#substitute(argument, typeArguments))
-        return { kind: 'struct', address, module, name: token.name, typeArguments: inner }
+        const struct = this.#findStruct(token.module, token.name, token.typeArguments.length)
+        const typeArguments = token.typeArguments.map((argument) => this.#resolveToken(argument, scope, depth + 1))
+        return this.#resolveStruct(struct, typeArguments, depth)
       }
       case 'typeParameter': {
-        const argument = typeArguments[token.index]
-        if (argument) return argument
-        throw new LedgerStateError('type_argument_count', `type parameter ${token.index} of ${typeArguments.length}`)
-      }
-      case 'function': {
-        const slots = (tokens: readonly SignatureToken[]) =>
-          tokens.map((slot) => this.#substituteSlot(slot, typeArguments))
-        const { kind, abilities } = token
-        return { kind, abilities, parameters: slots(token.parameters), results: slots(token.results) }
+        const argument = scope[token.index]
+        if (argument === undefined) throw unboundTypeParameter(token.index, scope.length)
+        return expectShallow(argument, depth)
       }
       case 'reference':
-        throw new LedgerStateError('unsupported_type', 'a reference type as part of a stored type has no layout')
+        throw unsupportedType('a reference type as part of a stored type has no layout')
       default:
-        return token
+        return this.#resolvePlain(token.kind)
     }
   }
 
-  #substituteSlot(token: SignatureToken, typeArguments: readonly TypeTag[]): FunctionSlot {
-    const [passing, inner] =
-      token.kind !== 'reference'
-        ? (['value', token] as const)
-        : ([token.mutable ? 'mutableReference' : 'reference', token.to] as const)
-    return { passing, type: this.#substitute(inner, typeArguments) }
+  /** The bytes of a function value show its types: a function type has one layout, whatever its parameters. */
+  #resolvePlain(kind: PrimitiveType | 'function'): ResolvedType {
+    if (kind === 'signer') throw unsupportedType('Type layouts cannot contain signer: it has no stored values')
+    return this.#once(kind, () => ({ typeSize: 1, layout: { kind }, depth: 0, treeSize: 1 }))
   }
 
-  #findDefinition(tag: StructTag): StructDefinition {
-    const module = this.#getModule({ address: tag.address, name: tag.module })
-    const moduleText = `${addressToShortHex(tag.address)}::${tag.module}`
-    if (!module) {
-      throw new LedgerStateError(
-        'module_not_found',
-        `Could not find module ${moduleText} of type ${typeTagToText(tag)}`,
-      )
+  #vectorOf(element: ResolvedType): ResolvedType {
+    return this.#once(`vector<${element.id}>`, () => ({
+      typeSize: 1 + element.typeSize,
+      layout: { kind: 'vector', element: element.layout },
+      depth: 1 + element.depth,
+      treeSize: 1 + element.treeSize,
+    }))
+  }
+
+  #resolveStruct(struct: KnownStruct, typeArguments: readonly ResolvedType[], depth: number): ResolvedType {
+    const key = `${struct.id}<${typeArguments.map(({ id }) => id).join()}>`
+    return expectShallow(
+      this.#once(key, () => this.#layOut(struct, typeArguments, depth)),
+      depth,
+    )
+  }
+
+  #layOut(
+    { module, definition }: KnownStruct,
+    typeArguments: readonly ResolvedType[],
+    depth: number,
+  ): Omit<ResolvedType, 'id'> {
+    const { name } = definition
+    const typeSize = typeArguments.reduce((sum, argument) => sum + argument.typeSize, 1)
+    if (typeSize > MAX_TYPE_SIZE) throw typeTooLarge(MAX_TYPE_SIZE, 'types in the type of a field')
+
+    const [element] = typeArguments
+    if (isFrameworkType(module, name, 'string', 'String')) {
+      return { typeSize, layout: { kind: 'string' }, depth: 0, treeSize: 1 }
     }
-    const definition = module.structs.find(({ name }) => name === tag.name)
-    if (definition) return definition
-    throw new LedgerStateError('struct_not_found', `Could not find struct named ${tag.name} in module ${moduleText}`)
+    if (isFrameworkType(module, name, 'object', 'Object')) {
+      return { typeSize, layout: { kind: 'object' }, depth: 0, treeSize: 1 }
+    }
+    if (isFrameworkType(module, name, 'option', 'Option') && definition.kind !== 'native' && element) {
+      const layout: Layout = { kind: 'option', declaredAs: definition.kind, element: element.layout }
+      return { typeSize, layout, depth: 1 + element.depth, treeSize: 1 + element.treeSize }
+    }
+
+    let levels = 0
+    let treeSize = 1
+    const layOutFields = (definitions: readonly FieldDefinition[]): LayoutField[] =>
+      definitions.map((field) => {
+        this.#spend()
+        const type = this.#resolveToken(field.type, typeArguments, depth + 1)
+        levels = Math.max(levels, 1 + type.depth)
+        treeSize += 1 + type.treeSize
+        if (treeSize > MAX_TREE_SIZE) throw typeTooLarge(MAX_TREE_SIZE, 'parts')
+        return { name: field.name, layout: type.layout }
+      })
+    switch (definition.kind) {
+      case 'struct': {
+        const fields = layOutFields(definition.fields)
+        return { typeSize, layout: { kind: 'struct', name, fields }, depth: levels, treeSize }
+      }
+      case 'enum': {
+        const variants = definition.variants.map((variant) => {
+          this.#spend()
+          return { name: variant.name, fields: layOutFields(variant.fields) }
+        })
+        return { typeSize, layout: { kind: 'enum', name, variants }, depth: levels, treeSize }
+      }
+      case 'native':
+        throw nativeType(module, name)
+    }
   }
 
-  #spend(tag: TypeTag): void {
-    if (++this.#work > MAX_LAYOUT_WORK) throw tooLarge(`has more than ${MAX_LAYOUT_WORK} parts`)
-    if (this.#sizeOf(tag) > MAX_TYPE_SIZE) throw tooLarge(`names more than ${MAX_TYPE_SIZE} types`)
+  #findStruct(module: ModuleId, name: string, argumentCount: number): KnownStruct {
+    const struct = this.#structsOf(module, name).get(name)
+    if (struct === undefined) throw structNotFound(module, name)
+    const expected = struct.definition.typeParameters.length
+    if (argumentCount !== expected) throw wrongTypeArgumentCount(module, name, argumentCount, expected)
+    return struct
   }
 
-  /** Types in a tag. A substituted tag shares its parts, so its size may be exponential in the work to build it. */
-  #sizeOf(tag: TypeTag): number {
-    const known = this.#sizes.get(tag)
-    if (known !== undefined) return known
-    const size = partsOf(tag).reduce((sum, part) => sum + this.#sizeOf(part), 1)
-    this.#sizes.set(tag, size)
-    return size
+  #structsOf(id: ModuleId, wanted: string): ReadonlyMap<string, KnownStruct> {
+    const text = `${addressToShortHex(id.address)}::${id.name}`
+    const known = this.#modules.get(text)
+    if (known) return known
+    const module = this.#getModule(id)
+    if (!module) throw moduleNotFound(id, wanted)
+    const structs = new Map<string, KnownStruct>()
+    for (const definition of module.structs) {
+      structs.set(definition.name, { id: this.#structs++, module: id, definition })
+    }
+    this.#modules.set(text, structs)
+    return structs
+  }
+
+  #once(key: string, resolve: () => Omit<ResolvedType, 'id'>): ResolvedType {
+    const known = this.#resolved.get(key)
+    if (known) return known
+    const resolved = { ...resolve(), id: this.#resolved.size }
+    this.#resolved.set(key, resolved)
+    return resolved
+  }
+
+  #enter(depth: number): void {
+    if (depth > MAX_LAYOUT_DEPTH) throw typeTooDeep(MAX_LAYOUT_DEPTH)
+    this.#spend()
+  }
+
+  #spend(): void {
+    if (++this.#nodes > this.#maxNodes) throw typeTooLarge(this.#maxNodes, 'parts')
   }
 }
 
-function partsOf(tag: TypeTag): readonly TypeTag[] {
-  switch (tag.kind) {
-    case 'vector':
-      return [tag.element]
-    case 'struct':
-      return tag.typeArguments
-    case 'function':
-      return [...tag.parameters, ...tag.results].map(({ type }) => type)
-    default:
-      return []
-  }
-}
-
-function tooLarge(why: string): LedgerStateError {
-  return new LedgerStateError('type_too_large', `the type ${why}`)
-}
-
-const LAYOUT_SIZES = new WeakMap<Layout, number>()
-
-function layoutSize(layout: Layout): number {
-  const known = LAYOUT_SIZES.get(layout)
-  if (known !== undefined) return known
-  const inner =
-    layout.kind === 'vector' || layout.kind === 'option'
-      ? [layout.element]
-      : layout.kind === 'struct'
-        ? layout.fields.map((field) => field.layout)
-        : layout.kind === 'enum'
-          ? layout.variants.flatMap((variant) => variant.fields.map((field) => field.layout))
-          : []
-  const size = inner.reduce((sum, part) => sum + layoutSize(part), 1)
-  LAYOUT_SIZES.set(layout, size)
-  return size
+/** A layout that is shared may stand deeper than where it was laid out. */
+function expectShallow(type: ResolvedType, depth: number): ResolvedType {
+  if (depth + type.depth > MAX_LAYOUT_DEPTH) throw typeTooDeep(MAX_LAYOUT_DEPTH)
+  return type
 }

@@ -64,3 +64,27 @@ export interface MoveModule extends ModuleId {
   /** In the order of the binary. */
   readonly structs: readonly StructDefinition[]
 }
+
+export type Visibility = 'private' | 'public' | 'friend'
+
+export interface FunctionDefinition {
+  readonly name: string
+  readonly visibility: Visibility
+  readonly isEntry: boolean
+  readonly isNative: boolean
+  /** Of each type parameter, the abilities that an argument must have. */
+  readonly typeParameters: readonly number[]
+  readonly parameters: readonly SignatureToken[]
+  readonly results: readonly SignatureToken[]
+}
+
+/** All that other modules and clients see of a module. */
+export interface ModuleInterface extends MoveModule {
+  /** In the order of the binary. */
+  readonly friends: readonly ModuleId[]
+  /** Those that the module defines, private ones included, in the order of the binary. */
+  readonly functions: readonly FunctionDefinition[]
+  /** Names of the functions that are views, and of the structs that are events, from the metadata. */
+  readonly views: ReadonlySet<string>
+  readonly events: ReadonlySet<string>
+}

@@ -1,8 +1,8 @@
 import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
-import { parseStructTag, type StructTag, typeTagToText } from '@ledger-state/type-tag'
+import { parseStructTag, readName, type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import type { StructDefinition } from './module-definition.js'
 
-// Metadata that the Aptos compiler leaves in a module; see ledger-formats.md, section 3.7.
+// Metadata that the Aptos compiler leaves in a module; see docs/ledger-formats.md, section "Module metadata".
 
 export interface MetadataEntry {
   readonly key: Uint8Array
@@ -10,60 +10,123 @@ export interface MetadataEntry {
 }
 
 export const ATTRIBUTES_KEY = 'aptos::metadata_v1'
-const GROUP_MEMBER = 3
 
-/**
- * The resource group of each struct that is a member of one. Metadata that does not parse says nothing: a chain accepts
- * any, and the definitions beside it are good.
- */
-export function readResourceGroups(entries: readonly MetadataEntry[]): Map<string, StructTag> {
-  const groups = new Map<string, StructTag>()
-  const entry = entries.find(({ key }) => Buffer.from(key).toString('latin1') === ATTRIBUTES_KEY)
-  if (!entry) return groups
-  try {
-    const reader = new ByteReader(entry.value)
-    // Map of error codes: u64 -> (name, text).
-    forEachItem(reader, () => {
-      reader.readU64()
-      reader.readByteString()
-      reader.readByteString()
-    })
-    // Map of struct attributes: name -> list of (u8 kind, list of arguments).
-    forEachItem(reader, () => {
-      const struct = readText(reader)
-      forEachItem(reader, () => {
-        const kind = reader.readU8()
-        const [group] = readTexts(reader)
-        if (kind === GROUP_MEMBER && group !== undefined) groups.set(struct, parseStructTag(group))
-      })
-    })
-  } catch (error) {
-    if (!isLedgerStateError(error, 'invalid_bcs', 'invalid_type_tag')) throw error
-  }
-  return groups
+const STRUCT_ATTRIBUTE = { groupMember: 3, event: 4 } as const
+/** The newer compiler's, and an older one's. */
+const VIEW_ATTRIBUTES: ReadonlySet<number> = new Set([1, 0])
+
+export interface Attributes {
+  /** The resource group of each struct that is a member of one. */
+  readonly groups: ReadonlyMap<string, StructTag>
+  /** Names of structs. */
+  readonly events: ReadonlySet<string>
+  /** Names of functions. */
+  readonly views: ReadonlySet<string>
 }
 
-/** The metadata that says the same of the definitions; undefined where none is a member of a group. */
+interface Attribute {
+  readonly kind: number
+  readonly argument: string | undefined
+}
+
+/**
+ * What the attributes of a module say. Metadata that does not parse to its end counts as absent: a chain accepts any, and the
+ * definitions beside it are good.
+ */
+export function readAttributes(entries: readonly MetadataEntry[]): Attributes {
+  const groups = new Map<string, StructTag>()
+  const events = new Set<string>()
+  const views = new Set<string>()
+  const parsed = parseMetadata(entries)
+  for (const [struct, attributes] of parsed?.structs ?? []) {
+    for (const { kind, argument } of attributes) {
+      if (kind === STRUCT_ATTRIBUTE.event) events.add(struct)
+      const group = kind === STRUCT_ATTRIBUTE.groupMember && argument !== undefined ? toGroup(argument) : undefined
+      if (group) groups.set(struct, group)
+    }
+  }
+  for (const [name, attributes] of parsed?.functions ?? []) {
+    if (attributes.some(({ kind }) => VIEW_ATTRIBUTES.has(kind))) views.add(name)
+  }
+  return { groups, events, views }
+}
+
+type AttributesByName = readonly (readonly [name: string, attributes: readonly Attribute[]])[]
+
+function parseMetadata(
+  entries: readonly MetadataEntry[],
+): { structs: AttributesByName; functions: AttributesByName } | undefined {
+  const entry = entries.find(({ key }) => Buffer.compare(key, KEY_BYTES) === 0)
+  if (!entry) return undefined
+  try {
+    const reader = new ByteReader(entry.value)
+    // Error codes, with a name and a text for each.
+    readMap(reader, () => {
+      reader.readU64()
+      return () => {
+        readName(reader)
+        readName(reader)
+      }
+    })
+    const structs = readAttributesByName(reader)
+    const functions = readAttributesByName(reader)
+    reader.expectEnd()
+    return { structs, functions }
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_bcs')) return undefined
+    throw error
+  }
+}
+
+const KEY_BYTES = Buffer.from(ATTRIBUTES_KEY)
+
+function readAttributesByName(reader: ByteReader): AttributesByName {
+  return readMap(reader, () => {
+    const name = readName(reader)
+    return () => [name, readList(reader, () => readAttribute(reader))] as const
+  })
+}
+
+function readAttribute(reader: ByteReader): Attribute {
+  const kind = reader.readU8()
+  const [argument] = readList(reader, () => readName(reader))
+  return { kind, argument }
+}
+
+/** Reads a key and then, by what that gives, the value after it. */
+function readMap<T>(reader: ByteReader, readKey: () => () => T): T[] {
+  let previous: Buffer | undefined
+  return readList(reader, () => {
+    const start = reader.offset
+    const readValue = readKey()
+    previous = reader.expectAscending(previous, start)
+    return readValue()
+  })
+}
+
+function readList<T>(reader: ByteReader, readItem: () => T): T[] {
+  const items: T[] = []
+  for (let count = reader.readLength(); count > 0; count--) items.push(readItem())
+  return items
+}
+
+function toGroup(text: string): StructTag | undefined {
+  try {
+    return parseStructTag(text)
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_type_tag')) return undefined
+    throw error
+  }
+}
+
+/** The metadata that names the resource groups of definitions; undefined where none is a member of a group. */
 export function resourceGroupsToMetadata(definitions: readonly StructDefinition[]): Uint8Array | undefined {
   const members = definitions
     .flatMap(({ name, resourceGroup }) => (resourceGroup ? [{ name, group: typeTagToText(resourceGroup) }] : []))
     .sort((a, b) => a.name.length - b.name.length || (a.name < b.name ? -1 : 1))
   if (members.length === 0) return undefined
   const writer = new ByteWriter().uleb128(0).uleb128(members.length)
-  for (const { name, group } of members) writer.string(name).uleb128(1).u8(GROUP_MEMBER).uleb128(1).string(group)
+  for (const { name, group } of members)
+    writer.string(name).uleb128(1).u8(STRUCT_ATTRIBUTE.groupMember).uleb128(1).string(group)
   return writer.uleb128(0).toBytes()
-}
-
-function forEachItem(reader: ByteReader, readItem: () => void): void {
-  for (let count = reader.readLength(); count > 0; count--) readItem()
-}
-
-function readTexts(reader: ByteReader): string[] {
-  const texts: string[] = []
-  forEachItem(reader, () => texts.push(readText(reader)))
-  return texts
-}
-
-function readText(reader: ByteReader): string {
-  return reader.readByteString().toString('utf8')
 }

@@ -1,3 +1,4 @@
+import { codecOf, layoutSize } from '@ledger-state/bcs'
 import { addressToLongHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
 import { PRIMITIVE_TYPES, parseTypeTag, type StructTag } from '@ledger-state/type-tag'
 import fc from 'fast-check'
@@ -239,5 +240,46 @@ describe('layoutOf', () => {
     ['0x1::m::Wide40', 'type_too_large'],
   ])('refuses %s: %s', (text, code) => {
     expect(() => resolve(text)).toThrow(expect.objectContaining({ code }))
+  })
+
+  it('lays out a type once, wherever it stands', () => {
+    const layout = resolve('0x1::m::Pair<0x1::m::Wide10>')
+    // A tree would hold 2^10 nodes for the narrowest of them.
+    expect(layoutSize(layout)).toBeLessThan(50)
+  })
+
+  it('works within a budget of nodes', () => {
+    expect(() => layoutOf(parseTypeTag('0x1::m::Wide10'), () => module, { maxNodes: 10 })).toThrow(
+      expect.objectContaining({ code: 'type_too_large', message: 'the type has more than 10 parts' }),
+    )
+    const layout = layoutOf(parseTypeTag('0x1::m::Wide10'), () => module, { maxNodes: 200 })
+    expect(layoutSize(layout)).toBeLessThanOrEqual(200)
+    const wide = `0x1::m::Pair2<u8, 0x1::m::Pair<${'vector<'.repeat(6)}u8${'>'.repeat(6)}>>`
+    expect(() => layoutOf(parseTypeTag(wide), () => module, { maxNodes: 5 })).toThrow(/more than 5 parts/)
+  })
+
+  it('asks for a module once', () => {
+    let asked = 0
+    layoutOf(parseTypeTag('0x1::m::Wide10'), () => {
+      asked++
+      return module
+    })
+    expect(asked).toBe(1)
+  })
+
+  it('makes no layout that a codec refuses as nested too deep', () => {
+    // Each step wraps the step before: the deepest that resolves is as deep as codecs read.
+    const steps = Array.from({ length: 140 }, (_, at) => struct(`Step${at + 1}`, { inner: of(`Step${at}`) }))
+    const deep: MoveModule = { ...home, version: 9, structs: [struct('Step0', { end: { kind: 'bool' } }), ...steps] }
+    const tag = (at: number) => parseTypeTag(`0x1::m::Step${at}`)
+    const deepest = layoutOf(tag(127), () => deep)
+    expect(codecOf(deepest).bytesToJson(Uint8Array.of(1))).toContain('true')
+    expect(() => layoutOf(tag(128), () => deep)).toThrow(expect.objectContaining({ code: 'type_too_large' }))
+    // A shallow part that was laid out first must not let a deep place pass.
+    const late: MoveModule = {
+      ...deep,
+      structs: [...deep.structs, struct('Late', { first: of('Step100'), second: of('Step127') })],
+    }
+    expect(() => layoutOf(parseTypeTag('0x1::m::Late'), () => late)).toThrow(/nested more than 128 levels/)
   })
 })

@@ -1,242 +1,60 @@
-import { ADDRESS_LENGTH, ByteReader, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
-import { primitiveTag, type StructTag } from '@ledger-state/type-tag'
-import {
-  DOLLAR_VERSION,
-  ENUM_VERSION,
-  FIELDS,
-  FLAVOUR,
-  FLAVOURED_VERSION,
-  LIMIT,
-  MAGIC,
-  NEWEST_VERSION,
-  OLDEST_VERSION,
-  TABLE,
-  TOKEN,
-} from './binary-format.js'
-import type {
-  FieldDefinition,
-  ModuleId,
-  MoveModule,
-  SignatureToken,
-  StructDefinition,
-  TypeParameter,
-  VariantDefinition,
-} from './module-definition.js'
-import { type MetadataEntry, readResourceGroups } from './module-metadata.js'
+import { isLedgerStateError } from '@ledger-state/core'
+import type { StructTag } from '@ledger-state/type-tag'
+import { invalidModule } from './errors.js'
+import type { ModuleInterface, MoveModule, StructDefinition } from './module-definition.js'
+import { type Attributes, readAttributes } from './module-metadata.js'
+import { ModuleTables } from './module-tables.js'
+import { readFunctions } from './read-functions.js'
+
+/** The first version in which attributes of functions and events count. */
+const ATTRIBUTES_VERSION = 6
 
 /**
  * Reads the struct and enum definitions of a compiled module, versions 5 to 10, in time linear in its length.
- * Nothing is verified beyond what definitions need: a module that a chain accepted is read, another may be.
+ * Nothing is verified beyond what definitions need: every module that a chain accepted is read, and some that it would
+ * refuse.
  * @throws `invalid_module` with `fields.offset`
  */
 export function readModule(bytes: Uint8Array): MoveModule {
-  try {
-    return new ModuleReader(bytes).read()
-  } catch (error) {
-    if (!isLedgerStateError(error, 'invalid_bcs')) throw error
-    throw new LedgerStateError('invalid_module', `the module cannot be read: ${error.message}`, error.fields)
-  }
+  return blaming(() => {
+    const tables = new ModuleTables(bytes)
+    return readDefinitions(tables, readAttributes(tables.metadata()))
+  })
 }
 
-interface StructHandle {
-  readonly module: ModuleId
-  readonly name: string
-  readonly abilities: number
-  readonly typeParameters: readonly TypeParameter[]
+/**
+ * As `readModule`, with friends and functions. Code is stepped over: a module with an unknown instruction is refused.
+ * @throws `invalid_module` with `fields.offset`
+ */
+export function readModuleInterface(bytes: Uint8Array): ModuleInterface {
+  return blaming(() => {
+    const tables = new ModuleTables(bytes)
+    const attributes = readAttributes(tables.metadata())
+    const counts = tables.version >= ATTRIBUTES_VERSION
+    return {
+      ...readDefinitions(tables, attributes),
+      friends: tables.friends(),
+      functions: readFunctions(tables),
+      views: counts ? attributes.views : new Set(),
+      events: counts ? attributes.events : new Set(),
+    }
+  })
 }
 
-const TOKEN_KIND: ReadonlyMap<number, { readonly kind: keyof typeof TOKEN; readonly since: number }> = new Map(
-  Object.entries(TOKEN).map(([kind, { tag, since }]) => [tag, { kind: kind as keyof typeof TOKEN, since }]),
-)
-
-class ModuleReader {
-  readonly #bytes: Uint8Array
-  readonly #frame: ByteReader
-  #version = 0
-  #identifiers: string[] = []
-  #addresses: Uint8Array[] = []
-  #moduleHandles: ModuleId[] = []
-  #structHandles: StructHandle[] = []
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes
-    this.#frame = new ByteReader(bytes)
-  }
-
-  read(): MoveModule {
-    this.#version = this.#readVersion()
-    const tables = this.#readTableHeaders()
-    const entries = <T>(kind: number, readEntry: (reader: ByteReader) => T): T[] => {
-      const items: T[] = []
-      const table = tables.get(kind)
-      if (!table) return items
-      const reader = new ByteReader(this.#bytes, table.start, table.end)
-      while (reader.remaining > 0) items.push(readEntry(reader))
-      return items
-    }
-    this.#identifiers = entries(TABLE.identifiers, (reader) => readIdentifier(reader, this.#version))
-    this.#addresses = entries(TABLE.addresses, (reader) => new Uint8Array(reader.readBytes(ADDRESS_LENGTH)))
-    this.#moduleHandles = entries(TABLE.moduleHandles, (reader) => ({
-      address: readReference(reader, this.#addresses, 'address'),
-      name: readReference(reader, this.#identifiers, 'identifier'),
-    }))
-    this.#structHandles = entries(TABLE.structHandles, (reader) => this.#readStructHandle(reader))
-    const self = readReference(this.#frame, this.#moduleHandles, 'module handle')
-    const structs = entries(TABLE.structDefinitions, (reader) => this.#readStructDefinition(reader))
-    const groups = readResourceGroups(entries(TABLE.metadata, readMetadataEntry))
-    return { ...self, version: this.#version, structs: structs.map((one) => withGroup(one, groups.get(one.name))) }
-  }
-
-  #readVersion(): number {
-    const reader = this.#frame
-    for (const byte of MAGIC) {
-      if (reader.readU8() !== byte) throw reader.fault('a compiled module begins with a1 1c eb 0b', 0)
-    }
-    const word = reader.readU32()
-    const plain = word & 0xff_ffff
-    const version = plain >= FLAVOURED_VERSION && word - plain === FLAVOUR ? plain : word
-    if (version < OLDEST_VERSION || version > NEWEST_VERSION) {
-      throw reader.fault(`module version ${version}, ${OLDEST_VERSION} to ${NEWEST_VERSION} are read`, MAGIC.length)
-    }
-    return version
-  }
-
-  /** Where each table stands. Leaves the frame at the index of the module's own handle. */
-  #readTableHeaders(): Map<number, { start: number; end: number }> {
-    const reader = this.#frame
-    const count = readBounded(reader, LIMIT.tables, 'tables')
-    const headers: { kind: number; offset: number; length: number }[] = []
-    for (let at = 0; at < count; at++) {
-      headers.push({ kind: reader.readU8(), offset: reader.readUleb128(), length: reader.readUleb128() })
-    }
-    headers.sort((a, b) => a.offset - b.offset)
-    const contents = reader.offset
-    const tables = new Map<number, { start: number; end: number }>()
-    let expected = 0
-    for (const { kind, offset, length } of headers) {
-      if (offset !== expected || length === 0) throw reader.fault(`table ${kind} does not follow the one before it`)
-      if (tables.has(kind)) throw reader.fault(`table ${kind} stands twice`)
-      const start = reader.skip(length)
-      tables.set(kind, { start, end: start + length })
-      expected = reader.offset - contents
-    }
-    return tables
-  }
-
-  #readStructHandle(reader: ByteReader): StructHandle {
-    const module = readReference(reader, this.#moduleHandles, 'module handle')
-    const name = readReference(reader, this.#identifiers, 'identifier')
-    const abilities = reader.readU8()
-    const count = readBounded(reader, LIMIT.typeParameters, 'type parameters')
-    const typeParameters: TypeParameter[] = []
-    for (let at = 0; at < count; at++) {
-      typeParameters.push({ constraints: reader.readU8(), phantom: reader.readBool() })
-    }
-    return { module, name, abilities, typeParameters }
-  }
-
-  #readStructDefinition(reader: ByteReader): StructDefinition {
-    const { name, abilities, typeParameters } = readReference(reader, this.#structHandles, 'struct handle')
-    const definition = { name, abilities, typeParameters }
-    const start = reader.offset
-    const flag = reader.readU8()
-    if (flag === FIELDS.native) return { kind: 'native', ...definition }
-    if (flag === FIELDS.declared) return { kind: 'struct', ...definition, fields: this.#readFields(reader) }
-    if (flag !== FIELDS.variants || this.#version < ENUM_VERSION)
-      throw reader.fault(`unknown kind ${flag} of fields`, start)
-    const count = readBounded(reader, LIMIT.variants, 'variants')
-    const variants: VariantDefinition[] = []
-    for (let at = 0; at < count; at++) {
-      const variantName = readReference(reader, this.#identifiers, 'identifier')
-      variants.push({ name: variantName, fields: this.#readFields(reader) })
-    }
-    return { kind: 'enum', ...definition, variants }
-  }
-
-  #readFields(reader: ByteReader): FieldDefinition[] {
-    const count = readBounded(reader, LIMIT.fields, 'fields')
-    const fields: FieldDefinition[] = []
-    for (let at = 0; at < count; at++) {
-      const name = readReference(reader, this.#identifiers, 'identifier')
-      fields.push({ name, type: this.#readToken(reader, 0) })
-    }
-    return fields
-  }
-
-  #readTokens(reader: ByteReader, count: number, depth: number): SignatureToken[] {
-    const tokens: SignatureToken[] = []
-    for (let at = 0; at < count; at++) tokens.push(this.#readToken(reader, depth))
-    return tokens
-  }
-
-  #readToken(reader: ByteReader, depth: number): SignatureToken {
-    const start = reader.offset
-    if (depth > LIMIT.tokenDepth) throw reader.fault(`types are nested more than ${LIMIT.tokenDepth} levels deep`)
-    const token = TOKEN_KIND.get(reader.readU8())
-    if (!token || token.since > this.#version) throw reader.fault(`unknown type in version ${this.#version}`, start)
-    const inner = () => this.#readToken(reader, depth + 1)
-    switch (token.kind) {
-      case 'vector':
-        return { kind: 'vector', element: inner() }
-      case 'reference':
-      case 'mutableReference':
-        return { kind: 'reference', mutable: token.kind === 'mutableReference', to: inner() }
-      case 'typeParameter':
-        return { kind: 'typeParameter', index: readBounded(reader, LIMIT.typeParameterIndex, 'type parameter index') }
-      case 'struct':
-      case 'genericStruct': {
-        const { module, name } = readReference(reader, this.#structHandles, 'struct handle')
-        const generic = token.kind === 'genericStruct'
-        const count = generic ? readBounded(reader, LIMIT.typeParameters, 'type arguments') : 0
-        if (generic && count === 0) throw reader.fault('a generic struct without type arguments', start)
-        return { kind: 'struct', module, name, typeArguments: this.#readTokens(reader, count, depth + 1) }
-      }
-      case 'function': {
-        const abilities = reader.readU8()
-        const parameterCount = readBounded(reader, LIMIT.signatureTokens, 'parameters')
-        const resultCount = readBounded(reader, LIMIT.signatureTokens, 'results')
-        const parameters = this.#readTokens(reader, parameterCount, depth + 1)
-        const results = this.#readTokens(reader, resultCount, depth + 1)
-        return { kind: 'function', abilities, parameters, results }
-      }
-      default:
-        return primitiveTag(token.kind)!
-    }
-  }
+function readDefinitions(tables: ModuleTables, { groups }: Attributes): MoveModule {
+  const structs = tables.structDefinitions().map((one) => withGroup(one, groups.get(one.name)))
+  return { ...tables.self, version: tables.version, structs }
 }
 
 function withGroup(definition: StructDefinition, resourceGroup: StructTag | undefined): StructDefinition {
   return resourceGroup ? { ...definition, resourceGroup } : definition
 }
 
-function readMetadataEntry(reader: ByteReader): MetadataEntry {
-  const key = reader.readBytes(readBounded(reader, LIMIT.metadataKeyBytes, 'bytes in a metadata key'))
-  const value = reader.readBytes(readBounded(reader, LIMIT.metadataValueBytes, 'bytes of metadata'))
-  return { key, value }
-}
-
-const IDENTIFIER = /^(?:[a-zA-Z][a-zA-Z0-9_$]*|_[a-zA-Z0-9_$]+|<SELF>)$/
-
-function readIdentifier(reader: ByteReader, version: number): string {
-  const start = reader.offset
-  const bytes = reader.readBytes(readBounded(reader, LIMIT.identifierBytes, 'bytes in an identifier'))
-  const name = bytes.toString('latin1')
-  if (!IDENTIFIER.test(name) || (version < DOLLAR_VERSION && name.includes('$'))) {
-    throw reader.fault('a name that is no identifier', start)
+function blaming<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!isLedgerStateError(error, 'invalid_bcs')) throw error
+    throw invalidModule(error.message, error.fields)
   }
-  return name
-}
-
-function readBounded(reader: ByteReader, most: number, what: string): number {
-  const start = reader.offset
-  const value = reader.readUleb128()
-  if (value > most) throw reader.fault(`${value} ${what}, at most ${most} are allowed`, start)
-  return value
-}
-
-function readReference<T>(reader: ByteReader, table: readonly T[], what: string): T {
-  const start = reader.offset
-  const index = readBounded(reader, LIMIT.index, `as index of ${what}`)
-  if (index >= table.length) throw reader.fault(`${what} ${index} of ${table.length}`, start)
-  return table[index]!
 }

@@ -1,11 +1,13 @@
-import { addressToLongHex, ByteWriter, LedgerStateError } from '@ledger-state/core'
+import { addressToLongHex, ByteWriter } from '@ledger-state/core'
 import { ENUM_VERSION, FIELDS, FLAVOUR, FLAVOURED_VERSION, MAGIC, TABLE, TOKEN } from './binary-format.js'
+import { unsupportedType } from './errors.js'
 import type { FieldDefinition, ModuleId, MoveModule, SignatureToken, StructDefinition } from './module-definition.js'
 import { ATTRIBUTES_KEY, resourceGroupsToMetadata } from './module-metadata.js'
 
 /**
- * Writes a module that defines types and nothing else: no functions, and of metadata only which structs are members of
- * resource groups. `readModule` reads it back as it was given. Meant for demonstration ledgers and tests; a chain's verifier was never asked.
+ * Writes a module that defines types and nothing else: no functions, and as metadata only the resource groups of its
+ * structs. `readModule` reads it back as it was given. It is meant for demonstration ledgers and tests; whether a chain's
+ * verifier accepts such modules was not tried.
  * @throws `unsupported_type` for a token or an enum that the module's version does not know
  */
 export function writeModule(module: MoveModule): Uint8Array {
@@ -142,12 +144,11 @@ class ModuleWriter {
 
   #expectVersion(since: number, what: string): void {
     if (this.#module.version >= since) return
-    const message = `${what} needs module version ${since}, this module has ${this.#module.version}`
-    throw new LedgerStateError('unsupported_type', message)
+    throw unsupportedType(`${what} needs module version ${since}, this module has ${this.#module.version}`)
   }
 }
 
-/** Entries of one table, each once, numbered as they first appear. */
+/** Entries of one table, each once, numbered in the order in which they are first asked for. */
 class Table<T> {
   readonly #keyOf: (entry: T) => string
   readonly #write: (writer: ByteWriter, entry: T) => void

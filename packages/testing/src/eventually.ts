@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Less than a test may take, so that a wait that fails says what it waited for. */
+/** Below the time limit of a test, so that a wait that fails says what it waited for. */
 const PATIENCE_MS = 45_000
 const PAUSE_MS = 20
 
-/** Waits until something holds. Until patience ends, a condition that throws does not hold. */
+/** Waits until a condition holds. One that throws does not hold; what it threw last is the cause of the failure. */
 export async function eventually(
   holds: () => boolean | Promise<boolean>,
   what: () => string,

@@ -1,4 +1,4 @@
-/** Whole numbers that the same seed always gives in the same order (xorshift32). */
+/** Random whole numbers; the same seed always gives the same (xorshift32). */
 export interface Random {
   /** From 0 to `bound` - 1. */
   below(bound: number): number
@@ -23,7 +23,7 @@ export function createRandom(seed: number): Random {
   }
 }
 
-/** The seed of a random test: `TEST_SEED` repeats a run, otherwise the clock chooses one. */
+/** The seed of a random test: that of `TEST_SEED`, which repeats a run, or else one that the clock chooses. */
 export function testSeed(): number {
   const text = process.env.TEST_SEED
   return text === undefined ? Date.now() % 2 ** 31 : Number(text)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { hasSharedData, sharedPath } from './shared-data.ts'
 
-/** A case of `../shared/cases/reference-cases.json`: what full nodes do, and where we do better. */
+/** A case of `../shared/cases/reference-cases.json`: what full nodes answer, or what we answer where that differs. */
 export interface ReferenceCase {
   readonly id: string
   readonly area: string

@@ -1,7 +1,9 @@
+export type { TypeTagErrorCode } from './errors.js'
 export { MAX_TYPE_NESTING, MAX_TYPE_TEXT_LENGTH, parseStructTag, parseTypeTag } from './parse-type-tag.js'
 export {
   accountKeyPrefix,
   decodeStateKey,
+  encodeStateKey,
   moduleKey,
   readStateKey,
   resourceGroupKey,
@@ -21,6 +23,7 @@ export {
   primitiveTag,
   type StructTag,
   type TypeTag,
+  typeTagSize,
   typeTagsEqual,
   typeTagToText,
   type VectorTag,

@@ -1,9 +1,10 @@
-import { clip, hexDigitValue, LedgerStateError, parseAddressDigits } from '@ledger-state/core'
+import { hexDigitValue, type LedgerStateError, parseAddressDigits } from '@ledger-state/core'
+import { invalidTypeTag, type TypeTagErrorCode } from './errors.js'
 import { isStructTag, primitiveTag, type StructTag, type TypeTag } from './type-tag.js'
 
 /** Levels of type arguments and vectors around the innermost type; the outermost type is level 0. */
 export const MAX_TYPE_NESTING = 8
-/** UTF-16 units of a text that is parsed at all. */
+/** The longest text that is parsed, in UTF-16 units. */
 export const MAX_TYPE_TEXT_LENGTH = 65_536
 
 /**
@@ -13,23 +14,18 @@ export const MAX_TYPE_TEXT_LENGTH = 65_536
  * address = "0" ("x" | "X") hexdigit{1..64}
  * name    = letter { letter | digit | "_" | "$" } | "_" ( letter | digit | "_" | "$" )+
  * ```
- * with spaces, tabs, LF, CR and FF between any two tokens.
+ * Spaces, tabs, LF, CR and FF may stand between any two tokens.
  * @throws `invalid_type_tag` with `fields.offset` in UTF-16 units
  */
 export function parseTypeTag(text: string): TypeTag {
   return new TypeTagParser(text).parseWhole()
 }
 
-/** As `parseTypeTag`, for places where only a struct may stand. */
+/** As `parseTypeTag`, but only structs are accepted. */
 export function parseStructTag(text: string): StructTag {
   const tag = parseTypeTag(text)
   if (isStructTag(tag)) return tag
-  throw typeTagError(text, 0, `found the type ${tag.kind}, expected a struct 0x…::module::Name`)
-}
-
-function typeTagError(text: string, offset: number, why: string): LedgerStateError {
-  const message = `Unable to parse move type ${JSON.stringify(clip(text))}: at offset ${offset} ${why}`
-  return new LedgerStateError('invalid_type_tag', message, { offset })
+  throw invalidTypeTag(text, 0, `found the type ${tag.kind}, expected a struct 0x…::module::Name`)
 }
 
 const EXPECTED_TYPE = 'a type such as u64, vector<u8> or 0x1::module::Name'
@@ -118,7 +114,7 @@ class TypeTagParser {
     return name
   }
 
-  /** A run of identifier characters that begins with a letter or `_`; empty where none stands. */
+  /** A run of identifier characters that begins with a letter or `_`; empty where there is none. */
   #takeWord(): string {
     const start = this.#at
     if (!isWordStart(this.#charCode())) return ''
@@ -158,14 +154,14 @@ class TypeTagParser {
     return this.#text.charCodeAt(this.#at)
   }
 
-  #expected(what: string): LedgerStateError {
+  #expected(what: string): LedgerStateError<TypeTagErrorCode> {
     const found = this.#text.codePointAt(this.#at)
     const foundText = found === undefined ? 'the end of the text' : JSON.stringify(String.fromCodePoint(found))
     return this.#error(`found ${foundText}, expected ${what}`)
   }
 
-  #error(why: string): LedgerStateError {
-    return typeTagError(this.#text, this.#at, why)
+  #error(why: string): LedgerStateError<TypeTagErrorCode> {
+    return invalidTypeTag(this.#text, this.#at, why)
   }
 }
 

@@ -2,7 +2,7 @@ import { ADDRESS_LENGTH, ByteReader, ByteWriter } from '@ledger-state/core'
 import type { StructTag } from './type-tag.js'
 import { readName, readStructTag, writeStructTag } from './type-tag-bcs.js'
 
-// State keys as databases keep them and hashes see them; docs/ledger-formats.md, "State keys".
+// State keys in database form, in which they are stored and hashed; see docs/ledger-formats.md, section "State keys".
 
 const ACCESS_PATH = 0
 const TABLE_ITEM = 1
@@ -13,12 +13,12 @@ const PATH_MODULE = 0
 const PATH_RESOURCE = 1
 const PATH_RESOURCE_GROUP = 2
 
-/** Kinds of state keys in BCS, where they differ from those of databases. */
+/** Kinds of state keys in BCS, where they differ from the database form. */
 const BCS_RAW = 2
 const BCS_NATIVE_POSITION = 3
 const NATIVE_POSITION_LENGTH = 1 + 3 * ADDRESS_LENGTH
 
-/** Where the account stands in the keys of its modules and resources. */
+/** Offset of the account's address in the keys of its modules, resources and resource groups. */
 export const STATE_KEY_ADDRESS_AT = 1
 
 /** What a state key names. Addresses and handles are 32 bytes. */
@@ -52,14 +52,32 @@ export function resourceGroupKey(address: Uint8Array, group: StructTag): Uint8Ar
   return accessPathKey(address, structPath(PATH_RESOURCE_GROUP, group))
 }
 
-/** The bytes that all keys of modules and resources of an account begin with, and no other key. */
+/** All keys of modules, resources and resource groups of an account begin with these bytes, and no other key does. */
 export function accountKeyPrefix(address: Uint8Array): Uint8Array {
   return new ByteWriter().u8(ACCESS_PATH).bytes(address).toBytes()
 }
 
-/** The bytes that all items of a table begin with, and no other key. */
+/** The keys of all items of a table begin with these bytes, and no other key does. */
 export function tableKeyPrefix(handle: Uint8Array): Uint8Array {
   return new ByteWriter().u8(TABLE_ITEM).bytes(handle).toBytes()
+}
+
+/** The stored form of a key; `decodeStateKey` reads it back. */
+export function encodeStateKey(key: StateKey): Uint8Array {
+  switch (key.kind) {
+    case 'module':
+      return moduleKey(key.address, key.name)
+    case 'resource':
+      return resourceKey(key.address, key.tag)
+    case 'resourceGroup':
+      return resourceGroupKey(key.address, key.tag)
+    case 'tableItem':
+      return tableItemKey(key.handle, key.key)
+    case 'nativePosition':
+      return withKind(NATIVE_POSITION, key.position)
+    case 'raw':
+      return withKind(RAW, key.bytes)
+  }
 }
 
 function accessPathKey(address: Uint8Array, path: Uint8Array): Uint8Array {
@@ -73,7 +91,7 @@ function structPath(kind: number, tag: StructTag): Uint8Array {
 }
 
 /**
- * Reads a stored key back. Byte strings in the result are copies.
+ * What a stored key names. Byte strings in the result are copies.
  * @throws `invalid_bcs` where the bytes are no state key
  */
 export function decodeStateKey(key: Uint8Array): StateKey {
@@ -95,7 +113,7 @@ export function decodeStateKey(key: Uint8Array): StateKey {
     case RAW:
       return { kind: 'raw', bytes: new Uint8Array(reader.readBytes(reader.remaining)) }
     default:
-      throw reader.fault(`unknown kind ${kind} of state key`, 0)
+      throw reader.fault(`unknown kind ${kind} of a state key`, 0)
   }
 }
 
@@ -103,7 +121,8 @@ function decodePath(address: Uint8Array, path: ByteReader): StateKey {
   const kind = path.readU8()
   switch (kind) {
     case PATH_MODULE: {
-      path.readBytes(ADDRESS_LENGTH)
+      const home = path.readBytes(ADDRESS_LENGTH)
+      if (Buffer.compare(home, address) !== 0) throw path.fault('the path of a module names another address', 1)
       const name = readName(path)
       path.expectEnd()
       return { kind: 'module', address, name }
@@ -115,13 +134,13 @@ function decodePath(address: Uint8Array, path: ByteReader): StateKey {
       return { kind: kind === PATH_RESOURCE ? 'resource' : 'resourceGroup', address, tag }
     }
     default:
-      throw path.fault(`unknown kind ${kind} of access path`, 0)
+      throw path.fault(`unknown kind ${kind} of an access path`, 0)
   }
 }
 
 /**
- * Reads a state key in BCS, as write sets have it, into the form in which it is stored: a table item loses the length of
- * its key. A view of the reader's bytes where both forms are the same.
+ * Reads a state key in BCS form, as write sets have it, and returns its database form. Where both are the same, that is a
+ * view of the reader's bytes.
  * @throws `invalid_bcs`
  */
 export function readStateKey(reader: ByteReader): Uint8Array {
@@ -140,11 +159,11 @@ export function readStateKey(reader: ByteReader): Uint8Array {
       return withKind(RAW, reader.readByteString())
     case BCS_NATIVE_POSITION: {
       const position = reader.readBytes(NATIVE_POSITION_LENGTH)
-      if (position[0] !== 0) throw reader.fault(`unknown variant ${position[0]} of native position`, start + 1)
+      if (position[0] !== 0) throw reader.fault(`unknown variant ${position[0]} of a native position`, start + 1)
       return withKind(NATIVE_POSITION, position)
     }
     default:
-      throw reader.fault(`unknown kind ${kind} of state key`, start)
+      throw reader.fault(`unknown kind ${kind} of a state key`, start)
   }
 }
 

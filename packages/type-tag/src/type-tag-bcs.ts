@@ -9,7 +9,7 @@ import {
   type TypeTag,
 } from './type-tag.js'
 
-/** Enum tags of `TypeTag` in BCS; see ledger-formats.md, section 1.4. */
+/** Variants of a type tag in BCS; see docs/ledger-formats.md, section "Type tags". */
 const BCS_TAG: Readonly<Record<PrimitiveType | 'vector' | 'struct' | 'function', number>> = {
   bool: 0,
   u8: 1,
@@ -32,7 +32,7 @@ const BCS_TAG: Readonly<Record<PrimitiveType | 'vector' | 'struct' | 'function',
 }
 const KIND_OF_BCS_TAG = new Map(Object.entries(BCS_TAG).map(([kind, tag]) => [tag, kind]))
 
-/** Levels that are read at all: more than any tag of a ledger has, few enough for the stack. */
+/** Levels that are read: more than any tag of a ledger has, and few enough for the stack. */
 const MAX_BCS_NESTING = 64
 
 export function writeTypeTag(writer: ByteWriter, tag: TypeTag): void {
@@ -89,12 +89,12 @@ function readSlots(reader: ByteReader, depth: number): FunctionSlot[] {
   return readList(reader, () => {
     const start = reader.offset
     const passing = PASSINGS[reader.readUleb128()]
-    if (!passing) throw reader.fault('a slot of a function type that is neither a reference nor a value', start)
+    if (!passing) throw reader.fault('a parameter of a function type is neither a reference nor a value', start)
     return { passing, type: readTypeTag(reader, depth + 1) }
   })
 }
 
-/** Each item takes a byte at least, so a count above the bytes left is refused before anything is allocated. */
+/** Each item takes at least one byte, so that a count above the bytes left is refused before anything is allocated. */
 function readList<T>(reader: ByteReader, readItem: () => T): T[] {
   const start = reader.offset
   const count = reader.readLength()
@@ -104,10 +104,10 @@ function readList<T>(reader: ByteReader, readItem: () => T): T[] {
   return items
 }
 
-/** A length, then so many bytes of UTF-8. @throws `invalid_bcs` */
+/** Reads a text: its length in bytes, and its UTF-8. @throws `invalid_bcs` */
 export function readName(reader: ByteReader): string {
   const start = reader.offset
   const bytes = reader.readByteString()
-  if (!isUtf8(bytes)) throw reader.fault('a name that is not UTF-8', start)
+  if (!isUtf8(bytes)) throw reader.fault('a name is not UTF-8', start)
   return bytes.toString('utf8')
 }

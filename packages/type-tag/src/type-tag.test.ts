@@ -2,7 +2,7 @@ import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseStructTag, parseTypeTag } from './parse-type-tag.js'
-import { PRIMITIVE_TYPES, type TypeTag, typeTagsEqual, typeTagToText } from './type-tag.js'
+import { PRIMITIVE_TYPES, type TypeTag, typeTagSize, typeTagsEqual, typeTagToText } from './type-tag.js'
 import { readTypeTag, writeTypeTag } from './type-tag-bcs.js'
 
 const name = fc.stringMatching(/^([a-zA-Z][a-zA-Z0-9_$]{0,9}|_[a-zA-Z0-9_$]{1,9})$/)
@@ -99,6 +99,16 @@ describe('typeTagsEqual', () => {
   it('ignores white space and address form', () => {
     expect(typeTagsEqual(parseTypeTag('0x01::M::S< u8 >'), parseTypeTag('0x1::M::S<u8>'))).toBe(true)
     expect(typeTagsEqual(parseTypeTag('0x1::M::S<u8>'), parseTypeTag('0x1::M::S<u16>'))).toBe(false)
+  })
+})
+
+describe('typeTagSize', () => {
+  it.each([
+    ['u8', 1],
+    ['vector<vector<u8>>', 3],
+    ['0x1::M::S<u8, 0x1::M::S<u8, bool>>', 5],
+  ])('of %s is %i', (text, size) => {
+    expect(typeTagSize(parseTypeTag(text))).toBe(size)
   })
 })
 

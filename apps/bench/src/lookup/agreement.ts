@@ -1,16 +1,16 @@
-import type { BenchRun } from '../bench-run.js'
-import type { Answer } from '../stores/store.js'
-import type { Workload } from '../workload.js'
-import type { Contestant } from './contestants.js'
+import type { BenchRun } from '../run/bench-run.ts'
+import type { Answer } from '../stores/store.ts'
+import type { Workload } from '../workload/workload.ts'
+import type { Contestant } from './contestants.ts'
 
-/** All stores answer a sample of questions alike, or there is nothing to compare. */
+/** Asks all stores the same sample of questions. @throws if two of them answer differently */
 export async function expectAgreement(
   run: BenchRun,
   contestants: readonly Contestant[],
   workload: Workload,
 ): Promise<void> {
   const count = run.byScale({ tiny: 2_000, small: 100_000, medium: 100_000, large: 100_000 })
-  run.step(`asking all of them ${count} questions`)
+  run.step(`asking all stores ${count} questions`)
   const answering = contestants.map(({ store }) => store).filter(({ atVersion }) => atVersion)
   const questions = [
     ...workload.classes.flatMap((one) => [
@@ -24,7 +24,9 @@ export async function expectAgreement(
     const answers = await Promise.all(answering.map((store) => store.atVersion!([question])))
     const odd = answers.findIndex((answer) => !isSame(answer, answers[0]))
     if (odd >= 0)
-      throw new Error(`${answering[0]!.name} and ${answering[odd]!.name} do not agree at version ${question.version}`)
+      throw new Error(
+        `${answering[0]!.name} and ${answering[odd]!.name} answer differently at version ${question.version}`,
+      )
   }
 }
 

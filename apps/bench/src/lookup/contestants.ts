@@ -1,59 +1,59 @@
 import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
-import type { BenchRun } from '../bench-run.js'
-import { formatNumber, type Role } from '../measure.js'
-import { openEngineStore } from '../stores/engine.js'
-import { openJsMap } from '../stores/js-map.js'
-import { PEER_NAMES, PEERS, type PeerName } from '../stores/peers.js'
-import { openPlainLmdb } from '../stores/plain-lmdb.js'
-import type { Store } from '../stores/store.js'
-import { VERSIONS_PER_BATCH, type Workload } from '../workload.js'
+import { formatNumber, type Role } from '@ledger-state/report/measure'
+import type { BenchRun } from '../run/bench-run.ts'
+import { openEngineStore } from '../stores/engine.ts'
+import { openJsMap } from '../stores/js-map.ts'
+import { PEER_NAMES, PEERS, type PeerName } from '../stores/peers.ts'
+import { openPlainLmdb } from '../stores/plain-lmdb.ts'
+import type { Store } from '../stores/store.ts'
+import { VERSIONS_PER_BATCH, type Workload } from '../workload/workload.ts'
 
 export interface Contestant {
   readonly store: Store
   readonly role: Role
 }
 
-/** All stores of a size, filled with the same writes. The engine comes first, then the floor. */
+/** All stores of a size, filled with the same writes: the engine, the floor, then the peers. */
 export interface Contestants {
   readonly all: readonly Contestant[]
   readonly plain: ReturnType<typeof openPlainLmdb>
-  /** Where each of them is on disk. */
+  /** Where each store is on disk. */
   readonly folders: ReadonlyMap<StoreFolder, string>
   close(): Promise<void>
 }
 
 export type StoreFolder = 'engine' | 'plain' | PeerName
 
-/** In memory these are what a look-up costs; the limit of a JavaScript heap is in between. */
+/** The Map in memory is measured up to this number of keys: the JavaScript heap cannot hold the next size. */
 export const MOST_KEYS_OF_A_MAP = 200_000
 
-/** What a store takes on disk while it is filled, for each byte of payload, at most. */
+/** Most bytes on disk for each byte of payload while a store is filled. */
 const DISK_FACTOR = 2
-/** Part of the memory that stores which are filled by turns may take: beyond, they push each other out of it. */
+/** Stores that take more than this share of the memory are filled one after the other: together they would evict each other. */
 const MEMORY_SHARE = 0.5
 
-/** What filling a store came to: kept beside it for runs that use it again. */
+/** What filling a store cost. It is written beside the store, for later runs. */
 interface Filling {
   readonly workload: string
   readonly date: string
   readonly payloadBytes: number
   readonly usedBytes: number
-  /** Microseconds of a write, batch by batch. */
+  /** Microseconds of a write, for each batch. */
   readonly costs: readonly number[]
 }
 
 interface Entry {
   store: Store
   readonly role: Role
-  /** Undefined for what is in memory. */
+  /** Undefined for a store in memory. */
   readonly path: string | undefined
   readonly open: (path: string) => Store | Promise<Store>
   filling: Filling | undefined
 }
 
-/** Opens the stores of a size, and fills those that no run before has filled with the same workload. */
+/** Opens the stores of a size, and fills those that no earlier run has filled with the same workload. */
 export async function openContestants(run: BenchRun, workload: Workload, isMain: boolean): Promise<Contestants> {
   const { keys } = workload
   const folder = (name: StoreFolder) => run.storeFolder(join(`keys-${keys}-seed-${workload.seed}`, name))
@@ -85,7 +85,7 @@ export async function openContestants(run: BenchRun, workload: Workload, isMain:
     for (const name of run.peers ?? PEER_NAMES) {
       const { title, open } = PEERS[name]
       if (!hasRoomFor(name)) {
-        run.note(`${title} is left out at ${keys} keys: it may need ${formatNumber(neededBytes / 1e9, 'GB')} of disk`)
+        run.note(`${title} is left out at ${keys} keys: it may need ${formatNumber(neededBytes / 1e9, 'GB')} on disk`)
         continue
       }
       try {
@@ -106,7 +106,7 @@ export async function openContestants(run: BenchRun, workload: Workload, isMain:
   }
 }
 
-/** A store of an earlier run that does not open, for it is of another layout, is made anew. */
+/** Opens a store. A kept one that does not open, because its layout is an older one, is emptied first. */
 async function openKept(open: Entry['open'], path: string, isKept: boolean) {
   try {
     return { store: await open(path), isKept }
@@ -117,16 +117,15 @@ async function openKept(open: Entry['open'], path: string, isKept: boolean) {
   }
 }
 
-/** `neededBytes`: what each of them takes. */
+/** `neededBytes`: of each store. */
 async function fill(run: BenchRun, entries: readonly Entry[], workload: Workload, neededBytes: number): Promise<void> {
   const empty = entries.filter(({ filling }) => filling === undefined)
   const togetherBytes = empty.length * neededBytes
-  // By turns, what else the machine does hits all alike; of stores that do not fit into memory, each is filled alone.
+  // If stores take turns, whatever else the machine does hits all of them alike.
   const groups = togetherBytes < totalmem() * MEMORY_SHARE ? [empty] : empty.map((entry) => [entry])
   for (const group of groups) if (group.length > 0) await fillByTurns(run, group, workload)
   const kept = entries.find((entry) => !empty.includes(entry))
-  if (kept)
-    run.note(`${workload.keys} keys: stores filled ${kept.filling!.date} are used again, with the times of then`)
+  if (kept) run.note(`${workload.keys} keys: uses the stores that were filled ${kept.filling!.date}, and their times`)
 }
 
 async function fillByTurns(run: BenchRun, group: readonly Entry[], workload: Workload): Promise<void> {
@@ -137,8 +136,8 @@ async function fillByTurns(run: BenchRun, group: readonly Entry[], workload: Wor
   let payloadBytes = 0
   let batches = 0
   for (const batch of workload.batches()) {
-    run.expectGoingOn()
-    // Signals come in between two turns of the event loop.
+    run.throwIfInterrupted()
+    // Signals are handled between two turns of the event loop.
     await new Promise((resolve) => setImmediate(resolve))
     let writes = 0
     for (const one of batch) {
@@ -157,7 +156,7 @@ async function fillByTurns(run: BenchRun, group: readonly Entry[], workload: Wor
   for (const [at, entry] of group.entries()) {
     const { path } = entry
     if (path !== undefined) {
-      // How a store is best opened may depend on its size; and all that it holds is on disk then.
+      // The best way to open a store may depend on its size; and closing it writes everything to disk.
       await entry.store.close()
       entry.store = await entry.open(path)
     }
@@ -193,7 +192,7 @@ function readFilling(path: string, { fingerprint }: Workload): Filling | undefin
     const filling = JSON.parse(readFileSync(join(path, FILLING_FILE), 'utf8')) as Filling
     return filling.workload === fingerprint ? filling : undefined
   } catch {
-    // It was never filled, or not to the end.
+    // It was never filled, or filling was interrupted.
     return undefined
   }
 }
@@ -208,7 +207,7 @@ function freeBytesOf(path: string): number {
   return bavail * bsize
 }
 
-/** Bytes of keys and values, as far as the first batch tells. */
+/** Bytes of keys and values, estimated from the first batch. */
 function estimatePayload(workload: Workload): number {
   for (const batch of workload.batches()) {
     const writes = batch.flatMap((one) => one.writes)

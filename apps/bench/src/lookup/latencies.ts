@@ -1,11 +1,11 @@
 import { build, type Histogram } from 'hdr-histogram-js'
-import type { BenchRun } from '../bench-run.js'
-import { isAsynchronous, type Read } from '../stores/store.js'
-import type { Question, Workload, WorkloadDepth } from '../workload.js'
-import type { Contestant } from './contestants.js'
-import { type Row, rowsFor } from './rows.js'
+import type { BenchRun } from '../run/bench-run.ts'
+import { isAsynchronous, type Read } from '../stores/store.ts'
+import type { Question, Workload, WorkloadDepth } from '../workload/workload.ts'
+import type { Contestant } from './contestants.ts'
+import { type Row, rowsFor } from './rows.ts'
 
-/** Percentiles of single look-ups, the clock's own cost included and told. */
+/** Percentiles of single look-ups. They include what reading the clock costs, which has a row of its own. */
 export async function measureLatencies(
   run: BenchRun,
   contestants: readonly Contestant[],

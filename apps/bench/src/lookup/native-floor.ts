@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { BenchRun } from '../bench-run.js'
-import { measureInRounds } from '../rounds.js'
-import type { openPlainLmdb } from '../stores/plain-lmdb.js'
-import type { Question } from '../workload.js'
+import type { BenchRun } from '../run/bench-run.ts'
+import { measureInRounds } from '../run/rounds.ts'
+import type { openPlainLmdb } from '../stores/plain-lmdb.ts'
+import type { Question } from '../workload/workload.ts'
 
-/** The floor without JavaScript, where there is a compiler. */
+/** The floor without JavaScript, if there is a C compiler. */
 export async function measureNativeFloor(
   run: BenchRun,
   plain: ReturnType<typeof openPlainLmdb>,

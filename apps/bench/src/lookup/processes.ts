@@ -2,14 +2,14 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { Measure, Role } from '@ledger-state/report/measure'
 import { openStateEngine } from '@ledger-state/state-engine'
-import type { BenchRun } from '../bench-run.js'
-import type { ReaderReport, ReaderTask } from '../lookup-reader.js'
-import type { Measure, Role } from '../measure.js'
-import { dropFromPageCache, startReader } from '../reader-process.js'
-import { isPeerName, PEER_NAMES, PEERS } from '../stores/peers.js'
-import type { Workload, WorkloadVersion } from '../workload.js'
-import type { StoreFolder } from './contestants.js'
+import type { BenchRun } from '../run/bench-run.ts'
+import { isPeerName, PEER_NAMES, PEERS } from '../stores/peers.ts'
+import type { Workload, WorkloadVersion } from '../workload/workload.ts'
+import type { StoreFolder } from './contestants.ts'
+import type { ReaderReport, ReaderTask } from './lookup-reader.ts'
+import { dropFromPageCache, startReader } from './reader-process.ts'
 
 const SUBJECTS: readonly (readonly [StoreFolder, Role, string])[] = [
   ['engine', 'ours', 'engine: peek'],
@@ -17,7 +17,7 @@ const SUBJECTS: readonly (readonly [StoreFolder, Role, string])[] = [
   ...PEER_NAMES.map((name) => [name, 'peer', PEERS[name].title] as const),
 ]
 
-/** In a process that just began, with nothing of the store in the page cache. */
+/** In a new process, with nothing of the store in the page cache. */
 export async function measureCold(
   run: BenchRun,
   folders: ReadonlyMap<StoreFolder, string>,
@@ -36,7 +36,7 @@ export async function measureCold(
   await measureOpening(run, folders.get('engine')!, keys)
 }
 
-/** With several readers, and while the store is written: each reader a process of its own. */
+/** With several reader processes, and while another process writes the store. */
 export async function measureProcesses(
   run: BenchRun,
   folders: ReadonlyMap<StoreFolder, string>,
@@ -49,7 +49,7 @@ export async function measureProcesses(
     const title = `${keys} keys: ${readers} reader processes`
     await measureReaders(run, { title, subjects: shared, readers, at: { readers } })
   }
-  // The writer changes what it finds.
+  // A copy, because the writer changes it.
   const copy = run.folder('written')
   cpSync(folders.get('engine')!, copy, { recursive: true })
   const [engine] = subjects
@@ -66,7 +66,7 @@ export async function measureProcesses(
   run.removeFolder('written')
 }
 
-/** Those that there are, reading versions of keys with ten; the engine first. */
+/** The stores that are present, the engine first; all read keys with ten versions. */
 function subjectsOf(
   folders: ReadonlyMap<StoreFolder, string>,
   { keys, versions, classes }: Workload,
@@ -95,7 +95,7 @@ interface ReadersOptions {
   readonly at: Measure['at']
 }
 
-/** In interleaved rounds; the readers of a round are new processes. */
+/** Measures the subjects in interleaved rounds, each with new reader processes. */
 async function measureReaders(run: BenchRun, { title, subjects, readers, isCold = false, at }: ReadersOptions) {
   const rounds = run.byScale({ tiny: 1, small: 3, medium: 3, large: 3 })
   const milliseconds = run.byScale({ tiny: 200, small: 1_500, medium: 2_000, large: 3_000 })
@@ -121,7 +121,7 @@ async function measureReaders(run: BenchRun, { title, subjects, readers, isCold 
   }
 }
 
-/** All readers together: the sum of what they read in the time of one, and the worst of their percentiles. */
+/** All readers together: the sum of their rates, and the worst of their percentiles. */
 async function runReaders(
   task: ReaderTask,
   {
@@ -152,26 +152,26 @@ async function runReaders(
   }
 }
 
-const PROBE = fileURLToPath(new URL('../open-probe.js', import.meta.url))
+const PROBE = fileURLToPath(new URL('./open-probe.ts', import.meta.url))
 
 async function measureOpening(run: BenchRun, path: string, keys: number): Promise<void> {
-  const title = `${keys} keys: opening the store in a process of its own`
+  const title = `${keys} keys: opening the store in a new process`
   run.step(title)
   const child = fork(PROBE, [path, String(keys)])
   const [report] = (await once(child, 'message')) as [{ openMs: number; processBytes: number; addedBytes: number }]
   const at = { keys }
-  run.record({ title, subject: 'engine', metric: 'until a first answer', unit: 'ms', rounds: report.openMs, at })
+  run.record({ title, subject: 'engine', metric: 'until the first answer', unit: 'ms', rounds: report.openMs, at })
   run.record({
     title,
     subject: 'engine',
-    metric: 'memory beside the map, 300,000 reads later',
+    metric: 'memory without the map, after 300,000 reads',
     unit: 'B',
     rounds: report.addedBytes,
     at,
   })
 }
 
-/** Commits and prunes without a pause: a window of what is there, which moves on. */
+/** Commits and prunes without a pause, and keeps the length of the window. */
 async function writeFor(path: string, milliseconds: number): Promise<void> {
   const engine = openStateEngine({ path, durability: 'none' })
   const { latestVersion, oldestVersion, latestBlock } = engine.ledger!

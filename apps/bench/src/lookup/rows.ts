@@ -1,11 +1,11 @@
-import type { BenchRun } from '../bench-run.js'
-import type { Role } from '../measure.js'
-import { measureInRounds } from '../rounds.js'
-import type { openEngineStore } from '../stores/engine.js'
-import type { openPlainLmdb } from '../stores/plain-lmdb.js'
-import { isAsynchronous, type Read, type Store } from '../stores/store.js'
-import type { Question } from '../workload.js'
-import type { Contestant } from './contestants.js'
+import type { Role } from '@ledger-state/report/measure'
+import type { BenchRun } from '../run/bench-run.ts'
+import { measureInRounds } from '../run/rounds.ts'
+import type { openEngineStore } from '../stores/engine.ts'
+import type { openPlainLmdb } from '../stores/plain-lmdb.ts'
+import { isAsynchronous, type Read, type Store } from '../stores/store.ts'
+import type { Question } from '../workload/workload.ts'
+import type { Contestant } from './contestants.ts'
 
 /** A way to read a store: a row of a table. */
 export interface Row {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { isSmallBesideMemory } from '@ledger-state/state-engine'
 import { open, type RootDatabaseOptionsWithPath } from 'lmdb'
 
-/** As its documentation recommends for random reads, the system reads ahead only in what is small beside memory: by the engine's own rule. */
+/** LMDB's documentation recommends to read nothing ahead for random reads; read-ahead is on by the engine's own rule. */
 export function openBareLmdb(file: string, { readOnly = false } = {}) {
   const options: RootDatabaseOptionsWithPath & { readonly noReadAhead: boolean } = {
     path: file,

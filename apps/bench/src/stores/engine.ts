@@ -1,8 +1,8 @@
 import { openStateEngine } from '@ledger-state/state-engine'
-import type { Question } from '../workload.js'
-import type { Answer, Store } from './store.js'
+import type { Question } from '../workload/workload.ts'
+import type { Answer, Store } from './store.ts'
 
-/** The state engine, read by copy; `peek` reads without. */
+/** The state engine. `get` copies each value, `peek` does not. */
 export function openEngineStore(path: string) {
   const engine = openStateEngine({ path, durability: 'none' })
   return {

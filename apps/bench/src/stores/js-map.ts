@@ -1,11 +1,11 @@
-import type { Answer, Store } from './store.js'
+import type { Answer, Store } from './store.ts'
 
 interface History {
   readonly versions: bigint[]
   readonly values: (Uint8Array | null)[]
 }
 
-/** A JavaScript Map with sorted arrays, all in memory, nothing durable: the limit that no store can reach. */
+/** A JavaScript Map of sorted arrays, in memory and not durable: a limit that no store can reach. */
 export function openJsMap(): Store {
   const histories = new Map<string, History>()
   const textOf = (key: Uint8Array) => Buffer.prototype.latin1Slice.call(key, 0, key.length)

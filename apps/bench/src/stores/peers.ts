@@ -1,21 +1,21 @@
-import { openPostgres } from './postgres.js'
-import { openSeekLevel } from './seek-level.js'
-import { openSeekLmdb } from './seek-lmdb.js'
-import { openSeekRocks } from './seek-rocks.js'
-import { openSqlite } from './sqlite.js'
-import type { Store } from './store.js'
+import { openPostgres } from './postgres.ts'
+import { openSeekLevel } from './seek-level.ts'
+import { openSeekLmdb } from './seek-lmdb.ts'
+import { openSeekRocks } from './seek-rocks.ts'
+import { openSqlite } from './sqlite.ts'
+import type { Store } from './store.ts'
 
 export type PeerName = 'seek-lmdb' | 'seek-rocks' | 'seek-level' | 'sqlite' | 'postgres'
 
 interface Peer {
-  /** That of its store. */
+  /** Name of its store. */
   readonly title: string
-  /** Whether several processes can open it. LevelDB and RocksDB lock theirs, the files of PostgreSQL are its server's. */
+  /** Whether several processes can open it. LevelDB and RocksDB lock their files, and only its server opens those of PostgreSQL. */
   readonly isShared: boolean
   readonly open: (path: string) => Store | Promise<Store>
 }
 
-/** What lookup is measured beside, by the names of their folders. */
+/** The peers of the lookup suite, by the names of their folders. */
 export const PEERS: Readonly<Record<PeerName, Peer>> = {
   'seek-lmdb': { title: 'key ++ version on lmdb', isShared: true, open: openSeekLmdb },
   'seek-rocks': { title: 'key ++ version on RocksDB', isShared: false, open: openSeekRocks },

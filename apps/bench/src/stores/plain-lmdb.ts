@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { VersionWrites } from '@ledger-state/state-engine'
-import type { Question } from '../workload.js'
-import { openBareLmdb } from './bare-lmdb.js'
-import { toShortKey } from './short-key.js'
-import type { Answer, Store } from './store.js'
+import type { Question } from '../workload/workload.ts'
+import { openBareLmdb } from './bare-lmdb.ts'
+import { toShortKey } from './short-key.ts'
+import type { Answer, Store } from './store.ts'
 
 const PAGE_BYTES = 4_096
 
@@ -21,7 +21,7 @@ export function usedPagesBytes(stats: unknown): number {
   return (treeBranchPageCount + treeLeafPageCount + overflowPages) * PAGE_BYTES
 }
 
-/** The floor: bare lmdb with the newest values under plain keys, no history. */
+/** The floor: bare lmdb that keeps only the newest value of each key. */
 export function openPlainLmdb(path: string) {
   const database = openBareLmdb(join(path, PLAIN_FILE))
   return {
@@ -43,7 +43,7 @@ export function openPlainLmdb(path: string) {
       for (const { key } of questions) answer = database.getBinary(toShortKey(key))
       return answer
     },
-    /** Without a copy of the value: good until the next read. */
+    /** Does not copy the value, which is valid until the next read. */
     latestFast(questions: readonly Question[]) {
       let answer: Answer
       for (const { key } of questions) answer = database.getBinaryFast(toShortKey(key))

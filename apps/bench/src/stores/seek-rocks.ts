@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { latestQuestion, seekKey, seekKeyBelongsTo, seekValue, seekValueToAnswer } from './seek-key.js'
-import { type Answer, folderBytes, type Store } from './store.js'
+import { latestQuestion, seekKey, seekKeyBelongsTo, seekValue, seekValueToAnswer } from './seek-key.ts'
+import { type Answer, folderBytes, type Store } from './store.ts'
 
-/** What is used of the binding, which has no types of its own. */
+/** The part of the binding that is used here; it ships no types. */
 interface Rocks {
   open(): Promise<void>
   batch(operations: readonly object[]): Promise<void>
@@ -15,8 +15,8 @@ const MEMTABLE_BYTES = 64 * 1024 * 1024
 const BUFFERS = { keyEncoding: 'buffer', valueEncoding: 'buffer' }
 
 /**
- * Key ++ inverted version on RocksDB, a seek for every read, in one synchronous call as its binding offers it. Fails
- * where the binding is not installed.
+ * Key ++ inverted version on RocksDB; each read seeks, in one synchronous call of the binding.
+ * Rejects if the binding is not installed.
  */
 export async function openSeekRocks(path: string): Promise<Store> {
   const { RocksLevel } = (await import('@nxtedition/rocksdb' as string)) as {
@@ -46,7 +46,7 @@ export async function openSeekRocks(path: string): Promise<Store> {
       )
     },
     async usedBytes() {
-      // What became superfluous is removed in the background.
+      // RocksDB deletes obsolete files in the background.
       await new Promise((resolve) => setTimeout(resolve, 500))
       return folderBytes(location)
     },

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** LMDB takes keys of up to 1,978 bytes: longer ones are stored under their beginning and a hash, as users of it do. */
+/** LMDB takes keys of up to 1,978 bytes. Longer ones are cut and get a hash, as users of LMDB do it. */
 const MOST = 1_900
 
 export function toShortKey(key: Uint8Array): Uint8Array {

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { latestQuestion } from './seek-key.js'
-import { type Answer, folderBytes, type Store } from './store.js'
+import { latestQuestion } from './seek-key.ts'
+import { type Answer, folderBytes, type Store } from './store.ts'
 
-/** SQLite with the primary key as its table, and the newest row at or below the version. */
+/** SQLite with a table clustered by (key, version); reads take the newest row at or below the version. */
 export function openSqlite(path: string): Store {
   const database = new DatabaseSync(join(path, 'state.sqlite'))
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -262144;

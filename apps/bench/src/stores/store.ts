@@ -1,26 +1,26 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Question, WorkloadVersion } from '../workload.js'
+import type { Question, WorkloadVersion } from '../workload/workload.ts'
 
 export type Answer = Uint8Array | undefined
 
-/** Asks every question in a loop of its own, so that nothing of the bench stands between; the last answer. */
+/** Asks all questions in its own loop, so that no code of the bench runs between two look-ups. Returns the last answer. */
 export type Read = (questions: readonly Question[]) => Answer | Promise<Answer>
 
-/** A store in a benchmark: how it takes versions in, and how it answers. */
+/** A store that is measured. */
 export interface Store {
   readonly name: string
-  /** Without waiting for the disk. */
+  /** Does not wait for the disk. */
   ingest(versions: readonly WorkloadVersion[]): void | Promise<void>
-  /** Bytes on disk that hold something, of a store that was opened when it was filled. */
+  /** Bytes on disk that are in use. To be asked of a store that was opened after it was filled. */
   usedBytes(): number | Promise<number>
   readonly latest: Read
-  /** Undefined where the store keeps the newest values only. */
+  /** Undefined if the store keeps only the newest values. */
   readonly atVersion: Read | undefined
   close(): void | Promise<void>
 }
 
-/** Sum over the files of a folder; a store may remove some meanwhile. */
+/** Sum of the sizes of the files of a folder. A store may remove files meanwhile. */
 export function folderBytes(path: string): number {
   const sizeOf = (name: string) => statSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0
   return readdirSync(path).reduce((sum, name) => sum + sizeOf(name), 0)
@@ -28,7 +28,7 @@ export function folderBytes(path: string): number {
 
 const asynchronous = new WeakMap<Store, boolean>()
 
-/** Whether its answers are to be waited for: it is asked fewer questions. */
+/** Whether it answers with promises. Such stores are asked fewer questions. */
 export function isAsynchronous(store: Store): boolean {
   let known = asynchronous.get(store)
   if (known === undefined) {

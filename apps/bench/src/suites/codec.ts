@@ -1,10 +1,11 @@
 import { AccountAddress, Deserializer, Hex, parseTypeTag as parseAptosTypeTag, Serializer } from '@aptos-labs/ts-sdk'
 import { codecOf, type Layout, parseJson } from '@ledger-state/bcs'
+import type { Role } from '@ledger-state/report/measure'
 import { parseTypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { type BcsType, bcs, fromHex, toHex } from '@mysten/bcs'
-import type { BenchRun, Suite } from '../bench-run.js'
-import type { Role } from '../measure.js'
-import { measureInRounds } from '../rounds.js'
+import type { BenchRun } from '../run/bench-run.ts'
+import { measureInRounds } from '../run/rounds.ts'
+import type { Suite } from '../run/suite.ts'
 
 const u64: Layout = { kind: 'u64' }
 const bool: Layout = { kind: 'bool' }
@@ -26,7 +27,7 @@ interface Case {
   readonly name: string
   readonly layout: Layout
   readonly value: unknown
-  // biome-ignore lint/suspicious/noExplicitAny: the value types of the two rivals differ with every case
+  // biome-ignore lint/suspicious/noExplicitAny: each case has a value type of its own
   readonly mysten: BcsType<any, any>
   readonly aptosDecode: (from: Deserializer) => unknown
   // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -228,7 +229,7 @@ const CASES: readonly Case[] = [
 const TYPE_TEXT =
   '0x1::coin::CoinStore<0x5a97986a9d031c4567e15b797be516910cfcb4156312482efc6a19c0a30c948::lp_coin::LP<0x1::a::A, vector<u8>>>'
 
-/** Calls between two looks at the clock. */
+/** Calls between two readings of the clock. */
 const CALLS = 64
 
 interface Rival {
@@ -248,7 +249,7 @@ export const codecSuite: Suite = {
       x: 'value',
       where: { direction: 'decode' },
       logarithmic: true,
-      caption: 'All read the same bytes, and end in JSON text.',
+      caption: 'All read the same bytes and write JSON text.',
     },
     {
       title: 'Encoding: JSON to BCS',
@@ -256,7 +257,7 @@ export const codecSuite: Suite = {
       x: 'value',
       where: { direction: 'encode' },
       logarithmic: true,
-      caption: 'All begin with the same JSON text, and write the same bytes.',
+      caption: 'All read the same JSON text and write the same bytes.',
     },
   ],
   async run(run) {
@@ -282,7 +283,7 @@ async function runCase(run: BenchRun, { name, layout, value, mysten, aptosDecode
     ['@mysten/bcs', mystenEncode()],
     ['ts-sdk', aptosEncodeWhole()],
   ] as const) {
-    if (Buffer.compare(written, bytes) !== 0) throw new Error(`${name}: ${rival} writes other bytes`)
+    if (Buffer.compare(written, bytes) !== 0) throw new Error(`${name}: ${rival} writes different bytes`)
   }
   const ready = JSON.parse(codec.bytesToJson(bytes)) as unknown
   await measureRivals(run, `${name}: BCS to JSON`, { value: name, direction: 'decode' }, [

@@ -1,15 +1,16 @@
 import { join } from 'node:path'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { open } from 'lmdb'
-import type { BenchRun, Suite } from '../bench-run.js'
-import { openEngineStore } from '../stores/engine.js'
-import { openPlainLmdb } from '../stores/plain-lmdb.js'
-import { toShortKey } from '../stores/short-key.js'
-import { createWorkload, VERSIONS_PER_BLOCK, type WorkloadVersion } from '../workload.js'
+import type { BenchRun } from '../run/bench-run.ts'
+import type { Suite } from '../run/suite.ts'
+import { openEngineStore } from '../stores/engine.ts'
+import { openPlainLmdb } from '../stores/plain-lmdb.ts'
+import { toShortKey } from '../stores/short-key.ts'
+import { createWorkload, VERSIONS_PER_BLOCK, type WorkloadVersion } from '../workload/workload.ts'
 
 export const commitSuite: Suite = {
   name: 'commit',
-  summary: 'batches and durable blocks beside bare lmdb; what they take on disk',
+  summary: 'batches and durable blocks beside bare lmdb; bytes on disk',
   estimate: (scale) =>
     ({
       tiny: { minutes: 1, memoryBytes: 0.3e9, diskBytes: 0.1e9 },
@@ -23,7 +24,7 @@ export const commitSuite: Suite = {
       metric: 'size',
       x: 'subject',
       where: { part: 'database' },
-      caption: 'What the engine keeps: newest values, the log of superseded ones, and what finds them.',
+      caption: 'Newest values, the log of superseded values, and the indexes.',
     },
   ],
   async run(run) {
@@ -33,7 +34,7 @@ export const commitSuite: Suite = {
   },
 }
 
-/** Without fsync, in CPU time: what else the machine does matters least there. */
+/** Without fsync, in CPU time, which other processes disturb least. */
 async function measureBatches(run: BenchRun, keys: number): Promise<void> {
   const workload = createWorkload(keys, run.seed)
   const engine = openEngineStore(run.folder('engine'))

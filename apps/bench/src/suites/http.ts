@@ -1,106 +1,157 @@
-import type { BenchRun, Suite } from '../bench-run.js'
+import type { Role } from '@ledger-state/report/measure'
 import {
-  CONNECTIONS,
-  cpuMicroseconds,
-  HTTP_CASES,
-  type Server,
-  sampleAnswer,
-  startServer,
-  writeServedStore,
-} from '../http-cases.js'
-import { type Latencies, type MakeRequest, offerLoad, saturate } from '../http-load.js'
+  type Connection,
+  closeConnections,
+  type Latencies,
+  type MakeRequest,
+  offerLoad,
+  openConnections,
+  saturate,
+} from '../http/load.ts'
+import { cpuMicroseconds, hasProcessUsage } from '../http/process-usage.ts'
+import { GET_BALANCE, POST_BATCH, POST_ITEM, type RequestCase } from '../http/requests.ts'
+import { writeServedStore } from '../http/served-store.ts'
+import { type Server, sampleAnswer, startConstantServer, startNode } from '../http/servers.ts'
+import type { BenchRun } from '../run/bench-run.ts'
+import type { Suite } from '../run/suite.ts'
+
+const CONNECTIONS = 32
+
+interface Contender {
+  readonly subject: string
+  readonly role: Role
+  readonly server: Server
+}
+
+/** Per cent of the requests in a CPU second of a server that answers a constant. */
+const AIMS: readonly { readonly of: RequestCase; readonly fastify: number; readonly nodeHttp: number }[] = [
+  { of: GET_BALANCE, fastify: 80, nodeHttp: 75 },
+  { of: POST_ITEM, fastify: 80, nodeHttp: 65 },
+]
 
 export const httpSuite: Suite = {
   name: 'http',
-  summary: 'requests beside fastify and node:http that answer a constant, and latencies under half of what saturates',
+  summary:
+    'ledger-state serve beside fastify and node:http that answer a constant; latencies under half of the load that saturates',
   estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 3, memoryBytes: 0.5e9, diskBytes: 0.1e9 }),
   charts: [
     {
       title: 'Requests in a second of the server’s CPU time',
       metric: 'requests in a CPU second',
       x: 'case',
-      caption: 'Ours reads, the others answer a constant of the same size and headers.',
+      caption: 'Ours reads the store; the others answer a constant of the same size and headers.',
     },
     {
       title: 'Latency under half of the load that saturates',
       metric: ['p50', 'p99'],
       x: 'metric',
-      where: { case: 'GET balance' },
+      where: { case: GET_BALANCE.name },
       caption: 'From when a request was due; one core for the server, one for the load.',
     },
   ],
   async run(run) {
+    if (!hasProcessUsage) {
+      run.note('left out: the CPU time of other processes can be read on Linux only')
+      return
+    }
     const folder = run.folder('http')
     await writeServedStore(folder)
-    const ours = await startServer('ours', folder, '')
+    const ours = await startNode(folder)
     try {
-      for (const { name, makeRequest } of HTTP_CASES) {
-        run.step(name)
-        const constant = JSON.stringify(await sampleAnswer(ours.port, makeRequest))
-        const others = [
-          await startServer('fastify', folder, constant),
-          await startServer('node:http', folder, constant),
-        ]
-        try {
-          await measureCase(run, name, makeRequest, [ours, ...others])
-        } finally {
-          for (const { child } of others) child.disconnect()
-        }
-      }
+      for (const one of [GET_BALANCE, POST_ITEM, POST_BATCH]) await measureBesideConstants(run, one, ours)
     } finally {
-      ours.child.disconnect()
+      await ours.stop()
     }
   },
 }
 
-async function measureCase(
-  run: BenchRun,
-  name: string,
-  makeRequest: MakeRequest,
-  servers: readonly Server[],
-): Promise<void> {
-  // Short rounds, and many: what else the machine does comes in bursts, and hits no more than a few of them.
-  const rounds = run.byScale({ tiny: 2, small: 45, medium: 45, large: 45 })
-  const milliseconds = run.byScale({ tiny: 50, small: 200, medium: 200, large: 200 })
-  // Servers run for months: until the last of their code is compiled they are not what is measured.
-  const warmUpMs = run.byScale({ tiny: 50, small: 3_000, medium: 3_000, large: 3_000 })
-  for (const { port } of servers) await saturate(port, makeRequest, CONNECTIONS, warmUpMs)
-  const rates = servers.map((): number[] => [])
-  for (let round = 0; round < rounds; round++) {
-    for (const [at, server] of servers.entries()) {
-      const before = await cpuMicroseconds(server)
-      const served = await saturate(server.port, makeRequest, CONNECTIONS, milliseconds)
-      rates[at]!.push((served * 1e6) / ((await cpuMicroseconds(server)) - before))
-    }
+async function measureBesideConstants(run: BenchRun, one: RequestCase, ours: Server): Promise<void> {
+  run.step(one.name)
+  const constant = await sampleAnswer(ours.port, one.makeRequest)
+  const fastify = await startConstantServer('fastify', constant)
+  const nodeHttp = await startConstantServer('node:http', constant)
+  try {
+    await measureCase(run, one, [
+      { subject: 'ours', role: 'ours', server: ours },
+      { subject: 'fastify, a constant', role: 'floor', server: fastify },
+      { subject: 'node:http, a constant', role: 'limit', server: nodeHttp },
+    ])
+  } finally {
+    await fastify.stop()
+    await nodeHttp.stop()
   }
-  const latencies = await measureLatencies(run, makeRequest, servers)
-  for (const [at, server] of servers.entries()) {
-    const isOurs = at === 0
-    const common = {
-      title: name,
-      subject: isOurs ? 'ours' : `${server.name}, a constant`,
-      role: isOurs ? ('ours' as const) : server.name === 'fastify' ? ('floor' as const) : ('limit' as const),
-      at: { case: name },
-    }
+}
+
+async function measureCase(run: BenchRun, one: RequestCase, contenders: readonly Contender[]): Promise<void> {
+  const { name, makeRequest } = one
+  const open = await Promise.all(contenders.map(({ server }) => openConnections(server.port, CONNECTIONS)))
+  const rates = await measureRates(run, makeRequest, contenders, open)
+  const latencies = await measureLatencies(run, makeRequest, open)
+  for (const connections of open) closeConnections(connections)
+  for (const [at, { subject, role }] of contenders.entries()) {
+    const common = { title: name, subject, role, at: { case: name } }
     run.record({ ...common, metric: 'requests in a CPU second', unit: '1/s', better: 'higher', rounds: rates[at]! })
     run.record({ ...common, metric: 'p50', unit: 'ms', rounds: latencies[at]!.map(({ p50 }) => p50) })
     run.record({ ...common, metric: 'p99', unit: 'ms', rounds: latencies[at]!.map(({ p99 }) => p99) })
   }
+  const [ours, fastify, nodeHttp] = rates as [number[], number[], number[]]
+  const aims = AIMS.find(({ of }) => of === one)
+  recordShare(run, `${name}, of fastify answering a constant`, ours, fastify, aims?.fastify)
+  recordShare(run, `${name}, of node:http answering a constant`, ours, nodeHttp, aims?.nodeHttp)
+}
+
+/** Requests in a CPU second, by contender and round. */
+async function measureRates(
+  run: BenchRun,
+  makeRequest: MakeRequest,
+  contenders: readonly Contender[],
+  open: readonly (readonly Connection[])[],
+): Promise<number[][]> {
+  // Many short rounds: whatever else the machine does comes in bursts, which then hit few of them.
+  const rounds = run.byScale({ tiny: 2, small: 45, medium: 45, large: 45 })
+  const milliseconds = run.byScale({ tiny: 50, small: 200, medium: 200, large: 200 })
+  // Servers run for months: what is measured is compiled code.
+  const warmUpMs = run.byScale({ tiny: 50, small: 3_000, medium: 3_000, large: 3_000 })
+  for (const connections of open) await saturate(connections, makeRequest, warmUpMs)
+  const rates = contenders.map((): number[] => [])
+  for (let round = 0; round < rounds; round++) {
+    for (const [at, { server }] of contenders.entries()) {
+      const before = cpuMicroseconds(server.pid)
+      const served = await saturate(open[at]!, makeRequest, milliseconds)
+      rates[at]!.push((served * 1e6) / (cpuMicroseconds(server.pid) - before))
+    }
+  }
+  return rates
 }
 
 async function measureLatencies(
   run: BenchRun,
   makeRequest: MakeRequest,
-  servers: readonly Server[],
+  open: readonly (readonly Connection[])[],
 ): Promise<Latencies[][]> {
   const milliseconds = run.byScale({ tiny: 50, small: 600, medium: 600, large: 600 })
-  const latencies = servers.map((): Latencies[] => [])
-  for (let round = 0; round < run.byScale({ tiny: 1, small: 5, medium: 5, large: 5 }); round++) {
-    for (const [at, { port }] of servers.entries()) {
-      // The load generator shares the machine: half of what this pair of processes reaches together.
-      const reached = (await saturate(port, makeRequest, CONNECTIONS, milliseconds)) / (milliseconds / 1000)
-      latencies[at]!.push(await offerLoad(port, makeRequest, reached / 2, CONNECTIONS, milliseconds * 2))
+  const rounds = run.byScale({ tiny: 1, small: 5, medium: 5, large: 5 })
+  const latencies = open.map((): Latencies[] => [])
+  for (let round = 0; round < rounds; round++) {
+    for (const [at, connections] of open.entries()) {
+      // The load generator shares the machine: half of what this server and the generator reach together.
+      const reached = (await saturate(connections, makeRequest, milliseconds)) / (milliseconds / 1_000)
+      latencies[at]!.push(await offerLoad(connections, makeRequest, reached / 2, milliseconds * 2))
     }
   }
   return latencies
+}
+
+/** The rounds were taken by turns: the share is that within each. */
+function recordShare(
+  run: BenchRun,
+  subject: string,
+  ours: readonly number[],
+  theirs: readonly number[],
+  aim: number | undefined,
+): void {
+  const common = { title: 'requests in a CPU second, beside servers that read nothing', subject, unit: '%' } as const
+  const rounds = ours.map((rate, round) => (rate * 100) / theirs[round]!)
+  run.record({ ...common, metric: 'share', better: 'higher', rounds })
+  if (aim !== undefined) run.record({ ...common, metric: 'aim', better: 'neither', rounds: aim })
 }

@@ -5,16 +5,17 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { openSource, type SourceOptions } from '@ledger-state/feed'
 import { ingestSource } from '@ledger-state/ingest'
+import type { Role } from '@ledger-state/report/measure'
 import { openStateEngine, type VersionWrites } from '@ledger-state/state-engine'
 import { open } from 'lmdb'
-import type { BenchRun, Suite } from '../bench-run.js'
-import type { Role } from '../measure.js'
-import { openPlainLmdb } from '../stores/plain-lmdb.js'
+import type { BenchRun } from '../run/bench-run.ts'
+import type { Suite } from '../run/suite.ts'
+import { openPlainLmdb } from '../stores/plain-lmdb.ts'
 
 const DELETED = Buffer.alloc(0)
 const BATCH_VERSIONS = 1_000
 
-/** A backup of a real chain, where the project's shared folder stands beside the checkout. */
+/** A backup of a real chain, in the project's shared folder beside the checkout. */
 const SHARED_BACKUP = fileURLToPath(new URL('../../../../../shared/data/backup', import.meta.url))
 
 interface Contender {
@@ -25,20 +26,21 @@ interface Contender {
 
 export const ingestSuite: Suite = {
   name: 'ingest',
-  summary: 'a backup taken in, proven and not, beside reading its files and beside bare lmdb puts of what it writes',
+  summary:
+    'ingesting a backup with and without proofs, beside reading its files and beside bare lmdb puts of its writes',
   estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 1, memoryBytes: 0.6e9, diskBytes: 0.1e9 }),
   charts: [
     {
       title: 'Writes a second',
       metric: 'writes',
       x: 'subject',
-      caption: 'Wall-clock time, two cores; a chunk is proven in a thread of its own.',
+      caption: 'Wall-clock time, two cores; a thread proves chunks while the one before is ingested.',
     },
   ],
   async run(run) {
     const { location, hashSalt } = run.source ?? { location: SHARED_BACKUP, hashSalt: 'DIEM::' }
     if (!existsSync(location)) {
-      run.note(`left out: ${location} is not there; name a backup with --source DIR [--hash-salt SALT]`)
+      run.note(`left out: ${location} does not exist; name a backup with --source DIR [--hash-salt SALT]`)
       return
     }
     const options = { hashSalt }
@@ -117,7 +119,7 @@ async function readBatches(location: string, options: SourceOptions) {
   return { batches, writes }
 }
 
-/** Every entry that the engine keeps, under a key of its own. */
+/** Puts every entry that the engine keeps, under key ++ version. */
 async function putEntries(folder: string, batches: readonly VersionWrites[][]): Promise<void> {
   const database = open<Buffer, Uint8Array>({
     path: join(folder, 'entries.mdb'),

@@ -1,16 +1,22 @@
-import type { BenchRun, Suite } from '../bench-run.js'
-import { expectAgreement } from '../lookup/agreement.js'
-import { type Contestant, MOST_KEYS_OF_A_MAP, openContestants } from '../lookup/contestants.js'
-import { measureLatencies } from '../lookup/latencies.js'
-import { measureNativeFloor } from '../lookup/native-floor.js'
-import { measureCold, measureProcesses } from '../lookup/processes.js'
-import { measureRows, rowsFor } from '../lookup/rows.js'
-import { type Access, createWorkload, type Workload, type WorkloadClass, type WorkloadDepth } from '../workload.js'
+import { expectAgreement } from '../lookup/agreement.ts'
+import { type Contestant, MOST_KEYS_OF_A_MAP, openContestants } from '../lookup/contestants.ts'
+import { measureLatencies } from '../lookup/latencies.ts'
+import { measureNativeFloor } from '../lookup/native-floor.ts'
+import { measureCold, measureProcesses } from '../lookup/processes.ts'
+import { measureRows, rowsFor } from '../lookup/rows.ts'
+import type { BenchRun } from '../run/bench-run.ts'
+import type { Suite } from '../run/suite.ts'
+import {
+  type Access,
+  createWorkload,
+  type Workload,
+  type WorkloadClass,
+  type WorkloadDepth,
+} from '../workload/workload.ts'
 
 export const lookupSuite: Suite = {
   name: 'lookup',
-  summary:
-    'one look-up of the engine beside bare lmdb and the layouts of others: warm, cold, many readers, a busy writer',
+  summary: 'one look-up in the engine, bare lmdb and the peers: warm, cold, with several readers, beside a busy writer',
   estimate: (scale) =>
     ({
       tiny: { minutes: 1, memoryBytes: 0.4e9, diskBytes: 0.3e9 },
@@ -33,7 +39,7 @@ export const lookupSuite: Suite = {
       x: 'depth',
       where: { question: 'random version', main: 'yes', access: 'uniform' },
       logarithmic: true,
-      caption: 'At a random version of the window, warm. The floor keeps newest values only, and reads those.',
+      caption: 'At a random version of the window, warm. The floor keeps only the newest values, and reads those.',
     },
     {
       title: 'The newest value, against the number of keys',
@@ -49,7 +55,7 @@ export const lookupSuite: Suite = {
       x: 'metric',
       where: { question: 'random version', depth: 10, main: 'yes' },
       logarithmic: true,
-      caption: 'Single look-ups at a random version, each with the clock around it.',
+      caption: 'Single look-ups at a random version; each is timed, and includes reading the clock.',
     },
     {
       title: 'Look-ups after the page cache was dropped',
@@ -57,15 +63,14 @@ export const lookupSuite: Suite = {
       x: 'metric',
       where: { cold: 'yes', main: 'yes' },
       logarithmic: true,
-      caption: 'Keys with ten versions, at a random version of the window, in a process of its own that just began.',
+      caption: 'Keys with ten versions, at a random version of the window, in a new process.',
     },
     {
       title: 'Bytes on disk for each byte of payload',
       metric: 'bytes per payload byte',
       x: 'subject',
       where: { main: 'yes' },
-      caption:
-        'Payload: every key once for each entry that is kept, and its value. The floor keeps one entry of a key.',
+      caption: 'Payload: key and value of each entry that is kept. The floor keeps one entry for each key.',
     },
   ],
   async run(run) {
@@ -76,7 +81,7 @@ export const lookupSuite: Suite = {
       large: [100_000, 1_000_000, 10_000_000],
     })
     const sizes = run.keys === undefined ? ofScale : [run.keys]
-    // Where several processes are measured, and a Map in memory and the C program are beside it.
+    // Of this size several processes, the Map in memory and the C program are measured, too.
     const main = sizes.filter((keys) => keys <= MOST_KEYS_OF_A_MAP).at(-1)!
     for (const keys of sizes) await measureSize(run, keys, keys === main)
   },

@@ -1,15 +1,16 @@
 import { openStateEngine } from '@ledger-state/state-engine'
-import type { BenchRun, Suite } from '../bench-run.js'
-import type { ReaderReport } from '../lookup-reader.js'
-import { startReader } from '../reader-process.js'
-import { steadyVersions } from '../steady-versions.js'
-import { VERSIONS_PER_BATCH } from '../workload.js'
+import type { ReaderReport } from '../lookup/lookup-reader.ts'
+import { startReader } from '../lookup/reader-process.ts'
+import type { BenchRun } from '../run/bench-run.ts'
+import type { Suite } from '../run/suite.ts'
+import { steadyVersions } from '../workload/steady-versions.ts'
+import { VERSIONS_PER_BATCH } from '../workload/workload.ts'
 
-const TITLE = 'ingest and prune by turns'
+const TITLE = 'ingest and prune in turns'
 
 export const pruneSuite: Suite = {
   name: 'prune',
-  summary: 'pruning beside ingesting, what the file grows to under both, and what a reader feels of them',
+  summary: 'pruning beside ingesting, the size of the file under both, and the latencies of a reader meanwhile',
   estimate: (scale) =>
     ({
       tiny: { minutes: 1, memoryBytes: 0.3e9, diskBytes: 0.1e9 },
@@ -22,13 +23,13 @@ export const pruneSuite: Suite = {
       title: 'Size of the file under a steady load',
       metric: 'size of the file',
       x: 'window',
-      caption: 'Windows of writes that passed through after the first; each is pruned as the next comes.',
+      caption: 'Windows of versions after the first; each is pruned while the next is ingested.',
     },
     {
       title: 'Throughput of ingest and prune',
       metric: 'time of a write',
       x: 'window',
-      caption: 'A write taken in, and one dropped, window by window.',
+      caption: 'Ingesting a write and dropping one, for each window.',
     },
   ],
   async run(run) {
@@ -87,7 +88,7 @@ async function measure(run: BenchRun, keys: number, windows: number): Promise<vo
     const { fileBytes } = engine.stats
     mostBytes = Math.max(mostBytes, fileBytes)
     const byWindow = {
-      title: 'window by window',
+      title: 'by window',
       unit: 'µs',
       metric: 'time of a write',
       at: { window },
@@ -103,16 +104,16 @@ async function measure(run: BenchRun, keys: number, windows: number): Promise<vo
   await engine.close()
   const metric = 'time of a write'
   run.record({ title: TITLE, subject: 'ingest', role: 'floor', metric, unit: 'µs', rounds: costs.ingest })
-  run.record({ title: TITLE, subject: 'prune, of a dropped write', metric, unit: 'µs', rounds: costs.prune })
-  const growth = `the file at most in ${windows} windows more`
+  run.record({ title: TITLE, subject: 'prune, for each dropped write', metric, unit: 'µs', rounds: costs.prune })
+  const growth = `the largest size of the file in ${windows} further windows`
   run.record({
     title: 'size under a steady load',
     subject: growth,
-    metric: '× its size after the first',
+    metric: '× its size after the first two',
     unit: '×',
     rounds: mostBytes / firstBytes,
   })
-  const reads = 'look-ups of another process at random versions'
+  const reads = 'look-ups in another process at random versions'
   for (const [subject, role, reports] of [
     ['nobody writes', 'floor', quiet],
     ['ingest and prune run', 'ours', busy],

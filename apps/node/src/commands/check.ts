@@ -1,14 +1,14 @@
-import { LedgerStateError } from '@ledger-state/core'
 import { openStateEngineReader } from '@ledger-state/state-engine'
-import type { Command } from '../command-line.js'
+import type { Command } from '../config/command.js'
 import { settings } from '../config/settings.js'
-import { formatCount } from '../progress.js'
+import { damagedStore } from '../errors.js'
+import { formatCount } from '../terminal/amounts.js'
 
 const REPORT_INTERVAL_RECORDS = 1_000_000
 
 export const checkCommand: Command = {
   name: 'check',
-  summary: 'Proves that a store is sound, also while it is written and served. It may grow meanwhile.',
+  summary: 'Proves that a store is sound, also while it is written and served; the file may grow meanwhile.',
   arguments: [],
   options: [settings.dataDir],
   required: [settings.dataDir],
@@ -27,8 +27,7 @@ export const checkCommand: Command = {
       for (const problem of problems) process.stdout.write(`${problem}\n`)
       const what = `${formatCount(records)} records: ${formatCount(keys)} keys, ${formatCount(supersededEntries)} superseded values, ${formatCount(blocks)} blocks`
       if (problems.length > 0) {
-        const message = `${path} is damaged: ${problems.length} problems in ${what}; restore a snapshot, or ingest anew`
-        throw new LedgerStateError('store_corrupt', message)
+        throw damagedStore(path, problems.length, what)
       }
       process.stdout.write(`sound: ${what}\n`)
     } finally {

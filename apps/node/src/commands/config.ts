@@ -1,17 +1,18 @@
-import type { Command } from '../command-line.js'
+import type { Command } from '../config/command.js'
 import { configurationSchema, environmentName } from '../config/configuration.js'
+import { switchOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { switchOption, usageError } from '../option.js'
+import { usageError } from '../errors.js'
 
-const printOption = switchOption('print', 'print what holds for every setting, as a configuration file')
+const printOption = switchOption('print', 'print the value of every setting, as a configuration file')
 const schemaOption = switchOption('schema', 'print the JSON Schema of a configuration file, for editors')
 
 export const configCommand: Command = {
   name: 'config',
-  summary: 'Shows the configuration: what holds, or what there is.',
+  summary: 'Prints the value of every setting, or the schema of a configuration file.',
   details: `Every setting is an option (--retain 1000), a variable of the environment
 (${environmentName(settings.retain)}=1000) and a member of a JSON file ({"retain": 1000}) that --config or LEDGER_STATE_CONFIG names;
-the first of these that is given holds. Unknown names and bad values are refused.`,
+the first of these that is given wins. Unknown names and bad values are refused.`,
   arguments: [],
   options: [printOption, schemaOption, ...Object.values(settings)],
   examples: ['ledger-state config --print --config node.json', 'ledger-state config --schema > node.schema.json'],

@@ -1,15 +1,16 @@
-import { parseJson } from '@ledger-state/bcs'
-import { ByteWriter, bytesToHex, hexToBytes, parseAddress, parseU64 } from '@ledger-state/core'
+import { type JsonValue, parseJson } from '@ledger-state/bcs'
+import { ByteWriter, bytesToHex, hexToBytes, isLedgerStateError, parseAddress, parseU64 } from '@ledger-state/core'
 import { createLedger, type LedgerState, parseAsset } from '@ledger-state/ledger'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { parseTypeTag } from '@ledger-state/type-tag'
-import type { Command, CommandInput } from '../command-line.js'
+import type { Command, CommandInput } from '../config/command.js'
+import { option, parseAs, switchOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { option, parseAs, switchOption } from '../option.js'
+import { usageError } from '../errors.js'
 
 const keyTypeOption = option('key-type', 'TYPE', 'type of the key', parseTypeTag)
 const valueTypeOption = option('value-type', 'TYPE', 'type of the value', parseTypeTag)
-const keyOption = option('key', 'JSON', 'the key, such as \'"42"\' for a u64; texts need quotes', parseJson)
+const keyOption = option('key', 'JSON', 'the key, such as \'"42"\' for a u64; texts need quotes', parseKey)
 const bcsOption = switchOption('bcs', 'print the stored bytes in hex')
 const versionOption = option('version', 'VERSION', 'ledger version to read at (default the latest)', parseU64)
 const handleArgument = { name: 'HANDLE', description: 'table handle, 0x…' }
@@ -65,6 +66,18 @@ export const getBalanceCommand: Command = {
       return input.get(bcsOption) ? bytesToHex(new ByteWriter().u64(balance).toBytes()) : String(balance)
     })
   },
+}
+
+/** @throws `usage` */
+function parseKey(text: string): JsonValue {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (!isLedgerStateError(error)) throw error
+    const isWord = /^[^\s"'[\]{}]+$/.test(text)
+    const hint = isWord ? `; a text needs quotes, within those of the shell: --key '"${text}"'` : ''
+    throw usageError(`${JSON.stringify(text)} is no JSON (${error.message})${hint}`)
+  }
 }
 
 async function read(input: CommandInput, print: (state: LedgerState) => string): Promise<void> {

@@ -1,9 +1,11 @@
-import { openStateEngineReader, type StoreBase } from '@ledger-state/state-engine'
-import { type Command, table } from '../command-line.js'
+import { noLedger } from '@ledger-state/core'
+import { type LmdbEngineReader, openStateEngineReader, type StoreBase } from '@ledger-state/state-engine'
+import type { Command } from '../config/command.js'
+import { switchOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { noLedgerIn } from '../no-ledger.js'
-import { switchOption } from '../option.js'
-import { formatBytes, formatCount } from '../progress.js'
+import { emptyStore } from '../errors.js'
+import { formatBytes, formatCount } from '../terminal/amounts.js'
+import { table } from '../terminal/table.js'
 
 const jsonOption = switchOption('json', 'print JSON; u64 values are strings')
 
@@ -18,26 +20,10 @@ export const infoCommand: Command = {
     const engine = openStateEngineReader({ path: input.required(settings.dataDir), verifyReads: true })
     try {
       const { ledger, base, stats } = engine
-      if (!ledger) throw noLedgerIn(input.required(settings.dataDir))
+      if (!ledger) throw emptyStore(input.required(settings.dataDir))
       const { latestBlock, oldestBlock } = ledger
       if (input.get(jsonOption)) {
-        const members = {
-          chain_id: ledger.chainId,
-          ledger_version: String(ledger.latestVersion),
-          oldest_ledger_version: String(ledger.oldestVersion),
-          block_height: String(latestBlock.height),
-          oldest_block_height: String(oldestBlock.height),
-          epoch: String(latestBlock.epoch),
-          ledger_timestamp_usec: String(latestBlock.timestampUsec),
-          oldest_ledger_timestamp_usec: String(oldestBlock.timestampUsec),
-          base: base!.version === 0n ? 'genesis' : base!.complete ? 'state' : 'assumed_empty',
-          base_version: String(base!.version),
-          keys: stats.keys,
-          history_entries: stats.historyEntries,
-          blocks: stats.blocks,
-          file_bytes: stats.fileBytes,
-        }
-        process.stdout.write(`${JSON.stringify(members)}\n`)
+        process.stdout.write(`${JSON.stringify(storeFacts(engine))}\n`)
         return
       }
       const rows = [
@@ -58,10 +44,38 @@ export const infoCommand: Command = {
   },
 }
 
+/** As JSON has them: u64 values are strings. @throws `no_ledger` where the store is empty */
+export function storeFacts(engine: LmdbEngineReader) {
+  const { ledger, base, stats } = engine
+  if (!ledger) throw noLedger()
+  const { latestBlock, oldestBlock } = ledger
+  return {
+    chain_id: jsonChainId(ledger.chainId),
+    ledger_version: String(ledger.latestVersion),
+    oldest_ledger_version: String(ledger.oldestVersion),
+    block_height: String(latestBlock.height),
+    oldest_block_height: String(oldestBlock.height),
+    epoch: String(latestBlock.epoch),
+    ledger_timestamp_usec: String(latestBlock.timestampUsec),
+    oldest_ledger_timestamp_usec: String(oldestBlock.timestampUsec),
+    base: base!.version === 0n ? 'genesis' : base!.complete ? 'state' : 'assumed_empty',
+    base_version: String(base!.version),
+    keys: stats.keys,
+    history_entries: stats.historyEntries,
+    blocks: stats.blocks,
+    file_bytes: stats.fileBytes,
+  }
+}
+
 function describeBase({ version, complete }: StoreBase): string {
   if (version === 0n) return 'genesis'
   if (complete) return `the state at version ${version}`
-  return `assumed empty before version ${version}: what was written there is not known to be absent`
+  return `assumed empty before version ${version}: older writes are not known to be absent`
+}
+
+/** A number, as every network's is, unless JSON would lose digits of it. */
+function jsonChainId(chainId: bigint): number | string {
+  return chainId <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(chainId) : String(chainId)
 }
 
 function formatTime(timestampUsec: bigint): string {

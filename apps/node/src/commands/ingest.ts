@@ -1,45 +1,49 @@
 import { parseU64 } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
-import type { Command } from '../command-line.js'
+import type { Command } from '../config/command.js'
+import { option, switchOption } from '../config/option.js'
 import { ingestSettings, settings } from '../config/settings.js'
-import { ingestInto, parseIngestSettings, proveSource } from '../ingest-into.js'
-import { option, switchOption, usageError } from '../option.js'
-import { stopSignal } from '../stop-signal.js'
+import { fromAboveTo, missingOption } from '../errors.js'
+import { ingestInto, parseIngestSettings, proveSource } from '../ingest/ingest-into.js'
+import { listenForStop } from '../terminal/stop-signal.js'
 
-const fromOption = option('from', 'VERSION', 'first version to take in, for an empty store', parseU64)
-const toOption = option('to', 'VERSION', 'last version to take in', parseU64)
-const followOption = switchOption('follow', 'wait for what a node has next, until stopped')
+const fromOption = option('from', 'VERSION', 'first version to ingest, for an empty store', parseU64)
+const toOption = option('to', 'VERSION', 'last version to ingest', parseU64)
+const followOption = switchOption('follow', 'wait for the next versions of a node, until stopped')
 const dryRunOption = switchOption('dry-run', 'only read and prove the source; needs no --data-dir')
 
 export const ingestCommand: Command = {
   name: 'ingest',
-  summary:
-    'Takes ledger data into a store, proven. Versions that the store holds are skipped, so a broken ingest goes on.',
+  summary: 'Ingests ledger data into a store, proven.',
+  details: `Versions that the store holds are skipped: the same command resumes an ingest that was cut short. One that SIGINT or
+SIGTERM stops ends at the end of a block, with exit status 130 or 143; with --follow, with 0.
+A genesis of mainnet, testnet or devnet is proven by its known waypoint; of another network only --waypoint vouches for it.`,
   arguments: [
     {
       name: 'SOURCE',
       description:
-        'genesis.blob, ledger feed (.ndjson, .gz, .zst), backup folder, state snapshot folder, or URL of a node (…/v1)',
+        'genesis blob, ledger feed (.ndjson, .gz, .zst), backup folder, state snapshot folder, or URL of a node (…/v1)',
     },
   ],
   options: [settings.dataDir, ...ingestSettings, fromOption, toOption, followOption, dryRunOption],
   examples: [
-    'ledger-state ingest mainnet.genesis.blob --data-dir data/mainnet --waypoint 0:6072b68a…',
+    'ledger-state ingest mainnet.genesis.blob --data-dir data/mainnet',
     'ledger-state ingest backup/state_epoch_1000_ver_638021.36d1 --data-dir data/mainnet',
     'ledger-state ingest backup --data-dir data/mainnet --retain 10000000',
     'ledger-state ingest https://node.example/v1 --data-dir data/mainnet --follow',
     'ledger-state ingest backup --dry-run',
   ],
   async run(input) {
-    const told = parseIngestSettings(input)
+    const given = parseIngestSettings(input)
     const [from, to] = [input.get(fromOption), input.get(toOption)]
-    if (from !== undefined && to !== undefined && from > to) throw usageError(`--from ${from} is above --to ${to}`)
+    if (from !== undefined && to !== undefined && from > to) throw fromAboveTo(from, to)
     const isDryRun = input.get(dryRunOption)
     const dataDir = input.get(settings.dataDir)
-    if (!isDryRun && dataDir === undefined) throw usageError('ingest: --data-dir DIR is missing')
-    const signal = stopSignal()
-    const source = await openSource(input.argument('SOURCE'), { ...told.source, follow: input.get(followOption) })
-    if (isDryRun) await proveSource(source, { from, to, signal })
-    else await ingestInto(dataDir!, source, { ...told, from, to, signal })
+    if (!isDryRun && dataDir === undefined) throw missingOption('ingest', settings.dataDir)
+    const stop = listenForStop()
+    const follow = input.get(followOption)
+    const source = await openSource(input.argument('SOURCE'), { ...given.source, follow })
+    if (isDryRun) await proveSource(source, { from, to, stop })
+    else await ingestInto(dataDir!, source, { ...given, from, to, stop, untilStopped: follow && to === undefined })
   },
 }

@@ -1,16 +1,17 @@
 import type { LedgerInfo } from '@ledger-state/core'
-import type { Command } from '../command-line.js'
-import { serveSettings, settings } from '../config/settings.js'
-import { nodeSettings } from '../node-settings.js'
+import type { Command } from '../config/command.js'
+import { nodeOptions, settings } from '../config/settings.js'
+import { nodeSettings } from '../processes/node-settings.js'
 import { runNode } from '../processes/supervisor.js'
-import { stopSignal } from '../stop-signal.js'
+import { listenForStop } from '../terminal/stop-signal.js'
 
 export const serveCommand: Command = {
   name: 'serve',
   summary: 'Serves a store over HTTP, also while another process ingests into it. An empty store answers 503.',
-  details: 'SIGTERM lets requests end; SIGHUP reads the configuration anew for the window and what is followed.',
+  details: `A folder without a store is refused, unless a node is followed or --create is given.
+SIGTERM lets requests end; SIGHUP reads the configuration anew: the window and the node to follow take effect at once.`,
   arguments: [],
-  options: [settings.dataDir, ...serveSettings],
+  options: [settings.dataDir, settings.create, ...nodeOptions],
   required: [settings.dataDir],
   examples: [
     'ledger-state serve --data-dir data/mainnet --header-word aptos',
@@ -18,7 +19,7 @@ export const serveCommand: Command = {
   ],
   async run(input) {
     const dataDir = input.required(settings.dataDir)
-    await runNode(nodeSettings(input, dataDir), stopSignal(), {
+    await runNode(nodeSettings(input, dataDir), listenForStop().signal, {
       onListening: (address, ledger) => process.stdout.write(`${servingLine(address, ledger)}\n`),
       reread: () => nodeSettings(input.reread(), dataDir),
     })

@@ -1,20 +1,20 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { LedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError } from '@ledger-state/core'
 import { type LedgerSource, openSource } from '@ledger-state/feed'
 import { openStateEngineReader } from '@ledger-state/state-engine'
-import type { Command } from '../command-line.js'
-import { ingestSettings, serveSettings, settings } from '../config/settings.js'
+import type { Command } from '../config/command.js'
+import { ingestSettings, nodeOptions, settings } from '../config/settings.js'
 import { demoCurlLines } from '../demo/demo-examples.js'
 import { DEMO_CHAIN_ID, DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
-import { type IngestSettings, ingestInto, parseIngestSettings } from '../ingest-into.js'
-import { nodeSettings } from '../node-settings.js'
+import { type IngestIntoOptions, ingestInto, notice, parseIngestSettings } from '../ingest/ingest-into.js'
+import { nodeSettings } from '../processes/node-settings.js'
 import { runNode } from '../processes/supervisor.js'
-import { stopSignal } from '../stop-signal.js'
+import { listenForStop } from '../terminal/stop-signal.js'
 import { servingLine } from './serve.js'
 
-/** Stands in the data folder while a first ingest is under way, so that one that was cut short is gone on with. */
+/** A file in the data folder during a first ingest: where it is found, the ingest was cut short and is resumed. */
 const INGESTING_MARK = 'ingest-under-way'
 
 export const startCommand: Command = {
@@ -24,26 +24,29 @@ export const startCommand: Command = {
   options: [
     { ...settings.dataDir, description: `${settings.dataDir.description} (default data/<name of the source>)` },
     settings.from,
-    ...new Set([...ingestSettings, ...serveSettings]),
+    ...new Set([...ingestSettings, ...nodeOptions]),
   ],
   examples: ['ledger-state start', 'ledger-state start --from mainnet.genesis.blob'],
   async run(input) {
-    const told = parseIngestSettings(input)
-    const signal = stopSignal()
+    const given = parseIngestSettings(input)
+    const stop = listenForStop()
     const from = input.get(settings.from)
     const dataDir = input.get(settings.dataDir) ?? join('data', from === undefined ? 'demo' : basename(from))
     const isDemo = from === undefined
-    // The demonstration shows the window, too: versions before it answer 410.
+    // The demonstration also shows pruning: versions before the window answer 410.
     const defaultRetain = isDemo ? DEMO_WINDOW : undefined
     const node = nodeSettings(input, dataDir, defaultRetain)
-    const retain = told.retain ?? defaultRetain
+    const retain = given.retain ?? defaultRetain
 
-    if (await needsIngest(dataDir)) {
-      const source = isDemo ? openDemoLedger() : await openSource(from, told.source)
-      await ingestMarked(dataDir, source, { ...told, retain, signal })
+    const held = await heldVersions(dataDir)
+    if (held === undefined) {
+      const source = isDemo ? openDemoLedger() : await openSource(from, given.source)
+      await ingestMarked(dataDir, source, { ...given, retain, stop })
+    } else if (from !== undefined) {
+      notice(leftUnread(from, dataDir, held))
     }
-    if (signal.aborted) return
-    await runNode(node, signal, {
+    if (stop.signal.aborted) return
+    await runNode(node, stop.signal, {
       onListening(address, ledger) {
         const lines = [servingLine(address, ledger)]
         if (isDemo && ledger?.chainId === BigInt(DEMO_CHAIN_ID)) lines.push('', ...demoCurlLines(address), '')
@@ -54,27 +57,32 @@ export const startCommand: Command = {
   },
 }
 
-async function needsIngest(dataDir: string): Promise<boolean> {
-  if (existsSync(join(dataDir, INGESTING_MARK))) return true
+/** The versions that the store holds, as a text; undefined where a first ingest has yet to begin, or to end. */
+async function heldVersions(dataDir: string): Promise<string | undefined> {
+  if (existsSync(join(dataDir, INGESTING_MARK))) return undefined
   try {
     const engine = openStateEngineReader({ path: dataDir })
-    const empty = engine.ledger === undefined
+    const { ledger } = engine
     await engine.close()
-    return empty
+    return ledger && `${ledger.oldestVersion} to ${ledger.latestVersion}`
   } catch (error) {
-    if (error instanceof LedgerStateError && error.code === 'store_missing') return true
+    if (isLedgerStateError(error, 'store_missing')) return undefined
     throw error
   }
 }
 
-async function ingestMarked(
-  dataDir: string,
-  source: LedgerSource,
-  options: IngestSettings & { readonly signal: AbortSignal },
-): Promise<void> {
+function leftUnread(from: string, dataDir: string, held: string): string {
+  const isAbsent = !/^https?:/.test(from) && !existsSync(from)
+  const advice = isAbsent
+    ? `there is no ${from}`
+    : `to add to the store: ledger-state ingest ${from} --data-dir ${dataDir}`
+  return `--from ${from} is not read, for the store in ${dataDir} holds versions ${held} already; ${advice}`
+}
+
+async function ingestMarked(dataDir: string, source: LedgerSource, options: IngestIntoOptions): Promise<void> {
   const mark = join(dataDir, INGESTING_MARK)
   await mkdir(dataDir, { recursive: true })
   await writeFile(mark, `${source.description}\n`)
   await ingestInto(dataDir, source, options)
-  if (!options.signal.aborted) await rm(mark)
+  await rm(mark)
 }

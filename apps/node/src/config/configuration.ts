@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { type Option, parseAs, usageError } from '../option.js'
+import { usageError } from '../errors.js'
+import { type Option, parseAs } from './option.js'
 import { configOption, settings } from './settings.js'
 
 const ENVIRONMENT_PREFIX = 'LEDGER_STATE_'
 
-/** A text, and where it was given, for error messages. */
+/** The text of a setting, and the place that gives it, for error messages. */
 export interface GivenText {
   readonly text: string
   readonly place: string
@@ -18,9 +19,9 @@ export const environmentName = ({ name }: { readonly name: string }): string =>
   ENVIRONMENT_PREFIX + name.toUpperCase().replaceAll('-', '_')
 
 /**
- * Settings of the environment, and under them those of the file that `--config` or the environment names. All are
+ * The settings of the environment and of the file that `--config` or the environment names; the environment wins. All are
  * parsed, also those that the command at hand does not use.
- * @throws `usage` naming what is unknown or wrong
+ * @throws `usage`, naming the setting that is unknown or wrong
  */
 export function readConfiguration(file: string | undefined, environment: NodeJS.ProcessEnv): Configuration {
   const given = new Map<Option<unknown>, GivenText>()
@@ -65,7 +66,7 @@ function textOf({ value: valueName }: Option<unknown>, value: unknown, place: st
   throw usageError(`${place}: a string or a whole number is expected`)
 }
 
-/** What holds for each setting, as the content of a configuration file. */
+/** The value of every setting, as the content of a configuration file. */
 export function effectiveConfiguration(given: Configuration): Record<string, string | number | boolean> {
   const effective: Record<string, string | number | boolean> = {}
   for (const setting of ALL) {

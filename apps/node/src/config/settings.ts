@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { parseU64 } from '@ledger-state/core'
-import { defaultedOption, type Option, option, switchOption, textOption, usageError, wholeNumber } from '../option.js'
+import { usageError } from '../errors.js'
+import { defaultedOption, type Option, option, switchOption, textOption, wholeNumber } from './option.js'
 
 export interface ListenAddress {
   readonly host: string
@@ -54,13 +55,18 @@ const seconds =
     wholeNumber(least, 86_400)(text) * 1_000
 
 /**
- * What a node can be told, on the command line (`--NAME`), in the environment (`LEDGER_STATE_NAME`) or in a JSON file
- * (`"NAME"`), in this order of precedence. The only list of it: help, `config --print`, `config --schema` and the refusal
- * of unknown names are made from it.
+ * Every setting of a node, given on the command line (`--NAME`), in the environment (`LEDGER_STATE_NAME`) or in a JSON
+ * file (`"NAME"`), in this order of precedence. Help, `config --print`, `config --schema` and the refusal of unknown names
+ * all read this list.
  */
 export const settings = {
   dataDir: textOption('data-dir', 'DIR', 'folder of the store'),
-  from: textOption('from', 'SOURCE', 'what start ingests, as of ingest (default: the demonstration ledger)'),
+  from: textOption(
+    'from',
+    'SOURCE',
+    'source that start ingests into an empty store (default: the demonstration ledger)',
+  ),
+  create: switchOption('create', 'make an empty store where there is none'),
   listen: defaultedOption(
     'listen',
     'HOST:PORT',
@@ -98,32 +104,28 @@ export const settings = {
   archivalEndpoint: option(
     'archival-endpoint',
     'URL',
-    'service, ending in /v1, that answers for versions pruned here; told to clients',
+    'service, ending in /v1, that answers for versions pruned here; clients are told of it',
     matching(/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/, 'absolute URL that ends in /v1'),
   ),
   follow: option(
     'follow',
     'URL',
-    'take in what a node (…/v1) has next, in a process of its own',
+    'ingest the next versions of a node (…/v1), in a process of its own',
     matching(/^https?:\/\/./, 'URL of a node, such as https://node.example/v1'),
   ),
-  hashSalt: textOption(
-    'hash-salt',
-    'SALT',
-    'word before the names of hashes (default APTOS::; a fork may have another)',
-  ),
-  verify: switchOption('verify', 'compute hashes and proofs (a source that is believed is read faster)', true),
+  hashSalt: textOption('hash-salt', 'SALT', 'prefix of the names of hashes (default APTOS::; a fork may have another)'),
+  verify: switchOption('verify', 'compute hashes and proofs; without, a source is believed and read faster', true),
   waypoint: option(
     'waypoint',
     'V:HASH',
-    'waypoint that a genesis blob has to have',
+    'waypoint that the genesis must have (known for mainnet, testnet and devnet)',
     matching(/^\d+:[0-9a-f]{64}$/, 'VERSION:HASH with 64 hex digits'),
   ),
   assumeEmptyBase: switchOption(
     'assume-empty-base',
-    'take versions above 0 into an empty store; what was written before is then taken for nothing',
+    'let an empty store begin at a version above 0: all that was written before counts as absent',
   ),
-  chainId: option('chain-id', 'N', 'id of the chain, for a source that does not tell', wholeNumber(0, 255)),
+  chainId: option('chain-id', 'N', 'id of the chain, for a source that does not carry it', wholeNumber(0, 255)),
   json: switchOption('json', 'answer in JSON', true),
   bcs: switchOption('bcs', 'answer in BCS', true),
   bodyLimit: defaultedOption(
@@ -136,7 +138,7 @@ export const settings = {
   maxConnections: defaultedOption(
     'max-connections',
     'N',
-    'connections at one time, in each reader',
+    'connections at one time, in each reader; fewer where its descriptors are limited',
     '10000',
     wholeNumber(1, 1_000_000),
   ),
@@ -147,12 +149,25 @@ export const settings = {
     '2000',
     wholeNumber(1, 1_000_000),
   ),
-  requestTimeout: defaultedOption('request-timeout', 'SECONDS', 'for a request to come in whole', '30', seconds(1)),
-  idleTimeout: defaultedOption('idle-timeout', 'SECONDS', 'for a connection on which nothing moves', '60', seconds(1)),
+  requestTimeout: defaultedOption(
+    'request-timeout',
+    'SECONDS',
+    'how long a request may take to arrive',
+    '30',
+    seconds(1),
+  ),
+  idleTimeout: defaultedOption('idle-timeout', 'SECONDS', 'how long a connection may be silent', '60', seconds(1)),
+  drainDelay: defaultedOption(
+    'drain-delay',
+    'SECONDS',
+    'how long a node that is stopped still serves while its readiness is 503',
+    '0',
+    seconds(0),
+  ),
   stopTimeout: defaultedOption(
     'stop-timeout',
     'SECONDS',
-    'for requests to end when the node is stopped',
+    'how long requests may take to end when the node stops',
     '10',
     seconds(0),
   ),
@@ -172,7 +187,7 @@ export const settings = {
   ),
 } satisfies Record<string, Option<unknown>>
 
-/** Names the JSON file itself, and so does not stand in it. */
+/** Names the JSON file, and so is no member of it. */
 export const configOption = textOption('config', 'FILE', 'JSON file of settings; see ledger-state config --help')
 
 export const proofSettings = [settings.hashSalt, settings.verify]
@@ -185,7 +200,8 @@ export const ingestSettings = [
   settings.chainId,
 ]
 
-export const serveSettings = [
+/** Of a node, whether `serve` or `start` runs it. */
+export const nodeOptions = [
   settings.listen,
   settings.adminListen,
   settings.readers,
@@ -201,6 +217,7 @@ export const serveSettings = [
   settings.maxRequestsInFlight,
   settings.requestTimeout,
   settings.idleTimeout,
+  settings.drainDelay,
   settings.stopTimeout,
   settings.logLevel,
   settings.logFormat,

@@ -1,4 +1,4 @@
-/** What stands where in the demonstration ledger. */
+/** The addresses of the demonstration ledger. */
 export const HARBOUR = '0xdecaf'
 export const VISITS = '0x7ab1e1'
 export const BERTHS = '0x7ab1e2'

@@ -3,10 +3,10 @@ import { ACCOUNTS, APTOS_COIN, GOOD_TYPE, PRICE_TYPE, PRICES, VISITS } from './d
 
 /** A version in the middle of the window, long before the newest. */
 const OLD_VERSION = 1_500
-/** A version that noted a visit of a ship; the key of the note. */
+/** A version that wrote the note of a ship's visit, and the key of the note. */
 const VISIT_VERSION = 2_985n
 
-/** One read of each kind that a shell can run as it stands. */
+/** One read of each kind, as a line for a shell. */
 export function demoCurlLines(address: string): string[] {
   const json = `-H 'content-type: application/json'`
   const visitKey = bytesToHex(new ByteWriter().u64(VISIT_VERSION).toBytes())

@@ -31,7 +31,7 @@ import { DEMO_MODULES, demoModuleBinaries } from './demo-modules.js'
 
 export const DEMO_CHAIN_ID = 94
 export const DEMO_VERSIONS = 3_000
-/** Versions that `ledger-state start` keeps of it. */
+/** In versions: the window that `ledger-state start` keeps. */
 export const DEMO_WINDOW = 2_000n
 
 const VERSIONS_PER_BLOCK = 8
@@ -40,7 +40,7 @@ const BLOCKS_PER_EPOCH = 60
 const START_USEC = 1_735_689_600_000_000n
 const BLOCK_USEC = 4_000_000n
 
-/** A made-up ledger, the same each time: accounts that trade beans, and a harbour with ships, berths and prices. */
+/** The demonstration ledger, the same on each run: accounts trade beans in a harbour with ships, berths and prices. */
 export function openDemoLedger(): LedgerSource {
   let done = 0
   return {
@@ -125,7 +125,7 @@ class DemoLedger {
     return writes
   }
 
-  /** A ship takes a berth or leaves it, and the visit is noted; notes of long ago are deleted. */
+  /** A ship takes a berth or leaves it. Its visit gets a note; old notes are deleted. */
   #shipMoves(version: number): Write[] {
     const place = this.#random(12)
     const berth = this.#codec(BERTH_TYPE, { quay: 1 + (place % 3), place })

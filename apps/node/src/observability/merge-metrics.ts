@@ -1,19 +1,19 @@
 import { AggregatorRegistry } from 'prom-client'
 
-/** A metric as `Registry.getMetricsAsJSON` has it; what its values are is between two copies of prom-client. */
+/** A metric as `Registry.getMetricsAsJSON` gives it; only prom-client reads its values. */
 export interface MetricSnapshot {
   readonly name: string
   readonly type: string
 }
 
-/** Metrics of many processes as one, in the text format of Prometheus. */
+/** The metrics of several processes in one text, in the format of Prometheus. */
 export async function mergedMetricsText(snapshots: readonly (readonly MetricSnapshot[])[]): Promise<string> {
   return await AggregatorRegistry.aggregate([...snapshots]).metrics()
 }
 
 /**
- * Counters and histograms of processes that are gone, summed up: what they counted stays counted, so that sums over all
- * processes never go back.
+ * Adds the counters and histograms of a process that has ended to those of the processes that ended before it, so that
+ * sums over all processes never decrease.
  */
 export async function retireMetrics(
   retired: readonly MetricSnapshot[],

@@ -4,17 +4,18 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 const QUANTILES = [0.5, 0.99, 1]
 const SAMPLE_INTERVAL_MS = 10
 
-/** What every process has: memory, processor time, how late its event loop comes round. */
+/** The metrics that every process has: memory, processor time, delay of its event loop. */
 export function registerProcessMetrics(registry: Registry, processName: string): void {
   const labels = { process: processName }
   const registers = [registry]
   new Gauge({
     name: 'ledger_state_process_resident_memory_bytes',
-    help: 'Memory of a process, pages of the data file that it has touched included.',
+    help: 'Memory of a process, with the pages of the data file that it has read.',
     labelNames: ['process'],
     registers,
     collect() {
-      this.set(labels, process.memoryUsage.rss())
+      const bytes = residentBytes()
+      if (bytes !== undefined) this.set(labels, bytes)
     },
   })
   new Counter({
@@ -32,16 +33,27 @@ export function registerProcessMetrics(registry: Registry, processName: string):
   delays.enable()
   new Gauge({
     name: 'ledger_state_event_loop_delay_seconds',
-    help: 'How late the event loop of a process came round since the report before; quantile 1 is the longest.',
+    help: 'Delay of the event loop of a process since its last report; quantile 1 is the longest.',
     labelNames: ['process', 'quantile'],
     registers,
     collect() {
       for (const quantile of QUANTILES) {
-        // What is measured is the time between samples.
+        // The monitor measures the time between two samples.
         const milliseconds = delays.percentile(quantile * 100) / 1e6 - SAMPLE_INTERVAL_MS
         this.set({ ...labels, quantile: String(quantile) }, Math.max(0, milliseconds) / 1_000)
       }
       delays.reset()
     },
   })
+}
+
+/** Undefined where the process has no descriptor left to ask the system with. */
+function residentBytes(): number | undefined {
+  try {
+    return process.memoryUsage.rss()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EMFILE' || code === 'ENFILE') return undefined
+    throw error
+  }
 }

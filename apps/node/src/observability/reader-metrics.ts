@@ -13,7 +13,7 @@ const LOOKUPS_PER_SAMPLE = 16
 export interface ReaderMetrics {
   readonly registry: Registry
   observeAnswer(answered: Answered): void
-  /** The same state, whose look-ups are timed now and then. */
+  /** The same state; the look-ups of some reads are timed. */
   sampled(state: StateReader): StateReader
 }
 
@@ -37,7 +37,7 @@ export function createReaderMetrics(
   requests.register(registry)
   const lookups = new Histogram({
     name: 'ledger_state_lookup_duration_seconds',
-    help: `Look-ups of a key at a version; of ${LOOKUPS_PER_SAMPLE} reads the first look-ups of one are timed.`,
+    help: `Look-ups of a key at a version, timed in one of ${LOOKUPS_PER_SAMPLE} reads.`,
     buckets: LOOKUP_BUCKETS_SECONDS,
     registers: [registry],
   })
@@ -88,7 +88,7 @@ function timedView(view: StateView, observe: (seconds: number) => void): StateVi
   }
 }
 
-/** What the store holds. All readers see the same, so the largest of their answers, the newest, is told. */
+/** The size and the window of the store. All readers read the same store, so the largest of their values is the newest. */
 function registerStoreMetrics(registry: Registry, engine: LmdbEngineReader): void {
   const gauge = (name: string, help: string, read: () => number | undefined): void => {
     new Gauge({
@@ -110,8 +110,8 @@ function registerStoreMetrics(registry: Registry, engine: LmdbEngineReader): voi
   gauge('epoch', 'Epoch of the newest block.', () => optional(ledger()?.latestBlock.epoch))
   gauge('ledger_timestamp_seconds', 'Time of the newest block, since 1970.', () => timestampSeconds(engine))
   gauge('store_file_bytes', 'Size of the data file.', () => stats().fileBytes)
-  gauge('store_free_bytes', 'Part of the data file that holds nothing and is used again.', () => stats().freeBytes)
-  gauge('store_payload_bytes', 'Keys and values that are kept.', () => stats().payloadBytes)
+  gauge('store_free_bytes', 'Free pages in the data file, which later writes use.', () => stats().freeBytes)
+  gauge('store_payload_bytes', 'Bytes of keys and values that are kept.', () => stats().payloadBytes)
   gauge('store_map_bytes', 'Address space that the data file can grow to.', () => stats().mapBytes)
   gauge('store_keys', 'Keys with a newest write.', () => stats().keys)
   gauge('store_history_entries', 'Superseded values that are kept.', () => stats().historyEntries)
@@ -120,7 +120,7 @@ function registerStoreMetrics(registry: Registry, engine: LmdbEngineReader): voi
   gauge('store_reader_slots', 'Most processes and threads that can read the store.', () => stats().readers.most)
 }
 
-/** The gauges of one report read together, so what they all need is made once. */
+/** All gauges of one report are read in one turn of the event loop, so what they share is computed once. */
 function sharedForTurn<T>(make: () => T): () => T {
   let made: T | undefined
   return () => {

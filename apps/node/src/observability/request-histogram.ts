@@ -27,7 +27,7 @@ export class RequestHistogram {
 
   register(registry: Registry): void {
     const metric = { name: NAME, help: HELP, type: 'histogram', aggregator: 'sum', get: async () => this.#report() }
-    // All that a registry asks of a metric; the type has what counts, too.
+    // A registry reads only these members of a metric; its type also has the methods that observe.
     registry.registerMetric(metric as unknown as Metric)
   }
 
@@ -49,7 +49,7 @@ export class RequestHistogram {
   }
 }
 
-/** As the text format of Prometheus has them: buckets count all that is at or below their bound. */
+/** In the text format of Prometheus a bucket counts all observations at or below its bound. */
 function samplesOf({ labels, counts, sum }: Series) {
   let count = 0
   const buckets = [...BUCKETS_SECONDS, '+Inf'].map((le, bucket) => {

@@ -33,7 +33,7 @@ export function createWriterMetrics(processName: string): WriterMetrics {
   const dropped = counter('pruned_entries', 'Superseded values and forgotten deletions that were dropped.')
   const left = new Gauge({
     name: 'ledger_state_source_versions_left',
-    help: 'Versions that the followed node has told of and that are not committed yet.',
+    help: 'Versions that the followed node has and this store has not committed yet.',
     registers,
   })
   const observer: IngestObserver = {

@@ -5,8 +5,8 @@ import type { MetricSnapshot } from '../observability/merge-metrics.js'
 import { type ProcessMessage, REPORT_INTERVAL_MS } from './messages.js'
 
 /**
- * This process as one that is supervised: aborted when it is to stop, or when nobody is there to tell it. Signals of a
- * terminal go to all processes; when to stop is then the supervisor's to say.
+ * Aborted when the supervisor orders this process to stop, or has ended. SIGINT is ignored: a terminal sends it to all
+ * processes, and the supervisor then decides when each one stops.
  */
 export function stopOrder(): AbortSignal {
   const controller = new AbortController()
@@ -22,11 +22,11 @@ export async function aborted(signal: AbortSignal): Promise<undefined> {
 }
 
 export function tellSupervisor(message: ProcessMessage): void {
-  // A supervisor that is gone is told of by `disconnect`.
+  // Where the supervisor has ended, `disconnect` follows.
   if (process.connected) process.send?.(message, () => {})
 }
 
-/** Reports now and then until it is stopped by the function that it answers with. */
+/** Reports at once and then at intervals, until the returned function is called. */
 export function startReports(registry: Registry, ledger: () => LedgerInfo | undefined): () => void {
   const report = async (): Promise<void> => {
     const metrics = (await registry.getMetricsAsJSON()) as unknown as MetricSnapshot[]
@@ -38,12 +38,12 @@ export function startReports(registry: Registry, ledger: () => LedgerInfo | unde
   return () => clearInterval(timer)
 }
 
-/** Ends this process, saying why. */
+/** Tells the supervisor why, and ends this process. */
 export function failProcess(error: unknown): void {
   const isOurs = isLedgerStateError(error)
   const message = isOurs ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)
   tellSupervisor({ type: 'failed', code: isOurs ? error.code : undefined, message })
   process.exitCode = 1
-  // What was told goes out first.
+  // The message is sent first.
   setImmediate(() => process.exit())
 }

@@ -1,22 +1,35 @@
 import type { LedgerInfo } from '@ledger-state/core'
 import type { MetricSnapshot } from '../observability/merge-metrics.js'
 
-/** What a process tells its supervisor. */
+/** From a process to its supervisor. */
 export type ProcessMessage =
   | {
-      /** It does its work; again and again, so that one that hangs is noticed. */
+      /** Sent at intervals while the process works, so that the supervisor notices one that hangs. */
       readonly type: 'report'
       readonly ledger: LedgerInfo | undefined
       readonly metrics: readonly MetricSnapshot[]
     }
   | {
-      /** Its last words. */
+      /** Sent once, before the process ends. */
       readonly type: 'failed'
       readonly code: string | undefined
       readonly message: string
     }
+  | ReaderReply
 
-/** What a supervisor tells a reader; a connection comes along. */
-export const TAKE_CONNECTION = 'connection'
+/** From a reader: what becomes of an offered connection. */
+export interface ReaderReply {
+  /** `late`: the offer had expired. `full`: the reader has no room. `stopping`: it takes none any more. */
+  readonly type: 'taken' | 'late' | 'full' | 'stopping'
+  readonly offer: number
+}
+
+/** From the supervisor to a reader, together with a connection. */
+export interface ConnectionOffer {
+  readonly type: 'offer'
+  readonly offer: number
+  /** On the monotonic clock that all processes share, in nanoseconds. From then on the connection may be another's. */
+  readonly takenBefore: bigint
+}
 
 export const REPORT_INTERVAL_MS = 1_000

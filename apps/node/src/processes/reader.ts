@@ -1,5 +1,6 @@
-// The module of a process that answers requests. It reads the store and takes connections from its supervisor.
+// The main module of a reader process: it reads the store and answers requests on connections from the supervisor.
 import { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError } from '@ledger-state/core'
 import { createHttpServer } from '@ledger-state/http'
 import { createLedger } from '@ledger-state/ledger'
@@ -7,8 +8,9 @@ import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/stat
 import type { Logger } from 'pino'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createReaderMetrics } from '../observability/reader-metrics.js'
-import { aborted, failProcess, startReports, stopOrder } from './child.js'
-import { TAKE_CONNECTION } from './messages.js'
+import { aborted, failProcess, startReports, stopOrder, tellSupervisor } from './child.js'
+import { connectionLimit } from './descriptor-limit.js'
+import type { ConnectionOffer } from './messages.js'
 
 export interface ReaderSettings {
   readonly dataDir: string
@@ -25,12 +27,16 @@ export interface ReaderSettings {
 }
 
 const DRAIN_CHECK_MS = 20
+/** A connection that is this old and has sent nothing is idle. */
+const FIRST_REQUEST_MS = 1_000
 
 async function runReader(settings: ReaderSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
-  const { name, dataDir, log: logSettings, archivalEndpoint, stopTimeoutMs, maxConnections, ...limits } = settings
+  const { name, dataDir, log: logSettings, archivalEndpoint, stopTimeoutMs, ...limits } = settings
+  const maxConnections = Math.min(settings.maxConnections, connectionLimit())
   const log = createLogger(logSettings, name)
   const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
-  const connections = new Set<Socket>()
+  /** With the time at which each was taken. */
+  const connections = new Map<Socket, number>()
   const metrics = createReaderMetrics(engine, name, () => connections.size)
   const isDebugging = log.isLevelEnabled('debug')
   const server = createHttpServer({
@@ -43,21 +49,16 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
       if (isDebugging) log.debug(answered, 'answered')
     },
   })
-  await server.ready()
-  // It does not listen itself, but is to have the timers of a server that does.
-  server.server.emit('listening')
-  process.on('message', (message, connection) => {
-    // Without descriptors left, the message comes without its connection.
-    if (message !== TAKE_CONNECTION || !(connection instanceof Socket)) return
-    if (stop.aborted || connections.size >= maxConnections) {
-      connection.destroy()
-      return
-    }
-    connections.add(connection)
-    connection.once('close', () => connections.delete(connection))
-    connection.setNoDelay(true)
-    server.server.emit('connection', connection)
-    connection.resume()
+  // A server that does not listen starts its timers for slow requests only by this event.
+  server.emit('listening')
+  process.on('message', ({ offer, takenBefore }: ConnectionOffer, connection) => {
+    // Where descriptors have run out, the offer arrives without its connection.
+    const hasRoom = connection instanceof Socket && connections.size < maxConnections
+    const inTime = process.hrtime.bigint() < takenBefore
+    const type = stop.aborted ? 'stopping' : !hasRoom ? 'full' : inTime ? 'taken' : 'late'
+    tellSupervisor({ type, offer })
+    if (type === 'taken') take(connection as Socket)
+    else (connection as Socket | undefined)?.destroy()
   })
   const expectStore = createStoreWatch(engine, log)
   const stopReports = startReports(metrics.registry, () => {
@@ -66,23 +67,41 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
   })
   await aborted(stop)
   stopReports()
+  await firstRequests()
+  server.close()
   await drained()
-  await server.close()
   await engine.close()
 
-  /** Lets requests that are under way end, and drops what is left of them in the end. */
+  function take(connection: Socket): void {
+    connections.set(connection, performance.now())
+    connection.once('close', () => connections.delete(connection))
+    connection.setNoDelay(true)
+    server.emit('connection', connection)
+    connection.resume()
+  }
+
+  /** Waits for the first requests of connections that were just taken: `close` drops those that have sent none. */
+  async function firstRequests(): Promise<void> {
+    const isExpected = ([connection, since]: [Socket, number]): boolean =>
+      connection.bytesRead === 0 && performance.now() - since < FIRST_REQUEST_MS
+    while ([...connections].some(isExpected)) await sleep(DRAIN_CHECK_MS)
+  }
+
+  /** Waits for the requests under way to end, then drops the connections that are left. */
   async function drained(): Promise<void> {
     const end = performance.now() + stopTimeoutMs
     while (connections.size > 0 && performance.now() < end) {
-      for (const connection of connections) if (connection.bytesRead === 0) connection.destroy()
-      server.server.closeIdleConnections()
-      await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS))
+      server.closeIdleConnections()
+      await sleep(DRAIN_CHECK_MS)
     }
-    for (const connection of connections) connection.destroy()
+    for (const connection of connections.keys()) connection.destroy()
   }
 }
 
-/** A store that was removed is served on and told of; one that another has replaced is for the next process to open. */
+/**
+ * Looks whether the data file is still in its place. One that was removed is still served, and logged once; one that was
+ * replaced ends this process, and the next one opens the new file.
+ */
 function createStoreWatch(engine: LmdbEngineReader, log: Logger): () => void {
   let isMissing = false
   return () => {
@@ -91,7 +110,7 @@ function createStoreWatch(engine: LmdbEngineReader, log: Logger): () => void {
       isMissing = false
     } catch (error) {
       if (!isLedgerStateError(error, 'store_missing') || error.fields.fate === 'replaced') throw error
-      if (!isMissing) log.error(`${error.message}; what is there is served on`)
+      if (!isMissing) log.error(`${error.message}; the removed file is still served`)
       isMissing = true
     }
   }

@@ -4,44 +4,48 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LedgerInfo } from '@ledger-state/core'
 import type { Logger } from 'pino'
 import { type MetricSnapshot, retireMetrics } from '../observability/merge-metrics.js'
-import { type ProcessMessage, TAKE_CONNECTION } from './messages.js'
+import type { ConnectionOffer, ProcessMessage, ReaderReply } from './messages.js'
 
 const FIRST_PAUSE_MS = 100
-/** A process that ran so long begins its pauses anew. */
+/** After a run this long, or one that ended in order, pauses start again with the first one. */
 const STEADY_MS = 10_000
-/** One that has not reported for so long hangs. */
+/** A process that has not reported for this long is taken to hang. */
 const SILENCE_MS = 60_000
 const SILENCE_CHECK_MS = 5_000
-/** What a process may take to end, beyond what it was given, before it is killed. */
+/** Added to the time that a process is given to end; then it is killed. */
 const STOP_GRACE_MS = 5_000
 
 export interface ProcessPlan {
-  /** In logs and metrics. */
+  /** Names the process in logs and metrics. */
   readonly name: string
-  /** Module that it runs. */
+  /** Its main module. */
   readonly module: URL
-  /** What the module is told, as JSON. */
+  /** Passed to the module as JSON. */
   readonly settings: object
   readonly log: Logger
-  /** Longest pause before it is started again; pauses double. */
+  /** Longest pause before a restart; each pause is twice the one before. */
   readonly longestPauseMs: number
-  /** Faults that starting again does not mend. */
+  /** Whether a restart cannot help after this fault. */
   readonly isFinal: (code: string | undefined) => boolean
-  /** It began to work. */
+  /** Called when it reports for the first time. */
   readonly onUp?: () => void
-  /** It gave up, for such a fault. */
+  /** Called for what a reader replies to the offer of a connection. */
+  readonly onReply?: (reply: ReaderReply) => void
+  /** Called when it has ended, before it is started again. */
+  readonly onEnd?: () => void
+  /** Called when it is not started again. */
   readonly onGivenUp?: (code: string, message: string) => void
 }
 
-/** What it is doing: `waiting` to be started again, `given-up` for a fault that stays. */
+/** `waiting`: for its restart. `given-up`: it is not started again. */
 export type ProcessState = 'starting' | 'up' | 'waiting' | 'given-up' | 'stopped'
 
-/** A process that is started again when it ends, until it is stopped. */
+/** A child process that is restarted whenever it ends, until it is stopped. */
 export class SupervisedProcess {
   readonly name: string
   state: ProcessState = 'waiting'
   restarts = 0
-  /** As of its last report. */
+  /** In its last report. */
   ledger: LedgerInfo | undefined
   readonly #plan: ProcessPlan
   #child: ChildProcess | undefined
@@ -49,7 +53,7 @@ export class SupervisedProcess {
   #pauseMs = FIRST_PAUSE_MS
   #restart: NodeJS.Timeout | undefined
   #metrics: readonly MetricSnapshot[] = []
-  /** Of those that are gone. */
+  /** Of the runs that have ended. */
   #retired: readonly MetricSnapshot[] = []
 
   constructor(plan: ProcessPlan) {
@@ -66,16 +70,18 @@ export class SupervisedProcess {
     return [this.#retired, this.#metrics]
   }
 
-  /** Hands a connection on. Answers whether there was a process to take it. */
-  take(connection: Socket): boolean {
-    if (this.state !== 'up') return false
-    this.#child!.send(TAKE_CONNECTION, connection, (error) => {
-      if (error) connection.destroy()
-    })
-    return true
+  get isUp(): boolean {
+    return this.state === 'up'
   }
 
-  /** Resolves when it has ended, which it is killed for if it takes longer than it is given. */
+  /** Offers a connection, of which this process keeps its own descriptor. */
+  offer(offer: ConnectionOffer, connection: Socket, failed: () => void): void {
+    this.#child!.send(offer, connection, { keepOpen: true }, (error) => {
+      if (error) failed()
+    })
+  }
+
+  /** Resolves when it has ended; one that takes longer is killed. */
   async stop(timeoutMs: number): Promise<void> {
     this.state = 'stopped'
     clearTimeout(this.#restart)
@@ -109,7 +115,8 @@ export class SupervisedProcess {
     child.on('message', (message: ProcessMessage) => {
       heardAt = performance.now()
       if (message.type === 'failed') lastWords = message
-      else this.#heed(message)
+      else if (message.type === 'report') this.#heed(message)
+      else this.#plan.onReply?.(message)
     })
     const silence = setInterval(() => {
       if (performance.now() - heardAt < SILENCE_MS) return
@@ -117,20 +124,20 @@ export class SupervisedProcess {
       child.kill('SIGKILL')
     }, SILENCE_CHECK_MS)
     this.#ended = new Promise((resolve) => {
-      const settle = (how: string): void => {
+      const settle = (how: string, isOrderly: boolean): void => {
         if (this.#child !== child) return
         clearInterval(silence)
         this.#child = undefined
-        if (performance.now() - began > STEADY_MS) this.#pauseMs = FIRST_PAUSE_MS
+        if (isOrderly || performance.now() - began > STEADY_MS) this.#pauseMs = FIRST_PAUSE_MS
         this.#end(lastWords, how)
         resolve()
       }
       child.on('exit', (code, signal) =>
-        settle(signal === null ? `ended with status ${code}` : `was ended by ${signal}`),
+        settle(signal === null ? `ended with status ${code}` : `was ended by ${signal}`, code === 0),
       )
-      // There is no process, or none that could be spoken to.
+      // Without a pid, the process could not be started.
       child.on('error', (error) => {
-        if (child.pid === undefined) settle(`cannot be started: ${error.message}`)
+        if (child.pid === undefined) settle(`cannot be started: ${error.message}`, false)
       })
     })
   }
@@ -151,11 +158,15 @@ export class SupervisedProcess {
     void retireMetrics(this.#retired, last).then((retired) => {
       this.#retired = retired
     })
-    if (this.state === 'stopped') return
+    if (this.state === 'stopped') {
+      this.#plan.onEnd?.()
+      return
+    }
     const fields = { code: lastWords?.code }
     const why = lastWords?.message ?? `${name} ${how}`
     if (lastWords && isFinal(lastWords.code)) {
       this.state = 'given-up'
+      this.#plan.onEnd?.()
       log.error(fields, `${name} gives up: ${why}`)
       if (lastWords.code) this.#plan.onGivenUp?.(lastWords.code, why)
       return
@@ -163,6 +174,7 @@ export class SupervisedProcess {
     const pauseMs = this.#pauseMs
     this.#pauseMs = Math.min(longestPauseMs, 2 * pauseMs)
     this.state = 'waiting'
+    this.#plan.onEnd?.()
     log.warn(fields, `${why}; ${name} is started again in ${pauseMs / 1_000} s`)
     this.#restart = setTimeout(() => {
       this.restarts++

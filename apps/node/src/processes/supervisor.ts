@@ -1,15 +1,19 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError, type LedgerInfo, LedgerStateError } from '@ledger-state/core'
 import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import { Counter, Gauge, Registry } from 'prom-client'
-import { openAdminServer } from '../admin-server.js'
-import type { NodeSettings } from '../node-settings.js'
+import { nothingToServe } from '../errors.js'
 import { createLogger } from '../observability/logger.js'
 import { type MetricSnapshot, mergedMetricsText } from '../observability/merge-metrics.js'
 import { registerProcessMetrics } from '../observability/process-metrics.js'
-import { addressUrl, openAcceptor } from './acceptor.js'
+import { openAcceptor } from './acceptor.js'
+import { openAdminServer } from './admin-server.js'
+import { Dispatcher } from './dispatcher.js'
+import { addressUrl } from './listen.js'
+import type { NodeSettings } from './node-settings.js'
 import { type ProcessState, SupervisedProcess } from './supervised-process.js'
 import type { WriterSettings } from './writer.js'
 
@@ -19,7 +23,7 @@ const WRITER = new URL('./writer.js', import.meta.url)
 const LONGEST_READER_PAUSE_MS = 2_000
 const LONGEST_WRITER_PAUSE_MS = 30_000
 
-/** Faults of a writer that may pass: another writer, a full disk, a source that is not there. */
+/** Faults of a writer that may pass: another writer, a full disk, a source that cannot be reached. */
 const PASSING: readonly (string | undefined)[] = [
   undefined,
   'source_failed',
@@ -30,26 +34,26 @@ const PASSING: readonly (string | undefined)[] = [
   'store_read_only',
 ]
 
-/** Faults of the store that a reader which begins meets, and that another will meet as well. */
+/** Faults that every reader of this store meets when it opens the store. */
 const UNREADABLE: readonly (string | undefined)[] = ['store_corrupt', 'store_format']
 
 const STATES: readonly ProcessState[] = ['starting', 'up', 'waiting', 'given-up']
 
 export interface NodeEvents {
-  /** The first reader is up. */
+  /** Called when the first reader is up. */
   onListening(address: string, ledger: LedgerInfo | undefined): void
-  /** Asked for its settings anew. @throws `usage` where they are wrong */
+  /** Reads the settings again. @throws `usage` where they are wrong */
   reread(): NodeSettings
 }
 
 /**
- * Runs a node until the signal is aborted: readers that share an address, one writer where there is something to write,
- * and the listener of the operator. This process itself reads no store and parses no request, so that nothing which
- * these can do to a process ends the node.
+ * Runs a node until the signal is aborted: readers that share an address, a writer where there is something to write, and
+ * the admin server. This process itself opens no store and parses no request, so that a damaged store or a hostile
+ * request cannot end the node.
  */
 export async function runNode(settings: NodeSettings, signal: AbortSignal, events: NodeEvents): Promise<void> {
   const log = createLogger(settings.reader.log, 'supervisor')
-  await prepareStore(settings.dataDir)
+  await prepareStore(settings)
   const node = new Node(settings, log)
   let isStarted = false
   const reread = (): void => {
@@ -80,9 +84,10 @@ class Node {
   readonly #log: Logger
   readonly #registry = new Registry()
   readonly #readers: SupervisedProcess[] = []
+  readonly #dispatcher = new Dispatcher(this.#readers)
   #writer: SupervisedProcess | undefined
   #writerSettings: string | undefined
-  /** One change of the writer at a time. */
+  /** Settles when the last change of the writer is done: changes are made one at a time. */
   #changing: Promise<void> = Promise.resolve()
   #admin: Server | undefined
   #closeAcceptor = (): void => {}
@@ -94,13 +99,19 @@ class Node {
     this.#registerMetrics()
   }
 
-  /** Resolves with the address once a reader is up. @throws what keeps the first that fails for good from beginning */
+  /** Resolves with the address once a reader is up. @throws the error of a reader that cannot open the store */
   async start(): Promise<{ address: string; ledger: LedgerInfo | undefined }> {
     const { listen, adminListen, readers, reader, writer } = this.#settings
-    const acceptor = await openAcceptor(listen, this.#readers, (error) =>
-      this.#log.error(`a connection could not be accepted: ${error.message}`),
+    const dispatcher = this.#dispatcher
+    const acceptor = await openAcceptor(
+      listen,
+      (connection) => dispatcher.dispatch(connection),
+      (error) => this.#log.error(`a connection could not be accepted: ${error.message}`),
     )
-    this.#closeAcceptor = acceptor.close
+    this.#closeAcceptor = () => {
+      acceptor.close()
+      dispatcher.close()
+    }
     if (adminListen) {
       this.#admin = await openAdminServer(adminListen, {
         metrics: async () => await mergedMetricsText(await this.#snapshots()),
@@ -111,7 +122,7 @@ class Node {
     let isUp = false
     const up = new Promise<void>((resolve, reject) => {
       for (let index = 0; index < readers; index++) {
-        const process = new SupervisedProcess({
+        const process: SupervisedProcess = new SupervisedProcess({
           name: `reader-${index}`,
           module: READER,
           settings: reader,
@@ -121,9 +132,11 @@ class Node {
           onGivenUp: (code, message) => reject(new LedgerStateError(code, message)),
           onUp: () => {
             isUp = true
-            acceptor.handOn()
+            dispatcher.takerIsUp()
             resolve()
           },
+          onReply: (reply) => dispatcher.heed(process, reply),
+          onEnd: () => dispatcher.takerIsGone(process),
         })
         this.#readers.push(process)
       }
@@ -133,12 +146,12 @@ class Node {
     return { address: acceptor.address, ledger: this.#ledger }
   }
 
-  /** Starts the writer, or exchanges it where its settings have changed. */
+  /** Starts the writer, or replaces it where its settings have changed. */
   changeWriter(settings: WriterSettings | undefined): void {
     const text = settings && JSON.stringify(settings)
     this.#changing = this.#changing.then(async () => {
       if (this.#stopping || text === this.#writerSettings) return
-      if (this.#writer) this.#log.info('the settings of the writer have changed; it is exchanged')
+      if (this.#writer) this.#log.info('the settings of the writer have changed; it is replaced')
       await this.#writer?.stop(this.#settings.stopTimeoutMs)
       this.#writerSettings = text
       this.#writer =
@@ -154,9 +167,14 @@ class Node {
     })
   }
 
-  /** Lets what is under way end: requests, the batch that is being committed. */
+  /** Turns readiness, waits for balancers to see it, then lets the requests and the commit under way end. */
   async stop(): Promise<void> {
     this.#stopping = true
+    const { drainDelayMs } = this.#settings
+    if (drainDelayMs > 0) {
+      this.#log.info(`not ready from now on; stopping in ${drainDelayMs / 1_000} s`)
+      await sleep(drainDelayMs)
+    }
     this.#log.info('stopping')
     this.#closeAcceptor()
     await this.#changing
@@ -195,7 +213,7 @@ class Node {
     const processes = (): SupervisedProcess[] => this.#processes
     new Gauge({
       name: 'ledger_state_process_state',
-      help: '1 for the state that a process is in: starting, up, waiting (to be started again), given-up.',
+      help: '1 for the present state of a process: starting, up, waiting (for its restart), given-up.',
       labelNames: ['process', 'state'],
       registers,
       collect() {
@@ -206,12 +224,22 @@ class Node {
     })
     new Counter({
       name: 'ledger_state_process_restarts_total',
-      help: 'How often a process was started again since the node began.',
+      help: 'Restarts of a process since the node started.',
       labelNames: ['process'],
       registers,
       collect() {
         this.reset()
         for (const { name, restarts } of processes()) this.inc({ process: name }, restarts)
+      },
+    })
+    const refused = (): number => this.#dispatcher.refused
+    new Counter({
+      name: 'ledger_state_http_refused_connections_total',
+      help: 'Connections that were closed because no reader took them.',
+      registers,
+      collect() {
+        this.reset()
+        this.inc(refused())
       },
     })
     const lagSeconds = (): number | undefined => {
@@ -230,12 +258,13 @@ class Node {
   }
 }
 
-/** Makes the store where there is none, so that it can be served empty. @throws errors of the store */
-async function prepareStore(path: string): Promise<void> {
+/** Makes an empty store where there is none and one may be made. @throws errors of the store */
+async function prepareStore({ dataDir: path, create }: NodeSettings): Promise<void> {
   try {
     await openStateEngineReader({ path }).close()
   } catch (error) {
     if (!isLedgerStateError(error, 'store_missing')) throw error
+    if (!create) throw nothingToServe(path)
     await openStateEngine({ path }).close()
   }
 }

@@ -1,4 +1,4 @@
-// The module of the process that writes the store: takes in what a node has next, and prunes.
+// The main module of the writer process: it ingests the next versions of a node, and prunes.
 import { setPriority } from 'node:os'
 import { isLedgerStateError } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
@@ -11,19 +11,19 @@ import { aborted, failProcess, startReports, stopOrder } from './child.js'
 
 export interface WriterSettings {
   readonly dataDir: string
-  /** URL of a node; without one the store is only pruned. */
+  /** URL of a node; undefined where the store is only pruned. */
   readonly follow: string | undefined
-  /** In versions, as a text. */
+  /** In versions, in decimal. */
   readonly retain: string | undefined
   readonly hashSalt: string | undefined
   readonly verify: boolean
   readonly log: LogSettings
 }
 
-/** Requests come first where there are not enough cores for all. */
+/** Readers run at 0: where cores are short, requests come first. */
 const NICENESS = 5
 
-/** How often a store that other processes write is looked at for what to prune. */
+/** How often a store that other processes write is pruned. */
 const PRUNE_INTERVAL_MS = 5_000
 
 async function runWriter(settings: WriterSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
@@ -62,7 +62,7 @@ async function follow(
   }
 }
 
-/** Prunes a store that others write, in the times when they do not have it open. */
+/** Prunes a store whenever no other process has it open for writing. */
 async function keepPruned(dataDir: string, retain: bigint, metrics: WriterMetrics, stop: AbortSignal): Promise<void> {
   const stopReports = startReports(metrics.registry, () => undefined)
   while (!stop.aborted) {
@@ -81,7 +81,7 @@ async function keepPruned(dataDir: string, retain: bigint, metrics: WriterMetric
   stopReports()
 }
 
-/** Prunes in turns, to the end or until the signal. */
+/** Prunes in turns until nothing is left to prune, or the signal is aborted. */
 async function pruneUntil(
   engine: StateEngine,
   retain: bigint,
@@ -91,7 +91,7 @@ async function pruneUntil(
   while (!signal.aborted && !(await pruneTurn(engine, retain, PRUNE_TURN_ENTRIES, observer)));
 }
 
-/** Aborted when a promise has settled, in whatever way. */
+/** Aborted once the promise is fulfilled or rejected. */
 function settled(promise: Promise<unknown>): AbortSignal {
   const controller = new AbortController()
   const abort = (): void => controller.abort()

@@ -1,23 +1,34 @@
 import { isJsonObject, type JsonObject } from '@ledger-state/bcs'
-import { bytesToHex, LedgerStateError } from '@ledger-state/core'
+import { bytesToHex } from '@ledger-state/core'
 import type { LedgerState } from '@ledger-state/ledger'
-import { errorToReply } from '../error-table.js'
-import { BODY_ERRORS, LEDGER_VERSION_PARAMETER, type Operation, type OperationRequest } from '../operation.js'
+import { batchAnswerTooLarge, batchElementNotAnObject, batchNotAnArray, batchTooLong } from '../errors.js'
+import { errorToReply } from '../protocol/error-reply.js'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import {
+  type Answer,
+  BODY_ERRORS,
+  type Operation,
+  type OperationRequest,
+  STATE_PARAMETERS,
+  TURN_BUDGET_MS,
+} from './operation.js'
 import {
   expectJsonContentType,
   parseAddressMember,
+  parseAskedState,
   parseAssetMember,
+  parseBatchBody,
   parseHexMember,
-  parseJsonBody,
-  parseLedgerVersion,
   parseTypeMember,
   stringMember,
-} from '../request-parts.js'
+} from './request-parts.js'
 
-export const MAX_BATCH_READS = 1_000
+const MAX_BATCH_READS = 1_000
+/** Characters of all results together: what one batch may hold in memory. */
+const MAX_BATCH_ANSWER_LENGTH = 32 * 1024 * 1024
 
 /** Reads one element of a batch and answers with the member of its result. */
-type ReadElement = (state: LedgerState, element: JsonObject) => string
+type ReadElement = (request: OperationRequest, state: LedgerState, element: JsonObject) => string
 
 function batchResults(result: object) {
   return {
@@ -37,20 +48,12 @@ function batchOf(element: string) {
 }
 
 export function createBatchOperations(archivalEndpoint: string | undefined): Operation[] {
-  const handleWith =
-    (what: string, read: ReadElement) =>
-    (request: OperationRequest): ReturnType<Operation['handle']> => {
-      expectJsonContentType(request.contentType)
-      const elements = parseElements(request.body)
-      const version = parseLedgerVersion(request.query)
-      request.expectOutput('json', what)
-      const state = request.pin(version)
-      const results = elements.map((element) => readElement(state, element, read, archivalEndpoint))
-      return { ledger: state.ledger, format: 'json', body: Buffer.from(`[${results.join(',')}]`) }
-    }
+  const handleWith = (what: string, read: ReadElement) => (request: OperationRequest) =>
+    readBatch(request, what, read, archivalEndpoint)
   const shared = {
     method: 'POST',
-    parameters: [LEDGER_VERSION_PARAMETER],
+    negotiates: false,
+    parameters: STATE_PARAMETERS,
     errors: BODY_ERRORS,
   } as const
   const limits = `Up to ${MAX_BATCH_READS} reads of one ledger state in one request; results stand in the order of the requests, each with a status of its own.`
@@ -80,29 +83,52 @@ export function createBatchOperations(archivalEndpoint: string | undefined): Ope
   ]
 }
 
-function parseElements(body: Buffer | undefined): JsonObject[] {
-  const requests = parseJsonBody(body, 'BatchRequest').get('requests')
-  if (!Array.isArray(requests)) throw new LedgerStateError('invalid_request', 'member `requests` is no array')
-  if (requests.length > MAX_BATCH_READS) {
-    throw new LedgerStateError(
-      'invalid_request',
-      `${requests.length} requests, at most ${MAX_BATCH_READS} are read at once`,
-    )
+async function readBatch(
+  request: OperationRequest,
+  what: string,
+  read: ReadElement,
+  archivalEndpoint: string | undefined,
+): Promise<Answer> {
+  let turnEndsAt = performance.now() + TURN_BUDGET_MS
+  expectJsonContentType(request.contentType)
+  const elements = parseElements(request.body)
+  const asked = parseAskedState(request.query)
+  request.expectOutput('json', what)
+  const state = request.pin(asked)
+  const results: string[] = []
+  let length = 0
+  for (const element of elements) {
+    if (performance.now() >= turnEndsAt) {
+      await request.nextTurn()
+      turnEndsAt = performance.now() + TURN_BUDGET_MS
+    }
+    const result = readElement(request, state, element, read, archivalEndpoint)
+    length += result.length
+    if (length > MAX_BATCH_ANSWER_LENGTH) throw batchAnswerTooLarge(MAX_BATCH_ANSWER_LENGTH)
+    results.push(result)
   }
+  return { ledger: state.ledger, contentType: CONTENT_TYPE.json, body: Buffer.from(`[${results.join(',')}]`) }
+}
+
+function parseElements(body: Buffer): JsonObject[] {
+  const requests = parseBatchBody(body).get('requests')
+  if (!Array.isArray(requests)) throw batchNotAnArray()
+  if (requests.length > MAX_BATCH_READS) throw batchTooLong(requests.length, MAX_BATCH_READS)
   return requests.map((element, at) => {
     if (isJsonObject(element)) return element
-    throw new LedgerStateError('invalid_request', `requests[${at}] is no object`)
+    throw batchElementNotAnObject(at)
   })
 }
 
 function readElement(
+  request: OperationRequest,
   state: LedgerState,
   element: JsonObject,
   read: ReadElement,
   archivalEndpoint: string | undefined,
 ): string {
   try {
-    return `{"status":200,${read(state, element)}}`
+    return `{"status":200,${read(request, state, element)}}`
   } catch (error) {
     const { status, body, unexpected } = errorToReply(error, archivalEndpoint)
     // Faults of ours end the request, so that they are reported; so does a pruner that overtakes the pinned state.
@@ -111,18 +137,18 @@ function readElement(
   }
 }
 
-function readTableItemElement(state: LedgerState, element: JsonObject): string {
+function readTableItemElement(request: OperationRequest, state: LedgerState, element: JsonObject): string {
   const handle = parseAddressMember(element, 'table_handle', 'TableItemElement')
   if (element.get('raw_key') !== undefined) {
     return `"bytes":"${bytesToHex(state.readRawTableItem(handle, parseHexMember(element, 'raw_key', 'TableItemElement')))}"`
   }
-  const typeOf = (name: string) => parseTypeMember(name, stringMember(element, name, 'TableItemElement'))
+  const typeOf = (name: string) => parseTypeMember(request, name, stringMember(element, name, 'TableItemElement'))
   const keyType = typeOf('key_type')
   const valueType = typeOf('value_type')
   return `"value":${state.readTableItem({ handle, keyType, valueType, key: element.get('key') ?? null }).toJson()}`
 }
 
-function readBalanceElement(state: LedgerState, element: JsonObject): string {
+function readBalanceElement(request: OperationRequest, state: LedgerState, element: JsonObject): string {
   const owner = parseAddressMember(element, 'address', 'BalanceElement')
-  return `"value":${state.readBalance(owner, parseAssetMember(element, 'asset_type', 'BalanceElement'))}`
+  return `"value":${state.readBalance(owner, parseAssetMember(request, element, 'asset_type', 'BalanceElement'))}`
 }

@@ -1,14 +1,20 @@
-import { type LedgerInfo, LedgerStateError } from '@ledger-state/core'
-import type { Operation } from '../operation.js'
-import { queryParameter } from '../request-parts.js'
+import type { LedgerInfo } from '@ledger-state/core'
+import { invalidDuration, ledgerTooOld } from '../errors.js'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { queryParameter } from '../protocol/query.js'
+import type { Operation } from './operation.js'
 
 const U32_MAX = 0xffff_ffff
+/** Ten digits and a sign. */
+const LONGEST_U32 = 11
 
 export function createHealthOperation(headerWord: string): Operation {
   return {
     id: 'healthy',
     method: 'GET',
     path: '/v1/-/healthy',
+    negotiates: false,
+    answersUnderLoad: true,
     tag: 'General',
     summary: 'Check health',
     description: 'Answers 200 as long as there is a ledger and, with `duration_secs`, it is no older than that.',
@@ -16,7 +22,7 @@ export function createHealthOperation(headerWord: string): Operation {
       {
         name: 'duration_secs',
         in: 'query',
-        description: 'How many seconds the ledger time may lie behind the clock.',
+        description: 'How many seconds the ledger time may be older than the clock.',
         schema: { type: 'integer', minimum: 0, maximum: U32_MAX },
       },
     ],
@@ -26,7 +32,7 @@ export function createHealthOperation(headerWord: string): Operation {
       const seconds = parseDuration(request.query)
       const { ledger } = request.pin(undefined)
       if (seconds !== undefined) expectFresh(ledger, seconds)
-      return { ledger, format: 'json', body: JSON.stringify({ message: `${headerWord}-node:ok` }) }
+      return { ledger, contentType: CONTENT_TYPE.json, body: JSON.stringify({ message: `${headerWord}-node:ok` }) }
     },
   }
 }
@@ -34,15 +40,13 @@ export function createHealthOperation(headerWord: string): Operation {
 function parseDuration(query: string): number | undefined {
   const text = queryParameter(query, 'duration_secs')
   if (text === undefined) return undefined
-  const seconds = /^\+?\d{1,10}$/.test(text) ? Number(text) : Number.NaN
+  const seconds = text.length <= LONGEST_U32 && /^\+?\d+$/.test(text) ? Number(text) : Number.NaN
   if (seconds <= U32_MAX) return seconds
-  const message = `failed to parse parameter \`duration_secs\`: ${JSON.stringify(text.slice(0, 50))} is no whole number of seconds (u32)`
-  throw new LedgerStateError('invalid_request', message)
+  throw invalidDuration(text)
 }
 
 function expectFresh({ latestBlock }: LedgerInfo, seconds: number): void {
   const ledgerSeconds = latestBlock.timestampUsec / 1_000_000n
   if (ledgerSeconds >= BigInt(Math.floor(Date.now() / 1000) - seconds)) return
-  const message = `The latest ledger info timestamp is ${ledgerSeconds}s, which is beyond the allowed skew (${seconds}s).`
-  throw new LedgerStateError('unhealthy', message)
+  throw ledgerTooOld(ledgerSeconds, seconds)
 }

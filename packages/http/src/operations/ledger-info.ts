@@ -1,11 +1,13 @@
-import { chooseFormat } from '../accept.js'
-import { ledgerInfoToBcs, ledgerInfoToJson } from '../index-resource.js'
-import type { Operation } from '../operation.js'
+import { chooseFormat } from '../protocol/accept.js'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { ledgerInfoToBcs, ledgerInfoToJson } from './ledger-info-formats.js'
+import type { Operation } from './operation.js'
 
 export const getLedgerInfo: Operation = {
   id: 'get_ledger_info',
   method: 'GET',
   path: '/v1',
+  negotiates: true,
   tag: 'General',
   summary: 'Get ledger info',
   description: 'What the ledger holds: the latest and the oldest version that can be read, with their blocks.',
@@ -16,6 +18,7 @@ export const getLedgerInfo: Operation = {
     const format = chooseFormat(request.accept, 'json')
     request.expectOutput(format, 'Get ledger info')
     const { ledger } = request.pin(undefined)
-    return { ledger, format, body: format === 'json' ? ledgerInfoToJson(ledger) : ledgerInfoToBcs(ledger) }
+    const body = format === 'json' ? ledgerInfoToJson(ledger) : ledgerInfoToBcs(ledger)
+    return { ledger, contentType: CONTENT_TYPE[format], body }
   },
 }

@@ -1,22 +1,24 @@
-import { LedgerStateError } from '@ledger-state/core'
-import { acceptsOnlyJson } from '../accept.js'
-import { BODY_ERRORS, LEDGER_VERSION_PARAMETER, type Operation } from '../operation.js'
+import { onlyBcsOffered } from '../errors.js'
+import { acceptsOnlyJson } from '../protocol/accept.js'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './operation.js'
 import {
   expectJsonContentType,
   parseAddressParameter,
-  parseLedgerVersion,
+  parseAskedState,
   parseRawTableItemBody,
-} from '../request-parts.js'
+} from './request-parts.js'
 import { TABLE_HANDLE_PARAMETER } from './table-item.js'
 
 export const getRawTableItem: Operation = {
   id: 'get_raw_table_item',
   method: 'POST',
   path: '/v1/tables/{table_handle}/raw_item',
+  negotiates: false,
   tag: 'Tables',
   summary: 'Get raw table item',
   description: 'Reads an item of a table by its serialized key. The answer is the stored bytes; there is no JSON form.',
-  parameters: [TABLE_HANDLE_PARAMETER, LEDGER_VERSION_PARAMETER],
+  parameters: [TABLE_HANDLE_PARAMETER, ...STATE_PARAMETERS],
   requestBody: { $ref: '#/components/schemas/RawTableItemRequest' },
   success: { bcs: { $ref: '#/components/schemas/Bytes' } },
   errors: BODY_ERRORS,
@@ -24,13 +26,10 @@ export const getRawTableItem: Operation = {
     const handle = parseAddressParameter('table_handle', request.params.table_handle!)
     expectJsonContentType(request.contentType)
     const { key } = parseRawTableItemBody(request.body)
-    const version = parseLedgerVersion(request.query)
-    if (acceptsOnlyJson(request.accept)) {
-      const message = 'Get raw table item is not allowed. Only BCS is supported as an AcceptType.'
-      throw new LedgerStateError('output_disabled', message)
-    }
+    const asked = parseAskedState(request.query)
+    if (acceptsOnlyJson(request.accept)) throw onlyBcsOffered('Get raw table item')
     request.expectOutput('bcs', 'Get raw table item')
-    const state = request.pin(version)
-    return { ledger: state.ledger, format: 'bcs', body: state.readRawTableItem(handle, key) }
+    const state = request.pin(asked)
+    return { ledger: state.ledger, contentType: CONTENT_TYPE.bcs, body: state.readRawTableItem(handle, key) }
   },
 }

@@ -1,12 +1,13 @@
-import { chooseFormat } from '../accept.js'
-import { BODY_ERRORS, LEDGER_VERSION_PARAMETER, type Operation } from '../operation.js'
+import { chooseFormat } from '../protocol/accept.js'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './operation.js'
 import {
   expectJsonContentType,
   parseAddressParameter,
-  parseLedgerVersion,
+  parseAskedState,
   parseTableItemBody,
   parseTypeMember,
-} from '../request-parts.js'
+} from './request-parts.js'
 
 export const TABLE_HANDLE_PARAMETER = {
   name: 'table_handle',
@@ -19,10 +20,11 @@ export const getTableItem: Operation = {
   id: 'get_table_item',
   method: 'POST',
   path: '/v1/tables/{table_handle}/item',
+  negotiates: true,
   tag: 'Tables',
   summary: 'Get table item',
   description: 'Reads an item of a table by its typed key. POST, because keys can be structured values.',
-  parameters: [TABLE_HANDLE_PARAMETER, LEDGER_VERSION_PARAMETER],
+  parameters: [TABLE_HANDLE_PARAMETER, ...STATE_PARAMETERS],
   requestBody: { $ref: '#/components/schemas/TableItemRequest' },
   success: {
     json: { description: 'The value; its shape follows `value_type`.' },
@@ -34,12 +36,16 @@ export const getTableItem: Operation = {
     const handle = parseAddressParameter('table_handle', request.params.table_handle!)
     expectJsonContentType(request.contentType)
     const body = parseTableItemBody(request.body)
-    const version = parseLedgerVersion(request.query)
+    const asked = parseAskedState(request.query)
     request.expectOutput(format, 'Get table item')
-    const keyType = parseTypeMember('key_type', body.keyType)
-    const valueType = parseTypeMember('value_type', body.valueType)
-    const state = request.pin(version)
+    const keyType = parseTypeMember(request, 'key_type', body.keyType)
+    const valueType = parseTypeMember(request, 'value_type', body.valueType)
+    const state = request.pin(asked)
     const item = state.readTableItem({ handle, keyType, valueType, key: body.key })
-    return { ledger: state.ledger, format, body: format === 'json' ? item.toJsonUtf8() : item.bytes }
+    return {
+      ledger: state.ledger,
+      contentType: CONTENT_TYPE[format],
+      body: format === 'json' ? item.toJsonUtf8() : item.bytes,
+    }
   },
 }

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { isLedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError, isSameBlock } from '@ledger-state/core'
 import {
   numberedKeyId,
   numberedKeyPart,
@@ -144,7 +144,7 @@ class StoreCheck {
       }
       previous = { version, height: block.height }
       if (version > latestVersion) this.#problem(`block ${block.height} begins at version ${version}, above the latest`)
-      if (version === oldestVersion && !sameBlock(block, oldestBlock)) {
+      if (version === oldestVersion && !isSameBlock(block, oldestBlock)) {
         this.#problem(`the oldest block is not the one at version ${oldestVersion}`)
       }
     }
@@ -366,8 +366,4 @@ function deletionName(stored: Uint8Array, version: bigint): string {
 
 function chunkName(keyId: number, number: number, version: bigint): string {
   return `chunk ${number} of key ${keyId}, written at version ${version},`
-}
-
-function sameBlock(a: LedgerRecord['ledger']['latestBlock'], b: LedgerRecord['ledger']['latestBlock']): boolean {
-  return a.height === b.height && a.epoch === b.epoch && a.timestampUsec === b.timestampUsec
 }

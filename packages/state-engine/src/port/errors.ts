@@ -120,6 +120,10 @@ export function storeNotWritable(path: string, why: string, cause: unknown): Sto
   return new LedgerStateError('store_read_only', `this process cannot write to ${path}: ${why}`, {}, { cause })
 }
 
+export function storeNotReadable(path: string, why: string, cause: unknown): StoreError {
+  return new LedgerStateError('store_failed', `this process cannot read ${path}: ${why}`, {}, { cause })
+}
+
 export function storeClosed(): StoreError {
   return new LedgerStateError('store_closed', 'the store is closed')
 }

@@ -1,0 +1,61 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+
+/** Linux tells the CPU time of each thread of a process in nanoseconds, and its memory. */
+export const hasProcessUsage = existsSync('/proc/self/schedstat')
+
+/** CPU time of a process and all its descendants since they started. */
+export function cpuMicroseconds(pid: number): number {
+  let nanoseconds = 0
+  for (const one of processTree(pid)) {
+    for (const thread of readdirSync(`/proc/${one}/task`)) {
+      nanoseconds += Number(readFileSync(`/proc/${one}/task/${thread}/schedstat`, 'latin1').split(' ')[0])
+    }
+  }
+  return nanoseconds / 1_000
+}
+
+export interface MemoryWatch {
+  /** The most memory that one process of the tree has held so far. */
+  readonly peakBytes: number
+  stop(): void
+}
+
+const WATCH_INTERVAL_MS = 200
+
+/** Watches a process and its descendants, also those that end meanwhile. */
+export function watchMemory(pid: number): MemoryWatch {
+  let peakBytes = 0
+  const look = (): void => {
+    peakBytes = Math.max(peakBytes, ...processTree(pid).map(peakOf))
+  }
+  const timer = setInterval(look, WATCH_INTERVAL_MS)
+  return {
+    get peakBytes() {
+      look()
+      return peakBytes
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+function peakOf(pid: number): number {
+  const status = readIfThere(`/proc/${pid}/status`)
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024
+}
+
+function processTree(pid: number): number[] {
+  const tree = [pid]
+  // The supervisor starts processes from its main thread.
+  for (const one of tree)
+    tree.push(...(readIfThere(`/proc/${one}/task/${one}/children`).match(/\d+/g) ?? []).map(Number))
+  return tree
+}
+
+/** Empty for a process that has just ended. */
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,120 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Measure, Role } from '@ledger-state/report/measure'
+import type { PeerName } from '../stores/peers.ts'
+import type { Scale } from './scale.ts'
+
+const STORES = 'stores'
+
+type Measured = Omit<Measure, 'suite' | 'rounds' | 'at' | 'better' | 'role'> & {
+  readonly role?: Role
+  readonly better?: Measure['better']
+  readonly at?: Measure['at']
+  readonly rounds: number | readonly number[]
+}
+
+/** Ends a suite between two of its steps; everything that it made is then removed. */
+export class Interrupted extends Error {}
+
+export interface BenchRunOptions {
+  readonly scale: Scale
+  /** Seed of everything that is written and asked: a whole number from 1. */
+  readonly seed: number
+  /** Numbers of keys for `lookup`; undefined: those of the scale. */
+  readonly keys: number | undefined
+  /** Peers for `lookup`; undefined: all. */
+  readonly peers: readonly PeerName[] | undefined
+  /** Where stores are kept for later runs; undefined: they are removed. */
+  readonly storesFolder: string | undefined
+  /** Backup for `ingest`; undefined: the one of the project's shared folder. */
+  readonly source: { readonly location: string; readonly hashSalt: string | undefined } | undefined
+}
+
+/** What a suite works with: its options, folders that are removed afterwards, and the list of measures. */
+export class BenchRun {
+  readonly scale: Scale
+  readonly seed: number
+  readonly keys: number | undefined
+  readonly peers: readonly PeerName[] | undefined
+  readonly source: BenchRunOptions['source']
+  readonly measures: Measure[] = []
+  /** What was left out, and why. */
+  readonly notes: string[] = []
+  readonly #signal: AbortSignal
+  readonly #root = mkdtempSync(join(tmpdir(), 'ledger-state-bench-'))
+  readonly #storesFolder: string | undefined
+  #suite = ''
+
+  constructor({ scale, seed, keys, peers, storesFolder, source }: BenchRunOptions, signal: AbortSignal) {
+    this.scale = scale
+    this.seed = seed
+    this.keys = keys
+    this.peers = peers
+    this.source = source
+    this.#storesFolder = storesFolder
+    this.#signal = signal
+    // PostgreSQL runs as another user where the bench runs as root, and must reach its files.
+    chmodSync(this.#root, 0o755)
+  }
+
+  begin(suite: string): void {
+    this.#suite = suite
+  }
+
+  /** The choice for this run's scale. */
+  byScale<T>(choices: Readonly<Record<Scale, T>>): T {
+    return choices[this.scale]
+  }
+
+  folder(name: string): string {
+    const path = join(this.#root, name)
+    mkdirSync(path, { recursive: true })
+    return path
+  }
+
+  removeFolder(name: string): void {
+    rmSync(join(this.#root, name), { recursive: true, force: true })
+  }
+
+  /** Folder of a store, which is kept if the operator keeps stores. */
+  storeFolder(name: string): string {
+    if (this.#storesFolder === undefined) return this.folder(join(STORES, name))
+    const path = join(this.#storesFolder, name)
+    mkdirSync(path, { recursive: true })
+    return path
+  }
+
+  /** Removes all stores that are not kept. */
+  releaseStores(): void {
+    this.removeFolder(STORES)
+  }
+
+  record(measured: Measured): void {
+    const { rounds, role = 'ours', better = 'lower', at = {} } = measured
+    const list = typeof rounds === 'number' ? [rounds] : rounds
+    this.measures.push({ ...measured, suite: this.#suite, role, better, at, rounds: list })
+  }
+
+  /** Adds a remark to the result. */
+  note(text: string): void {
+    this.notes.push(`${this.#suite}: ${text}`)
+    process.stderr.write(`  ${text}\n`)
+  }
+
+  /** Prints which step begins. @throws `Interrupted` */
+  step(text: string): void {
+    this.throwIfInterrupted()
+    process.stderr.write(`  ${text}\n`)
+  }
+
+  /** For long steps. @throws `Interrupted` */
+  throwIfInterrupted(): void {
+    if (this.#signal.aborted) throw new Interrupted()
+  }
+
+  cleanUp(): void {
+    // A server that was just told to end may still write: try again.
+    rmSync(this.#root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+  }
+}

@@ -1,0 +1,3 @@
+/** How much a run measures. */
+export const SCALES = ['tiny', 'small', 'medium', 'large'] as const
+export type Scale = (typeof SCALES)[number]

@@ -1,0 +1,23 @@
+import type { Suite } from '../run/suite.ts'
+import { codecSuite } from './codec.ts'
+import { commitSuite } from './commit.ts'
+import { hostileSuite } from './hostile.ts'
+import { httpSuite } from './http.ts'
+import { ingestSuite } from './ingest.ts'
+import { instructionsSuite } from './instructions.ts'
+import { interferenceSuite } from './interference.ts'
+import { lookupSuite } from './lookup.ts'
+import { pruneSuite } from './prune.ts'
+
+/** In the order in which they run. */
+export const SUITES: readonly Suite[] = [
+  lookupSuite,
+  commitSuite,
+  pruneSuite,
+  codecSuite,
+  httpSuite,
+  ingestSuite,
+  interferenceSuite,
+  hostileSuite,
+  instructionsSuite,
+]

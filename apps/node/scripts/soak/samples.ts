@@ -1,0 +1,23 @@
+import type { NodeProcess } from '../../testing/node-process.ts'
+
+export interface Sample {
+  /** Since the soak began. */
+  readonly minute: number
+  /** Of all processes of the node together. */
+  readonly memoryBytes: number
+  readonly fileBytes: number
+  readonly freeBytes: number
+}
+
+/** Undefined while the node is down, or none of its readers has reported. */
+export async function takeSample(node: NodeProcess, minute: number): Promise<Sample | undefined> {
+  const text = await node.metrics().catch(() => '')
+  const sum = (name: string): number => {
+    const lines = text.matchAll(new RegExp(`^ledger_state_${name}(?:{[^}]*})? (\\S+)$`, 'gm'))
+    return [...lines].reduce((total, [, value]) => total + Number(value), 0)
+  }
+  const fileBytes = sum('store_file_bytes')
+  if (fileBytes === 0) return undefined
+  const memoryBytes = sum('process_resident_memory_bytes')
+  return { minute: Math.round(minute * 100) / 100, memoryBytes, fileBytes, freeBytes: sum('store_free_bytes') }
+}

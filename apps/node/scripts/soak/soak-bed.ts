@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually } from '@ledger-state/testing/eventually'
+import { NodeProcess, PROGRAM } from '../../testing/node-process.ts'
+import { type SteadyNode, startSteadyNode } from '../../testing/steady-ledger.ts'
+
+/** Versions that the node retains, in turn. */
+const WINDOWS = [5_000, 20_000, 10_000]
+const READERS = 2
+const FIRST_VERSIONS = 5_000
+
+/** The node under test, the node that it follows, and their folder. */
+export class SoakBed {
+  readonly source: SteadyNode
+  readonly #folder = mkdtempSync(join(tmpdir(), 'soak-'))
+  readonly #dataDir = join(this.#folder, 'store')
+  readonly #configuration = join(this.#folder, 'node.json')
+  #window = 0
+  #node!: NodeProcess
+
+  static async open(): Promise<SoakBed> {
+    const bed = new SoakBed(await startSteadyNode())
+    bed.source.latest = FIRST_VERSIONS
+    bed.#writeConfiguration()
+    bed.#node = await bed.#startNode('127.0.0.1:0')
+    await bed.reaches(FIRST_VERSIONS)
+    return bed
+  }
+
+  private constructor(source: SteadyNode) {
+    this.source = source
+  }
+
+  get node(): NodeProcess {
+    return this.#node
+  }
+
+  /** The same for every node of this bed. */
+  get listen(): string {
+    return this.#node.address.slice('http://'.length)
+  }
+
+  async killAndStart(): Promise<void> {
+    const { listen } = this
+    await this.#node.killAll()
+    this.#node = await this.#startNode(listen)
+  }
+
+  async restart(): Promise<void> {
+    const { listen } = this
+    await this.stopNode()
+    this.#node = await this.#startNode(listen)
+  }
+
+  async stopNode(): Promise<void> {
+    const status = await this.#node.stop()
+    if (status !== 0) throw new Error(`the node ended with status ${status}: ${this.#node.output.slice(-2_000)}`)
+  }
+
+  changeWindow(): void {
+    this.#writeConfiguration()
+    this.#node.child.kill('SIGHUP')
+  }
+
+  async checkSnapshot(): Promise<void> {
+    const copy = join(this.#folder, 'copy')
+    await run('snapshot', copy, '--data-dir', this.#dataDir)
+    await run('check', '--data-dir', copy)
+    rmSync(copy, { recursive: true })
+  }
+
+  checkStore(): Promise<void> {
+    return run('check', '--data-dir', this.#dataDir)
+  }
+
+  /** Waits until the node serves a version. */
+  reaches(version: number): Promise<void> {
+    return eventually(
+      async () => (await this.#node.version()) >= version,
+      () => `version ${version}: ${this.#node.output.slice(-2_000)}`,
+    )
+  }
+
+  async close(): Promise<void> {
+    await this.#node.killAll()
+    await this.source.close()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #startNode(listen: string): Promise<NodeProcess> {
+    const options = ['--config', this.#configuration]
+    return new NodeProcess({ dataDir: this.#dataDir, options, listen }).listening()
+  }
+
+  #writeConfiguration(): void {
+    const retain = WINDOWS[this.#window++ % WINDOWS.length]
+    const settings = { retain, follow: this.source.url, verify: false, readers: READERS }
+    writeFileSync(this.#configuration, JSON.stringify(settings))
+  }
+}
+
+/** Runs a command of the program. @throws if it fails */
+async function run(...words: string[]): Promise<void> {
+  const child = spawn(process.execPath, [PROGRAM, ...words], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const status = await new Promise<number | null>((resolve) => child.on('exit', resolve))
+  if (status !== 0) throw new Error(`ledger-state ${words.join(' ')} ended with status ${status}`)
+}

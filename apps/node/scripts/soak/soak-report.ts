@@ -1,0 +1,102 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Chart } from '@ledger-state/report/chart'
+import type { Measure } from '@ledger-state/report/measure'
+import { pageToHtml } from '@ledger-state/report/page'
+import type { HostileReport } from '@ledger-state/testing/hostile-process'
+import type { ClientTally } from '../../testing/steady-client.ts'
+import type { Sample } from './samples.ts'
+
+export interface SoakOutcome {
+  readonly minutes: number
+  readonly seed: number
+  readonly tally: ClientTally
+  readonly faults: ReadonlyMap<string, number>
+  readonly hostile: HostileReport | undefined
+  readonly lostVersions: number
+  readonly samples: readonly Sample[]
+}
+
+const METHOD = `One real node with two readers follows a node that grows twice as fast as a busy network, with a window that
+changes. A steady client knows every right answer. Faults and hostile clients come at random, from the seed.`
+
+const CHARTS: readonly Chart[] = [
+  {
+    title: 'Memory',
+    metric: 'memory',
+    x: 'minutes',
+    caption: 'Resident memory of all processes of the node together.',
+  },
+  { title: 'Size of the data file', metric: 'file size', x: 'minutes', caption: 'The file, and the free pages in it.' },
+]
+
+export function outcomeToRows(outcome: SoakOutcome): [name: string, text: string][] {
+  const { minutes, seed, tally, faults, hostile, lostVersions, samples } = outcome
+  const times = tally.milliseconds.toSorted((a, b) => a - b)
+  const percentile = (share: number) => `${(times[Math.floor(times.length * share)] ?? 0).toFixed(2)} ms`
+  return [
+    ['minutes', String(minutes)],
+    ['seed', String(seed)],
+    ['versions', String(tally.latest)],
+    ['faults', countsToText(faults)],
+    ['hostile requests', hostile ? countsToText(new Map(Object.entries(hostile.ends))) : 'none'],
+    ['requests', `${tally.requests}, of them ${tally.right} answered right`],
+    ['wrong answers', String(tally.wrong.length)],
+    ['refusals and errors', countsToText(tally.errors)],
+    ['lost versions', String(lostVersions)],
+    ['latency p50, p99', `${percentile(0.5)}, ${percentile(0.99)}`],
+    ['memory, all processes', spanToText(samples.map(({ memoryBytes }) => memoryBytes))],
+    ['data file', spanToText(samples.map(({ fileBytes }) => fileBytes))],
+  ]
+}
+
+/** Writes `soak.html`, one page with everything. Resolves with its path. */
+export async function writeSoakPage(folder: string, outcome: SoakOutcome): Promise<string> {
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, 'soak.html')
+  const page = {
+    title: 'Ledger State, soak',
+    heading: 'A node under load, faults and hostile clients',
+    facts: outcomeToRows(outcome),
+    sections: [{ name: 'Over time', measures: outcome.samples.flatMap(sampleToMeasures), charts: CHARTS }],
+    notes: outcome.tally.wrong.map((answer) => `wrong: ${answer}`),
+    method: METHOD,
+  }
+  writeFileSync(path, await pageToHtml(page))
+  return path
+}
+
+function sampleToMeasures({ minute, memoryBytes, fileBytes, freeBytes }: Sample): Measure[] {
+  const measure = (subject: string, metric: string, bytes: number): Measure => ({
+    suite: 'soak',
+    title: metric,
+    subject,
+    role: 'ours',
+    metric,
+    unit: 'MiB',
+    better: 'neither',
+    rounds: [bytes / 2 ** 20],
+    at: { minutes: minute },
+    plotOnly: true,
+  })
+  return [
+    measure('all processes', 'memory', memoryBytes),
+    measure('data file', 'file size', fileBytes),
+    measure('free pages in it', 'file size', freeBytes),
+  ]
+}
+
+function countsToText(counts: ReadonlyMap<string, number>): string {
+  return [...counts].map(([kind, count]) => `${count} × ${kind}`).join(', ') || 'none'
+}
+
+function spanToText(bytes: readonly number[]): string {
+  if (bytes.length === 0) return 'not sampled'
+  const most = (some: readonly number[]) => mebibytes(Math.max(...some))
+  const secondHalf = bytes.slice(bytes.length >> 1)
+  return `${mebibytes(bytes[0]!)} at first, ${most(bytes)} at most, ${most(secondHalf)} at most in the second half`
+}
+
+export function mebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(0)} MiB`
+}

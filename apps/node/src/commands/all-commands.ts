@@ -1,0 +1,32 @@
+import type { Command } from '../config/command.js'
+
+/** Each command is loaded only when it is asked for: most need a part of the program, and begin in half the time. */
+const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
+  start: async () => (await import('./start.js')).startCommand,
+  ingest: async () => (await import('./ingest.js')).ingestCommand,
+  serve: async () => (await import('./serve.js')).serveCommand,
+  info: async () => (await import('./info.js')).infoCommand,
+  'get table-item': async () => (await import('./get.js')).getTableItemCommand,
+  'get raw-item': async () => (await import('./get.js')).getRawItemCommand,
+  'get balance': async () => (await import('./get.js')).getBalanceCommand,
+  prune: async () => (await import('./prune.js')).pruneCommand,
+  check: async () => (await import('./check.js')).checkCommand,
+  snapshot: async () => (await import('./snapshot.js')).snapshotCommand,
+  export: async () => (await import('./export.js')).exportCommand,
+  config: async () => (await import('./config.js')).configCommand,
+}
+
+/** The command that the first words name, which are one or two, and the words after its name. */
+export async function findCommand(
+  words: readonly string[],
+): Promise<{ readonly command: Command; readonly rest: readonly string[] } | undefined> {
+  for (const length of [2, 1]) {
+    const load = LOADERS[words.slice(0, length).join(' ')]
+    if (load) return { command: await load(), rest: words.slice(length) }
+  }
+  return undefined
+}
+
+export async function loadAllCommands(): Promise<readonly Command[]> {
+  return await Promise.all(Object.values(LOADERS).map((load) => load()))
+}

@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CommandBed } from '../../testing/command-bed.ts'
+import { helpText } from '../config/help-text.js'
+import { loadAllCommands } from './all-commands.js'
+import { runCommandLine } from './run-command-line.js'
+
+let bed: CommandBed
+beforeEach(() => {
+  bed = new CommandBed()
+})
+afterEach(async () => {
+  await bed.close()
+})
+
+describe('the command line', () => {
+  it('explains every command', async () => {
+    for (const command of await loadAllCommands()) {
+      expect(helpText(command)).toContain(`Usage: ledger-state ${command.name} `)
+    }
+  })
+
+  it('lists all commands, or those of a word, and explains one in whichever order it is asked', () => {
+    const { stdout } = bed.run('--help')
+    for (const name of ['start', 'get table-item HANDLE', 'export FILE']) expect(stdout).toContain(`\n  ${name} `)
+    expect(bed.run().stdout).toBe(stdout)
+    const ofGet = bed.run('get', '--help').stdout
+    expect(ofGet).toContain('get balance ADDRESS ASSET')
+    expect(ofGet).not.toContain('export')
+    const ofBalance = bed.run('get', 'balance', '--help').stdout
+    expect(ofBalance).toContain('Usage: ledger-state get balance ADDRESS ASSET [options]')
+    expect(bed.run('help', 'get', 'balance').stdout).toBe(ofBalance)
+    expect(bed.run('--help', 'get', 'balance').stdout).toBe(ofBalance)
+  })
+
+  it('tells the version of the program', () => {
+    expect(bed.run('--version')).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^ledger-state \d+\.\d+\.\d+ \(Node v\d+.*\)\n$/),
+    })
+  })
+
+  it.each([
+    [['nonsense'], /unknown command "nonsense"/],
+    [['get'], /unknown command "get"/],
+    [['serve'], /--data-dir DIR is missing/],
+    [['serve', '--data-dir', 'x', '--no-such-option'], /no-such-option/],
+    [['serve', '--data-dir'], /--data-dir lacks its DIR/],
+    [['serve', '--data-dir', '--no-json'], /--data-dir lacks its DIR/],
+    [['serve', '--data-dir', 'x', 'surplus'], /unexpected argument "surplus"/],
+    [['serve', '--data-dir', 'x', '--listen', 'nowhere'], /no HOST:PORT/],
+    [['serve', '--data-dir', 'x', '--listen', '127.0.0.1:70000'], /no HOST:PORT/],
+    [['serve', '--data-dir', 'x', '--header-word', 'a b'], /--header-word/],
+    [['serve', '--data-dir', 'x', '--no-json', '--no-bcs'], /nothing to answer with/],
+    [['prune', '--data-dir', 'x'], /--retain N is missing/],
+    [['prune', '--data-dir', 'x', '--retain', '0'], /at least 1 version/],
+    [['prune', '--data-dir', 'x', '--retain', '1e3'], /--retain: .*"1e3"/],
+    [['ingest', '--data-dir', 'x'], /SOURCE is missing/],
+    [['ingest', 'feed', '--data-dir', 'x', '--to', '-1'], /--to: .*"-1"/],
+    [['ingest', 'x'], /--data-dir DIR is missing/],
+    [['ingest', 'x', '--data-dir', 'x', '--waypoint', '0:12'], /--waypoint: "0:12" is no VERSION:HASH/],
+    [['ingest', 'x', '--data-dir', 'x', '--waypoint', `0:${'ab'.repeat(32)}`, '--no-verify'], /contradict each other/],
+    [['ingest', 'x', '--data-dir', 'x', '--from', '9', '--to', '3'], /--from 9 is above --to 3/],
+    [['ingest', 'x', '--data-dir', 'x', '--chain-id', '256'], /--chain-id: 256 is out of range, 0 to 255/],
+    [['get', 'balance', '0x1', '0xa', '--data-dir', 'x', '--version', '-1'], /--version: .*"-1"/],
+    [['get', 'balance', '0xzz', '0xa', '--data-dir', 'x'], /ADDRESS: /],
+    [['get', 'balance', '0x1', 'nonsense', '--data-dir', 'x'], /ASSET: /],
+    [['get', 'raw-item', '0x1', '0x1', '--data-dir', 'x'], /KEY: /],
+    [['get', 'table-item', '0x1', '--key-type', 'u9', '--data-dir', 'x'], /--key-type: /],
+    [['get', 'table-item', '0x1', '--key', 'Coffee', '--data-dir', 'x'], /no JSON.* a text needs quotes.*'"Coffee"'/],
+    [['get', 'table-item', '0x1', '--key', '{"a":', '--data-dir', 'x'], /no JSON \([^;]*$/],
+  ])('refuses %j in one line', async (words, message) => {
+    const refused = await runCommandLine(words).catch((error: unknown) => error)
+    expect(refused).toMatchObject({ code: 'usage', message: expect.stringMatching(message) })
+    expect(refused).toMatchObject({ message: expect.not.stringContaining('\n') })
+  })
+
+  it('answers what it refuses on standard error, with status 2', () => {
+    expect(bed.run('serve', '--data-dir')).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: 'ledger-state: serve: --data-dir lacks its DIR\n',
+    })
+  })
+
+  it.each([
+    [['info', '--data-dir', 'absent'], /no ledger store in absent/],
+    [['get', 'balance', '0x1', '0xa', '--data-dir', 'absent'], /no ledger store/],
+    [['prune', '--data-dir', 'absent', '--retain', '1'], /no ledger store/],
+    [['ingest', 'absent', '--data-dir', 'x'], /cannot be read/],
+    [['export', 'file', '--data-dir', 'absent'], /no ledger store/],
+    [['serve', '--data-dir', 'absent'], /no ledger store in absent: .*--follow URL.*--create/],
+    [['serve', '--data-dir', 'absent', '--retain', '9'], /no ledger store in absent/],
+  ])('answers %j with what failed and status 1, and makes no folder', (words, message) => {
+    const { status, stderr } = bed.run(...words)
+    expect([status, stderr]).toEqual([1, expect.stringMatching(message)])
+    expect(stderr).toMatch(/^ledger-state: .+\n$/)
+    expect(existsSync(bed.at('absent'))).toBe(false)
+  })
+})

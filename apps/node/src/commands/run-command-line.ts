@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import type { Command } from '../config/command.js'
+import { parseCommandInput } from '../config/command-line.js'
+import { helpText } from '../config/help-text.js'
+import { usageError } from '../errors.js'
+import { table } from '../terminal/table.js'
+import { findCommand, loadAllCommands } from './all-commands.js'
+
+const HELP_WORDS = ['--help', '-h', 'help']
+const VERSION_WORDS = ['--version', '-V']
+
+/** Runs the command that the words after the program's name give. @throws `usage`, and the errors of the command */
+export async function runCommandLine(words: readonly string[]): Promise<void> {
+  const [first, ...others] = words
+  const asksForHelp = HELP_WORDS.includes(first!)
+  const found = await findCommand(asksForHelp ? others : words)
+  if (found) {
+    const input = asksForHelp ? 'help' : parseCommandInput(found.command, found.rest)
+    if (input === 'help') process.stdout.write(helpText(found.command))
+    else await found.command.run(input)
+  } else if (VERSION_WORDS.includes(first!)) {
+    process.stdout.write(`ledger-state ${programVersion()}\n`)
+  } else if (first === undefined || words.some((word) => HELP_WORDS.includes(word))) {
+    process.stdout.write(overview(await loadAllCommands(), asksForHelp ? others[0] : first))
+  } else {
+    throw usageError(`unknown command ${JSON.stringify(words.slice(0, 2).join(' '))}; see ledger-state --help`)
+  }
+}
+
+function programVersion(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  return `${manifest.version} (Node ${process.version})`
+}
+
+/** All commands, or those whose name begins with a word. */
+function overview(commands: readonly Command[], word: string | undefined): string {
+  const ofWord = commands.filter(({ name }) => name.startsWith(`${word} `))
+  const rows = (ofWord.length > 0 ? ofWord : commands).map(({ name, arguments: names, summary }) => [
+    [name, ...names.map((one) => one.name)].join(' '),
+    summary,
+  ])
+  return `A versioned ledger state: ingests a ledger's writes and answers table items and balances at any kept version.
+
+Usage: ledger-state COMMAND [options]
+
+Commands:
+${table(rows)}
+
+ledger-state COMMAND --help explains a command; ledger-state --version prints the version of the program.
+`
+}

@@ -1,0 +1,123 @@
+// serve, start and get, on stores that other commands make.
+import { spawnSync } from 'node:child_process'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { eventually } from '@ledger-state/testing/eventually'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CommandBed } from '../../testing/command-bed.ts'
+import { FEED_HEADER, feedRows } from '../../testing/feed-rows.ts'
+
+let bed: CommandBed
+beforeEach(() => {
+  bed = new CommandBed()
+})
+afterEach(async () => {
+  await bed.close()
+})
+
+function feed(versions: number): string {
+  const path = bed.at('feed.ndjson')
+  writeFileSync(path, [FEED_HEADER, ...feedRows(0, versions)].join('\n'))
+  return path
+}
+
+const bash = (line: string) => spawnSync('bash', ['-c', line], { encoding: 'utf8' }).stdout
+
+describe('serve', () => {
+  it('answers 503 on an empty store, which it makes when told to, and what is ingested into it as it comes', async () => {
+    const { program, address } = await bed.serve('serve', '--data-dir', bed.at('store'), '--create')
+    expect((await fetch(`${address}/v1`)).status).toBe(503)
+    expect(bed.ingest(feed(20), 'store').status).toBe(0)
+    expect(await (await fetch(`${address}/v1`)).json()).toMatchObject({ ledger_version: '19', chain_id: 4 })
+    expect(await program.stop('SIGINT')).toBe(0)
+  })
+
+  it('prunes to --retain, and says when the address is taken', async () => {
+    bed.ingest(feed(100), 'store')
+    const { address } = await bed.serve('serve', '--data-dir', bed.at('store'), '--retain', '20')
+    await eventually(
+      async () => (await bed.info('store')).oldest_ledger_version === '80',
+      () => 'the window',
+    )
+    const { status, stderr } = bed.run('serve', '--data-dir', 'store', '--listen', address.slice('http://'.length))
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining('the address is in use; choose another with --listen'),
+    ])
+  })
+})
+
+describe('start', () => {
+  it('serves the demonstration ledger, whose curl lines work as printed, and keeps it; get reads the same', async () => {
+    const first = await bed.serve('start')
+    const output = await first.program.outputMatching(/od -c\n/)
+    const lines = output.split('\n').filter((line) => line.startsWith('curl'))
+    expect(lines.length).toBe(3)
+    const [balance, item, raw] = lines.map(bash)
+    expect(balance).toMatch(/^\d+$/)
+    expect(JSON.parse(item!)).toMatchObject({ amount: expect.any(String), currency: { inner: '0xa' } })
+    expect(raw).toMatch(/^0000000 /)
+    expect(lines.some((line) => /ledger_version=\d/.test(line))).toBe(true)
+    expect((await fetch(`${first.address}/v1/accounts/0xa11ce/balance/0xa?ledger_version=1`)).status).toBe(410)
+
+    const get = (...words: string[]) => bed.run('get', ...words, '--data-dir', 'data/demo')
+    const typed = ['table-item', '0x7ab1e3', '--key-type', '0xdecaf::harbour::Good']
+    typed.push('--value-type', '0xdecaf::harbour::Price', '--key', '{"Tea":{}}')
+    expect(JSON.parse(get(...typed).stdout)).toMatchObject({ currency: { inner: '0xa' } })
+    expect(get(...typed, '--bcs').stdout).toMatch(/^0x[0-9a-f]{112}\n$/)
+    expect(get('raw-item', '0x7ab1e3', '0x01').stdout).toBe(get(...typed, '--bcs').stdout)
+    expect(get('balance', 'a11ce', '0xdecaf::bean::Bean', '--version', '1500').stdout).toMatch(/^\d+\n$/)
+    expect(get('balance', 'a11ce', '0xa', '--bcs').stdout).toMatch(/^0x[0-9a-f]{16}\n$/)
+    expect(get('balance', 'a11ce', '0xa', '--version', '1')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('has been pruned'),
+    })
+    expect(get('raw-item', '0x7ab1e3', '0x09')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('Table Item not found'),
+    })
+    expect(await first.program.stop()).toBe(0)
+
+    const again = await bed.serve('start')
+    const repeated = await again.program.outputMatching(/od -c\n/)
+    expect(repeated).not.toContain('ingested')
+    expect(bash(repeated.split('\n').find((line) => line.startsWith('curl'))!)).toBe(balance)
+  })
+
+  it('resumes a first ingest that was cut short', async () => {
+    const path = feed(100)
+    bed.ingest(path, 'store', '--to', '49')
+    writeFileSync(bed.at('store/ingest-under-way'), '')
+    const { address } = await bed.serve('start', '--data-dir', bed.at('store'), '--from', path)
+    expect(await (await fetch(`${address}/v1`)).json()).toMatchObject({ ledger_version: '99' })
+    expect(existsSync(bed.at('store/ingest-under-way'))).toBe(false)
+  })
+
+  it('says that --from is not read where the store is filled, also where the source is gone', async () => {
+    const path = feed(30)
+    bed.ingest(path, 'store')
+    const { program, output } = await bed.serve('start', '--data-dir', 'store', '--from', path)
+    expect(output).toContain(`--from ${path} is not read, for the store in store holds versions 0 to 29 already`)
+    expect(output).toContain(`ledger-state ingest ${path} --data-dir store`)
+    await program.stop()
+    rmSync(path)
+    const gone = await bed.serve('start', '--data-dir', 'store', '--from', path)
+    expect(gone.output).toMatch(/is not read, for the store .* already; there is no \S+feed.ndjson\n/)
+  })
+
+  it.skipIf(!hasSharedData)('serves the genesis of mainnet with layouts out of its own modules', async () => {
+    const source = sharedPath('data/genesis/mainnet.genesis.blob')
+    const { address } = await bed.serve('start', '--data-dir', bed.at('store'), '--from', source)
+    const table = '0x1b854694ae746cdbd8d44186ca4929b2b337df21d1c74633be19b2710552fdca'
+    const supply = await fetch(`${address}/v1/tables/${table}/item`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        key_type: 'address',
+        value_type: 'u128',
+        key: '0x619dc29a0aac8fa146714058e8dd6d2d0f3bdf5f6331907bf91f3acd81e6935',
+      }),
+    })
+    expect(await supply.text()).toBe('"100000000000000000"')
+  })
+})

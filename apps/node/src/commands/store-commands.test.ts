@@ -1,0 +1,145 @@
+// prune, check, snapshot and export, on stores that ingest made.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { openStateEngine } from '@ledger-state/state-engine'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { asNobody, canBecomeNobody } from '../../testing/as-nobody.ts'
+import { CommandBed } from '../../testing/command-bed.ts'
+import { FEED_HEADER, feedRows } from '../../testing/feed-rows.ts'
+
+let bed: CommandBed
+beforeEach(() => {
+  bed = new CommandBed()
+})
+afterEach(async () => {
+  await bed.close()
+})
+
+function fill(store: string, versions: number, ...options: string[]): void {
+  writeFileSync(bed.at('feed.ndjson'), [FEED_HEADER, ...feedRows(0, versions)].join('\n'))
+  expect(bed.ingest(bed.at('feed.ndjson'), store, ...options).status).toBe(0)
+}
+
+/** What a command draws on a terminal, its standard output included. */
+function onTerminal(...words: string[]): string {
+  const quoted = bed.commandLine(...words).map((word) => `'${word}'`)
+  return spawnSync('script', ['-qec', quoted.join(' '), '/dev/null'], { encoding: 'utf8', cwd: bed.folder }).stdout
+}
+
+describe('prune', () => {
+  it('leaves a window of whole blocks', async () => {
+    fill('store', 100, '--retain', '35')
+    expect(await bed.info('store')).toMatchObject({
+      ledger_version: '99',
+      oldest_ledger_version: '70',
+      oldest_block_height: '7',
+      blocks: 3,
+    })
+    expect(bed.run('prune', '--data-dir', 'store', '--retain', '15')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('the oldest version is 90'),
+    })
+    expect(await bed.info('store')).toMatchObject({ oldest_ledger_version: '90' })
+  })
+})
+
+describe('check and snapshot', () => {
+  it('prove a store sound and copy it, also while another process has it open for writing', async () => {
+    fill('store', 100, '--retain', '35')
+    const engine = openStateEngine({ path: bed.at('store') })
+    expect(bed.run('check', '--data-dir', 'store')).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^sound: [\d,]+ records: /),
+    })
+    for (const options of [[], ['--compact']]) {
+      rmSync(bed.at('copy'), { recursive: true, force: true })
+      const { status, stdout } = bed.run('snapshot', 'copy', '--data-dir', 'store', ...options)
+      expect([status, stdout]).toEqual([0, 'copy holds versions 70 to 99\n'])
+      expect(bed.run('check', '--data-dir', 'copy').status).toBe(0)
+    }
+    const again = bed.run('snapshot', 'copy', '--data-dir', 'store')
+    expect([again.status, again.stderr]).toEqual([1, 'ledger-state: copy holds a store already\n'])
+    await engine.close()
+    fill('copy', 110)
+  })
+
+  it('find a store damaged, and say so in one line after the problems', () => {
+    fill('store', 2_000)
+    const file = bed.at('store/state.mdb')
+    const bytes = readFileSync(file)
+    // Values of the key 0x01, wherever the file has them.
+    for (const version of [100, 900, 1_700]) {
+      const value = Buffer.from(version.toString(16).padStart(8, '0'), 'hex')
+      for (let at = bytes.indexOf(value); at >= 0; at = bytes.indexOf(value, at + 1)) bytes[at]! ^= 0xff
+    }
+    writeFileSync(file, bytes)
+    const { status, stdout, stderr } = bed.run('check', '--data-dir', 'store')
+    expect(stdout.split('\n').length).toBeGreaterThan(3)
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^ledger-state: .*damaged.*\n$/)])
+    expect(stderr).not.toMatch(/MDB_/)
+  })
+
+  it('show on a terminal how far they are', () => {
+    fill('store', 1_000)
+    expect(onTerminal('snapshot', 'copy', '--data-dir', 'store')).toMatch(
+      /copying: [\d.]+ (B|KiB|MiB) of [\d.]+ KiB, [\d.]+ %.*copy holds versions 0 to 999/s,
+    )
+  })
+})
+
+describe('export', () => {
+  it('shows on a terminal how far it is', () => {
+    fill('store', 1_000)
+    const shown = onTerminal('export', 'copy.ndjson', '--data-dir', 'store', '--from', '500')
+    expect(shown).toMatch(/exporting the state: \d+ of at most 98 entries, .*, [\d.]+ %/)
+    expect(shown).toMatch(/copy.ndjson holds the state at version 500 \(\d+ entries\) and the 499 versions after it/)
+  })
+
+  it('says what is wrong with the place where it is to write, and leaves nothing there', () => {
+    fill('store', 100)
+    const refused = (file: string) => {
+      const { status, stderr } = bed.run('export', file, '--data-dir', 'store')
+      expect(status).toBe(1)
+      return stderr
+    }
+    expect(refused('absent/file')).toBe(
+      `ledger-state: absent/file cannot be written: there is no folder ${bed.at('absent')}\n`,
+    )
+    expect(refused('feed.ndjson/file')).toContain(`${bed.at('feed.ndjson')} is no folder`)
+    mkdirSync(bed.at('folder'))
+    expect(refused('folder')).toContain('folder cannot be written: it is a folder')
+    expect(readdirSync(bed.folder).sort()).toEqual(['feed.ndjson', 'folder', 'store'])
+  })
+
+  it('that a signal stops writes nothing, with status 143', async () => {
+    fill('store', 30_000)
+    const program = bed.start('export', 'copy.ndjson.gz', '--data-dir', 'store')
+    await bed.exists('copy.ndjson.gz.unfinished')
+    expect(await program.stop()).toBe(143)
+    expect(program.output).toContain('stopped by SIGTERM: copy.ndjson.gz is not written')
+    expect([existsSync(bed.at('copy.ndjson.gz')), existsSync(bed.at('copy.ndjson.gz.unfinished'))]).toEqual([
+      false,
+      false,
+    ])
+  })
+})
+
+describe.skipIf(!canBecomeNobody)('a folder without permission', () => {
+  it('is named as such, and not as a missing store', () => {
+    fill('store', 10)
+    chmodSync(bed.folder, 0o755)
+    chmodSync(bed.at('store'), 0o700)
+    const asOther = (...words: string[]) => bed.runWith({ prefix: asNobody() }, ...words)
+    for (const words of [['info'], ['check'], ['serve', '--create'], ['prune', '--retain', '5']]) {
+      const { status, stderr } = asOther(...words, '--data-dir', bed.at('store'))
+      expect([status, stderr]).toEqual([1, expect.stringMatching(/this process cannot read \S+store: EACCES/)])
+    }
+    const exported = bed.runWith({ prefix: asNobody() }, 'export', bed.at('x'), '--data-dir', bed.at('store'))
+    expect(exported.stderr).toMatch(/this process cannot read/)
+    chmodSync(bed.at('store'), 0o755)
+    expect(asOther('info', '--data-dir', bed.at('store')).status).toBe(0)
+    expect(asOther('export', bed.at('x'), '--data-dir', bed.at('store')).stderr).toContain(
+      `this process may not write into ${bed.folder}`,
+    )
+  })
+})

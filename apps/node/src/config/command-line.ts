@@ -1,0 +1,116 @@
+import { parseArgs } from 'node:util'
+import { missingOption, usageError } from '../errors.js'
+import { type Command, type CommandInput, optionsOf } from './command.js'
+import { type Configuration, effectiveConfiguration, readConfiguration } from './configuration.js'
+import { type DefaultedOption, type Option, parseAs } from './option.js'
+import { configOption } from './settings.js'
+
+/** Reads the words after the command's name. @throws `usage` */
+export function parseCommandInput(command: Command, words: readonly string[]): CommandInput | 'help' {
+  if (words.includes('--help') || words.includes('-h')) return 'help'
+  const { values, positionals } = parseWords(command, words)
+
+  const missing = command.arguments[positionals.length]
+  if (missing) throw usageError(`${command.name}: ${missing.name} is missing (${missing.description})`)
+  const surplus = positionals[command.arguments.length]
+  if (surplus !== undefined) throw usageError(`${command.name}: unexpected argument ${JSON.stringify(surplus)}`)
+
+  const file = values[configOption.name] as string | undefined
+  const input = new ParsedInput(command, values, positionals, () => readConfiguration(file, process.env))
+  for (const required of command.required ?? []) input.required(required)
+  return input
+}
+
+class ParsedInput implements CommandInput {
+  readonly #command: Command
+  readonly #values: Readonly<Record<string, string | boolean | undefined>>
+  readonly #positionals: readonly string[]
+  readonly #readConfiguration: () => Configuration
+  readonly #configuration: Configuration
+
+  constructor(
+    command: Command,
+    values: Readonly<Record<string, string | boolean | undefined>>,
+    positionals: readonly string[],
+    readConfiguration: () => Configuration,
+  ) {
+    this.#command = command
+    this.#values = values
+    this.#positionals = positionals
+    this.#readConfiguration = readConfiguration
+    this.#configuration = readConfiguration()
+    for (const option of command.options) this.get(option)
+  }
+
+  argument(name: string): string {
+    return this.#positionals[this.#command.arguments.findIndex((argument) => argument.name === name)]!
+  }
+
+  get<T>(option: DefaultedOption<T>): T
+  get<T>(option: Option<T>): T | undefined
+  get<T>(option: Option<T>): T | undefined {
+    const value = this.#values[option.name]
+    if (value !== undefined) return parseAs(`--${option.name}`, String(value), option.parse)
+    const given = this.#configuration.get(option)
+    if (given) return parseAs(given.place, given.text, option.parse)
+    return option.fallback === undefined ? undefined : option.parse(option.fallback)
+  }
+
+  required<T>(option: Option<T>): T {
+    const value = this.get(option)
+    if (value === undefined) throw missingOption(this.#command.name, option)
+    return value
+  }
+
+  reread(): CommandInput {
+    return new ParsedInput(this.#command, this.#values, this.#positionals, this.#readConfiguration)
+  }
+
+  effective(): Record<string, string | number | boolean> {
+    const words = this.#command.options.flatMap((option) => {
+      const value = this.#values[option.name]
+      return value === undefined ? [] : [[option, { text: String(value), place: `--${option.name}` }] as const]
+    })
+    return effectiveConfiguration(new Map([...this.#configuration, ...words]))
+  }
+}
+
+function parseWords(command: Command, words: readonly string[]) {
+  const all = optionsOf(command)
+  const options = Object.fromEntries(
+    all.map(({ name, value }) => [name, { type: value === undefined ? ('boolean' as const) : ('string' as const) }]),
+  )
+  const args = joinValues(all, words)
+  const lacking = lackingValue(all, args)
+  if (lacking) throw usageError(`${command.name}: --${lacking.name} lacks its ${lacking.value}`)
+  try {
+    return parseArgs({ args, options, allowPositionals: true, allowNegative: true })
+  } catch (error) {
+    // Node appends advice about positional arguments, which fits none of our commands.
+    const [why] = (error as Error).message.split(/\. To specify|\n/)
+    throw usageError(`${command.name}: ${why!.replace(/\.$/, '')}; see ledger-state ${command.name} --help`)
+  }
+}
+
+/** `--version -1` as `--version=-1`: a number is the value of the option before it, also below zero. */
+function joinValues(options: readonly Option<unknown>[], words: readonly string[]): string[] {
+  const joined: string[] = []
+  for (const word of words) {
+    const isNegative = /^-\d/.test(word) && takingValue(options, joined.at(-1)) !== undefined
+    joined.push(isNegative ? `${joined.pop()}=${word}` : word)
+  }
+  return joined
+}
+
+/** The first option whose value is missing: nothing follows it, or another option does. */
+function lackingValue(options: readonly Option<unknown>[], words: readonly string[]): Option<unknown> | undefined {
+  const at = words.findIndex((word, index) => {
+    const next = words[index + 1]
+    return takingValue(options, word) !== undefined && (next === undefined || /^--?[a-z]/.test(next))
+  })
+  return takingValue(options, words[at])
+}
+
+function takingValue(options: readonly Option<unknown>[], word: string | undefined): Option<unknown> | undefined {
+  return options.find(({ name, value }) => value !== undefined && word === `--${name}`)
+}

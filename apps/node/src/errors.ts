@@ -1,0 +1,83 @@
+import { dirname, resolve } from 'node:path'
+import { isLedgerStateError, LedgerStateError } from '@ledger-state/core'
+
+/** What the program itself refuses; every other code comes from the packages. */
+export type ProgramErrorCode =
+  | 'usage'
+  | 'no_ledger'
+  | 'store_missing'
+  | 'store_corrupt'
+  | 'cannot_listen'
+  | 'export_failed'
+  | 'stopped'
+
+type ProgramError = LedgerStateError<ProgramErrorCode>
+
+/** A command line, variable or file that cannot be meant: one line, exit status 2. */
+export function usageError(message: string): ProgramError {
+  return new LedgerStateError('usage', message)
+}
+
+export function missingOption(
+  command: string,
+  option: { readonly name: string; readonly value?: string | undefined },
+): ProgramError {
+  return usageError(`${command}: --${option.name} ${option.value} is missing`)
+}
+
+export function fromAboveTo(from: bigint, to: bigint): ProgramError {
+  return usageError(`--from ${from} is above --to ${to}`)
+}
+
+/** An error whose field `option` names an option of a package that would help, with the switch that sets it. */
+export function withSwitch(error: unknown): unknown {
+  if (!isLedgerStateError(error) || typeof error.fields.option !== 'string') return error
+  const name = error.fields.option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  return new LedgerStateError(error.code, `${error.message} with --${name}`, error.fields, { cause: error })
+}
+
+export function emptyStore(dataDir: string): ProgramError {
+  return new LedgerStateError('no_ledger', `the store in ${dataDir} is empty: ingest something first`)
+}
+
+export function nothingToServe(dataDir: string): ProgramError {
+  const ways = 'ingest something into it first, follow a node with --follow URL, or give --create to begin empty'
+  return new LedgerStateError('store_missing', `there is no ledger store in ${dataDir}: ${ways}`)
+}
+
+export function damagedStore(dataDir: string, problems: number, checked: string): ProgramError {
+  const what = problems === 1 ? '1 problem' : `${problems} problems`
+  const message = `${dataDir} is damaged: ${what} in ${checked}; restore a snapshot, or ingest anew`
+  return new LedgerStateError('store_corrupt', message)
+}
+
+/** `setting`: the one that says where to listen. */
+export function cannotListen(address: string, setting: string, cause: NodeJS.ErrnoException): ProgramError {
+  const isInUse = cause.code === 'EADDRINUSE'
+  const why = isInUse ? `the address is in use; choose another with --${setting} HOST:PORT` : cause.message
+  return new LedgerStateError('cannot_listen', `cannot listen on ${address}: ${why}`, {}, { cause })
+}
+
+export function cannotExport(file: string, cause: NodeJS.ErrnoException): ProgramError {
+  const folder = dirname(resolve(file))
+  const reasons: Readonly<Record<string, string>> = {
+    ENOENT: `there is no folder ${folder}`,
+    ENOTDIR: `${folder} is no folder`,
+    EACCES: `this process may not write into ${folder}`,
+    EROFS: `this process may not write into ${folder}`,
+    ENOSPC: 'the disk is full',
+    EDQUOT: 'the disk quota is used up',
+    EFBIG: 'a limit on the size of files is reached',
+  }
+  const why = reasons[cause.code ?? ''] ?? cause.message
+  return new LedgerStateError('export_failed', `${file} cannot be written: ${why}`, {}, { cause })
+}
+
+export function isFolder(file: string): ProgramError {
+  return new LedgerStateError('export_failed', `${file} cannot be written: it is a folder`)
+}
+
+/** A command that a signal cut short. The exit status is that of a process that the signal ended. */
+export function stoppedBy(signal: NodeJS.Signals, what: string): ProgramError {
+  return new LedgerStateError('stopped', `stopped by ${signal}: ${what}`, { signal })
+}

@@ -1,0 +1,105 @@
+import type { LedgerSource, SourceOptions } from '@ledger-state/feed'
+import { type IngestCounters, type IngestOptions, ingestSource, verifySource } from '@ledger-state/ingest'
+import { openStateEngine } from '@ledger-state/state-engine'
+import type { CommandInput } from '../config/command.js'
+import { settings } from '../config/settings.js'
+import { stoppedBy, usageError, withSwitch } from '../errors.js'
+import { formatCount, formatDuration } from '../terminal/amounts.js'
+import type { Stop } from '../terminal/stop-signal.js'
+import { createIngestProgress } from './ingest-progress.js'
+
+export interface IngestSettings {
+  readonly retain: bigint | undefined
+  readonly assumeEmptyBase: boolean
+  readonly chainId: number | undefined
+  readonly source: SourceOptions
+}
+
+export function parseIngestSettings(input: CommandInput): IngestSettings {
+  const waypoint = input.get(settings.waypoint)
+  const verify = input.get(settings.verify)
+  if (waypoint !== undefined && !verify) throw usageError('--waypoint and --no-verify contradict each other')
+  return {
+    retain: input.get(settings.retain),
+    assumeEmptyBase: input.get(settings.assumeEmptyBase),
+    chainId: input.get(settings.chainId),
+    source: { waypoint, verify, hashSalt: input.get(settings.hashSalt), onNotice: notice },
+  }
+}
+
+export interface IngestIntoOptions extends Omit<IngestOptions, 'progress' | 'onNotice' | 'signal'> {
+  readonly stop: Stop
+  /** Whether a signal is how it ends, as of a node that is followed, and does not cut it short. */
+  readonly untilStopped?: boolean
+}
+
+/**
+ * Ingests a source into the store of a folder and says on standard error what came of it.
+ * @throws `stopped` where a signal cut it short
+ */
+export async function ingestInto(
+  dataDir: string,
+  source: LedgerSource,
+  { stop, untilStopped = false, ...options }: IngestIntoOptions,
+): Promise<void> {
+  const began = performance.now()
+  try {
+    const engine = openStateEngine({ path: dataDir, verifyReads: true })
+    try {
+      const progress = createIngestProgress(process.stderr, 'ingesting')
+      const counters = await ingestSource(engine, source, {
+        ...options,
+        signal: stop.signal,
+        progress,
+        onNotice: notice,
+      })
+      const what = `${describe(source, counters)} from the ${source.description} in ${durationSince(began)}`
+      const { ledger } = engine
+      const holds = ledger
+        ? `the store holds versions ${ledger.oldestVersion} to ${ledger.latestVersion}`
+        : 'the store is empty'
+      const signal = stop.by()
+      if (signal && !untilStopped) throw stoppedBy(signal, `${what}; ${holds}; run the same command again to resume`)
+      notice(`${signal ? 'stopped' : 'ingested'}: ${what}; ${holds}`)
+    } finally {
+      await engine.close()
+    }
+  } catch (error) {
+    throw withSwitch(error)
+  } finally {
+    await source.close()
+  }
+}
+
+/**
+ * Reads and proves a source without a store, and says on standard error what it holds.
+ * @throws `stopped` where a signal cut it short
+ */
+export async function proveSource(
+  source: LedgerSource,
+  { stop, ...range }: { readonly from: bigint | undefined; readonly to: bigint | undefined; readonly stop: Stop },
+): Promise<void> {
+  const began = performance.now()
+  const progress = createIngestProgress(process.stderr, 'proving')
+  const verified = await verifySource(source, { ...range, signal: stop.signal, progress })
+  const { firstVersion, latestVersion, isProven } = verified
+  const covered = firstVersion === undefined ? '' : ` (${firstVersion} to ${latestVersion})`
+  const what = `${describe(source, verified, covered)} in the ${source.description}, in ${durationSince(began)}`
+  const signal = stop.by()
+  if (signal) throw stoppedBy(signal, `${what}; the rest was not read`)
+  notice(`${isProven ? 'sound' : 'read, with nothing proven'}: ${what}`)
+}
+
+/** `covered`: which versions, as a text to follow their number. */
+function describe({ base }: LedgerSource, { entries, versions, writes }: IngestCounters, covered = ''): string {
+  const state = entries > 0 ? `a state of ${formatCount(entries)} entries at version ${base!.version}, ` : ''
+  return `${state}${formatCount(versions)} versions${covered}, ${formatCount(writes)} writes`
+}
+
+function durationSince(began: number): string {
+  return formatDuration((performance.now() - began) / 1_000)
+}
+
+export function notice(message: string): void {
+  process.stderr.write(`${message}\n`)
+}

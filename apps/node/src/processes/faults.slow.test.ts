@@ -1,0 +1,390 @@
+// Faults that a node survives, inflicted on the real program under a client that knows every right answer.
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { eventually } from '@ledger-state/testing/eventually'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { asNobody, canBecomeNobody, NOBODY } from '../../testing/as-nobody.ts'
+import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
+import { kill, type NodeProcess } from '../../testing/node-process.ts'
+import { runProgram } from '../../testing/program.ts'
+import { startSteadyClient } from '../../testing/steady-client.ts'
+import { startSteadyNode } from '../../testing/steady-ledger.ts'
+import { testRandom } from '../../testing/test-random.ts'
+
+const KILLS = process.env.CI ? 100 : 12
+const canMount = process.getuid?.() === 0 && tryMount()
+
+// Several waits follow each other in a test; each of them says what it waits for long before this.
+vi.setConfig({ testTimeout: 600_000 })
+
+let bed: NodeBed
+const mounts: string[] = []
+
+beforeEach(async () => {
+  bed = await NodeBed.open()
+})
+afterEach(async () => {
+  for (const path of mounts.splice(0)) execFileSync('umount', ['-l', path])
+  await bed.close()
+})
+
+describe('kill -9', () => {
+  it(`of the writer, of readers and of all, ${KILLS} times under load, loses and falsifies nothing`, async () => {
+    const random = testRandom()
+    bed.source.latest = 2_000
+    const options = bed.following('--retain', '3000', '--readers', '2')
+    let node = await bed.start({ options })
+    await reaches(node, 2_000)
+    const client = bed.startClient(() => node)
+    bed.grow(20)
+    const startAgain = async (): Promise<NodeProcess> => {
+      // On the same address, as a supervisor of services does.
+      const listen = node.address.slice('http://'.length)
+      await node.killAll()
+      return await bed.start({ options, listen })
+    }
+    for (let round = 0; round < KILLS; round++) {
+      await sleep(random.below(150))
+      const durable = client.tally.latest
+      const victim = random.pick(['writer', 'writer', 'reader-0', 'reader-1', 'all'])
+      if (victim === 'all') node = await startAgain()
+      else {
+        const pid = await node.pidOf(victim)
+        if (pid !== undefined) kill(pid)
+      }
+      await reaches(node, durable)
+      expect(client.tally.wrong).toEqual([])
+    }
+    bed.stopGrowth()
+    await reaches(node, bed.source.latest)
+    await answersRightly(client)
+    await client.stop()
+    expect(await node.stop()).toBe(0)
+    expect(runProgram(['check', '--data-dir', bed.at('store')]).stdout).toMatch(/^sound/)
+  })
+
+  it('of the supervisor ends its processes, so that nothing is in the way of the next', async () => {
+    bed.source.latest = 500
+    const node = await bed.start()
+    await reaches(node, 500)
+    const { processes } = await node.readiness()
+    node.child.kill('SIGKILL')
+    const isGone = (pid: number) => !existsSync(`/proc/${pid}`)
+    await eventually(
+      () => processes.every(({ pid }) => isGone(pid!)),
+      () => 'the end of all processes',
+    )
+    bed.source.latest = 600
+    await reaches(await bed.start(), 600)
+  })
+})
+
+describe('a disk', () => {
+  it.skipIf(!canMount)(
+    'that is full stops the writer until there is space; requests are answered throughout',
+    async () => {
+      mkdirSync(bed.at('small'))
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', bed.at('small')])
+      mounts.push(bed.at('small'))
+      const dataDir = bed.at('small/store')
+      bed.source.latest = 20_000
+      let node = await bed.start({ dataDir })
+      const client = bed.startClient(() => node)
+      await node.outputMatching(/"code":"store_full"/)
+      await answersRightly(client)
+      const durable = await node.version()
+      expect(durable).toBeGreaterThan(0)
+      // A copy does not fit; that is said, and nothing is left of it.
+      const copy = runProgram(['snapshot', bed.at('small/copy'), '--data-dir', dataDir])
+      expect([copy.status, copy.stderr]).toEqual([1, expect.stringMatching(/disk .*full/)])
+      expect(readdirSync(bed.at('small/copy'))).toEqual([])
+      expect(await node.stop()).toBe(0)
+      // Pruning needs pages, too, before it gives any back.
+      const pruned = runProgram(['prune', '--data-dir', dataDir, '--retain', '100'])
+      if (pruned.status !== 0) expect(pruned.stderr).toMatch(/disk .*full/)
+      expect(runProgram(['check', '--data-dir', dataDir]).stdout).toMatch(/^sound/)
+      node = await bed.start({ dataDir })
+      await answersRightly(client)
+      execFileSync('mount', ['-o', 'remount,size=200m', bed.at('small')])
+      await reaches(node, bed.source.latest)
+      await answersRightly(client)
+      expect(await node.stop()).toBe(0)
+      expect(runProgram(['check', '--data-dir', dataDir]).stdout).toMatch(/^sound/)
+    },
+  )
+
+  it('that lets a file grow no further stops the writer until it does', async () => {
+    bed.source.latest = 20_000
+    const node = await bed.start({ prefix: ['prlimit', '--fsize=3000000:unlimited'] })
+    const client = bed.startClient(() => node)
+    await node.outputMatching(/"code":"store_f(ull|ailed)"/)
+    await answersRightly(client)
+    await eventually(
+      async () => {
+        // The limit is that of each process, and of those that the supervisor starts.
+        for (const pid of [node.child.pid!, ...(await node.readiness()).processes.map((one) => one.pid ?? 0)]) {
+          if (pid) spawnSync('prlimit', [`--pid=${pid}`, '--fsize=unlimited'])
+        }
+        return (await node.version()) === bed.source.latest
+      },
+      () => node.output.slice(-1_000),
+    )
+    await answersRightly(client)
+    expect(await node.stop()).toBe(0)
+    expect(runProgram(['check', '--data-dir', bed.at('store')]).stdout).toMatch(/^sound/)
+  })
+
+  it('with damaged pages is found out by check, and what is found there is answered rightly', async () => {
+    const random = testRandom()
+    bed.source.latest = 2_000
+    const whole = await bed.start()
+    await reaches(whole, 2_000)
+    await whole.stop()
+    const file = bed.at('store/state.mdb')
+    const { size } = statSync(file)
+    let found = 0
+    const rounds = process.env.CI ? 12 : 4
+    for (let round = 0; round < rounds; round++) {
+      execFileSync('cp', [file, bed.at('sound.mdb')])
+      const descriptor = openSync(file, 'r+')
+      // After the two pages that say where everything begins.
+      const offset = 2 * 4_096 + random.below(size - 3 * 4_096)
+      writeSync(descriptor, Buffer.alloc(64, 0xa5), 0, 64, offset)
+      closeSync(descriptor)
+      if (runProgram(['check', '--data-dir', bed.at('store')]).status !== 0) found++
+      const node = bed.launch({ options: [] })
+      const isUp = await node.listening().then(
+        () => true,
+        () => false,
+      )
+      if (isUp) {
+        const client = startSteadyClient({ address: () => node.address, connections: 4 })
+        client.tally.latest = 2_000
+        await eventually(
+          () => client.tally.requests > 600,
+          () => 'requests',
+        )
+        await client.stop()
+        // Where the way to an entry is damaged it is not found: 404 for an item, and what is not there counts 0 in a
+        // balance. Whatever is found is right, by its checksum.
+        expect(client.tally.wrong.filter((answer) => !/: 404 |^balance .*: 200 0, /.test(answer))).toEqual([])
+      }
+      await node.killAll()
+      renameSync(bed.at('sound.mdb'), file)
+    }
+    // What falls on pages that hold nothing changes nothing.
+    expect(found).toBeGreaterThan(rounds / 4)
+  })
+})
+
+describe('the data folder', () => {
+  it('that vanishes is still served, not written to, and in use again when it is back', async () => {
+    bed.source.latest = 1_000
+    const node = await bed.start()
+    await reaches(node, 1_000)
+    const client = bed.startClient(() => node)
+    renameSync(bed.at('store'), bed.at('elsewhere'))
+    bed.source.latest = 1_500
+    await node.outputMatching(/state.mdb was removed while it was open.*the removed file is still served/)
+    await node.outputMatching(/"code":"store_missing"/)
+    await answersRightly(client)
+    expect(await node.version()).toBe(1_000)
+    renameSync(bed.at('elsewhere'), bed.at('store'))
+    await reaches(node, 1_500)
+    await answersRightly(client)
+    expect(await node.stop()).toBe(0)
+  })
+
+  it('that is exchanged for a copy is served from the copy', async () => {
+    bed.source.latest = 300
+    const node = await bed.start()
+    await reaches(node, 300)
+    expect(runProgram(['snapshot', bed.at('copy'), '--data-dir', bed.at('store')]).status).toBe(0)
+    const client = bed.startClient(() => node)
+    renameSync(bed.at('store'), bed.at('old'))
+    renameSync(bed.at('copy'), bed.at('store'))
+    await node.outputMatching(/was replaced while it was open/)
+    bed.source.latest = 700
+    await reaches(node, 700)
+    await answersRightly(client)
+    await node.stop()
+    expect(runProgram(['info', '--data-dir', bed.at('store')]).stdout).toMatch(/versions +0 to 700/)
+  })
+
+  it.skipIf(!canBecomeNobody)('that may only be read is served, and its writer says what it lacks', async () => {
+    bed.source.latest = 100
+    const node = await bed.start()
+    await reaches(node, 100)
+    await node.stop()
+    const reader = await bed.start({ prefix: asNobody() })
+    await reader.outputMatching(/"code":"store_read_only","msg":"[^"]*this process cannot write to/)
+    await answersRightly(bed.startClient(() => reader))
+    expect(await reader.stop()).toBe(0)
+  })
+
+  it.skipIf(!canBecomeNobody)('is all that a node has to be able to write', async () => {
+    mkdirSync(bed.at('store'))
+    chownSync(bed.at('store'), NOBODY, NOBODY)
+    bed.source.latest = 300
+    const node = await bed.start({ prefix: asNobody(), env: { HOME: '/nonexistent', TMPDIR: '/nonexistent' } })
+    await reaches(node, 300)
+    await answersRightly(bed.startClient(() => node))
+    expect(await node.stop()).toBe(0)
+  })
+
+  it('has one writer: that of a second node waits for the first to end, and serves meanwhile', async () => {
+    bed.source.latest = 400
+    const first = await bed.start()
+    await reaches(first, 400)
+    const second = await bed.start()
+    await second.outputMatching(/"code":"store_locked"/)
+    await answersRightly(bed.startClient(() => second))
+    await first.stop()
+    bed.source.latest = 900
+    await reaches(second, 900)
+  })
+})
+
+describe('the world outside', () => {
+  it('whose clock jumps by days, to and fro, changes no answer', async () => {
+    const random = testRandom()
+    const jumps = bed.at('jumps.mjs')
+    writeFileSync(
+      jumps,
+      `const now = Date.now
+       let days = 0
+       let turn = ${random.below(400)}
+       setInterval(() => { days = (turn = (turn * 151 + 7) % 400) - 200 }, 30).unref()
+       Date.now = () => now() + days * 86_400_000
+       const RealDate = Date
+       globalThis.Date = class extends RealDate { constructor(...args) { super(...(args.length ? args : [RealDate.now()])) } }`,
+    )
+    bed.source.latest = 500
+    const node = await bed.start({
+      env: { NODE_OPTIONS: `--import=${jumps}` },
+      options: bed.following('--retain', '2000'),
+    })
+    const client = bed.startClient(() => node)
+    bed.grow(20)
+    await reaches(node, 3_000)
+    await answersRightly(client, 300)
+    bed.stopGrowth()
+    expect(await node.metrics()).toMatch(/ledger_state_lag_seconds \d/)
+    expect(await node.stop()).toBe(0)
+  })
+
+  it('whose node stalls, and then ends, is waited for', async () => {
+    bed.source.latest = 300
+    const node = await bed.start()
+    await reaches(node, 300)
+    bed.source.isStalled = true
+    bed.source.latest = 400
+    const client = bed.startClient(() => node)
+    await answersRightly(client)
+    expect(await node.version()).toBe(300)
+    bed.source.isStalled = false
+    await bed.source.close()
+    await node.outputMatching(/asking again in/)
+    await answersRightly(client)
+    const port = Number(new URL(bed.source.url).port)
+    bed.source = await startSteadyNode(port)
+    bed.source.latest = 500
+    await reaches(node, 500)
+    bed.source.isStalled = true
+    expect(await node.stop()).toBe(0)
+    // The writer gave its request up.
+    expect(node.output).not.toMatch(/did not stop in time/)
+  })
+
+  it('with 10,000 idle connections leaves room for those who ask', async () => {
+    bed.source.latest = 200
+    const node = await bed.start({ options: bed.following('--readers', '2', '--idle-timeout', '25') })
+    await reaches(node, 200)
+    const idle = await openConnections(node.address, 10_000)
+    expect(idle.filter((socket) => !socket.destroyed).length).toBe(10_000)
+    const client = bed.startClient(() => node)
+    await answersRightly(client)
+    await eventually(
+      () => idle.every((socket) => socket.destroyed),
+      () => 'the end of idle connections',
+    )
+    await answersRightly(client)
+  })
+
+  it('that takes all file descriptors is refused and counted, ends no process, and leaves room when it goes', async () => {
+    bed.source.latest = 200
+    const node = await bed.start({ prefix: ['prlimit', '--nofile=160:160'], options: bed.following('--readers', '2') })
+    await reaches(node, 200)
+    const greedy = await openConnections(node.address, 1_000)
+    await eventually(
+      () => greedy.filter(({ destroyed }) => destroyed).length > 500,
+      () => 'the end of connections that no reader takes',
+    )
+    bed.source.latest = 400
+    await eventually(
+      async () => (await node.readiness()).ledger_version === '400',
+      () => node.output.slice(-1_000),
+    )
+    const metrics = await node.metrics()
+    expect(metrics).toMatch(/^ledger_state_http_refused_connections_total [1-9]/m)
+    expect(metrics.match(/^ledger_state_process_restarts_total\{process="[^"]+"\} \d+$/gm)).toEqual([
+      'ledger_state_process_restarts_total{process="reader-0"} 0',
+      'ledger_state_process_restarts_total{process="reader-1"} 0',
+      'ledger_state_process_restarts_total{process="writer"} 0',
+    ])
+    for (const socket of greedy) socket.destroy()
+    await answersRightly(bed.startClient(() => node))
+    expect(await node.stop()).toBe(0)
+  })
+})
+
+async function openConnections(address: string, count: number): Promise<Socket[]> {
+  const { hostname, port } = new URL(address)
+  const sockets: Socket[] = []
+  while (sockets.length < count) {
+    const some = Array.from({ length: Math.min(250, count - sockets.length) }, () => connect(Number(port), hostname))
+    sockets.push(...some)
+    await Promise.all(
+      some.map(
+        (socket) =>
+          new Promise<void>((resolve) => {
+            socket.once('connect', resolve)
+            socket.once('close', () => resolve())
+            socket.on('error', () => {})
+          }),
+      ),
+    )
+  }
+  return sockets
+}
+
+function tryMount(): boolean {
+  const path = mkdtempSync(join(tmpdir(), 'mount-'))
+  try {
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', path]).status !== 0) {
+      console.warn('the tests of a full disk are skipped: no file system can be mounted here')
+      return false
+    }
+    execFileSync('umount', [path])
+    return true
+  } finally {
+    rmSync(path, { recursive: true, force: true })
+  }
+}

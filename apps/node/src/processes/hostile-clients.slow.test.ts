@@ -1,0 +1,113 @@
+// A node beside clients that send what is legal but dear, hold connections, or break the protocol; the real program.
+import { readFileSync } from 'node:fs'
+import { eventually } from '@ledger-state/testing/eventually'
+import { HOSTILE_ATTACK_NAMES, type HostileAttack, startHostileClient } from '@ledger-state/testing/hostile-clients'
+import { testSeed } from '@ledger-state/testing/random'
+import { openRawConnection } from '@ledger-state/testing/raw-connection'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { NodeBed, reaches } from '../../testing/node-bed.ts'
+import type { NodeProcess } from '../../testing/node-process.ts'
+
+let bed: NodeBed
+let node: NodeProcess
+beforeEach(async () => {
+  bed = await NodeBed.open()
+  bed.source.latest = 500
+  node = await bed.start({ options: bed.following('--readers', '1') })
+  await reaches(node, 500)
+})
+afterEach(async () => {
+  await bed.close()
+})
+
+function addressOf({ address }: NodeProcess) {
+  const { hostname, port } = new URL(address)
+  return { host: hostname, port: Number(port) }
+}
+
+const SMALL_READS = ['/v1/accounts/0x1/balance/0xa', '/v1/-/healthy']
+const seed = testSeed()
+
+describe(`beside a hostile client (TEST_SEED=${seed})`, () => {
+  it.each(HOSTILE_ATTACK_NAMES)('small reads and health are answered: %s', async (attack: HostileAttack) => {
+    const pid = await node.pidOf('reader-0')
+    const hostile = startHostileClient(attack, { address: () => addressOf(node), seed })
+    await eventually(
+      () => hostile.tally.sent > (attack.includes('2,001') ? 2_000 : 0),
+      () => `the attack to begin, which sent ${hostile.tally.sent}`,
+    )
+    try {
+      for (let round = 0; round < 100; round++) {
+        for (const path of SMALL_READS) {
+          const answer = await fetch(`${node.address}${path}`).then(
+            async (response) => [response.status, await response.text()],
+            (error: Error) => [error.cause, node.output],
+          )
+          expect([path, ...answer]).toEqual([path, 200, expect.any(String)])
+        }
+      }
+    } finally {
+      await hostile.stop()
+    }
+    expect(await node.pidOf('reader-0')).toBe(pid)
+  })
+
+  it.skipIf(process.platform !== 'linux')('unfinished uploads of 1.2 GB take a bounded part of memory', async () => {
+    const pid = await node.pidOf('reader-0')
+    const peakBytes = () =>
+      Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))![1]) * 1_024
+    const before = peakBytes()
+    const hostile = startHostileClient('150 unfinished uploads of 8 MiB', { address: () => addressOf(node), seed })
+    try {
+      await eventually(
+        () => [...hostile.tally.ends.values()].reduce((sum, count) => sum + count, 0) >= 300,
+        () => `uploads to be ended, of ${hostile.tally.sent}: ${JSON.stringify([...hostile.tally.ends])}`,
+      )
+    } finally {
+      await hostile.stop()
+    }
+    expect(peakBytes() - before).toBeLessThan(400e6)
+  })
+})
+
+describe('broken requests', () => {
+  const get = 'GET /v1 HTTP/1.1\r\nhost: x\r\n\r\n'
+  const body = '{"key":"0x01"}'
+  const head = (framing: string) =>
+    `POST /v1/tables/0x7/raw_item HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${framing}\r\n\r\n`
+
+  it('are answered after the good ones before them', async () => {
+    const { host, port } = addressOf(node)
+    for (const [broken, status] of [
+      ['noise\r\n\r\n', 400],
+      [`GET /v1 HTTP/1.1\r\nhost: x\r\na: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
+    ] as const) {
+      const { socket, statuses, closed } = openRawConnection(port, host)
+      socket.write(`${head('content-length: 14')}${body}${get}${broken}`)
+      await closed
+      expect(statuses()).toEqual([404, 200, status])
+    }
+  })
+
+  it('of clients that leave in the middle of their bodies count as 499, and are no error in the log', async () => {
+    const { host, port } = addressOf(node)
+    const framings = ['content-length: 14', 'origin: https://a.example\r\ncontent-length: 14']
+    for (const framing of framings) {
+      const { socket } = openRawConnection(port, host)
+      socket.write(head(framing) + body.slice(0, 5))
+      socket.end()
+    }
+    const chunked = openRawConnection(port, host)
+    chunked.socket.write(`${head('transfer-encoding: chunked')}e\r\n${body.slice(0, 5)}`)
+    chunked.socket.end()
+    const left = /^ledger_state_http_request_duration_seconds_count\{.*status="499".*\} 3$/m
+    await eventually(
+      async () => left.test(await node.metrics()),
+      () => 'three requests to be counted as 499',
+    )
+    expect(await node.metrics()).not.toMatch(
+      /^ledger_state_http_request_duration_seconds_count\{.*raw_item.*status="5/m,
+    )
+    expect(node.output).not.toContain('"level":50')
+  })
+})

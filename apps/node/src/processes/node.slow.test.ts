@@ -1,0 +1,130 @@
+// The longer tests of a node as its operator sees it; the real program throughout.
+import { existsSync, writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openStateEngineReader } from '@ledger-state/state-engine'
+import { eventually } from '@ledger-state/testing/eventually'
+import parsePrometheus from 'parse-prometheus-text-format'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
+import { RunningProgram } from '../../testing/program.ts'
+import { BLOCK_VERSIONS } from '../../testing/steady-ledger.ts'
+
+let bed: NodeBed
+beforeEach(async () => {
+  bed = await NodeBed.open()
+})
+afterEach(async () => {
+  await bed.close()
+})
+
+/** Runs a command that asks something of this process. */
+function runBeside(...words: string[]): Promise<number | null> {
+  return new RunningProgram(words).ended
+}
+
+describe('processes', () => {
+  it('share one address and all see what is committed, whole blocks at a time', async () => {
+    bed.source.latest = 500
+    const node = await bed.start({ options: bed.following('--readers', '3') })
+    await eventually(
+      async () => (await node.readiness()).processes.every(({ state }) => state === 'up'),
+      () => node.output,
+    )
+    expect((await node.readiness()).processes.map(({ name }) => name)).toEqual([
+      'reader-0',
+      'reader-1',
+      'reader-2',
+      'writer',
+    ])
+    let watched = true
+    const torn: number[] = []
+    const watch = (async () => {
+      while (watched) {
+        // A connection for each, so that all readers are asked in turn.
+        const response = await fetch(`${node.address}/v1`, { headers: { connection: 'close' } })
+        await response.arrayBuffer()
+        const version = Number(response.headers.get('x-svc-ledger-version'))
+        if (version % BLOCK_VERSIONS !== 0) torn.push(version)
+      }
+    })()
+    // In batches of many blocks at first, then as blocks come.
+    bed.source.latest = 3_000
+    await reaches(node, 3_000)
+    for (; bed.source.latest < 4_000; bed.source.latest += 5 * BLOCK_VERSIONS) await sleep(10)
+    for (let ask = 0; ask < 6; ask++) await reaches(node, bed.source.latest)
+    watched = false
+    await watch
+    expect(torn).toEqual([])
+    const counts = parsePrometheus(await node.metrics()).find(
+      ({ name }) => name === 'ledger_state_process_resident_memory_bytes',
+    )!
+    expect(counts.metrics.map(({ labels }) => labels?.process).sort()).toEqual([
+      'reader-0',
+      'reader-1',
+      'reader-2',
+      'supervisor',
+      'writer',
+    ])
+    expect(await node.stop()).toBe(0)
+  })
+})
+
+describe('configuration', () => {
+  it('is read anew on SIGHUP: the window changes, a bad file changes nothing', async () => {
+    writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 1_500, follow: bed.source.url, verify: false }))
+    bed.source.latest = 2_000
+    const node = await bed.start({ options: ['--config', bed.at('node.json')] })
+    await reaches(node, 2_000)
+    const oldest = (version: string) =>
+      eventually(
+        async () => (await node.readiness()).oldest_ledger_version === version,
+        () => `oldest version ${version}: ${node.output.slice(-1_000)}`,
+      )
+    await oldest('501')
+    writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 'all', follow: bed.source.url }))
+    node.child.kill('SIGHUP')
+    await node.outputMatching(/SIGHUP: nothing is changed: .*node.json: \\"retain\\"/)
+    writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 200, follow: bed.source.url, verify: false }))
+    node.child.kill('SIGHUP')
+    await oldest('1801')
+    // A wider window fills with new versions; pruned ones stay pruned.
+    writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 1_000, follow: bed.source.url, verify: false }))
+    node.child.kill('SIGHUP')
+    await node.outputMatching(/it is replaced[\s\S]*it is replaced/)
+    bed.source.latest = 2_500
+    await reaches(node, 2_500)
+    expect((await node.readiness()).oldest_ledger_version).toBe('1801')
+    await answersRightly(bed.startClient(() => node))
+    expect(await node.stop()).toBe(0)
+  })
+})
+
+describe('a backup', () => {
+  it.each([[[]], [['--compact']]])(
+    'that is taken while the store is written and served is whole, and serves: %j',
+    async (options) => {
+      bed.source.latest = 1_000
+      const node = await bed.start({ options: bed.following('--retain', '2000') })
+      await reaches(node, 1_000)
+      bed.grow(100)
+      try {
+        const client = bed.startClient(() => node)
+        expect(await runBeside('snapshot', bed.at('copy'), '--data-dir', bed.at('store'), ...options)).toBe(0)
+        expect(await runBeside('check', '--data-dir', bed.at('store'))).toBe(0)
+        await client.stop()
+        expect(client.tally.wrong).toEqual([])
+      } finally {
+        bed.stopGrowth()
+      }
+      const engine = openStateEngineReader({ path: bed.at('copy') })
+      const { problems } = await engine.check()
+      const { latestVersion } = engine.ledger!
+      await engine.close()
+      expect(problems).toEqual([])
+      expect(existsSync(bed.at('copy/state.mdb.part'))).toBe(false)
+      const copy = await bed.start({ dataDir: bed.at('copy'), options: [] })
+      expect(await copy.version()).toBe(Number(latestVersion))
+      await answersRightly(bed.startClient(() => copy))
+    },
+  )
+})

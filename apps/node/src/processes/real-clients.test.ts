@@ -1,0 +1,214 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Aptos, AptosApiError, AptosConfig, getAptosFullNode, Network } from '@aptos-labs/ts-sdk'
+import { openSource } from '@ledger-state/feed'
+import { createHttpServer } from '@ledger-state/http'
+import { ingestSource } from '@ledger-state/ingest'
+import { createLedger } from '@ledger-state/ledger'
+import { openStateEngine } from '@ledger-state/state-engine'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { AptosClient, HexString } from 'aptos'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+// The SDK as its users have it, pointed at our address and at nothing else of ours.
+
+const COIN = '0x1::aptos_coin::AptosCoin'
+/** The supply of AptosCoin: a table item that every network has from its genesis on. */
+const SUPPLY_TABLE = '0x1b854694ae746cdbd8d44186ca4929b2b337df21d1c74633be19b2710552fdca'
+const SUPPLY = {
+  key_type: 'address',
+  value_type: 'u128',
+  key: '0x619dc29a0aac8fa146714058e8dd6d2d0f3bdf5f6331907bf91f3acd81e6935',
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'clients-'))
+const closing: (() => Promise<void>)[] = []
+
+/** The address of the API. */
+async function serve(source: string): Promise<string> {
+  const engine = openStateEngine({ path: join(folder, String(closing.length)) })
+  await ingestSource(engine, await openSource(sharedPath(source)))
+  const server = createHttpServer({ ledger: createLedger(engine), headerWord: 'aptos' })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  closing.push(async () => {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+    await engine.close()
+  })
+  return `http://127.0.0.1:${port}/v1`
+}
+
+function sdkFor(fullnode: string): Aptos {
+  return new Aptos(new AptosConfig({ network: Network.CUSTOM, fullnode }))
+}
+
+afterAll(async () => {
+  for (const close of closing) await close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe.skipIf(!hasSharedData)('@aptos-labs/ts-sdk 5.2.1', () => {
+  let testnet: Aptos
+  let mainnet: Aptos
+  let devnet: Aptos
+  beforeAll(async () => {
+    testnet = sdkFor(await serve('data/testnet-0-3.feed.ndjson.gz'))
+    mainnet = sdkFor(await serve('data/genesis/mainnet.genesis.blob'))
+    devnet = sdkFor(await serve('data/genesis/devnet.genesis.blob'))
+  })
+
+  it('reads table items, at the latest version and at old ones', async () => {
+    expect(await mainnet.table.getTableItem({ handle: SUPPLY_TABLE, data: SUPPLY })).toBe('100000000000000000')
+    const supplies = await Promise.all(
+      [0, 1, 2, 3].map((ledgerVersion) =>
+        testnet.table.getTableItem<string>({ handle: SUPPLY_TABLE, data: SUPPLY, options: { ledgerVersion } }),
+      ),
+    )
+    expect(supplies[0]).toBe('18448344073709551615')
+    expect(supplies.every((supply) => /^\d+$/.test(supply))).toBe(true)
+  })
+
+  it('reads balances of coins and fungible assets', async () => {
+    const account = '0x000000007c9f6724cfc3ead36713389148bbeb48a310dacd43a767b52ada4be7'
+    expect(await mainnet.account.getBalance({ accountAddress: account, asset: COIN })).toBe(200_000_000)
+    expect(await mainnet.account.getBalance({ accountAddress: account, asset: '0xa' })).toBe(0)
+    const { data } = await getAptosFullNode<object, number>({
+      aptosConfig: testnet.config,
+      originMethod: 'test',
+      path: `accounts/0xa550c18/balance/${COIN}`,
+      params: { ledger_version: 1 },
+    })
+    expect(data).toBe(Number(18446744073709551615n))
+  })
+
+  it('reads the ledger info', async () => {
+    expect(await testnet.getLedgerInfo()).toMatchObject({ chain_id: 2, ledger_version: '3', block_height: '2' })
+    expect(await mainnet.getChainId()).toBe(1)
+  })
+
+  it('reads accounts, also those that devnet lets be without a stored resource', async () => {
+    expect(await mainnet.getAccountInfo({ accountAddress: '0x1' })).toEqual({
+      sequence_number: '0',
+      authentication_key: `0x${'1'.padStart(64, '0')}`,
+    })
+    const stateless = `0x${'5a'.repeat(32)}`
+    expect(await devnet.getAccountInfo({ accountAddress: stateless })).toEqual({
+      sequence_number: '0',
+      authentication_key: stateless,
+    })
+    await expect(mainnet.getAccountInfo({ accountAddress: stateless })).rejects.toMatchObject({
+      status: 404,
+      data: { error_code: 'account_not_found' },
+    })
+  })
+
+  it('reads resources, one and all, also of groups', async () => {
+    const all = await mainnet.getAccountResources({ accountAddress: '0x1' })
+    expect(all.length).toBeGreaterThan(30)
+    expect(all.map(({ type }) => type)).toContain('0x1::block::BlockResource')
+    for (const { type, data } of all) {
+      expect(await mainnet.getAccountResource({ accountAddress: '0x1', resourceType: type as never })).toEqual(data)
+    }
+    const members = await devnet.getAccountResources({ accountAddress: '0xa' })
+    expect(members.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['0x1::fungible_asset::Metadata', '0x1::object::ObjectCore']),
+    )
+    for (const { type, data } of members) {
+      expect(await devnet.getAccountResource({ accountAddress: '0xa', resourceType: type as never })).toEqual(data)
+    }
+  })
+
+  it('follows the cursor through pages of its own size, and comes to the same', async () => {
+    const whole = await devnet.getAccountResources({ accountAddress: '0x1' })
+    const paged: unknown[] = []
+    let cursor: string | undefined
+    do {
+      const page = await devnet.account.getAccountResourcesPage({
+        accountAddress: '0x1',
+        options: { limit: 5, ...(cursor !== undefined && { cursor }) },
+      })
+      paged.push(...page.resources)
+      cursor = page.cursor
+    } while (cursor !== undefined)
+    expect(paged).toEqual(whole)
+  })
+
+  it('reads modules, one and all, with the ABI that its transaction builder needs', async () => {
+    const all = await devnet.getAccountModules({ accountAddress: '0x1' })
+    expect(all.length).toBeGreaterThan(100)
+    expect(all.every(({ abi }) => abi)).toBe(true)
+    const coin = await devnet.getAccountModule({ accountAddress: '0x1', moduleName: 'coin' })
+    expect(coin).toEqual(all.find(({ abi }) => abi!.name === 'coin'))
+    const transaction = await devnet.transaction.build.simple({
+      sender: '0x1',
+      data: { function: '0x1::aptos_account::transfer', functionArguments: ['0x2', 1] },
+      options: { accountSequenceNumber: 0, gasUnitPrice: 100 },
+    })
+    expect(transaction.rawTransaction.chain_id.chainId).toBe(243)
+  })
+
+  it('reads blocks', async () => {
+    expect(await testnet.getBlockByHeight({ blockHeight: 2 })).toMatchObject({ first_version: '2', last_version: '3' })
+    expect(await testnet.getBlockByVersion({ ledgerVersion: 3 })).toMatchObject({ block_height: '2' })
+  })
+
+  it('maps our errors to its own', async () => {
+    const failing = [
+      [
+        () => testnet.table.getTableItem({ handle: SUPPLY_TABLE, data: SUPPLY, options: { ledgerVersion: 4 } }),
+        404,
+        'version_not_found',
+      ],
+      [() => testnet.table.getTableItem({ handle: '0x1', data: SUPPLY }), 404, 'table_item_not_found'],
+      [
+        () => testnet.table.getTableItem({ handle: SUPPLY_TABLE, data: { ...SUPPLY, key: 'zz' } }),
+        400,
+        'invalid_input',
+      ],
+      [
+        () => testnet.table.getTableItem({ handle: SUPPLY_TABLE, data: { ...SUPPLY, value_type: 'bool' } }),
+        400,
+        'invalid_input',
+      ],
+      [
+        () => testnet.account.getBalance({ accountAddress: '0x1', asset: '0x1::nonsense' as never }),
+        400,
+        'web_framework_error',
+      ],
+    ] as const
+    for (const [call, status, code] of failing) {
+      const error = await call().then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      )
+      expect(error).toBeInstanceOf(AptosApiError)
+      expect(error).toMatchObject({ status, data: { error_code: code, message: expect.any(String) } })
+    }
+  })
+})
+
+describe.skipIf(!hasSharedData)('aptos 1.22.1', () => {
+  let mainnet: AptosClient
+  beforeAll(async () => {
+    mainnet = new AptosClient(await serve('data/genesis/mainnet.genesis.blob'))
+  })
+
+  it('reads accounts, resources, modules and blocks', async () => {
+    expect(await mainnet.getAccount('0x1')).toMatchObject({ sequence_number: '0' })
+    const resources = await mainnet.getAccountResources('0x1')
+    const coinInfo = `0x1::coin::CoinInfo<${COIN}>`
+    expect(await mainnet.getAccountResource('0x1', coinInfo)).toEqual(resources.find(({ type }) => type === coinInfo))
+    const modules = await mainnet.getAccountModules('0x1')
+    expect(modules.length).toBeGreaterThan(50)
+    expect(await mainnet.getAccountModule(new HexString('0x1'), 'coin')).toEqual(
+      modules.find(({ abi }) => abi!.name === 'coin'),
+    )
+    expect(await mainnet.getBlockByHeight(0)).toMatchObject({ first_version: '0', last_version: '0' })
+    expect(await mainnet.getBlockByVersion(0)).toMatchObject({ block_height: '0' })
+  })
+})

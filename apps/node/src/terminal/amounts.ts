@@ -1,0 +1,28 @@
+export function formatCount(count: number | bigint): string {
+  return count.toLocaleString('en-US')
+}
+
+export function formatDuration(seconds: number): string {
+  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  let value = bytes
+  let unit = 0
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024
+    unit++
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`
+}
+
+/** How much of it is done, and how long the rest takes at the rate so far. */
+export function formatShare(done: number, total: number, seconds: number): string {
+  const share = total > 0 ? Math.min(1, done / total) : 0
+  const left = share > 0.001 ? `, ${formatDuration((seconds * (1 - share)) / share)} left` : ''
+  return `${(share * 100).toFixed(1)} %${left}`
+}

@@ -1,0 +1,100 @@
+// A folder in which a test runs commands of the program; all is gone when the test ends.
+import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { bytesToHex } from '@ledger-state/core'
+import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
+import { eventually } from '@ledger-state/testing/eventually'
+import { storeFacts } from '../src/commands/info.ts'
+import { PROGRAM, RunningProgram, type RunOptions, runProgram } from './program.ts'
+
+/** Metrics and probes have tests of their own; here several nodes run at once. */
+const ENVIRONMENT = { LEDGER_STATE_ADMIN_LISTEN: 'off' }
+
+export class CommandBed {
+  readonly folder = mkdtempSync(join(tmpdir(), 'commands-'))
+  readonly #running: RunningProgram[] = []
+
+  at(name: string): string {
+    return join(this.folder, name)
+  }
+
+  run(...words: string[]) {
+    return this.runWith({}, ...words)
+  }
+
+  runWith(options: RunOptions, ...words: string[]) {
+    return runProgram(words, { cwd: this.folder, env: ENVIRONMENT, ...options })
+  }
+
+  start(...words: string[]): RunningProgram {
+    const program = new RunningProgram(words, { cwd: this.folder, env: ENVIRONMENT })
+    this.#running.push(program)
+    return program
+  }
+
+  /** Starts a command that serves, on a free port; resolves with the address of the API once it does. */
+  async serve(...words: string[]): Promise<{ program: RunningProgram; output: string; address: string }> {
+    const program = this.start(...words, '--listen', '127.0.0.1:0')
+    const output = await program.outputMatching(/on (http:\/\/\S+)\/v1\n/)
+    return { program, output, address: /on (http:\/\/\S+)\/v1/.exec(output)![1]! }
+  }
+
+  /** The words of a shell that run a command of the program. */
+  commandLine(...words: string[]): string[] {
+    return [process.execPath, PROGRAM, ...words]
+  }
+
+  async exists(name: string): Promise<void> {
+    await eventually(
+      () => existsSync(this.at(name)),
+      () => name,
+    )
+  }
+
+  ingest(source: string, store: string, ...options: string[]) {
+    return this.run('ingest', source, '--data-dir', this.at(store), ...options)
+  }
+
+  /** What `info --json` prints, read in this process. */
+  async info(store: string): Promise<ReturnType<typeof storeFacts>> {
+    return await this.#reading(store, storeFacts)
+  }
+
+  /** Everything that a store answers. @throws where it is not sound */
+  async digest(store: string): Promise<string> {
+    return await this.#reading(store, async (engine) => {
+      const { problems } = await engine.check()
+      if (problems.length > 0) throw new Error(`${store}: ${problems.join('\n')}`)
+      const { oldestVersion, latestVersion } = engine.ledger!
+      const hash = createHash('sha256').update(
+        inspect([engine.ledger, engine.base!.complete, engine.blockAt(oldestVersion)]),
+      )
+      for (const { key, value, version } of engine.at(oldestVersion).scan(new Uint8Array(0))) {
+        hash.update(`${bytesToHex(key)}=${bytesToHex(value)}@${version}\n`)
+      }
+      for (const { version, block, writes } of engine.versions(oldestVersion + 1n, latestVersion)) {
+        hash.update(inspect([version, block]))
+        for (const [key, value] of writes) hash.update(`${bytesToHex(key)}=${value && bytesToHex(value)}\n`)
+      }
+      return hash.digest('hex')
+    })
+  }
+
+  async #reading<T>(store: string, read: (engine: LmdbEngineReader) => T | Promise<T>): Promise<T> {
+    const engine = openStateEngineReader({ path: this.at(store) })
+    try {
+      return await read(engine)
+    } finally {
+      await engine.close()
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const { child } of this.#running) child.kill('SIGKILL')
+    await Promise.all(this.#running.map(({ ended }) => ended))
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,62 @@
+// The built program, run as a user runs it.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { eventually } from '@ledger-state/testing/eventually'
+
+export const PROGRAM = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+
+const TIMEOUT_MS = 60_000
+
+export interface RunOptions {
+  readonly cwd?: string
+  /** Words before those of the program, such as `prlimit --fsize=1000000`. */
+  readonly prefix?: readonly string[]
+  readonly env?: NodeJS.ProcessEnv
+}
+
+/** Runs the program to its end. Nothing else happens in this process meanwhile. */
+export function runProgram(words: readonly string[], { cwd, prefix = [], env = {} }: RunOptions = {}) {
+  const [command, ...rest] = [...prefix, process.execPath, PROGRAM, ...words]
+  const options = { encoding: 'utf8', timeout: TIMEOUT_MS, cwd, env: { ...process.env, ...env } } as const
+  const { status, stdout, stderr } = spawnSync(command!, rest, options)
+  return { status, stdout, stderr }
+}
+
+/** The program while it runs. */
+export class RunningProgram {
+  readonly child: ChildProcess
+  /** Of both streams. */
+  output = ''
+  /** Resolves with the exit status; null where a signal ended it. */
+  readonly ended: Promise<number | null>
+
+  constructor(words: readonly string[], { cwd, prefix = [], env = {} }: RunOptions = {}) {
+    const [command, ...rest] = [...prefix, process.execPath, PROGRAM, ...words]
+    const options = { stdio: ['ignore', 'pipe', 'pipe'] as const, cwd, env: { ...process.env, ...env } }
+    this.child = spawn(command!, rest, { ...options, stdio: [...options.stdio] })
+    for (const stream of [this.child.stdout!, this.child.stderr!]) {
+      stream.on('data', (text) => {
+        this.output += text
+      })
+    }
+    this.ended = once(this.child, 'close').then(([status]) => status as number | null)
+  }
+
+  async outputMatching(pattern: RegExp): Promise<string> {
+    const hasEnded = (): boolean => this.child.exitCode !== null || this.child.signalCode !== null
+    await eventually(
+      () => pattern.test(this.output) || hasEnded(),
+      () => `${pattern} in ${this.output}`,
+    )
+    // What an ended process wrote may still be under way.
+    if (!pattern.test(this.output)) await this.ended
+    if (pattern.test(this.output)) return this.output
+    throw new Error(`the program ended with status ${this.child.exitCode}: ${this.output}`)
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    this.child.kill(signal)
+    return await this.ended
+  }
+}

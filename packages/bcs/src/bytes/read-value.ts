@@ -1,0 +1,36 @@
+import { type ByteReader, clip } from '@ledger-state/core'
+import type { Layout } from '../layout/layout.js'
+
+// Counts and tags, checked in one way by every reader of values.
+
+/**
+ * Elements of a list whose elements take no bytes, so that the bytes left do not bound their number. Move has no such
+ * types: a struct without fields is refused by the verifier.
+ */
+const MAX_ZERO_SIZED_ELEMENTS = 256
+
+/** Reads a count of elements. It is refused where the bytes left cannot hold so many. */
+export function readElementCount(reader: ByteReader, minimumSize: number): number {
+  const start = reader.offset
+  const count = reader.readLength()
+  if (minimumSize === 0 ? count > MAX_ZERO_SIZED_ELEMENTS : count * minimumSize > reader.remaining) {
+    throw reader.fault(`unexpected end of input: ${count} elements in ${reader.remaining} bytes`, start)
+  }
+  return count
+}
+
+/** Reads the number of elements of an Option: 0 or 1. */
+export function readOptionCount(reader: ByteReader): number {
+  const start = reader.offset
+  const count = reader.readUleb128()
+  if (count > 1) throw reader.fault(`an Option of ${count} elements`, start)
+  return count
+}
+
+/** Reads the index of a variant of the enum. */
+export function readVariantIndex(reader: ByteReader, layout: Layout & { kind: 'enum' }): number {
+  const start = reader.offset
+  const index = reader.readUleb128()
+  if (index < layout.variants.length) return index
+  throw reader.fault(`variant ${index} of ${clip(layout.name)}, which has ${layout.variants.length} variants`, start)
+}

@@ -1,0 +1,52 @@
+import type { Layout } from '../layout/layout.js'
+import { createJsonDecoder, type JsonDecoder } from './json-decoder.js'
+import { createJsonEncoder } from './json-encoder.js'
+import type { JsonValue } from './json-value.js'
+
+/**
+ * Reads and writes the JSON of values of one layout. Bytes are those of exactly one value: fewer or more are
+ * `invalid_bcs`, with the path in the value in `fields.path` and the byte in `fields.offset`.
+ */
+export interface Codec {
+  readonly layout: Layout
+  /**
+   * Compact JSON as the reference prints it, at most `maxBytes` of it (by default `MAX_JSON_TEXT_BYTES`).
+   * @throws `invalid_bcs`; `type_too_large` for a longer text
+   */
+  bytesToJson(bytes: Uint8Array, maxBytes?: number): string
+  /** The same as UTF-8, in a buffer that the caller owns. */
+  bytesToJsonUtf8(bytes: Uint8Array, maxBytes?: number): Buffer
+  /** @throws `invalid_value`, `unsupported_type` */
+  jsonToBytes(value: JsonValue): Uint8Array
+}
+
+const CODECS = new WeakMap<Layout, Codec>()
+
+/** The codec of a layout. Each direction is compiled at its first use. The codec lives as long as the layout. */
+export function codecOf(layout: Layout): Codec {
+  const known = CODECS.get(layout)
+  if (known) return known
+  const codec = createCodec(layout)
+  CODECS.set(layout, codec)
+  return codec
+}
+
+function createCodec(layout: Layout): Codec {
+  let json: JsonDecoder | undefined
+  let fromJson: ((value: JsonValue) => Uint8Array) | undefined
+  return {
+    layout,
+    bytesToJson(bytes, maxBytes) {
+      json ??= createJsonDecoder(layout)
+      return json.toText(bytes, maxBytes)
+    },
+    bytesToJsonUtf8(bytes, maxBytes) {
+      json ??= createJsonDecoder(layout)
+      return json.toUtf8(bytes, maxBytes)
+    },
+    jsonToBytes(value) {
+      fromJson ??= createJsonEncoder(layout)
+      return fromJson(value)
+    },
+  }
+}

@@ -1,0 +1,408 @@
+import type { Buffer } from 'node:buffer'
+import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
+import { typeTagToText } from '@ledger-state/type-tag'
+import { CapturedBudget, readCapturedLayout, readClosureHead } from '../bytes/closure.js'
+import { readElementCount, readOptionCount, readVariantIndex } from '../bytes/read-value.js'
+import { faultInside, faultWithPath } from '../bytes/value-path.js'
+import { compileLayout } from '../layout/compile-layout.js'
+import { INTEGER_WIDTH, type Layout, type LayoutField } from '../layout/layout.js'
+import { layoutDepth } from '../layout/layout-size.js'
+import { JsonTextWriter, MAX_JSON_TEXT_BYTES } from './json-text-writer.js'
+
+/** Reads one value and writes its JSON text. */
+type JsonPrinter = (reader: ByteReader, out: JsonTextWriter) => void
+
+interface CompiledPrinter {
+  readonly print: JsonPrinter
+  /** The fewest bytes that a value takes. */
+  readonly minimumSize: number
+  /** Whether every value takes exactly so many. */
+  readonly fixedSize: boolean
+}
+
+export interface JsonDecoder {
+  /** The JSON text of one value, whose bytes are all that is given. A text above `maxBytes` is refused. */
+  toText(bytes: Uint8Array, maxBytes?: number): string
+  /** The same as UTF-8, in a buffer that the caller owns. */
+  toUtf8(bytes: Uint8Array, maxBytes?: number): Buffer
+}
+
+// Printing never waits or calls out, so that one value is printed at a time and all decoders share one buffer.
+const OUT = new JsonTextWriter()
+
+/**
+ * Compiles a layout into functions from the bytes of a value to compact JSON, byte for byte as the reference prints it:
+ * members sorted by name, addresses without leading zeros, wide integers as decimal strings.
+ * @throws (the functions) `invalid_bcs` with `fields.path` and `fields.offset`; `type_too_large` above `maxBytes` of text
+ */
+export function createJsonDecoder(layout: Layout): JsonDecoder {
+  const context: PrintContext = { texts: new TextTable(), captured: new CapturedBudget() }
+  const print = compilePrinter(layout, 0, context)
+  const printWhole = (bytes: Uint8Array, maxBytes: number): void => {
+    const reader = new ByteReader(bytes)
+    OUT.reset(maxBytes)
+    context.captured.reset()
+    try {
+      print(reader, OUT)
+      reader.expectEnd()
+      OUT.expectFits()
+    } catch (error) {
+      OUT.reset()
+      throw faultWithPath(error)
+    }
+  }
+  return {
+    toText(bytes, maxBytes = MAX_JSON_TEXT_BYTES) {
+      printWhole(bytes, maxBytes)
+      return OUT.takeText()
+    },
+    toUtf8(bytes, maxBytes = MAX_JSON_TEXT_BYTES) {
+      printWhole(bytes, maxBytes)
+      return OUT.takeBytes()
+    },
+  }
+}
+
+const TEXT = {
+  true: ascii('true'),
+  false: ascii('false'),
+  inner: ascii('{"inner":'),
+  vec: ascii('{"vec":['),
+  vecEnd: ascii(']}'),
+  hexVec: ascii('{"vec":"'),
+  hexVecEnd: ascii('"}'),
+  key: ascii('{"key":'),
+  value: ascii(',"value":'),
+} as const
+const QUOTE = 0x22
+const COMMA = 0x2c
+
+function ascii(text: string): Uint8Array {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0))
+}
+
+function fixed(minimumSize: number, print: JsonPrinter): CompiledPrinter {
+  return { minimumSize, fixedSize: true, print }
+}
+
+function variable(print: JsonPrinter): CompiledPrinter {
+  return { minimumSize: 1, fixedSize: false, print }
+}
+
+const PRIMITIVE_PRINTERS: Readonly<Record<string, CompiledPrinter>> = {
+  bool: fixed(1, (reader, out) => out.raw(reader.readBool() ? TEXT.true : TEXT.false)),
+  u8: fixed(1, (reader, out) => out.decimal(reader.readU8())),
+  u16: fixed(2, (reader, out) => out.decimal(reader.readU16())),
+  u32: fixed(4, (reader, out) => out.decimal(reader.readU32())),
+  u64: fixed(8, printU64),
+  i8: fixed(1, (reader, out) => out.signedDecimal((reader.readU8() << 24) >> 24)),
+  i16: fixed(2, (reader, out) => out.signedDecimal((reader.readU16() << 16) >> 16)),
+  i32: fixed(4, (reader, out) => out.signedDecimal(reader.readU32() | 0)),
+  u128: wideIntegerPrinter('u128'),
+  u256: wideIntegerPrinter('u256'),
+  i64: wideIntegerPrinter('i64'),
+  i128: wideIntegerPrinter('i128'),
+  i256: wideIntegerPrinter('i256'),
+  address: fixed(ADDRESS_LENGTH, (reader, out) => out.quotedAddress(reader.bytes, reader.skip(ADDRESS_LENGTH))),
+  object: fixed(ADDRESS_LENGTH, (reader, out) => {
+    out.raw(TEXT.inner)
+    out.quotedAddress(reader.bytes, reader.skip(ADDRESS_LENGTH))
+    out.byte(0x7d)
+  }),
+  string: variable((reader, out) => {
+    const length = reader.readLength()
+    const start = reader.skip(length)
+    out.quotedText(reader.bytes, start, start + length)
+  }),
+  signer: variable((reader) => {
+    throw reader.fault('cannot deserialize signer')
+  }),
+}
+
+/** `around` counts the levels of layouts around the value: function values bring layouts of their own. */
+function compilePrinter(layout: Layout, around: number, context: PrintContext): JsonPrinter {
+  const depth = layoutDepth(layout, around)
+  return compileLayout<CompiledPrinter>(layout, (part, inner) => compilePart(part, inner, context, depth)).print
+}
+
+/** What the printers of one decoder share. */
+interface PrintContext {
+  readonly texts: TextTable
+  readonly captured: CapturedBudget
+}
+
+/** Bytes of texts; the same text gives the same bytes, so that structs of the same form share theirs. */
+class TextTable {
+  readonly #bytes = new Map<string, Uint8Array>()
+
+  bytesOf(text: string): Uint8Array {
+    const known = this.#bytes.get(text)
+    if (known !== undefined) return known
+    const bytes = new TextEncoder().encode(text)
+    this.#bytes.set(text, bytes)
+    return bytes
+  }
+}
+
+type CompileInner = (part: Layout) => CompiledPrinter
+
+function compilePart(layout: Layout, inner: CompileInner, context: PrintContext, depth: number): CompiledPrinter {
+  switch (layout.kind) {
+    case 'vector':
+      return variable(layout.element.kind === 'u8' ? printHex : listPrinter(inner(layout.element)))
+    case 'option':
+      return variable(optionPrinter(layout, inner))
+    case 'map':
+      return variable(mapPrinter(inner(layout.key), inner(layout.value)))
+    case 'struct':
+      return compileFields(layout.fields, inner, context.texts, undefined)
+    case 'enum': {
+      const variants = layout.variants.map(
+        (variant) => compileFields(variant.fields, inner, context.texts, variant.name).print,
+      )
+      return variable((reader, out) => variants[readVariantIndex(reader, layout)]!(reader, out))
+    }
+    case 'function':
+      return variable((reader, out) => printClosure(reader, out, depth + 1, context))
+    default:
+      return PRIMITIVE_PRINTERS[layout.kind]!
+  }
+}
+
+/** `{"__captured__":[…],"__fun_name__":…,"__mask__":…,"__ty_args__":[…]}` without what is empty; the mask is binary. */
+function printClosure(reader: ByteReader, out: JsonTextWriter, around: number, outer: PrintContext): void {
+  // Texts of captured layouts are not kept: a value could bring any number of them.
+  const context: PrintContext = { ...outer, texts: new TextTable() }
+  const { functionName, typeArguments, mask, capturedCount } = readClosureHead(reader)
+  out.byte(0x7b)
+  if (capturedCount > 0) {
+    out.ascii('"__captured__":[')
+    for (let at = 0; at < capturedCount; at++) {
+      if (at > 0) out.byte(COMMA)
+      try {
+        compilePrinter(readCapturedLayout(reader, context.captured, around), around, context)(reader, out)
+      } catch (error) {
+        throw faultInside(`__captured__[${at}]`, error)
+      }
+    }
+    out.ascii('],')
+  }
+  out.ascii('"__fun_name__":')
+  out.json(functionName)
+  out.ascii(`,"__mask__":"${mask.toString(2)}"`)
+  if (typeArguments.length > 0) {
+    out.ascii(',"__ty_args__":')
+    out.json(typeArguments.map(typeTagToText))
+  }
+  out.byte(0x7d)
+}
+
+function optionPrinter(layout: Layout & { kind: 'option' }, inner: CompileInner): JsonPrinter {
+  const hexList = layout.declaredAs === 'struct' && layout.element.kind === 'u8'
+  const { print } = inner(layout.element)
+  return (reader, out) => {
+    const count = readOptionCount(reader)
+    if (hexList) {
+      out.raw(TEXT.hexVec)
+      const start = reader.skip(count)
+      out.hex(reader.bytes, start, start + count)
+      out.raw(TEXT.hexVecEnd)
+      return
+    }
+    out.raw(TEXT.vec)
+    if (count === 1) print(reader, out)
+    out.raw(TEXT.vecEnd)
+  }
+}
+
+function listPrinter({ print, minimumSize }: CompiledPrinter): JsonPrinter {
+  return (reader, out) => {
+    const count = readElementCount(reader, minimumSize)
+    out.byte(0x5b)
+    let at = 0
+    try {
+      for (; at < count; at++) {
+        if (at > 0) out.byte(COMMA)
+        print(reader, out)
+      }
+    } catch (error) {
+      throw faultInside(`[${at}]`, error)
+    }
+    out.byte(0x5d)
+  }
+}
+
+/** `[{"key":…,"value":…},…]`; keys stand in ascending order of their bytes, each once. */
+function mapPrinter(key: CompiledPrinter, value: CompiledPrinter): JsonPrinter {
+  return (reader, out) => {
+    const count = readElementCount(reader, key.minimumSize + value.minimumSize)
+    out.byte(0x5b)
+    let previous: Buffer | undefined
+    let at = 0
+    try {
+      for (; at < count; at++) {
+        if (at > 0) out.byte(COMMA)
+        out.raw(TEXT.key)
+        const start = reader.offset
+        key.print(reader, out)
+        previous = reader.expectAscending(previous, start)
+        out.raw(TEXT.value)
+        value.print(reader, out)
+        out.byte(0x7d)
+      }
+    } catch (error) {
+      throw faultInside(`[${at}]`, error)
+    }
+    out.byte(0x5d)
+  }
+}
+
+/** An object of the fields, sorted by name; of an enum with `__variant__` sorted in. */
+function compileFields(
+  fields: readonly LayoutField[],
+  inner: CompileInner,
+  texts: TextTable,
+  variantName: string | undefined,
+): CompiledPrinter {
+  const compiled = fields.map((field) => inner(field.layout))
+  const print = compiled.map((one) => one.print)
+  const minimumSize = compiled.reduce((sum, one) => sum + one.minimumSize, variantName === undefined ? 0 : 1)
+  const fixedSize = variantName === undefined && compiled.every((one) => one.fixedSize)
+
+  const members = fields.map((field, index) => ({ name: field.name, index }))
+  if (variantName !== undefined) members.push({ name: '__variant__', index: -1 })
+  members.sort((a, b) => (a.name < b.name ? -1 : 1))
+
+  // Text before each printed value; the variant's member is text alone.
+  const order: number[] = []
+  const before: Uint8Array[] = []
+  let text = '{'
+  for (const [place, { name, index }] of members.entries()) {
+    text += `${place === 0 ? '' : ','}${JSON.stringify(name)}:`
+    if (index < 0) {
+      text += JSON.stringify(variantName)
+    } else {
+      order.push(index)
+      before.push(texts.bytesOf(text))
+      text = ''
+    }
+  }
+  const end = texts.bytesOf(`${text}}`)
+  const inOrder = order.every((index, place) => index === place)
+  const printFields = inOrder
+    ? printInOrder(print, before)
+    : compiled.slice(0, -1).every((one) => one.fixedSize)
+      ? printByOffset(compiled, order, before)
+      : printAndSort(print, order, before)
+  return {
+    minimumSize,
+    fixedSize,
+    print(reader, out) {
+      printFields(reader, out, fields)
+      out.raw(end)
+    },
+  }
+}
+
+/** Prints the values of all fields, and before each the text that belongs there. */
+type FieldsPrinter = (reader: ByteReader, out: JsonTextWriter, fields: readonly LayoutField[]) => void
+
+function printInOrder(print: readonly JsonPrinter[], before: readonly Uint8Array[]): FieldsPrinter {
+  const count = print.length
+  return (reader, out, fields) => {
+    let at = 0
+    try {
+      for (; at < count; at++) {
+        out.raw(before[at]!)
+        print[at]!(reader, out)
+      }
+    } catch (error) {
+      throw faultInside(fields[at]!.name, error)
+    }
+  }
+}
+
+/** All fields but the last declared have a known size, so each is found without reading those before it. */
+function printByOffset(
+  compiled: readonly CompiledPrinter[],
+  order: readonly number[],
+  before: readonly Uint8Array[],
+): FieldsPrinter {
+  const offsets: number[] = []
+  let size = 0
+  for (const { minimumSize } of compiled) {
+    offsets.push(size)
+    size += minimumSize
+  }
+  const print = order.map((index) => compiled[index]!.print)
+  const starts = order.map((index) => offsets[index]!)
+  const count = order.length
+  return (reader, out, fields) => {
+    const base = reader.offset
+    let end = base
+    let place = 0
+    try {
+      for (; place < count; place++) {
+        out.raw(before[place]!)
+        reader.offset = base + starts[place]!
+        print[place]!(reader, out)
+        if (reader.offset > end) end = reader.offset
+      }
+    } catch (error) {
+      throw faultInside(fields[order[place]!]!.name, error)
+    }
+    reader.offset = end
+  }
+}
+
+/** Prints the values in the order of their bytes, appends copies of them in the order of their names, and moves these to the front. */
+function printAndSort(
+  print: readonly JsonPrinter[],
+  order: readonly number[],
+  before: readonly Uint8Array[],
+): FieldsPrinter {
+  const count = print.length
+  return (reader, out, fields) => {
+    const start = out.length
+    const ends = new Array<number>(count)
+    let at = 0
+    try {
+      for (; at < count; at++) {
+        print[at]!(reader, out)
+        ends[at] = out.length
+      }
+    } catch (error) {
+      throw faultInside(fields[at]!.name, error)
+    }
+    const sorted = out.length
+    for (let place = 0; place < count; place++) {
+      const index = order[place]!
+      out.raw(before[place]!)
+      out.copyWithin(index === 0 ? start : ends[index - 1]!, ends[index]!)
+    }
+    out.moveBack(sorted, start)
+  }
+}
+
+function printU64(reader: ByteReader, out: JsonTextWriter): void {
+  const low = reader.readU32()
+  out.quotedU64(low, reader.readU32())
+}
+
+function wideIntegerPrinter(kind: string): CompiledPrinter {
+  const { bytes: width, signed } = INTEGER_WIDTH[kind]!
+  return fixed(width, (reader, out) => {
+    const value = reader.readWideInteger(width)
+    out.byte(QUOTE)
+    out.ascii(String(signed ? BigInt.asIntN(width * 8, value) : value))
+    out.byte(QUOTE)
+  })
+}
+
+function printHex(reader: ByteReader, out: JsonTextWriter): void {
+  const length = reader.readLength()
+  const start = reader.skip(length)
+  out.byte(QUOTE)
+  out.hex(reader.bytes, start, start + length)
+  out.byte(QUOTE)
+}

@@ -1,0 +1,247 @@
+import { ByteWriter, isLedgerStateError, type LedgerStateError, parseAddress, quote } from '@ledger-state/core'
+import { faultInside, faultWithPath } from '../bytes/value-path.js'
+import { writeItems } from '../bytes/write-items.js'
+import {
+  type BcsErrorCode,
+  fieldNotFound,
+  integerOutOfRange,
+  invalidValue,
+  tooManyInOption,
+  unknownField,
+  unknownVariant,
+  unsupportedType,
+  valueMismatch,
+} from '../errors.js'
+import { compileLayout } from '../layout/compile-layout.js'
+import { INTEGER_WIDTH, type Layout, type LayoutField, type LayoutVariant } from '../layout/layout.js'
+import { layoutDepth } from '../layout/layout-size.js'
+import { isJsonObject, JsonNumber, type JsonObject, type JsonValue, jsonTypeName } from './json-value.js'
+
+// Encoding never waits or calls out, so that one value is written at a time and all encoders share one buffer.
+const WRITER = new ByteWriter()
+
+type Encoder = (value: JsonValue | undefined, writer: ByteWriter) => void
+
+/**
+ * Compiles a layout into a function from a JSON value, in the forms in which clients write keys, to BCS bytes.
+ * Accepted beside the one form of the reference: wide integers as numbers, an `Object` as a plain address, enums in
+ * the form in which values are printed (`__variant__`), and both forms of `Option<u8>`.
+ * @throws (the function) `invalid_value` with `fields.path`; `unsupported_type` for signers and function values
+ */
+export function createJsonEncoder(layout: Layout): (value: JsonValue) => Uint8Array {
+  layoutDepth(layout)
+  const encode = compileLayout(layout, compilePart)
+  return (value) => {
+    WRITER.reset()
+    try {
+      encode(value, WRITER)
+    } catch (error) {
+      throw faultWithPath(error)
+    }
+    return WRITER.toBytes()
+  }
+}
+
+function mismatch(value: JsonValue | undefined, expected: string): LedgerStateError<BcsErrorCode> {
+  return valueMismatch(typeof value === 'string' ? `string ${quote(value)}` : jsonTypeName(value), expected)
+}
+
+type CompileInner = (part: Layout) => Encoder
+
+function compilePart(layout: Layout, inner: CompileInner): Encoder {
+  switch (layout.kind) {
+    case 'bool':
+      return (value, writer) => {
+        if (typeof value !== 'boolean') throw mismatch(value, 'a boolean')
+        writer.bool(value)
+      }
+    case 'address':
+      return (value, writer) => writer.bytes(jsonToAddress(value, 'an address such as "0x1"'))
+    case 'object':
+      return (value, writer) => {
+        const address = isJsonObject(value) ? value.get('inner') : value
+        writer.bytes(jsonToAddress(address, 'an object address such as "0x1" or {"inner":"0x1"}'))
+      }
+    case 'string':
+      return (value, writer) => {
+        if (typeof value !== 'string') throw mismatch(value, 'a string')
+        writer.string(value)
+      }
+    case 'vector':
+      if (layout.element.kind === 'u8') return writeHex
+      return sequenceEncoder(inner(layout.element))
+    case 'option':
+      return optionEncoder(layout.element.kind === 'u8', inner(layout.element))
+    case 'struct':
+      return structEncoder(layout.fields, inner)
+    case 'enum':
+      return enumEncoder(layout.variants, inner)
+    case 'map':
+      throw unsupportedType('BCS maps are not written from JSON: Move has no type of that form')
+    case 'signer':
+      throw unsupportedType('Type layouts cannot contain signer')
+    case 'function':
+      throw unsupportedType('function values cannot be written in JSON')
+    default:
+      return integerEncoder(layout.kind)
+  }
+}
+
+function jsonToAddress(value: JsonValue | undefined, expected: string): Uint8Array {
+  if (typeof value !== 'string') throw mismatch(value, expected)
+  try {
+    return parseAddress(value)
+  } catch (error) {
+    throw asInvalidValue(error)
+  }
+}
+
+function writeHex(value: JsonValue | undefined, writer: ByteWriter): void {
+  if (typeof value !== 'string') throw mismatch(value, 'hex text such as "0x0102"')
+  try {
+    writer.hexString(value)
+  } catch (error) {
+    throw asInvalidValue(error)
+  }
+}
+
+function asInvalidValue(error: unknown): unknown {
+  return isLedgerStateError(error) ? invalidValue(error.message) : error
+}
+
+/** Narrow integers are numbers, wide ones decimal strings or, here, whole numbers with every digit. */
+function integerEncoder(kind: string): Encoder {
+  const { bytes: width, signed } = INTEGER_WIDTH[kind]!
+  const wide = width >= 8
+  const bits = BigInt(width * 8 - (signed ? 1 : 0))
+  const least = signed ? -(2n ** bits) : 0n
+  const most = 2n ** bits - 1n
+  const expected = wide ? `a decimal string or a whole number (${kind})` : `a whole number (${kind})`
+  return (value, writer) => {
+    if (!(value instanceof JsonNumber) && !(wide && typeof value === 'string')) throw mismatch(value, expected)
+    const text = value instanceof JsonNumber ? value.text : value
+    const small = parseSmallDecimal(text)
+    if (small >= 0 && (wide || small <= most)) {
+      writer.unsigned(small, width)
+      return
+    }
+    const integer = parseDecimal(text)
+    if (integer === undefined) throw invalidValue(`${quote(text)} is not ${expected}`)
+    if (integer < least || integer > most) throw integerOutOfRange(text, kind)
+    writer.integer(integer, width)
+  }
+}
+
+/** The number that at most 15 digits give, which a double holds; -1 for any other text. */
+function parseSmallDecimal(text: string): number {
+  const { length } = text
+  if (length === 0 || length > 15) return -1
+  let value = 0
+  for (let at = 0; at < length; at++) {
+    const digit = text.charCodeAt(at) - 0x30
+    if (digit < 0 || digit > 9) return -1
+    value = value * 10 + digit
+  }
+  return value
+}
+
+/** A decimal integer with an optional sign. Of one with more than 80 digits, which no type holds, only the first 80 are taken. */
+function parseDecimal(text: string): bigint | undefined {
+  const first = text.charCodeAt(0)
+  let start = first === 0x2b || first === 0x2d ? 1 : 0
+  if (start === text.length) return undefined
+  for (let at = start; at < text.length; at++) {
+    const digit = text.charCodeAt(at) - 0x30
+    if (digit < 0 || digit > 9) return undefined
+  }
+  while (text.charCodeAt(start) === 0x30 && start < text.length - 1) start++
+  const magnitude = BigInt(text.slice(start, start + 80))
+  return first === 0x2d ? -magnitude : magnitude
+}
+
+function sequenceEncoder(encode: Encoder): Encoder {
+  return (value, writer) => {
+    if (!Array.isArray(value)) throw mismatch(value, 'an array')
+    writeItems<JsonValue>(value, encode, writer)
+  }
+}
+
+function optionEncoder(ofU8: boolean, encode: Encoder): Encoder {
+  return (value, writer) => {
+    if (!isJsonObject(value)) throw mismatch(value, '{"vec":[]} or {"vec":[…]}')
+    if (value.get('vec') === undefined) throw fieldNotFound('vec')
+    const list = value.get('vec')
+    try {
+      if (ofU8 && typeof list === 'string') {
+        const digits = list.length - (list.startsWith('0x') ? 2 : 0)
+        if (digits > 2) throw tooManyInOption(Math.ceil(digits / 2))
+        writeHex(list, writer)
+      } else {
+        if (!Array.isArray(list)) throw mismatch(list, 'an array of at most one element')
+        if (list.length > 1) throw tooManyInOption(list.length)
+        writeItems<JsonValue>(list, encode, writer)
+      }
+    } catch (error) {
+      throw faultInside('vec', error)
+    }
+  }
+}
+
+function structEncoder(fields: readonly LayoutField[], inner: CompileInner): Encoder {
+  const encodeFields = fieldsEncoder(fields, inner)
+  return (value, writer) => {
+    if (!isJsonObject(value)) throw mismatch(value, 'a map of the fields of a struct')
+    encodeFields(value, writer)
+  }
+}
+
+function fieldsEncoder(
+  fields: readonly LayoutField[],
+  inner: CompileInner,
+): (members: JsonObject, writer: ByteWriter) => void {
+  const encoders = fields.map((field) => inner(field.layout))
+  return (members, writer) => {
+    for (let at = 0; at < fields.length; at++) {
+      const { name } = fields[at]!
+      const member = members.get(name)
+      if (member === undefined) throw fieldNotFound(name)
+      try {
+        encoders[at]!(member, writer)
+      } catch (error) {
+        throw faultInside(name, error)
+      }
+    }
+  }
+}
+
+/** The member that names the variant where enum values are printed. */
+const VARIANT_MEMBER = '__variant__'
+
+function enumEncoder(variants: readonly LayoutVariant[], inner: CompileInner): Encoder {
+  const indexOf = new Map(variants.map((variant, index) => [variant.name, index]))
+  const encoders = variants.map((variant) => fieldsEncoder(variant.fields, inner))
+  const fieldNames = variants.map((variant) => new Set(variant.fields.map((field) => field.name)))
+  return (value, writer) => {
+    if (!isJsonObject(value)) throw mismatch(value, 'a map such as {"Variant":{…}}')
+    const printed = value.get(VARIANT_MEMBER)
+    const printedForm = typeof printed === 'string'
+    if (!printedForm && value.size !== 1) throw invalidValue('Enum value must have exactly one variant specified')
+    const name = printedForm ? printed : value.names()[0]!
+    const members = printedForm ? value : value.get(name)
+
+    const index = indexOf.get(name)
+    if (index === undefined) throw unknownVariant(name, [...indexOf.keys()])
+    const inVariant = (error: unknown) => (printedForm ? error : faultInside(name, error))
+    if (!isJsonObject(members)) throw inVariant(mismatch(members, 'a map of the fields of the variant'))
+    const known = fieldNames[index]!
+    const isUnknown = (member: string) => !known.has(member) && !(printedForm && member === VARIANT_MEMBER)
+    const unknown = members.names().find(isUnknown)
+    if (unknown !== undefined) throw inVariant(unknownField(unknown))
+    writer.uleb128(index)
+    try {
+      encoders[index]!(members, writer)
+    } catch (error) {
+      throw inVariant(error)
+    }
+  }
+}

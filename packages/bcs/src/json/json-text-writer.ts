@@ -1,0 +1,255 @@
+import { Buffer, isUtf8 } from 'node:buffer'
+import { jsonTooLong } from '../errors.js'
+
+/**
+ * The longest JSON text of a value, in bytes. A value has at most 1 MB of BCS, which print to some MB; only lists of millions
+ * of small structs with long names come to more.
+ */
+export const MAX_JSON_TEXT_BYTES = 32_000_000
+
+/** A buffer that a large value made grow beyond this many bytes is released after it. */
+const KEPT_BYTES = 1 << 20
+
+/** Bytes that are reserved at once for a number or an address, and perhaps not used. */
+const MAX_UNUSED = 68
+
+const HEX_DIGITS = Buffer.from('0123456789abcdef')
+/** The two digits of each number below 100. */
+const DIGIT_PAIRS = Buffer.from(Array.from({ length: 100 }, (_, pair) => String(pair).padStart(2, '0')).join(''))
+
+const QUOTE = 0x22
+/** 1 for each byte that needs no escape in a JSON string: printable ASCII without quote and backslash. */
+const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x20 && byte < 0x7f && byte !== QUOTE && byte !== 0x5c ? 1 : 0,
+)
+const ZERO = 0x30
+const MINUS = 0x2d
+
+/** Above so many bytes the runtime's own conversions beat a loop. */
+const LONG_HEX = 48
+const LONG_TEXT = 256
+
+/**
+ * UTF-8 of JSON text under construction. Writing bytes costs about half of joining strings for small values, and a
+ * fifth for long lists (`pnpm bench codec`), and servers send bytes anyway.
+ */
+export class JsonTextWriter {
+  bytes = Buffer.allocUnsafeSlow(4_096)
+  length = 0
+  #maxLength = MAX_JSON_TEXT_BYTES
+
+  /** Makes room for `count` more bytes. @throws `type_too_large` above the limit on a value's text */
+  reserve(count: number): void {
+    if (this.length + count > this.bytes.length) this.#grow(this.length + count)
+  }
+
+  #grow(needed: number): void {
+    const most = this.#maxLength + MAX_UNUSED
+    if (needed > most) throw jsonTooLong(this.#maxLength)
+    const grown = Buffer.allocUnsafeSlow(Math.min(Math.max(needed, this.bytes.length * 2), most))
+    this.bytes.copy(grown, 0, 0, this.length)
+    this.bytes = grown
+  }
+
+  byte(value: number): void {
+    this.reserve(1)
+    this.bytes[this.length++] = value
+  }
+
+  /** Bytes of JSON text, such as punctuation and member names. */
+  raw(text: Uint8Array): void {
+    const count = text.length
+    this.reserve(count)
+    const { bytes } = this
+    let at = this.length
+    for (let index = 0; index < count; index++) bytes[at++] = text[index]!
+    this.length = at
+  }
+
+  /** A whole number from 0 to 2^53 - 1. */
+  decimal(value: number): void {
+    this.reserve(16)
+    if (value < 1e9) {
+      this.#digits(value, digitCount(value))
+      return
+    }
+    const high = Math.floor(value / 1e9)
+    this.#digits(high, digitCount(high))
+    this.#digits(value - high * 1e9, 9)
+  }
+
+  /** A u64 from its halves, quoted. */
+  quotedU64(low: number, high: number): void {
+    this.reserve(24)
+    this.bytes[this.length++] = QUOTE
+    if (high < 0x20_0000) {
+      this.decimal(high * 0x1_0000_0000 + low)
+    } else {
+      // Long division by 10^9 in steps of 16 bits, each exact in a double.
+      let rest = high % 1e9
+      let quotient = Math.floor(high / 1e9)
+      for (const half of [low >>> 16, low & 0xffff]) {
+        const step = rest * 0x1_0000 + half
+        const digit = Math.floor(step / 1e9)
+        quotient = quotient * 0x1_0000 + digit
+        rest = step - digit * 1e9
+      }
+      this.decimal(quotient)
+      this.#digits(rest, 9)
+    }
+    this.bytes[this.length++] = QUOTE
+  }
+
+  signedDecimal(value: number): void {
+    if (value < 0) this.byte(MINUS)
+    this.decimal(Math.abs(value))
+  }
+
+  /** `count` decimal digits of a number below 10^9, from the last to the first. */
+  #digits(value: number, count: number): void {
+    const { bytes } = this
+    const start = this.length
+    let rest = value | 0
+    let at = start + count
+    while (at - start >= 2) {
+      const quotient = (rest / 100) | 0
+      const pair = (rest - quotient * 100) << 1
+      bytes[--at] = DIGIT_PAIRS[pair + 1]!
+      bytes[--at] = DIGIT_PAIRS[pair]!
+      rest = quotient
+    }
+    if (at > start) bytes[--at] = ZERO + rest
+    this.length = start + count
+  }
+
+  /** Appends a copy of what was written from `start` to `end`. */
+  copyWithin(start: number, end: number): void {
+    this.reserve(end - start)
+    this.bytes.copyWithin(this.length, start, end)
+    this.length += end - start
+  }
+
+  /** Moves what was written from `start` on to `target`, and overwrites what stood there. */
+  moveBack(start: number, target: number): void {
+    this.bytes.copyWithin(target, start, this.length)
+    this.length -= start - target
+  }
+
+  /** ASCII text, without quotes or escapes. */
+  ascii(text: string): void {
+    this.reserve(text.length)
+    this.length += this.bytes.write(text, this.length, 'latin1')
+  }
+
+  /** The JSON of texts; slow. */
+  json(value: string | readonly string[]): void {
+    const text = JSON.stringify(value)
+    this.reserve(Buffer.byteLength(text))
+    this.length += this.bytes.write(text, this.length)
+  }
+
+  /** `0x` and two digits for each byte of `source[start, end)`. */
+  hex(source: Buffer, start: number, end: number): void {
+    const count = end - start
+    this.reserve(2 + count * 2)
+    const { bytes } = this
+    let at = this.length
+    bytes[at++] = ZERO
+    bytes[at++] = 0x78
+    if (count > LONG_HEX) {
+      at += bytes.write(source.toString('hex', start, end), at, 'latin1')
+    } else {
+      for (let index = start; index < end; index++) {
+        const byte = source[index]!
+        bytes[at++] = HEX_DIGITS[byte >> 4]!
+        bytes[at++] = HEX_DIGITS[byte & 15]!
+      }
+    }
+    this.length = at
+  }
+
+  /** `0x` and the digits of 32 bytes without leading zeros, `0x0` for zero; quoted. */
+  quotedAddress(source: Buffer, start: number): void {
+    this.reserve(68)
+    const { bytes } = this
+    const end = start + 32
+    let first = start
+    while (first < end - 1 && source[first] === 0) first++
+    let at = this.length
+    bytes[at++] = QUOTE
+    bytes[at++] = ZERO
+    bytes[at++] = 0x78
+    if (source[first]! >= 16) bytes[at++] = HEX_DIGITS[source[first]! >> 4]!
+    bytes[at++] = HEX_DIGITS[source[first]! & 15]!
+    for (let index = first + 1; index < end; index++) {
+      const byte = source[index]!
+      bytes[at++] = HEX_DIGITS[byte >> 4]!
+      bytes[at++] = HEX_DIGITS[byte & 15]!
+    }
+    bytes[at++] = QUOTE
+    this.length = at
+  }
+
+  /** A JSON string of UTF-8 bytes. Bytes that are not UTF-8 are printed in hex with a note, as the reference does. */
+  quotedText(source: Buffer, start: number, end: number): void {
+    if (end - start <= LONG_TEXT && this.#quotedPlain(source, start, end)) return
+    const bytes = source.subarray(start, end)
+    if (!isUtf8(bytes)) {
+      this.byte(QUOTE)
+      this.ascii('Unparsable utf-8 ')
+      this.hex(source, start, end)
+      this.byte(QUOTE)
+      return
+    }
+    this.json(bytes.toString('utf8'))
+  }
+
+  /** Copies text of printable ASCII. Of other text it writes nothing and answers false. */
+  #quotedPlain(source: Buffer, start: number, end: number): boolean {
+    this.reserve(end - start + 2)
+    const { bytes } = this
+    let at = this.length
+    bytes[at++] = QUOTE
+    for (let index = start; index < end; index++) {
+      const byte = source[index]!
+      if (PLAIN[byte] === 0) return false
+      bytes[at++] = byte
+    }
+    bytes[at++] = QUOTE
+    this.length = at
+    return true
+  }
+
+  /** Ends the text and answers a copy of its bytes. */
+  takeBytes(): Buffer {
+    const taken = Buffer.allocUnsafe(this.length)
+    this.bytes.copy(taken, 0, 0, this.length)
+    this.reset()
+    return taken
+  }
+
+  /** Ends the text and answers it. */
+  takeText(): string {
+    const text = this.bytes.toString('utf8', 0, this.length)
+    this.reset()
+    return text
+  }
+
+  /** @throws `type_too_large` where the text is longer than its limit and the buffer was large enough for it */
+  expectFits(): void {
+    if (this.length > this.#maxLength) throw jsonTooLong(this.#maxLength)
+  }
+
+  /** Begins a text of at most `maxLength` bytes. */
+  reset(maxLength = MAX_JSON_TEXT_BYTES): void {
+    this.length = 0
+    this.#maxLength = maxLength
+    if (this.bytes.length > KEPT_BYTES) this.bytes = Buffer.allocUnsafeSlow(4_096)
+  }
+}
+
+function digitCount(value: number): number {
+  if (value < 1e4) return value < 100 ? (value < 10 ? 1 : 2) : value < 1e3 ? 3 : 4
+  if (value < 1e6) return value < 1e5 ? 5 : 6
+  return value < 1e8 ? (value < 1e7 ? 7 : 8) : 9
+}

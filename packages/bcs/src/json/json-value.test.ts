@@ -1,0 +1,142 @@
+import { isLedgerStateError } from '@ledger-state/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { JsonNumber, JsonObject, jsonTypeName, jsonValueToText } from './json-value.js'
+import { parseJson } from './parse-json.js'
+
+describe('parseJson', () => {
+  it('agrees with JSON.parse on every JSON text', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(0, 1, '\t'), (value, indent) => {
+        const text = JSON.stringify(value, null, indent)
+        expect(JSON.parse(jsonValueToText(parseJson(text)))).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+
+  it('refuses what JSON.parse refuses, with its own error', () => {
+    const token = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '1',
+      '-',
+      '0',
+      '.',
+      'e',
+      'true',
+      'nul',
+      '"\\u12',
+      '"',
+      ' ',
+    )
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.array(token, { maxLength: 8 }).map((all) => all.join('')),
+        ),
+        (text) => {
+          let native: unknown
+          try {
+            native = [JSON.parse(text)]
+          } catch {}
+          try {
+            const ours = parseJson(text)
+            expect([JSON.parse(jsonValueToText(ours))]).toEqual(native)
+          } catch (error) {
+            expect(isLedgerStateError(error, 'invalid_json')).toBe(true)
+            expect(native).toBeUndefined()
+          }
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('keeps every digit, the order of members, and the last of a repeated member', () => {
+    const text = '{"b":12345678901234567890.10e+5,"10":1,"2":-0,"b":18446744073709551615}'
+    expect(jsonValueToText(parseJson(text))).toBe('{"b":18446744073709551615,"10":1,"2":-0}')
+  })
+
+  it('gives __proto__ no power', () => {
+    const value = parseJson('{"__proto__":{"x":1},"constructor":2}')
+    expect(value).toBeInstanceOf(JsonObject)
+    expect(jsonValueToText(value)).toBe('{"__proto__":{"x":1},"constructor":2}')
+    expect(({} as Record<string, unknown>).x).toBeUndefined()
+  })
+
+  it('takes 128 levels and refuses 129, however long the text', () => {
+    expect(() => parseJson('['.repeat(128) + ']'.repeat(128))).not.toThrow()
+    expect(() => parseJson('['.repeat(129) + ']'.repeat(129))).toThrow(/recursion limit exceeded/)
+    expect(() => parseJson('[{"a":'.repeat(1_000_000))).toThrow(/recursion limit exceeded/)
+  })
+
+  it('finds members of large objects, too', () => {
+    const names = Array.from({ length: 500 }, (_, at) => `n${at}`)
+    const value = parseJson(`{${names.map((name, at) => `"${name}":${at}`).join(',')},"n7":"again"}`) as JsonObject
+    expect(value.size).toBe(500)
+    expect(names.every((name, at) => at === 7 || jsonValueToText(value.get(name)!) === String(at))).toBe(true)
+    expect([value.get('n7'), value.get('absent')]).toEqual(['again', undefined])
+  })
+
+  it('names line and column', () => {
+    expect(() => parseJson('invalid')).toThrow('expected value at line 1 column 1')
+    expect(() => parseJson('{\n "a" 1}')).toThrow('expected `:` at line 2 column 6')
+    expect(() => parseJson('')).toThrow('EOF while parsing a value')
+  })
+
+  it('reads surrogate pairs and refuses lone surrogates', () => {
+    expect(parseJson('"\\ud83d\\ude00"')).toBe('\u{1f600}')
+    for (const text of ['"\\ud83d"', '"\\ude00"', '"\\ud83d\\u0041"'])
+      expect(() => parseJson(text)).toThrow(/lone surrogate/)
+  })
+})
+
+describe('parseJson with a limit of values', () => {
+  it('counts every value, and no member name', () => {
+    const text = '{"a":[1,"2",null],"b":{},"c":true}'
+    expect(jsonValueToText(parseJson(text, { maxNodes: 7 }))).toBe(text)
+    expect(() => parseJson(text, { maxNodes: 6 })).toThrow(
+      expect.objectContaining({ code: 'invalid_json', message: 'too many values at line 1 column 30' }),
+    )
+  })
+})
+
+describe('jsonValueToText with a limit of length', () => {
+  it('shows the beginning of a long text', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.nat(40), (value, maxLength) => {
+        const whole = JSON.stringify(value)
+        const shown = jsonValueToText(parseJson(whole), maxLength)
+        const complete = jsonValueToText(parseJson(whole))
+        if (complete.length <= maxLength) expect(shown).toBe(complete)
+        else expect(shown).toHaveLength(maxLength + 1)
+        if (!/[^ -~]|\\/.test(complete)) expect(complete.startsWith(shown.replace(/…$/, ''))).toBe(true)
+      }),
+    )
+  })
+
+  it('stops early', () => {
+    const long = new Array<string>(100_000).fill('x'.repeat(100))
+    expect(jsonValueToText([long, long], 20)).toBe(`[["${'x'.repeat(17)}…`)
+  })
+})
+
+describe('jsonTypeName', () => {
+  it.each([
+    [null, 'null'],
+    [true, 'boolean `true`'],
+    ['x', 'string'],
+    [new JsonNumber('1'), 'number'],
+    [[], 'sequence'],
+    [new JsonObject(), 'map'],
+    [undefined, 'nothing'],
+  ])('%j is %s', (value, name) => {
+    expect(jsonTypeName(value)).toBe(name)
+  })
+})

@@ -1,0 +1,111 @@
+/** A number as it was written, so that no digit is lost. */
+export class JsonNumber {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** Up to so many members, looking through the names is faster than making a map of them. */
+const INDEXED_MEMBERS = 16
+
+/** An object: members in their order. Of members of the same name the last counts, in the place of the first. */
+export class JsonObject {
+  readonly #names: string[] = []
+  readonly #values: JsonValue[] = []
+  #index: Map<string, number> | undefined
+
+  get size(): number {
+    return this.#names.length
+  }
+
+  get(name: string): JsonValue | undefined {
+    const at = this.#find(name)
+    return at < 0 ? undefined : this.#values[at]
+  }
+
+  set(name: string, value: JsonValue): void {
+    const known = this.#find(name)
+    if (known >= 0) {
+      this.#values[known] = value
+      return
+    }
+    this.#index?.set(name, this.#names.length)
+    this.#names.push(name)
+    this.#values.push(value)
+  }
+
+  names(): readonly string[] {
+    return this.#names
+  }
+
+  #find(name: string): number {
+    if (this.#names.length <= INDEXED_MEMBERS) return this.#names.indexOf(name)
+    this.#index ??= new Map(this.#names.map((known, at) => [known, at]))
+    return this.#index.get(name) ?? -1
+  }
+}
+
+/**
+ * JSON without the two losses of `JSON.parse`: numbers keep every digit, and objects keep the order of their members and
+ * treat `__proto__` like any other name.
+ */
+export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject
+
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return value instanceof JsonObject
+}
+
+/** What a value is called in messages. */
+export function jsonTypeName(value: JsonValue | undefined): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (typeof value === 'boolean') return `boolean \`${value}\``
+  if (typeof value === 'string') return 'string'
+  if (value instanceof JsonNumber) return 'number'
+  return isJsonObject(value) ? 'map' : 'sequence'
+}
+
+/**
+ * Compact JSON text with members in their order and numbers as they were written. For messages, text longer than
+ * `maxLength` UTF-16 units is cut there and ends with `…`; the cost follows `maxLength` then.
+ */
+export function jsonValueToText(value: JsonValue, maxLength = Number.POSITIVE_INFINITY): string {
+  const out = { text: '', maxLength }
+  printValue(value, out)
+  return out.text.length > maxLength ? `${out.text.slice(0, maxLength)}…` : out.text
+}
+
+interface BoundedText {
+  text: string
+  readonly maxLength: number
+}
+
+function printValue(value: JsonValue, out: BoundedText): void {
+  if (typeof value === 'string') out.text += stringToText(value, out.maxLength)
+  else if (value instanceof JsonNumber) out.text += value.text
+  else if (isJsonObject(value)) {
+    let separator = '{'
+    for (const name of value.names()) {
+      if (out.text.length > out.maxLength) return
+      out.text += `${separator}${stringToText(name, out.maxLength)}:`
+      printValue(value.get(name)!, out)
+      separator = ','
+    }
+    out.text += value.size === 0 ? '{}' : '}'
+  } else if (value !== null && typeof value === 'object') {
+    let separator = '['
+    for (const item of value) {
+      if (out.text.length > out.maxLength) return
+      out.text += separator
+      printValue(item, out)
+      separator = ','
+    }
+    out.text += value.length === 0 ? '[]' : ']'
+  } else out.text += String(value)
+}
+
+function stringToText(text: string, maxLength: number): string {
+  return JSON.stringify(text.length > maxLength ? text.slice(0, maxLength) : text)
+}

@@ -1,0 +1,242 @@
+import { hexDigitValue, type LedgerStateError } from '@ledger-state/core'
+import { type BcsErrorCode, invalidJson } from '../errors.js'
+import { JsonNumber, JsonObject, type JsonValue } from './json-value.js'
+
+/** Levels of arrays and objects. */
+export const MAX_JSON_DEPTH = 128
+
+/** More values than a text has characters; a small integer, which V8 counts down fastest. */
+const NO_LIMIT = 0x3fff_ffff
+
+export interface JsonOptions {
+  /** The most values in the text: each literal, number, string, array and object counts as one. No limit by default. */
+  readonly maxNodes?: number | undefined
+}
+
+/**
+ * Reads one JSON text (RFC 8259), nested at most `MAX_JSON_DEPTH` levels, in time linear in its length.
+ * @throws `invalid_json` with line and column, both counted from 1
+ */
+export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
+  return new JsonParser(text, options.maxNodes ?? NO_LIMIT).parseWhole()
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const BACKSLASH = 0x5c
+const OPENING_BRACKET = 0x5b
+const CLOSING_BRACKET = 0x5d
+const OPENING_BRACE = 0x7b
+const CLOSING_BRACE = 0x7d
+const MINUS = 0x2d
+const ZERO = 0x30
+const LETTER_U = 0x75
+
+/** Characters that may follow a backslash, except `u`. */
+const ESCAPED: ReadonlySet<number> = new Set(Array.from('"\\/bfnrt', (letter) => letter.charCodeAt(0)))
+
+function isDigit(charCode: number): boolean {
+  return charCode >= ZERO && charCode <= 0x39
+}
+
+/** Character codes are NaN at the end of the text, which equals none and is in no range. */
+class JsonParser {
+  readonly text: string
+  at = 0
+  nodesLeft: number
+
+  constructor(text: string, maxNodes: number) {
+    this.text = text
+    this.nodesLeft = maxNodes
+  }
+
+  parseWhole(): JsonValue {
+    const value = this.parseValue(0)
+    this.skipSpace()
+    if (this.at < this.text.length) throw this.error('trailing characters')
+    return value
+  }
+
+  parseValue(depth: number): JsonValue {
+    const charCode = this.skipSpace()
+    if (--this.nodesLeft < 0) throw this.error('too many values')
+    switch (charCode) {
+      case QUOTE:
+        return this.parseString()
+      case OPENING_BRACE:
+        return this.parseObject(depth + 1)
+      case OPENING_BRACKET:
+        return this.parseArray(depth + 1)
+      case 0x74:
+        return this.takeWord('true', true)
+      case 0x66:
+        return this.takeWord('false', false)
+      case 0x6e:
+        return this.takeWord('null', null)
+      default:
+        if (this.at >= this.text.length) throw this.error('EOF while parsing a value')
+        return this.parseNumber(charCode)
+    }
+  }
+
+  parseObject(depth: number): JsonObject {
+    this.enter(depth)
+    const members = new JsonObject()
+    if (this.skipSpace() === CLOSING_BRACE) {
+      this.at++
+      return members
+    }
+    for (;;) {
+      if (this.skipSpace() !== QUOTE) throw this.error('key must be a string')
+      const name = this.parseString()
+      if (this.skipSpace() !== COLON) throw this.error('expected `:`')
+      this.at++
+      members.set(name, this.parseValue(depth))
+      const next = this.skipSpace()
+      if (next !== COMMA && next !== CLOSING_BRACE) throw this.error('expected `,` or `}`')
+      this.at++
+      if (next === CLOSING_BRACE) return members
+    }
+  }
+
+  parseArray(depth: number): JsonValue[] {
+    this.enter(depth)
+    const items: JsonValue[] = []
+    if (this.skipSpace() === CLOSING_BRACKET) {
+      this.at++
+      return items
+    }
+    for (;;) {
+      items.push(this.parseValue(depth))
+      const next = this.skipSpace()
+      if (next !== COMMA && next !== CLOSING_BRACKET) throw this.error('expected `,` or `]`')
+      this.at++
+      if (next === CLOSING_BRACKET) return items
+    }
+  }
+
+  enter(depth: number): void {
+    if (depth > MAX_JSON_DEPTH) throw this.error(`recursion limit exceeded: more than ${MAX_JSON_DEPTH} levels`)
+    this.at++
+  }
+
+  parseString(): string {
+    const start = ++this.at
+    const end = this.skipPlainText()
+    if (this.text.charCodeAt(end) === QUOTE) {
+      this.at++
+      return this.text.slice(start, end)
+    }
+    this.skipEscapedText()
+    // The escapes were checked above: the runtime decodes them the same way, and faster.
+    return JSON.parse(this.text.slice(start - 1, this.at)) as string
+  }
+
+  /** Moves to the next quote, escape or control character. */
+  skipPlainText(): number {
+    const { text } = this
+    let { at } = this
+    for (let charCode = text.charCodeAt(at); charCode >= 0x20 && charCode !== QUOTE && charCode !== BACKSLASH; ) {
+      charCode = text.charCodeAt(++at)
+    }
+    this.at = at
+    return at
+  }
+
+  /** Moves past the quote that ends the string. */
+  skipEscapedText(): void {
+    const { text } = this
+    for (;;) {
+      const charCode = text.charCodeAt(this.skipPlainText())
+      if (charCode === QUOTE) break
+      if (this.at >= text.length) throw this.error('EOF while parsing a string')
+      if (charCode !== BACKSLASH) throw this.error('control character found while parsing a string')
+      this.at++
+      this.skipEscape()
+    }
+    this.at++
+  }
+
+  /** Moves past what follows a backslash. */
+  skipEscape(): void {
+    const letter = this.text.charCodeAt(this.at)
+    if (letter !== LETTER_U) {
+      if (!ESCAPED.has(letter)) throw this.error('invalid escape')
+      this.at++
+      return
+    }
+    const first = this.takeHex4()
+    if (first >= 0xd800 && first <= 0xdfff) {
+      const { text, at } = this
+      const isPair = first < 0xdc00 && text.charCodeAt(at) === BACKSLASH && text.charCodeAt(at + 1) === LETTER_U
+      if (!isPair) throw this.error('lone surrogate in hex escape')
+      this.at++
+      const second = this.takeHex4()
+      if (second < 0xdc00 || second > 0xdfff) throw this.error('lone surrogate in hex escape')
+    }
+  }
+
+  /** Reads `u` and four digits. */
+  takeHex4(): number {
+    let value = 0
+    for (let digit = 1; digit <= 4; digit++) {
+      const digitValue = hexDigitValue(this.text.charCodeAt(this.at + digit))
+      if (digitValue < 0) throw this.error('invalid escape')
+      value = value * 16 + digitValue
+    }
+    this.at += 5
+    return value
+  }
+
+  parseNumber(first: number): JsonNumber {
+    const start = this.at
+    if (first === MINUS) this.at++
+    if (this.text.charCodeAt(this.at) === ZERO) this.at++
+    else this.skipDigits()
+    if (this.text.charCodeAt(this.at) === 0x2e) {
+      this.at++
+      this.skipDigits()
+    }
+    if ((this.text.charCodeAt(this.at) | 0x20) === 0x65) {
+      this.at++
+      const sign = this.text.charCodeAt(this.at)
+      if (sign === 0x2b || sign === MINUS) this.at++
+      this.skipDigits()
+    }
+    return new JsonNumber(this.text.slice(start, this.at))
+  }
+
+  skipDigits(): void {
+    if (!isDigit(this.text.charCodeAt(this.at))) throw this.error('expected value')
+    do this.at++
+    while (isDigit(this.text.charCodeAt(this.at)))
+  }
+
+  takeWord<T extends boolean | null>(word: string, value: T): T {
+    if (!this.text.startsWith(word, this.at)) throw this.error('expected value')
+    this.at += word.length
+    return value
+  }
+
+  /** Moves to the next character that is no white space, and answers its code. */
+  skipSpace(): number {
+    for (;;) {
+      const charCode = this.text.charCodeAt(this.at)
+      if (charCode !== 0x20 && charCode !== 0x0a && charCode !== 0x0d && charCode !== 0x09) return charCode
+      this.at++
+    }
+  }
+
+  error(why: string): LedgerStateError<BcsErrorCode> {
+    const { text, at } = this
+    let line = 1
+    let lineStart = 0
+    for (;;) {
+      const end = text.indexOf('\n', lineStart)
+      if (end < 0 || end >= at) return invalidJson(why, line, at - lineStart + 1)
+      line++
+      lineStart = end + 1
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import type { Layout } from './layout.js'
+
+/**
+ * Compiles a layout part by part: `compile` gets a part and a function that gives the parts inside it, compiled. What
+ * stands in several places is compiled once, so that work and memory follow `layoutSize`.
+ */
+export function compileLayout<T>(layout: Layout, compile: (part: Layout, inner: (part: Layout) => T) => T): T {
+  const compiled = new Map<Layout, T>()
+  const inner = (part: Layout): T => {
+    const known = compiled.get(part)
+    if (known !== undefined) return known
+    const one = compile(part, inner)
+    compiled.set(part, one)
+    return one
+  }
+  return inner(layout)
+}

@@ -1,0 +1,71 @@
+import { typeTooDeep } from '../errors.js'
+import { type Layout, type LayoutField, MAX_LAYOUT_DEPTH } from './layout.js'
+
+/** The layouts directly inside a layout, one for each place. */
+export function layoutParts(layout: Layout): readonly Layout[] {
+  switch (layout.kind) {
+    case 'vector':
+    case 'option':
+      return [layout.element]
+    case 'map':
+      return [layout.key, layout.value]
+    case 'struct':
+      return layout.fields.map(partOfField)
+    case 'enum':
+      return layout.variants.flatMap(({ fields }) => fields.map(partOfField))
+    default:
+      return []
+  }
+}
+
+function partOfField(field: LayoutField): Layout {
+  return field.layout
+}
+
+/**
+ * Nodes that a layout holds in memory: one for each layout, field and variant in it. A layout that stands in several places
+ * counts once. A layout takes about 100 bytes of heap for a node; its codec takes about 250 more once it has printed a
+ * value, and about 150 more once it has read one from JSON.
+ */
+export function layoutSize(layout: Layout): number {
+  const seen = new Set([layout])
+  const open = [layout]
+  let size = 0
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const parts = layoutParts(next)
+    size += 1 + ownNodes(next)
+    for (const part of parts) {
+      if (seen.has(part)) continue
+      seen.add(part)
+      open.push(part)
+    }
+  }
+  return size
+}
+
+function ownNodes(layout: Layout): number {
+  if (layout.kind === 'struct') return layout.fields.length
+  if (layout.kind !== 'enum') return 0
+  return layout.variants.reduce((sum, { fields }) => sum + 1 + fields.length, 0)
+}
+
+/**
+ * Levels of layouts inside a layout. Levels `around` it, which count in the limit, are added.
+ * @throws `type_too_large` where they are more than `MAX_LAYOUT_DEPTH`
+ */
+export function layoutDepth(layout: Layout, around = 0): number {
+  const depths = new Map<Layout, number>()
+  const depthOf = (part: Layout, level: number): number => {
+    if (level > MAX_LAYOUT_DEPTH) throw typeTooDeep(MAX_LAYOUT_DEPTH)
+    const known = depths.get(part)
+    if (known !== undefined) return known
+    let depth = 0
+    for (const inner of layoutParts(part)) depth = Math.max(depth, 1 + depthOf(inner, level + 1))
+    depths.set(part, depth)
+    return depth
+  }
+  const depth = around + depthOf(layout, around)
+  // A part that is shared may stand deeper than where it was measured.
+  if (depth > MAX_LAYOUT_DEPTH) throw typeTooDeep(MAX_LAYOUT_DEPTH)
+  return depth
+}

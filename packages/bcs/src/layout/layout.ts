@@ -1,0 +1,57 @@
+import type { PrimitiveType } from '@ledger-state/type-tag'
+
+export interface LayoutField {
+  readonly name: string
+  readonly layout: Layout
+}
+
+export interface LayoutVariant {
+  readonly name: string
+  readonly fields: readonly LayoutField[]
+}
+
+/**
+ * How the bytes of a type are laid out and printed. Layouts are data: JSON-serializable, immutable, and finite,
+ * since Move types cannot contain themselves. Fields and variants stand in declaration order.
+ */
+export type Layout =
+  | { readonly kind: PrimitiveType }
+  /** `0x1::string::String`: bytes that print as text. */
+  | { readonly kind: 'string' }
+  /** A vector of `u8` prints as hex. */
+  | { readonly kind: 'vector'; readonly element: Layout }
+  /**
+   * `0x1::option::Option`: prints as `{"vec":[…]}`. Its bytes never changed, but while it was a struct over a vector
+   * an `Option<u8>` printed its list as hex.
+   */
+  | { readonly kind: 'option'; readonly declaredAs: 'struct' | 'enum'; readonly element: Layout }
+  /** `0x1::object::Object`: an address that prints as `{"inner":"0x…"}`. */
+  | { readonly kind: 'object' }
+  | { readonly kind: 'struct'; readonly name: string; readonly fields: readonly LayoutField[] }
+  | { readonly kind: 'enum'; readonly name: string; readonly variants: readonly LayoutVariant[] }
+  /** A map of BCS itself, as resource groups are: entries in ascending order of the bytes of their keys. */
+  | { readonly kind: 'map'; readonly key: Layout; readonly value: Layout }
+  /** A function value. Keys cannot hold one. */
+  | { readonly kind: 'function' }
+
+/** Bytes of an integer type; signed types are two's complement. */
+export const INTEGER_WIDTH: Readonly<Record<string, { readonly bytes: number; readonly signed: boolean }>> = {
+  u8: { bytes: 1, signed: false },
+  u16: { bytes: 2, signed: false },
+  u32: { bytes: 4, signed: false },
+  u64: { bytes: 8, signed: false },
+  u128: { bytes: 16, signed: false },
+  u256: { bytes: 32, signed: false },
+  i8: { bytes: 1, signed: true },
+  i16: { bytes: 2, signed: true },
+  i32: { bytes: 4, signed: true },
+  i64: { bytes: 8, signed: true },
+  i128: { bytes: 16, signed: true },
+  i256: { bytes: 32, signed: true },
+}
+
+/**
+ * The most levels of layouts inside a layout. Chains nest values no deeper, and `parseJson` has the same limit. It keeps
+ * recursion over layouts far from the end of the stack.
+ */
+export const MAX_LAYOUT_DEPTH = 128

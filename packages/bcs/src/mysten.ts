@@ -1,0 +1,1 @@
+export { type BcsTypeCodec, bcsTypeToCodec, layoutToBcsType } from './mysten/bcs-type.js'

@@ -1,0 +1,103 @@
+import { bytesToHex, parseAddress } from '@ledger-state/core'
+import { type BcsType, bcs } from '@mysten/bcs'
+import { notCanonical, notForBcsType, notOfBcsType, unsupportedType } from '../errors.js'
+import type { Layout, LayoutField } from '../layout/layout.js'
+
+// biome-ignore lint/suspicious/noExplicitAny: the value types of a BcsType built at run time are not known to the compiler
+type AnyBcsType = BcsType<any, any>
+
+/**
+ * The `@mysten/bcs` type of a layout, for programs that speak that vocabulary and as an oracle in tests. Its reader
+ * trusts its input: use it on bytes that are known to be good.
+ * @throws `unsupported_type` where `@mysten/bcs` has no such type: signers, function values, signed integers
+ */
+export function layoutToBcsType(layout: Layout): AnyBcsType {
+  switch (layout.kind) {
+    case 'bool':
+      return bcs.bool()
+    case 'u8':
+      return bcs.u8()
+    case 'u16':
+      return bcs.u16()
+    case 'u32':
+      return bcs.u32()
+    case 'u64':
+      return bcs.u64()
+    case 'u128':
+      return bcs.u128()
+    case 'u256':
+      return bcs.u256()
+    case 'address':
+      return addressType()
+    case 'string':
+      return bcs.string()
+    case 'vector':
+      return bcs.vector(layoutToBcsType(layout.element))
+    case 'option':
+      return bcs.option(layoutToBcsType(layout.element))
+    case 'map':
+      return bcs.map(layoutToBcsType(layout.key), layoutToBcsType(layout.value))
+    case 'object':
+      return bcs.struct('Object', { inner: addressType() })
+    case 'struct':
+      return fieldsToBcsType(layout.name, layout.fields)
+    case 'enum':
+      return bcs.enum(
+        layout.name,
+        Object.fromEntries(
+          layout.variants.map((variant) => [variant.name, fieldsToBcsType(variant.name, variant.fields)]),
+        ),
+      )
+    default:
+      throw unsupportedType(`@mysten/bcs has no type for ${layout.kind}`)
+  }
+}
+
+/** Reads and writes the values of a `BcsType`. */
+export interface BcsTypeCodec<T, Input> {
+  /** @throws `invalid_bcs` unless the bytes are exactly those that the type writes for the value read */
+  bytesToValue(bytes: Uint8Array): T
+  /** @throws `invalid_value` */
+  valueToBytes(value: Input): Uint8Array
+}
+
+/**
+ * Makes a `BcsType` safe to use on untrusted bytes of moderate size: it reads from a copy, so that it cannot run into
+ * neighbouring memory. The value that it read must be written to the same bytes again: this refuses trailing bytes, maps out
+ * of order, and everything else that is not canonical. It is as slow as the type itself: use layouts for large or hostile input.
+ */
+export function bcsTypeToCodec<T, Input>(type: BcsType<T, Input>): BcsTypeCodec<T, Input> {
+  return {
+    bytesToValue(bytes) {
+      const copy = Uint8Array.from(bytes)
+      let value: T
+      let again: Uint8Array
+      try {
+        value = type.parse(copy)
+        again = type.serialize(value as unknown as Input).toBytes()
+      } catch (cause) {
+        throw notOfBcsType(type.name, cause)
+      }
+      if (Buffer.compare(copy, again) !== 0) throw notCanonical(type.name)
+      return value
+    },
+    valueToBytes(value) {
+      try {
+        return type.serialize(value).toBytes()
+      } catch (cause) {
+        throw notForBcsType(type.name, cause)
+      }
+    },
+  }
+}
+
+function fieldsToBcsType(name: string, fields: readonly LayoutField[]): AnyBcsType {
+  return bcs.struct(name, Object.fromEntries(fields.map((field) => [field.name, layoutToBcsType(field.layout)])))
+}
+
+function addressType(): AnyBcsType {
+  return bcs.bytes(32).transform({
+    input: (text: string) => parseAddress(text),
+    output: (bytes) => bytesToHex(bytes),
+  })
+}

@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { bytesToHexDigits } from '../hex.js'
+import { ByteReader } from './byte-reader.js'
+import { ByteWriter } from './byte-writer.js'
+
+describe('ByteReader', () => {
+  it('reads what ByteWriter wrote, to the last byte', () => {
+    const u32 = fc.integer({ min: 0, max: 0xffff_ffff })
+    fc.assert(
+      fc.property(
+        fc.nat(255),
+        fc.boolean(),
+        fc.nat(65_535),
+        u32,
+        fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+        u32,
+        fc.uint8Array({ maxLength: 600 }),
+        (u8, bool, u16, word, u64, uleb, bytes) => {
+          const writer = new ByteWriter().u8(u8).bool(bool).u16(u16).u32(word).u64(u64).uleb128(uleb).byteString(bytes)
+          const reader = new ByteReader(writer.toBytes())
+          expect(reader.readU8()).toBe(u8)
+          expect(reader.readBool()).toBe(bool)
+          expect(reader.readU16()).toBe(u16)
+          expect(reader.readU32()).toBe(word)
+          expect(reader.readU64()).toBe(u64)
+          expect(reader.readUleb128()).toBe(uleb)
+          expect(new Uint8Array(reader.readByteString())).toEqual(bytes)
+          reader.expectEnd()
+        },
+      ),
+    )
+  })
+
+  it("writes integers of every width in two's complement", () => {
+    for (const width of [1, 2, 4, 8, 16, 32]) {
+      const most = 2n ** BigInt(width * 8) - 1n
+      expect(new ByteWriter().integer(most, width).toBytes()).toEqual(new Uint8Array(width).fill(255))
+      expect(new ByteWriter().integer(-1n, width).toBytes()).toEqual(new Uint8Array(width).fill(255))
+    }
+    expect([...new ByteWriter().integer(0x0102n << 64n, 16).toBytes()]).toEqual([
+      0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0,
+    ])
+  })
+
+  it('reads byte strings that were written from hex', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 100 }), fc.boolean(), (bytes, upper) => {
+        const digits = bytesToHexDigits(bytes)
+        const text = upper ? `0x${digits.toUpperCase()}` : digits
+        expect(new ByteWriter().hexString(text).toBytes()).toEqual(new ByteWriter().byteString(bytes).toBytes())
+        for (const wrong of [`${text}0`, `${text}0g`, `${text}g0`, `0x00zz${digits}`]) {
+          const writer = new ByteWriter().u8(7)
+          expect(() => writer.hexString(wrong)).toThrow(expect.objectContaining({ code: 'invalid_hex' }))
+          expect(writer.length).toBe(1)
+        }
+      }),
+    )
+  })
+
+  it('never reads outside its part of a shared buffer', () => {
+    const shared = new Uint8Array([9, 9, 5, 1, 2, 9, 9])
+    const reader = new ByteReader(shared.subarray(2, 5))
+    expect(() => reader.readByteString()).toThrow(/unexpected end of input at byte 3/)
+    const inner = new ByteReader(shared, 2, 4)
+    inner.readU8()
+    inner.readU8()
+    expect(() => inner.readU8()).toThrow(/unexpected end/)
+  })
+
+  it.each([
+    [[0x80, 0x00], /not minimal/],
+    [[0xff, 0xff, 0xff, 0xff, 0x7f], /did not fit/],
+    [[0xff, 0xff, 0xff, 0xff, 0x1f], /did not fit/],
+    [[0xff, 0xff, 0xff, 0xff, 0xff, 0x01], /did not fit/],
+    [[0xff, 0xff, 0xff, 0xff, 0x0f], /exceeded max sequence length: 4294967295/],
+    [[0x80], /unexpected end/],
+  ])('refuses the length %j', (bytes, why) => {
+    expect(() => new ByteReader(new Uint8Array(bytes)).readLength()).toThrow(why)
+  })
+
+  it('refuses a boolean above 1 and bytes left over', () => {
+    expect(() => new ByteReader(new Uint8Array([2])).readBool()).toThrow(/expected boolean/)
+    expect(() => new ByteReader(new Uint8Array([2])).expectEnd()).toThrow(/remaining input/)
+  })
+})

@@ -1,0 +1,133 @@
+import { Buffer } from 'node:buffer'
+import type { LedgerStateError } from '../error.js'
+import { invalidBcs, type ParseErrorCode } from '../errors.js'
+
+/** The longest sequence that BCS allows: 2^31 - 1 elements. */
+export const MAX_SEQUENCE_LENGTH = 0x7fff_ffff
+
+/**
+ * A cursor over untrusted BCS bytes. It stands in this package because type tags, module binaries and
+ * write sets are BCS, too; `@ledger-state/bcs` exports it again. It never reads outside `[offset, end)`; every fault is
+ * `invalid_bcs` with the byte offset in `fields.offset`. Integers are little-endian (BCS).
+ */
+export class ByteReader {
+  readonly bytes: Buffer
+  readonly end: number
+  offset: number
+
+  constructor(bytes: Uint8Array, offset = 0, end = bytes.length) {
+    this.bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.offset = offset
+    this.end = end
+  }
+
+  get remaining(): number {
+    return this.end - this.offset
+  }
+
+  /** An error at `offset`, by default where the reader stands. */
+  fault(why: string, offset = this.offset): LedgerStateError<ParseErrorCode> {
+    return invalidBcs(why, offset)
+  }
+
+  /** Moves past `length` bytes and returns where they begin. */
+  skip(length: number): number {
+    const at = this.offset
+    if (length > this.end - at) throw this.fault('unexpected end of input', this.end)
+    this.offset = at + length
+    return at
+  }
+
+  expectEnd(): void {
+    if (this.offset !== this.end)
+      throw this.fault(`${this.remaining} bytes are left over after the value: remaining input`)
+  }
+
+  readU8(): number {
+    return this.bytes[this.skip(1)]!
+  }
+
+  readBool(): boolean {
+    const at = this.skip(1)
+    const byte = this.bytes[at]!
+    if (byte > 1) throw this.fault(`expected boolean, found byte ${byte}`, at)
+    return byte === 1
+  }
+
+  readU16(): number {
+    const at = this.skip(2)
+    return this.bytes[at]! | (this.bytes[at + 1]! << 8)
+  }
+
+  readU32(): number {
+    const at = this.skip(4)
+    const { bytes } = this
+    return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0
+  }
+
+  readU64(): bigint {
+    return this.bytes.readBigUInt64LE(this.skip(8))
+  }
+
+  /** An unsigned integer of `width` bytes, a multiple of 8. */
+  readWideInteger(width: number): bigint {
+    const at = this.skip(width)
+    let value = 0n
+    for (let byte = width - 8; byte >= 0; byte -= 8) value = (value << 64n) | this.bytes.readBigUInt64LE(at + byte)
+    return value
+  }
+
+  /**
+   * Checks the map key that was read from `start` on, and returns its bytes. They must be above those of the key before:
+   * maps in BCS are sorted and hold no key twice.
+   */
+  expectAscending(previous: Buffer | undefined, start: number): Buffer {
+    const key = this.bytes.subarray(start, this.offset)
+    if (previous && Buffer.compare(previous, key) >= 0) {
+      throw this.fault('map keys are not in ascending order, or repeated', start)
+    }
+    return key
+  }
+
+  /** ULEB128 of at most 32 bits, in its shortest form. */
+  readUleb128(): number {
+    const start = this.offset
+    const first = start < this.end ? this.bytes[start]! : 0x80
+    if (first < 0x80) {
+      this.offset = start + 1
+      return first
+    }
+    let value = 0
+    for (let shift = 0; ; shift += 7) {
+      const byte = this.readU8()
+      // Not <<: the fifth byte reaches above bit 31.
+      value += (byte & 0x7f) * 2 ** shift
+      if (byte < 0x80) {
+        if (byte === 0 && shift > 0) throw this.fault('ULEB128 encoding was not minimal in size', start)
+        if (value > 0xffff_ffff) break
+        return value
+      }
+      if (shift === 28) break
+    }
+    throw this.fault('ULEB128-encoded integer did not fit in the target size', start)
+  }
+
+  /** A sequence length, refused before anything is allocated when it is above the limit of the format. */
+  readLength(): number {
+    const start = this.offset
+    const length = this.readUleb128()
+    if (length > MAX_SEQUENCE_LENGTH) throw this.fault(`exceeded max sequence length: ${length}`, start)
+    return length
+  }
+
+  /** A view, not a copy, of the next `length` bytes. */
+  readBytes(length: number): Buffer {
+    const at = this.skip(length)
+    return this.bytes.subarray(at, at + length)
+  }
+
+  /** A view of a length-prefixed byte string. */
+  readByteString(): Buffer {
+    return this.readBytes(this.readLength())
+  }
+}

@@ -1,0 +1,191 @@
+import { Buffer } from 'node:buffer'
+import { invalidHex } from '../errors.js'
+import { badHexDigit, hexDigitValue } from '../hex.js'
+
+/** A buffer that grew beyond this many bytes is released by `reset`. */
+const KEPT_BYTES = 1 << 20
+/** Above this many bytes the runtime's own conversion beats a loop. */
+const LONG_HEX = 32
+
+/** Builds BCS bytes. The caller checks that values are in range. `@ledger-state/bcs` exports it again. */
+export class ByteWriter {
+  #bytes = Buffer.allocUnsafe(256)
+  #length = 0
+
+  #reserve(length: number): number {
+    const at = this.#length
+    const needed = at + length
+    if (needed > this.#bytes.length) {
+      const grown = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2))
+      this.#bytes.copy(grown, 0, 0, at)
+      this.#bytes = grown
+    }
+    this.#length = needed
+    return at
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  u8(value: number): this {
+    const at = this.#reserve(1)
+    this.#bytes[at] = value
+    return this
+  }
+
+  bool(value: boolean): this {
+    return this.u8(value ? 1 : 0)
+  }
+
+  u16(value: number): this {
+    const at = this.#reserve(2)
+    this.#bytes.writeUInt16LE(value, at)
+    return this
+  }
+
+  u32(value: number): this {
+    const at = this.#reserve(4)
+    this.#bytes.writeUInt32LE(value, at)
+    return this
+  }
+
+  u64(value: bigint): this {
+    return this.integer(value, 8)
+  }
+
+  /** A whole number from 0 to 2^53 - 1 in `width` bytes, which must be enough for it. */
+  unsigned(value: number, width: number): this {
+    const at = this.#reserve(width)
+    const bytes = this.#bytes
+    let low = value | 0
+    if (value >= 0x1_0000_0000) low = (value % 0x1_0000_0000) | 0
+    let high = (value / 0x1_0000_0000) | 0
+    for (let byte = 0; byte < width; byte++) {
+      bytes[at + byte] = low
+      low >>>= 8
+      if ((byte & 3) === 3) {
+        low = high
+        high = 0
+      }
+    }
+    return this
+  }
+
+  /** Little-endian two's complement in `width` bytes. */
+  integer(value: bigint, width: number): this {
+    const at = this.#reserve(width)
+    let rest = BigInt.asUintN(width * 8, value)
+    for (let byte = 0; byte < width; byte += 8) {
+      if (width - byte >= 8) {
+        this.#bytes.writeBigUInt64LE(rest & 0xffff_ffff_ffff_ffffn, at + byte)
+      } else {
+        this.#bytes.writeUIntLE(Number(rest), at + byte, width - byte)
+      }
+      rest >>= 64n
+    }
+    return this
+  }
+
+  uleb128(value: number): this {
+    let rest = value
+    while (rest >= 0x80) {
+      this.u8((rest & 0x7f) | 0x80)
+      rest = Math.floor(rest / 128)
+    }
+    return this.u8(rest)
+  }
+
+  bytes(bytes: Uint8Array): this {
+    const { length } = bytes
+    const at = this.#reserve(length)
+    const target = this.#bytes
+    // For short arrays a loop is faster than the runtime's copy.
+    if (length > 64) target.set(bytes, at)
+    else for (let index = 0; index < length; index++) target[at + index] = bytes[index]!
+    return this
+  }
+
+  /** A length and that many bytes. */
+  byteString(bytes: Uint8Array): this {
+    return this.uleb128(bytes.length).bytes(bytes)
+  }
+
+  /**
+   * A length and that many bytes, given in hex as `hexToBytes` reads it, without an array between.
+   * @throws `invalid_hex`; nothing is written then
+   */
+  hexString(text: string): this {
+    const start = text.startsWith('0x') ? 2 : 0
+    const digits = text.length - start
+    if (digits % 2 !== 0) throw invalidHex(text, 'odd number of digits')
+    const count = digits / 2
+    const mark = this.#length
+    this.uleb128(count)
+    const at = this.#reserve(count)
+    const isHex =
+      count > LONG_HEX
+        ? this.#bytes.write(start === 0 ? text : text.slice(2), at, count, 'hex') === count
+        : this.#shortHex(text, start, at)
+    if (isHex) return this
+    this.#length = mark
+    throw invalidHex(text, badHexDigit(text, start))
+  }
+
+  #shortHex(text: string, start: number, target: number): boolean {
+    const bytes = this.#bytes
+    let faults = 0
+    let at = target
+    for (let index = start; index < text.length; index += 2) {
+      const high = hexDigitValue(text.charCodeAt(index))
+      const low = hexDigitValue(text.charCodeAt(index + 1))
+      // The value of a character that is no digit is negative.
+      faults |= high | low
+      bytes[at++] = (high << 4) | low
+    }
+    return faults >= 0
+  }
+
+  /** The length of a text in bytes, and its UTF-8. */
+  string(text: string): this {
+    if (text.length < 64 && this.#shortAscii(text)) return this
+    const length = Buffer.byteLength(text)
+    this.uleb128(length)
+    const at = this.#reserve(length)
+    this.#bytes.write(text, at)
+    return this
+  }
+
+  /** Writes text of ASCII; of other text it writes nothing and answers false. */
+  #shortAscii(text: string): boolean {
+    const { length } = text
+    const at = this.#reserve(length + 1)
+    const bytes = this.#bytes
+    bytes[at] = length
+    for (let index = 0; index < length; index++) {
+      const charCode = text.charCodeAt(index)
+      if (charCode > 0x7f) {
+        this.#length = at
+        return false
+      }
+      bytes[at + 1 + index] = charCode
+    }
+    return true
+  }
+
+  /** A copy of what was written. */
+  toBytes(): Uint8Array {
+    const length = this.#length
+    const copy = new Uint8Array(length)
+    // For short arrays a loop is faster than the runtime's copy.
+    if (length > 256) copy.set(this.#bytes.subarray(0, length))
+    else for (let at = 0; at < length; at++) copy[at] = this.#bytes[at]!
+    return copy
+  }
+
+  /** Discards what was written. */
+  reset(): void {
+    this.#length = 0
+    if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafe(256)
+  }
+}

@@ -1,0 +1,274 @@
+import type { Buffer } from 'node:buffer'
+import { clip, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
+
+/** What reading a source may fail with. */
+export type FeedErrorCode =
+  | 'invalid_argument'
+  | 'invalid_feed'
+  | 'invalid_genesis'
+  | 'invalid_backup'
+  | 'verification_failed'
+  | 'ledger_fork'
+  | 'chain_id_mismatch'
+  | 'source_failed'
+
+type FeedError = LedgerStateError<FeedErrorCode>
+
+// Which source it is
+
+export function cannotOpen(path: string, cause: unknown): FeedError {
+  return new LedgerStateError('invalid_argument', `${path} cannot be read: ${messageOf(cause)}`, {}, { cause })
+}
+
+export function unknownFolder(path: string, manifests: readonly string[]): FeedError {
+  const message = `${path} is not a backup: it has no metadata (*.meta), no ${manifests.join(' and no ')}`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+export function unknownFile(path: string): FeedError {
+  const message = `${path} is neither a genesis blob nor a ledger feed (NDJSON, plain, gzip or zstd)`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+export function waypointWithoutGenesis(location: string): FeedError {
+  const message = `a waypoint is compared with that of a genesis blob, and ${location} is not one`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+export function zstdUnsupported(path: string): FeedError {
+  const message = `${path} is compressed with zstd, which Node.js ${process.version} cannot read: 22.15 or newer can`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+// Ledger feeds
+
+/** A fault of a line whose place the reader of the file adds. */
+export function invalidFeed(why: string): FeedError {
+  return new LedgerStateError('invalid_feed', why)
+}
+
+export function notA(expected: string, what: string): FeedError {
+  return invalidFeed(`${what} is not ${expected}`)
+}
+
+export function invalidFeedLine(path: string, line: number, why: string, cause?: unknown): FeedError {
+  return new LedgerStateError('invalid_feed', `${path}, line ${line}: ${why}`, { line }, { cause })
+}
+
+export function feedUnreadable(path: string, line: number, cause: unknown): FeedError {
+  return invalidFeedLine(path, line, `the rest of the file cannot be read: ${messageOf(cause)}`, cause)
+}
+
+// Genesis
+
+export function notAGenesis(error: LedgerStateError): FeedError {
+  return new LedgerStateError('invalid_genesis', `not a genesis blob: ${error.message}`, error.fields)
+}
+
+export function genesisWithoutChainId(): FeedError {
+  return new LedgerStateError('invalid_genesis', 'the genesis writes no 0x1::chain_id::ChainId')
+}
+
+export function otherWaypoint(path: string, found: string | undefined, expected: string): FeedError {
+  const message = `${path} has the waypoint ${found ?? '(not computed)'}, not ${expected}`
+  return new LedgerStateError('verification_failed', message)
+}
+
+export function otherGenesis(path: string, chainId: number, found: string, network: string, known: string): FeedError {
+  const message = `${path} says that it is the genesis of chain ${chainId} (${network}), but its waypoint is ${found}, not ${known}: it is damaged, or of another network, whose waypoint has to be given`
+  return new LedgerStateError('verification_failed', message)
+}
+
+// Files of backups
+
+export function invalidBackup(place: string, why: string, cause?: unknown): FeedError {
+  return new LedgerStateError('invalid_backup', `${place} ${why}`, {}, { cause })
+}
+
+export function fileTooLarge(path: string, most: number): FeedError {
+  return invalidBackup(path, `holds more than ${most} bytes`)
+}
+
+/** What a stream threw, as an error that names the file. */
+export function cannotReadToEnd(place: string, cause: unknown): LedgerStateError {
+  if (isLedgerStateError(cause)) return cause
+  return invalidBackup(place, `cannot be read to its end: ${messageOf(cause)}`, cause)
+}
+
+export function recordTooLong(path: string, record: number, length: number, most: number): FeedError {
+  return invalidBackup(`${path}, record ${record}:`, `a length of ${length} bytes, at most ${most} are expected`)
+}
+
+export function recordCutShort(path: string, record: number): FeedError {
+  return invalidBackup(path, `is cut short within record ${record}`)
+}
+
+export function outsideBackup(root: string, handle: string): FeedError {
+  return invalidBackup(`the file ${JSON.stringify(handle)}`, `lies outside the backup in ${root}`)
+}
+
+export function missingFile(path: string): FeedError {
+  return invalidBackup('the backup', `lacks ${path} (nor is it there as .gz or .zst)`)
+}
+
+export function notJson(place: string, cause: unknown): FeedError {
+  return invalidBackup(place, `is not JSON text: ${messageOf(cause)}`, cause)
+}
+
+export function notAnObject(place: string): FeedError {
+  return invalidBackup(place, 'is not a JSON object')
+}
+
+export function wrongMember(place: string, name: string, found: unknown, expected: string): FeedError {
+  return invalidBackup(place, `has ${JSON.stringify(found)} for "${name}", ${expected} is expected`)
+}
+
+export function withoutTransactions(root: string, state: { version: bigint; folder: string } | undefined): FeedError {
+  const hint = state ? `; its state at version ${state.version} is in ${root}/${state.folder}` : ''
+  return invalidBackup(`the backup in ${root}`, `lists no transactions${hint}`)
+}
+
+export function missingVersions(place: string, from: bigint, to: bigint): FeedError {
+  return invalidBackup(place, `lacks versions ${from} to ${to - 1n}`)
+}
+
+export function unknownChunkFormat(place: string, format: string): FeedError {
+  return invalidBackup(place, `has the unknown format ${JSON.stringify(format)}`)
+}
+
+export function notAChunk(path: string, firstVersion: bigint, lastVersion: bigint): FeedError {
+  return invalidBackup(`${path}:`, `versions ${firstVersion} to ${lastVersion} cannot be one chunk`)
+}
+
+export function missingRecords(path: string, found: number | bigint, expected: number | bigint): FeedError {
+  return invalidBackup(path, `ends after ${found} of ${expected} records`)
+}
+
+export function surplusRecords(path: string, expected: number): FeedError {
+  return invalidBackup(path, `holds more than the ${expected} records that its manifest lists`)
+}
+
+export function unorderedKeys(): FeedError {
+  return new LedgerStateError('invalid_backup', 'its key hash is not above that of the record before')
+}
+
+export function noStateChunks(place: string): FeedError {
+  return invalidBackup(place, 'lists no chunk')
+}
+
+export function unexpectedEntries(
+  place: string,
+  path: string,
+  found: readonly [bigint, bigint],
+  expectedFrom: bigint,
+): FeedError {
+  return invalidBackup(
+    `${place}: ${path}`,
+    `holds entries ${found[0]} to ${found[1]}, expected from ${expectedFrom} on`,
+  )
+}
+
+export function stateWithoutBlock(version: bigint): FeedError {
+  const lacks = 'lacks 0x1::chain_id::ChainId, 0x1::block::BlockResource or 0x1::timestamp::CurrentTimeMicroseconds'
+  return invalidBackup(`the state at version ${version}`, lacks)
+}
+
+// Proofs
+
+/** @param siblingsOf the version or the entry whose siblings the proof should have */
+export function wrongSiblings(proofPath: string, siblings: string, siblingsOf: string): FeedError {
+  return invalidBackup(`${proofPath}:`, `its ${siblings} are not those of ${siblingsOf}`)
+}
+
+export function proofEndsEarly(proofPath: string, end: bigint, lastVersion: bigint): FeedError {
+  return invalidBackup(`${proofPath}:`, `its ledger ends at version ${end}, before version ${lastVersion}`)
+}
+
+export function withoutStateRoot(proofPath: string, version: bigint): FeedError {
+  return invalidBackup(`${proofPath}:`, `version ${version} has no state root`)
+}
+
+export function hashMismatch(what: string, claimed: Buffer, computed: Buffer): FeedError {
+  const message = `${what} is ${claimed.toString('hex')}, but ${computed.toString('hex')} is what the data hashes to`
+  return new LedgerStateError('verification_failed', message)
+}
+
+export function transactionNotFound(offset: number, salt: string): FeedError {
+  const message = `no TransactionInfo has the hash of the transaction that begins at byte ${offset}: it is damaged, or its ledger salts hashes with another word than ${salt}`
+  return new LedgerStateError('verification_failed', message, { offset })
+}
+
+export function otherStateRoot(place: string, named: string, proven: Buffer): FeedError {
+  const message = `${place} names the state root ${named}, but its proof proves ${proven.toString('hex')}`
+  return new LedgerStateError('verification_failed', message)
+}
+
+export function otherLedgerBefore(path: string, version: number): FeedError {
+  const message = `${path}: the ledger before version ${version} is not the one that the store holds, or that was read before`
+  return new LedgerStateError('ledger_fork', message)
+}
+
+export function proverEnded(): FeedError {
+  return new LedgerStateError('source_failed', 'the thread that proves chunks has ended')
+}
+
+// Nodes
+
+export function notAUrl(text: string): FeedError {
+  return new LedgerStateError('invalid_argument', `${JSON.stringify(clip(text))} is not a URL`)
+}
+
+export function urlWithCredentials(host: string): FeedError {
+  const message = `the URL of the node at ${host} contains a user name or password, which requests cannot carry`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+export function requestsFailed(url: string, attempts: number, why: string): FeedError {
+  return new LedgerStateError('source_failed', `GET ${url} failed ${attempts} times; the last time: ${why}`)
+}
+
+export function notANode(url: string, status: number, text: string): FeedError {
+  const message = `${url} is not the API of a node: {"chain_id","ledger_version",…} expected, found status ${status}, ${text}`
+  return new LedgerStateError('source_failed', message)
+}
+
+export function notBcs(url: string, type: string, expected: string): FeedError {
+  return new LedgerStateError('source_failed', `${url} answered ${type}: the node does not serve ${expected}`)
+}
+
+export function unexpectedStatus(url: string, status: number, text: string): FeedError {
+  return new LedgerStateError('source_failed', `${url} answered ${status}: ${text}`)
+}
+
+export function prunedByNode(url: string, version: bigint, text: string): FeedError {
+  const message = `${url}: the node has pruned version ${version}; take it from a backup, or ask an archive: ${text}`
+  return new LedgerStateError('source_failed', message)
+}
+
+export function withdrawnVersions(url: string, last: bigint, version: bigint): FeedError {
+  const message = `${url} announced versions up to ${last}, and now does not have version ${version}`
+  return new LedgerStateError('source_failed', message)
+}
+
+export function otherVersion(found: bigint): FeedError {
+  return new LedgerStateError('source_failed', `version ${found} found in its place`)
+}
+
+export function otherChain(url: string, found: string, expected: number): FeedError {
+  return new LedgerStateError('chain_id_mismatch', `${url} is of chain ${found}, it was ${expected}`)
+}
+
+export function nodeOnFork(url: string, version: bigint): FeedError {
+  const message = `${url}: version ${version} is not of the ledger that was read so far; the node is on a fork, or of another network`
+  return new LedgerStateError('ledger_fork', message, { version })
+}
+
+/** A fault in the bytes of a source, as one of the source: named with its place. */
+export function atPlace(error: LedgerStateError, place: string, codeOfBytes: FeedErrorCode): LedgerStateError {
+  const code = error.code === 'invalid_bcs' ? codeOfBytes : error.code
+  return new LedgerStateError(code, `${place}: ${error.message}`, error.fields, { cause: error })
+}
+
+export function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

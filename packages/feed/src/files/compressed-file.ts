@@ -1,0 +1,86 @@
+import { Buffer } from 'node:buffer'
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import * as zlib from 'node:zlib'
+import { isLedgerStateError } from '@ledger-state/core'
+import { cannotOpen, cannotReadToEnd, fileTooLarge, zstdUnsupported } from '../errors.js'
+
+const PIECE_BYTES = 256 * 1024
+
+const GZIP_MAGIC = '1f8b'
+const ZSTD_MAGIC = '28b52ffd'
+const MAGIC_LENGTH = 4
+
+export type Compression = 'none' | 'gzip' | 'zstd'
+
+/** A file's content, decompressed as it is read, in pieces. */
+export interface ContentStream {
+  readonly compression: Compression
+  /** Bytes of the file read so far. */
+  readonly bytesRead: number
+  pieces(): AsyncGenerator<Buffer, void>
+  close(): void
+}
+
+/** @throws `invalid_argument` where the file cannot be opened, or is zstd, which older Node.js cannot read */
+export async function openContent(path: string): Promise<ContentStream> {
+  const compression = await detectCompression(path)
+  const file = createReadStream(path, { highWaterMark: PIECE_BYTES })
+  const decoder = createDecoder(compression, path)
+  if (decoder) file.on('error', (error) => decoder.destroy(error)).pipe(decoder)
+  const stream = decoder ?? file
+  return {
+    compression,
+    get bytesRead() {
+      return file.bytesRead
+    },
+    async *pieces() {
+      for await (const piece of stream) yield piece as Buffer
+    },
+    close() {
+      stream.destroy()
+      file.destroy()
+    },
+  }
+}
+
+async function detectCompression(path: string): Promise<Compression> {
+  try {
+    const file = await open(path)
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC_LENGTH), 0, MAGIC_LENGTH, 0)
+      const magic = buffer.toString('hex', 0, bytesRead)
+      return magic.startsWith(GZIP_MAGIC) ? 'gzip' : magic === ZSTD_MAGIC ? 'zstd' : 'none'
+    } finally {
+      await file.close()
+    }
+  } catch (cause) {
+    throw isLedgerStateError(cause) ? cause : cannotOpen(path, cause)
+  }
+}
+
+function createDecoder(compression: Compression, path: string) {
+  if (compression === 'none') return undefined
+  if (compression === 'gzip') return zlib.createGunzip({ chunkSize: PIECE_BYTES })
+  if (typeof zlib.createZstdDecompress === 'function') return zlib.createZstdDecompress({ chunkSize: PIECE_BYTES })
+  throw zstdUnsupported(path)
+}
+
+/** The whole content of a small file. @throws `invalid_backup` where it is larger than `most` bytes or cannot be read */
+export async function readContent(path: string, most: number): Promise<Buffer> {
+  const content = await openContent(path)
+  const pieces: Buffer[] = []
+  let length = 0
+  try {
+    for await (const piece of content.pieces()) {
+      pieces.push(piece)
+      length += piece.length
+      if (length > most) throw fileTooLarge(path, most)
+    }
+  } catch (cause) {
+    throw cannotReadToEnd(path, cause)
+  } finally {
+    content.close()
+  }
+  return Buffer.concat(pieces)
+}

@@ -1,0 +1,33 @@
+import { Buffer } from 'node:buffer'
+import type { ContentStream } from './compressed-file.js'
+
+const LINE_END = 10
+
+/** Lines of a file as they are complete, the last one also without its line end. @throws what `tooLong` makes */
+export async function* readLines(
+  content: ContentStream,
+  maxBytes: number,
+  tooLong: () => Error,
+): AsyncGenerator<string, void> {
+  let pieces: Buffer[] = []
+  let pending = 0
+  for await (const piece of content.pieces()) {
+    let start = 0
+    for (let end = piece.indexOf(LINE_END); end >= 0; end = piece.indexOf(LINE_END, start)) {
+      pieces.push(piece.subarray(start, end))
+      yield joinLine(pieces)
+      pieces = []
+      pending = 0
+      start = end + 1
+    }
+    if (start === piece.length) continue
+    pieces.push(piece.subarray(start))
+    pending += piece.length - start
+    if (pending > maxBytes) throw tooLong()
+  }
+  if (pieces.length > 0) yield joinLine(pieces)
+}
+
+function joinLine(pieces: readonly Buffer[]): string {
+  return (pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)).toString('utf8')
+}

@@ -1,0 +1,81 @@
+import { Buffer } from 'node:buffer'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { AccumulatorFrontier } from './accumulator.js'
+import { ACCUMULATOR_PLACEHOLDER, LedgerHasher } from './ledger-hasher.js'
+
+const hasher = new LedgerHasher()
+const NAME = 'TransactionAccumulator'
+const leaf = (at: number) => Buffer.alloc(32, at + 1)
+
+/** The tree by its definition. */
+function subtree(level: number, index: number, count: number): Buffer {
+  if (index * 2 ** level >= count) return ACCUMULATOR_PLACEHOLDER
+  if (level === 0) return leaf(index)
+  return hasher.hashPair(NAME, subtree(level - 1, 2 * index, count), subtree(level - 1, 2 * index + 1, count))
+}
+
+const levelsOf = (count: number) => Math.ceil(Math.log2(count))
+
+function frontierOf(count: number): AccumulatorFrontier {
+  const frontier = new AccumulatorFrontier(hasher, NAME)
+  for (let at = 0; at < count; at++) frontier.append(leaf(at))
+  return frontier
+}
+
+function rightSiblings(count: number, total: number): Buffer[] {
+  const siblings: Buffer[] = []
+  for (let level = 0; level < levelsOf(total); level++) {
+    const index = (count - 1) >> level
+    if (index % 2 === 0) siblings.push(subtree(level, index + 1, total))
+  }
+  return siblings
+}
+
+describe('AccumulatorFrontier', () => {
+  it('has the root of the tree, whatever its size', () => {
+    expect(frontierOf(0).root()).toEqual(ACCUMULATOR_PLACEHOLDER)
+    for (let count = 1; count < 70; count++) {
+      expect(frontierOf(count).root(), `${count} leaves`).toEqual(subtree(levelsOf(count), 0, count))
+    }
+  })
+
+  it('has the root of every larger tree, given the siblings to the right', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 60 }), fc.nat(60), (count, more) => {
+        const total = count + more
+        const siblings = rightSiblings(count, total)
+        expect(frontierOf(count).rootWithin(total, siblings)).toEqual(subtree(levelsOf(total), 0, total))
+        expect(frontierOf(count).rootWithin(total, [...siblings, leaf(0)])).toBeUndefined()
+        if (siblings.length > 0) expect(frontierOf(count).rootWithin(total, siblings.slice(1))).toBeUndefined()
+      }),
+    )
+  })
+
+  it('resumes from its subtrees and from its bytes', () => {
+    fc.assert(
+      fc.property(fc.nat(60), fc.nat(60), (count, more) => {
+        const { subtrees } = frontierOf(count)
+        const again = AccumulatorFrontier.fromSubtrees(hasher, NAME, count, subtrees)!
+        const fromBytes = AccumulatorFrontier.fromBytes(hasher, NAME, again.toBytes())!
+        for (let at = count; at < count + more; at++) fromBytes.append(leaf(at))
+        expect(fromBytes.root()).toEqual(frontierOf(count + more).root())
+        expect(AccumulatorFrontier.fromSubtrees(hasher, NAME, count, [...subtrees, leaf(0)])).toBeUndefined()
+      }),
+    )
+  })
+
+  it('counts beyond 2^32', () => {
+    const count = 2 ** 40 + 3
+    const frontier = AccumulatorFrontier.fromSubtrees(hasher, NAME, count, [leaf(0), leaf(1), leaf(2)])!
+    frontier.append(leaf(3))
+    expect(frontier.count).toBe(count + 1)
+    expect(frontier.subtrees.length).toBe(2)
+  })
+
+  it('refuses bytes that are not a frontier', () => {
+    for (const bytes of [Buffer.alloc(0), Buffer.alloc(9), Buffer.alloc(40), Buffer.alloc(8, 255)]) {
+      expect(AccumulatorFrontier.fromBytes(hasher, NAME, bytes)).toBeUndefined()
+    }
+  })
+})

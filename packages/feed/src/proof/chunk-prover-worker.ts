@@ -1,0 +1,19 @@
+// The module of the thread that proves chunks.
+import { parentPort, workerData } from 'node:worker_threads'
+import { isLedgerStateError } from '@ledger-state/core'
+import { LedgerHasher } from './ledger-hasher.js'
+import { type ProofJob, type ProofReply, runProofJob } from './proof-job.js'
+
+const hasher = new LedgerHasher(workerData as string)
+
+async function answer(job: ProofJob): Promise<ProofReply> {
+  try {
+    return { result: await runProofJob(job, hasher) }
+  } catch (error) {
+    if (!isLedgerStateError(error)) return { crash: error }
+    const { code, message, fields } = error
+    return { failure: { code, message, fields } }
+  }
+}
+
+parentPort!.on('message', async (job: ProofJob) => parentPort!.postMessage(await answer(job)))

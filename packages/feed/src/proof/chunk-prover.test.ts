@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isLedgerStateError } from '@ledger-state/core'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
+import { type ChunkProver, createChunkProver } from './chunk-prover.js'
+import { LedgerHasher } from './ledger-hasher.js'
+import type { TransactionChunk } from './transaction-chunk-proof.js'
+
+const chain = new SyntheticChain({ blocks: 10 })
+const hasher = new LedgerHasher()
+
+let folder: string
+let prover: ChunkProver
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'prover-'))
+  writeBackup(chain, folder, { gzip: false, chunk: 10 })
+  prover = createChunkProver(hasher)
+})
+afterEach(async () => {
+  await prover.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const chunk = (first: number): TransactionChunk => ({
+  path: join(folder, `transaction_0-.ab12/${first}-.chunk`),
+  proofPath: join(folder, `transaction_0-.ab12/${first}-${first + 9}.proof`),
+  firstVersion: BigInt(first),
+  lastVersion: BigInt(first + 9),
+  hasAuxiliary: false,
+})
+
+describe('the thread that proves chunks', () => {
+  it('answers as the proof in the same thread does, in the order of the requests', async () => {
+    const here = createChunkProver(hasher, false)
+    const both = [chunk(0), chunk(10)]
+    const expected = await Promise.all(both.map((one) => here.proveTransactions(one, undefined)))
+    const answers = await Promise.all(both.map((one) => prover.proveTransactions(one, undefined)))
+    expect(answers.map(({ frontierAfter }) => Buffer.from(frontierAfter))).toEqual(
+      expected.map(({ frontierAfter }) => Buffer.from(frontierAfter)),
+    )
+    expect(Buffer.from(answers[1]!.frontier)).toEqual(Buffer.from(answers[0]!.frontierAfter))
+  })
+
+  it('hands on errors with their code, and works on', async () => {
+    writeFileSync(chunk(0).path, Buffer.from([0, 0, 0, 9, 1]))
+    const error = await prover.proveTransactions(chunk(0), undefined).catch((thrown: unknown) => thrown)
+    expect(isLedgerStateError(error, 'invalid_backup')).toBe(true)
+    await expect(prover.proveTransactions(chunk(10), undefined)).resolves.toBeDefined()
+  })
+
+  it('refuses work once it is closed', async () => {
+    const begun = prover.proveTransactions(chunk(0), undefined)
+    const next = prover.proveTransactions(chunk(10), undefined)
+    const outcomes = Promise.allSettled([begun, next])
+    await prover.close()
+    const [, last] = await outcomes
+    expect(last).toMatchObject({ status: 'rejected', reason: { code: 'source_failed' } })
+  })
+})

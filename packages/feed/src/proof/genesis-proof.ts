@@ -1,0 +1,77 @@
+import { Buffer } from 'node:buffer'
+import { ADDRESS_LENGTH, ByteReader, ByteWriter, type Write } from '@ledger-state/core'
+import { VALIDATOR_SET_KEY } from '../wire/framework-keys.js'
+import { type Genesis, withGenesisErrors } from '../wire/genesis-transaction.js'
+import { GENESIS_BLOCK } from '../wire/ledger-clock.js'
+import { AccumulatorFrontier } from './accumulator.js'
+import { computeEventRoot } from './event-root.js'
+import type { LedgerHasher } from './ledger-hasher.js'
+import { SparseMerkleFrontier } from './sparse-merkle.js'
+import { computeWaypoint } from './waypoint.js'
+
+export interface GenesisProof {
+  /** `0:hash`, as the network publishes it. */
+  readonly waypoint: string
+  /** The ledger's accumulator after version 0. */
+  readonly frontier: Uint8Array
+}
+
+/** Computes the commitments of the ledger from the writes up to the waypoint. See docs/ledger-formats.md, "Genesis". */
+export function proveGenesis(genesis: Genesis, hasher: LedgerHasher): GenesisProof {
+  const { blob, record, writeSetStart, eventsStart } = genesis
+  const info = new ByteWriter()
+    .u8(0)
+    .u64(0n)
+    .u8(0)
+    .bytes(hasher.hash('Transaction', blob))
+    .bytes(computeEventRoot(new ByteReader(blob, eventsStart), hasher))
+    .bytes(hasher.hash('WriteSet', blob.subarray(writeSetStart, eventsStart)))
+    .bool(true)
+    .bytes(stateRootOf(record.writes, hasher))
+    .bool(false)
+  const frontier = new AccumulatorFrontier(hasher, 'TransactionAccumulator')
+  frontier.append(hasher.hash('TransactionInfo', info.toBytes()))
+  const waypoint = computeWaypoint(hasher, {
+    epoch: GENESIS_BLOCK.epoch,
+    accumulatorRoot: frontier.root(),
+    version: 0n,
+    timestampUsec: GENESIS_BLOCK.timestampUsec,
+    nextEpochState: firstEpochState(record.writes),
+  })
+  return { waypoint, frontier: frontier.toBytes() }
+}
+
+function stateRootOf(writes: readonly Write[], hasher: LedgerHasher): Buffer {
+  const leaves: [Buffer, Buffer][] = []
+  for (const [key, value] of writes) {
+    if (value === null) continue
+    const stateValue = new ByteWriter().u8(0).byteString(value).toBytes()
+    leaves.push([hasher.hash('StateKey', key), hasher.hash('StateValue', stateValue)])
+  }
+  const tree = new SparseMerkleFrontier(hasher)
+  for (const [keyHash, valueHash] of leaves.sort(([a], [b]) => Buffer.compare(a, b))) tree.append(keyHash, valueHash)
+  return tree.root()
+}
+
+const FIRST_EPOCH = 1n
+
+/** Epoch 1 and its validators, read from 0x1::stake::ValidatorSet: address, public key, voting power of each. */
+function firstEpochState(writes: readonly Write[]): Uint8Array | undefined {
+  const value = writes.find(([key]) => VALIDATOR_SET_KEY.equals(key))?.[1]
+  if (!value) return undefined
+  return withGenesisErrors(() => {
+    const reader = new ByteReader(value)
+    reader.skip(1)
+    const count = reader.readLength()
+    const state = new ByteWriter().u64(FIRST_EPOCH).uleb128(count)
+    for (let rest = count; rest > 0; rest--) {
+      const address = reader.readBytes(ADDRESS_LENGTH)
+      const votingPower = reader.readU64()
+      state.bytes(address).byteString(reader.readByteString()).u64(votingPower)
+      reader.readByteString()
+      reader.readByteString()
+      reader.skip(8)
+    }
+    return state.toBytes()
+  })
+}

@@ -1,0 +1,135 @@
+import { Buffer } from 'node:buffer'
+import type { ByteReader, ByteWriter } from '@ledger-state/core'
+import { HASH_LENGTH } from '../wire/hash-bytes.js'
+import { type LedgerHasher, SPARSE_MERKLE_PLACEHOLDER } from './ledger-hasher.js'
+
+const KEY_BITS = HASH_LENGTH * 8
+
+interface Leaf {
+  readonly keyHash: Buffer
+  readonly hash: Buffer
+}
+
+/**
+ * The left part of a sparse Merkle tree over key hashes, most significant bit first, whose leaves are appended in
+ * ascending order: the newest leaf, and the subtrees to the left of its path. An inner node hashes its two children; a
+ * subtree of one leaf is that leaf. See docs/ledger-formats.md, "Hashes and commitments".
+ */
+export class SparseMerkleFrontier {
+  readonly #hasher: LedgerHasher
+  /** Root of the left subtree where the path of the newest leaf turns right, by depth; empty subtrees are absent. */
+  #left: (Buffer | undefined)[] = []
+  #newest: Leaf | undefined
+  /** Bits that the newest leaf shares with the one before it; -1 for the first. */
+  #shared = -1
+
+  constructor(hasher: LedgerHasher) {
+    this.#hasher = hasher
+  }
+
+  /** Answers false, and appends nothing, unless the key is above the newest. */
+  append(keyHash: Buffer, valueHash: Buffer): boolean {
+    const newest = this.#newest
+    if (newest) {
+      if (Buffer.compare(newest.keyHash, keyHash) >= 0) return false
+      const shared = commonBits(newest.keyHash, keyHash)
+      this.#left[shared] = this.#foldNewest(newest, shared)
+      this.#left.length = shared + 1
+      this.#shared = shared
+    }
+    this.#newest = { keyHash, hash: this.#hasher.hashPair('SparseMerkleLeafNode', keyHash, valueHash) }
+    return true
+  }
+
+  /** Root of the tree that has only these leaves. */
+  root(): Buffer {
+    const newest = this.#newest
+    if (!newest) return SPARSE_MERKLE_PLACEHOLDER
+    return this.#foldNewest(newest, -1)
+  }
+
+  /**
+   * Root of the tree that begins with these leaves, from the siblings to the right of the newest, the lowest first.
+   * Undefined where they cannot be siblings of it.
+   */
+  rootWithin(rightSiblings: readonly Buffer[]): Buffer | undefined {
+    const newest = this.#newest
+    if (!newest) return undefined
+    const depth = this.#depthOf(newest, rightSiblings.length)
+    if (depth === undefined) return undefined
+    let used = 0
+    let node = newest.hash
+    for (let level = depth - 1; level >= 0; level--) {
+      node = isSet(newest.keyHash, level)
+        ? this.#inner(this.#left[level] ?? SPARSE_MERKLE_PLACEHOLDER, node)
+        : this.#inner(node, rightSiblings[used++]!)
+    }
+    return node
+  }
+
+  /**
+   * How deep the newest leaf is in a tree where its path has so many siblings to the right: below those, and below the
+   * deepest sibling to the left that is not empty, but not below empty ones.
+   */
+  #depthOf({ keyHash }: Leaf, rightCount: number): number | undefined {
+    let depth = 0
+    let seen = 0
+    while (depth < KEY_BITS && (seen < rightCount || depth <= this.#shared)) {
+      if (!isSet(keyHash, depth++)) seen++
+    }
+    return seen === rightCount ? depth : undefined
+  }
+
+  /** The subtree of the newest leaf that hangs below the branch at depth `branch`. */
+  #foldNewest({ keyHash, hash }: Leaf, branch: number): Buffer {
+    let node = hash
+    for (let level = Math.max(this.#shared, branch); level > branch; level--) {
+      node = isSet(keyHash, level)
+        ? this.#inner(this.#left[level] ?? SPARSE_MERKLE_PLACEHOLDER, node)
+        : this.#inner(node, SPARSE_MERKLE_PLACEHOLDER)
+    }
+    return node
+  }
+
+  #inner(left: Buffer, right: Buffer): Buffer {
+    return this.#hasher.hashPair('SparseMerkleInternal', left, right)
+  }
+
+  /** Option of key hash, leaf hash, u16 shared bits + 1, then u16 depth and hash of each left subtree. */
+  write(writer: ByteWriter): void {
+    const newest = this.#newest
+    writer.bool(newest !== undefined)
+    if (!newest) return
+    writer
+      .bytes(newest.keyHash)
+      .bytes(newest.hash)
+      .u16(this.#shared + 1)
+    const depths = [...this.#left.keys()].filter((depth) => this.#left[depth] !== undefined)
+    writer.u16(depths.length)
+    for (const depth of depths) writer.u16(depth).bytes(this.#left[depth]!)
+  }
+
+  static read(hasher: LedgerHasher, reader: ByteReader): SparseMerkleFrontier {
+    const frontier = new SparseMerkleFrontier(hasher)
+    if (!reader.readBool()) return frontier
+    const readHash = () => Buffer.from(reader.readBytes(HASH_LENGTH))
+    frontier.#newest = { keyHash: readHash(), hash: readHash() }
+    frontier.#shared = reader.readU16() - 1
+    for (let rest = reader.readU16(); rest > 0; rest--) {
+      const depth = reader.readU16()
+      if (depth >= KEY_BITS) throw reader.fault(`depth ${depth} in a tree of ${KEY_BITS}`)
+      frontier.#left[depth] = readHash()
+    }
+    return frontier
+  }
+}
+
+function isSet(keyHash: Buffer, bit: number): boolean {
+  return ((keyHash[bit >> 3]! >> (7 - (bit & 7))) & 1) === 1
+}
+
+function commonBits(a: Buffer, b: Buffer): number {
+  let byte = 0
+  while (a[byte] === b[byte]) byte++
+  return byte * 8 + Math.clz32(a[byte]! ^ b[byte]!) - 24
+}

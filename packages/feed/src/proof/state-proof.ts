@@ -1,0 +1,96 @@
+import type { Buffer } from 'node:buffer'
+import { ByteReader, ByteWriter } from '@ledger-state/core'
+import { missingRecords, surplusRecords, unorderedKeys, withoutStateRoot, wrongSiblings } from '../errors.js'
+import { atFile, atRecord } from '../files/backup-place.js'
+import { readRecords } from '../files/record-file.js'
+import { readHashes } from '../wire/hash-bytes.js'
+import { readLedgerInfo } from '../wire/ledger-info.js'
+import { readStateRecord } from '../wire/state-record.js'
+import { readTransactionInfo } from '../wire/transaction-info.js'
+import { AccumulatorFrontier } from './accumulator.js'
+import { expectHash, type LedgerHasher } from './ledger-hasher.js'
+import { readProof } from './proof-file.js'
+import { SparseMerkleFrontier } from './sparse-merkle.js'
+
+// See docs/ledger-formats.md, "State snapshot".
+
+export interface StateProof {
+  /** Root of the state at the version. */
+  readonly stateRoot: Buffer
+  /** The ledger's accumulator up to the version, which is included. */
+  readonly frontier: Uint8Array
+}
+
+/** Proves that the ledger has a state root at a version. @throws `invalid_backup`, `verification_failed` */
+export async function proveStateRoot(proofPath: string, version: bigint, hasher: LedgerHasher): Promise<StateProof> {
+  const { siblings, info, infoBytes, ledger } = await readProof(proofPath, (reader) => {
+    const siblings = readHashes(reader)
+    const start = reader.offset
+    const info = readTransactionInfo(reader)
+    return { siblings, info, infoBytes: reader.bytes.subarray(start, reader.offset), ledger: readLedgerInfo(reader) }
+  })
+  const left = siblings.filter((_, level) => (version >> BigInt(level)) % 2n === 1n)
+  const right = siblings.filter((_, level) => (version >> BigInt(level)) % 2n === 0n)
+  const frontier = AccumulatorFrontier.fromSubtrees(hasher, 'TransactionAccumulator', Number(version), left)
+  frontier?.append(hasher.hash('TransactionInfo', infoBytes))
+  const root = frontier?.rootWithin(Number(ledger.version) + 1, right)
+  if (!frontier || !root) throw wrongSiblings(proofPath, 'siblings', `version ${version}`)
+  atFile(proofPath, `version ${version}`, () => {
+    expectHash(`the accumulator root of version ${ledger.version}`, root, ledger.accumulatorRoot)
+  })
+  if (!info.stateRoot) throw withoutStateRoot(proofPath, version)
+  return { stateRoot: info.stateRoot, frontier: frontier.toBytes() }
+}
+
+export interface StateChunk {
+  readonly path: string
+  readonly proofPath: string
+  /** Entries of the state, counted from 0 in the order of their key hashes. */
+  readonly firstIndex: bigint
+  readonly lastIndex: bigint
+  /** Whether the state ends with it. */
+  readonly isLast: boolean
+}
+
+/**
+ * Proves that the entries of a chunk are those of a state that follow the chunks before.
+ * @param before the tree before the chunk, which this returned for the chunk before; undefined for the first
+ * @returns the tree after the chunk
+ * @throws `invalid_backup`, `verification_failed` naming file and record
+ */
+export async function proveStateChunk(
+  { path, proofPath, firstIndex, lastIndex, isLast }: StateChunk,
+  stateRoot: Buffer,
+  hasher: LedgerHasher,
+  before: Uint8Array | undefined,
+): Promise<Uint8Array> {
+  const right = await readProof(proofPath, (reader) => {
+    const siblings = readHashes(reader)
+    reader.expectEnd()
+    return siblings
+  })
+  const tree = before ? SparseMerkleFrontier.read(hasher, new ByteReader(before)) : new SparseMerkleFrontier(hasher)
+  let index = firstIndex
+  for await (const records of readRecords(path)) {
+    for (const bytes of records) {
+      const at = Number(index - firstIndex)
+      if (index > lastIndex) throw surplusRecords(path, at)
+      atRecord(path, at, undefined, () => {
+        const { key, stateValue } = readStateRecord(bytes)
+        const isAbove = tree.append(hasher.hash('StateKey', key), hasher.hash('StateValue', stateValue))
+        if (!isAbove) throw unorderedKeys()
+      })
+      index++
+    }
+  }
+  if (index <= lastIndex) throw missingRecords(path, index - firstIndex, lastIndex - firstIndex + 1n)
+  const root = tree.rootWithin(right)
+  if (!root) throw wrongSiblings(proofPath, 'siblings', 'the last entry')
+  atFile(path, `entries ${firstIndex} to ${lastIndex}`, () => {
+    expectHash('the state root', root, stateRoot)
+    if (isLast) expectHash('the state root of all entries that the manifest lists', tree.root(), stateRoot)
+  })
+  const writer = new ByteWriter()
+  tree.write(writer)
+  return writer.toBytes()
+}

@@ -1,0 +1,130 @@
+import { Buffer } from 'node:buffer'
+import { ByteReader } from '@ledger-state/core'
+import {
+  missingRecords,
+  notAChunk,
+  otherLedgerBefore,
+  proofEndsEarly,
+  surplusRecords,
+  wrongSiblings,
+} from '../errors.js'
+import { atFile, atRecord } from '../files/backup-place.js'
+import { readRecords } from '../files/record-file.js'
+import { HASH_LENGTH, readHashes } from '../wire/hash-bytes.js'
+import { readLedgerInfo } from '../wire/ledger-info.js'
+import { readWriteSet } from '../wire/write-set.js'
+import { AccumulatorFrontier, MAX_LEAVES } from './accumulator.js'
+import { computeEventRoot } from './event-root.js'
+import { expectHash, type LedgerHasher } from './ledger-hasher.js'
+import { readProof } from './proof-file.js'
+import { readTransactionRecord } from './transaction-record.js'
+
+const TREE = 'TransactionAccumulator'
+/**
+ * The backup tools end a chunk at 128 MB, long before it holds so many records. What is allocated before the records are
+ * read has 168 MB at most, whatever a manifest says.
+ */
+const MAX_RECORDS = 2 ** 22
+
+export interface TransactionChunk {
+  readonly path: string
+  readonly proofPath: string
+  readonly firstVersion: bigint
+  readonly lastVersion: bigint
+  /** Backup format V1, in which auxiliary info follows the transaction. */
+  readonly hasAuxiliary: boolean
+}
+
+/** What the proof of a chunk finds out and its reader needs. */
+export interface ProvenTransactions {
+  /** For each record where its transaction ends and where its write set begins. */
+  readonly splits: Uint32Array
+  /** Of each record the hash of its TransactionInfo: the leaves of the ledger's accumulator. */
+  readonly leaves: Uint8Array
+  /** The accumulator's frontier before the first record. */
+  readonly frontier: Uint8Array
+  /** The same after the last record. */
+  readonly frontierAfter: Uint8Array
+}
+
+/**
+ * Proves a chunk of transactions: of every record the transaction hash, the event root and the state change hash; of
+ * all of them that they are in the ledger that the proof's ledger info names.
+ * See docs/ledger-formats.md, "Transaction backup".
+ * @param held frontier of the ledger read so far: the chunk has to continue it, or to pass through it
+ * @throws `invalid_backup`, `verification_failed`, `ledger_fork` naming file, record and version
+ */
+export async function proveTransactionChunk(
+  chunk: TransactionChunk,
+  hasher: LedgerHasher,
+  held: Uint8Array | undefined,
+): Promise<ProvenTransactions> {
+  const { path, firstVersion, lastVersion } = chunk
+  const count = countRecords(chunk)
+  const proof = await readRangeProof(chunk, hasher)
+  const { frontier } = proof
+  const heldFrontier = held && AccumulatorFrontier.fromBytes(hasher, TREE, held)
+  const expectContinuity = () => {
+    if (heldFrontier?.count !== frontier.count) return
+    if (Buffer.compare(heldFrontier.toBytes(), frontier.toBytes()) !== 0) throw otherLedgerBefore(path, frontier.count)
+  }
+  const first = frontier.toBytes()
+  const splits = new Uint32Array(2 * count)
+  const leaves = new Uint8Array(HASH_LENGTH * count)
+  let at = 0
+  for await (const records of readRecords(path)) {
+    for (const bytes of records) {
+      if (at === count) throw surplusRecords(path, count)
+      expectContinuity()
+      const leaf = atRecord(path, at, firstVersion, () => proveRecord(bytes, hasher, chunk.hasAuxiliary, splits, at))
+      leaves.set(leaf, at * HASH_LENGTH)
+      frontier.append(leaf)
+      at++
+    }
+  }
+  if (at < count) throw missingRecords(path, at, count)
+  expectContinuity()
+  const root = frontier.rootWithin(Number(proof.ledger.version) + 1, proof.right)
+  if (!root) throw wrongSiblings(chunk.proofPath, 'right siblings', 'the last version')
+  atFile(path, `versions ${firstVersion} to ${lastVersion}`, () => {
+    expectHash(`the accumulator root of version ${proof.ledger.version}`, root, proof.ledger.accumulatorRoot)
+  })
+  return { splits, leaves, frontier: first, frontierAfter: frontier.toBytes() }
+}
+
+function proveRecord(
+  bytes: Buffer,
+  hasher: LedgerHasher,
+  hasAuxiliary: boolean,
+  splits: Uint32Array,
+  at: number,
+): Buffer {
+  const reader = new ByteReader(bytes)
+  const { transaction, info, infoBytes } = readTransactionRecord(reader, hasher, hasAuxiliary)
+  expectHash('the event root', computeEventRoot(reader, hasher), info.eventRoot)
+  splits[2 * at] = transaction.length
+  splits[2 * at + 1] = reader.offset
+  expectHash('the state change hash', hasher.hash('WriteSet', bytes.subarray(reader.offset)), info.stateChangeHash)
+  readWriteSet(reader)
+  reader.expectEnd()
+  return hasher.hash('TransactionInfo', infoBytes)
+}
+
+/** Records of a chunk, one for each version. @throws `invalid_backup` where there are none, or more than a file can hold */
+export function countRecords({ path, firstVersion, lastVersion }: TransactionChunk): number {
+  const count = Number(lastVersion - firstVersion) + 1
+  if (count < 1 || count > MAX_RECORDS || lastVersion >= MAX_LEAVES) throw notAChunk(path, firstVersion, lastVersion)
+  return count
+}
+
+async function readRangeProof({ proofPath, firstVersion, lastVersion }: TransactionChunk, hasher: LedgerHasher) {
+  const { left, right, ledger } = await readProof(proofPath, (reader) => ({
+    left: readHashes(reader),
+    right: readHashes(reader),
+    ledger: readLedgerInfo(reader),
+  }))
+  if (ledger.version < lastVersion) throw proofEndsEarly(proofPath, ledger.version, lastVersion)
+  const frontier = AccumulatorFrontier.fromSubtrees(hasher, TREE, Number(firstVersion), left)
+  if (!frontier) throw wrongSiblings(proofPath, 'left siblings', `version ${firstVersion}`)
+  return { frontier, right, ledger }
+}

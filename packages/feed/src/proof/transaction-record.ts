@@ -1,0 +1,79 @@
+import type { Buffer } from 'node:buffer'
+import type { ByteReader } from '@ledger-state/core'
+import { transactionNotFound } from '../errors.js'
+import { HASH_LENGTH } from '../wire/hash-bytes.js'
+import { peekTransactionHash, readTransactionInfo, type TransactionInfo } from '../wire/transaction-info.js'
+import type { LedgerHasher } from './ledger-hasher.js'
+
+/** A Transaction and the TransactionInfo that commits to it, which precede events and write set in every raw source. */
+export interface TransactionRecord {
+  readonly transaction: Buffer
+  readonly infoBytes: Buffer
+  readonly info: TransactionInfo
+}
+
+const MOSTLY_ZERO = 16
+
+/**
+ * Bytes that the search for the end of a transaction may hash: so many for each byte of the record, and some for all.
+ * In a hostile record an info seems to begin at every byte.
+ */
+const HASHED_PER_BYTE = 64
+const HASHED_AT_LEAST = 1 << 20
+
+/**
+ * Reads up to the events without decoding the transaction, which ends where an info begins that has its hash.
+ * See docs/ledger-formats.md, "Records without lengths".
+ * @param hasAuxiliary whether auxiliary info is between transaction and info (backup format V1)
+ * @throws `invalid_bcs`, `verification_failed`
+ */
+export function readTransactionRecord(
+  reader: ByteReader,
+  hasher: LedgerHasher,
+  hasAuxiliary: boolean,
+): TransactionRecord {
+  const start = reader.offset
+  const found = findInfo(reader, hasher, hasAuxiliary)
+  if (!found) throw transactionNotFound(start, hasher.salt)
+  reader.offset = found.infoStart
+  const info = readTransactionInfo(reader)
+  return {
+    transaction: reader.bytes.subarray(start, found.transactionEnd),
+    infoBytes: reader.bytes.subarray(found.infoStart, reader.offset),
+    info,
+  }
+}
+
+function findInfo(reader: ByteReader, hasher: LedgerHasher, hasAuxiliary: boolean) {
+  const { bytes, offset: start, end } = reader
+  let budget = (end - start) * HASHED_PER_BYTE + HASHED_AT_LEAST
+  for (let infoStart = start + 1; infoStart < end; infoStart++) {
+    const claimed = peekTransactionHash(reader, infoStart)
+    if (!claimed || isMostlyZero(claimed)) continue
+    const ends = hasAuxiliary ? endsBeforeAuxiliary(bytes, start, infoStart) : [infoStart]
+    for (const transactionEnd of ends) {
+      budget -= transactionEnd - start
+      if (budget < 0) return undefined
+      if (hasher.hash('Transaction', bytes.subarray(start, transactionEnd)).equals(claimed)) {
+        return { transactionEnd, infoStart }
+      }
+    }
+  }
+  return undefined
+}
+
+/** Transactions hold runs of zeros; half of the bytes of a hash are zero once in 2^99 times. */
+function isMostlyZero(hash: Buffer): boolean {
+  let zeros = 0
+  for (let at = 0; at < HASH_LENGTH; at++) if (hash[at] === 0) zeros++
+  return zeros >= MOSTLY_ZERO
+}
+
+/** Auxiliary info: tag 0 and nothing, or tag 1 or 2 and a u32. */
+function endsBeforeAuxiliary(bytes: Buffer, start: number, infoStart: number): number[] {
+  const ends: number[] = []
+  if (infoStart - 1 > start && bytes[infoStart - 1] === 0) ends.push(infoStart - 1)
+  const tag = bytes[infoStart - 5]
+  if (infoStart - 5 > start && (tag === 1 || tag === 2)) ends.push(infoStart - 5)
+  return ends
+}

@@ -1,0 +1,96 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { SYNTHETIC_CHAIN_ID, SyntheticChain } from '../../testing/synthetic-chain.ts'
+import { openSource } from './open-source.js'
+import type { SourceOptions } from './source.js'
+
+const chain = new SyntheticChain({ blocks: 0 })
+
+let folder: string
+let notices: string[]
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'genesis-'))
+  notices = []
+})
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function genesisFile(content: Uint8Array): string {
+  const path = join(folder, 'genesis.blob')
+  writeFileSync(path, content)
+  return path
+}
+
+const open = (path: string, options: SourceOptions = {}) =>
+  openSource(path, { onNotice: (message) => notices.push(message), ...options })
+
+const SOME_WAYPOINT = `0:${'ab'.repeat(32)}`
+const waypointIn = (text: string) => /0:[0-9a-f]{64}/.exec(text)![0]
+
+describe('the genesis of an unknown network', () => {
+  it('is read with one notice that nothing vouches for it', async () => {
+    const path = genesisFile(chain.genesisBlob)
+    const { chainId, description } = await open(path)
+    expect(chainId).toBe(SYNTHETIC_CHAIN_ID)
+    expect(notices).toEqual([
+      expect.stringMatching(`^nothing vouches for ${path}: its chain 42 is not a known network`),
+    ])
+    expect(waypointIn(notices[0]!)).toBe(waypointIn(description))
+  })
+
+  it('is compared with the waypoint that is given, without a notice', async () => {
+    const path = genesisFile(chain.genesisBlob)
+    const waypoint = waypointIn((await open(path)).description)
+    notices = []
+    await open(path, { waypoint })
+    await expect(open(path, { waypoint: SOME_WAYPOINT })).rejects.toMatchObject({
+      code: 'verification_failed',
+      message: `${path} has the waypoint ${waypoint}, not ${SOME_WAYPOINT}`,
+    })
+    expect(notices).toEqual([])
+  })
+})
+
+describe('a genesis that claims to be of a known network', () => {
+  const mainnetId = 1
+  const claimed = Uint8Array.from(chain.genesisBlob)
+  claimed[claimed.indexOf(SYNTHETIC_CHAIN_ID)] = mainnetId
+
+  it('is refused, unless its own waypoint is given or its hashes are salted otherwise', async () => {
+    const path = genesisFile(claimed)
+    const opening = open(path)
+    await expect(opening).rejects.toMatchObject({
+      code: 'verification_failed',
+      message: expect.stringMatching(
+        /the genesis of chain 1 \(mainnet\), but its waypoint is 0:[0-9a-f]{64}, not 0:6072b68a/,
+      ),
+    })
+    const own = await opening.catch((error: Error) => waypointIn(error.message))
+    expect((await open(path, { waypoint: own as string })).chainId).toBe(mainnetId)
+    expect((await open(path, { verify: false })).chainId).toBe(mainnetId)
+    expect(notices).toEqual([])
+    await open(path, { hashSalt: 'DIEM::' })
+    expect(notices.length).toBe(1)
+  })
+})
+
+describe.skipIf(!hasSharedData).each(['mainnet', 'testnet', 'devnet'])('the genesis of %s', (name) => {
+  const blob = () => readFileSync(sharedPath(`data/genesis/${name}.genesis.blob`))
+
+  it('is known by its waypoint', async () => {
+    await open(genesisFile(blob()))
+    expect(notices).toEqual([])
+  })
+
+  it('is refused with a flipped bit in a value', async () => {
+    const flipped = blob()
+    flipped[flipped.length >> 1]! ^= 1
+    await expect(open(genesisFile(flipped))).rejects.toMatchObject({
+      code: expect.stringMatching(/verification_failed|invalid_genesis/),
+    })
+  })
+})

@@ -1,0 +1,134 @@
+import { stat } from 'node:fs/promises'
+import { ByteReader, ByteWriter, isLedgerStateError, type VersionWrites } from '@ledger-state/core'
+import { feedUnreadable, invalidFeedLine } from '../errors.js'
+import { type ContentStream, openContent } from '../files/compressed-file.js'
+import { readLines } from '../files/line-file.js'
+import {
+  type FeedRow,
+  type FeedStart,
+  parseFeedHeader,
+  parseFeedLine,
+  parseFeedState,
+  parseFeedVersion,
+} from '../wire/feed-line.js'
+import type { LedgerSource, StatePart } from './source.js'
+
+/** One line holds all writes of a version; the largest genesis known takes about 3 MB. */
+const MAX_LINE_BYTES = 256 * 1024 * 1024
+
+/**
+ * Reads a ledger feed: NDJSON, plain, gzip or zstd. The first line names the format and the chain. If it announces a
+ * state, lines of entries follow; then each line is one version. The README has the format.
+ * @throws `invalid_feed` naming the line
+ */
+export async function openLedgerFeed(path: string): Promise<LedgerSource> {
+  const { size } = await stat(path)
+  const content = await openContent(path)
+  const feed = new FeedReader(path, content)
+  const { chainId, base } = await feed.readHeader()
+  return {
+    description: content.compression === 'none' ? 'ledger feed' : `ledger feed (${content.compression})`,
+    chainId,
+    base: base && {
+      version: base.version,
+      complete: base.complete,
+      parts: (after) => feed.stateParts(base.version, after),
+      describe: () => ({ chainId, block: base.block, mark: undefined }),
+    },
+    get position() {
+      return `${path}, line ${feed.line}`
+    },
+    mark: undefined,
+    get progress() {
+      return { done: content.bytesRead, total: size, unit: 'bytes' as const }
+    },
+    versions: () => feed.versions(base?.version),
+    async close() {
+      await feed.close()
+    },
+  }
+}
+
+class FeedReader {
+  /** The line read last, counted from 1. */
+  line = 0
+  readonly #path: string
+  readonly #content: ContentStream
+  readonly #lines: AsyncGenerator<string, void>
+  /** The first version after a state, which was read to find the end of the state. */
+  #held: FeedRow | undefined
+
+  constructor(path: string, content: ContentStream) {
+    this.#path = path
+    this.#content = content
+    this.#lines = readLines(content, MAX_LINE_BYTES, () =>
+      invalidFeedLine(path, this.line + 1, `the line is longer than ${MAX_LINE_BYTES} bytes`),
+    )
+  }
+
+  async readHeader(): Promise<FeedStart> {
+    const header = await this.#nextRow()
+    if (!header) throw invalidFeedLine(this.#path, 1, 'the file is empty')
+    return this.#atLine(() => parseFeedHeader(header))
+  }
+
+  async *stateParts(version: bigint, after: Uint8Array | undefined): AsyncGenerator<StatePart> {
+    const skipped = after ? new ByteReader(after).readU64() : 0n
+    for (let row = await this.#nextRow(); row; row = await this.#nextRow()) {
+      if (row.state === undefined) {
+        this.#held = row
+        return
+      }
+      if (BigInt(this.line) <= skipped) continue
+      const { state } = row
+      const entries = this.#atLine(() => parseFeedState(state, version))
+      yield { entries, mark: new ByteWriter().u64(BigInt(this.line)).toBytes() }
+    }
+  }
+
+  /** @param base version of the state that the feed begins with, which is not read here */
+  async *versions(base: bigint | undefined): AsyncGenerator<VersionWrites> {
+    let previous = base
+    for (let row = this.#held ?? (await this.#nextRow()); row; row = await this.#nextRow()) {
+      const members = row
+      if (base !== undefined && previous === base && members.state !== undefined) continue
+      const record = this.#atLine(() => parseFeedVersion(members))
+      if (previous !== undefined && record.version !== previous + 1n) {
+        const why = `version ${record.version} follows version ${previous}, expected ${previous + 1n}`
+        throw invalidFeedLine(this.#path, this.line, why)
+      }
+      previous = record.version
+      yield record
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#content.close()
+    await this.#lines.return()
+  }
+
+  async #nextRow(): Promise<FeedRow | undefined> {
+    const text = await this.#nextLine()
+    if (text === undefined) return undefined
+    this.line++
+    return this.#atLine(() => parseFeedLine(text))
+  }
+
+  async #nextLine(): Promise<string | undefined> {
+    try {
+      const next = await this.#lines.next()
+      return next.done ? undefined : next.value
+    } catch (cause) {
+      throw isLedgerStateError(cause) ? cause : feedUnreadable(this.#path, this.line + 1, cause)
+    }
+  }
+
+  /** Runs `work`, whose errors are about the line read last. */
+  #atLine<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw isLedgerStateError(error) ? invalidFeedLine(this.#path, this.line, error.message) : error
+    }
+  }
+}

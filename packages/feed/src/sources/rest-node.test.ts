@@ -1,0 +1,295 @@
+import { Buffer } from 'node:buffer'
+import type { VersionWrites } from '@ledger-state/core'
+import { eventually } from '@ledger-state/testing/eventually'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type StandInNode, sendError, startStandInNode } from '../../testing/stand-in-node.ts'
+import { restPage, SYNTHETIC_CHAIN_ID, SyntheticChain } from '../../testing/synthetic-chain.ts'
+import { openRestNode } from './rest-node.js'
+import type { Reading, SourceOptions } from './source.js'
+
+const chain = new SyntheticChain({ blocks: 70 })
+const LAST = Number(chain.latestVersion)
+const FAST = { firstPauseMs: 1, pollIntervalMs: 1 }
+
+let node: StandInNode
+let notices: string[]
+beforeEach(async () => {
+  node = await startStandInNode(chain)
+  notices = []
+})
+afterEach(async () => {
+  await node.close()
+})
+
+const open = (options: SourceOptions = {}) =>
+  openRestNode(node.url, { onNotice: (message) => notices.push(message), ...options }, FAST)
+
+async function read(options: SourceOptions = {}, from: Reading = {}) {
+  const source = await open(options)
+  const versions: VersionWrites[] = []
+  const marks: (Uint8Array | undefined)[] = []
+  try {
+    for await (const record of source.versions(from)) {
+      versions.push(record)
+      marks.push(source.mark)
+    }
+  } finally {
+    await source.close()
+  }
+  return { versions, marks, source }
+}
+
+const plain = (versions: readonly VersionWrites[]) =>
+  versions.map(({ version, block, writes }) => ({
+    version,
+    block,
+    writes: writes.map(([key, value]) => [
+      Buffer.from(key).toString('hex'),
+      value && Buffer.from(value).toString('hex'),
+    ]),
+  }))
+
+type Fault = StandInNode['faults'][number]
+
+const answerWith =
+  (type: string, body: string | Uint8Array): Fault =>
+  (_, response) => {
+    response.setHeader('content-type', type)
+    response.end(body)
+  }
+
+const answerIndex = answerWith(
+  'application/json',
+  JSON.stringify({ chain_id: SYNTHETIC_CHAIN_ID, ledger_version: String(LAST) }),
+)
+
+const readGenesis = (key: Uint8Array) =>
+  chain.expected[0]!.writes.find(([other]) => Buffer.compare(other, key) === 0)?.[1] ?? undefined
+
+describe('a node', () => {
+  it('is read page by page up to its newest version, each page with the last of the one before', async () => {
+    const { versions, source, marks } = await read()
+    expect(plain(versions)).toEqual(plain(chain.expected))
+    expect(source.chainId).toBe(SYNTHETIC_CHAIN_ID)
+    expect(node.starts).toEqual([0, 99, 198].filter((start) => start < LAST))
+    expect(Buffer.from(marks.at(-1)!).readBigUInt64LE(0)).toBe(BigInt(LAST + 1))
+    expect(plain((await read({ verify: false })).versions)).toEqual(plain(chain.expected))
+  })
+
+  it('is asked for one page ahead and no more', async () => {
+    const source = await open()
+    const reading = source.versions()[Symbol.asyncIterator]()
+    await reading.next()
+    await eventually(
+      () => node.starts.length === 2,
+      () => `a second request: ${node.starts}`,
+    )
+    for (let version = 1; version < 100; version++) await reading.next()
+    expect(node.starts).toEqual([0, 99])
+    await reading.return?.()
+    await source.close()
+  })
+
+  it('is waited for when followed, and reports when it has nothing more for now', async () => {
+    node.latest = 50
+    const source = await open({ follow: true })
+    const stop = new AbortController()
+    const seen: bigint[] = []
+    let idle = 0
+    const onIdle = async () => {
+      idle++
+      node.latest = Math.min(LAST, node.latest + 30)
+    }
+    for await (const record of source.versions({ signal: stop.signal, onIdle })) {
+      seen.push(record.version)
+      if (record.version === BigInt(LAST)) stop.abort()
+    }
+    expect(seen).toEqual(chain.expected.map(({ version }) => version))
+    expect(idle).toBeGreaterThan(2)
+    await source.close()
+  })
+
+  it('is asked again after failures', async () => {
+    node.faults.push(
+      (_, response) => sendError(response, 503, 'internal_error'),
+      (request) => request.socket.destroy(),
+      (_, response) => sendError(response, 429, 'internal_error'),
+      (_, response) => {
+        response.setHeader('content-length', 1000)
+        response.write('{"chain')
+        response.socket!.destroy()
+      },
+    )
+    const { versions } = await read()
+    expect(versions.length).toBe(LAST + 1)
+    expect(notices.length).toBe(4)
+    expect(notices[0]).toMatch(/status 503; asking again in 0\.0 s/)
+  })
+
+  it('is not waited for after the source is closed', async () => {
+    const source = await open()
+    for (let times = 0; times < 3; times++) {
+      node.faults.push((_, response) => sendError(response, 500, 'internal_error'))
+    }
+    const reading = source.versions({ version: 5n })[Symbol.asyncIterator]()
+    const next = reading.next()
+    await source.close()
+    expect(await next).toMatchObject({ done: true })
+  })
+
+  it('is refused at once if its first answers are not those of a node that serves BCS', async () => {
+    const notFound: Fault = (_, response) => {
+      response.statusCode = 404
+      response.end('<html>not here</html>')
+    }
+    for (const follow of [false, true]) {
+      node.faults.push(answerWith('text/html', '<html>'))
+      await expect(read({ follow })).rejects.toMatchObject({
+        code: 'source_failed',
+        message: expect.stringMatching(/is not the API of a node/),
+      })
+      node.faults.push(notFound)
+      await expect(read({ follow })).rejects.toThrow(/is not the API of a node.*status 404/)
+      node.faults.push(answerIndex, notFound)
+      await expect(read({ follow })).rejects.toThrow(/transactions\?start=0&limit=100 answered 404: <html>/)
+      node.faults.push(answerIndex, answerWith('application/json', '[]'))
+      await expect(read({ follow })).rejects.toThrow(
+        /answered application\/json: the node does not serve application\/x-bcs/,
+      )
+    }
+    expect(notices).toEqual([])
+  })
+
+  it('must have a URL without a password, which no message repeats', async () => {
+    const opening = openRestNode('http://user:secret@127.0.0.1:1/v1', {}, FAST)
+    await expect(opening).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: expect.not.stringMatching(/user:|secret/),
+    })
+    await expect(openRestNode('http://', {}, FAST)).rejects.toMatchObject({ code: 'invalid_argument' })
+  })
+
+  it('is reported if it has pruned the version wanted', async () => {
+    node.oldest = 20
+    for (const follow of [false, true]) {
+      await expect(read({ follow }, { version: 5n })).rejects.toThrow(
+        /the node has pruned version 5; take it from a backup/,
+      )
+    }
+    expect((await read({}, { version: 20n })).versions[0]?.version).toBe(20n)
+  })
+})
+
+describe('a broken answer', () => {
+  function damaged(start: number, limit: number, byte: number): Buffer {
+    const page = Buffer.from(restPage(chain, start, limit))
+    page[byte]! ^= 4
+    return page
+  }
+  const BROKEN: [string, Buffer, RegExp][] = [
+    ['a flipped bit in a transaction', damaged(1, 50, 40), /version 1: no TransactionInfo has the hash/],
+    ['a flipped bit in the length', damaged(1, 50, 0), /version/],
+    ['versions out of order', Buffer.from(restPage(chain, 7, 10)), /version 1: version 7 found in its place/],
+    [
+      'an end before that of the page',
+      Buffer.from(restPage(chain, 1, 50)).subarray(0, -9),
+      /version 50: unexpected end/,
+    ],
+  ]
+
+  it.each(BROKEN)('with %s is asked for again', async (_, page, message) => {
+    node.faults.push(answerIndex, answerWith('application/x-bcs', page))
+    expect(plain((await read({}, { version: 1n, read: readGenesis })).versions)).toEqual(plain(chain.expected.slice(1)))
+    expect(notices).toEqual([expect.stringMatching(message)])
+    expect(notices[0]).toMatch(/; asking again in 0\.0 s; if it lasts, use another node$/)
+  })
+
+  it.each(BROKEN)('with %s is an error after three of them', async (_, page, message) => {
+    node.faults.push(answerIndex, ...Array(3).fill(answerWith('application/x-bcs', page)))
+    await expect(read({}, { version: 1n })).rejects.toMatchObject({
+      code: expect.stringMatching(/verification_failed|source_failed/),
+      message: expect.stringMatching(message),
+    })
+  })
+
+  it('is asked for again without end by a follower, whatever it is', async () => {
+    const stop = new AbortController()
+    const source = await open({ follow: true })
+    const page = damaged(99, 50, 40)
+    const versions: VersionWrites[] = []
+    for await (const record of source.versions({ signal: stop.signal })) {
+      versions.push(record)
+      if (versions.length === 1) {
+        // The page that is requested ahead, if it is not yet answered, or the one after it.
+        node.faults.push(
+          ...Array(6).fill(answerWith('application/x-bcs', page)),
+          answerWith('text/html', '<html>maintenance'),
+          (_, response) => {
+            response.statusCode = 404
+            response.end('not here')
+          },
+        )
+      }
+      if (record.version === BigInt(LAST)) stop.abort()
+    }
+    await source.close()
+    expect(plain(versions)).toEqual(plain(chain.expected))
+    expect(notices.length).toBe(8)
+  })
+})
+
+describe('a fork', () => {
+  const other = new SyntheticChain({ blocks: 70, seed: 9 })
+
+  it('is found where a version comes back different', async () => {
+    const source = await open({ verify: false })
+    const reading = async () => {
+      for await (const record of source.versions()) if (record.version === 50n) node.chain = other
+    }
+    // The second page was asked for ahead: it or the third is the first of the other ledger.
+    node.latest = Math.min(LAST, Number(other.latestVersion))
+    await expect(reading()).rejects.toMatchObject({
+      code: 'ledger_fork',
+      message: expect.stringMatching(/version (99|198) is not of the ledger/),
+    })
+    await source.close()
+  })
+
+  it('is found where a version does not continue the accumulator of the ledger read before', async () => {
+    const { marks } = await read()
+    node.chain = other
+    node.latest = Number(other.latestVersion)
+    await expect(read({}, { version: 20n, mark: marks[20] })).rejects.toMatchObject({
+      code: 'ledger_fork',
+      fields: { version: 21n },
+    })
+    await expect(read({ verify: false }, { version: 20n, mark: marks[20] })).resolves.toBeDefined()
+  })
+
+  it('is not taken for one where a single answer is damaged', async () => {
+    const { marks } = await read()
+    const page = Buffer.from(restPage(chain, 20, 50))
+    // A flipped bit in the accumulator root of version 21.
+    page[page.indexOf(chain.accumulatorRoot(22))]! ^= 1
+    notices = []
+    node.faults.push(answerIndex, answerWith('application/x-bcs', page))
+    const { versions } = await read({ follow: false }, { version: 20n, mark: marks[20] })
+    expect(versions.at(-1)!.version).toBe(BigInt(LAST))
+    expect(notices).toEqual([
+      expect.stringMatching(/version 21 is not of the ledger that was read so far.*asking again/),
+    ])
+  })
+
+  it('is another chain at the same address', async () => {
+    const source = await open()
+    node.faults.push((_, response) => {
+      response.setHeader('x-svc-chain-id', 7)
+      response.setHeader('content-type', 'application/x-bcs')
+      response.end(Buffer.of(0))
+    })
+    await expect(source.versions()[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      code: 'chain_id_mismatch',
+    })
+    await source.close()
+  })
+})

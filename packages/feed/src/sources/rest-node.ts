@@ -1,0 +1,291 @@
+import type { Buffer } from 'node:buffer'
+import { clip, isLedgerStateError, parseU64, type VersionWrites } from '@ledger-state/core'
+import {
+  nodeOnFork,
+  notANode,
+  notAUrl,
+  notBcs,
+  otherChain,
+  prunedByNode,
+  unexpectedStatus,
+  urlWithCredentials,
+  withdrawnVersions,
+} from '../errors.js'
+import { AccumulatorFrontier } from '../proof/accumulator.js'
+import { LedgerHasher } from '../proof/ledger-hasher.js'
+import { LedgerClock } from '../wire/ledger-clock.js'
+import { isSameItem, parseRestPage, type RestItem } from './rest-page.js'
+import {
+  type AnswerReading,
+  askingAgain,
+  type FetchAnswer,
+  type FetchOptions,
+  fetchRetrying,
+  pauseFor,
+  retryPause,
+} from './retrying-fetch.js'
+import type { LedgerSource, Reading, SourceOptions } from './source.js'
+
+const DECIMAL = /^\d{1,19}$/
+const BCS = 'application/x-bcs'
+
+/** Nodes give at most this many, unless their operators allow more. */
+const PAGE_VERSIONS = 100
+/** About twice the block time of the networks. */
+const POLL_INTERVAL_MS = 500
+/** Where a source is not followed. */
+const ATTEMPTS = 8
+const UNUSABLE_ANSWERS = 3
+/** Answers in a row that have to show a fork: a single one may be damaged. */
+const FORK_ANSWERS = 3
+
+/** How long to wait; shorter in tests. */
+export interface RestNodeTiming {
+  readonly firstPauseMs?: number
+  readonly pollIntervalMs?: number
+}
+
+/**
+ * Reads the transactions of a node through its REST API in BCS, up to its newest version, or, followed, without end.
+ * @param url of the API, such as `https://node.example/v1`
+ * @throws `invalid_argument` for a URL with a user name or password, or that is none; `source_failed` where it does not
+ *   answer as such a node does
+ */
+export async function openRestNode(
+  url: string,
+  options: SourceOptions,
+  timing: RestNodeTiming = {},
+): Promise<LedgerSource> {
+  expectPlainUrl(url)
+  const node = new RestNode(url.replace(/\/+$/, ''), options, timing)
+  await node.readIndex()
+  return node
+}
+
+class RestNode implements LedgerSource {
+  readonly description: string
+  chainId: number | undefined
+  position: string
+  readonly #url: string
+  readonly #hasher: LedgerHasher
+  readonly #verify: boolean
+  readonly #follow: boolean
+  readonly #onNotice: (message: string) => void
+  readonly #timing: RestNodeTiming
+  #frontier: AccumulatorFrontier | undefined
+  /** The newest version that the node announced. */
+  #ledgerVersion = 0n
+  /** Whether a page was read, which only a node can answer. */
+  #isNode = false
+  #first: bigint | undefined
+  #next: bigint | undefined
+  readonly #closed = new AbortController()
+
+  constructor(url: string, options: SourceOptions, timing: RestNodeTiming) {
+    this.#url = url
+    this.position = url
+    this.description = `node at ${url}`
+    this.#hasher = new LedgerHasher(options.hashSalt)
+    this.#verify = options.verify !== false
+    this.#follow = options.follow === true
+    this.#onNotice = options.onNotice ?? (() => {})
+    this.#timing = timing
+  }
+
+  get mark(): Uint8Array | undefined {
+    return this.#next === BigInt(this.#frontier?.count ?? -1) ? this.#frontier!.toBytes() : undefined
+  }
+
+  get progress() {
+    const first = this.#first ?? 0n
+    const done = Number((this.#next ?? first) - first)
+    return { done, total: Math.max(done, Number(this.#ledgerVersion - first) + 1), unit: 'versions' as const }
+  }
+
+  async readIndex(): Promise<void> {
+    await this.#get(this.#url, 'application/json', this.#closed.signal, ({ status, body }) => {
+      const text = body.toString('utf8')
+      const index: unknown = status === 200 ? tryJson(text) : undefined
+      const { chain_id: chainId, ledger_version: version } = (index ?? {}) as Record<string, unknown>
+      if (typeof chainId !== 'number' || typeof version !== 'string' || !DECIMAL.test(version))
+        throw notANode(this.#url, status, clip(text))
+      this.chainId = chainId
+      this.#ledgerVersion = parseU64(version)
+      return { value: undefined }
+    })
+  }
+
+  async *versions(from: Reading = {}): AsyncGenerator<VersionWrites> {
+    const clock = LedgerClock.at(from.read)
+    if (this.#verify) this.#frontier = this.#frontierFrom(from.mark)
+    for await (const item of this.#items(from)) {
+      this.#extendFrontier(item)
+      this.position = `${this.#url}, version ${item.version}`
+      const { version, writes } = item
+      const block = clock.advance(version, writes, item.transaction)
+      this.#next = version + 1n
+      yield { version, block, writes }
+    }
+  }
+
+  /** Items in order. The next page is requested while one is yielded. */
+  async *#items({ version: first = 0n, signal, onIdle }: Reading): AsyncGenerator<RestItem> {
+    this.#first = first
+    const ended = signal ? AbortSignal.any([signal, this.#closed.signal]) : this.#closed.signal
+    const last = this.#follow ? undefined : this.#ledgerVersion
+    let newest: RestItem | undefined
+    let next = first
+    let ahead: Promise<RestItem[]> | undefined
+    while (!ended.aborted && (last === undefined || next <= last)) {
+      const page: RestItem[] = await this.#continue(newest, next, ahead, ended)
+      ahead = undefined
+      if (page.length === 0 && ended.aborted) return
+      if (page.length === 0 && last !== undefined) throw withdrawnVersions(this.#url, last, next)
+      const fresh = page.filter(({ version }) => version >= next)
+      newest = fresh.at(-1) ?? newest
+      if (newest) next = newest.version + 1n
+      if (next <= this.#ledgerVersion && (last === undefined || next <= last) && fresh.length > 0) {
+        ahead = this.#readPage(next - 1n, ended)
+        // Its error is thrown in its turn.
+        ahead.catch(() => {})
+      }
+      for (const item of fresh) if (last === undefined || item.version <= last) yield item
+      if (ahead) continue
+      await onIdle?.()
+      // At random, so that followers do not ask in step.
+      const interval = this.#timing.pollIntervalMs ?? POLL_INTERVAL_MS
+      await pauseFor(interval * (0.75 + Math.random() / 2), ended)
+    }
+  }
+
+  /**
+   * The page that begins with `newest`, the last item read, or else with version `next`. It is requested again as long as
+   * it does not continue the ledger read so far.
+   * @param ahead the page, if it was already requested
+   * @throws `ledger_fork` if several answers show the same
+   */
+  async #continue(
+    newest: RestItem | undefined,
+    next: bigint,
+    ahead: Promise<RestItem[]> | undefined,
+    signal: AbortSignal,
+  ): Promise<RestItem[]> {
+    let page = await (ahead ?? this.#readPage(newest?.version ?? next, signal))
+    for (let answers = 1; ; answers++) {
+      const forkAt = this.#findFork(page, newest)
+      if (forkAt === undefined) return page
+      const fork = nodeOnFork(this.#url, forkAt)
+      if (answers === FORK_ANSWERS) throw fork
+      const pause = retryPause(answers, this.#timing.firstPauseMs)
+      this.#onNotice(`${fork.message}; ${askingAgain(pause)}`)
+      await pauseFor(pause, signal)
+      page = await this.#readPage(newest?.version ?? next, signal)
+    }
+  }
+
+  /** The first version of a page that is not of the ledger read so far. */
+  #findFork(page: readonly RestItem[], newest: RestItem | undefined): bigint | undefined {
+    if (newest && page[0] && !isSameItem(page[0], newest)) return newest.version
+    const frontier = this.#frontier?.clone()
+    for (const { version, leaf, accumulatorRoot } of page) {
+      const index = Number(version)
+      if (!frontier || index > frontier.count) return undefined
+      if (index < frontier.count) continue
+      frontier.append(leaf)
+      if (!frontier.root().equals(accumulatorRoot)) return version
+    }
+    return undefined
+  }
+
+  /** Without a mark the frontier is empty: it proves a ledger that is read from version 0 on. */
+  #frontierFrom(mark: Uint8Array | undefined): AccumulatorFrontier | undefined {
+    if (mark) return AccumulatorFrontier.fromBytes(this.#hasher, 'TransactionAccumulator', mark)
+    return new AccumulatorFrontier(this.#hasher, 'TransactionAccumulator')
+  }
+
+  #extendFrontier({ version, leaf }: RestItem): void {
+    const index = Number(version)
+    const count = this.#frontier?.count
+    if (index === count) this.#frontier!.append(leaf)
+    // The versions between were never read, so nothing more can be proven.
+    else if (count !== undefined && index > count) this.#frontier = undefined
+  }
+
+  /** Empty where the node has nothing there yet, and when stopped. */
+  async #readPage(start: bigint, signal: AbortSignal): Promise<RestItem[]> {
+    const url = `${this.#url}/transactions?start=${start}&limit=${PAGE_VERSIONS}`
+    return (await this.#get(url, BCS, signal, (answer) => this.#readPageAnswer(answer, start, url))) ?? []
+  }
+
+  #readPageAnswer({ status, headers, body }: FetchAnswer, start: bigint, url: string): AnswerReading<RestItem[]> {
+    const text = () => clip(body.toString('utf8'))
+    if (status === 410) throw prunedByNode(this.#url, start, text())
+    this.#noteHeaders(headers)
+    const type = headers.get('content-type') ?? 'nothing'
+    if (status === 200 && type.startsWith(BCS)) return this.#readBcs(body, start, url)
+    if (status === 404 && isErrorOfNode(body)) return { value: [] }
+    const error = status === 200 ? notBcs(url, type, BCS) : unexpectedStatus(url, status, text())
+    // A node may recover; an address that never answered as one is wrong.
+    if (!this.#isNode) throw error
+    return { unusable: error }
+  }
+
+  #readBcs(body: Buffer, start: bigint, url: string): AnswerReading<RestItem[]> {
+    try {
+      const items = parseRestPage(body, start, url, this.#hasher, this.#verify)
+      this.#isNode = true
+      return { value: items }
+    } catch (error) {
+      if (!isLedgerStateError(error)) throw error
+      return { unusable: error }
+    }
+  }
+
+  #noteHeaders(headers: Headers): void {
+    for (const [name, value] of headers) {
+      if (name.endsWith('-ledger-version') && DECIMAL.test(value)) this.#ledgerVersion = BigInt(value)
+      if (!name.endsWith('-chain-id') || this.chainId === undefined || value === String(this.chainId)) continue
+      throw otherChain(this.#url, value, this.chainId)
+    }
+  }
+
+  #get<T>(
+    url: string,
+    accept: string,
+    signal: AbortSignal,
+    read: (answer: FetchAnswer) => AnswerReading<T>,
+  ): Promise<T | undefined> {
+    const [attempts, unusableAnswers] = this.#follow
+      ? [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+      : [ATTEMPTS, UNUSABLE_ANSWERS]
+    const { firstPauseMs } = this.#timing
+    const onNotice = this.#onNotice
+    const options: FetchOptions = { accept, signal, attempts, unusableAnswers, firstPauseMs, onNotice }
+    return fetchRetrying(url, options, read)
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort()
+  }
+}
+
+/** A request cannot carry a user name and password of its URL, and they would be logged with it. */
+function expectPlainUrl(url: string): void {
+  const parsed = URL.parse(url)
+  if (!parsed) throw notAUrl(url)
+  if (parsed.username !== '' || parsed.password !== '') throw urlWithCredentials(parsed.host)
+}
+
+/** Errors of the API are JSON with a code; of other servers, whose every path may be 404, they are not. */
+function isErrorOfNode(body: Buffer): boolean {
+  const error = tryJson(body.toString('utf8')) as { readonly error_code?: unknown } | null | undefined
+  return typeof error?.error_code === 'string'
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

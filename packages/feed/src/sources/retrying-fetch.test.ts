@@ -1,0 +1,113 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { notBcs } from '../errors.js'
+import { type FetchAnswer, fetchRetrying, parseRetryAfter } from './retrying-fetch.js'
+
+let server: Server | undefined
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+})
+
+async function serve(answer: RequestListener): Promise<string> {
+  server = createServer(answer)
+  await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+function options(attempts: number, signal?: AbortSignal) {
+  const notices: string[] = []
+  const onNotice = (text: string) => notices.push(text)
+  return { notices, accept: 'text/plain', attempts, unusableAnswers: 2, firstPauseMs: 1, signal, onNotice }
+}
+
+const read = (answer: FetchAnswer) => ({ value: answer })
+
+describe('fetchRetrying', () => {
+  it('gives up after so many attempts, and says how the last one failed', async () => {
+    const url = await serve((_, response) => {
+      response.statusCode = 502
+      response.end()
+    })
+    const twice = options(2)
+    await expect(fetchRetrying(url, twice, read)).rejects.toMatchObject({
+      code: 'source_failed',
+      message: `GET ${url} failed 2 times; the last time: status 502`,
+    })
+    expect(twice.notices).toEqual([expect.stringMatching(/: status 502; asking again in 0\.0 s$/)])
+  })
+
+  it('says why it reached no server', async () => {
+    const url = await serve(() => {})
+    server!.close()
+    server!.closeAllConnections()
+    await expect(fetchRetrying(url, options(1), read)).rejects.toThrow(/ECONNREFUSED/)
+  })
+
+  it('leaves other statuses to the caller', async () => {
+    const url = await serve((request, response) => {
+      response.statusCode = 418
+      response.end(`you accept ${request.headers.accept}`)
+    })
+    const answer = await fetchRetrying(url, options(1), read)
+    expect([answer?.status, answer?.body.toString()]).toEqual([418, 'you accept text/plain'])
+  })
+
+  it('asks again for an answer that the caller cannot use, and throws its error in the end', async () => {
+    let answers = 0
+    const url = await serve((_, response) => response.end(String(++answers)))
+    const unusable = notBcs(url, 'text/html', 'application/x-bcs')
+    const isThird = ({ body }: FetchAnswer) => (body.toString() === '3' ? { value: 'third' } : { unusable })
+    const patient = { ...options(5), unusableAnswers: 3 }
+    expect(await fetchRetrying(url, patient, isThird)).toBe('third')
+    expect(patient.notices).toEqual(Array(2).fill(expect.stringMatching(/answered text\/html.*; asking again in/)))
+    await expect(fetchRetrying(url, options(5), () => ({ unusable }))).rejects.toBe(unusable)
+    expect(answers).toBe(5)
+  })
+
+  it('waits as long as Retry-After says', async () => {
+    const url = await serve((_, response) => {
+      response.writeHead(429, { 'retry-after': '7' })
+      response.end()
+    })
+    const stop = new AbortController()
+    const notices: string[] = []
+    const onNotice = (text: string) => {
+      notices.push(text)
+      stop.abort()
+    }
+    expect(await fetchRetrying(url, { ...options(2, stop.signal), onNotice }, read)).toBeUndefined()
+    expect(notices).toEqual([expect.stringMatching(/status 429; asking again in 7\.0 s/)])
+  })
+
+  it('ends a pause, and a request, when it is told to', async () => {
+    const url = await serve((_, response) => {
+      response.writeHead(503, { 'retry-after': '100' })
+      response.end()
+    })
+    const stop = new AbortController()
+    const pausing = {
+      ...options(Number.POSITIVE_INFINITY, stop.signal),
+      onNotice: () => setImmediate(() => stop.abort()),
+    }
+    expect(await fetchRetrying(url, pausing, read)).toBeUndefined()
+    const silent = new AbortController()
+    server!.removeAllListeners('request').on('request', () => silent.abort())
+    expect(await fetchRetrying(url, options(3, silent.signal), read)).toBeUndefined()
+  })
+})
+
+describe('parseRetryAfter', () => {
+  const now = Date.parse('2026-01-01T00:00:00Z')
+  it.each([
+    ['3', 3_000],
+    ['Thu, 01 Jan 2026 00:00:09 GMT', 9_000],
+    ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
+    ['-1', 0],
+    ['soon', 0],
+    [null, 0],
+  ])('reads %j as %i ms', (text, milliseconds) => {
+    expect(parseRetryAfter(text, now)).toBe(milliseconds)
+  })
+})

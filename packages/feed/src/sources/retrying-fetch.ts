@@ -1,0 +1,133 @@
+import { Buffer } from 'node:buffer'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { LedgerStateError } from '@ledger-state/core'
+import { requestsFailed } from '../errors.js'
+
+const REQUEST_TIMEOUT_MS = 30_000
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 30_000
+const LONGEST_RETRY_AFTER_MS = 300_000
+
+/** An answer of 10 MB holds 100 transactions with all they write; this is far above. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+
+/** What helps where the same server answers wrongly again and again. */
+const IF_IT_LASTS = '; if it lasts, use another node'
+
+export interface FetchOptions {
+  readonly accept: string
+  /** Ends requests and pauses; the result is then undefined. */
+  readonly signal: AbortSignal | undefined
+  /** Requests before it gives up; infinite for a caller that waits without end. */
+  readonly attempts: number
+  /** Answers that cannot be used before it gives up. */
+  readonly unusableAnswers: number
+  /** Pause after the first failure, 250 ms by default; each further failure doubles it, up to 30 s. */
+  readonly firstPauseMs?: number | undefined
+  readonly onNotice: (message: string) => void
+}
+
+export interface FetchAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Buffer
+}
+
+/** What an answer says, or why it cannot be used although another one may. */
+export type AnswerReading<T> = { readonly value: T } | { readonly unusable: LedgerStateError }
+
+/**
+ * GET, repeated after a pause where the server is not reached, breaks off, is too busy or fails (429, 5xx), or where `read`
+ * cannot use the answer. Pauses double and are drawn at random around that; `Retry-After` is respected.
+ * @throws `source_failed` when the attempts are used up; what `read` throws, and the last `unusable`
+ */
+export async function fetchRetrying<T>(
+  url: string,
+  options: FetchOptions,
+  read: (answer: FetchAnswer) => AnswerReading<T>,
+): Promise<T | undefined> {
+  const { signal, attempts, unusableAnswers, firstPauseMs, onNotice } = options
+  let unusable = 0
+  for (let attempt = 1; ; attempt++) {
+    if (signal?.aborted) return undefined
+    const failure = await fetchOnce(url, options, read)
+    if ('value' in failure) return failure.value
+    if (signal?.aborted) return undefined
+    if (failure.unusable && (++unusable >= unusableAnswers || attempt >= attempts)) throw failure.unusable
+    if (attempt >= attempts) throw requestsFailed(url, attempt, failure.why)
+    const pause = Math.max(retryPause(attempt, firstPauseMs), Math.min(failure.retryAfterMs, LONGEST_RETRY_AFTER_MS))
+    onNotice(
+      failure.unusable
+        ? `${failure.why}; ${askingAgain(pause)}${IF_IT_LASTS}`
+        : `GET ${url}: ${failure.why}; ${askingAgain(pause)}`,
+    )
+    await pauseFor(pause, signal)
+  }
+}
+
+/** Milliseconds to wait after so many failures: doubled each time, and drawn at random so that callers get out of step. */
+export function retryPause(failures: number, firstPauseMs: number = FIRST_PAUSE_MS): number {
+  return Math.min(LONGEST_PAUSE_MS, firstPauseMs * 2 ** (failures - 1)) * (0.5 + Math.random())
+}
+
+export function askingAgain(pauseMs: number): string {
+  return `asking again in ${(pauseMs / 1000).toFixed(1)} s`
+}
+
+/** Resolves after so many milliseconds, or when the signal is aborted. */
+export async function pauseFor(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  await sleep(milliseconds, undefined, signal && { signal }).catch(() => {})
+}
+
+interface Failure {
+  readonly why: string
+  readonly retryAfterMs: number
+  readonly unusable?: LedgerStateError
+}
+
+async function fetchOnce<T>(
+  url: string,
+  { accept, signal }: FetchOptions,
+  read: (answer: FetchAnswer) => AnswerReading<T>,
+): Promise<{ readonly value: T } | Failure> {
+  const answer = await request(url, accept, signal)
+  if ('why' in answer) return answer
+  const reading = read(answer)
+  if ('value' in reading) return reading
+  return { why: reading.unusable.message, retryAfterMs: 0, unusable: reading.unusable }
+}
+
+async function request(url: string, accept: string, signal: AbortSignal | undefined): Promise<FetchAnswer | Failure> {
+  const limits = [AbortSignal.timeout(REQUEST_TIMEOUT_MS), ...(signal ? [signal] : [])]
+  try {
+    const response = await fetch(url, { headers: { accept }, signal: AbortSignal.any(limits) })
+    const { status, headers } = response
+    if (status === 429 || status >= 500) {
+      await response.body?.cancel()
+      return { why: `status ${status}`, retryAfterMs: parseRetryAfter(headers.get('retry-after')) }
+    }
+    return { status, headers, body: await readBody(response) }
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : ''
+    return { why: `${(error as Error).message}${cause}`, retryAfterMs: 0 }
+  }
+}
+
+async function readBody(response: Response): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of response.body ?? []) {
+    pieces.push(piece)
+    length += piece.length
+    if (length > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`)
+  }
+  return Buffer.concat(pieces)
+}
+
+/** Seconds or a date. */
+export function parseRetryAfter(text: string | null, now: number = Date.now()): number {
+  if (text === null) return 0
+  const seconds = Number(text)
+  const milliseconds = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - now
+  return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0
+}

@@ -1,0 +1,86 @@
+import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
+
+/** Where ledger data comes from: possibly a state to begin with, then an ordered stream of versions. */
+export interface LedgerSource {
+  /** What it was recognized as, for people. */
+  readonly description: string
+  /** Undefined until the source tells it. */
+  readonly chainId: number | undefined
+  /** The whole state at a version, in a source that begins with one. */
+  readonly base?: StateBase | undefined
+  /**
+   * Versions in order without gaps. What the source can prove is proven before it is yielded. Errors name the place in the
+   * source.
+   */
+  versions(reading?: Reading): AsyncIterable<VersionWrites>
+  /** The place of the version yielded last, such as "line 7". */
+  readonly position: string
+  /**
+   * The ledger's accumulator after the version yielded last. Given back in a `Reading`, it proves that what follows belongs
+   * to the same ledger. Undefined where the source proves nothing.
+   */
+  readonly mark: Uint8Array | undefined
+  readonly progress: SourceProgress
+  /** Releases files, threads and connections; reading need not have ended. */
+  close(): Promise<void>
+}
+
+/** From where versions are read, and how a live source waits. */
+export interface Reading {
+  /** First version wanted, by default the first of the source; versions before it may be yielded, too. */
+  readonly version?: bigint | undefined
+  /** State values as of the version before: what a version says of its block is relative to them. */
+  readonly read?: ((key: Uint8Array) => Uint8Array | undefined) | undefined
+  /** `mark` of a source, as of the newest version held, if one was kept. */
+  readonly mark?: Uint8Array | undefined
+  /** Ends waiting for a live source; the stream then ends. */
+  readonly signal?: AbortSignal | undefined
+  /** Awaited when a live source has nothing more for now. */
+  readonly onIdle?: (() => Promise<void>) | undefined
+}
+
+export interface StateBase {
+  readonly version: bigint
+  /** Whether a key that is not in it had no value; false for the export of a store that began on an assumed empty base. */
+  readonly complete: boolean
+  /** Entries of the state. @param after `mark` of a part: reading resumes after that part */
+  parts(after: Uint8Array | undefined): AsyncIterable<StatePart>
+  /** Known once all parts were read. @throws `invalid_backup` where the state does not tell */
+  describe(): StateDescription
+}
+
+export interface StatePart {
+  /** The version of an entry is that of the state where the source does not tell which version wrote it. */
+  readonly entries: readonly KeyedEntry[]
+  /** Where the next part begins. */
+  readonly mark: Uint8Array
+}
+
+export interface StateDescription {
+  readonly chainId: number
+  readonly block: BlockInfo
+  /** As `LedgerSource.mark`, after the version of the state. */
+  readonly mark: Uint8Array | undefined
+}
+
+export interface SourceProgress {
+  /** Bytes, versions or entries, as `unit` says. */
+  readonly done: number
+  readonly total: number
+  readonly unit: 'bytes' | 'versions' | 'entries'
+}
+
+export interface SourceOptions {
+  /** Computes hashes and compares them with those that the source carries; true by default. */
+  readonly verify?: boolean | undefined
+  /** The word before the name of each hash, `APTOS::` by default. */
+  readonly hashSalt?: string | undefined
+  /** `version:hash` that a genesis must have. By default that of the known network whose chain id the genesis has. */
+  readonly waypoint?: string | undefined
+  /** Whether chunks of a backup are proven in a thread of their own, beside the caller's; true by default. */
+  readonly thread?: boolean | undefined
+  /** Whether to wait for a live source that has nothing new, without end. */
+  readonly follow?: boolean | undefined
+  /** Receives one line for people: what a source does not prove, or why it is asked again. */
+  readonly onNotice?: ((message: string) => void) | undefined
+}

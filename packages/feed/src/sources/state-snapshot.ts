@@ -1,0 +1,199 @@
+import { basename, dirname, resolve } from 'node:path'
+import { ByteReader, ByteWriter, type KeyedEntry } from '@ledger-state/core'
+import { missingRecords, noStateChunks, otherStateRoot, stateWithoutBlock, unexpectedEntries } from '../errors.js'
+import { type ManifestMembers, readManifest, resolveBackupFile, STATE_MANIFEST } from '../files/backup-directory.js'
+import { atRecord } from '../files/backup-place.js'
+import { readRecords } from '../files/record-file.js'
+import { type ChunkProver, createChunkProver } from '../proof/chunk-prover.js'
+import { LedgerHasher } from '../proof/ledger-hasher.js'
+import { proveStateRoot, type StateChunk, type StateProof } from '../proof/state-proof.js'
+import { LedgerClock } from '../wire/ledger-clock.js'
+import { readStateRecord } from '../wire/state-record.js'
+import type { LedgerSource, SourceOptions, StateBase, StateDescription, StatePart } from './source.js'
+
+/** Entries of a part at most. */
+const PART_ENTRIES = 5_000
+
+/** Reads a folder with a `state.manifest`: the whole state at a version. @throws `invalid_backup`, `verification_failed` */
+export async function openStateSnapshot(folder: string, options: SourceOptions): Promise<LedgerSource> {
+  const root = dirname(resolve(folder))
+  const manifest = await readManifest(root, `${basename(resolve(folder))}/${STATE_MANIFEST}`)
+  const version = manifest.version('version')
+  const hasher = new LedgerHasher(options.hashSalt)
+  const verify = options.verify !== false
+  const proof = verify
+    ? await proveStateRoot(resolveBackupFile(root, manifest.text('proof')), version, hasher)
+    : undefined
+  const rootHash = manifest.text('root_hash').replace(/^0x/, '')
+  if (proof && proof.stateRoot.toString('hex') !== rootHash) {
+    throw otherStateRoot(manifest.place, rootHash, proof.stateRoot)
+  }
+  const members = manifest.list('chunks')
+  const chunks = members.map((member, at) => toChunk(root, member, at === members.length - 1, verify))
+  expectContiguous(manifest, chunks)
+  const prover = verify ? createChunkProver(hasher, options.thread) : undefined
+  const snapshot = new Snapshot(version, manifest.version('epoch'), chunks, proof && { ...proof, prover: prover! })
+  return {
+    description: `state snapshot at version ${version}`,
+    get chainId() {
+      return snapshot.clock.state.chainId
+    },
+    base: snapshot,
+    get position() {
+      return snapshot.position
+    },
+    get mark() {
+      return proof?.frontier
+    },
+    get progress() {
+      return { done: snapshot.done, total: Number(chunks.at(-1)!.lastIndex) + 1, unit: 'entries' as const }
+    },
+    /** A snapshot holds no versions. */
+    async *versions() {},
+    async close() {
+      await prover?.close()
+    },
+  }
+}
+
+function toChunk(root: string, member: ManifestMembers, isLast: boolean, verify: boolean): StateChunk {
+  return {
+    path: resolveBackupFile(root, member.text('blobs')),
+    proofPath: verify ? resolveBackupFile(root, member.text('proof')) : '',
+    firstIndex: member.version('first_idx'),
+    lastIndex: member.version('last_idx'),
+    isLast,
+  }
+}
+
+function expectContiguous(manifest: ManifestMembers, chunks: readonly StateChunk[]): void {
+  let next = 0n
+  for (const { path, firstIndex, lastIndex } of chunks) {
+    if (firstIndex !== next || lastIndex < firstIndex) {
+      throw unexpectedEntries(manifest.place, path, [firstIndex, lastIndex], next)
+    }
+    next = lastIndex + 1n
+  }
+  if (next === 0n) throw noStateChunks(manifest.place)
+}
+
+interface Proof extends StateProof {
+  readonly prover: ChunkProver
+}
+
+/** Where reading resumes. */
+interface SnapshotMark {
+  /** Index of the next entry. */
+  readonly next: bigint
+  /** The tree before the chunk that holds it; undefined before the first. */
+  readonly tree: Uint8Array | undefined
+}
+
+class Snapshot implements StateBase {
+  readonly version: bigint
+  readonly complete = true
+  position = ''
+  done = 0
+  clock = new LedgerClock()
+  readonly #epoch: bigint
+  readonly #chunks: readonly StateChunk[]
+  readonly #proof: Proof | undefined
+
+  constructor(version: bigint, epoch: bigint, chunks: readonly StateChunk[], proof: Proof | undefined) {
+    this.version = version
+    this.#epoch = epoch
+    this.#chunks = chunks
+    this.#proof = proof
+  }
+
+  async *parts(after: Uint8Array | undefined): AsyncGenerator<StatePart> {
+    const mark = after && this.#readMark(after)
+    const next = mark?.next ?? 0n
+    const from = this.#chunks.findIndex(({ lastIndex }) => lastIndex >= next)
+    if (from < 0) return
+    const chunks = this.#chunks.slice(from)
+    let tree = mark?.tree
+    let proven = this.#prove(chunks[0]!, tree)
+    for (const [at, chunk] of chunks.entries()) {
+      const treeAfter = await proven
+      const following = chunks[at + 1]
+      // The next chunk is proven while this one is read; its error is thrown in its turn.
+      proven = following ? this.#prove(following, treeAfter) : proven
+      proven.catch(() => {})
+      yield* this.#readChunk(chunk, next, tree, treeAfter)
+      tree = treeAfter
+    }
+  }
+
+  async #prove(chunk: StateChunk, before: Uint8Array | undefined): Promise<Uint8Array | undefined> {
+    return this.#proof?.prover.proveState(chunk, this.#proof.stateRoot, before)
+  }
+
+  async *#readChunk(
+    chunk: StateChunk,
+    from: bigint,
+    tree: Uint8Array | undefined,
+    treeAfter: Uint8Array | undefined,
+  ): AsyncGenerator<StatePart> {
+    let index = chunk.firstIndex
+    let entries: KeyedEntry[] = []
+    const part = (): StatePart => {
+      const isEnd = index > chunk.lastIndex
+      const taken = { entries, mark: this.#writeMark({ next: index, tree: isEnd ? treeAfter : tree }) }
+      entries = []
+      this.done = Number(index)
+      return taken
+    }
+    for await (const records of readRecords(chunk.path)) {
+      for (const record of records) {
+        const at = Number(index - chunk.firstIndex)
+        if (index > chunk.lastIndex) break
+        index++
+        if (index <= from) continue
+        this.position = `${chunk.path}, record ${at}`
+        const { key, value } = atRecord(chunk.path, at, undefined, () => readStateRecord(record))
+        this.clock.observeEntry(key, value)
+        entries.push({ key, version: this.version, value })
+        if (entries.length === PART_ENTRIES) yield part()
+      }
+    }
+    if (index <= chunk.lastIndex) {
+      throw missingRecords(chunk.path, index - chunk.firstIndex, chunk.lastIndex - chunk.firstIndex + 1n)
+    }
+    yield part()
+  }
+
+  describe(): StateDescription {
+    const { chainId, height, timestampUsec } = this.clock.state
+    if (chainId === undefined || height === undefined || timestampUsec === undefined) {
+      throw stateWithoutBlock(this.version)
+    }
+    // A snapshot is taken at the end of an epoch: the state already names the next one, the manifest the one that ends.
+    return { chainId, block: { height, epoch: this.#epoch, timestampUsec }, mark: this.#proof?.frontier }
+  }
+
+  // u64 next entry | options of u8 chain id, u64 height, u64 time | option of the tree, as `SparseMerkleFrontier.write`
+  #writeMark({ next, tree }: SnapshotMark): Uint8Array {
+    const writer = new ByteWriter().u64(next)
+    const { chainId, height, timestampUsec } = this.clock.state
+    writer.bool(chainId !== undefined)
+    if (chainId !== undefined) writer.u8(chainId)
+    for (const number of [height, timestampUsec]) {
+      writer.bool(number !== undefined)
+      if (number !== undefined) writer.u64(number)
+    }
+    writer.bool(tree !== undefined)
+    if (tree) writer.byteString(tree)
+    return writer.toBytes()
+  }
+
+  #readMark(mark: Uint8Array): SnapshotMark {
+    const reader = new ByteReader(mark)
+    const next = reader.readU64()
+    const chainId = reader.readBool() ? reader.readU8() : undefined
+    const height = reader.readBool() ? reader.readU64() : undefined
+    const timestampUsec = reader.readBool() ? reader.readU64() : undefined
+    this.clock = new LedgerClock({ chainId, height, timestampUsec })
+    return { next, tree: reader.readBool() ? reader.readByteString() : undefined }
+  }
+}

@@ -1,0 +1,284 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import type { VersionWrites } from '@ledger-state/core'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type ExpectedVersion, SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
+import { openSource } from './open-source.js'
+import type { LedgerSource, Reading, SourceOptions } from './source.js'
+
+const chain = new SyntheticChain({ blocks: 40 })
+const LAST = Number(chain.latestVersion)
+
+let folder: string
+let root: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'backup-'))
+})
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+beforeEach(() => {
+  root = mkdtempSync(join(folder, 'root-'))
+})
+
+async function readFrom(source: LedgerSource, from: Reading = {}) {
+  const versions: VersionWrites[] = []
+  const marks: (Uint8Array | undefined)[] = []
+  try {
+    for await (const record of source.versions(from)) {
+      versions.push(record)
+      marks.push(source.mark)
+    }
+  } finally {
+    await source.close()
+  }
+  return { versions, marks }
+}
+
+async function readAll(options: SourceOptions = {}, from: Reading = {}) {
+  return readFrom(await openSource(root, { thread: false, ...options }), from)
+}
+
+const plain = (versions: readonly (VersionWrites | ExpectedVersion)[]) =>
+  versions.map(({ version, block, writes }) => ({
+    version,
+    block,
+    writes: writes.map(([key, value]) => [
+      Buffer.from(key).toString('hex'),
+      value && Buffer.from(value).toString('hex'),
+    ]),
+  }))
+
+/** State values as of a version, as a store would have them. */
+function stateBefore(version: number) {
+  return (key: Uint8Array) => {
+    for (let at = version - 1; at >= 0; at--) {
+      const found = chain.expected[at]!.writes.find(([other]) => Buffer.compare(other, key) === 0)
+      if (found) return found[1] ?? undefined
+    }
+    return undefined
+  }
+}
+
+describe('a transaction backup', () => {
+  it.each([
+    [{ format: 'V0', gzip: true }],
+    [{ format: 'V1', gzip: false }],
+    [{ format: 'V1', gzip: true, chunk: 1, folder: 1 }],
+    [{ chunk: 1_000 }],
+  ] as const)('gives versions, blocks and writes as they were, laid out as %j', async (layout) => {
+    writeBackup(chain, root, layout)
+    const source = await openSource(root)
+    expect(source.description).toBe(`transaction backup (versions 0 to ${LAST})`)
+    const { versions, marks } = await readFrom(source)
+    expect(plain(versions)).toEqual(plain(chain.expected))
+    expect(source.chainId).toBe(SYNTHETIC_CHAIN_ID)
+    expect(source.progress).toMatchObject({ done: LAST + 1, total: LAST + 1 })
+    expect(Buffer.from(marks.at(-1)!).readBigUInt64LE(0)).toBe(BigInt(LAST + 1))
+    expect(plain((await readAll({ verify: false })).versions)).toEqual(plain(chain.expected))
+  })
+
+  it('can be one of its folders, and then takes the chain id from a signed transaction', async () => {
+    writeBackup(chain, root, { chunk: 10, folder: 3 })
+    const source = await openSource(join(root, 'transaction_30-.ab12'))
+    const { versions } = await readFrom(source, { read: stateBefore(30) })
+    expect(plain(versions)).toEqual(plain(chain.expected.slice(30, 60)))
+    expect(source.chainId).toBe(SYNTHETIC_CHAIN_ID)
+  })
+
+  it('resumes from any version, and proves that it is the same ledger', async () => {
+    writeBackup(chain, root, { chunk: 9, folder: 2 })
+    const { marks } = await readAll()
+    for (let next = 1; next <= LAST; next += 7) {
+      const from = { version: BigInt(next), read: stateBefore(next), mark: marks[next - 1] }
+      const { versions, marks: later } = await readAll({}, from)
+      expect(plain(versions)).toEqual(plain(chain.expected.slice(next)))
+      expect(later.at(-1)).toEqual(marks.at(-1))
+    }
+  })
+
+  it('refuses to continue another ledger', async () => {
+    writeBackup(chain, root, { chunk: 9 })
+    const other = new SyntheticChain({ blocks: 40, seed: 2 })
+    writeBackup(other, join(root, 'other'), { chunk: 9 })
+    const { marks } = await readFrom(await openSource(join(root, 'other')))
+    for (const next of [9, 13, 20]) {
+      const from = { version: BigInt(next), read: stateBefore(next), mark: marks[next - 1] }
+      await expect(readAll({}, from)).rejects.toMatchObject({ code: 'ledger_fork' })
+    }
+  })
+
+  it('refuses chunks of different ledgers that are each sound by itself', async () => {
+    writeBackup(chain, root, { chunk: 9, folder: 1 })
+    writeBackup(new SyntheticChain({ blocks: 40, seed: 2 }), join(root, 'other'), { chunk: 9, folder: 1 })
+    cpSync(join(root, 'other/transaction_18-.ab12'), join(root, 'transaction_18-.ab12'), { recursive: true })
+    const source = await openSource(root)
+    let count = 0
+    const reading = async () => {
+      for await (const _ of source.versions()) count++
+    }
+    await expect(reading()).rejects.toMatchObject({ code: 'ledger_fork', message: expect.stringMatching(/18-.chunk/) })
+    expect(count).toBe(18)
+    await source.close()
+  })
+
+  it('chooses among stretches that overlap, and names versions missing between two', async () => {
+    writeBackup(chain, root, { chunk: 10, folder: 2 })
+    writeBackup(chain, root, { chunk: 7, folder: 9, first: 5 })
+    expect(plain((await readAll()).versions)).toEqual(plain(chain.expected))
+    rmSync(join(root, 'metadata'), { recursive: true })
+    const entry = (first: number, last: number) =>
+      `{"TransactionBackup":{"first_version":${first},"last_version":${last},"manifest":"transaction_${first}-.ab12/transaction.manifest"}}\n`
+    writeFileSync(join(root, 'a.meta'), entry(0, 19) + entry(40, 59))
+    await expect(readAll()).rejects.toMatchObject({
+      code: 'invalid_backup',
+      message: expect.stringMatching(/lacks versions 20 to 39/),
+    })
+  })
+
+  it.each([
+    ['transaction_0-.ab12/transaction.manifest.gz', /transaction_0-.ab12\/transaction.manifest \(nor/, 0],
+    ['transaction_0-.ab12/25-.chunk.gz', /25-.chunk \(nor/, 25],
+    ['transaction_0-.ab12/25-49.proof.gz', /25-49.proof \(nor/, 25],
+    ['transaction_50-.ab12/transaction.manifest.gz', /transaction_50-.ab12\/transaction.manifest \(nor/, 50],
+  ])('names the missing file %s, after it has yielded what precedes it', async (name, message, before) => {
+    writeBackup(chain, root)
+    rmSync(join(root, name))
+    const source = await openSource(root)
+    let count = 0
+    const reading = async () => {
+      for await (const _ of source.versions()) count++
+    }
+    await expect(reading()).rejects.toMatchObject({ code: 'invalid_backup', message: expect.stringMatching(message) })
+    expect(count).toBe(before)
+    await source.close()
+  })
+
+  it('names the record at which a chunk is cut short, or too long', async () => {
+    writeBackup(chain, root, { gzip: false })
+    const chunk = join(root, 'transaction_0-.ab12/0-.chunk')
+    const whole = readFileSync(chunk)
+    writeFileSync(chunk, whole.subarray(0, whole.length - 3))
+    await expect(readAll()).rejects.toMatchObject({
+      code: 'invalid_backup',
+      message: expect.stringMatching(/0-.chunk.*record 24/),
+    })
+    await expect(readAll({ verify: false })).rejects.toMatchObject({ code: 'invalid_backup' })
+    writeFileSync(chunk, Buffer.concat([whole, whole.subarray(0, 4 + whole.readUInt32BE(0))]))
+    await expect(readAll()).rejects.toThrow(/more than the 25 records/)
+    writeFileSync(chunk, Buffer.concat([Buffer.alloc(4, 255), whole]))
+    await expect(readAll()).rejects.toThrow(/record 0: a length of 4294967295 bytes/)
+  })
+
+  it('refuses file names that lead out of the backup', async () => {
+    const entry = { first_version: 0, last_version: 9, manifest: '../../etc/passwd' }
+    writeFileSync(join(root, 'a.meta'), JSON.stringify({ TransactionBackup: entry }))
+    await expect(readAll()).rejects.toThrow(/lies outside the backup/)
+  })
+
+  it.each([
+    [
+      '{"TransactionBackup":{"first_version":"0","last_version":9,"manifest":"m"}}',
+      /line 1, "TransactionBackup" has "0"/,
+    ],
+    ['{"TransactionBackup":{"first_version":0,"last_version":9}}', /has undefined for "manifest"/],
+    ['\n{"TransactionBackup":', /a.meta, line 2 is not JSON/],
+    ['{"Identity":{"id":"x"}}', /lists no transactions/],
+  ])('names the metadata line %s', async (text, message) => {
+    writeFileSync(join(root, 'a.meta'), text)
+    await expect(readAll()).rejects.toMatchObject({ code: 'invalid_backup', message: expect.stringMatching(message) })
+  })
+
+  it('names its state snapshot if it has no transactions', async () => {
+    writeBackup(chain, root, { snapshot: { version: 0, chunk: 10 } })
+    for (let first = 0; first <= LAST; first += 50)
+      rmSync(join(root, `metadata/transaction_${first}-${Math.min(LAST, first + 49)}.meta.gz`))
+    await expect(readAll()).rejects.toThrow(/its state at version 0 is in .*state_epoch_0_ver_0.cd34/)
+  })
+})
+
+describe('a hostile manifest', () => {
+  it('cannot make a chunk of more versions than a file can hold', async () => {
+    const manifest = (last: number) =>
+      JSON.stringify({
+        first_version: 0,
+        last_version: last,
+        chunks: [{ first_version: 0, last_version: last, transactions: 'x/0-.chunk', proof: 'x/0.proof' }],
+      })
+    mkdirSync(join(root, 'x'))
+    for (const name of ['0-.chunk', '0.proof']) writeFileSync(join(root, 'x', name), '')
+    for (const last of [2 ** 22, 2 ** 40, Number.MAX_SAFE_INTEGER]) {
+      writeFileSync(join(root, 'x/transaction.manifest'), manifest(last))
+      const source = await openSource(join(root, 'x'), { thread: false })
+      await expect(readFrom(source)).rejects.toMatchObject({
+        code: 'invalid_backup',
+        message: expect.stringMatching(/0-.chunk: versions 0 to \d+ cannot be one chunk/),
+      })
+    }
+  })
+})
+
+describe('hostile records', () => {
+  it('are refused before they cost more than their size allows', async () => {
+    writeBackup(chain, root, { gzip: false, chunk: 1_000 })
+    // A TransactionInfo could begin at any of its bytes.
+    const record = Buffer.alloc(2_000_000)
+    for (let at = 0; at < record.length; at += 40) record.fill(0x01, at + 13, at + 30)
+    const length = Buffer.alloc(4)
+    length.writeUInt32BE(record.length)
+    writeFileSync(join(root, 'transaction_0-.ab12/0-.chunk'), Buffer.concat([length, record]))
+    await expect(readAll()).rejects.toMatchObject({ code: 'verification_failed' })
+  })
+})
+
+describe.skipIf(!hasSharedData)('a backup of a real chain', () => {
+  const path = sharedPath('data/backup')
+
+  it('is proven whole, with the blocks that its block metadata name', async () => {
+    const { versions } = await readFrom(await openSource(path, { hashSalt: 'DIEM::' }))
+    expect(versions.length).toBe(20_000)
+    const bytes = gunzipSync(readFileSync(join(path, 'transaction_1-.90bf/1-.chunk.gz')))
+    let blocks = 0
+    for (let at = 0, version = 1n; at < bytes.length; version++) {
+      const record = bytes.subarray(at + 4, at + 4 + bytes.readUInt32BE(at))
+      at += 4 + record.length
+      const { block } = versions[Number(version) - 1]!
+      expect(block !== undefined).toBe(record[0] === 2)
+      if (!block) continue
+      blocks++
+      const votesAt = 1 + 32 + 8 + 8 + 32
+      const failedAt = votesAt + 1 + record[votesAt]!
+      const timestampUsec = record.readBigUInt64LE(failedAt + 1 + record[failedAt]! * 4)
+      expect(block).toEqual({ height: BigInt(blocks), epoch: record.readBigUInt64LE(33), timestampUsec })
+    }
+    expect(blocks).toBe(9_408)
+  })
+
+  it('is not proven with another salt; its chain id is taken from a signed transaction', async () => {
+    await expect(readFrom(await openSource(path))).rejects.toMatchObject({
+      code: 'verification_failed',
+      message: expect.stringMatching(/record 0 \(version 1\).*another word than APTOS::/),
+    })
+    const source = await openSource(path, { hashSalt: 'DIEM::', verify: false })
+    expect((await readFrom(source)).versions.length).toBe(20_000)
+    expect(source.chainId).toBe(4)
+  })
+
+  it('has a state that is proven before its chunks, which are absent, are read', async () => {
+    await expect(openSource(join(path, 'state_epoch_1000_ver_638021.36d1'), { hashSalt: 'DIEM::' })).rejects.toThrow(
+      /0-.chunk \(nor is it there/,
+    )
+    cpSync(path, root, { recursive: true })
+    const proof = join(root, 'state_epoch_1000_ver_638021.36d1/state.proof.gz')
+    const bytes = gunzipSync(readFileSync(proof))
+    bytes[40]! ^= 1
+    rmSync(proof, { force: true })
+    writeFileSync(proof, bytes)
+    await expect(
+      openSource(join(root, 'state_epoch_1000_ver_638021.36d1'), { hashSalt: 'DIEM::' }),
+    ).rejects.toMatchObject({ code: 'verification_failed' })
+  })
+})

@@ -1,0 +1,222 @@
+import { Buffer } from 'node:buffer'
+import { basename, dirname, resolve } from 'node:path'
+import { ByteReader, type VersionWrites } from '@ledger-state/core'
+import { missingRecords, missingVersions, unknownChunkFormat, withoutTransactions } from '../errors.js'
+import {
+  type ManifestMembers,
+  readBackupMetadata,
+  readManifest,
+  resolveBackupFile,
+  TRANSACTION_MANIFEST,
+  type TransactionBackupEntry,
+} from '../files/backup-directory.js'
+import { atRecord } from '../files/backup-place.js'
+import { readRecords } from '../files/record-file.js'
+import { AccumulatorFrontier } from '../proof/accumulator.js'
+import { type ChunkProver, createChunkProver } from '../proof/chunk-prover.js'
+import { LedgerHasher } from '../proof/ledger-hasher.js'
+import { countRecords, type ProvenTransactions, type TransactionChunk } from '../proof/transaction-chunk-proof.js'
+import { readTransactionRecord } from '../proof/transaction-record.js'
+import { readEvents } from '../wire/events.js'
+import { HASH_LENGTH } from '../wire/hash-bytes.js'
+import { LedgerClock } from '../wire/ledger-clock.js'
+import { signedChainId } from '../wire/signed-chain-id.js'
+import { readWriteSet } from '../wire/write-set.js'
+import type { LedgerSource, Reading, SourceOptions } from './source.js'
+
+/** Reads all transactions of a backup, found by its metadata. @throws `invalid_backup` */
+export async function openBackup(root: string, options: SourceOptions): Promise<LedgerSource> {
+  const { transactions, snapshots } = await readBackupMetadata(root)
+  if (transactions.length > 0) return new TransactionBackup(root, transactions, options)
+  const state = snapshots.at(-1)
+  throw withoutTransactions(root, state && { version: state.version, folder: dirname(state.manifest) })
+}
+
+/** Reads the transactions of one folder of a backup, without its metadata. @throws `invalid_backup` */
+export async function openTransactionFolder(folder: string, options: SourceOptions): Promise<LedgerSource> {
+  const root = dirname(resolve(folder))
+  const handle = `${basename(resolve(folder))}/${TRANSACTION_MANIFEST}`
+  const manifest = await readManifest(root, handle)
+  const [firstVersion, lastVersion] = [manifest.version('first_version'), manifest.version('last_version')]
+  return new TransactionBackup(root, [{ firstVersion, lastVersion, manifest: handle }], options)
+}
+
+/** A chunk, and what its proof found out, if there is one. */
+interface ReadyChunk {
+  readonly chunk: TransactionChunk
+  readonly proven: ProvenTransactions | undefined
+}
+
+class TransactionBackup implements LedgerSource {
+  readonly description: string
+  readonly #root: string
+  readonly #entries: readonly TransactionBackupEntry[]
+  readonly #hasher: LedgerHasher
+  readonly #prover: ChunkProver | undefined
+  #chainId: number | undefined
+  #position: string
+  #frontier: AccumulatorFrontier | undefined
+  #first: bigint | undefined
+  #next: bigint | undefined
+
+  constructor(root: string, entries: readonly TransactionBackupEntry[], options: SourceOptions) {
+    this.#root = root
+    this.#entries = entries
+    this.#hasher = new LedgerHasher(options.hashSalt)
+    this.#prover = options.verify === false ? undefined : createChunkProver(this.#hasher, options.thread)
+    this.#position = root
+    const last = this.#lastVersion
+    this.description = `transaction backup (versions ${entries[0]!.firstVersion} to ${last})`
+  }
+
+  get #lastVersion(): bigint {
+    return this.#entries.reduce((last, { lastVersion }) => (lastVersion > last ? lastVersion : last), 0n)
+  }
+
+  get chainId(): number | undefined {
+    return this.#chainId
+  }
+
+  get position(): string {
+    return this.#position
+  }
+
+  get mark(): Uint8Array | undefined {
+    return this.#next === BigInt(this.#frontier?.count ?? -1) ? this.#frontier!.toBytes() : undefined
+  }
+
+  get progress() {
+    const first = this.#first ?? this.#entries[0]!.firstVersion
+    const done = Number((this.#next ?? first) - first)
+    return { done, total: Number(this.#lastVersion - first) + 1, unit: 'versions' as const }
+  }
+
+  async *versions(from: Reading = {}): AsyncGenerator<VersionWrites> {
+    const clock = LedgerClock.at(from.read)
+    for await (const { chunk, proven } of this.#readyChunks(from)) {
+      if (proven) this.#frontier = this.#frontierFrom(proven)
+      let at = 0
+      for await (const records of readRecords(chunk.path)) {
+        for (const record of records) {
+          const index = at++
+          const version = chunk.firstVersion + BigInt(index)
+          if (version > chunk.lastVersion) break
+          this.#frontier?.append(leafAt(proven!, index))
+          // Stretches may overlap.
+          if (version < (this.#next ?? from.version ?? 0n)) continue
+          this.#position = `${chunk.path}, record ${index} (version ${version})`
+          this.#first ??= version
+          const { writes, transactionLength } = atRecord(chunk.path, index, chunk.firstVersion, () =>
+            this.#readWrites(record, index, proven, chunk.hasAuxiliary),
+          )
+          const block = clock.advance(version, writes, record)
+          this.#chainId ??= clock.state.chainId ?? signedChainId(record.subarray(0, transactionLength))
+          this.#next = version + 1n
+          yield { version, block, writes }
+        }
+      }
+      const count = countRecords(chunk)
+      if (at < count) throw missingRecords(chunk.path, at, count)
+    }
+  }
+
+  #readWrites(record: Buffer, index: number, proven: ProvenTransactions | undefined, hasAuxiliary: boolean) {
+    const reader = new ByteReader(record)
+    let transactionLength: number
+    if (proven) {
+      transactionLength = proven.splits[2 * index]!
+      reader.offset = proven.splits[2 * index + 1]!
+    } else {
+      transactionLength = readTransactionRecord(reader, this.#hasher, hasAuxiliary).transaction.length
+      readEvents(reader)
+    }
+    const writes = readWriteSet(reader)
+    reader.expectEnd()
+    return { writes, transactionLength }
+  }
+
+  #frontierFrom({ frontier }: ProvenTransactions): AccumulatorFrontier {
+    return AccumulatorFrontier.fromBytes(this.#hasher, 'TransactionAccumulator', frontier)!
+  }
+
+  /** Each chunk is proven to continue the one before, while that one is read. */
+  async *#readyChunks(from: Reading): AsyncGenerator<ReadyChunk> {
+    let ahead: Promise<ReadyChunk> | undefined
+    try {
+      for await (const chunk of this.#chunks(from.version)) {
+        const current = ahead
+        ahead = this.#prove(chunk, current, from.mark)
+        // Its error is thrown in its turn.
+        ahead.catch(() => {})
+        if (current) yield await current
+      }
+    } catch (error) {
+      // The next chunk cannot be found; this one is whole.
+      if (ahead) yield await ahead
+      throw error
+    }
+    if (ahead) yield await ahead
+  }
+
+  /** @param held frontier that the first chunk has to continue */
+  async #prove(
+    chunk: TransactionChunk,
+    before: Promise<ReadyChunk> | undefined,
+    held: Uint8Array | undefined,
+  ): Promise<ReadyChunk> {
+    const frontier = before ? (await before).proven?.frontierAfter : held
+    return { chunk, proven: await this.#prover?.proveTransactions(chunk, frontier) }
+  }
+
+  /** The chunk that holds the version, or else the first one after it, and those that follow. */
+  async *#chunks(from: bigint | undefined): AsyncGenerator<TransactionChunk> {
+    let next = from ?? this.#entries[0]!.firstVersion
+    let began = false
+    for (let entry = this.#entryFor(next, began); entry; entry = this.#entryFor(next, began)) {
+      const manifest = await readManifest(this.#root, entry.manifest)
+      const start = next
+      for (const member of manifest.list('chunks')) {
+        const chunk = this.#toChunk(member)
+        if (chunk.lastVersion < next) continue
+        if (began && chunk.firstVersion > next) throw missingVersions(member.place, next, chunk.firstVersion)
+        yield chunk
+        began = true
+        next = chunk.lastVersion + 1n
+      }
+      if (next === start) throw missingVersions(manifest.place, next, entry.lastVersion + 1n)
+    }
+  }
+
+  /** The stretch that holds a version and reaches furthest. Before the first chunk, one that begins later will do. */
+  #entryFor(version: bigint, began: boolean): TransactionBackupEntry | undefined {
+    const later = this.#entries.filter(({ lastVersion }) => lastVersion >= version)
+    const holding = later.filter(({ firstVersion }) => firstVersion <= version)
+    if (holding.length === 0 && later.length > 0 && began)
+      throw missingVersions(this.#root, version, later[0]!.firstVersion)
+    return holding.reduce<TransactionBackupEntry | undefined>(
+      (best, entry) => (best && entry.lastVersion <= best.lastVersion ? best : entry),
+      later[0],
+    )
+  }
+
+  #toChunk(member: ManifestMembers): TransactionChunk {
+    const format = member.optionalText('format') ?? 'V0'
+    if (format !== 'V0' && format !== 'V1') throw unknownChunkFormat(member.place, format)
+    return {
+      path: resolveBackupFile(this.#root, member.text('transactions')),
+      proofPath: this.#prover ? resolveBackupFile(this.#root, member.text('proof')) : '',
+      firstVersion: member.version('first_version'),
+      lastVersion: member.version('last_version'),
+      hasAuxiliary: format === 'V1',
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#prover?.close()
+  }
+}
+
+function leafAt({ leaves }: ProvenTransactions, index: number): Buffer {
+  const start = index * HASH_LENGTH
+  return Buffer.from(leaves.buffer, leaves.byteOffset + start, HASH_LENGTH)
+}

@@ -1,0 +1,22 @@
+import type { Buffer } from 'node:buffer'
+import type { ByteReader } from '@ledger-state/core'
+import { readTypeTag } from '@ledger-state/type-tag'
+
+const EVENT_V1 = 0
+const EVENT_V2 = 1
+/** u64 creation number, address. */
+const EVENT_KEY_LENGTH = 8 + 32
+const SEQUENCE_NUMBER_LENGTH = 8
+
+/** Moves the reader past a vector of events, and tells the bytes of each. See docs/ledger-formats.md, "Transactions". */
+export function readEvents(reader: ByteReader, onEvent?: (event: Buffer) => void): void {
+  for (let rest = reader.readLength(); rest > 0; rest--) {
+    const start = reader.offset
+    const tag = reader.readUleb128()
+    if (tag !== EVENT_V1 && tag !== EVENT_V2) throw reader.fault(`unknown variant ${tag} of event`, start)
+    if (tag === EVENT_V1) reader.skip(EVENT_KEY_LENGTH + SEQUENCE_NUMBER_LENGTH)
+    readTypeTag(reader)
+    reader.skip(reader.readLength())
+    onEvent?.(reader.bytes.subarray(start, reader.offset))
+  }
+}

@@ -1,0 +1,31 @@
+import { type BlockInfo, bytesToHex, type KeyedEntry, type VersionWrites } from '@ledger-state/core'
+import { FEED_FORMAT, FEED_FORMAT_VERSION, type FeedStart } from './feed-line.js'
+
+/** The first line of a ledger feed, without its line end. */
+export function feedHeaderLine({ chainId, base }: FeedStart): string {
+  return JSON.stringify({
+    format: FEED_FORMAT,
+    format_version: FEED_FORMAT_VERSION,
+    chain_id: chainId,
+    ...(base && { base: { version: String(base.version), block: blockToJson(base.block), complete: base.complete } }),
+  })
+}
+
+/** A line with entries of the state that the feed begins with. */
+export function stateToFeedLine(entries: readonly KeyedEntry[]): string {
+  const state = entries.map(({ key, value, version }) => [bytesToHex(key), bytesToHex(value), String(version)])
+  return JSON.stringify({ state })
+}
+
+/** The line of a version. */
+export function versionToFeedLine({ version, block, writes }: VersionWrites): string {
+  return JSON.stringify({
+    version: String(version),
+    ...(block && { block: blockToJson(block) }),
+    writes: writes.map(([key, value]) => [bytesToHex(key), value && bytesToHex(value)]),
+  })
+}
+
+function blockToJson({ height, epoch, timestampUsec }: BlockInfo) {
+  return { height: String(height), epoch: String(epoch), timestamp_usec: String(timestampUsec) }
+}

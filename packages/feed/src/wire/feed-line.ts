@@ -1,0 +1,123 @@
+import {
+  type BlockInfo,
+  clip,
+  hexToBytes,
+  type KeyedEntry,
+  parseU64,
+  type VersionWrites,
+  type Write,
+} from '@ledger-state/core'
+import { invalidFeed, messageOf, notA } from '../errors.js'
+
+export const FEED_FORMAT = 'ledger-feed'
+export const FEED_FORMAT_VERSION = 1
+
+const MAX_CHAIN_ID = 255
+
+/** What a feed begins with. */
+export interface FeedStart {
+  readonly chainId: number
+  /** The state before the versions, of which the lines after the first have the entries. */
+  readonly base?: { readonly version: bigint; readonly block: BlockInfo; readonly complete: boolean } | undefined
+}
+
+/** The members of a line. */
+export type FeedRow = Readonly<Record<string, unknown>>
+
+// All throw `invalid_feed` without the place, which the reader of the file adds.
+
+export function parseFeedLine(text: string): FeedRow {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw invalidFeed(`the line is not JSON text (is the file cut short?): …${text.slice(-60)}`)
+  }
+  if (!isMembers(value)) throw invalidFeed(`a JSON object is expected, found ${clip(text)}`)
+  return value
+}
+
+/** `{"format":"ledger-feed","format_version":1,"chain_id":4}`, with `"base":{"version","block","complete"}` or without */
+export function parseFeedHeader(row: FeedRow): FeedStart {
+  if (row.format !== FEED_FORMAT || row.format_version !== FEED_FORMAT_VERSION) {
+    const expected = `{"format":"${FEED_FORMAT}","format_version":${FEED_FORMAT_VERSION},"chain_id":…}`
+    throw invalidFeed(`expected ${expected}, found ${clip(JSON.stringify(row))}`)
+  }
+  const chainId = row.chain_id
+  if (typeof chainId !== 'number' || !Number.isInteger(chainId) || chainId < 0 || chainId > MAX_CHAIN_ID) {
+    throw notA(`a whole number from 0 to ${MAX_CHAIN_ID}`, `chain_id ${JSON.stringify(chainId)}`)
+  }
+  if (row.base === undefined) return { chainId }
+  if (!isMembers(row.base)) throw notA('an object', 'the member "base"')
+  const { complete = true } = row.base
+  if (typeof complete !== 'boolean') throw notA('true or false', 'the member "complete" of "base"')
+  return {
+    chainId,
+    base: { version: parseMember(row.base, 'version'), block: parseBlock(row.base.block), complete },
+  }
+}
+
+/** `{"version":"7","block":{"height","epoch","timestamp_usec"},"writes":[["0xkey","0xvalue" or null],…]}` */
+export function parseFeedVersion(row: FeedRow): VersionWrites {
+  const version = parseMember(row, 'version')
+  if (!Array.isArray(row.writes)) throw notA('an array', 'the member "writes"')
+  const writes = row.writes.map((write: unknown, at): Write => parseWrite(write, at))
+  return { version, block: row.block === undefined ? undefined : parseBlock(row.block), writes }
+}
+
+/** Value of the member `state`: `[["0xkey","0xvalue","version of the write"],…]`. @param version of the state */
+export function parseFeedState(state: unknown, version: bigint): KeyedEntry[] {
+  if (!Array.isArray(state)) throw notA('an array', 'the member "state"')
+  return state.map((entry: unknown, at) => {
+    if (!Array.isArray(entry) || entry.length !== 3) throw notA('a triple [key, value, version]', `entry ${at}`)
+    const [key, value, written] = entry as [unknown, unknown, unknown]
+    const record = {
+      key: parseHex(key, `the key of entry ${at}`),
+      value: parseHex(value, `the value of entry ${at}`),
+      version: parseDecimal(written, `the version of entry ${at}`),
+    }
+    if (record.version <= version) return record
+    throw invalidFeed(`entry ${at} was written at version ${record.version}, after the state at version ${version}`)
+  })
+}
+
+function parseBlock(block: unknown): BlockInfo {
+  if (!isMembers(block)) throw notA('an object', 'the member "block"')
+  return {
+    height: parseMember(block, 'height'),
+    epoch: parseMember(block, 'epoch'),
+    timestampUsec: parseMember(block, 'timestamp_usec'),
+  }
+}
+
+function parseWrite(write: unknown, at: number): Write {
+  if (!Array.isArray(write) || write.length !== 2) throw notA('a pair [key, value]', `write ${at}`)
+  const [key, value] = write as [unknown, unknown]
+  return [parseHex(key, `the key of write ${at}`), value === null ? null : parseHex(value, `the value of write ${at}`)]
+}
+
+function parseHex(text: unknown, what: string): Uint8Array {
+  if (typeof text !== 'string' || !text.startsWith('0x')) throw notA('hex text that begins with 0x', what)
+  return named(what, () => hexToBytes(text))
+}
+
+function parseMember(members: FeedRow, name: string): bigint {
+  return parseDecimal(members[name], `the member "${name}"`)
+}
+
+function parseDecimal(text: unknown, what: string): bigint {
+  if (typeof text !== 'string') throw notA('a decimal string', what)
+  return named(what, () => parseU64(text))
+}
+
+function named<T>(what: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw invalidFeed(`${what}: ${messageOf(error)}`)
+  }
+}
+
+function isMembers(value: unknown): value is FeedRow {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,94 @@
+import { Buffer } from 'node:buffer'
+import { ADDRESS_LENGTH, type BlockInfo, ByteReader, type Write } from '@ledger-state/core'
+import { BLOCK_RESOURCE_KEY, CHAIN_ID_KEY, CONFIGURATION_KEY, TIMESTAMP_KEY } from './framework-keys.js'
+
+const BLOCK_METADATA = 2
+/** The same after the tag of a variant. */
+const BLOCK_METADATA_EXT = 5
+
+const BLOCK_ID_LENGTH = 32
+
+/** The state after genesis already says the epoch and the time of the next block. */
+export const GENESIS_BLOCK: BlockInfo = { height: 0n, epoch: 0n, timestampUsec: 0n }
+
+type Resource = 'chainId' | 'height' | 'epoch' | 'timestampUsec'
+
+const RESOURCES: readonly (readonly [Resource, Buffer])[] = [
+  ['chainId', CHAIN_ID_KEY],
+  ['height', BLOCK_RESOURCE_KEY],
+  ['epoch', CONFIGURATION_KEY],
+  ['timestampUsec', TIMESTAMP_KEY],
+]
+
+/** What the framework's resources say of the ledger as of some version; undefined where they were not seen. */
+export interface LedgerClockState {
+  chainId?: number | undefined
+  height?: bigint | undefined
+  epoch?: bigint | undefined
+  timestampUsec?: bigint | undefined
+}
+
+/** Block height, epoch and time of each version, from what versions write. See docs/ledger-formats.md, "Blocks, epochs and time". */
+export class LedgerClock {
+  readonly state: LedgerClockState
+
+  constructor(state: LedgerClockState = {}) {
+    this.state = { ...state }
+  }
+
+  /** As of the newest version of a store. */
+  static at(read: (key: Uint8Array) => Uint8Array | undefined = () => undefined): LedgerClock {
+    const clock = new LedgerClock()
+    for (const [resource, key] of RESOURCES) {
+      const value = read(key)
+      if (value) clock.#set(resource, value)
+    }
+    return clock
+  }
+
+  /**
+   * The block that a version begins, if it begins one. The clock is then at that version.
+   * @param transaction bytes that begin with the version's transaction: tell what the resources seen so far do not
+   */
+  advance(version: bigint, writes: readonly Write[], transaction?: Buffer): BlockInfo | undefined {
+    const before = { ...this.state }
+    this.observe(writes)
+    if (version === 0n) return GENESIS_BLOCK
+    const { height, timestampUsec } = this.state
+    if (height === before.height || height === undefined) return undefined
+    const metadata =
+      before.epoch === undefined || timestampUsec === undefined ? readBlockMetadata(transaction) : undefined
+    return {
+      height,
+      epoch: before.epoch ?? metadata?.epoch ?? 0n,
+      timestampUsec: timestampUsec ?? metadata?.timestampUsec ?? 0n,
+    }
+  }
+
+  observe(writes: readonly Write[]): void {
+    for (const [key, value] of writes) if (value) this.observeEntry(key, value)
+  }
+
+  observeEntry(key: Uint8Array, value: Uint8Array): void {
+    for (const [resource, resourceKey] of RESOURCES) {
+      if (key.length === resourceKey.length && resourceKey.equals(key)) this.#set(resource, value)
+    }
+  }
+
+  #set(resource: Resource, value: Uint8Array): void {
+    if (resource === 'chainId') this.state.chainId = value[0]
+    else if (value.length >= 8) this.state[resource] = Buffer.from(value.subarray(0, 8)).readBigUInt64LE(0)
+  }
+}
+
+function readBlockMetadata(transaction: Buffer | undefined) {
+  const tag = transaction?.[0]
+  if (!transaction || (tag !== BLOCK_METADATA && tag !== BLOCK_METADATA_EXT)) return undefined
+  const reader = new ByteReader(transaction, tag === BLOCK_METADATA ? 1 : 2)
+  reader.skip(BLOCK_ID_LENGTH)
+  const epoch = reader.readU64()
+  reader.skip(8 + ADDRESS_LENGTH)
+  reader.readByteString()
+  reader.skip(reader.readLength() * 4)
+  return { epoch, timestampUsec: reader.readU64() }
+}

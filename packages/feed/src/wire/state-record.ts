@@ -1,0 +1,29 @@
+import type { Buffer } from 'node:buffer'
+import { ByteReader } from '@ledger-state/core'
+import { readStateKey } from '@ledger-state/type-tag'
+import { skipStateValueMetadata } from './write-set.js'
+
+export interface StateRecord {
+  /** In database form. */
+  readonly key: Uint8Array
+  readonly value: Uint8Array
+  /** BCS of the state value with its metadata, which is what is hashed. */
+  readonly stateValue: Uint8Array
+}
+
+/**
+ * A record of a state snapshot: StateKey, then StateValue (tag 0: bytes; tag 1: bytes and metadata).
+ * See docs/ledger-formats.md, "State snapshot".
+ * @throws `invalid_bcs`
+ */
+export function readStateRecord(bytes: Buffer): StateRecord {
+  const reader = new ByteReader(bytes)
+  const key = readStateKey(reader)
+  const start = reader.offset
+  const tag = reader.readUleb128()
+  if (tag > 1) throw reader.fault(`unknown variant ${tag} of state value`, start)
+  const value = reader.readByteString()
+  if (tag === 1) skipStateValueMetadata(reader)
+  reader.expectEnd()
+  return { key, value, stateValue: bytes.subarray(start) }
+}

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs'
+import { openSource } from '@ledger-state/feed'
+import { createLedger } from '@ledger-state/ledger'
+import { createMemoryEngine } from '@ledger-state/state-engine'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { inject } from 'light-my-request'
+import { describe, expect, it } from 'vitest'
+import { createRequestListener } from '../server/create-request-listener.js'
+import type { OpenApiDocument } from './openapi.js'
+
+interface KitRequest {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly headers: Record<string, string>
+  readonly body_text?: string
+}
+
+interface Response {
+  readonly headers: Record<string, unknown>
+  readonly content?: Record<string, { schema: object }>
+}
+
+const engine = createMemoryEngine()
+const listener = createRequestListener({ ledger: createLedger(engine), maxEventLoopDelayMs: Number.POSITIVE_INFINITY })
+
+async function document(): Promise<OpenApiDocument> {
+  return JSON.parse((await inject(listener, '/v1/spec.json')).body) as OpenApiDocument
+}
+
+describe('the OpenAPI document', () => {
+  it('describes the three reads under the ids of the reference', async () => {
+    const { openapi, paths } = await document()
+    expect(openapi).toBe('3.1.0')
+    const ids = Object.values(paths).flatMap((methods) =>
+      Object.values(methods).map((one) => (one as { operationId: string }).operationId),
+    )
+    expect(ids).toEqual(
+      expect.arrayContaining(['get_table_item', 'get_raw_table_item', 'get_account_balance', 'get_ledger_info']),
+    )
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  it('has a readable page that loads nothing', async () => {
+    const { headers, body } = await inject(listener, '/v1/spec')
+    expect(headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(body).toContain('/v1/accounts/{address}/balance/{asset_type}')
+    expect(body).not.toMatch(/<script|src=|https?:\/\//)
+  })
+
+  it.skipIf(!hasSharedData)('holds for every answer to the conformance kit', async () => {
+    const { paths, components } = await document()
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    const check = (schema: object, value: unknown) => {
+      const validate = ajv.compile({ ...schema, components })
+      return validate(value) ? undefined : ajv.errorsText(validate.errors)
+    }
+    const routes = Object.entries(paths).map(([path, methods]) => ({
+      methods,
+      pattern: new RegExp(`^/v1${path === '/' ? '/?' : path.replaceAll(/\{[a-z_]+\}/g, '[^/]+')}$`),
+    }))
+
+    const source = await openSource(sharedPath('conformance/fixture.ndjson.gz'))
+    for await (const record of source.versions()) await engine.commit([record], { chainId: source.chainId! })
+    await engine.prune(901n)
+    const { requests } = JSON.parse(readFileSync(sharedPath('conformance/requests.json'), 'utf8')) as {
+      requests: KitRequest[]
+    }
+    let checked = 0
+    for (const { id, method, path, headers, body_text: body } of requests) {
+      const operations = routes.find(({ pattern }) => pattern.test(path.split('?')[0]!))?.methods
+      const operation = operations?.[method === 'HEAD' ? 'get' : method.toLowerCase()] as
+        | { responses: Record<string, Response>; requestBody?: { content: Record<string, { schema: object }> } }
+        | undefined
+      if (!operation) continue
+      const { 'transfer-encoding': _, ...plain } = headers
+      const answer = await inject(listener, {
+        method: method as 'GET',
+        url: path,
+        headers: plain,
+        ...(body !== undefined && { payload: body }),
+      })
+      const declared = operation.responses[String(answer.statusCode)]
+      expect(declared, `${id}: status ${answer.statusCode} is declared`).toBeDefined()
+      for (const name of Object.keys(declared!.headers)) expect(answer.headers, `${id}: ${name}`).toHaveProperty(name)
+      const mediaType = String(answer.headers['content-type']).split(';')[0]!
+      expect(Object.keys(declared!.content!), id).toContain(mediaType)
+      if (mediaType === 'application/json' && method !== 'HEAD') {
+        expect(check(declared!.content![mediaType]!.schema, JSON.parse(answer.body)), id).toBeUndefined()
+      }
+      if (operation.requestBody && answer.statusCode === 200) {
+        expect(check(operation.requestBody.content['application/json']!.schema, JSON.parse(body!)), id).toBeUndefined()
+      }
+      checked++
+    }
+    expect(checked).toBeGreaterThan(600)
+  })
+})

@@ -1,0 +1,295 @@
+import type { Operation } from '../operations/operation.js'
+import { MEDIA_TYPE, type OutputFormat } from '../protocol/media-types.js'
+
+const ERROR_TEXTS: Readonly<Record<number, string>> = {
+  400: 'The request, a type or a value in it is not valid.',
+  403: 'This kind of output is not offered here, or was switched off.',
+  404: 'The version is above the latest, or there is no such item.',
+  410: 'The version has been pruned.',
+  413: 'The body is too large.',
+  415: 'The body is not said to be JSON.',
+  500: 'The service failed, or what is stored cannot be read.',
+  503: 'There is no ledger yet, or the service is overloaded.',
+}
+
+const TYPE_PATTERN =
+  '^\\s*(bool|u8|u16|u32|u64|u128|u256|i8|i16|i32|i64|i128|i256|address|signer|vector\\s*<[^]+>|0[xX][0-9a-zA-Z_$:<, >\\s]+)\\s*$'
+
+const SCHEMAS = {
+  U64: {
+    type: 'string',
+    format: 'uint64',
+    description: 'A 64-bit unsigned integer as decimal text.',
+    pattern: '^\\+?[0-9]+$',
+  },
+  Address: {
+    type: 'string',
+    format: 'hex',
+    description: 'An account address: 1 to 64 hex digits, after an optional 0x.',
+    pattern: '^(0x)?[0-9a-fA-F]{1,64}$',
+  },
+  AssetType: { type: 'string', description: 'An address, or a struct tag 0x…::module::Name.' },
+  MoveType: { type: 'string', description: 'The name of a Move type.', pattern: TYPE_PATTERN },
+  HexEncodedBytes: {
+    type: 'string',
+    format: 'hex',
+    description: 'Two hex digits a byte, after an optional 0x.',
+    pattern: '^(0x)?([0-9a-fA-F]{2})*$',
+  },
+  Bytes: { type: 'string', format: 'binary', description: 'The value in BCS.' },
+  TableItemRequest: {
+    type: 'object',
+    required: ['key_type', 'value_type'],
+    properties: {
+      key_type: { $ref: '#/components/schemas/MoveType' },
+      value_type: { $ref: '#/components/schemas/MoveType' },
+      key: { description: 'The key; its shape follows `key_type`. Wide integers are decimal strings.' },
+    },
+  },
+  RawTableItemRequest: {
+    type: 'object',
+    required: ['key'],
+    properties: { key: { $ref: '#/components/schemas/HexEncodedBytes' } },
+  },
+  TableItemElement: {
+    type: 'object',
+    required: ['table_handle'],
+    properties: {
+      table_handle: { $ref: '#/components/schemas/Address' },
+      key_type: { $ref: '#/components/schemas/MoveType' },
+      value_type: { $ref: '#/components/schemas/MoveType' },
+      key: {},
+      raw_key: { $ref: '#/components/schemas/HexEncodedBytes' },
+    },
+  },
+  BalanceElement: {
+    type: 'object',
+    required: ['address', 'asset_type'],
+    properties: {
+      address: { $ref: '#/components/schemas/Address' },
+      asset_type: { $ref: '#/components/schemas/AssetType' },
+    },
+  },
+  Account: {
+    type: 'object',
+    required: ['sequence_number', 'authentication_key'],
+    properties: {
+      sequence_number: { $ref: '#/components/schemas/U64' },
+      authentication_key: { $ref: '#/components/schemas/HexEncodedBytes' },
+    },
+  },
+  Resource: {
+    type: 'object',
+    required: ['type', 'data'],
+    properties: {
+      type: { type: 'string', description: 'The struct tag of the resource.' },
+      data: { type: 'object', description: 'The value; its shape follows the type.' },
+    },
+  },
+  Module: {
+    type: 'object',
+    required: ['bytecode', 'abi'],
+    properties: {
+      bytecode: { $ref: '#/components/schemas/HexEncodedBytes' },
+      abi: {
+        description: 'Null where the bytecode is no module that can be read.',
+        oneOf: [{ $ref: '#/components/schemas/ModuleAbi' }, { type: 'null' }],
+      },
+    },
+  },
+  ModuleAbi: {
+    type: 'object',
+    required: ['address', 'name', 'friends', 'exposed_functions', 'structs'],
+    properties: {
+      address: { $ref: '#/components/schemas/Address' },
+      name: { type: 'string' },
+      friends: { type: 'array', items: { type: 'string' } },
+      exposed_functions: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['name', 'visibility', 'is_entry', 'is_view', 'generic_type_params', 'params', 'return'],
+          properties: {
+            name: { type: 'string' },
+            visibility: { type: 'string', enum: ['private', 'public', 'friend'] },
+            is_entry: { type: 'boolean' },
+            is_view: { type: 'boolean' },
+            generic_type_params: { type: 'array', items: { type: 'object' } },
+            params: { type: 'array', items: { type: 'string' } },
+            return: { type: 'array', items: { type: 'string' } },
+          },
+        },
+      },
+      structs: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['name', 'is_native', 'is_event', 'is_enum', 'abilities', 'generic_type_params', 'fields'],
+          properties: {
+            name: { type: 'string' },
+            is_native: { type: 'boolean' },
+            is_event: { type: 'boolean' },
+            is_enum: { type: 'boolean' },
+            abilities: { type: 'array', items: { type: 'string' } },
+            generic_type_params: { type: 'array', items: { type: 'object' } },
+            fields: { type: 'array', items: { type: 'object' } },
+          },
+        },
+      },
+    },
+  },
+  Block: {
+    type: 'object',
+    required: ['block_height', 'block_hash', 'block_timestamp', 'first_version', 'last_version', 'transactions'],
+    properties: {
+      block_height: { $ref: '#/components/schemas/U64' },
+      block_hash: { type: ['string', 'null'], format: 'hex' },
+      block_timestamp: { $ref: '#/components/schemas/U64' },
+      first_version: { $ref: '#/components/schemas/U64' },
+      last_version: { $ref: '#/components/schemas/U64' },
+      transactions: { type: 'null' },
+    },
+  },
+  ViewRequest: {
+    type: 'object',
+    required: ['function', 'type_arguments', 'arguments'],
+    properties: {
+      function: { type: 'string', description: 'The function: 0x…::module::name.' },
+      type_arguments: { type: 'array', items: { $ref: '#/components/schemas/MoveType' } },
+      arguments: { type: 'array', items: {} },
+    },
+  },
+  LedgerInfo: {
+    type: 'object',
+    required: [
+      'chain_id',
+      'epoch',
+      'ledger_version',
+      'oldest_ledger_version',
+      'ledger_timestamp',
+      'node_role',
+      'oldest_block_height',
+      'block_height',
+    ],
+    properties: {
+      chain_id: { type: 'integer', minimum: 0, maximum: 255 },
+      epoch: { $ref: '#/components/schemas/U64' },
+      ledger_version: { $ref: '#/components/schemas/U64' },
+      oldest_ledger_version: { $ref: '#/components/schemas/U64' },
+      ledger_timestamp: { $ref: '#/components/schemas/U64' },
+      node_role: { type: 'string', enum: ['full_node'] },
+      oldest_block_height: { $ref: '#/components/schemas/U64' },
+      block_height: { $ref: '#/components/schemas/U64' },
+      git_hash: { type: ['string', 'null'] },
+      encryption_key: { type: ['string', 'null'] },
+    },
+  },
+  Error: {
+    type: 'object',
+    required: ['message', 'error_code'],
+    properties: {
+      message: { type: 'string', minLength: 1 },
+      error_code: {
+        type: 'string',
+        enum: [
+          'account_not_found',
+          'resource_not_found',
+          'module_not_found',
+          'struct_field_not_found',
+          'version_not_found',
+          'transaction_not_found',
+          'table_item_not_found',
+          'block_not_found',
+          'state_value_not_found',
+          'version_pruned',
+          'block_pruned',
+          'invalid_input',
+          'invalid_transaction_update',
+          'sequence_number_too_old',
+          'vm_error',
+          'rejected_by_filter',
+          'health_check_failed',
+          'mempool_is_full',
+          'internal_error',
+          'web_framework_error',
+          'bcs_not_supported',
+          'api_disabled',
+        ],
+      },
+      vm_error_code: { type: 'integer', format: 'uint64' },
+      oldest_ledger_version: { $ref: '#/components/schemas/U64' },
+      archival_endpoint: { type: 'string', format: 'uri' },
+    },
+  },
+} as const
+
+export interface AnswerHeaderNames {
+  /** Those of the chain-state headers. */
+  readonly names: readonly string[]
+  /** The one of the header that says where the next page begins. */
+  readonly cursorName: string
+}
+
+/** The OpenAPI 3.1 document of the operations that are served. */
+export function createOpenApiDocument(operations: readonly Operation[], { names, cursorName }: AnswerHeaderNames) {
+  const headers = Object.fromEntries(
+    names.map((name) => [
+      name,
+      { schema: { type: 'string' }, description: 'State of the ledger that the answer speaks of.' },
+    ]),
+  )
+  const cursorHeader = {
+    [cursorName]: {
+      schema: { type: 'string' },
+      description: 'Where the next page begins, to be sent as `start`. Absent on the last page.',
+    },
+  }
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const operation of operations) {
+    const entry = paths[operation.path.slice('/v1'.length) || '/'] ?? {}
+    paths[operation.path.slice('/v1'.length) || '/'] = entry
+    entry[operation.method.toLowerCase()] = describeOperation(operation, headers, cursorHeader)
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Ledger State',
+      version: '1.0.0',
+      description: 'Table items and account balances of a ledger at any version inside a window.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/v1' }],
+    paths,
+    components: { schemas: SCHEMAS },
+  }
+}
+
+export type OpenApiDocument = ReturnType<typeof createOpenApiDocument>
+
+function describeOperation(
+  { id, tag, summary, description, parameters, requestBody, bcsRequestType, success, isPaged, errors }: Operation,
+  headers: object,
+  cursorHeader: object,
+) {
+  const content = Object.fromEntries(
+    Object.entries(success).map(([format, schema]) => [MEDIA_TYPE[format as OutputFormat], { schema }]),
+  )
+  const error = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    parameters: parameters.map((parameter) => ({ ...parameter, required: parameter.in === 'path' })),
+    ...(requestBody && { requestBody: { required: true, content: requestContent(requestBody, bcsRequestType) } }),
+    responses: Object.fromEntries([
+      ['200', { description: 'Success.', headers: isPaged ? { ...headers, ...cursorHeader } : headers, content }],
+      ...errors.map((status) => [String(status), { description: ERROR_TEXTS[status], headers, content: error }]),
+    ]),
+  }
+}
+
+function requestContent(schema: object, bcsType: string | undefined) {
+  const json = { 'application/json': { schema } }
+  return bcsType === undefined ? json : { ...json, [bcsType]: { schema: { $ref: '#/components/schemas/Bytes' } } }
+}

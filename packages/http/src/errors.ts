@@ -1,0 +1,230 @@
+import { clip, LedgerStateError } from '@ledger-state/core'
+
+/** Why a request is refused before, or instead of, reading the ledger. */
+export type RequestErrorCode =
+  | 'invalid_request'
+  | 'unreadable_request'
+  | 'headers_too_large'
+  | 'request_timeout'
+  | 'version_unsupported'
+  | 'expectation_failed'
+  | 'route_not_found'
+  | 'method_not_allowed'
+  | 'origin_not_allowed'
+  | 'body_too_large'
+  | 'content_type_missing'
+  | 'content_type_unsupported'
+  | 'invalid_parameter'
+  | 'output_disabled'
+  | 'operation_disabled'
+  | 'block_hash_unknown'
+  | 'overloaded'
+  | 'unhealthy'
+  | 'client_left'
+  | 'chain_id_too_large'
+
+export type RequestError = LedgerStateError<RequestErrorCode>
+
+function invalidRequest(message: string): RequestError {
+  return new LedgerStateError('invalid_request', message)
+}
+
+/** @param part what of the request is at fault, such as "path `address`" */
+export function invalidPart(part: string, why: string): RequestError {
+  return invalidRequest(`failed to parse ${part}: ${why}`)
+}
+
+export function invalidPathEncoding(): RequestError {
+  return invalidRequest('the path is not well percent-encoded UTF-8')
+}
+
+export function invalidPercentEncoding(text: string): RequestError {
+  return invalidRequest(`malformed percent-encoding in ${JSON.stringify(clip(text))}`)
+}
+
+export function invalidDuration(text: string): RequestError {
+  return invalidPart('parameter `duration_secs`', `${JSON.stringify(clip(text))} is no whole number of seconds (u32)`)
+}
+
+export function moduleNameInvalid(text: string): RequestError {
+  return invalidPart('path `module_name`', `Invalid identifier '${clip(text)}'`)
+}
+
+/** A type tag that names no struct. */
+export function structTagExpected(text: string): RequestError {
+  return invalidPart('path `resource_type`', `${JSON.stringify(clip(text))} is no struct tag 0x…::module::Name`)
+}
+
+export function limitInvalid(text: string): RequestError {
+  return invalidRequest(`${JSON.stringify(clip(text))} is no whole number below 65536 (u16)`)
+}
+
+export function cursorWith0x(): RequestError {
+  return invalidRequest('a cursor is hex without 0x')
+}
+
+export function versionAndTimestamp(): RequestError {
+  const message = 'both `ledger_version` and `ledger_timestamp` are given; a state is named by one of them'
+  return new LedgerStateError('invalid_parameter', message)
+}
+
+/** The reference finds it after the version, and so do we. */
+export function limitZero(): RequestError {
+  return new LedgerStateError('invalid_parameter', 'Given limit value (0) must not be zero')
+}
+
+export function withTransactionsInvalid(text: string): RequestError {
+  return invalidRequest(`${JSON.stringify(clip(text))} is neither true nor false`)
+}
+
+export function transactionsNotKept(what: string): RequestError {
+  const message = `${what} with transactions is not offered: this service keeps states, not transactions`
+  return new LedgerStateError('operation_disabled', message)
+}
+
+export function blockHashUnknown(height: bigint): RequestError {
+  const message = `Block not found by Block height(${height}): the state does not tell its hash, without which there is no BCS form; ask for JSON`
+  return new LedgerStateError('block_hash_unknown', message)
+}
+
+/** @param type name of the schema, such as `TableItemRequest` */
+export function bodyNotAnObject(type: string, found: string): RequestError {
+  return invalidRequest(`parse request payload error: Expected input type "${type}", found ${clip(found)}.`)
+}
+
+export function memberNotAnArray(type: string, member: string): RequestError {
+  return invalidRequest(`parse request payload error: member \`${member}\` of "${type}" is no array`)
+}
+
+export function functionNameInvalid(text: string): RequestError {
+  return invalidPart('request payload: member `function`', `${JSON.stringify(clip(text))} is not 0x…::module::function`)
+}
+
+export function memberNotAString(type: string, member: string, found: string): RequestError {
+  return invalidRequest(
+    `parse request payload error: member \`${member}\` of "${type}": invalid type: ${found}, expected a string`,
+  )
+}
+
+export function batchNotAnArray(): RequestError {
+  return invalidRequest('member `requests` is no array')
+}
+
+export function batchElementNotAnObject(at: number): RequestError {
+  return invalidRequest(`requests[${at}] is no object`)
+}
+
+export function batchTooLong(count: number, limit: number): RequestError {
+  return invalidRequest(`${count} requests, at most ${limit} are read at once`)
+}
+
+export function batchAnswerTooLarge(limitBytes: number): RequestError {
+  return invalidRequest(`the answers of this batch are longer than ${limitBytes} bytes; ask for fewer at once`)
+}
+
+export function bodyNotEncodedSo(encoding: string): RequestError {
+  return invalidRequest(`the body is not what its \`Content-Encoding: ${encoding}\` says`)
+}
+
+export function bodyInCrumbs(): RequestError {
+  return invalidRequest('the body comes in chunks of a few bytes each; send larger ones')
+}
+
+export function hostMissing(): RequestError {
+  return invalidRequest('the client request does not include the `Host` header')
+}
+
+export function transferEncodingUnsupported(encoding: string): RequestError {
+  return invalidRequest(`the \`Transfer-Encoding\` is not supported: ${clip(encoding)}; send chunked or none`)
+}
+
+export function versionUnsupported(version: string): RequestError {
+  return new LedgerStateError('version_unsupported', `HTTP/${version} is not supported; send HTTP/1.1`)
+}
+
+export function expectationFailed(expectation: string): RequestError {
+  return new LedgerStateError('expectation_failed', `the expectation ${clip(expectation)} is not supported`)
+}
+
+/** What came over the connection never became a request. */
+export function unreadableRequest(): RequestError {
+  return new LedgerStateError('unreadable_request', 'the request could not be read: Bad Request')
+}
+
+export function headersTooLarge(): RequestError {
+  return new LedgerStateError('headers_too_large', 'the request could not be read: Request Header Fields Too Large')
+}
+
+export function requestTimeout(): RequestError {
+  return new LedgerStateError('request_timeout', 'the request did not come in whole in time')
+}
+
+export function routeNotFound(): RequestError {
+  return new LedgerStateError('route_not_found', 'not found')
+}
+
+/** @param allow the methods of the path, as in the `Allow` header */
+export function methodNotAllowed(allow: string): RequestError {
+  return new LedgerStateError('method_not_allowed', 'method not allowed', { allow })
+}
+
+export function preflightMethodNotAllowed(): RequestError {
+  return new LedgerStateError('origin_not_allowed', 'request-method not allowed')
+}
+
+export function bodyTooLarge(limitBytes: number): RequestError {
+  return new LedgerStateError('body_too_large', `payload too large: at most ${limitBytes} bytes are taken`, {
+    limitBytes,
+  })
+}
+
+/** @param limitBytes of JSON between the first and the last character that is no white space */
+export function contentTooLarge(limitBytes: number): RequestError {
+  const message = `payload too large: at most ${limitBytes} bytes of JSON are read`
+  return new LedgerStateError('body_too_large', message, { limitBytes })
+}
+
+export function contentTypeMissing(): RequestError {
+  const message = 'the client request does not include the `Content-Type` header'
+  return new LedgerStateError('content_type_missing', message)
+}
+
+export function contentTypeUnsupported(contentType: string): RequestError {
+  const message = `the \`Content-Type\` requested by the client is not supported: ${clip(contentType)}; send application/json`
+  return new LedgerStateError('content_type_unsupported', message)
+}
+
+export function contentEncodingUnsupported(encoding: string): RequestError {
+  const message = `the \`Content-Encoding\` is not supported: ${clip(encoding)}; send gzip, deflate, br or none`
+  return new LedgerStateError('content_type_unsupported', message)
+}
+
+/** @param what the operation, such as `Get table item` */
+export function outputDisabled(what: string, format: string): RequestError {
+  const message = `${what} with ${format.toUpperCase()} output is disabled on this endpoint`
+  return new LedgerStateError('output_disabled', message)
+}
+
+export function onlyBcsOffered(what: string): RequestError {
+  return new LedgerStateError('output_disabled', `${what} is not allowed. Only BCS is supported as an AcceptType.`)
+}
+
+export function overloaded(): RequestError {
+  return new LedgerStateError('overloaded', 'the service is overloaded; try again later')
+}
+
+export function ledgerTooOld(ledgerSeconds: bigint, allowedSeconds: number): RequestError {
+  const message = `The latest ledger info timestamp is ${ledgerSeconds}s, which is beyond the allowed skew (${allowedSeconds}s).`
+  return new LedgerStateError('unhealthy', message)
+}
+
+/** Nobody reads this message: it ends work whose answer nobody waits for. */
+export function clientLeft(): RequestError {
+  return new LedgerStateError('client_left', 'the client left before its answer')
+}
+
+/** The interface has one byte for the chain id: in the `chain-id` header and in the ledger info. */
+export function chainIdTooLarge(chainId: bigint): RequestError {
+  const message = `the ledger has chain id ${chainId}; over HTTP only chain ids up to 255 can be served`
+  return new LedgerStateError('chain_id_too_large', message)
+}

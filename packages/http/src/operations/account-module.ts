@@ -1,0 +1,40 @@
+import { chooseFormat } from '../protocol/accept.js'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress, parseModuleName } from './account-parts.js'
+import { moduleToJson } from './module-formats.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
+import { parseAskedState } from './request-parts.js'
+
+export const getAccountModule: Operation = {
+  id: 'get_account_module',
+  method: 'GET',
+  path: '/v1/accounts/{address}/module/{module_name}',
+  negotiates: true,
+  tag: 'Accounts',
+  summary: 'Get account module',
+  description: 'Reads a module of an account: its bytecode and its ABI. In BCS: the bytecode.',
+  parameters: [
+    ADDRESS_PARAMETER,
+    {
+      name: 'module_name',
+      in: 'path',
+      description: 'The name of the module.',
+      schema: { type: 'string', pattern: '^([a-zA-Z][a-zA-Z0-9_$]*|[_$][a-zA-Z0-9_$]+)$' },
+    },
+    ...STATE_PARAMETERS,
+  ],
+  success: { json: { $ref: '#/components/schemas/Module' }, bcs: { $ref: '#/components/schemas/Bytes' } },
+  errors: STATE_ERRORS,
+  handle(request) {
+    const format = chooseFormat(request.accept, 'json')
+    expectLastSegment(request.params.module_name)
+    const address = parseAccountAddress(request)
+    const name = parseModuleName(request)
+    const asked = parseAskedState(request.query)
+    request.expectOutput(format, 'Get account module')
+    const state = request.pin(asked)
+    const module = state.readModule(address, name)
+    const body = format === 'json' ? Buffer.from(moduleToJson(module)) : module.bytes
+    return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
+  },
+}

@@ -1,0 +1,41 @@
+import { chooseFormat } from '../protocol/accept.js'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress, parseResourceType } from './account-parts.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
+import { parseAskedState } from './request-parts.js'
+import { resourceToJson } from './resource-formats.js'
+
+export const getAccountResource: Operation = {
+  id: 'get_account_resource',
+  method: 'GET',
+  path: '/v1/accounts/{address}/resource/{resource_type}',
+  negotiates: true,
+  tag: 'Accounts',
+  summary: 'Get account resource',
+  description:
+    'Reads a resource of an account by its type. A member of a resource group is read like any other. In BCS: the stored bytes.',
+  parameters: [
+    ADDRESS_PARAMETER,
+    {
+      name: 'resource_type',
+      in: 'path',
+      description: 'The struct tag of the resource.',
+      schema: { $ref: '#/components/schemas/MoveType' },
+    },
+    ...STATE_PARAMETERS,
+  ],
+  success: { json: { $ref: '#/components/schemas/Resource' }, bcs: { $ref: '#/components/schemas/Bytes' } },
+  errors: STATE_ERRORS,
+  handle(request) {
+    const format = chooseFormat(request.accept, 'json')
+    expectLastSegment(request.params.resource_type)
+    const address = parseAccountAddress(request)
+    const type = parseResourceType(request)
+    const asked = parseAskedState(request.query)
+    request.expectOutput(format, 'Get account resource')
+    const state = request.pin(asked)
+    const resource = state.readResource(address, type)
+    const body = format === 'json' ? Buffer.from(resourceToJson(resource)) : resource.bytes
+    return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
+  },
+}

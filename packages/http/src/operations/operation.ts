@@ -1,0 +1,112 @@
+import type { LedgerInfo } from '@ledger-state/core'
+import type { Ledger, LedgerState } from '@ledger-state/ledger'
+import type { OutputFormat } from '../protocol/media-types.js'
+
+/** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+export interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query'
+  readonly description: string
+  readonly schema: JsonSchema
+}
+
+/** The state that a request asks for; a time is microseconds since 1970. */
+export type AskedState = { readonly version: bigint } | { readonly timestampUsec: bigint }
+
+/** What an operation may know of a request. Its parts are parsed when they are asked for, in the order of the reference. */
+export interface OperationRequest {
+  readonly accept: string | undefined
+  readonly contentType: string | undefined
+  /** The `If-None-Match` header. */
+  readonly ifNoneMatch: string | undefined
+  /** Decoded path parameters. */
+  readonly params: Readonly<Record<string, string>>
+  /** What follows the `?`, as it was sent. */
+  readonly query: string
+  /** Empty where the request has none. */
+  readonly body: Buffer
+  /** Parses types and assets. Its state is read through `pin`. */
+  readonly ledger: Pick<Ledger, 'parseType' | 'parseAsset'>
+  /** Pins the ledger at a version or a time, by default the latest version; the headers of the answer, also of an error, then describe that state. */
+  pin(asked: AskedState | undefined): LedgerState
+  /** @throws `output_disabled` where the server does not answer in the format */
+  expectOutput(format: OutputFormat, what: string): void
+  /**
+   * Lets other requests have their turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` waits for this
+   * between its steps.
+   * @throws `client_left` where nobody waits for the answer any more
+   */
+  nextTurn(): Promise<void>
+}
+
+/** How long one request may hold the event loop while others wait. */
+export const TURN_BUDGET_MS = 10
+
+export interface Answer {
+  /** The state that the chain-state headers describe; where it is undefined, the latest. */
+  readonly ledger?: LedgerInfo
+  readonly contentType: string
+  /** Where the next page begins; undefined where nothing follows. */
+  readonly cursor?: string | undefined
+  /** A string is ASCII. */
+  readonly body: string | Uint8Array
+  /** Set where the same request will always have the same body. */
+  readonly etag?: string
+  /** The client has this body already: its tag is the one of `If-None-Match`. */
+  readonly notModified?: boolean
+}
+
+/** What the server needs to know of a path and its method. */
+export interface Route {
+  readonly method: 'GET' | 'POST'
+  /** With `{name}` for path parameters. */
+  readonly path: string
+  /** Whether `Accept` decides between several media types. */
+  readonly negotiates: boolean
+  /** Answered also while the service sheds load. */
+  readonly answersUnderLoad?: boolean
+  /** Synchronous wherever it need not yield: a promise costs more than a look-up. */
+  handle(request: OperationRequest): Answer | Promise<Answer>
+}
+
+/** An operation of the service: how it is asked, how it is described, and what it does. */
+export interface Operation extends Route {
+  readonly id: string
+  readonly tag: string
+  readonly summary: string
+  readonly description: string
+  readonly parameters: readonly Parameter[]
+  readonly requestBody?: JsonSchema
+  /** Media type of a body in BCS, where one is taken beside JSON. */
+  readonly bcsRequestType?: string
+  /** What a 200 carries, by format. */
+  readonly success: Readonly<Partial<Record<OutputFormat, JsonSchema>>>
+  /** Whether answers may carry a cursor. */
+  readonly isPaged?: boolean
+  /** Statuses of errors that it may answer with. */
+  readonly errors: readonly number[]
+}
+
+const LEDGER_VERSION_PARAMETER: Parameter = {
+  name: 'ledger_version',
+  in: 'query',
+  description: 'Ledger version at which state is read; the latest when omitted.',
+  schema: { $ref: '#/components/schemas/U64' },
+}
+
+const LEDGER_TIMESTAMP_PARAMETER: Parameter = {
+  name: 'ledger_timestamp',
+  in: 'query',
+  description:
+    'In place of `ledger_version`: the state of the newest block at or before a time, in microseconds since 1970 or as RFC 3339 with Z or an offset.',
+  schema: { type: 'string', examples: ['1769817600000000', '2026-01-31T00:00:00Z'] },
+}
+
+/** How a request names the state that it reads. */
+export const STATE_PARAMETERS: readonly Parameter[] = [LEDGER_VERSION_PARAMETER, LEDGER_TIMESTAMP_PARAMETER]
+
+/** Statuses that every operation on state shares. */
+export const STATE_ERRORS = [400, 403, 404, 410, 500, 503] as const
+export const BODY_ERRORS = [...STATE_ERRORS, 413, 415] as const

@@ -1,0 +1,76 @@
+import { hexToBytes } from '@ledger-state/core'
+import type { Listing, ListOptions } from '@ledger-state/ledger'
+import { decodeStateKey } from '@ledger-state/type-tag'
+import { cursorWith0x, limitInvalid, limitZero } from '../errors.js'
+import type { OperationRequest, Parameter } from './operation.js'
+import { parameterOf } from './request-parts.js'
+import { TurnBudget } from './turn-budget.js'
+
+const U16_MAX = 0xffff
+
+/** Bytes of the items of one page: what it may hold in memory. A page ends with the item that reaches it. */
+export const MAX_PAGE_BYTES = 16 * 1024 * 1024
+
+export function limitParameter(byDefault: number, most: number): Parameter {
+  return {
+    name: 'limit',
+    in: 'query',
+    description: `Most items of the page; ${byDefault} when omitted. Above ${most} it counts as ${most}.`,
+    schema: { type: 'integer', minimum: 1, maximum: U16_MAX },
+  }
+}
+
+export const START_PARAMETER: Parameter = {
+  name: 'start',
+  in: 'query',
+  description: 'Where the page begins: the cursor of the page before. The first page when omitted.',
+  schema: { type: 'string' },
+}
+
+/** Undefined where the query has none; 0 is refused when the limit is used. */
+export function parseLimit(query: string): number | undefined {
+  return parameterOf(query, 'limit', (text) => {
+    const limit = /^\+?\d+$/.test(text) ? Number(text) : Number.NaN
+    if (limit <= U16_MAX) return limit
+    throw limitInvalid(text)
+  })
+}
+
+/** @throws `invalid_parameter` */
+export function pageLimit(asked: number | undefined, byDefault: number, most: number): number {
+  if (asked === 0) throw limitZero()
+  return Math.min(asked ?? byDefault, most)
+}
+
+/** The state key with which a page of a listing begins, in hex without 0x. It need not be there. */
+export function parseStateKeyStart(query: string): Uint8Array | undefined {
+  return parameterOf(query, 'start', (text) => {
+    if (text.startsWith('0x')) throw cursorWith0x()
+    const key = hexToBytes(text)
+    decodeStateKey(key)
+    return key
+  })
+}
+
+/** What a page is written to, item by item. */
+export interface PageBody<T> {
+  /** Bytes of the items so far, or UTF-16 units. */
+  readonly length: number
+  add(item: T): void
+  toBytes(): Uint8Array
+}
+
+/** Reads one page of a listing in turns of the event loop. The page ends sooner than its limit where its items are large. */
+export async function readListing<T>(
+  request: OperationRequest,
+  list: (options: Required<Pick<ListOptions, 'isFull'>>) => Listing<T>,
+  body: PageBody<T>,
+): Promise<Uint8Array | undefined> {
+  const turn = new TurnBudget(request)
+  const listing = list({ isFull: () => body.length >= MAX_PAGE_BYTES })
+  for (const item of listing) {
+    body.add(item)
+    if (turn.isSpent) await turn.nextTurn()
+  }
+  return listing.cursor
+}

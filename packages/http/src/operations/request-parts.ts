@@ -1,0 +1,133 @@
+import { isJsonObject, type JsonObject, type JsonValue, jsonTypeName, jsonValueToText } from '@ledger-state/bcs'
+import { hexToBytes, isLedgerStateError, LedgerStateError, parseAddress, parseU64 } from '@ledger-state/core'
+import { type Asset, parseTimestamp } from '@ledger-state/ledger'
+import type { TypeTag } from '@ledger-state/type-tag'
+import {
+  bodyNotAnObject,
+  contentTypeMissing,
+  contentTypeUnsupported,
+  invalidPart,
+  memberNotAString,
+  versionAndTimestamp,
+} from '../errors.js'
+import { BATCH_LIMITS, type ContentLimits, parseJsonBytes, READ_LIMITS } from '../protocol/json-body.js'
+import { isJsonContentType } from '../protocol/media-types.js'
+import { decodePercent, queryParameter } from '../protocol/query.js'
+import type { AskedState, OperationRequest } from './operation.js'
+
+// Parts of a request, each read by a function that refuses with the name of the part.
+
+/** Characters of a body that is no object which the message shows. */
+const LONGEST_QUOTE = 200
+
+/** Names the part in whatever its parser throws. */
+export function parsePart<T>(part: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    if (isLedgerStateError(error)) throw invalidPart(part, error.message)
+    throw error
+  }
+}
+
+export function parseAddressParameter(name: string, text: string): Uint8Array {
+  return parsePart(`path \`${name}\``, () => parseAddress(text))
+}
+
+export function parseAssetParameter({ ledger }: OperationRequest, text: string): Asset {
+  return parsePart('path `asset_type`', () => ledger.parseAsset(text))
+}
+
+/** The state to read, undefined where the query names none: the latest. */
+export function parseAskedState(query: string): AskedState | undefined {
+  if (query === '') return undefined
+  const version = parameterOf(query, 'ledger_version', parseU64)
+  const timestampUsec = parameterOf(query, 'ledger_timestamp', parseTimestamp)
+  if (timestampUsec === undefined) return version === undefined ? undefined : { version }
+  if (version !== undefined) throw versionAndTimestamp()
+  return { timestampUsec }
+}
+
+/** Of repeated parameters the first counts. Undefined where the query has none. */
+export function parameterOf<T>(query: string, name: string, parse: (text: string) => T): T | undefined {
+  const text = queryParameter(query, name)
+  if (text === undefined) return undefined
+  // The reference decodes twice, and clients may rely on it.
+  return parsePart(`parameter \`${name}\``, () => parse(decodePercent(text)))
+}
+
+export function expectJsonContentType(contentType: string | undefined): void {
+  if (contentType === undefined) throw contentTypeMissing()
+  if (!isJsonContentType(contentType)) throw contentTypeUnsupported(contentType)
+}
+
+export interface TableItemBody {
+  readonly keyType: string
+  readonly valueType: string
+  readonly key: JsonValue
+}
+
+export function parseTableItemBody(body: Buffer): TableItemBody {
+  const members = parseJsonBody(body, 'TableItemRequest', READ_LIMITS)
+  return {
+    keyType: stringMember(members, 'key_type', 'TableItemRequest'),
+    valueType: stringMember(members, 'value_type', 'TableItemRequest'),
+    key: members.get('key') ?? null,
+  }
+}
+
+export function parseRawTableItemBody(body: Buffer): { key: Uint8Array } {
+  return { key: parseHexMember(parseJsonBody(body, 'RawTableItemRequest', READ_LIMITS), 'key', 'RawTableItemRequest') }
+}
+
+export function parseHexMember(members: JsonObject, name: string, type: string): Uint8Array {
+  return parsePart(`request payload: member \`${name}\``, () => hexToBytes(stringMember(members, name, type)))
+}
+
+export function parseAddressMember(members: JsonObject, name: string, type: string): Uint8Array {
+  return parsePart(`request payload: member \`${name}\``, () => parseAddress(stringMember(members, name, type)))
+}
+
+export function parseAssetMember({ ledger }: OperationRequest, members: JsonObject, name: string, type: string): Asset {
+  return parsePart(`request payload: member \`${name}\``, () => ledger.parseAsset(stringMember(members, name, type)))
+}
+
+/** @throws `invalid_type_tag` that names the member */
+export function parseTypeMember({ ledger }: OperationRequest, member: string, text: string): TypeTag {
+  try {
+    return ledger.parseType(text)
+  } catch (error) {
+    if (!isLedgerStateError(error)) throw error
+    throw new LedgerStateError(error.code, `${member}: ${error.message}`, error.fields)
+  }
+}
+
+export function parseBatchBody(body: Buffer): JsonObject {
+  return parseJsonBody(body, 'BatchRequest', BATCH_LIMITS)
+}
+
+/** The members of a body that is a JSON object. An empty body counts as `null`. */
+export function parseJsonBody(body: Buffer, type: string, limits: ContentLimits): JsonObject {
+  const value = body.length === 0 ? null : parseContent(body, limits)
+  if (isJsonObject(value)) return value
+  throw bodyNotAnObject(type, jsonValueToText(value, LONGEST_QUOTE))
+}
+
+function parseContent(body: Buffer, limits: ContentLimits): JsonValue {
+  try {
+    return parseJsonBytes(body, limits)
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_json')) throw invalidPart('request payload', error.message)
+    throw error
+  }
+}
+
+export function stringMember(members: JsonObject, name: string, type: string): string {
+  return stringOf(members.get(name), name, type)
+}
+
+/** @param member what the message calls the value */
+export function stringOf(value: JsonValue | undefined, member: string, type: string): string {
+  if (typeof value === 'string') return value
+  throw memberNotAString(type, member, jsonTypeName(value ?? null))
+}

@@ -1,0 +1,21 @@
+import { type OperationRequest, TURN_BUDGET_MS } from './operation.js'
+
+/** The time that one request may hold the event loop for, from its creation or its last turn on. */
+export class TurnBudget {
+  readonly #request: OperationRequest
+  #endsAt = performance.now() + TURN_BUDGET_MS
+
+  constructor(request: OperationRequest) {
+    this.#request = request
+  }
+
+  get isSpent(): boolean {
+    return performance.now() >= this.#endsAt
+  }
+
+  /** @throws `client_left` */
+  async nextTurn(): Promise<void> {
+    await this.#request.nextTurn()
+    this.#endsAt = performance.now() + TURN_BUDGET_MS
+  }
+}

@@ -1,0 +1,30 @@
+import { MEDIA_TYPE, type OutputFormat } from './media-types.js'
+import { type Preference, parseQualityList } from './quality-list.js'
+
+/**
+ * The format that a client wants most (RFC 9110, 12.5.1): the highest quality, of equal ones the one named first.
+ * The default where the client sends no header, or accepts neither.
+ */
+export function chooseFormat(accept: string | undefined, byDefault: OutputFormat): OutputFormat {
+  if (accept === undefined || accept === '*/*') return byDefault
+  const preferences = parseQualityList(accept)
+  const json = preferenceOf('json', preferences)
+  const bcs = preferenceOf('bcs', preferences)
+  const jsonQuality = json?.quality ?? 0
+  const bcsQuality = bcs?.quality ?? 0
+  if (jsonQuality !== bcsQuality) return jsonQuality > bcsQuality ? 'json' : 'bcs'
+  if (jsonQuality === 0 || json!.order === bcs!.order) return byDefault
+  return json!.order < bcs!.order ? 'json' : 'bcs'
+}
+
+/** Whether the client accepts JSON and refuses BCS. */
+export function acceptsOnlyJson(accept: string | undefined): boolean {
+  if (accept === undefined || accept === '*/*') return false
+  const preferences = parseQualityList(accept)
+  return (preferenceOf('json', preferences)?.quality ?? 0) > 0 && (preferenceOf('bcs', preferences)?.quality ?? 0) === 0
+}
+
+/** Of the media ranges that cover the format, the most specific one. */
+function preferenceOf(format: OutputFormat, preferences: ReadonlyMap<string, Preference>): Preference | undefined {
+  return preferences.get(MEDIA_TYPE[format]) ?? preferences.get('application/*') ?? preferences.get('*/*')
+}

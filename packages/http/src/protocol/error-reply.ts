@@ -1,0 +1,142 @@
+import type { BcsErrorCode } from '@ledger-state/bcs'
+import { clip, isLedgerStateError, type ParseErrorCode, type StateErrorCode } from '@ledger-state/core'
+import type { LedgerErrorCode } from '@ledger-state/ledger'
+import type { TypeTagErrorCode } from '@ledger-state/type-tag'
+import type { RequestErrorCode } from '../errors.js'
+
+/** Codes of the published list that these operations answer with. */
+type WireCode =
+  | 'version_not_found'
+  | 'version_pruned'
+  | 'table_item_not_found'
+  | 'account_not_found'
+  | 'resource_not_found'
+  | 'module_not_found'
+  | 'block_not_found'
+  | 'block_pruned'
+  | 'invalid_input'
+  | 'web_framework_error'
+  | 'api_disabled'
+  | 'health_check_failed'
+  | 'internal_error'
+
+interface ErrorAnswer {
+  readonly status: number
+  readonly wireCode: WireCode
+}
+
+type KnownErrorCode =
+  | RequestErrorCode
+  | StateErrorCode
+  | ParseErrorCode
+  | TypeTagErrorCode
+  | BcsErrorCode
+  | LedgerErrorCode
+  // A module of the ledger that cannot be read; `ledger` passes it on.
+  | 'invalid_module'
+
+const OURS = undefined
+const badRequest: ErrorAnswer = { status: 400, wireCode: 'web_framework_error' }
+const badInput: ErrorAnswer = { status: 400, wireCode: 'invalid_input' }
+const storedDataFault: ErrorAnswer = { status: 500, wireCode: 'internal_error' }
+
+/** What a fault is to a client. The rest is ours: status 500, and the message stays with us. */
+const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
+  invalid_request: badRequest,
+  unreadable_request: badRequest,
+  invalid_json: badRequest,
+  // Parsers of parts of a request say which part; such an error without a part has come from elsewhere.
+  invalid_address: OURS,
+  invalid_hex: OURS,
+  invalid_u64: OURS,
+  invalid_timestamp: OURS,
+  // `ledger` says which type these are about, by codes of its own.
+  unsupported_type: OURS,
+  type_too_large: OURS,
+  invalid_type_tag: badInput,
+  invalid_value: badInput,
+  value_type_mismatch: badInput,
+  invalid_parameter: badInput,
+  output_disabled: { status: 403, wireCode: 'api_disabled' },
+  view_not_served: { status: 403, wireCode: 'api_disabled' },
+  operation_disabled: { status: 403, wireCode: 'api_disabled' },
+  origin_not_allowed: { status: 403, wireCode: 'web_framework_error' },
+  route_not_found: { status: 404, wireCode: 'web_framework_error' },
+  version_not_found: { status: 404, wireCode: 'version_not_found' },
+  table_item_not_found: { status: 404, wireCode: 'table_item_not_found' },
+  account_not_found: { status: 404, wireCode: 'account_not_found' },
+  resource_not_found: { status: 404, wireCode: 'resource_not_found' },
+  account_module_not_found: { status: 404, wireCode: 'module_not_found' },
+  block_not_found: { status: 404, wireCode: 'block_not_found' },
+  block_hash_unknown: { status: 404, wireCode: 'block_not_found' },
+  method_not_allowed: { status: 405, wireCode: 'web_framework_error' },
+  request_timeout: { status: 408, wireCode: 'web_framework_error' },
+  version_pruned: { status: 410, wireCode: 'version_pruned' },
+  block_pruned: { status: 410, wireCode: 'block_pruned' },
+  body_too_large: { status: 413, wireCode: 'web_framework_error' },
+  content_type_missing: { status: 415, wireCode: 'web_framework_error' },
+  content_type_unsupported: { status: 415, wireCode: 'web_framework_error' },
+  expectation_failed: { status: 417, wireCode: 'web_framework_error' },
+  headers_too_large: { status: 431, wireCode: 'web_framework_error' },
+  // No answer goes out under this status: it tells the ends that clients made from those that we made.
+  client_left: { status: 499, wireCode: 'web_framework_error' },
+  invalid_bcs: storedDataFault,
+  stored_data_invalid: storedDataFault,
+  invalid_module: storedDataFault,
+  balance_overflow: storedDataFault,
+  chain_id_too_large: OURS,
+  no_ledger: { status: 503, wireCode: 'internal_error' },
+  overloaded: { status: 503, wireCode: 'internal_error' },
+  unhealthy: { status: 503, wireCode: 'health_check_failed' },
+  version_unsupported: { status: 505, wireCode: 'web_framework_error' },
+}
+
+const INTERNAL = { status: 500, wireCode: 'internal_error', message: 'internal error' } as const
+
+/** Seconds until a client may ask a store again that had nothing to answer with. */
+const RETRY_AFTER_SECONDS = 5
+
+/** Messages quote what was sent; no answer echoes more of it than this. */
+const MAX_MESSAGE_LENGTH = 1_024
+/** Clients match the text that names a missing item with its key, of which `ledger` quotes 16,384 characters. */
+const MAX_MISSING_ITEM_MESSAGE_LENGTH = 17_000
+
+export interface ErrorReply {
+  readonly status: number
+  /** Names and values by turns. */
+  readonly headers: readonly string[]
+  readonly body: string
+  /** Whether the fault is ours and belongs in the log. */
+  readonly unexpected: boolean
+}
+
+/** The answer to a failed request. `archivalEndpoint` goes to clients that ask for what was pruned, or for a view. */
+export function errorToReply(error: unknown, archivalEndpoint: string | undefined): ErrorReply {
+  const answer = isLedgerStateError(error) ? answerOf(error.code) : undefined
+  if (!isLedgerStateError(error) || !answer) {
+    const { status, wireCode, message } = INTERNAL
+    return { status, headers: [], body: JSON.stringify({ message, error_code: wireCode }), unexpected: true }
+  }
+  const { status, wireCode } = answer
+  const members: Record<string, string | undefined> = {
+    message: clip(error.message, maxMessageLength(error.code)),
+    error_code: wireCode,
+  }
+  if (error.code === 'version_pruned') {
+    members.oldest_ledger_version = String(error.fields.oldestVersion)
+    members.archival_endpoint = archivalEndpoint
+  }
+  if (error.code === 'view_not_served') members.archival_endpoint = archivalEndpoint
+  const headers: string[] = []
+  if (status === 503) headers.push('retry-after', String(RETRY_AFTER_SECONDS))
+  if (error.code === 'method_not_allowed') headers.push('allow', String(error.fields.allow))
+  return { status, headers, body: JSON.stringify(members), unexpected: false }
+}
+
+function maxMessageLength(code: string): number {
+  return code === 'table_item_not_found' ? MAX_MISSING_ITEM_MESSAGE_LENGTH : MAX_MESSAGE_LENGTH
+}
+
+function answerOf(code: string): ErrorAnswer | undefined {
+  return Object.hasOwn(ANSWERS, code) ? ANSWERS[code as keyof typeof ANSWERS] : undefined
+}

@@ -1,0 +1,19 @@
+import type { LedgerState } from '@ledger-state/ledger'
+import type { OutputFormat } from './media-types.js'
+
+/**
+ * Entity tag of an answer that depends on nothing but its URL and the state at a version. No content is hashed: of one
+ * chain, a version stands for its state.
+ */
+export function stateEtag(state: LedgerState, format: OutputFormat): string {
+  return `"${state.ledger.chainId}-${state.version}-${format}"`
+}
+
+/** Whether an `If-None-Match` header names the tag (RFC 9110, 13.1.2: weak comparison). */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  return header.split(',').some((candidate) => {
+    const tag = candidate.trim()
+    return tag === '*' || tag === etag || tag === `W/${etag}`
+  })
+}

@@ -1,0 +1,41 @@
+import { invalidPercentEncoding } from '../errors.js'
+
+/**
+ * The first value of a query parameter, form-decoded; undefined where the query has none of the name.
+ * @throws `invalid_request` where the value is not well percent-encoded; names that are not are those of no parameter
+ */
+export function queryParameter(query: string, name: string): string | undefined {
+  for (let start = 0; start < query.length; ) {
+    const nextAt = query.indexOf('&', start)
+    const end = nextAt < 0 ? query.length : nextAt
+    const value = valueUnder(query.slice(start, end), name)
+    if (value !== undefined) return decodePercent(value.replaceAll('+', ' '))
+    start = end + 1
+  }
+  return undefined
+}
+
+/** What follows the `=` of a pair, where it has the name. */
+function valueUnder(pair: string, name: string): string | undefined {
+  const equalsAt = pair.indexOf('=')
+  const rawName = equalsAt < 0 ? pair : pair.slice(0, equalsAt)
+  if (rawName !== name && !(rawName.includes('%') && percentDecoded(rawName) === name)) return undefined
+  return equalsAt < 0 ? '' : pair.slice(equalsAt + 1)
+}
+
+/** @throws `invalid_request` */
+export function decodePercent(text: string): string {
+  const decoded = percentDecoded(text)
+  if (decoded === undefined) throw invalidPercentEncoding(text)
+  return decoded
+}
+
+/** Undefined where the text is not well percent-encoded UTF-8. */
+export function percentDecoded(text: string): string | undefined {
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,165 @@
+import type { LedgerInfo } from '@ledger-state/core'
+import type { Ledger } from '@ledger-state/ledger'
+import type { Answer } from '../operations/operation.js'
+import { chooseEncoding, compress, MIN_COMPRESSED_BYTES } from '../protocol/content-encoding.js'
+import { errorToReply } from '../protocol/error-reply.js'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import type { ChainHeaders } from './chain-headers.js'
+import type { Exchange } from './exchange.js'
+
+export interface Answered {
+  readonly method: string
+  readonly url: string
+  /** The path as the OpenAPI document has it; `other` where there is none, `unreadable` for what never became a request. */
+  readonly route: string
+  /** 499 where the client left before its answer. */
+  readonly status: number
+  /** From the end of the headers on. */
+  readonly seconds: number
+}
+
+export interface AnswerWriterOptions {
+  readonly ledger: Ledger
+  readonly chainHeaders: ChainHeaders
+  readonly corsHeaders: (origin: string) => readonly string[]
+  readonly archivalEndpoint: string | undefined
+  readonly isClosing: () => boolean
+  readonly onUnexpectedError: (error: unknown, request: { method: string; url: string }) => void
+  readonly onAnswered: (exchange: Exchange, status: number) => void
+}
+
+const CLIENT_LEFT = 499
+const NOTHING: readonly string[] = []
+
+/** Hands answers to their sockets, the first of each exchange; others are ignored. */
+export interface AnswerWriter {
+  send(exchange: Exchange, answer: Answer): void
+  sendError(exchange: Exchange, error: unknown): void
+  /** An answer that is all headers. */
+  sendHeaders(exchange: Exchange, headers: readonly string[]): void
+  /** The answer to what never became a request, as it goes over the wire. */
+  rawError(error: unknown, statusTexts: Readonly<Record<number, string | undefined>>): { status: number; bytes: Buffer }
+}
+
+export function createAnswerWriter({
+  ledger,
+  chainHeaders,
+  corsHeaders,
+  archivalEndpoint,
+  isClosing,
+  onUnexpectedError,
+  onAnswered,
+}: AnswerWriterOptions): AnswerWriter {
+  function send(exchange: Exchange, answer: Answer): void {
+    const { ledger: described, contentType, body, etag, notModified, cursor } = answer
+    const known = described === undefined ? latestHeaders() : chainHeaders.of(described)
+    const isLarge = body.length >= MIN_COMPRESSED_BYTES
+    const headers = commonHeaders(exchange, known, isLarge)
+    if (etag !== undefined) headers.push('etag', etag)
+    if (cursor !== undefined) headers.push(chainHeaders.cursorName, cursor)
+    if (notModified) {
+      write(exchange, 304, headers, undefined)
+      return
+    }
+    headers.push('content-type', contentType)
+    const encoding = isLarge ? chooseEncoding(headerOf(exchange, 'accept-encoding')) : undefined
+    if (encoding === undefined) write(exchange, 200, headers, body)
+    else {
+      compress(typeof body === 'string' ? Buffer.from(body) : body, encoding)
+        .then((compressed) => write(exchange, 200, [...headers, 'content-encoding', encoding], compressed))
+        .catch((error) => sendError(exchange, error))
+    }
+  }
+
+  function sendError(exchange: Exchange, error: unknown): void {
+    const { status, headers, body, unexpected } = errorToReply(error, archivalEndpoint)
+    const { request, pinned } = exchange
+    if (unexpected) onUnexpectedError(error, { method: request.method!, url: request.url! })
+    if (exchange.isAnswered) return
+    if (status === CLIENT_LEFT) {
+      settle(exchange, status)
+      exchange.response.destroy()
+      return
+    }
+    const all = commonHeaders(exchange, latestHeaders(pinned), false)
+    all.push(...headers, 'content-type', CONTENT_TYPE.json)
+    write(exchange, status, all, Buffer.from(body))
+  }
+
+  function sendHeaders(exchange: Exchange, headers: readonly string[]): void {
+    write(exchange, 200, [...commonHeaders(exchange, latestHeaders(), false), ...headers], '')
+  }
+
+  function commonHeaders({ route, request, isLast }: Exchange, known: readonly string[], isLarge: boolean): string[] {
+    const headers = [...known, 'vary', varyOf(route?.negotiates === true, isLarge)]
+    // What is true of the latest version is not for long, and headers tell the state of the ledger in any case.
+    if (request.method !== 'POST') headers.push('cache-control', 'no-cache')
+    const { origin } = request.headers
+    if (origin !== undefined) headers.push(...corsHeaders(origin))
+    if (isLast || isClosing()) headers.push('connection', 'close')
+    return headers
+  }
+
+  function write(exchange: Exchange, status: number, headers: string[], body: string | Uint8Array | undefined): void {
+    if (exchange.isAnswered) return
+    const { response } = exchange
+    if (response.destroyed) {
+      settle(exchange, CLIENT_LEFT)
+      return
+    }
+    if (body === undefined) response.writeHead(status, headers).end()
+    else {
+      headers.push('content-length', String(body.length))
+      exchange.answerBytes = body.length
+      response.writeHead(status, headers)
+      if (body.length < MIN_COMPRESSED_BYTES) response.end(latin1Of(body), 'latin1')
+      else response.end(body)
+    }
+    settle(exchange, status)
+  }
+
+  function settle(exchange: Exchange, status: number): void {
+    exchange.isAnswered = true
+    onAnswered(exchange, status)
+  }
+
+  /** Nothing where the state is not known: the answer is about another fault, or this is its reason. */
+  function latestHeaders(pinned?: LedgerInfo): readonly string[] {
+    try {
+      const info = pinned ?? ledger.info
+      return info === undefined ? NOTHING : chainHeaders.of(info)
+    } catch {
+      return NOTHING
+    }
+  }
+
+  function rawError(error: unknown, statusTexts: Readonly<Record<number, string | undefined>>) {
+    const { status, body } = errorToReply(error, archivalEndpoint)
+    const bytes = Buffer.from(body)
+    const lines = [`HTTP/1.1 ${status} ${statusTexts[status]}`]
+    const headers = [...latestHeaders(), 'content-type', CONTENT_TYPE.json, 'content-length', String(bytes.length)]
+    headers.push('connection', 'close')
+    for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
+    return { status, bytes: Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]) }
+  }
+
+  return { send, sendError, sendHeaders, rawError }
+}
+
+/** Any answer can have headers that depend on the origin; pages of others read it only with them. */
+function varyOf(negotiates: boolean, isLarge: boolean): string {
+  if (negotiates) return isLarge ? 'Accept, Accept-Encoding, Origin' : 'Accept, Origin'
+  return isLarge ? 'Accept-Encoding, Origin' : 'Origin'
+}
+
+function headerOf({ request }: Exchange, name: string): string | undefined {
+  return request.headers[name] as string | undefined
+}
+
+/**
+ * Most answers are a few bytes. As text they go out in one write with their headers: two buffers in one write cost more
+ * than all else that is done for such a request. Latin-1 is one byte a character, whatever the bytes mean.
+ */
+function latin1Of(body: string | Uint8Array): string {
+  return typeof body === 'string' ? body : Buffer.prototype.latin1Slice.call(body, 0, body.length)
+}

@@ -1,0 +1,54 @@
+import { type Server, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { clientLeft, headersTooLarge, type RequestError, requestTimeout, unreadableRequest } from '../errors.js'
+import type { Exchange } from './exchange.js'
+import type { RequestService } from './request-service.js'
+
+const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT'
+const ENDED_EARLY = 'HPE_INVALID_EOF_STATE'
+
+/** Answers requests that the parser refused or that were too slow, each after those that came before it. */
+export function answerBrokenRequests(server: Server, service: RequestService): void {
+  const broken = new WeakSet<Socket>()
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    // Nothing came: the connection is idle, and has the patience that idle ones have.
+    if (error.code === TIMEOUT && socket.bytesRead === 0) return
+    if (broken.has(socket)) {
+      // What is still being sent after the fault; the answer has gone out.
+      if (socket.writableFinished) socket.destroy()
+      return
+    }
+    broken.add(socket)
+    const last = service.lastExchange(socket)
+    if (last && !last.request.complete) endBrokenBody(error, socket, last)
+    else afterExchange(last, () => answerOnSocket(error, socket))
+  })
+
+  /** The fault is in the body of a request. */
+  function endBrokenBody(error: NodeJS.ErrnoException, socket: Socket, exchange: Exchange): void {
+    if (exchange.isAnswered) afterExchange(exchange, () => socket.end())
+    else if (error.code === ENDED_EARLY) service.refuse(exchange, clientLeft())
+    else service.refuse(exchange, faultOf(error))
+  }
+
+  function answerOnSocket(error: NodeJS.ErrnoException, socket: Socket): void {
+    if (!socket.writable) return
+    const { status, bytes } = service.rawError(faultOf(error), STATUS_CODES)
+    socket.end(bytes)
+    service.onUnreadable(status)
+  }
+}
+
+function faultOf({ code }: NodeJS.ErrnoException): RequestError {
+  if (code === TIMEOUT) return requestTimeout()
+  return code === 'HPE_HEADER_OVERFLOW' ? headersTooLarge() : unreadableRequest()
+}
+
+function afterExchange(exchange: Exchange | undefined, then: () => void): void {
+  if (!exchange || exchange.response.writableFinished) then()
+  else exchange.response.once('close', then)
+}

@@ -1,0 +1,57 @@
+import type { LedgerInfo } from '@ledger-state/core'
+import { chainIdTooLarge } from '../errors.js'
+
+const MAX_CHAIN_ID = 255n
+
+/** Names of the chain-state headers, lower-case, after `x-<word>-`. */
+const NAMES = [
+  'chain-id',
+  'ledger-version',
+  'ledger-oldest-version',
+  'ledger-timestampusec',
+  'epoch',
+  'block-height',
+  'oldest-block-height',
+] as const
+
+export interface ChainHeaders {
+  /** Names of the headers, lower-case. */
+  readonly names: readonly string[]
+  /** Name of the header that says where the next page begins. */
+  readonly cursorName: string
+  /**
+   * The headers that describe a state of the ledger, names and values by turns.
+   * @throws `chain_id_too_large`
+   */
+  of(ledger: LedgerInfo): readonly string[]
+}
+
+/** Chain-state headers with the word that an operator chose, such as `svc` or `aptos`. */
+export function createChainHeaders(word: string): ChainHeaders {
+  const names = NAMES.map((name) => `x-${word}-${name}`)
+  let last: { ledger: LedgerInfo; headers: readonly string[] } | undefined
+
+  function describe(ledger: LedgerInfo): readonly string[] {
+    if (ledger.chainId > MAX_CHAIN_ID) throw chainIdTooLarge(ledger.chainId)
+    const values = [
+      ledger.chainId,
+      ledger.latestVersion,
+      ledger.oldestVersion,
+      ledger.latestBlock.timestampUsec,
+      ledger.latestBlock.epoch,
+      ledger.latestBlock.height,
+      ledger.oldestBlock.height,
+    ]
+    return names.flatMap((name, at) => [name, String(values[at])])
+  }
+
+  return {
+    names,
+    cursorName: `x-${word}-cursor`,
+    of(ledger) {
+      // The engine hands out one object per state, so most requests find the headers ready.
+      if (last?.ledger !== ledger) last = { ledger, headers: describe(ledger) }
+      return last.headers
+    },
+  }
+}

@@ -1,0 +1,50 @@
+const NOTHING = Buffer.alloc(0)
+
+/**
+ * Puts the chunks of a body together. They are copied into one block of memory that doubles: a list of chunks of one
+ * byte each would take a hundred times what they hold.
+ */
+export class ChunkCollector {
+  #bytes: Buffer = NOTHING
+  #length = 0
+  /** Chunks that were added. */
+  count = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** Memory that is taken. */
+  get heldBytes(): number {
+    return this.#bytes.length
+  }
+
+  add(chunk: Buffer): void {
+    const length = this.#length + chunk.length
+    // Most bodies are one chunk, which is kept as it is.
+    if (this.#length === 0) this.#bytes = chunk
+    else {
+      if (length > this.#bytes.length) {
+        const grown = Buffer.allocUnsafeSlow(Math.max(length, this.#bytes.length * 2))
+        this.#bytes.copy(grown, 0, 0, this.#length)
+        this.#bytes = grown
+      }
+      chunk.copy(this.#bytes, this.#length)
+    }
+    this.#length = length
+    this.count++
+  }
+
+  /** All that was added; the collector is empty afterwards. */
+  take(): Buffer {
+    const taken = this.#bytes.length === this.#length ? this.#bytes : this.#bytes.subarray(0, this.#length)
+    this.clear()
+    return taken
+  }
+
+  clear(): void {
+    this.#bytes = NOTHING
+    this.#length = 0
+    this.count = 0
+  }
+}

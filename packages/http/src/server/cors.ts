@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http'
+import { preflightMethodNotAllowed } from '../errors.js'
+
+const METHODS = ['GET', 'POST']
+const MAX_AGE_SECONDS = 86_400
+/** Besides the chain-state headers, those of ours that pages cannot read unless they are exposed. */
+const EXPOSED = ['ETag', 'Retry-After']
+
+/** Lets pages of any origin read answers, chain-state headers included. Nothing here depends on who asks. */
+export function createCorsHeaders(chainHeaderNames: readonly string[]): (origin: string) => readonly string[] {
+  const exposed = [...chainHeaderNames, ...EXPOSED].join(',')
+  return (origin) => [
+    'access-control-allow-origin',
+    origin,
+    'access-control-allow-credentials',
+    'true',
+    'access-control-expose-headers',
+    exposed,
+  ]
+}
+
+export function isPreflight({ method, headers }: IncomingMessage): boolean {
+  return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
+}
+
+/** @throws `origin_not_allowed` for a method that is nowhere offered */
+export function preflightHeaders({ headers }: IncomingMessage): readonly string[] {
+  if (!METHODS.includes(headers['access-control-request-method']!)) throw preflightMethodNotAllowed()
+  return [
+    'access-control-allow-methods',
+    METHODS.join(','),
+    'access-control-allow-headers',
+    String(headers['access-control-request-headers'] ?? '*'),
+    'access-control-max-age',
+    String(MAX_AGE_SECONDS),
+  ]
+}

@@ -1,0 +1,322 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
+import { parseAddress } from '@ledger-state/core'
+import { createLedger } from '@ledger-state/ledger'
+import { createMemoryEngine } from '@ledger-state/state-engine'
+import { eventually } from '@ledger-state/testing/eventually'
+import { openRawConnection, type RawConnection } from '@ledger-state/testing/raw-connection'
+import { tableItemKey } from '@ledger-state/type-tag'
+import { type InjectOptions, inject } from 'light-my-request'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createHttpServer, type HttpServerOptions } from './create-http-server.js'
+
+const open: Server[] = []
+const sockets: Socket[] = []
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  await Promise.all(open.splice(0).map(stop))
+})
+
+function injected(server: Server, options: InjectOptions) {
+  return inject((request, response) => void server.emit('request', request, response), options)
+}
+
+/** How long a loaded machine may take to do what is asked at once. */
+const PATIENCE = { timeout: 30_000 }
+
+async function stop(server: Server): Promise<void> {
+  server.closeAllConnections()
+  if (!server.listening) return
+  server.close()
+  await once(server, 'close')
+}
+
+const LARGE = Buffer.alloc(12_000_000, 'abc')
+
+/** A server with a small item under key 1 and a large one under key 2 of table 0x7. */
+async function startServer(options: Partial<HttpServerOptions> = {}): Promise<{ server: Server; port: number }> {
+  const engine = createMemoryEngine()
+  const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+  const key = (byte: number) => tableItemKey(parseAddress('0x7'), Uint8Array.of(byte))
+  await engine.commit(
+    [
+      {
+        version: 0n,
+        block,
+        writes: [
+          [key(1), Uint8Array.of(7)],
+          [key(2), LARGE],
+        ],
+      },
+    ],
+    { chainId: 4 },
+  )
+  const server = createHttpServer({ ledger: createLedger(engine), ...options })
+  open.push(server)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { server, port: (server.address() as AddressInfo).port }
+}
+
+function openSocket(port: number): RawConnection {
+  const connection = openRawConnection(port)
+  sockets.push(connection.socket)
+  return connection
+}
+
+function connectionCount(server: Server): Promise<number> {
+  return promisify(server.getConnections.bind(server))()
+}
+
+const rawItem = (key: string) =>
+  `POST /v1/tables/0x7/raw_item HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 14\r\n\r\n{"key":"0x0${key}"}`
+const statusOf = (port: number, path: string) => fetch(`http://127.0.0.1:${port}${path}`).then(({ status }) => status)
+const healthy = (port: number) => statusOf(port, '/v1/-/healthy')
+
+describe('slow and idle clients', () => {
+  it('a body that trickles in is answered 408 and dropped', async () => {
+    const { port } = await startServer({ requestTimeoutMs: 300 })
+    const { socket, received, closed } = openSocket(port)
+    socket.write(
+      'POST /v1/tables/0x7/item HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n',
+    )
+    const trickle = setInterval(() => socket.write(' '), 50)
+    await closed
+    clearInterval(trickle)
+    expect(received()).toMatch(/^HTTP\/1.1 408 /)
+    expect(await healthy(port)).toBe(200)
+  })
+
+  it('headers that never end are dropped', async () => {
+    const { port } = await startServer({ requestTimeoutMs: 300 })
+    const { socket, closed } = openSocket(port)
+    const trickle = setInterval(() => socket.write('a: b\r\n'), 50)
+    socket.write('GET /v1 HTTP/1.1\r\nhost: x\r\n')
+    await closed
+    clearInterval(trickle)
+    expect(await healthy(port)).toBe(200)
+  })
+
+  it('a reader that stops reading is dropped, and others are served meanwhile', async () => {
+    const { server, port } = await startServer({ idleTimeoutMs: 400 })
+    const { socket, closed } = openSocket(port)
+    socket.pause()
+    socket.write(rawItem('2'))
+    await once(server, 'request')
+    expect(await healthy(port)).toBe(200)
+    await eventually(
+      async () => (await connectionCount(server)) === 0,
+      () => 'the connection to be dropped',
+    )
+    socket.resume()
+    await closed
+    expect(socket.bytesRead).toBeLessThan(LARGE.length)
+  })
+
+  it('a connection that says nothing is dropped', async () => {
+    const { port } = await startServer({ idleTimeoutMs: 200 })
+    const { closed } = openSocket(port)
+    await closed
+  })
+
+  it('a client that leaves in the middle of its request or its answer hurts nobody', async () => {
+    const { server, port } = await startServer({ maxRequestsInFlight: 2 })
+    for (let round = 0; round < 10; round++) {
+      const { socket } = openSocket(port)
+      socket.write(round % 2 ? rawItem('2') : rawItem('2').slice(0, -5))
+      await once(server, 'request')
+      socket.destroy()
+    }
+    await expect.poll(() => statusOf(port, '/v1'), PATIENCE).toBe(200)
+  })
+})
+
+describe('close', () => {
+  it('lets requests under way end, closes each connection after its answer, and silent ones at once', async () => {
+    const { server, port } = await startServer()
+    const [silent, begun] = [openSocket(port), openSocket(port)]
+    begun.socket.write(rawItem('1').slice(0, -5))
+    await once(server, 'request')
+    const ended = once(server.close(), 'close')
+    await silent.closed
+    begun.socket.write(rawItem('1').slice(-5))
+    await begun.closed
+    expect([silent.received(), begun.statuses()]).toEqual(['', [200]])
+    expect(begun.received()).toContain('connection: close')
+    await ended
+  })
+
+  it('drops what has not ended by its deadline', async () => {
+    const { server, port } = await startServer({ drainTimeoutMs: 100 })
+    const begun = openSocket(port)
+    begun.socket.write(rawItem('1').slice(0, -5))
+    await once(server, 'request')
+    await once(server.close(), 'close')
+    await begun.closed
+    expect(begun.received()).toBe('')
+  })
+})
+
+describe('load', () => {
+  it('above the limit of requests in flight is shed with 503 and Retry-After, and taken in again afterwards', async () => {
+    const { port } = await startServer({ maxRequestsInFlight: 2 })
+    // Answers that nobody reads are under way.
+    const reading = [openSocket(port), openSocket(port)]
+    for (const { socket } of reading) {
+      socket.pause()
+      socket.write(rawItem('2'))
+    }
+    const ask = async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/v1`)
+      const { error_code } = (await response.json()) as { error_code?: string }
+      return [response.status, response.headers.get('retry-after'), error_code]
+    }
+    await expect.poll(ask, PATIENCE).toEqual([503, '5', 'internal_error'])
+    expect(await healthy(port)).toBe(200)
+    for (const { socket } of reading) socket.resume()
+    await expect.poll(async () => (await ask())[0], PATIENCE).toBe(200)
+  })
+
+  it('of answers that nobody reads is shed by their bytes, until they are read', async () => {
+    const { port } = await startServer({ maxAnswerBytes: 2 * LARGE.length })
+    const reading = [openSocket(port), openSocket(port)]
+    for (const { socket } of reading) {
+      socket.pause()
+      socket.write(rawItem('2'))
+    }
+    await expect.poll(() => statusOf(port, '/v1'), PATIENCE).toBe(503)
+    reading[0]!.socket.resume()
+    await expect.poll(() => statusOf(port, '/v1'), PATIENCE).toBe(200)
+  })
+
+  it('that holds the event loop is shed until it comes round in time again', async () => {
+    const { server } = await startServer({ maxEventLoopDelayMs: 100 })
+    const status = async () => (await injected(server, { url: '/v1' })).statusCode
+    await expect.poll(status, PATIENCE).toBe(200)
+    const hold = async () => {
+      const until = performance.now() + 400
+      while (performance.now() < until);
+      await sleep(1)
+    }
+    await hold()
+    await hold()
+    expect(await status()).toBe(503)
+    await expect.poll(status, PATIENCE).toBe(200)
+  })
+
+  it('above the limit of connections is closed as it comes', async () => {
+    const { port } = await startServer({ maxConnections: 3 })
+    const three = Array.from({ length: 3 }, () => openSocket(port))
+    await Promise.all(three.map(({ socket }) => once(socket, 'connect')))
+    await openSocket(port).closed
+    three[0]!.socket.write(rawItem('1'))
+    await expect.poll(three[0]!.received, PATIENCE).toMatch(/^HTTP\/1.1 200 /)
+  })
+})
+
+describe('broken HTTP', () => {
+  it.each([
+    ['noise', '\u0000\u0001noise\r\n\r\n', 400],
+    ['two lengths', 'POST /v1 HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
+    [
+      'length and chunks',
+      'POST /v1 HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
+    ['endless headers', `GET /v1 HTTP/1.1\r\nhost: x\r\na: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
+  ])('%s is refused in JSON and hurts nobody', async (_name, bytes, status) => {
+    const { port } = await startServer()
+    const { socket, received, closed } = openSocket(port)
+    socket.write(bytes)
+    await closed
+    expect(received()).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(JSON.parse(received().split('\r\n\r\n')[1]!)).toMatchObject({ error_code: 'web_framework_error' })
+    expect(received()).toContain('x-svc-ledger-version: 0')
+    expect(await healthy(port)).toBe(200)
+  })
+})
+
+describe('raw HTTP', () => {
+  it.each([
+    ['a chunk that is no number', 'transfer-encoding: chunked\r\n\r\nzz\r\n', 400],
+    ['chunked in the middle of encodings', 'transfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n', 400],
+    ['a negative length', 'content-length: -1\r\n\r\n', 400],
+    ['a length that is no number', 'content-length: 1e3\r\n\r\n', 400],
+    ['a space before the colon', 'content-length : 2\r\n\r\n{}', 400],
+    ['a folded header', 'x: a\r\n b\r\ncontent-length: 2\r\n\r\n{}', 400],
+    ['a bare line feed in a header', 'x: a\nb: c\r\ncontent-length: 2\r\n\r\n{}', 400],
+    ['no host', '', 400],
+  ])('%s is refused', async (name, rest, status) => {
+    const { port } = await startServer({ requestTimeoutMs: 10_000 })
+    const { socket, received, closed } = openSocket(port)
+    const host = name === 'no host' ? '\r\n' : 'host: x\r\n'
+    socket.write(
+      `POST /v1/tables/0x7/item HTTP/1.1\r\n${name === 'no host' ? '' : 'content-type: application/json\r\n'}${host}${rest}`,
+    )
+    await closed
+    expect(received()).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(received().match(/HTTP\/1.1/g)?.length).toBe(1)
+  })
+
+  it('a request that follows another on one connection gets its own answer', async () => {
+    const { port } = await startServer()
+    const { socket, received } = openSocket(port)
+    socket.write(rawItem('1') + rawItem('9') + rawItem('1'))
+    await expect
+      .poll(() => received().match(/HTTP\/1.1 \d+/g), PATIENCE)
+      .toEqual(['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200'])
+  })
+})
+
+describe('compression', () => {
+  const ask = async (headers: Record<string, string>, key = '2') => {
+    const { server } = await startServer()
+    return injected(server, {
+      method: 'POST',
+      url: '/v1/tables/0x7/raw_item',
+      headers: { 'content-type': 'application/json', ...headers },
+      payload: `{"key":"0x0${key}"}`,
+    })
+  }
+
+  it.each([
+    ['br', 'br'],
+    ['gzip', 'gzip'],
+    ['gzip, br', 'br'],
+    ['br;q=0.5, gzip', 'gzip'],
+    ['*', 'br'],
+    ['identity', undefined],
+    ['br;q=0, gzip;q=0', undefined],
+    ['deflate', undefined],
+  ])('answers Accept-Encoding %s with %s', async (accepted, encoding) => {
+    const { headers, rawPayload } = await ask({ 'accept-encoding': accepted })
+    expect([headers['content-encoding'], headers.vary]).toEqual([encoding, 'Accept-Encoding, Origin'])
+    const unpacked =
+      encoding === 'br' ? brotliDecompressSync(rawPayload) : encoding === 'gzip' ? gunzipSync(rawPayload) : rawPayload
+    expect(unpacked.equals(LARGE)).toBe(true)
+  })
+
+  it('leaves small answers as they are', async () => {
+    const { headers, rawPayload } = await ask({ 'accept-encoding': 'br' }, '1')
+    expect([headers['content-encoding'], [...rawPayload]]).toEqual([undefined, [7]])
+  })
+
+  it('of requests is undone, within the limit on bodies', async () => {
+    const { server } = await startServer({ bodyLimitBytes: 10_000 })
+    const post = (payload: Buffer, encoding: string) =>
+      injected(server, {
+        method: 'POST',
+        url: '/v1/tables/0x7/raw_item',
+        headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+        payload,
+      })
+    expect((await post(gzipSync('{"key":"0x01"}'), 'gzip')).statusCode).toBe(200)
+    expect((await post(gzipSync('{"key":"0x01"}'.padEnd(10_001)), 'gzip')).statusCode).toBe(413)
+    expect((await post(Buffer.from('no gzip'), 'gzip')).statusCode).toBe(400)
+    expect((await post(Buffer.from('{}'), 'constructor')).statusCode).toBe(415)
+  })
+})

@@ -1,0 +1,72 @@
+import { Server, type ServerOptions } from 'node:http'
+import { expectationFailed } from '../errors.js'
+import { answerBrokenRequests } from './broken-requests.js'
+import { dropIdleConnections } from './idle-connections.js'
+import { createRequestService, type RequestListenerOptions } from './request-service.js'
+
+export interface HttpServerOptions extends RequestListenerOptions {
+  /** Connections at one time; more are closed as they come. Default 10,000. */
+  readonly maxConnections?: number
+  /** A request that has not come in whole by then is answered 408 and its connection closed. Default 30 s. */
+  readonly requestTimeoutMs?: number
+  /** A connection on which nothing moves for so long is dropped: slow readers as well as idle clients. Default 60 s. */
+  readonly idleTimeoutMs?: number
+  /** Time that `close` leaves to requests under way; connections that are open then are dropped. Default 10 s. */
+  readonly drainTimeoutMs?: number
+}
+
+/** Request line and headers together. */
+const MAX_HEADER_BYTES = 32_768
+
+/**
+ * The service as a server of `node:http`, not yet listening. `close` stops it from accepting connections, lets requests
+ * that are under way end, and closes each connection after its answer.
+ * @throws `chain_id_too_large`
+ */
+export function createHttpServer({
+  maxConnections = 10_000,
+  requestTimeoutMs = 30_000,
+  idleTimeoutMs = 60_000,
+  drainTimeoutMs = 10_000,
+  ...listenerOptions
+}: HttpServerOptions): Server {
+  const service = createRequestService(listenerOptions, () => server.isClosing)
+  const server: DrainingServer = new DrainingServer(drainTimeoutMs, {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: requestTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: 0,
+    // Ours says so in JSON.
+    requireHostHeader: false,
+    // Since Node 24.12. Spares the stream of a body that is not there: 6 % of a `GET`.
+    optimizeEmptyRequests: true,
+    connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
+  } as ServerOptions)
+  server.maxConnections = maxConnections
+  server.on('request', (request, response) => service.handle(request, response))
+  server.on('checkExpectation', (request, response) => {
+    service.refuse(service.begin(request, response), expectationFailed(request.headers.expect!))
+  })
+  answerBrokenRequests(server, service)
+  server.onClosing = dropIdleConnections(server, idleTimeoutMs)
+  return server
+}
+
+class DrainingServer extends Server {
+  isClosing = false
+  onClosing = (): void => {}
+  readonly #drainTimeoutMs: number
+
+  constructor(drainTimeoutMs: number, options: ServerOptions) {
+    super(options)
+    this.#drainTimeoutMs = drainTimeoutMs
+  }
+
+  override close(callback?: (error?: Error) => void): this {
+    this.isClosing = true
+    this.onClosing()
+    const deadline = setTimeout(() => this.closeAllConnections(), this.#drainTimeoutMs).unref()
+    this.once('close', () => clearTimeout(deadline))
+    return super.close(callback)
+  }
+}

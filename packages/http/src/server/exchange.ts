@@ -1,0 +1,100 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { LedgerInfo } from '@ledger-state/core'
+import type { Ledger, LedgerState } from '@ledger-state/ledger'
+import { clientLeft, outputDisabled } from '../errors.js'
+import type { AskedState, OperationRequest, Route } from '../operations/operation.js'
+import type { OutputFormat } from '../protocol/media-types.js'
+import type { ChunkCollector } from './chunk-collector.js'
+import type { TurnQueue } from './turn-queue.js'
+import type { Upload } from './uploads.js'
+
+/** What all requests of a listener share. */
+export interface ExchangeContext {
+  readonly ledger: Ledger
+  readonly output: Readonly<Record<OutputFormat, boolean>>
+  readonly turns: TurnQueue
+}
+
+const NO_BODY = Buffer.alloc(0)
+
+/** A request and its response. */
+export class Exchange implements OperationRequest, Upload {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** Undefined until the router found it. */
+  route: Route | undefined = undefined
+  params: Readonly<Record<string, string>> = {}
+  body: Buffer = NO_BODY
+  /** What came of the body. */
+  chunks: ChunkCollector | undefined = undefined
+  /** What the body takes of memory. */
+  heldBytes = 0
+  isInFlight = false
+  /** Length of the answer, as long as its client may not have read it. */
+  answerBytes = 0
+  /** The ledger state that the request was read at; headers of its answer describe this one. */
+  pinned: LedgerInfo | undefined = undefined
+  isAnswered = false
+  /** Whether the connection is closed after the answer. */
+  isLast = false
+  /** When its headers were in, in milliseconds of `performance.now`. */
+  readonly arrivedAt = performance.now()
+  readonly #context: ExchangeContext
+
+  constructor(request: IncomingMessage, response: ServerResponse, context: ExchangeContext) {
+    this.request = request
+    this.response = response
+    this.#context = context
+  }
+
+  get accept(): string | undefined {
+    return this.request.headers.accept
+  }
+
+  get contentType(): string | undefined {
+    return this.request.headers['content-type']
+  }
+
+  get ifNoneMatch(): string | undefined {
+    return this.request.headers['if-none-match']
+  }
+
+  get query(): string {
+    const url = this.request.url!
+    const at = url.indexOf('?')
+    return at < 0 ? '' : url.slice(at + 1)
+  }
+
+  /** The body is not needed any more; the response may be open for long. */
+  releaseBody(): void {
+    this.body = NO_BODY
+    this.chunks?.clear()
+  }
+
+  get ledger(): Ledger {
+    return this.#context.ledger
+  }
+
+  pin(asked: AskedState | undefined): LedgerState {
+    const state = this.#context.ledger.at(asked && this.#versionOf(asked))
+    this.pinned = state.ledger
+    return state
+  }
+
+  #versionOf(asked: AskedState): bigint {
+    return 'version' in asked ? asked.version : this.#context.ledger.versionAtTime(asked.timestampUsec)
+  }
+
+  expectOutput(format: OutputFormat, what: string): void {
+    if (!this.#context.output[format]) throw outputDisabled(what, format)
+  }
+
+  nextTurn(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#context.turns.resume(() => {
+        if (this.response.destroyed) reject(clientLeft())
+        else resolve()
+      })
+    })
+  }
+}

@@ -1,0 +1,81 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createLedger } from '@ledger-state/ledger'
+import { createMemoryEngine } from '@ledger-state/state-engine'
+import { fastify } from 'fastify'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createRequestListener } from './create-request-listener.js'
+
+const servers: Server[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  }
+})
+
+async function listenerOfOneVersion() {
+  const engine = createMemoryEngine()
+  await engine.commit([{ version: 0n, block: { height: 0n, epoch: 0n, timestampUsec: 0n }, writes: [] }], {
+    chainId: 4,
+  })
+  return createRequestListener({ ledger: createLedger(engine) })
+}
+
+async function listening(server: Server): Promise<string> {
+  servers.push(server)
+  if (!server.listening) {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  }
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A read without a body and one with, both at `base`. */
+async function readsAt(base: string): Promise<unknown[]> {
+  const balance = await fetch(`${base}/v1/accounts/0x1/balance/0xa?ledger_version=0`)
+  const batch = await fetch(`${base}/v1/balances:batch`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"requests":[{"address":"0x1","asset_type":"0xa"}]}',
+  })
+  return [balance.headers.get('x-svc-ledger-version'), await balance.text(), await batch.text()]
+}
+
+const ANSWERS = ['0', '0', '[{"status":200,"value":0}]']
+
+describe('the request listener', () => {
+  it('is one of a bare server', async () => {
+    expect(await readsAt(await listening(createServer(await listenerOfOneVersion())))).toEqual(ANSWERS)
+  })
+
+  it('is mounted below a path, where the host takes the path off the URL as Express does', async () => {
+    const listener = await listenerOfOneVersion()
+    const server = createServer((request, response) => {
+      response.setHeader('x-powered-by', 'the host')
+      if (!request.url!.startsWith('/chain/')) return void response.writeHead(404).end()
+      request.url = request.url!.slice('/chain'.length)
+      listener(request, response)
+    })
+    const base = await listening(server)
+    expect(await readsAt(`${base}/chain`)).toEqual(ANSWERS)
+    const { headers } = await fetch(`${base}/chain/v1`)
+    expect([headers.get('x-powered-by'), headers.get('x-svc-chain-id')]).toEqual(['the host', '4'])
+    expect((await fetch(`${base}/v1`)).status).toBe(404)
+  })
+
+  it('answers for a route of fastify that leaves the body alone', async () => {
+    const listener = await listenerOfOneVersion()
+    const app = fastify()
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    app.all('/*', (request, reply) => {
+      reply.hijack()
+      listener(request.raw, reply.raw)
+    })
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    expect(await readsAt(await listening(app.server))).toEqual(ANSWERS)
+  })
+})

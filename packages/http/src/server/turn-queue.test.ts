@@ -1,0 +1,182 @@
+import { once } from 'node:events'
+import type { StateReader } from '@ledger-state/core'
+import { eventually } from '@ledger-state/testing/eventually'
+import { overriding } from '@ledger-state/testing/overriding'
+import { openRawConnection, type RawConnection } from '@ledger-state/testing/raw-connection'
+import { afterEach, describe, expect, it } from 'vitest'
+import {
+  BALANCE_REQUEST,
+  createOneItemEngine,
+  type RunningServer,
+  startServerOver,
+  stopServer,
+} from '../../testing/one-item-server.ts'
+import { TURN_BUDGET_MS } from '../operations/operation.js'
+import type { Answered } from './answer-writer.js'
+import { TurnQueue } from './turn-queue.js'
+
+let running: RunningServer | undefined
+const connections: RawConnection[] = []
+afterEach(async () => {
+  for (const { socket } of connections.splice(0)) socket.destroy()
+  if (running) await stopServer(running)
+  running = undefined
+})
+
+function open(): RawConnection {
+  const connection = openRawConnection(running!.port)
+  connections.push(connection)
+  return connection
+}
+
+function post(path: string, body: string): string {
+  return `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+}
+
+const BATCH = post(
+  '/v1/tables/items:batch',
+  JSON.stringify({ requests: new Array(200).fill({ table_handle: '0x7', raw_key: '0x01' }) }),
+)
+
+/** A server over a store whose every look-up takes a few milliseconds, with what was answered in its order. */
+async function startOverSlowStore(onFirstRead: () => void) {
+  const engine = await createOneItemEngine()
+  const counts = { reads: 0 }
+  const slow = overriding<StateReader>(engine, {
+    at(version) {
+      const view = engine.at(version)
+      return {
+        ...view,
+        get(key) {
+          if (counts.reads++ === 0) onFirstRead()
+          const end = performance.now() + TURN_BUDGET_MS / 4
+          while (performance.now() < end);
+          return view.get(key)
+        },
+      }
+    },
+  })
+  const answered: Answered[] = []
+  running = await startServerOver(slow, {
+    onAnswered: (one) => answered.push(one),
+    maxEventLoopDelayMs: Number.POSITIVE_INFINITY,
+  })
+  return { answered, counts }
+}
+
+async function untilAnswered(answered: readonly Answered[], count: number): Promise<string[]> {
+  await eventually(
+    () => answered.length >= count,
+    () => `${count} answers, have ${answered.length}`,
+  )
+  return answered.map(({ method, status }) => `${method} ${status}`)
+}
+
+describe('a batch that takes long', () => {
+  it('lets small requests that come meanwhile be answered first', async () => {
+    const small: RawConnection[] = []
+    const { answered } = await startOverSlowStore(() => small[0]!.socket.write(BALANCE_REQUEST))
+    small.push(open())
+    await once(small[0]!.socket, 'connect')
+    open().socket.write(BATCH)
+    expect(await untilAnswered(answered, 2)).toEqual(['GET 200', 'POST 200'])
+  })
+
+  it('takes its turns with others', async () => {
+    const { answered, counts } = await startOverSlowStore(() => {})
+    for (let count = 0; count < 3; count++) open().socket.write(BATCH)
+    expect(await untilAnswered(answered, 3)).toEqual(new Array(3).fill('POST 200'))
+    expect(counts.reads).toBe(600)
+  })
+
+  it('ends when its client has left', async () => {
+    const clients: RawConnection[] = []
+    const { answered, counts } = await startOverSlowStore(() => clients[0]!.socket.destroy())
+    clients.push(open())
+    clients[0]!.socket.write(BATCH)
+    expect(await untilAnswered(answered, 1)).toEqual(['POST 499'])
+    expect(counts.reads).toBeLessThan(200)
+  })
+})
+
+describe('small requests that take long', () => {
+  const DEAR = post('/v1/tables/0x7/raw_item', '{"key":"0x01"}')
+
+  it('are dealt with over several turns, so that others are answered between them', async () => {
+    const small: RawConnection[] = []
+    const { answered } = await startOverSlowStore(() => small[0]!.socket.write(BALANCE_REQUEST))
+    small.push(open())
+    await once(small[0]!.socket, 'connect')
+    // All in one segment, which is read in one turn.
+    open().socket.write(DEAR.repeat(40))
+    const order = await untilAnswered(answered, 41)
+    expect(order.filter((one) => one === 'POST 200')).toHaveLength(40)
+    expect(order.indexOf('GET 200')).toBeLessThan(20)
+  })
+})
+
+describe('a large body', () => {
+  const key = (text: string) => `{"key_type":"vector<vector<u8>>","value_type":"u8","key":${text}}`
+  const MEMBERS = Array.from({ length: 700_000 }, (_, at) => `"${at.toString(36)}":0`).join()
+  it.each([
+    ['8 MiB of byte strings', key(`[${'"0x",'.repeat(1_677_000)}"0x"]`), 413],
+    ['700,000 members', key(`{${MEMBERS}}`), 413],
+    ['a megabyte of text that is no object', `"${'x'.repeat(1_000_000)}"`, 413],
+    ['more values than a key has', key(`[${'0,'.repeat(20_000)}0]`), 400],
+    ['200 KB of text that is no object', `"${'x'.repeat(200_000)}"`, 400],
+    ['8 MiB of spaces around a small key', `${' '.repeat(4_000_000)}${key('["0x"]')}`.padEnd(8 * 1024 * 1024), 404],
+  ])('of what no key needs is refused with a short answer: %s', async (_name, body, status) => {
+    running = await startServerOver(await createOneItemEngine())
+    const { socket, statuses, received } = open()
+    socket.write(post('/v1/tables/0x7/item', body))
+    await eventually(
+      () => statuses().length > 0,
+      () => 'an answer',
+    )
+    expect(statuses()).toEqual([status])
+    expect(received().length).toBeLessThan(2_000)
+  })
+
+  it('of a batch is bounded, too', async () => {
+    running = await startServerOver(await createOneItemEngine())
+    const element = { table_handle: '0x7', key_type: 'u8', value_type: `0x1::a::${'b'.repeat(7_000)}`, key: 1 }
+    const { socket, statuses } = open()
+    socket.write(post('/v1/tables/items:batch', JSON.stringify({ requests: new Array(1_000).fill(element) })))
+    await eventually(
+      () => statuses().length > 0,
+      () => 'an answer',
+    )
+    expect(statuses()).toEqual([413])
+  })
+})
+
+describe('TurnQueue', () => {
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+  it('has no time left in a turn that was spent, and has in the next one', async () => {
+    const turns = new TurnQueue()
+    turns.spend(TURN_BUDGET_MS / 2)
+    expect(turns.isSpent).toBe(false)
+    turns.spend(TURN_BUDGET_MS / 2)
+    expect(turns.isSpent).toBe(true)
+    await nextTurn()
+    expect(turns.isSpent).toBe(false)
+  })
+
+  it('runs work in its order, and no more in one turn than its budget allows', async () => {
+    const turns = new TurnQueue()
+    const done: number[] = []
+    for (let at = 0; at < 4; at++) {
+      turns.run(() => {
+        done.push(at)
+        const end = performance.now() + TURN_BUDGET_MS
+        while (performance.now() < end);
+      })
+    }
+    for (let at = 0; at < 4; at++) {
+      expect(done.length).toBe(at)
+      await nextTurn()
+    }
+    expect(done).toEqual([0, 1, 2, 3])
+  })
+})

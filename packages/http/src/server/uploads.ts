@@ -1,0 +1,68 @@
+export interface UploadLimits {
+  /** Bodies that are being received at one time. Beyond it the one that has been coming in for longest is dropped. Default 5,000. */
+  readonly maxUploads: number
+  /**
+   * Bytes of all bodies that are held at one time, also while they are worked on. Beyond it the largest that is still
+   * coming in is dropped. Default 64 MiB, and never less than two of the largest bodies.
+   */
+  readonly maxUploadBytes: number
+}
+
+/** A request whose body is held in memory. */
+export interface Upload {
+  heldBytes: number
+}
+
+/**
+ * Bounds what bodies hold while they come in, however slowly they do. To drop the oldest and the largest, rather than
+ * the newest, keeps small bodies that come at once served while others hold every place.
+ */
+export class Uploads<T extends Upload> {
+  readonly #limits: UploadLimits
+  readonly #refuse: (upload: T) => void
+  /** In the order in which they began. */
+  readonly #receiving = new Set<T>()
+  #heldBytes = 0
+
+  /** `refuse` answers a request that it takes too much, and lets go of its body. */
+  constructor(limits: UploadLimits, refuse: (upload: T) => void) {
+    this.#limits = limits
+    this.#refuse = refuse
+  }
+
+  begin(upload: T): void {
+    this.#receiving.add(upload)
+    if (this.#receiving.size > this.#limits.maxUploads) this.#drop(this.#receiving.values().next().value!)
+  }
+
+  /** Tells how many bytes an upload holds by now. */
+  hold(upload: T, bytes: number): void {
+    this.#heldBytes += bytes - upload.heldBytes
+    upload.heldBytes = bytes
+    while (this.#heldBytes > this.#limits.maxUploadBytes && this.#receiving.size > 0) this.#drop(this.#largest())
+  }
+
+  /** The body is in whole: it is held, but dropped no more. */
+  complete(upload: T): void {
+    this.#receiving.delete(upload)
+  }
+
+  release(upload: T): void {
+    this.#receiving.delete(upload)
+    this.#heldBytes -= upload.heldBytes
+    upload.heldBytes = 0
+  }
+
+  #drop(upload: T): void {
+    this.release(upload)
+    this.#refuse(upload)
+  }
+
+  #largest(): T {
+    let largest: T | undefined
+    for (const upload of this.#receiving) {
+      if (largest === undefined || upload.heldBytes > largest.heldBytes) largest = upload
+    }
+    return largest!
+  }
+}

@@ -1,0 +1,57 @@
+import type { VersionWrites } from '@ledger-state/core'
+import { byteCount } from './counters.js'
+
+// A batch becomes durable with one flush of the disk, and is what a crash may cost. A full one waits for the end of its
+// block, so that readers see whole blocks, unless the block is longer than many batches.
+const BATCH_VERSIONS = 1_000
+const BATCH_WRITES = 10_000
+const BATCH_BYTES = 16 * 1024 * 1024
+const OVERFULL_BATCHES = 8
+
+export interface TakenBatch {
+  readonly versions: readonly VersionWrites[]
+  readonly writes: number
+  readonly bytes: number
+}
+
+/** Versions that are committed together. */
+export class Batch {
+  #versions: VersionWrites[] = []
+  #writes = 0
+  #bytes = 0
+
+  get isEmpty(): boolean {
+    return this.#versions.length === 0
+  }
+
+  get isFull(): boolean {
+    return this.#holds(1)
+  }
+
+  get isOverfull(): boolean {
+    return this.#holds(OVERFULL_BATCHES)
+  }
+
+  #holds(batches: number): boolean {
+    return (
+      this.#versions.length >= batches * BATCH_VERSIONS ||
+      this.#writes >= batches * BATCH_WRITES ||
+      this.#bytes >= batches * BATCH_BYTES
+    )
+  }
+
+  add(record: VersionWrites): void {
+    this.#versions.push(record)
+    this.#writes += record.writes.length
+    this.#bytes += byteCount(record)
+  }
+
+  /** What was added, which leaves the batch empty. */
+  take(): TakenBatch {
+    const taken = { versions: this.#versions, writes: this.#writes, bytes: this.#bytes }
+    this.#versions = []
+    this.#writes = 0
+    this.#bytes = 0
+    return taken
+  }
+}

@@ -1,0 +1,30 @@
+import { chainIdMissing, sourceNotAsAsked, sourceOfOtherChain, storeNotAsAsked } from './errors.js'
+
+/** Ids of a chain, each from one who may know it. */
+export interface ChainIds {
+  /** Of the store, which keeps that of its first commit. */
+  readonly held: bigint | undefined
+  /** Of the source. */
+  readonly told: bigint | undefined
+  /** Of the caller. */
+  readonly asked: bigint | undefined
+}
+
+/** @throws `chain_id_mismatch` where two of them differ */
+export function expectSameChain({ held, told, asked }: ChainIds, place: string): void {
+  if (differ(held, told)) throw sourceOfOtherChain(place, told!, held!)
+  if (differ(held, asked)) throw storeNotAsAsked(asked!, held!)
+  if (differ(told, asked)) throw sourceNotAsAsked(place, told!, asked!)
+}
+
+/** @throws `chain_id_mismatch`; `invalid_argument` where nobody knows it */
+export function resolveChainId(ids: ChainIds, place: string): bigint {
+  expectSameChain(ids, place)
+  const chainId = ids.held ?? ids.told ?? ids.asked
+  if (chainId === undefined) throw chainIdMissing(place)
+  return chainId
+}
+
+function differ(a: bigint | undefined, b: bigint | undefined): boolean {
+  return a !== undefined && b !== undefined && a !== b
+}

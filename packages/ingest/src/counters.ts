@@ -1,0 +1,52 @@
+import type { VersionWrites } from '@ledger-state/core'
+import type { SourceProgress, StatePart } from '@ledger-state/feed'
+
+/** What was read of a source so far. */
+export interface IngestCounters {
+  readonly versions: number
+  /** Entries of a state that the source began with. */
+  readonly entries: number
+  readonly writes: number
+  /** Bytes of keys and values. */
+  readonly bytes: number
+  readonly latestVersion: bigint | undefined
+}
+
+/** Receives how far a long read of a source has come. */
+export interface ProgressReporter {
+  update(counters: IngestCounters, progress: SourceProgress): void
+  finish(): void
+}
+
+export class CountedIngest implements IngestCounters {
+  versions = 0
+  entries = 0
+  writes = 0
+  bytes = 0
+  latestVersion: bigint | undefined
+
+  constructor(latestVersion?: bigint) {
+    this.latestVersion = latestVersion
+  }
+
+  addState({ entries }: StatePart): void {
+    this.entries += entries.length
+    for (const { key, value } of entries) this.bytes += key.length + value.length
+  }
+
+  addVersion(record: VersionWrites): void {
+    this.addVersions([record], record.writes.length, byteCount(record))
+  }
+
+  addVersions(records: readonly VersionWrites[], writes: number, bytes: number): void {
+    this.versions += records.length
+    this.writes += writes
+    this.bytes += bytes
+    this.latestVersion = records.at(-1)!.version
+  }
+}
+
+/** Bytes of the keys and values that a version writes. */
+export function byteCount({ writes }: VersionWrites): number {
+  return writes.reduce((bytes, [key, value]) => bytes + key.length + (value?.length ?? 0), 0)
+}

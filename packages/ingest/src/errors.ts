@@ -1,0 +1,80 @@
+import { LedgerStateError } from '@ledger-state/core'
+
+/** What an ingest refuses by itself; sources and stores add codes of their own. */
+export type IngestErrorCode =
+  | 'base_missing'
+  | 'chain_id_mismatch'
+  | 'invalid_argument'
+  | 'ledger_fork'
+  | 'store_not_empty'
+  | 'version_gap'
+
+type IngestError = LedgerStateError<IngestErrorCode>
+
+// Where an option of the ingest would help, the field `option` names it.
+
+/** @param what where the source begins, and what the store lacks before it */
+function baseMissing(what: string): IngestError {
+  const message = `${what}: what was written before is not known. Ingest the genesis or a state snapshot first, or assume an empty base`
+  return new LedgerStateError('base_missing', message, { option: 'assumeEmptyBase' })
+}
+
+export function versionsWithoutBase(place: string, version: bigint): IngestError {
+  return baseMissing(`${place}: version ${version}, but the store is empty`)
+}
+
+export function stateWithoutBase(place: string, version: bigint): IngestError {
+  return baseMissing(`${place}: the state at version ${version} is of a store that began on an assumed empty base`)
+}
+
+export function storeNotEmpty(stateVersion: bigint, latestVersion: bigint): IngestError {
+  const message = `the state at version ${stateVersion} needs an empty store; this one holds versions up to ${latestVersion}`
+  return new LedgerStateError('store_not_empty', message)
+}
+
+export function versionGap(place: string, found: bigint, expected: bigint): IngestError {
+  const message = `${place}: version ${found} is found, but the next version of the store is ${expected}`
+  return new LedgerStateError('version_gap', message, { expected, found })
+}
+
+export function gapBeforeFirst(first: bigint, expected: bigint): IngestError {
+  const message = `version ${first} is asked for, but the next version of the store is ${expected}`
+  return new LedgerStateError('version_gap', message, { expected, found: first })
+}
+
+export function gapInSource(place: string, found: bigint, previous: bigint): IngestError {
+  const message = `${place}: version ${found} follows version ${previous}`
+  return new LedgerStateError('version_gap', message, { expected: previous + 1n, found })
+}
+
+export function otherVersionHeld(place: string, version: bigint): IngestError {
+  const message = `${place}: version ${version} differs from the one that the store holds: a fork, or another ledger`
+  return new LedgerStateError('ledger_fork', message, { version })
+}
+
+/** @param what names the source or the caller, with its chain */
+function chainMismatch(what: string, expected: string): IngestError {
+  return new LedgerStateError('chain_id_mismatch', `${what}, ${expected}`)
+}
+
+export function sourceOfOtherChain(place: string, told: bigint, held: bigint): IngestError {
+  return chainMismatch(`${place}: the source is of chain ${told}`, `the store holds chain ${held}`)
+}
+
+export function sourceNotAsAsked(place: string, told: bigint, asked: bigint): IngestError {
+  return chainMismatch(`${place}: the source is of chain ${told}`, `chain ${asked} is asked for`)
+}
+
+export function storeNotAsAsked(asked: bigint, held: bigint): IngestError {
+  return chainMismatch(`chain ${asked} is asked for`, `the store holds chain ${held}`)
+}
+
+export function chainIdMissing(place: string): IngestError {
+  const message = `${place}: the source does not tell the id of its chain; name it`
+  return new LedgerStateError('invalid_argument', message, { option: 'chainId' })
+}
+
+/** An error of the store, with the place in the source that it is about. */
+export function atPlace(error: LedgerStateError, place: string): LedgerStateError {
+  return new LedgerStateError(error.code, `${place}: ${error.message}`, error.fields, { cause: error })
+}

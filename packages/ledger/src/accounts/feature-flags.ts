@@ -1,0 +1,20 @@
+import { ByteReader, isLedgerStateError, parseAddress, type StateView } from '@ledger-state/core'
+import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
+
+/** Accounts need no stored `Account`. */
+export const DEFAULT_ACCOUNT_RESOURCE = 91
+
+const FEATURES_KEY = resourceKey(parseAddress('0x1'), parseStructTag('0x1::features::Features'))
+
+/** Whether the chain has a feature on at the version of the view. Without a readable list of features all are off. */
+export function isFeatureOn(view: StateView, feature: number): boolean {
+  const stored = view.get(FEATURES_KEY)
+  if (!stored) return false
+  try {
+    const bits = new ByteReader(stored).readByteString()
+    return ((bits[feature >> 3] ?? 0) & (1 << (feature & 7))) !== 0
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_bcs')) return false
+    throw error
+  }
+}

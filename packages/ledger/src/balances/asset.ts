@@ -1,0 +1,30 @@
+import { parseAddress } from '@ledger-state/core'
+import { parseStructTag, type StructTag } from '@ledger-state/type-tag'
+import { typeTagHeapSize } from '../caches/type-tag-heap-size.js'
+import { invalidAsset } from '../errors.js'
+
+/** What a balance is asked of: a coin type, or a fungible asset by the address of its metadata. */
+export type Asset =
+  | { readonly kind: 'coin'; readonly coin: StructTag }
+  | { readonly kind: 'fungibleAsset'; readonly metadata: Uint8Array }
+
+/**
+ * Reads an asset type: an address, with or without `0x`, or else the struct tag of a coin.
+ * @throws `invalid_type_tag`
+ */
+export function parseAsset(text: string): Asset {
+  if (text.includes('::')) return { kind: 'coin', coin: parseStructTag(text) }
+  try {
+    return { kind: 'fungibleAsset', metadata: parseAddress(text) }
+  } catch (cause) {
+    throw invalidAsset(text, cause)
+  }
+}
+
+/** What the keys derived from an asset take, beside the texts and names in them. */
+const KEYS_HEAP_SIZE = 1_024
+
+/** Bytes of heap that an asset takes, with the keys that a reader of balances derives from it. */
+export function assetHeapSize(asset: Asset): number {
+  return KEYS_HEAP_SIZE + (asset.kind === 'coin' ? 2 * typeTagHeapSize(asset.coin) : 0)
+}

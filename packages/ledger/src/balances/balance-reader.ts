@@ -1,0 +1,74 @@
+import { ADDRESS_LENGTH, type StateView } from '@ledger-state/core'
+import { parseStructTag, resourceGroupKey, resourceKey, STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
+import type { Asset } from './asset.js'
+import { type NumberedAsset, PrimaryStoreAddresses, pairedMetadataAddress } from './derived-address.js'
+import { coinStoreValue, primaryStoreBalance, sumOfBalances } from './stored-balance.js'
+
+const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
+const COIN_STORE = parseStructTag('0x1::coin::CoinStore')
+
+/** What of the state keys depends on the asset alone. */
+interface AssetKeys extends NumberedAsset {
+  /** Of the coin store; its account is filled in for each read. A fungible asset has none. */
+  readonly coinStore: Uint8Array | undefined
+}
+
+/** Where a balance is stored. */
+export interface BalanceKeys {
+  /** State key of the coin store; a fungible asset has none. */
+  readonly coinStore: Uint8Array | undefined
+  /** State key of the group of resources of the primary store. */
+  readonly primaryStore: Uint8Array
+}
+
+/** Reads balances. Remembers what it derived: the keys of assets, and addresses of primary stores. */
+export class BalanceReader {
+  readonly #assetKeys = new WeakMap<Asset, AssetKeys>()
+  readonly #storeAddresses = new PrimaryStoreAddresses()
+  /** State key of a primary store; its account is filled in for each read. */
+  readonly #storeKey = resourceGroupKey(new Uint8Array(ADDRESS_LENGTH), OBJECT_GROUP)
+  #assetCount = 0
+
+  /**
+   * What an account holds of an asset: the coin store, where a coin is asked for, and the primary store of the fungible
+   * asset. What is missing counts 0; accounts, assets and modules need not exist.
+   * @throws `invalid_bcs` where a stored resource does not decode; `balance_overflow` above 2^64 - 1; `version_pruned`
+   */
+  read(view: StateView, owner: Uint8Array, asset: Asset): bigint {
+    const { coinStore, primaryStore } = this.#fillKeys(owner, asset)
+    const group = view.peek(primaryStore)
+    const fungible = group === undefined ? 0n : primaryStoreBalance(primaryStore, group)
+    if (coinStore === undefined) return fungible
+    const coins = view.peek(coinStore)
+    return coins === undefined ? fungible : sumOfBalances(owner, coinStoreValue(owner, coins), fungible)
+  }
+
+  keysOf(owner: Uint8Array, asset: Asset): BalanceKeys {
+    const { coinStore, primaryStore } = this.#fillKeys(owner, asset)
+    return { coinStore: coinStore?.slice(), primaryStore: primaryStore.slice() }
+  }
+
+  /** Keys that the next call overwrites. */
+  #fillKeys(owner: Uint8Array, asset: Asset): BalanceKeys {
+    const keys = this.#keysOfAsset(asset)
+    this.#storeAddresses.write(owner, keys, this.#storeKey, STATE_KEY_ADDRESS_AT)
+    keys.coinStore?.set(owner, STATE_KEY_ADDRESS_AT)
+    return { coinStore: keys.coinStore, primaryStore: this.#storeKey }
+  }
+
+  #keysOfAsset(asset: Asset): AssetKeys {
+    const known = this.#assetKeys.get(asset)
+    if (known) return known
+    const number = ++this.#assetCount
+    const keys: AssetKeys =
+      asset.kind === 'coin'
+        ? {
+            coinStore: resourceKey(new Uint8Array(ADDRESS_LENGTH), { ...COIN_STORE, typeArguments: [asset.coin] }),
+            metadata: pairedMetadataAddress(asset.coin),
+            number,
+          }
+        : { coinStore: undefined, metadata: asset.metadata, number }
+    this.#assetKeys.set(asset, keys)
+    return keys
+  }
+}

@@ -1,0 +1,90 @@
+import { Buffer } from 'node:buffer'
+import { hash } from 'node:crypto'
+import { ADDRESS_LENGTH, parseAddress } from '@ledger-state/core'
+import { type StructTag, typeTagToText } from '@ledger-state/type-tag'
+
+// The last byte that is hashed tells what an address is derived from.
+const DERIVED_FROM_OBJECT = Uint8Array.of(0xfc)
+const DERIVED_FROM_SEED = Uint8Array.of(0xfe)
+
+const APTOS_COIN = '0x1::aptos_coin::AptosCoin'
+const APTOS_FUNGIBLE_ASSET = parseAddress('0xa')
+
+/** Address of the store that holds what `owner` has of a fungible asset by default. */
+export function primaryStoreAddress(owner: Uint8Array, metadata: Uint8Array): Uint8Array {
+  return sha3(owner, metadata, DERIVED_FROM_OBJECT)
+}
+
+/** An owner with an asset has two places, next to each other. */
+const PLACES = 65_536
+const OWNER_AT = 8
+const ADDRESS_AT = OWNER_AT + ADDRESS_LENGTH
+/** u64 number of the asset, 0 where nothing is | owner | address of the store */
+const PLACE_LENGTH = ADDRESS_AT + ADDRESS_LENGTH
+
+/** A fungible asset, by the address of its metadata, with a number from 1 on that no other has or had. */
+export interface NumberedAsset {
+  readonly number: number
+  readonly metadata: Uint8Array
+}
+
+/**
+ * Addresses of primary stores that were derived before, 4 MiB of them. One block of memory in which an answer costs two
+ * cache lines; a map from texts costs as much as the hash that it spares.
+ */
+export class PrimaryStoreAddresses {
+  /** Made when the first address is asked for. */
+  #places: Uint8Array | undefined
+
+  /** Writes the address into `target`. */
+  write(owner: Uint8Array, asset: NumberedAsset, target: Uint8Array, targetStart: number): void {
+    this.#places ??= new Uint8Array(PLACES * PLACE_LENGTH)
+    const places = this.#places
+    const first = firstPlaceOf(owner, asset.number) * PLACE_LENGTH
+    let start = first
+    if (!holds(places, start, owner, asset.number)) start += PLACE_LENGTH
+    if (start !== first && !holds(places, start, owner, asset.number)) {
+      // The newest stands first.
+      places.copyWithin(start, first, start)
+      start = first
+      writeWord(places, start, asset.number)
+      writeWord(places, start + 4, asset.number / 2 ** 32)
+      places.set(owner, start + OWNER_AT)
+      places.set(primaryStoreAddress(owner, asset.metadata), start + ADDRESS_AT)
+    }
+    for (let at = 0; at < ADDRESS_LENGTH; at++) target[targetStart + at] = places[start + ADDRESS_AT + at]!
+  }
+}
+
+function holds(places: Uint8Array, start: number, owner: Uint8Array, number: number): boolean {
+  if (readWord(places, start) !== (number | 0) || readWord(places, start + 4) !== ((number / 2 ** 32) | 0)) return false
+  for (let at = 0; at < ADDRESS_LENGTH; at++) if (places[start + OWNER_AT + at] !== owner[at]) return false
+  return true
+}
+
+/** Even. Addresses are hashes, but for the small ones, which differ in their last bytes. */
+function firstPlaceOf(owner: Uint8Array, number: number): number {
+  const mixed = Math.imul(readWord(owner, ADDRESS_LENGTH - 4), 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b)
+  return (mixed >>> 16) & (PLACES - 2)
+}
+
+/** The low 32 bits of a whole number. */
+function writeWord(bytes: Uint8Array, at: number, value: number): void {
+  for (let byte = 0; byte < 4; byte++) bytes[at + byte] = (value | 0) >>> (8 * byte)
+}
+
+/** Four bytes as a signed number. */
+function readWord(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
+}
+
+/** Address of the fungible asset that stands for a coin type. */
+export function pairedMetadataAddress(coin: StructTag): Uint8Array {
+  const text = typeTagToText(coin)
+  if (text === APTOS_COIN) return APTOS_FUNGIBLE_ASSET
+  return sha3(APTOS_FUNGIBLE_ASSET, Buffer.from(text), DERIVED_FROM_SEED)
+}
+
+function sha3(...parts: Uint8Array[]): Uint8Array {
+  return new Uint8Array(hash('sha3-256', Buffer.concat(parts), 'buffer'))
+}

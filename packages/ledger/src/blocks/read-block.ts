@@ -1,0 +1,42 @@
+import {
+  type Block,
+  type BlockInfo,
+  type LedgerInfo,
+  type StateReader,
+  versionNotFound,
+  versionPruned,
+} from '@ledger-state/core'
+import { blockNotFound, blockPruned } from '../errors.js'
+import { readBlockHash } from './block-hash.js'
+
+export interface LedgerBlock extends BlockInfo {
+  readonly firstVersion: bigint
+  /** Of the newest block: the latest version of the ledger that was pinned. */
+  readonly lastVersion: bigint
+  /** 32 bytes, zeros for the genesis block; undefined where the state does not tell it. */
+  readonly hash: Uint8Array | undefined
+}
+
+// The store may commit and prune after `ledger` was pinned: what is answered is what that ledger holds.
+
+/** @throws `block_not_found`, `block_pruned` */
+export function blockByHeight(reader: StateReader, ledger: LedgerInfo, height: bigint): LedgerBlock {
+  if (height > ledger.latestBlock.height) throw blockNotFound(height)
+  const block = height < ledger.oldestBlock.height ? undefined : reader.blockByHeight(height)
+  if (!block) throw blockPruned(height)
+  return describeBlock(reader, ledger, block)
+}
+
+/** @throws `version_not_found`, `version_pruned` */
+export function blockByVersion(reader: StateReader, ledger: LedgerInfo, version: bigint): LedgerBlock {
+  const { latestVersion, oldestVersion } = ledger
+  if (version > latestVersion) throw versionNotFound(version)
+  if (version < oldestVersion) throw versionPruned(version, oldestVersion)
+  return describeBlock(reader, ledger, reader.blockAt(version))
+}
+
+function describeBlock(reader: StateReader, { latestVersion }: LedgerInfo, found: Block): LedgerBlock {
+  const { firstVersion, block } = found
+  const lastVersion = found.lastVersion < latestVersion ? found.lastVersion : latestVersion
+  return { ...block, firstVersion, lastVersion, hash: readBlockHash(reader.at(firstVersion), block.height) }
+}

@@ -1,0 +1,92 @@
+import { bytesToHex, parseAddress, type Write } from '@ledger-state/core'
+import { openSource } from '@ledger-state/feed'
+import { createMemoryEngine } from '@ledger-state/state-engine'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { decodeStateKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createLedger } from '../create-ledger.js'
+import type { AccountChange, LedgerState } from '../index.js'
+
+/** Everything of an account, by what it is. */
+function contents(state: LedgerState, address: Uint8Array): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const { name, bytes } of state.listModules(address)) found.set(`module ${name}`, bytesToHex(bytes))
+  for (const resource of state.listResources(address)) found.set(resource.typeText(), bytesToHex(resource.bytes))
+  return found
+}
+
+function describeChange(change: AccountChange): [string, (string | undefined)[]] {
+  const name = change.kind === 'module' ? `module ${change.name}` : (change.before ?? change.after)!.typeText()
+  return [name, [change.before, change.after].map((side) => side && bytesToHex(side.bytes))]
+}
+
+describe.skipIf(!hasSharedData)('the changes of accounts of the account fixture', () => {
+  it('are the differences between what both versions list, in pages of any size', async () => {
+    const engine = createMemoryEngine()
+    const source = await openSource(sharedPath('conformance/account-fixture.ndjson.gz'))
+    const addresses = new Set<string>()
+    for await (const record of source.versions()) {
+      for (const [key] of record.writes) {
+        const decoded = decodeStateKey(key)
+        if ('address' in decoded) addresses.add(bytesToHex(decoded.address))
+      }
+      await engine.commit([record], { chainId: source.chainId! })
+    }
+    const ledger = createLedger(engine)
+    const version = fc.bigInt(0n, ledger.info!.latestVersion)
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...addresses),
+        version,
+        version,
+        fc.integer({ min: 1, max: 5 }),
+        (text, a, b, limit) => {
+          const address = parseAddress(text)
+          const [from, to] = a < b ? [a, b] : [b, a]
+          const state = ledger.at(to)
+          const before = contents(ledger.at(from), address)
+          const after = contents(state, address)
+          const expected = new Map<string, (string | undefined)[]>()
+          for (const name of new Set([...before.keys(), ...after.keys()])) {
+            const sides = [before.get(name), after.get(name)]
+            if (sides[0] !== sides[1]) expected.set(name, sides)
+          }
+          const all = Array.from(state.accountChanges(address, from), describeChange)
+          expect(new Map(all)).toEqual(expected)
+          expect(all).toHaveLength(expected.size)
+
+          for (const end of [{ limit }, { isFull: () => true }]) {
+            const paged: typeof all = []
+            let start: Uint8Array | undefined
+            do {
+              const page = state.accountChanges(address, from, { start, ...end })
+              paged.push(...Array.from(page, describeChange))
+              start = page.cursor
+            } while (start !== undefined)
+            expect(paged).toEqual(all)
+          }
+        },
+      ),
+    )
+  })
+})
+
+it('ends a page after a bounded number of keys that did not change', async () => {
+  const HOME = parseAddress('0xcafe')
+  const marker = (at: number, byte: number): Write => {
+    return [resourceKey(HOME, parseStructTag(`0x1::m::Marker${10_000 + at}`)), Uint8Array.of(byte)]
+  }
+  const engine = createMemoryEngine()
+  const block = (height: bigint) => ({ height, epoch: 0n, timestampUsec: height })
+  const writes = Array.from({ length: 6_000 }, (_, at) => marker(at, 0))
+  await engine.commit([{ version: 0n, block: block(0n), writes }], { chainId: 4 })
+  await engine.commit([{ version: 1n, block: block(1n), writes: [marker(5_999, 1)] }], { chainId: 4 })
+  const state = createLedger(engine).at()
+  const first = state.accountChanges(HOME, 0n)
+  expect([...first]).toEqual([])
+  expect(bytesToHex(first.cursor!)).toBe(bytesToHex(marker(5_000, 0)[0]))
+  const second = state.accountChanges(HOME, 0n, { start: first.cursor })
+  expect([...second]).toMatchObject([{ kind: 'resource', tag: { name: 'Marker15999' } }])
+  expect(second.cursor).toBeUndefined()
+})

@@ -1,0 +1,150 @@
+import {
+  addressToShortHex,
+  bytesToHex,
+  clip,
+  type LedgerInfo,
+  LedgerStateError,
+  type ParseErrorCode,
+  type StateErrorCode,
+} from '@ledger-state/core'
+
+export type LedgerErrorCode =
+  | ParseErrorCode
+  | 'invalid_type_tag'
+  | 'invalid_timestamp'
+  | 'invalid_value'
+  | 'value_type_mismatch'
+  | 'table_item_not_found'
+  | 'balance_overflow'
+  | 'account_not_found'
+  | 'resource_not_found'
+  | 'account_module_not_found'
+  | 'block_not_found'
+  | 'block_pruned'
+  | 'stored_data_invalid'
+  | 'view_not_served'
+
+type LedgerError = LedgerStateError<LedgerErrorCode>
+
+/** Characters of a type that a message quotes. */
+const LONGEST_QUOTED_TYPE = 1_000
+/**
+ * Characters of a key that a message quotes. Clients match the text that names a missing item word for word; keys of
+ * several thousand bytes occur.
+ */
+const LONGEST_QUOTED_KEY = 16_384
+
+export function quoteKey(text: string): string {
+  return clip(text, LONGEST_QUOTED_KEY)
+}
+
+/** As `quoteKey`, of bytes: in hex, without printing what the message leaves out. */
+export function quoteKeyBytes(bytes: Uint8Array): string {
+  const shown = LONGEST_QUOTED_KEY / 2
+  return bytes.length <= shown ? bytesToHex(bytes) : `${bytesToHex(bytes.subarray(0, shown))}… (${bytes.length} bytes)`
+}
+
+function quoteType(text: string): string {
+  return clip(text, LONGEST_QUOTED_TYPE)
+}
+
+export function invalidAsset(text: string, cause: unknown): LedgerError {
+  const message = `${JSON.stringify(clip(text))} is neither an address nor a struct tag 0x…::module::Name`
+  return new LedgerStateError('invalid_type_tag', message, {}, { cause })
+}
+
+export function tableItemNotFound(handle: Uint8Array, quotedKey: string, version: bigint): LedgerError {
+  const message = `Table Item not found by Table handle(${addressToShortHex(handle)}), Table key(${quotedKey}) and Ledger version(${version})`
+  return new LedgerStateError('table_item_not_found', message)
+}
+
+/** The key of a table item does not fit its type, or the type cannot be resolved. */
+export function keyDoesNotFit(keyType: string, why: LedgerStateError): LedgerError {
+  return new LedgerStateError('invalid_value', `key of type ${quoteType(keyType)}: ${why.message}`, why.fields)
+}
+
+export function valueTypeUnresolved(valueType: string, why: LedgerStateError): LedgerError {
+  return new LedgerStateError('value_type_mismatch', `value_type ${quoteType(valueType)}: ${why.message}`, why.fields)
+}
+
+export function valueTypeMismatch(valueType: string, why: LedgerStateError): LedgerError {
+  const message = `the stored value is not a ${quoteType(valueType)}: ${why.message}`
+  return new LedgerStateError('value_type_mismatch', message, why.fields)
+}
+
+export function storedResourceInvalid(name: string, address: Uint8Array, why: LedgerStateError): LedgerError {
+  const message = `the stored ${name} at ${addressToShortHex(address)}: ${why.message}`
+  return new LedgerStateError('invalid_bcs', message, why.fields)
+}
+
+export function balanceOverflow(owner: Uint8Array, sum: bigint): LedgerError {
+  const message = `the coin balance and the fungible asset balance of ${addressToShortHex(owner)} add up to ${sum}, above 2^64 - 1`
+  return new LedgerStateError('balance_overflow', message)
+}
+
+export function accountNotFound(address: Uint8Array, version: bigint): LedgerError {
+  const message = `Account not found by Address(${addressToShortHex(address)}) and Ledger version(${version})`
+  return new LedgerStateError('account_not_found', message)
+}
+
+export function resourceNotFound(address: Uint8Array, structTag: string, version: bigint): LedgerError {
+  const message = `Resource not found by Address(${addressToShortHex(address)}), Struct tag(${quoteType(structTag)}) and Ledger version(${version})`
+  return new LedgerStateError('resource_not_found', message)
+}
+
+/** Another code than that of a layout whose module is absent, which is a fault of the stored data or of the type. */
+export function accountModuleNotFound(address: Uint8Array, name: string, version: bigint): LedgerError {
+  const message = `Module not found by Address(${addressToShortHex(address)}), Module name(${clip(name)}) and Ledger version(${version})`
+  return new LedgerStateError('account_module_not_found', message)
+}
+
+export function viewNotServed(name: string, served: readonly string[]): LedgerError {
+  const message = `the view function ${clip(name)} is not served: of view functions there are ${served.join(' and ')}`
+  return new LedgerStateError('view_not_served', message)
+}
+
+export function viewArgumentInvalid(why: string): LedgerError {
+  return new LedgerStateError('invalid_value', why)
+}
+
+export function invalidTimestamp(text: string, why: string): LedgerError {
+  return new LedgerStateError('invalid_timestamp', `${JSON.stringify(clip(text))} is no time: ${why}`)
+}
+
+export function timeNotReached(timestampUsec: bigint): LedgerStateError<StateErrorCode> {
+  const message = `Ledger version not found by Ledger timestamp(${timestampUsec}): the time has not come yet`
+  return new LedgerStateError('version_not_found', message, { timestampUsec })
+}
+
+export function timePruned(
+  timestampUsec: bigint,
+  { oldestVersion, oldestBlock }: LedgerInfo,
+): LedgerStateError<StateErrorCode> {
+  const message = `Ledger timestamp(${timestampUsec}) has been pruned: the oldest block is of ${oldestBlock.timestampUsec}`
+  return new LedgerStateError('version_pruned', message, { timestampUsec, oldestVersion })
+}
+
+export function blockNotFound(height: bigint): LedgerError {
+  return new LedgerStateError('block_not_found', `Block not found by Block height(${height})`)
+}
+
+export function blockPruned(height: bigint): LedgerError {
+  return new LedgerStateError('block_pruned', `Block(${height}) has been pruned`)
+}
+
+/** Stored bytes are not of their type, or the type of a stored resource cannot be resolved. */
+export function storedAccountInvalid(why: LedgerStateError): LedgerError {
+  return storedDataInvalid('Internal error deserializing response from DB', why)
+}
+
+export function storedResourceUnreadable(why: LedgerStateError): LedgerError {
+  return storedDataInvalid('Failed to deserialize resource data retrieved from DB', why)
+}
+
+export function listedResourceUnreadable(why: LedgerStateError): LedgerError {
+  return storedDataInvalid('Failed to build move resource response from data in DB', why)
+}
+
+function storedDataInvalid(what: string, why: LedgerStateError): LedgerError {
+  return new LedgerStateError('stored_data_invalid', `${what}: ${why.message}`, why.fields)
+}

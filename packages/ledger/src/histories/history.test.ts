@@ -1,0 +1,286 @@
+import { JsonNumber } from '@ledger-state/bcs'
+import {
+  ByteWriter,
+  bytesToHex,
+  isLedgerStateError,
+  parseAddress,
+  type StateReader,
+  type Write,
+} from '@ledger-state/core'
+import { openSource } from '@ledger-state/feed'
+import { createMemoryEngine } from '@ledger-state/state-engine'
+import { overriding } from '@ledger-state/testing/overriding'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import {
+  decodeStateKey,
+  parseStructTag,
+  resourceGroupKey,
+  resourceKey,
+  tableItemKey,
+  writeStructTag,
+} from '@ledger-state/type-tag'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseAsset } from '../balances/asset.js'
+import { primaryStoreAddress } from '../balances/derived-address.js'
+import { createLedger } from '../create-ledger.js'
+import type { Change, History, HistoryOptions } from './history.js'
+
+const OWNER = parseAddress('0xcafe')
+const COIN = parseAsset('0x1::aptos_coin::AptosCoin')
+const COIN_KEY = resourceKey(OWNER, parseStructTag('0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>'))
+const STORE_KEY = resourceGroupKey(
+  primaryStoreAddress(OWNER, parseAddress('0xa')),
+  parseStructTag('0x1::object::ObjectGroup'),
+)
+
+function coinStore(value: bigint): Uint8Array {
+  return new ByteWriter().u64(value).bytes(new Uint8Array(97)).toBytes()
+}
+
+/** A group with a fungible store and, beside it, a member that changes without the balance. */
+function primaryStore(balance: bigint, noise: number): Uint8Array {
+  const group = new ByteWriter().uleb128(2)
+  writeStructTag(group, parseStructTag('0x1::a::Noise'))
+  group.byteString(Uint8Array.of(noise))
+  writeStructTag(group, parseStructTag('0x1::fungible_asset::FungibleStore'))
+  return group.byteString(new ByteWriter().bytes(OWNER).u64(balance).bool(false).toBytes()).toBytes()
+}
+
+const value = fc.bigInt(0n, 3n)
+const coinWrite = fc.option(value.map(coinStore), { freq: 4 }).map((bytes): Write => [COIN_KEY, bytes])
+const storeWrite = fc
+  .option(fc.tuple(value, fc.nat(3)), { freq: 4 })
+  .map((parts): Write => [STORE_KEY, parts && primaryStore(...parts)])
+/** What a version writes of the two; mostly nothing. */
+const writesOfVersion: fc.Arbitrary<Write[]> = fc
+  .tuple(fc.option(coinWrite, { freq: 1 }), fc.option(storeWrite, { freq: 1 }))
+  .map((writes) => writes.filter((write) => write !== null))
+
+async function engineOf(first: bigint, versions: readonly (readonly Write[])[]) {
+  const engine = createMemoryEngine()
+  for (const [at, writes] of versions.entries()) {
+    const version = first + BigInt(at)
+    // Blocks of three versions.
+    const block = at % 3 === 0 ? { height: BigInt(at), epoch: 0n, timestampUsec: BigInt(at) * 10n } : undefined
+    await engine.commit([{ version, block, writes }], { chainId: 4 })
+  }
+  return engine
+}
+
+/** Checks that a history says what reading at each version of the window says. */
+function expectSameAsReads<T>(
+  history: History<Change<T>>,
+  readAt: (version: bigint) => T,
+  nothing: T,
+  { oldestVersion, latestVersion }: { oldestVersion: bigint; latestVersion: bigint },
+): void {
+  const changes = [...history]
+  let before = nothing
+  for (let version = oldestVersion; version <= latestVersion; version++) {
+    const read = readAt(version)
+    const newest = changes.find((change) => change.version <= version)
+    expect(newest === undefined ? nothing : newest.value).toEqual(read)
+    const isChange =
+      version > oldestVersion && JSON.stringify([read], printBigint) !== JSON.stringify([before], printBigint)
+    if (version > oldestVersion) expect(newest?.version === version).toBe(isChange)
+    before = read
+  }
+  expect(changes.filter(({ version }) => version <= oldestVersion).length).toBeLessThanOrEqual(1)
+}
+
+function printBigint(_: string, one: unknown): unknown {
+  return typeof one === 'bigint' ? String(one) : one
+}
+
+/** All changes, read in pages. */
+function readInPages<T>(list: (options: HistoryOptions) => History<T>, options: HistoryOptions): T[] {
+  const items: T[] = []
+  let start: bigint | undefined
+  do {
+    const page: History<T> = list({ ...options, start })
+    items.push(...page)
+    start = page.cursor
+  } while (start !== undefined)
+  return items
+}
+
+const ledgers = fc.record({
+  first: fc.constantFrom(0n, 5n),
+  versions: fc.array(writesOfVersion, { minLength: 1, maxLength: 30 }),
+  retained: fc.bigInt(1n, 40n),
+})
+
+describe('the history of a balance', () => {
+  it('says what the balance read says at each version of the window', async () => {
+    await fc.assert(
+      fc.asyncProperty(ledgers, async ({ first, versions, retained }) => {
+        const engine = await engineOf(first, versions)
+        await engine.prune(retained)
+        const ledger = createLedger(engine)
+        const balanceAt = (version: bigint) => ledger.at(version).readBalance(OWNER, COIN)
+        expectSameAsReads(ledger.at().balanceHistory(OWNER, COIN), balanceAt, 0n, ledger.info!)
+      }),
+    )
+  })
+
+  it('is the same in pages of any size, from the oldest on, and between any two versions', async () => {
+    const version = fc.option(fc.bigInt(0n, 40n), { nil: undefined })
+    const range = fc.record({ from: version, to: version, limit: fc.integer({ min: 1, max: 5 }) })
+    await fc.assert(
+      fc.asyncProperty(ledgers, range, async ({ first, versions, retained }, { from, to, limit }) => {
+        const engine = await engineOf(first, versions)
+        await engine.prune(retained)
+        const state = createLedger(engine).at()
+        const list = (options: HistoryOptions) => state.balanceHistory(OWNER, COIN, options)
+        const all = [...list({})]
+        const expected = all.filter((change) => change.version >= (from ?? 0n) && change.version <= (to ?? 100n))
+        expect([...list({ from, to })]).toEqual(expected)
+        expect([...list({ from, to, order: 'oldestFirst' })]).toEqual(expected.toReversed())
+        expect(readInPages(list, { from, to, limit })).toEqual(expected)
+        expect(readInPages(list, { from, to, isFull: () => true })).toEqual(expected)
+        expect(readInPages(list, { from, to, limit, order: 'oldestFirst' })).toEqual(expected.toReversed())
+      }),
+    )
+  })
+
+  it('has the times of blocks, ends at the version of the state, and tells whether its beginning is known', async () => {
+    const versions = [1n, 2n, 3n, 4n, 5n, 6n].map((balance): Write[] => [[COIN_KEY, coinStore(balance)]])
+    const ledger = createLedger(await engineOf(0n, versions))
+    const changesAt = (version: bigint) => ledger.at(version).balanceHistory(OWNER, COIN)
+    expect(
+      [...changesAt(3n)].map(({ version, timestampUsec, value: balance }) => [version, timestampUsec, balance]),
+    ).toEqual([
+      [3n, 30n, 4n],
+      [2n, 0n, 3n],
+      [1n, 0n, 2n],
+      [0n, 0n, 1n],
+    ])
+    expect(changesAt(3n).complete).toBe(true)
+    const later = await engineOf(5n, versions)
+    expect(createLedger(later).at().balanceHistory(OWNER, COIN).complete).toBe(false)
+    const pruned = await engineOf(0n, versions)
+    await pruned.prune(1n)
+    const state = createLedger(pruned).at()
+    expect(state.balanceHistory(OWNER, COIN).complete).toBe(true)
+    expect(state.balanceHistory(OWNER, COIN, { from: 2n }).complete).toBe(false)
+    expect([...state.balanceHistory(OWNER, COIN)].map(({ version }) => version)).toEqual([5n, 4n, 3n])
+  })
+
+  it('ends a page after a bounded number of writes that change nothing', async () => {
+    const writes = Array.from({ length: 2_500 }, (_, at): Write[] => [[STORE_KEY, primaryStore(1n, at % 2)]])
+    const state = createLedger(await engineOf(0n, writes)).at()
+    const list = (options: HistoryOptions) => state.balanceHistory(OWNER, COIN, options)
+    const page = list({ limit: 10 })
+    expect([...page]).toEqual([])
+    expect(page.cursor).toBe(499n)
+    expect(readInPages(list, { limit: 10 })).toMatchObject([{ version: 0n, value: 1n }])
+  })
+
+  it('costs what it shows, whatever the depth', async () => {
+    const depth = 1_000
+    const writes = Array.from({ length: depth }, (_, at): Write[] => [[COIN_KEY, coinStore(BigInt(at))]])
+    const engine = await engineOf(0n, writes)
+    let taken = 0
+    const counting = overriding<StateReader>(engine, {
+      *history(...args) {
+        for (const revision of engine.history(...args)) {
+          taken++
+          yield revision
+        }
+      },
+    })
+    const state = createLedger(counting).at()
+    for (const order of ['newestFirst', 'oldestFirst'] as const) {
+      for (const start of [undefined, 500n]) {
+        taken = 0
+        expect([...state.balanceHistory(OWNER, COIN, { order, start, limit: 10 })]).toHaveLength(10)
+        expect(taken).toBeLessThanOrEqual(13)
+      }
+    }
+  })
+})
+
+describe('the history of a table item', () => {
+  it('says what reading the item says at each version of the window', async () => {
+    const HANDLE = parseAddress('0x7ab1e')
+    const key = tableItemKey(HANDLE, Uint8Array.of(1))
+    const write = fc
+      .option(
+        fc.nat(2).map((byte) => Uint8Array.of(byte)),
+        { freq: 3 },
+      )
+      .map((bytes): Write[] => [[key, bytes]])
+    const history = fc.record({
+      versions: fc.array(fc.oneof(write, fc.constant<Write[]>([])), { minLength: 1, maxLength: 20 }),
+      retained: fc.bigInt(1n, 25n),
+    })
+    await fc.assert(
+      fc.asyncProperty(history, async ({ versions, retained }) => {
+        const engine = await engineOf(0n, versions)
+        await engine.prune(retained)
+        const ledger = createLedger(engine)
+        const u8 = ledger.parseType('u8')
+        const request = { handle: HANDLE, keyType: u8, valueType: u8, key: new JsonNumber('1') }
+        const typed = ledger.at().tableItemHistory(request)
+        const raw = [...ledger.at().rawTableItemHistory(HANDLE, Uint8Array.of(1))]
+        expect([...typed].map((change) => ({ ...change, value: change.value?.toJson() }))).toEqual(
+          raw.map((change) => ({ ...change, value: change.value && String(change.value[0]) })),
+        )
+        const bytesAt = (version: bigint) => engine.at(version).get(key)
+        expectSameAsReads(ledger.at().rawTableItemHistory(HANDLE, Uint8Array.of(1)), bytesAt, undefined, ledger.info!)
+      }),
+    )
+  })
+})
+
+describe.skipIf(!hasSharedData)('the history of a resource of the account fixture', () => {
+  it('says what reading the resource says at each version of the window', async () => {
+    const engine = createMemoryEngine()
+    const source = await openSource(sharedPath('conformance/account-fixture.ndjson.gz'))
+    for await (const record of source.versions()) await engine.commit([record], { chainId: source.chainId! })
+    await engine.prune(301n)
+    const ledger = createLedger(engine)
+    const { oldestVersion, latestVersion } = ledger.info!
+    const seen = new Map<string, { address: Uint8Array; text: string }>()
+    for (let version = oldestVersion; version <= latestVersion; version += 10n) {
+      for (const { key } of engine.at(version).scan(new Uint8Array(0))) {
+        const decoded = decodeStateKey(key)
+        if (!('address' in decoded)) continue
+        for (const resource of ledger.at(version).listResources(decoded.address)) {
+          const text = resource.typeText()
+          seen.set(`${bytesToHex(decoded.address)} ${text}`, { address: decoded.address, text })
+        }
+      }
+    }
+    expect(seen.size).toBeGreaterThan(20)
+    const jsonOf = (read: () => { toJson(): string } | undefined): string | undefined => {
+      try {
+        return read()?.toJson()
+      } catch (error) {
+        if (isLedgerStateError(error, 'resource_not_found')) return undefined
+        if (isLedgerStateError(error, 'stored_data_invalid')) return error.code
+        throw error
+      }
+    }
+    for (const { address, text } of seen.values()) {
+      if (text.includes('|')) continue
+      const tag = parseStructTag(text)
+      const history = [...ledger.at().resourceHistory(address, tag)]
+      for (const change of history) {
+        const version = change.version < oldestVersion ? oldestVersion : change.version
+        expect(jsonOf(() => change.value)).toBe(jsonOf(() => ledger.at(version).readResource(address, tag)))
+      }
+      for (let version = oldestVersion; version <= latestVersion; version += 7n) {
+        const newest = history.find((change) => change.version <= version)
+        const bytes = newest?.value?.bytes
+        const read = jsonOf(() => {
+          const resource = ledger.at(version).readResource(address, tag)
+          expect(bytes && bytesToHex(bytes)).toBe(bytesToHex(resource.bytes))
+          return resource
+        })
+        if (read === undefined) expect(bytes).toBeUndefined()
+      }
+    }
+  })
+})

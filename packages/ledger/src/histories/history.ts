@@ -1,0 +1,138 @@
+import type { LedgerInfo, StateReader } from '@ledger-state/core'
+import { type StoredState, statesNewestFirst, statesOldestFirst } from './stored-states.js'
+
+export interface HistoryOptions {
+  /** First and last version, both included; by default all that the window knows, and the version of the state. */
+  readonly from?: bigint | undefined
+  readonly to?: bigint | undefined
+  /** By default the newest first. */
+  readonly order?: 'newestFirst' | 'oldestFirst' | undefined
+  /** Most changes of the page; all by default. */
+  readonly limit?: number | undefined
+  /** Asked before each change but the first: whether the page ends here. */
+  readonly isFull?: (() => boolean) | undefined
+  /** The version at which the page begins: the `cursor` of the page before. */
+  readonly start?: bigint | undefined
+}
+
+/**
+ * One page of a history: the versions at which something changed. What it was at the oldest version of the window comes
+ * under the version that wrote it, which may be below. It is iterated once.
+ */
+export interface History<T> extends Iterable<T> {
+  /** Known at the end of the iteration: where the next page begins, undefined where nothing follows. */
+  readonly cursor: bigint | undefined
+  /**
+   * Whether all changes of the range are known. False where the range begins before the window, or where the store does
+   * not know the state that it began with.
+   */
+  readonly complete: boolean
+}
+
+export interface Change<T> {
+  readonly version: bigint
+  /** Microseconds since 1970, of the block; undefined for a version below the window. */
+  readonly timestampUsec: bigint | undefined
+  /** What it is from the version on. */
+  readonly value: T
+}
+
+/** How values are read out of what keys hold, and told apart. */
+export interface Observation<V> {
+  readonly keys: readonly Uint8Array[]
+  read(values: readonly (Uint8Array | null)[]): V
+  isEqual(a: V, b: V): boolean
+}
+
+/** States that one page looks at beyond those that it shows: most writes of a group leave a member as it is. */
+const MOST_SKIPPED_STATES = 2_000
+
+/** The changes of what is observed until a version of a pinned ledger. `present` makes what the page shows of a value. */
+export function createHistory<V, T>(
+  reader: StateReader,
+  { version, ledger }: { readonly version: bigint; readonly ledger: LedgerInfo },
+  observation: Observation<V>,
+  options: HistoryOptions,
+  present: (value: V, version: bigint) => T,
+): History<Change<T>> {
+  const { from = 0n, to = version, order = 'newestFirst', limit = Number.POSITIVE_INFINITY, isFull, start } = options
+  const isNewestFirst = order === 'newestFirst'
+  const first = start !== undefined && !isNewestFirst && start > from ? start : from
+  const last = [to, version, isNewestFirst && start !== undefined ? start : to].reduce((a, b) => (a < b ? a : b))
+  const { oldestVersion } = ledger
+  const timeOf = createBlockTimes(reader, oldestVersion)
+  let cursor: bigint | undefined
+
+  function* changes(): Generator<Change<T>> {
+    let shown = 0
+    let seen = 0
+    const steps = isNewestFirst
+      ? stepsNewestFirst(observation, statesNewestFirst(reader, observation.keys, last, oldestVersion))
+      : stepsOldestFirst(observation, statesOldestFirst(reader, observation.keys, first, last, oldestVersion))
+    for (const { version: at, value, isChange } of steps) {
+      if (at < first) {
+        if (isNewestFirst) return
+        continue
+      }
+      const isEnd = isChange && (shown === limit || (shown > 0 && isFull?.()))
+      if (seen - shown === MOST_SKIPPED_STATES || isEnd) {
+        cursor = at
+        return
+      }
+      seen++
+      if (!isChange) continue
+      shown++
+      yield { version: at, timestampUsec: timeOf(at), value: present(value, at) }
+    }
+  }
+
+  return {
+    get cursor() {
+      return cursor
+    },
+    complete: reader.base?.complete === true && (options.from === undefined || options.from >= oldestVersion),
+    [Symbol.iterator]: changes,
+  }
+}
+
+interface Step<V> {
+  readonly version: bigint
+  readonly value: V
+  /** Whether the value differs from that before the version. */
+  readonly isChange: boolean
+}
+
+function* stepsNewestFirst<V>(
+  { keys, read, isEqual }: Observation<V>,
+  states: Iterable<StoredState>,
+): Generator<Step<V>> {
+  let newer: { readonly version: bigint; readonly value: V } | undefined
+  for (const { version, values } of states) {
+    const value = read(values)
+    if (newer) yield { ...newer, isChange: !isEqual(value, newer.value) }
+    newer = { version, value }
+  }
+  if (newer) yield { ...newer, isChange: !isEqual(read(keys.map(() => null)), newer.value) }
+}
+
+function* stepsOldestFirst<V>(
+  { keys, read, isEqual }: Observation<V>,
+  states: Iterable<StoredState>,
+): Generator<Step<V>> {
+  let before = read(keys.map(() => null))
+  for (const { version, values } of states) {
+    const value = read(values)
+    yield { version, value, isChange: !isEqual(before, value) }
+    before = value
+  }
+}
+
+/** Times of the blocks of versions. Neighbours in a history often share a block. */
+function createBlockTimes(reader: StateReader, oldestVersion: bigint): (version: bigint) => bigint | undefined {
+  let block: ReturnType<StateReader['blockAt']> | undefined
+  return (version) => {
+    if (version < oldestVersion) return undefined
+    if (!block || version < block.firstVersion || version > block.lastVersion) block = reader.blockAt(version)
+    return block.block.timestampUsec
+  }
+}

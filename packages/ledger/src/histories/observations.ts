@@ -1,0 +1,42 @@
+import { Buffer } from 'node:buffer'
+import { resourceGroupKey, resourceKey, type StructTag } from '@ledger-state/type-tag'
+import type { BalanceKeys } from '../balances/balance-reader.js'
+import { coinStoreValue, primaryStoreBalance, sumOfBalances } from '../balances/stored-balance.js'
+import { findMember, structTagToBytes } from '../resources/read-resource.js'
+import type { Observation } from './history.js'
+
+/** The balance of an owner, whose coin store and primary store are written at versions of their own. */
+export function observeBalance(owner: Uint8Array, { coinStore, primaryStore }: BalanceKeys): Observation<bigint> {
+  return {
+    keys: coinStore ? [primaryStore, coinStore] : [primaryStore],
+    read([group, coins]) {
+      const fungible = group ? primaryStoreBalance(primaryStore, group) : 0n
+      return coins ? sumOfBalances(owner, coinStoreValue(owner, coins), fungible) : fungible
+    },
+    isEqual: (a, b) => a === b,
+  }
+}
+
+/** The bytes of a key, null where it is not there. */
+export function observeKey(key: Uint8Array): Observation<Uint8Array | null> {
+  return { keys: [key], read: ([value]) => value ?? null, isEqual: isSameBytes }
+}
+
+/** The bytes of a resource that is stored in a group, where there is one, or by itself. */
+export function observeResource(
+  address: Uint8Array,
+  tag: StructTag,
+  group: StructTag | undefined,
+): Observation<Uint8Array | null> {
+  if (!group) return observeKey(resourceKey(address, tag))
+  const member = structTagToBytes(tag)
+  return {
+    keys: [resourceGroupKey(address, group)],
+    read: ([stored]) => (stored && findMember(stored, member)) ?? null,
+    isEqual: isSameBytes,
+  }
+}
+
+function isSameBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === b || (a !== null && b !== null && Buffer.compare(a, b) === 0)
+}

@@ -1,0 +1,95 @@
+import type { Revision, StateReader } from '@ledger-state/core'
+
+/** What keys hold from a version on, until the next state. */
+export interface StoredState {
+  readonly version: bigint
+  /** One for each key, in the order of the keys; null where a key is not there. */
+  readonly values: readonly (Uint8Array | null)[]
+}
+
+// Below the oldest version of the window only the newest revision of each key is known. Together they are one state: that
+// of the newest of them, which stands until the oldest version at least.
+
+/**
+ * The states of keys at or below version `last`, the newest first. A state stands for each version that wrote one of the
+ * keys. Costs what is taken from it.
+ */
+export function* statesNewestFirst(
+  reader: StateReader,
+  keys: readonly Uint8Array[],
+  last: bigint,
+  oldestVersion: bigint,
+): Generator<StoredState> {
+  const streams = keys.map((key) => openStream(reader.history(key, { last, order: 'newestFirst' })))
+  try {
+    const heads = streams.map(take)
+    while (heads.some((head) => head !== undefined)) {
+      const version = heads.reduce((newest, head) => (head && head.version > newest ? head.version : newest), 0n)
+      yield { version, values: heads.map((head) => head?.value ?? null) }
+      if (version <= oldestVersion) return
+      for (const [at, stream] of streams.entries()) if (heads[at]?.version === version) heads[at] = take(stream)
+    }
+  } finally {
+    streams.forEach(close)
+  }
+}
+
+/**
+ * The states of keys from version `first` to `last`, the oldest first, and before them the one that stands at the
+ * beginning, if any of the keys was written until then.
+ */
+export function* statesOldestFirst(
+  reader: StateReader,
+  keys: readonly Uint8Array[],
+  first: bigint,
+  last: bigint,
+  oldestVersion: bigint,
+): Generator<StoredState> {
+  const before = first > oldestVersion ? first - 1n : oldestVersion
+  const opening = keys.map((key) => newestUntil(reader, key, before))
+  const values = opening.map((revision) => revision?.value ?? null)
+  const written = opening.flatMap((revision) => (revision ? [revision.version] : []))
+  if (written.length > 0) yield { version: written.reduce((a, b) => (a > b ? a : b)), values: [...values] }
+
+  const streams = keys.map((key) => openStream(reader.history(key, { first: before + 1n, last, order: 'oldestFirst' })))
+  try {
+    const heads = streams.map(take)
+    for (;;) {
+      const version = oldestOf(heads)
+      if (version === undefined) return
+      for (const [at, stream] of streams.entries()) {
+        const head = heads[at]
+        if (head?.version !== version) continue
+        values[at] = head.value
+        heads[at] = take(stream)
+      }
+      yield { version, values: [...values] }
+    }
+  } finally {
+    streams.forEach(close)
+  }
+}
+
+function oldestOf(revisions: readonly (Revision | undefined)[]): bigint | undefined {
+  const versions = revisions.flatMap((revision) => (revision ? [revision.version] : []))
+  return versions.length === 0 ? undefined : versions.reduce((a, b) => (a < b ? a : b))
+}
+
+function newestUntil(reader: StateReader, key: Uint8Array, last: bigint): Revision | undefined {
+  for (const revision of reader.history(key, { last, order: 'newestFirst' })) return revision
+  return undefined
+}
+
+function openStream<T>(items: Iterable<T>): Iterator<T> {
+  return items[Symbol.iterator]()
+}
+
+function take(stream: Iterator<Revision>): Revision | undefined {
+  const { done, value } = stream.next()
+  return done ? undefined : value
+}
+
+/** A stream that is not read to its end may hold a snapshot of the store. */
+function close(stream: Iterator<Revision>): void {
+  stream.return?.()
+}

@@ -1,0 +1,13 @@
+import type { KeyedEntry, ScanOptions, StateView } from '@ledger-state/core'
+
+const NOTHING: readonly KeyedEntry[] = []
+
+/** What begins with a prefix, from a cursor on. A cursor that was given out for another prefix has nothing after it. */
+export function scanFrom(view: StateView, prefix: Uint8Array, options: ScanOptions): Iterable<KeyedEntry> {
+  const { start } = options
+  return start === undefined || startsWith(start, prefix) ? view.scan(prefix, options) : NOTHING
+}
+
+function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
+  return prefix.every((byte, at) => bytes[at] === byte)
+}

@@ -1,0 +1,61 @@
+import { isLedgerStateError, type StateView } from '@ledger-state/core'
+import { type ModuleAbi, moduleAbi, readModuleInterface } from '@ledger-state/move-module'
+import { decodeStateKey, moduleKey } from '@ledger-state/type-tag'
+import { scanAccount } from '../accounts/scan-account.js'
+import { accountModuleNotFound } from '../errors.js'
+import { createListing, type Listing, type ListOptions } from '../listings/listing.js'
+
+/** A module of an account. */
+export interface AccountModule {
+  /** 32 bytes. */
+  readonly address: Uint8Array
+  readonly name: string
+  /** The stored bytes. */
+  readonly bytes: Uint8Array
+  /** Undefined where the bytes are no module that can be read, or one whose types are too long to print. */
+  readAbi(): ModuleAbi | undefined
+}
+
+class StoredModule implements AccountModule {
+  readonly address: Uint8Array
+  readonly name: string
+  readonly bytes: Uint8Array
+
+  constructor(address: Uint8Array, name: string, bytes: Uint8Array) {
+    this.address = address
+    this.name = name
+    this.bytes = bytes
+  }
+
+  readAbi(): ModuleAbi | undefined {
+    try {
+      return moduleAbi(readModuleInterface(this.bytes))
+    } catch (error) {
+      if (isLedgerStateError(error, 'invalid_module', 'type_too_large')) return undefined
+      throw error
+    }
+  }
+}
+
+export function createAccountModule(address: Uint8Array, name: string, bytes: Uint8Array): AccountModule {
+  return new StoredModule(address, name, bytes)
+}
+
+/** @throws `account_module_not_found` */
+export function readAccountModule(view: StateView, address: Uint8Array, name: string): AccountModule {
+  const bytes = view.get(moduleKey(address, name))
+  if (!bytes) throw accountModuleNotFound(address, name, view.version)
+  return createAccountModule(address, name, bytes)
+}
+
+/** The modules of an account in the order of their state keys' bytes: the shorter name first. */
+export function listAccountModules(
+  view: StateView,
+  address: Uint8Array,
+  { start, ...ends }: ListOptions = {},
+): Listing<AccountModule> {
+  return createListing(scanAccount(view, address, 'modules', start), ends, function* ({ key, value }) {
+    const decoded = decodeStateKey(key)
+    if (decoded.kind === 'module') yield createAccountModule(address, decoded.name, value)
+  })
+}

@@ -1,0 +1,42 @@
+import { addressToShortHex, SizedCache, type StateView } from '@ledger-state/core'
+import { type ModuleId, type MoveModule, readModule } from '@ledger-state/move-module'
+import { moduleKey } from '@ledger-state/type-tag'
+import { moduleHeapSize } from '../caches/module-heap-size.js'
+
+/** Bytes of heap. */
+const CAPACITY = 16 << 20
+
+export interface FoundModule {
+  readonly key: Uint8Array
+  /** The version that wrote it. */
+  readonly version: bigint
+  /** Its definitions. @throws `invalid_module` */
+  read(): MoveModule
+}
+
+/** The modules of a ledger, with the definitions of those that were read. */
+export class ModuleCache {
+  readonly #modules = new SizedCache<string, MoveModule>(CAPACITY)
+
+  /** Bytes of heap, as estimated. */
+  get size(): number {
+    return this.#modules.size
+  }
+
+  /** The module as it stands at the version of the view; undefined where there is none. */
+  find(view: StateView, id: ModuleId): FoundModule | undefined {
+    const key = moduleKey(id.address, id.name)
+    const entry = view.getEntry(key)
+    if (!entry) return undefined
+    const { version, value } = entry
+    return { key, version, read: () => this.#read(`${addressToShortHex(id.address)}::${id.name}@${version}`, value) }
+  }
+
+  #read(nameAtVersion: string, bytes: Uint8Array): MoveModule {
+    const known = this.#modules.get(nameAtVersion)
+    if (known) return known
+    const module = readModule(bytes)
+    this.#modules.set(nameAtVersion, module, 2 * nameAtVersion.length + moduleHeapSize(module, bytes))
+    return module
+  }
+}

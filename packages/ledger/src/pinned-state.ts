@@ -1,0 +1,154 @@
+import type { LedgerInfo, StateReader, StateView } from '@ledger-state/core'
+import { type StructTag, tableItemKey } from '@ledger-state/type-tag'
+import { type Account, readAccount } from './accounts/account.js'
+import type { Asset } from './balances/asset.js'
+import type { BalanceReader } from './balances/balance-reader.js'
+import { blockByHeight, blockByVersion, type LedgerBlock } from './blocks/read-block.js'
+import { type AccountChange, listAccountChanges } from './changes/account-changes.js'
+import { storedResourceUnreadable } from './errors.js'
+import { type Change, createHistory, type History, type HistoryOptions } from './histories/history.js'
+import { observeBalance, observeKey, observeResource } from './histories/observations.js'
+import type { LedgerState } from './ledger.js'
+import type { Listing, ListOptions } from './listings/listing.js'
+import { type AccountModule, listAccountModules, readAccountModule } from './modules/account-module.js'
+import type { ModuleCache } from './modules/module-cache.js'
+import { listResources } from './resources/list-resources.js'
+import { readResource, resourceGroupOf } from './resources/read-resource.js'
+import { createResource, type Resource } from './resources/resource.js'
+import { type FoundTableTypes, findTableTypes } from './tables/find-table-types.js'
+import { type ListedTableItem, listTableItems, type TableTypes } from './tables/list-table-items.js'
+import {
+  createTableValue,
+  encodeTableKey,
+  readRawTableItem,
+  readTableItem,
+  type TableItemRequest,
+} from './tables/table-item.js'
+import type { StoredValue } from './types/stored-value.js'
+import type { TypeResolver } from './types/type-resolver.js'
+import { readViewRequest, u64Value, type ViewRequest } from './views/view-function.js'
+
+/** What all reads of a ledger share. */
+export interface SharedReaders {
+  readonly modules: ModuleCache
+  readonly types: TypeResolver
+  readonly balances: BalanceReader
+}
+
+/** The reads at one version, over the view of it. */
+export class PinnedState implements LedgerState {
+  readonly version: bigint
+  readonly ledger: LedgerInfo
+  readonly view: StateView
+  readonly #reader: StateReader
+  readonly #readers: SharedReaders
+
+  constructor(reader: StateReader, view: StateView, readers: SharedReaders) {
+    this.#reader = reader
+    this.version = view.version
+    this.ledger = view.ledger
+    this.view = view
+    this.#readers = readers
+  }
+
+  readTableItem(request: TableItemRequest): StoredValue {
+    return readTableItem(this.view, this.#readers.types, request)
+  }
+
+  readRawTableItem(handle: Uint8Array, key: Uint8Array): Uint8Array {
+    return readRawTableItem(this.view, handle, key)
+  }
+
+  listTableItems(handle: Uint8Array, types: TableTypes = {}, options: ListOptions = {}): Listing<ListedTableItem> {
+    return listTableItems(this.view, this.#readers.types, handle, types, options)
+  }
+
+  findTableTypes(handle: Uint8Array, holder: Uint8Array): FoundTableTypes | undefined {
+    const { types, modules } = this.#readers
+    return findTableTypes(this.view, types, modules, handle, holder)
+  }
+
+  readBalance(owner: Uint8Array, asset: Asset): bigint {
+    return this.#readers.balances.read(this.view, owner, asset)
+  }
+
+  callView(request: ViewRequest): readonly StoredValue[] {
+    const { owner, asset } = readViewRequest(request)
+    return [u64Value(this.readBalance(owner, asset))]
+  }
+
+  readAccount(address: Uint8Array): Account {
+    return readAccount(this.view, address)
+  }
+
+  listResources(address: Uint8Array, options?: ListOptions): Listing<Resource> {
+    return listResources(this.view, this.#readers.types, address, options)
+  }
+
+  readResource(address: Uint8Array, tag: StructTag): Resource {
+    const { types, modules } = this.#readers
+    return readResource(this.view, types, modules, address, tag)
+  }
+
+  listModules(address: Uint8Array, options?: ListOptions): Listing<AccountModule> {
+    return listAccountModules(this.view, address, options)
+  }
+
+  readModule(address: Uint8Array, name: string): AccountModule {
+    return readAccountModule(this.view, address, name)
+  }
+
+  accountChanges(address: Uint8Array, from: bigint, options: ListOptions = {}): Listing<AccountChange> {
+    return listAccountChanges(this.#reader.at(from), this.view, this.#readers.types, address, options)
+  }
+
+  balanceHistory(owner: Uint8Array, asset: Asset, options: HistoryOptions = {}): History<Change<bigint>> {
+    const observation = observeBalance(owner, this.#readers.balances.keysOf(owner, asset))
+    return createHistory(this.#reader, this, observation, options, (balance) => balance)
+  }
+
+  resourceHistory(
+    address: Uint8Array,
+    tag: StructTag,
+    options: HistoryOptions = {},
+  ): History<Change<Resource | undefined>> {
+    const { types, modules } = this.#readers
+    const observation = observeResource(address, tag, resourceGroupOf(this.view, modules, tag))
+    return createHistory(this.#reader, this, observation, options, (bytes, version) => {
+      if (!bytes) return undefined
+      return createResource(this.#viewOfChange(version), types, tag, bytes, storedResourceUnreadable)
+    })
+  }
+
+  tableItemHistory(request: TableItemRequest, options: HistoryOptions = {}): History<Change<StoredValue | undefined>> {
+    const { types } = this.#readers
+    const { handle, keyType, valueType, key } = request
+    const observation = observeKey(tableItemKey(handle, encodeTableKey(this.view, types, keyType, key)))
+    return createHistory(this.#reader, this, observation, options, (bytes, version) => {
+      return bytes ? createTableValue(this.#viewOfChange(version), types, valueType, bytes) : undefined
+    })
+  }
+
+  rawTableItemHistory(
+    handle: Uint8Array,
+    key: Uint8Array,
+    options: HistoryOptions = {},
+  ): History<Change<Uint8Array | undefined>> {
+    const observation = observeKey(tableItemKey(handle, key))
+    return createHistory(this.#reader, this, observation, options, (bytes) => bytes ?? undefined)
+  }
+
+  /** The state at a change; of one below the window at the oldest version, where it still stands. */
+  #viewOfChange(version: bigint): StateView {
+    const { oldestVersion } = this.ledger
+    return this.#reader.at(version < oldestVersion ? oldestVersion : version)
+  }
+
+  blockByHeight(height: bigint): LedgerBlock {
+    return blockByHeight(this.#reader, this.ledger, height)
+  }
+
+  blockByVersion(version: bigint): LedgerBlock {
+    return blockByVersion(this.#reader, this.ledger, version)
+  }
+}

@@ -1,0 +1,38 @@
+import { isLedgerStateError, type KeyedEntry, type StateView } from '@ledger-state/core'
+import { decodeStateKey, type StructTag } from '@ledger-state/type-tag'
+import { scanAccount } from '../accounts/scan-account.js'
+import { listedResourceUnreadable } from '../errors.js'
+import { compareStructTags } from '../groups/compare-struct-tags.js'
+import { type GroupMember, readResourceGroup } from '../groups/resource-group.js'
+import { createListing, type Listing, type ListOptions } from '../listings/listing.js'
+import type { TypeResolver } from '../types/type-resolver.js'
+import { createResource, type Resource } from './resource.js'
+
+/**
+ * The resources of an account in the order of their state keys' bytes. A group is replaced by its members.
+ * @throws (the iteration) `stored_data_invalid` where a group cannot be read; `version_pruned`
+ */
+export function listResources(
+  view: StateView,
+  types: TypeResolver,
+  address: Uint8Array,
+  { start, ...ends }: ListOptions = {},
+): Listing<Resource> {
+  return createListing(scanAccount(view, address, 'resources', start), ends, function* (entry) {
+    for (const { name, bytes } of readMembers(entry)) {
+      yield createResource(view, types, name, bytes, listedResourceUnreadable)
+    }
+  })
+}
+
+/** A resource by itself is the only member. */
+function readMembers({ key, value }: KeyedEntry): readonly GroupMember<StructTag>[] {
+  try {
+    const decoded = decodeStateKey(key)
+    if (decoded.kind === 'resource') return [{ name: decoded.tag, bytes: value }]
+    return readResourceGroup(value).toSorted((a, b) => compareStructTags(a.name, b.name))
+  } catch (error) {
+    if (!isLedgerStateError(error, 'invalid_bcs')) throw error
+    throw listedResourceUnreadable(error)
+  }
+}

@@ -1,0 +1,57 @@
+import { ByteWriter, isLedgerStateError, type StateView } from '@ledger-state/core'
+import { resourceGroupKey, resourceKey, type StructTag, typeTagToText, writeStructTag } from '@ledger-state/type-tag'
+import { resourceNotFound, storedResourceUnreadable } from '../errors.js'
+import { findGroupMember } from '../groups/resource-group.js'
+import type { ModuleCache } from '../modules/module-cache.js'
+import type { TypeResolver } from '../types/type-resolver.js'
+import { createResource, type Resource } from './resource.js'
+
+/**
+ * A resource by its type. The module that defines the type says, as it stands at the version, whether the resource is
+ * stored by itself or in a group.
+ * @throws `resource_not_found`; `stored_data_invalid` where the group cannot be read
+ */
+export function readResource(
+  view: StateView,
+  types: TypeResolver,
+  modules: ModuleCache,
+  address: Uint8Array,
+  tag: StructTag,
+): Resource {
+  const group = resourceGroupOf(view, modules, tag)
+  const bytes = group ? readMember(view, address, group, tag) : view.get(resourceKey(address, tag))
+  if (!bytes) throw resourceNotFound(address, typeTagToText(tag), view.version)
+  return createResource(view, types, tag, bytes, storedResourceUnreadable)
+}
+
+/** The group that a resource is stored in; undefined where it is stored by itself, as are those of unreadable modules. */
+export function resourceGroupOf(view: StateView, modules: ModuleCache, tag: StructTag): StructTag | undefined {
+  const module = modules.find(view, { address: tag.address, name: tag.module })
+  try {
+    return module?.read().structs.find(({ name }) => name === tag.name)?.resourceGroup
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_module')) return undefined
+    throw error
+  }
+}
+
+function readMember(view: StateView, address: Uint8Array, group: StructTag, tag: StructTag): Uint8Array | undefined {
+  const bytes = view.get(resourceGroupKey(address, group))
+  return bytes && findMember(bytes, structTagToBytes(tag))
+}
+
+/** @throws `stored_data_invalid` */
+export function findMember(group: Uint8Array, tag: Uint8Array): Uint8Array | undefined {
+  try {
+    return findGroupMember(group, tag)
+  } catch (error) {
+    if (!isLedgerStateError(error, 'invalid_bcs')) throw error
+    throw storedResourceUnreadable(error)
+  }
+}
+
+export function structTagToBytes(tag: StructTag): Uint8Array {
+  const writer = new ByteWriter()
+  writeStructTag(writer, tag)
+  return writer.toBytes()
+}

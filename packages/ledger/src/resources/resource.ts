@@ -1,0 +1,41 @@
+import type { LedgerStateError, StateView } from '@ledger-state/core'
+import type { StructTag } from '@ledger-state/type-tag'
+import { type StoredValue, TypedBytes } from '../types/stored-value.js'
+import type { TypeResolver } from '../types/type-resolver.js'
+import { resourceTypeToText } from './resource-type-text.js'
+
+/**
+ * A resource of an account, or a member of one of its groups. Its JSON throws `stored_data_invalid` where the type cannot
+ * be resolved at the version or the bytes are not of it.
+ */
+export interface Resource extends StoredValue {
+  readonly tag: StructTag
+  /** The text of the type, as it stands beside the value in JSON. */
+  typeText(): string
+}
+
+class TypedResource extends TypedBytes implements Resource {
+  readonly tag: StructTag
+
+  constructor(view: StateView, types: TypeResolver, tag: StructTag, bytes: Uint8Array, blame: BlameForResource) {
+    super(view, types, tag, bytes, (_fault, _tag, why) => blame(why))
+    this.tag = tag
+  }
+
+  typeText(): string {
+    return resourceTypeToText(this.tag)
+  }
+}
+
+/** Makes the error of a resource that cannot be decoded. */
+type BlameForResource = (why: LedgerStateError) => LedgerStateError
+
+export function createResource(
+  view: StateView,
+  types: TypeResolver,
+  tag: StructTag,
+  bytes: Uint8Array,
+  blame: BlameForResource,
+): Resource {
+  return new TypedResource(view, types, tag, bytes, blame)
+}

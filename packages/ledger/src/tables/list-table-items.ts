@@ -1,0 +1,39 @@
+import type { StateView } from '@ledger-state/core'
+import { type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
+import { createListing, type Listing, type ListOptions } from '../listings/listing.js'
+import { scanFrom } from '../listings/scan-from.js'
+import type { StoredValue } from '../types/stored-value.js'
+import type { TypeResolver } from '../types/type-resolver.js'
+import { createTableValue } from './table-item.js'
+
+/** What is known of the types of a table. */
+export interface TableTypes {
+  readonly keyType?: TypeTag | undefined
+  readonly valueType?: TypeTag | undefined
+}
+
+/** The key and the value of an item: their bytes, and of those whose types are known what they are. */
+export interface ListedTableItem {
+  /** BCS. */
+  readonly keyBytes: Uint8Array
+  readonly bytes: Uint8Array
+  readonly key: StoredValue | undefined
+  readonly value: StoredValue | undefined
+}
+
+/** The items of a table in the order of the bytes of their keys. A table that is not there has none. */
+export function listTableItems(
+  view: StateView,
+  types: TypeResolver,
+  handle: Uint8Array,
+  { keyType, valueType }: TableTypes,
+  { start, ...ends }: ListOptions,
+): Listing<ListedTableItem> {
+  const prefix = tableKeyPrefix(handle)
+  const typed = (type: TypeTag | undefined, bytes: Uint8Array) => type && createTableValue(view, types, type, bytes)
+  return createListing(scanFrom(view, prefix, { start }), ends, function* (entry) {
+    const keyBytes = entry.key.subarray(prefix.length)
+    const bytes = entry.value
+    yield { keyBytes, bytes, key: typed(keyType, keyBytes), value: typed(valueType, bytes) }
+  })
+}

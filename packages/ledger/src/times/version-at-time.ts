@@ -1,0 +1,15 @@
+import { noLedger, type StateReader } from '@ledger-state/core'
+import { timeNotReached, timePruned } from '../errors.js'
+
+export function versionAtTime(reader: StateReader, timestampUsec: bigint, nowUsec = systemTimeUsec()): bigint {
+  const { ledger } = reader
+  if (!ledger) throw noLedger()
+  if (timestampUsec > nowUsec) throw timeNotReached(timestampUsec)
+  const block = reader.blockAtTime(timestampUsec)
+  if (!block) throw timePruned(timestampUsec, ledger)
+  return block.lastVersion
+}
+
+function systemTimeUsec(): bigint {
+  return BigInt(Date.now()) * 1_000n
+}

@@ -1,0 +1,63 @@
+import type { Buffer } from 'node:buffer'
+import type { Codec } from '@ledger-state/bcs'
+import type { LedgerStateError, StateView } from '@ledger-state/core'
+import type { TypeTag } from '@ledger-state/type-tag'
+import { isTypeFault } from './type-faults.js'
+import type { TypeResolver } from './type-resolver.js'
+
+/** Stored bytes of a known type. They are decoded when their JSON is asked for, which throws where they are not of it. */
+export interface StoredValue {
+  readonly bytes: Uint8Array
+  toJson(): string
+  /** The same as UTF-8. */
+  toJsonUtf8(): Buffer
+}
+
+/** Makes the error where bytes cannot be decoded: the type cannot be resolved, or the bytes are not of it. */
+export type BlameForValue = (fault: 'type' | 'value', tag: TypeTag, why: LedgerStateError) => LedgerStateError
+
+export class TypedBytes implements StoredValue {
+  readonly bytes: Uint8Array
+  readonly #view: StateView
+  readonly #types: TypeResolver
+  readonly #tag: TypeTag
+  readonly #blame: BlameForValue
+
+  constructor(view: StateView, types: TypeResolver, tag: TypeTag, bytes: Uint8Array, blame: BlameForValue) {
+    this.bytes = bytes
+    this.#view = view
+    this.#types = types
+    this.#tag = tag
+    this.#blame = blame
+  }
+
+  toJson(): string {
+    const codec = this.#resolve()
+    try {
+      return codec.bytesToJson(this.bytes)
+    } catch (error) {
+      throw this.#blamed('value', error)
+    }
+  }
+
+  toJsonUtf8(): Buffer {
+    const codec = this.#resolve()
+    try {
+      return codec.bytesToJsonUtf8(this.bytes)
+    } catch (error) {
+      throw this.#blamed('value', error)
+    }
+  }
+
+  #resolve(): Codec {
+    try {
+      return this.#types.resolve(this.#tag, this.#view)
+    } catch (error) {
+      throw this.#blamed('type', error)
+    }
+  }
+
+  #blamed(fault: 'type' | 'value', error: unknown): unknown {
+    return isTypeFault(error) ? this.#blame(fault, this.#tag, error) : error
+  }
+}

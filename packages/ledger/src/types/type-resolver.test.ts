@@ -1,0 +1,76 @@
+import { parseAddress, type StateView } from '@ledger-state/core'
+import { ABILITY, type FieldDefinition, type MoveModule, writeModule } from '@ledger-state/move-module'
+import { createMemoryEngine } from '@ledger-state/state-engine'
+import { moduleKey, parseTypeTag } from '@ledger-state/type-tag'
+import { describe, expect, it } from 'vitest'
+import { ModuleCache } from '../modules/module-cache.js'
+import { TypeResolver } from './type-resolver.js'
+
+const HOME = parseAddress('0xcafe')
+
+async function viewOf(modules: readonly MoveModule[]): Promise<StateView> {
+  const engine = createMemoryEngine()
+  const writes = modules.map((module) => [moduleKey(HOME, module.name), writeModule(module)] as const)
+  const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+  await engine.commit([{ version: 0n, block, writes }], { chainId: 4 })
+  return engine.at()
+}
+
+function moduleOf(name: string, structs: Readonly<Record<string, readonly FieldDefinition[]>>): MoveModule {
+  return {
+    version: 7,
+    address: HOME,
+    name,
+    structs: Object.entries(structs).map(([struct, fields]) => ({
+      kind: 'struct',
+      name: struct,
+      abilities: ABILITY.store,
+      typeParameters: [],
+      fields,
+    })),
+  }
+}
+
+function fieldsOf(count: number, type: FieldDefinition['type']): FieldDefinition[] {
+  return Array.from({ length: count }, (_, at) => ({ name: `f${at}`, type }))
+}
+
+describe('TypeResolver', () => {
+  it('holds at most 16 MiB, and so do its modules, however many are asked for', async () => {
+    const fields = fieldsOf(200, { kind: 'u8' })
+    const view = await viewOf(Array.from({ length: 50 }, (_, at) => moduleOf(`m${at}`, { S: fields })))
+    const modules = new ModuleCache()
+    const types = new TypeResolver(modules)
+    for (let at = 0; at < 400; at++) {
+      types.resolve(parseTypeTag(`${'vector<'.repeat(at % 8)}0xcafe::m${at % 50}::S${'>'.repeat(at % 8)}`), view)
+      expect(types.size).toBeLessThanOrEqual(16 << 20)
+      expect(modules.size).toBeLessThanOrEqual(16 << 20)
+    }
+    // Not all of it was evicted on the way.
+    expect(types.size).toBeGreaterThan(8 << 20)
+  })
+
+  it('keeps a codec, but none that would take a sixteenth of the cache', async () => {
+    const partOf = (name: string): FieldDefinition => ({
+      name,
+      type: { kind: 'struct', module: { address: HOME, name: 'm' }, name, typeArguments: [] },
+    })
+    const names = ['Part', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8']
+    const parts = Object.fromEntries(names.map((name) => [name, fieldsOf(200, { kind: 'u8' })]))
+    const module = moduleOf('m', { ...parts, Whole: names.map(partOf) })
+    const view = await viewOf([module])
+    const types = new TypeResolver(new ModuleCache())
+    const resolve = (text: string) => types.resolve(parseTypeTag(text), view)
+    expect(resolve('0xcafe::m::Part')).toBe(resolve('0xcafe::m::Part'))
+    expect(resolve('0xcafe::m::Whole')).not.toBe(resolve('0xcafe::m::Whole'))
+  })
+
+  it('leaves nothing of a type that cannot be resolved', async () => {
+    const types = new TypeResolver(new ModuleCache())
+    const view = await viewOf([])
+    expect(() => types.resolve(parseTypeTag('0xcafe::m::S'), view)).toThrow(
+      expect.objectContaining({ code: 'module_not_found' }),
+    )
+    expect(types.size).toBe(0)
+  })
+})

@@ -1,0 +1,94 @@
+import { type Codec, codecOf } from '@ledger-state/bcs'
+import type { StateView } from '@ledger-state/core'
+import { SizedCache } from '@ledger-state/core'
+import { layoutOf, type ModuleId, type MoveModule } from '@ledger-state/move-module'
+import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
+import { codecHeapSize } from '../caches/codec-heap-size.js'
+import type { FoundModule, ModuleCache } from '../modules/module-cache.js'
+
+/** Bytes of heap. */
+const CAPACITY = 16 << 20
+/** Upgrades between versions that are asked for; each gives another layout of a type. */
+const MOST_STATES_OF_TYPE = 8
+/** Bytes of heap that a dependency takes beside its key. */
+const DEPENDENCY_SIZE = 256
+
+/** The module that was used, by its state key and the version that wrote it. */
+type Dependency = Pick<FoundModule, 'key' | 'version'>
+
+interface ResolvedType {
+  readonly codec: Codec
+  readonly dependencies: readonly Dependency[]
+  /** First version at which all modules stood as they were used. */
+  readonly from: bigint
+  /** Newest version at which they were seen to stand so still. */
+  seenUntil: bigint
+  /** Bytes of heap. */
+  readonly size: number
+}
+
+/**
+ * Resolves types to their codecs through the modules of the ledger as they were at the version read. A resolved type
+ * is kept together with the versions that wrote its modules, and is good for every version at which those are still the
+ * newest: inside the span that was seen it costs no look-up, beyond it one per module.
+ */
+export class TypeResolver {
+  /** Of tags only their text: what a tag leads to would live as long as the tag, whatever the capacity. */
+  readonly #texts = new WeakMap<TypeTag, string>()
+  readonly #types = new SizedCache<string, readonly ResolvedType[]>(CAPACITY)
+  readonly #modules: ModuleCache
+
+  constructor(modules: ModuleCache) {
+    this.#modules = modules
+  }
+
+  /** Bytes of heap, as estimated. */
+  get size(): number {
+    return this.#types.size
+  }
+
+  /** @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`, `invalid_module` */
+  resolve(tag: TypeTag, view: StateView): Codec {
+    const { version } = view
+    const text = this.#textOf(tag)
+    const states = this.#types.get(text) ?? []
+    for (const state of states) {
+      if (state.from <= version && (version <= state.seenUntil || standsAt(state, view))) return state.codec
+    }
+    const resolved = this.#resolveAnew(tag, view)
+    const kept = [resolved, ...states].slice(0, MOST_STATES_OF_TYPE)
+    const size = kept.reduce((sum, state) => sum + state.size, 2 * text.length)
+    this.#types.set(text, kept, size)
+    return resolved.codec
+  }
+
+  #textOf(tag: TypeTag): string {
+    const known = this.#texts.get(tag)
+    if (known !== undefined) return known
+    const text = typeTagToText(tag)
+    this.#texts.set(tag, text)
+    return text
+  }
+
+  #resolveAnew(tag: TypeTag, view: StateView): ResolvedType {
+    const dependencies: Dependency[] = []
+    const getModule = (id: ModuleId): MoveModule | undefined => {
+      const found = this.#modules.find(view, id)
+      if (!found) return undefined
+      dependencies.push({ key: found.key, version: found.version })
+      return found.read()
+    }
+    const codec = codecOf(layoutOf(tag, getModule))
+    const from = dependencies.reduce((newest, { version }) => (version > newest ? version : newest), 0n)
+    const size = dependencies.reduce((sum, { key }) => sum + DEPENDENCY_SIZE + key.length, codecHeapSize(codec.layout))
+    return { codec, dependencies, from, seenUntil: view.version, size }
+  }
+}
+
+function standsAt(state: ResolvedType, view: StateView): boolean {
+  for (const { key, version } of state.dependencies) {
+    if (view.getEntry(key)?.version !== version) return false
+  }
+  state.seenUntil = view.version
+  return true
+}

@@ -1,0 +1,62 @@
+import { addressToShortHex, clip, type ErrorFields, LedgerStateError } from '@ledger-state/core'
+import type { ModuleId } from './module-definition.js'
+
+/** Binaries that cannot be read, and types that have no layout. */
+export type ModuleErrorCode =
+  | 'invalid_module'
+  | 'module_not_found'
+  | 'struct_not_found'
+  | 'type_argument_count'
+  | 'unsupported_type'
+  | 'type_too_large'
+
+type ModuleError = LedgerStateError<ModuleErrorCode>
+
+export function invalidModule(why: string, fields: ErrorFields): ModuleError {
+  return new LedgerStateError('invalid_module', `the module cannot be read: ${why}`, fields)
+}
+
+function moduleText({ address, name }: ModuleId): string {
+  return `${addressToShortHex(address)}::${clip(name)}`
+}
+
+export function moduleNotFound(module: ModuleId, struct: string): ModuleError {
+  const message = `Could not find module ${moduleText(module)} of type ${moduleText(module)}::${clip(struct)}`
+  return new LedgerStateError('module_not_found', message)
+}
+
+export function structNotFound(module: ModuleId, struct: string): ModuleError {
+  const message = `Could not find struct named ${clip(struct)} in module ${moduleText(module)}`
+  return new LedgerStateError('struct_not_found', message)
+}
+
+export function wrongTypeArgumentCount(module: ModuleId, struct: string, found: number, expected: number): ModuleError {
+  const type = `${moduleText(module)}::${clip(struct)}`
+  const message = `Wrong number of type arguments for struct ${type}: found ${found}, expected ${expected}`
+  return new LedgerStateError('type_argument_count', message)
+}
+
+export function unboundTypeParameter(index: number, count: number): ModuleError {
+  return new LedgerStateError('type_argument_count', `a field has type parameter ${index} of a type that has ${count}`)
+}
+
+/** Types of which no value is stored, or that a module of this version cannot hold. */
+export function unsupportedType(why: string): ModuleError {
+  return new LedgerStateError('unsupported_type', why)
+}
+
+export function nativeType(module: ModuleId, struct: string): ModuleError {
+  return unsupportedType(`the native type ${moduleText(module)}::${clip(struct)} has no layout`)
+}
+
+export function typeTooDeep(most: number): ModuleError {
+  return new LedgerStateError('type_too_large', `the type is nested more than ${most} levels deep`)
+}
+
+export function typeTooLarge(most: number, unit: string): ModuleError {
+  return new LedgerStateError('type_too_large', `the type has more than ${most} ${unit}`)
+}
+
+export function abiTooLong(most: number): ModuleError {
+  return new LedgerStateError('type_too_large', `the types of the module print to more than ${most} characters`)
+}

@@ -1,0 +1,157 @@
+import { addressToShortHex } from '@ledger-state/core'
+import { abiTooLong } from './errors.js'
+import {
+  ABILITY,
+  type FunctionDefinition,
+  type ModuleId,
+  type ModuleInterface,
+  type SignatureToken,
+  type StructDefinition,
+  type Visibility,
+} from './module-definition.js'
+
+/**
+ * The ABI of a module as full nodes print it: `JSON.stringify` gives their text, members in their order. Variants of enums and
+ * phantom type parameters are not shown.
+ */
+export interface ModuleAbi {
+  readonly address: string
+  readonly name: string
+  /** `0x1::genesis`. */
+  readonly friends: readonly string[]
+  /** Public, friend and entry functions. */
+  readonly exposed_functions: readonly FunctionAbi[]
+  readonly structs: readonly StructAbi[]
+}
+
+export interface FunctionAbi {
+  readonly name: string
+  readonly visibility: Visibility
+  readonly is_entry: boolean
+  readonly is_view: boolean
+  readonly generic_type_params: readonly TypeParameterAbi[]
+  /** Types such as `&mut vector<T0>` and `|u64,&bool|u8`. */
+  readonly params: readonly string[]
+  readonly return: readonly string[]
+}
+
+export interface StructAbi {
+  readonly name: string
+  readonly is_native: boolean
+  readonly is_event: boolean
+  readonly is_enum: boolean
+  readonly abilities: readonly string[]
+  readonly generic_type_params: readonly TypeParameterAbi[]
+  /** None of enums and native types. */
+  readonly fields: readonly { readonly name: string; readonly type: string }[]
+}
+
+export interface TypeParameterAbi {
+  readonly constraints: readonly string[]
+}
+
+/**
+ * Characters of all types in an ABI. A hostile module may name a type of 64 KB in a byte or two, again and again; the largest ABI
+ * of the Aptos framework has 7,000.
+ */
+const MAX_ABI_TYPE_LENGTH = 1_000_000
+
+/** @throws `type_too_large` where the types of the module are too long to print */
+export function moduleAbi(module: ModuleInterface): ModuleAbi {
+  const printer = new TypePrinter(MAX_ABI_TYPE_LENGTH)
+  const exposed = module.functions.filter(({ visibility, isEntry }) => visibility !== 'private' || isEntry)
+  return {
+    address: addressToShortHex(module.address),
+    name: module.name,
+    friends: module.friends.map(moduleIdToText),
+    exposed_functions: exposed.map((one) => functionAbi(one, module.views.has(one.name), printer)),
+    structs: module.structs.map((one) => structAbi(one, module, printer)),
+  }
+}
+
+function functionAbi(definition: FunctionDefinition, isView: boolean, printer: TypePrinter): FunctionAbi {
+  return {
+    name: definition.name,
+    visibility: definition.visibility,
+    is_entry: definition.isEntry,
+    is_view: isView,
+    generic_type_params: definition.typeParameters.map((abilities) => ({ constraints: abilityNames(abilities) })),
+    params: definition.parameters.map((token) => printer.print(token)),
+    return: definition.results.map((token) => printer.print(token)),
+  }
+}
+
+function structAbi(definition: StructDefinition, module: ModuleInterface, printer: TypePrinter): StructAbi {
+  const isShownAsStruct = definition.kind === 'enum' && isOptionModule(module) && definition.variants.length === 2
+  return {
+    name: definition.name,
+    is_native: definition.kind === 'native',
+    is_event: module.events.has(definition.name),
+    is_enum: definition.kind === 'enum' && !isShownAsStruct,
+    abilities: abilityNames(definition.abilities),
+    generic_type_params: definition.typeParameters.map(({ constraints }) => ({
+      constraints: abilityNames(constraints),
+    })),
+    fields: isShownAsStruct ? OPTION_FIELDS : fieldsAbi(definition, printer),
+  }
+}
+
+function fieldsAbi(definition: StructDefinition, printer: TypePrinter): StructAbi['fields'] {
+  if (definition.kind !== 'struct') return []
+  return definition.fields.map(({ name, type }) => ({ name, type: printer.print(type) }))
+}
+
+/** `Option` became an enum; nodes show it as the struct that it was. */
+function isOptionModule({ address, name }: ModuleId): boolean {
+  return name === 'option' && addressToShortHex(address) === '0x1'
+}
+
+const OPTION_FIELDS: StructAbi['fields'] = [{ name: 'vec', type: 'vector<T0>' }]
+
+function abilityNames(abilities: number): string[] {
+  return Object.entries(ABILITY).flatMap(([name, bit]) => ((abilities & bit) !== 0 ? [name] : []))
+}
+
+function moduleIdToText({ address, name }: ModuleId): string {
+  return `${addressToShortHex(address)}::${name}`
+}
+
+/** Prints types as they stand in an ABI, up to so many characters in all. */
+class TypePrinter {
+  #left: number
+
+  constructor(maxLength: number) {
+    this.#left = maxLength
+  }
+
+  /** Function types have no blanks, no brackets and no abilities in an ABI. */
+  print(token: SignatureToken): string {
+    switch (token.kind) {
+      case 'vector':
+        return this.#spend(`vector<${this.print(token.element)}>`, 8)
+      case 'reference':
+        return this.#spend(`${token.mutable ? '&mut ' : '&'}${this.print(token.to)}`, 5)
+      case 'typeParameter':
+        return this.#spend(`T${token.index}`)
+      case 'struct': {
+        const name = this.#spend(`${moduleIdToText(token.module)}::${token.name}`)
+        return token.typeArguments.length === 0 ? name : `${name}<${this.#printAll(token.typeArguments, ', ')}>`
+      }
+      case 'function':
+        return this.#spend(`|${this.#printAll(token.parameters, ',')}|${this.#printAll(token.results, ',')}`, 2)
+      default:
+        return this.#spend(token.kind)
+    }
+  }
+
+  #printAll(tokens: readonly SignatureToken[], separator: string): string {
+    return tokens.map((token) => this.print(token)).join(separator)
+  }
+
+  /** `length` is what the text has beside parts that were spent before. */
+  #spend(text: string, length = text.length): string {
+    this.#left -= length
+    if (this.#left < 0) throw abiTooLong(MAX_ABI_TYPE_LENGTH)
+    return text
+  }
+}

@@ -1,0 +1,255 @@
+import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
+import { primitiveTag } from '@ledger-state/type-tag'
+import {
+  DOLLAR_VERSION,
+  ENUM_VERSION,
+  FIELDS,
+  FLAVOUR,
+  FLAVOURED_VERSION,
+  LIMIT,
+  MAGIC,
+  NEWEST_VERSION,
+  OLDEST_VERSION,
+  TABLE,
+  TOKEN,
+} from './binary-format.js'
+import type {
+  FieldDefinition,
+  ModuleId,
+  SignatureToken,
+  StructDefinition,
+  TypeParameter,
+  VariantDefinition,
+} from './module-definition.js'
+import type { MetadataEntry } from './module-metadata.js'
+
+interface StructHandle {
+  readonly module: ModuleId
+  readonly name: string
+  readonly abilities: number
+  readonly typeParameters: readonly TypeParameter[]
+}
+
+const TOKEN_KIND: ReadonlyMap<number, { readonly kind: keyof typeof TOKEN; readonly since: number }> = new Map(
+  Object.entries(TOKEN).map(([kind, { tag, since }]) => [tag, { kind: kind as keyof typeof TOKEN, since }]),
+)
+
+/**
+ * The tables of a module binary that names and types need. The constructor reads the frame and those; other tables are
+ * read by `entries`. Every fault is `invalid_bcs`.
+ */
+export class ModuleTables {
+  readonly version: number
+  /** The module's own handle. */
+  readonly self: ModuleId
+  readonly #bytes: Uint8Array
+  readonly #frame: ByteReader
+  readonly #tables: ReadonlyMap<number, { readonly start: number; readonly end: number }>
+  readonly #identifiers: readonly string[]
+  readonly #addresses: readonly Uint8Array[]
+  readonly #moduleHandles: readonly ModuleId[]
+  readonly #structHandles: readonly StructHandle[]
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+    this.#frame = new ByteReader(bytes)
+    this.version = this.#readVersion()
+    this.#tables = this.#readTableHeaders()
+    this.#identifiers = this.entries(TABLE.identifiers, (reader) => readIdentifier(reader, this.version))
+    this.#addresses = this.entries(TABLE.addresses, (reader) => new Uint8Array(reader.readBytes(ADDRESS_LENGTH)))
+    this.#moduleHandles = this.entries(TABLE.moduleHandles, (reader) => this.#readModuleId(reader))
+    this.#structHandles = this.entries(TABLE.structHandles, (reader) => this.#readStructHandle(reader))
+    this.self = readReference(this.#frame, this.#moduleHandles, 'module handle')
+  }
+
+  /** The entries of a table; none where the module has no such table. */
+  entries<T>(kind: number, readEntry: (reader: ByteReader) => T): T[] {
+    const items: T[] = []
+    const table = this.#tables.get(kind)
+    if (!table) return items
+    const reader = new ByteReader(this.#bytes, table.start, table.end)
+    while (reader.remaining > 0) items.push(readEntry(reader))
+    return items
+  }
+
+  structDefinitions(): StructDefinition[] {
+    return this.entries(TABLE.structDefinitions, (reader) => this.#readStructDefinition(reader))
+  }
+
+  metadata(): MetadataEntry[] {
+    return this.entries(TABLE.metadata, readMetadataEntry)
+  }
+
+  friends(): ModuleId[] {
+    return this.entries(TABLE.friends, (reader) => this.#readModuleId(reader))
+  }
+
+  signatures(): (readonly SignatureToken[])[] {
+    return this.entries(TABLE.signatures, (reader) => {
+      const count = readBounded(reader, LIMIT.signatureTokens, 'types in a signature')
+      return this.#readTokens(reader, count, 0)
+    })
+  }
+
+  readIdentifier(reader: ByteReader): string {
+    return readReference(reader, this.#identifiers, 'identifier')
+  }
+
+  readModuleHandle(reader: ByteReader): ModuleId {
+    return readReference(reader, this.#moduleHandles, 'module handle')
+  }
+
+  #readModuleId(reader: ByteReader): ModuleId {
+    const address = readReference(reader, this.#addresses, 'address')
+    return { address, name: this.readIdentifier(reader) }
+  }
+
+  #readVersion(): number {
+    const reader = this.#frame
+    for (const byte of MAGIC) {
+      if (reader.readU8() !== byte) throw reader.fault('a compiled module begins with a1 1c eb 0b', 0)
+    }
+    const word = reader.readU32()
+    const plain = word & 0xff_ffff
+    const version = plain >= FLAVOURED_VERSION && word - plain === FLAVOUR ? plain : word
+    if (version < OLDEST_VERSION || version > NEWEST_VERSION) {
+      throw reader.fault(`module version ${version}, ${OLDEST_VERSION} to ${NEWEST_VERSION} are read`, MAGIC.length)
+    }
+    return version
+  }
+
+  /** The place of each table, by its kind. The frame is left at the index of the module's own handle. */
+  #readTableHeaders(): ReadonlyMap<number, { start: number; end: number }> {
+    const reader = this.#frame
+    const count = readBounded(reader, LIMIT.tables, 'tables')
+    const headers: { kind: number; offset: number; length: number }[] = []
+    for (let at = 0; at < count; at++) {
+      headers.push({ kind: reader.readU8(), offset: reader.readUleb128(), length: reader.readUleb128() })
+    }
+    headers.sort((a, b) => a.offset - b.offset)
+    const contents = reader.offset
+    const tables = new Map<number, { start: number; end: number }>()
+    let expected = 0
+    for (const { kind, offset, length } of headers) {
+      if (offset !== expected || length === 0) throw reader.fault(`table ${kind} does not follow the one before it`)
+      if (tables.has(kind)) throw reader.fault(`table ${kind} stands twice`)
+      const start = reader.skip(length)
+      tables.set(kind, { start, end: start + length })
+      expected = reader.offset - contents
+    }
+    return tables
+  }
+
+  #readStructHandle(reader: ByteReader): StructHandle {
+    const module = this.readModuleHandle(reader)
+    const name = this.readIdentifier(reader)
+    const abilities = reader.readU8()
+    const count = readBounded(reader, LIMIT.typeParameters, 'type parameters')
+    const typeParameters: TypeParameter[] = []
+    for (let at = 0; at < count; at++) {
+      typeParameters.push({ constraints: reader.readU8(), phantom: reader.readBool() })
+    }
+    return { module, name, abilities, typeParameters }
+  }
+
+  #readStructDefinition(reader: ByteReader): StructDefinition {
+    const { name, abilities, typeParameters } = readReference(reader, this.#structHandles, 'struct handle')
+    const definition = { name, abilities, typeParameters }
+    const start = reader.offset
+    const flag = reader.readU8()
+    if (flag === FIELDS.native) return { kind: 'native', ...definition }
+    if (flag === FIELDS.declared) return { kind: 'struct', ...definition, fields: this.#readFields(reader) }
+    if (flag !== FIELDS.variants || this.version < ENUM_VERSION)
+      throw reader.fault(`unknown kind ${flag} of fields`, start)
+    const count = readBounded(reader, LIMIT.variants, 'variants')
+    const variants: VariantDefinition[] = []
+    for (let at = 0; at < count; at++) {
+      const variantName = this.readIdentifier(reader)
+      variants.push({ name: variantName, fields: this.#readFields(reader) })
+    }
+    return { kind: 'enum', ...definition, variants }
+  }
+
+  #readFields(reader: ByteReader): FieldDefinition[] {
+    const count = readBounded(reader, LIMIT.fields, 'fields')
+    const fields: FieldDefinition[] = []
+    for (let at = 0; at < count; at++) {
+      const name = this.readIdentifier(reader)
+      fields.push({ name, type: this.#readToken(reader, 0) })
+    }
+    return fields
+  }
+
+  #readTokens(reader: ByteReader, count: number, depth: number): SignatureToken[] {
+    const tokens: SignatureToken[] = []
+    for (let at = 0; at < count; at++) tokens.push(this.#readToken(reader, depth))
+    return tokens
+  }
+
+  #readToken(reader: ByteReader, depth: number): SignatureToken {
+    const start = reader.offset
+    if (depth > LIMIT.tokenDepth) throw reader.fault(`types are nested more than ${LIMIT.tokenDepth} levels deep`)
+    const token = TOKEN_KIND.get(reader.readU8())
+    if (!token || token.since > this.version) throw reader.fault(`unknown type in version ${this.version}`, start)
+    const inner = () => this.#readToken(reader, depth + 1)
+    switch (token.kind) {
+      case 'vector':
+        return { kind: 'vector', element: inner() }
+      case 'reference':
+      case 'mutableReference':
+        return { kind: 'reference', mutable: token.kind === 'mutableReference', to: inner() }
+      case 'typeParameter':
+        return { kind: 'typeParameter', index: readBounded(reader, LIMIT.typeParameterIndex, 'type parameter index') }
+      case 'struct':
+      case 'genericStruct': {
+        const { module, name } = readReference(reader, this.#structHandles, 'struct handle')
+        const generic = token.kind === 'genericStruct'
+        const count = generic ? readBounded(reader, LIMIT.typeParameters, 'type arguments') : 0
+        if (generic && count === 0) throw reader.fault('a generic struct without type arguments', start)
+        return { kind: 'struct', module, name, typeArguments: this.#readTokens(reader, count, depth + 1) }
+      }
+      case 'function': {
+        const abilities = reader.readU8()
+        const parameterCount = readBounded(reader, LIMIT.signatureTokens, 'parameters')
+        const resultCount = readBounded(reader, LIMIT.signatureTokens, 'results')
+        const parameters = this.#readTokens(reader, parameterCount, depth + 1)
+        const results = this.#readTokens(reader, resultCount, depth + 1)
+        return { kind: 'function', abilities, parameters, results }
+      }
+      default:
+        return primitiveTag(token.kind)!
+    }
+  }
+}
+
+function readMetadataEntry(reader: ByteReader): MetadataEntry {
+  const key = reader.readBytes(readBounded(reader, LIMIT.metadataKeyBytes, 'bytes in a metadata key'))
+  const value = reader.readBytes(readBounded(reader, LIMIT.metadataValueBytes, 'bytes of metadata'))
+  return { key, value }
+}
+
+const IDENTIFIER = /^(?:[a-zA-Z][a-zA-Z0-9_$]*|_[a-zA-Z0-9_$]+|<SELF>)$/
+
+function readIdentifier(reader: ByteReader, version: number): string {
+  const start = reader.offset
+  const bytes = reader.readBytes(readBounded(reader, LIMIT.identifierBytes, 'bytes in an identifier'))
+  const name = bytes.toString('latin1')
+  if (!IDENTIFIER.test(name) || (version < DOLLAR_VERSION && name.includes('$'))) {
+    throw reader.fault('a name that is no identifier', start)
+  }
+  return name
+}
+
+export function readBounded(reader: ByteReader, most: number, what: string): number {
+  const start = reader.offset
+  const value = reader.readUleb128()
+  if (value > most) throw reader.fault(`${value} ${what}, at most ${most} are allowed`, start)
+  return value
+}
+
+export function readReference<T>(reader: ByteReader, table: readonly T[], what: string): T {
+  const start = reader.offset
+  const index = readBounded(reader, LIMIT.index, `as index of ${what}`)
+  if (index >= table.length) throw reader.fault(`${what} ${index} of ${table.length}`, start)
+  return table[index]!
+}

@@ -1,0 +1,132 @@
+import type { ByteReader } from '@ledger-state/core'
+import { LIMIT, TABLE } from './binary-format.js'
+import type { FunctionDefinition, SignatureToken, Visibility } from './module-definition.js'
+import { type ModuleTables, readBounded, readReference } from './module-tables.js'
+import { skipCode } from './skip-code.js'
+
+// Tables of functions; see docs/ledger-formats.md, section "Module binaries".
+
+const ACCESS_SPECIFIERS_VERSION = 7
+const ATTRIBUTES_VERSION = 8
+
+const VISIBILITIES: ReadonlyMap<number, Visibility> = new Map([
+  [0, 'private'],
+  [1, 'public'],
+  [3, 'friend'],
+])
+const FLAG = { native: 2, entry: 4 } as const
+
+interface FunctionHandle {
+  readonly name: string
+  readonly parameters: readonly SignatureToken[]
+  readonly results: readonly SignatureToken[]
+  readonly typeParameters: readonly number[]
+}
+
+/** The functions that a module defines, in the order of the binary. */
+export function readFunctions(tables: ModuleTables): FunctionDefinition[] {
+  const signatures = tables.signatures()
+  const handles = tables.entries(TABLE.functionHandles, (reader) => readFunctionHandle(reader, tables, signatures))
+  return tables.entries(TABLE.functionDefinitions, (reader) => readFunctionDefinition(reader, handles, tables.version))
+}
+
+function readFunctionHandle(
+  reader: ByteReader,
+  tables: ModuleTables,
+  signatures: readonly (readonly SignatureToken[])[],
+): FunctionHandle {
+  tables.readModuleHandle(reader)
+  const name = tables.readIdentifier(reader)
+  const parameters = readReference(reader, signatures, 'signature')
+  const results = readReference(reader, signatures, 'signature')
+  const typeParameters = readList(reader, LIMIT.typeParameters, 'type parameters', () => reader.readU8())
+  if (tables.version >= ACCESS_SPECIFIERS_VERSION) {
+    skipOption(reader, () => skipList(reader, LIMIT.accessSpecifiers, 'access specifiers', skipAccessSpecifier))
+  }
+  if (tables.version >= ATTRIBUTES_VERSION) skipList(reader, LIMIT.attributes, 'attributes', skipAttribute)
+  return { name, parameters, results, typeParameters }
+}
+
+function readFunctionDefinition(
+  reader: ByteReader,
+  handles: readonly FunctionHandle[],
+  version: number,
+): FunctionDefinition {
+  const handle = readReference(reader, handles, 'function handle')
+  const start = reader.offset
+  const visibility = VISIBILITIES.get(reader.readU8())
+  if (visibility === undefined) throw reader.fault('unknown visibility of a function', start)
+  const flags = reader.readU8()
+  if ((flags & ~(FLAG.native | FLAG.entry)) !== 0) throw reader.fault(`unknown flags ${flags} of a function`, start + 1)
+  skipList(reader, LIMIT.index, 'acquired structs', skipIndex)
+  const isNative = (flags & FLAG.native) !== 0
+  if (!isNative) {
+    skipIndex(reader)
+    skipCode(reader, version)
+  }
+  return { ...handle, visibility, isNative, isEntry: (flags & FLAG.entry) !== 0 }
+}
+
+function readList<T>(reader: ByteReader, most: number, what: string, readItem: () => T): T[] {
+  const items: T[] = []
+  for (let count = readBounded(reader, most, what); count > 0; count--) items.push(readItem())
+  return items
+}
+
+function skipList(reader: ByteReader, most: number, what: string, skipItem: (reader: ByteReader) => void): void {
+  for (let count = readBounded(reader, most, what); count > 0; count--) skipItem(reader)
+}
+
+/** 1 where nothing follows, 2 where something does. */
+function skipOption(reader: ByteReader, skipSome: () => void): void {
+  const start = reader.offset
+  const tag = reader.readU8()
+  if (tag === 2) skipSome()
+  else if (tag !== 1) throw reader.fault(`unknown tag ${tag} of an option`, start)
+}
+
+function skipIndex(reader: ByteReader): void {
+  readBounded(reader, LIMIT.index, 'as an index')
+}
+
+/** Indexes that follow each kind of resource in an access specifier. */
+const INDEXES_OF_RESOURCE: ReadonlyMap<number, number> = new Map([
+  [1, 0],
+  [2, 1],
+  [3, 1],
+  [4, 1],
+  [5, 2],
+])
+
+/** Kind of access, whether it is negated, a resource, and an address: any, a literal, or a parameter with an optional function. */
+function skipAccessSpecifier(reader: ByteReader): void {
+  reader.skip(2)
+  const start = reader.offset
+  const indexes = INDEXES_OF_RESOURCE.get(reader.readU8())
+  if (indexes === undefined) throw reader.fault('unknown resource in an access specifier', start)
+  for (let at = 0; at < indexes; at++) skipIndex(reader)
+  const address = reader.offset
+  switch (reader.readU8()) {
+    case 1:
+      return
+    case 2:
+      skipIndex(reader)
+      return
+    case 3:
+      skipIndex(reader)
+      skipOption(reader, () => skipIndex(reader))
+      return
+    default:
+      throw reader.fault('unknown address in an access specifier', address)
+  }
+}
+
+const LAST_ATTRIBUTE = 9
+const ATTRIBUTES_WITH_OPERAND: ReadonlySet<number> = new Set([4, 6, 7, 8, 9])
+
+function skipAttribute(reader: ByteReader): void {
+  const start = reader.offset
+  const kind = reader.readU8()
+  if (kind === 0 || kind > LAST_ATTRIBUTE) throw reader.fault(`unknown attribute ${kind} of a function`, start)
+  if (ATTRIBUTES_WITH_OPERAND.has(kind)) reader.skip(2)
+}

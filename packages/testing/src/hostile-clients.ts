@@ -1,0 +1,228 @@
+// Clients that send what is legal but dear, as fast as they are answered, or that hold connections and send almost nothing.
+import { once, setMaxListeners } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { randomTypeTree } from './hostile-types.ts'
+import { createRandom, type Random } from './random.ts'
+
+export interface HostileOptions {
+  /** Where the node listens at that moment. */
+  readonly address: () => { readonly host: string; readonly port: number }
+  readonly seed: number
+}
+
+export interface HostileClient {
+  readonly tally: HostileTally
+  stop(): Promise<void>
+}
+
+export interface HostileTally {
+  /** Requests sent, or connections opened. */
+  sent: number
+  /** How many ended how: by status or by the code of a connection error; of a crowd, how many were sent by attack. */
+  readonly ends: Map<string, number>
+}
+
+/** The default body limit of a node. */
+const BODY_BYTES = 8 * 2 ** 20
+const MEMBERS = 700_000
+const BATCH_TYPES = 1_000
+const TREE_DEPTH = 7
+const ACCEPT_COMMAS = 31_000
+const SLOW_CONNECTIONS = 2_001
+const SLOW_PAUSE_MS = 5_000
+const UPLOADS = 150
+/** After an error, so that a node that is down is not called in a tight loop. */
+const RETRY_MS = 200
+
+/** A path where no table is needed: what costs comes before the look-up. */
+const ITEM_PATH = '/v1/tables/0x7/item'
+const BATCH_PATH = '/v1/tables/items:batch'
+
+type Attack = (options: HostileOptions, tally: HostileTally, stop: AbortSignal) => Promise<unknown>
+
+/** By what they send. */
+export const HOSTILE_ATTACKS = {
+  'a key of 8 MiB, vector<vector<u8>>': sendingRequests(1, () => {
+    const head = '{"key_type":"vector<vector<u8>>","value_type":"u64","key":['
+    const elements = Array.from({ length: Math.floor((BODY_BYTES - head.length - 2) / 5) }, () => '"0x"')
+    const request = post(ITEM_PATH, `${head}${elements.join(',')}]}`)
+    return () => request
+  }),
+  '700,000 members in a key': sendingRequests(1, () => {
+    const members = Array.from({ length: MEMBERS }, (_, at) => `"${at.toString(36)}":0`)
+    const request = post(ITEM_PATH, `{"key_type":"u64","value_type":"u64","key":{${members.join(',')}}}`)
+    return () => request
+  }),
+  'batches of 1,000 distinct types': sendingRequests(1, (random) => () => {
+    const elements = Array.from({ length: BATCH_TYPES }, () => `{"table_handle":"0x7",${typedItem(random)}}`)
+    return post(BATCH_PATH, `{"requests":[${elements.join(',')}]}`)
+  }),
+  'items of distinct types of 7 KB': sendingRequests(4, (random) => () => post(ITEM_PATH, `{${typedItem(random)}}`)),
+  '31,000 commas in Accept': sendingRequests(3, () => {
+    // A reader that looks for quotes after each comma takes quadratic time.
+    const accept = `${','.repeat(ACCEPT_COMMAS)}""`
+    const request = Buffer.from(`GET /v1 HTTP/1.1\r\nhost: h\r\naccept: ${accept}\r\n\r\n`)
+    return () => request
+  }),
+  '2,001 connections that send a byte now and then': holdingConnections(
+    SLOW_CONNECTIONS,
+    (random) => async (socket, stop) => {
+      socket.write(head(ITEM_PATH, 1_000))
+      for (;;) {
+        await sleep(random.below(2 * SLOW_PAUSE_MS), undefined, { signal: stop })
+        socket.write('{')
+      }
+    },
+  ),
+  '150 unfinished uploads of 8 MiB': holdingConnections(UPLOADS, () => {
+    const upload = Buffer.concat([Buffer.from(head(ITEM_PATH, BODY_BYTES)), Buffer.alloc(BODY_BYTES - 1, ' ')])
+    return async (socket) => {
+      socket.write(upload)
+    }
+  }),
+} satisfies Record<string, Attack>
+
+export type HostileAttack = keyof typeof HOSTILE_ATTACKS
+
+export const HOSTILE_ATTACK_NAMES = Object.keys(HOSTILE_ATTACKS) as HostileAttack[]
+
+export function startHostileClient(attack: HostileAttack, options: HostileOptions): HostileClient {
+  const tally: HostileTally = { sent: 0, ends: new Map() }
+  const stop = new AbortController()
+  // Each connection listens.
+  setMaxListeners(0, stop.signal)
+  const ended = HOSTILE_ATTACKS[attack](options, tally, stop.signal)
+  return {
+    tally,
+    async stop() {
+      stop.abort()
+      await ended
+    },
+  }
+}
+
+/** Attacks of different kinds, which the crowd combines: memory, time of one turn, connections. */
+const CROWD: readonly (readonly HostileAttack[])[] = [
+  ['items of distinct types of 7 KB', 'batches of 1,000 distinct types'],
+  ['a key of 8 MiB, vector<vector<u8>>', '700,000 members in a key', '31,000 commas in Accept'],
+  ['2,001 connections that send a byte now and then', '150 unfinished uploads of 8 MiB'],
+]
+const LEAST_ATTACK_MS = 2_000
+const MOST_ATTACK_MS = 8_000
+const MOST_PAUSE_MS = 2_000
+
+/** One attack of each kind at a time, chosen at random, for seconds each. The tally counts by attack. */
+export function startHostileCrowd(options: HostileOptions): HostileClient {
+  const tally: HostileTally = { sent: 0, ends: new Map() }
+  const stop = new AbortController()
+  const random = createRandom(options.seed)
+  const running = CROWD.map(async (kind) => {
+    while (!stop.signal.aborted) {
+      const attack = random.pick(kind)
+      const client = startHostileClient(attack, { ...options, seed: 1 + random.below(2 ** 30) })
+      await rest(LEAST_ATTACK_MS + random.below(MOST_ATTACK_MS - LEAST_ATTACK_MS), stop.signal)
+      await client.stop()
+      tally.sent += client.tally.sent
+      tally.ends.set(attack, (tally.ends.get(attack) ?? 0) + client.tally.sent)
+      await rest(random.below(MOST_PAUSE_MS), stop.signal)
+    }
+  })
+  return {
+    tally,
+    async stop() {
+      stop.abort()
+      await Promise.all(running)
+    },
+  }
+}
+
+/** Resolves early when it is told to stop. */
+async function rest(milliseconds: number, stop: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { signal: stop }).catch(() => {})
+}
+
+function typedItem(random: Random): string {
+  const type = randomTypeTree(random, TREE_DEPTH)
+  return `"key_type":"${type}","value_type":"u64","key":{"data":[]}`
+}
+
+function head(path: string, length: number): string {
+  return `POST ${path} HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`
+}
+
+function post(path: string, body: string): Buffer {
+  return Buffer.from(head(path, body.length) + body)
+}
+
+/** Each of `parallel` connections sends its next request when the last one is answered. */
+function sendingRequests(parallel: number, prepare: (random: Random) => () => Buffer): Attack {
+  return ({ address, seed }, tally, stop) => {
+    const next = prepare(createRandom(seed))
+    return Promise.all(
+      Array.from({ length: parallel }, async () => {
+        while (!stop.aborted) {
+          tally.sent++
+          await withConnection(address(), tally, stop, async (socket) => {
+            socket.write(next())
+            const [answer] = (await once(socket, 'data', { signal: stop })) as [Buffer]
+            // The rest of the answer is not read: the connection is closed, as by a client that wants no answer.
+            return answer.toString('latin1', 9, 12)
+          })
+        }
+      }),
+    )
+  }
+}
+
+type Hold = (socket: Socket, stop: AbortSignal) => Promise<void>
+
+/** Keeps so many connections open, and opens another for each that the node closes or answers. */
+function holdingConnections(count: number, prepare: (random: Random) => Hold): Attack {
+  return ({ address, seed }, tally, stop) => {
+    const hold = prepare(createRandom(seed))
+    return Promise.all(
+      Array.from({ length: count }, async () => {
+        while (!stop.aborted) {
+          tally.sent++
+          await withConnection(address(), tally, stop, async (socket) => {
+            const isOver = new AbortController()
+            const answered = once(socket, 'data', { signal: stop })
+            const closed = once(socket, 'close', { signal: stop })
+            // What loses the race is of no interest.
+            for (const loser of [answered, closed, hold(socket, isOver.signal)]) loser.catch(() => {})
+            try {
+              const [answer] = (await Promise.race([answered, closed])) as [unknown]
+              return answer instanceof Buffer ? answer.toString('latin1', 9, 12) : 'closed'
+            } finally {
+              isOver.abort()
+            }
+          })
+        }
+      }),
+    )
+  }
+}
+
+async function withConnection(
+  { host, port }: ReturnType<HostileOptions['address']>,
+  { ends }: HostileTally,
+  stop: AbortSignal,
+  use: (socket: Socket) => Promise<string>,
+): Promise<void> {
+  const socket = connect({ host, port, noDelay: true })
+  // Errors also come after the promise that waits for them has been settled.
+  socket.on('error', () => {})
+  let end: string
+  try {
+    await once(socket, 'connect', { signal: stop })
+    end = await use(socket)
+  } catch (error) {
+    if (stop.aborted) return
+    end = (error as NodeJS.ErrnoException).code ?? String(error)
+    await sleep(RETRY_MS)
+  } finally {
+    socket.destroy()
+  }
+  ends.set(end, (ends.get(end) ?? 0) + 1)
+}

@@ -1,0 +1,99 @@
+// Holds the code to ARCHITECTURE.md: packages depend on what the table says and nothing else, imports between the folders
+// of a package point one way, and every file that the page names is there. Last line `N passed, M failed`.
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+const SCOPE = '@ledger-state/'
+
+const violations: string[] = []
+let passed = 0
+
+function expect(holds: boolean, violation: string): void {
+  if (holds) passed++
+  else violations.push(violation)
+}
+
+function readText(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
+}
+
+/** The rows of the table of packages: name, and what it depends on in the workspace. */
+function allowedDependencies(): Map<string, readonly string[]> {
+  const rows = [...page.matchAll(/^\| `([a-z/-]+)` *\|.*\| *([^|]*?) *\|$/gm)]
+  return new Map(rows.map(([, name, dependsOn]) => [name!, dependsOn!.match(/[a-z-]+/g) ?? []]))
+}
+
+function checkPackages(): void {
+  const allowed = allowedDependencies()
+  for (const path of globSync('{packages,apps}/*/package.json', { cwd: root }).toSorted()) {
+    const folder = dirname(path).replaceAll('\\', '/')
+    const name = folder.replace('packages/', '')
+    const row = allowed.get(name)
+    expect(row !== undefined, `${folder} has no row in the table of ARCHITECTURE.md`)
+    if (!row || row.includes('packages')) continue
+    const { dependencies = {} } = JSON.parse(readText(path)) as { dependencies?: Record<string, string> }
+    for (const dependency of Object.keys(dependencies).filter((one) => one.startsWith(SCOPE))) {
+      const short = dependency.slice(SCOPE.length)
+      expect(row.includes(short), `${folder}/package.json depends on ${short}, which its row does not name`)
+    }
+  }
+}
+
+/** Folders of a package that import each other, however far around: each circle once, as the folders on it. */
+function findCircle(arrows: ReadonlyMap<string, ReadonlySet<string>>): string[] | undefined {
+  const done = new Set<string>()
+  const follow = (folder: string, path: readonly string[]): string[] | undefined => {
+    if (path.includes(folder)) return [...path.slice(path.indexOf(folder)), folder]
+    if (done.has(folder)) return undefined
+    for (const next of arrows.get(folder) ?? []) {
+      const circle = follow(next, [...path, folder])
+      if (circle) return circle
+    }
+    done.add(folder)
+    return undefined
+  }
+  for (const folder of arrows.keys()) {
+    const circle = follow(folder, [])
+    if (circle) return circle
+  }
+  return undefined
+}
+
+function checkFolders(): void {
+  for (const source of globSync('{packages,apps}/*/src', { cwd: root }).toSorted()) {
+    const arrows = new Map<string, Set<string>>()
+    for (const file of globSync(`${source}/**/*.ts`, { cwd: root })) {
+      if (file.endsWith('.test.ts')) continue
+      const folder = dirname(file)
+      for (const [, target] of readText(file).matchAll(/from '(\.[^']+)'/g)) {
+        const other = dirname(normalize(join(folder, target!)))
+        // The root of the sources holds what everybody may use (errors) and what uses everybody (index).
+        if (other === folder || other === source || folder === source) continue
+        arrows.set(folder, (arrows.get(folder) ?? new Set()).add(other))
+      }
+    }
+    const circle = findCircle(arrows)
+    expect(circle === undefined, `imports between folders go round: ${circle?.join(' -> ')}`)
+  }
+}
+
+function checkNamedFiles(): void {
+  const files = globSync('{packages,apps,docs,scripts}/**/*.{ts,md,mjs}', {
+    cwd: root,
+    exclude: (path) => path.includes('node_modules') || path.includes('dist'),
+  })
+  for (const [, name] of page.matchAll(/`([\w./-]+\.(?:ts|md|mjs))`/g)) {
+    const isThere = existsSync(join(root, name!)) || files.some((file) => `/${file}`.endsWith(`/${name}`))
+    expect(isThere, `ARCHITECTURE.md names ${name}, which is not there`)
+  }
+}
+
+checkPackages()
+checkFolders()
+checkNamedFiles()
+for (const violation of violations) console.log(violation)
+console.log(`${passed} passed, ${violations.length} failed`)
+process.exitCode = violations.length > 0 ? 1 : 0
