@@ -94,7 +94,7 @@ describe.skipIf(!hasSharedData)('@aptos-labs/ts-sdk 5.2.1', () => {
 
   it('reads balances by view functions, in BCS and in JSON', async () => {
     // The SDK calls in BCS what the ABI says is a view. The genesis of mainnet is older than views.
-    const accountAddress = '0xa550c18'
+    const accountAddress = `0x${'a550c18'.padStart(64, '0')}`
     const balance = await devnet.account.getBalance({ accountAddress, asset: COIN })
     expect(balance).toBeGreaterThan(0)
     expect(await devnet.account.getAccountAPTAmount({ accountAddress })).toBe(balance)
