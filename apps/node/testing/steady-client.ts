@@ -107,15 +107,15 @@ export function startSteadyClient({
           response.on('data', (piece) => pieces.push(piece))
           response.on('error', reject)
           response.on('end', () => {
-            const told = (name: string) => {
+            const header = (name: string) => {
               const text = response.headers[`x-svc-${name}`]
               return text === undefined ? undefined : Number(text)
             }
             resolve({
               status: response.statusCode!,
               body: Buffer.concat(pieces),
-              latest: told('ledger-version'),
-              oldestVersion: told('ledger-oldest-version'),
+              latest: header('ledger-version'),
+              oldestVersion: header('ledger-oldest-version'),
             })
           })
         },

@@ -57,6 +57,11 @@ export interface StateEngineOptions {
    * than a quarter of the memory; a writer never does. Within a process the first to open a store decides.
    */
   readonly readAhead?: boolean
+  /**
+   * Address space that the file is mapped into, in bytes; 1 TiB by default. Smaller where address space is limited
+   * (`ulimit -v`, valgrind); larger for a store that grows beyond it.
+   */
+  readonly mapBytes?: number
 }
 
 export interface WriterOptions extends StateEngineOptions {

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 /** A connection over which a test sends bytes as it likes. */
@@ -26,6 +25,6 @@ export function openRawConnection(port: number, host = '127.0.0.1'): RawConnecti
     socket,
     received: () => text,
     statuses: () => Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status)),
-    closed: once(socket, 'close'),
+    closed: new Promise((resolve) => socket.once('close', resolve)),
   }
 }

@@ -4,6 +4,7 @@ import { commitSuite } from './commit.ts'
 import { hostileSuite } from './hostile.ts'
 import { httpSuite } from './http.ts'
 import { ingestSuite } from './ingest.ts'
+import { instructionsSuite } from './instructions.ts'
 import { interferenceSuite } from './interference.ts'
 import { lookupSuite } from './lookup.ts'
 import { pruneSuite } from './prune.ts'
@@ -18,4 +19,5 @@ export const SUITES: readonly Suite[] = [
   ingestSuite,
   interferenceSuite,
   hostileSuite,
+  instructionsSuite,
 ]

@@ -16,7 +16,8 @@ export const ingestCommand: Command = {
   name: 'ingest',
   summary: 'Ingests ledger data into a store, proven.',
   details: `Versions that the store holds are skipped: the same command resumes an ingest that was cut short. One that SIGINT or
-SIGTERM stops ends at the end of a block, with exit status 130 or 143; with --follow, with 0.`,
+SIGTERM stops ends at the end of a block, with exit status 130 or 143; with --follow, with 0.
+A genesis of mainnet, testnet or devnet is proven by its known waypoint; of another network only --waypoint vouches for it.`,
   arguments: [
     {
       name: 'SOURCE',
@@ -26,14 +27,14 @@ SIGTERM stops ends at the end of a block, with exit status 130 or 143; with --fo
   ],
   options: [settings.dataDir, ...ingestSettings, fromOption, toOption, followOption, dryRunOption],
   examples: [
-    'ledger-state ingest mainnet.genesis.blob --data-dir data/mainnet --waypoint 0:6072b68a…',
+    'ledger-state ingest mainnet.genesis.blob --data-dir data/mainnet',
     'ledger-state ingest backup/state_epoch_1000_ver_638021.36d1 --data-dir data/mainnet',
     'ledger-state ingest backup --data-dir data/mainnet --retain 10000000',
     'ledger-state ingest https://node.example/v1 --data-dir data/mainnet --follow',
     'ledger-state ingest backup --dry-run',
   ],
   async run(input) {
-    const told = parseIngestSettings(input)
+    const given = parseIngestSettings(input)
     const [from, to] = [input.get(fromOption), input.get(toOption)]
     if (from !== undefined && to !== undefined && from > to) throw fromAboveTo(from, to)
     const isDryRun = input.get(dryRunOption)
@@ -41,8 +42,8 @@ SIGTERM stops ends at the end of a block, with exit status 130 or 143; with --fo
     if (!isDryRun && dataDir === undefined) throw missingOption('ingest', settings.dataDir)
     const stop = listenForStop()
     const follow = input.get(followOption)
-    const source = await openSource(input.argument('SOURCE'), { ...told.source, follow })
+    const source = await openSource(input.argument('SOURCE'), { ...given.source, follow })
     if (isDryRun) await proveSource(source, { from, to, stop })
-    else await ingestInto(dataDir!, source, { ...told, from, to, stop, untilStopped: follow && to === undefined })
+    else await ingestInto(dataDir!, source, { ...given, from, to, stop, untilStopped: follow && to === undefined })
   },
 }

@@ -28,7 +28,7 @@ export const startCommand: Command = {
   ],
   examples: ['ledger-state start', 'ledger-state start --from mainnet.genesis.blob'],
   async run(input) {
-    const told = parseIngestSettings(input)
+    const given = parseIngestSettings(input)
     const stop = listenForStop()
     const from = input.get(settings.from)
     const dataDir = input.get(settings.dataDir) ?? join('data', from === undefined ? 'demo' : basename(from))
@@ -36,12 +36,12 @@ export const startCommand: Command = {
     // The demonstration also shows pruning: versions before the window answer 410.
     const defaultRetain = isDemo ? DEMO_WINDOW : undefined
     const node = nodeSettings(input, dataDir, defaultRetain)
-    const retain = told.retain ?? defaultRetain
+    const retain = given.retain ?? defaultRetain
 
     const held = await heldVersions(dataDir)
     if (held === undefined) {
-      const source = isDemo ? openDemoLedger() : await openSource(from, told.source)
-      await ingestMarked(dataDir, source, { ...told, retain, stop })
+      const source = isDemo ? openDemoLedger() : await openSource(from, given.source)
+      await ingestMarked(dataDir, source, { ...given, retain, stop })
     } else if (from !== undefined) {
       notice(leftUnread(from, dataDir, held))
     }

@@ -125,7 +125,7 @@ describe('export', () => {
 })
 
 describe.skipIf(!canBecomeNobody)('a folder without permission', () => {
-  it('is told of as that, and not as a missing store', () => {
+  it('is named as such, and not as a missing store', () => {
     fill('store', 10)
     chmodSync(bed.folder, 0o755)
     chmodSync(bed.at('store'), 0o700)

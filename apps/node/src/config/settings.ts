@@ -118,7 +118,7 @@ export const settings = {
   waypoint: option(
     'waypoint',
     'V:HASH',
-    'waypoint that the genesis must have; those of the public networks are known',
+    'waypoint that the genesis must have (known for mainnet, testnet and devnet)',
     matching(/^\d+:[0-9a-f]{64}$/, 'VERSION:HASH with 64 hex digits'),
   ),
   assumeEmptyBase: switchOption(

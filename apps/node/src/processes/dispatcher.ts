@@ -8,6 +8,9 @@ const MOST_PENDING = 8_192
 /** A reader has this long to take an offered connection; after twice that, another reader gets it. */
 const OFFER_MS = 400
 
+/** To one reader at a time. More would wait in its channel, which passes one connection after the other, and expire. */
+const MOST_OFFERS = 16
+
 /** A reader, as the dispatcher sees it. */
 export interface Taker {
   /** Whether it accepts connections. */
@@ -20,7 +23,7 @@ export interface Taker {
 interface Pending {
   readonly connection: Socket
   readonly fullTakers: Set<Taker>
-  /** Undefined while no reader can take it. */
+  /** Undefined while it waits for a reader that can take it. */
   offer: { readonly id: number; readonly taker: Taker; readonly expiry: NodeJS.Timeout } | undefined
 }
 
@@ -34,7 +37,10 @@ export class Dispatcher {
   refused = 0
   readonly #takers: readonly Taker[]
   readonly #pending = new Set<Pending>()
+  /** In the order in which they came. */
+  readonly #waiting = new Set<Pending>()
   readonly #offers = new Map<number, Pending>()
+  readonly #openOffers = new Map<Taker, number>()
   /** Those that let an offer expire and have not replied since, and those that are stopping. */
   readonly #stalled = new Set<Taker>()
   readonly #mostPending = Math.min(MOST_PENDING, connectionLimit())
@@ -53,12 +59,13 @@ export class Dispatcher {
     }
     const pending: Pending = { connection, fullTakers: new Set(), offer: undefined }
     this.#pending.add(pending)
+    this.#waiting.add(pending)
     const patience = setTimeout(() => this.#refuse(pending), PATIENCE_MS)
     connection.once('close', () => {
       clearTimeout(patience)
       this.#drop(pending)
     })
-    this.#offer(pending)
+    this.#offerWaiting()
   }
 
   /** To be called when a reader has begun to accept connections. */
@@ -77,56 +84,62 @@ export class Dispatcher {
   }
 
   heed(taker: Taker, { type, offer }: ReaderReply): void {
-    const hadStalled = this.#stalled.delete(taker)
     if (type === 'stopping') this.#stalled.add(taker)
+    else this.#stalled.delete(taker)
     const pending = this.#offers.get(offer)
     // Otherwise the offer was withdrawn; the reader knows by the clock that it had expired.
     if (pending) {
       if (type === 'full') pending.fullTakers.add(taker)
       if (type === 'taken') this.#drop(pending)
-      else {
-        this.#withdraw(pending)
-        this.#offer(pending)
-      }
+      else this.#withdraw(pending)
     }
-    if (hadStalled) this.#offerWaiting()
+    this.#offerWaiting()
   }
 
   close(): void {
     for (const pending of this.#pending) this.#drop(pending)
   }
 
-  #offer(pending: Pending): void {
-    const ready = this.#takers.filter((taker) => taker.isUp && !this.#stalled.has(taker))
-    if (ready.length > 0 && ready.every((taker) => pending.fullTakers.has(taker))) {
-      this.#refuse(pending)
-      return
+  #offerWaiting(): void {
+    for (const pending of this.#waiting) {
+      const ready = this.#takers.filter((taker) => taker.isUp && !this.#stalled.has(taker))
+      if (ready.length > 0 && ready.every((taker) => pending.fullTakers.has(taker))) {
+        this.#refuse(pending)
+        continue
+      }
+      const free = ready.filter((taker) => (this.#openOffers.get(taker) ?? 0) < MOST_OFFERS)
+      if (free.length === 0) return
+      const willing = free.filter((taker) => !pending.fullTakers.has(taker))
+      if (willing.length > 0) this.#offer(pending, willing[this.#turn++ % willing.length]!)
     }
-    const willing = ready.filter((taker) => !pending.fullTakers.has(taker))
-    const taker = willing[this.#turn++ % willing.length]
-    if (!taker) return
+  }
+
+  #offer(pending: Pending, taker: Taker): void {
     const id = ++this.#lastOffer
     const expire = (): void => {
       if (pending.offer?.id !== id) return
       this.#stalled.add(taker)
       this.#withdraw(pending)
-      this.#offer(pending)
+      this.#offerWaiting()
     }
     pending.offer = { id, taker, expiry: setTimeout(expire, 2 * OFFER_MS) }
+    this.#waiting.delete(pending)
     this.#offers.set(id, pending)
+    this.#openOffers.set(taker, (this.#openOffers.get(taker) ?? 0) + 1)
     const takenBefore = process.hrtime.bigint() + BigInt(OFFER_MS) * 1_000_000n
     taker.offer({ type: 'offer', offer: id, takenBefore }, pending.connection, expire)
   }
 
-  #offerWaiting(): void {
-    for (const pending of this.#pending) if (!pending.offer) this.#offer(pending)
-  }
-
+  /** Leaves the connection waiting for another offer. */
   #withdraw(pending: Pending): void {
-    if (!pending.offer) return
-    clearTimeout(pending.offer.expiry)
-    this.#offers.delete(pending.offer.id)
-    pending.offer = undefined
+    if (pending.offer) {
+      const { id, taker, expiry } = pending.offer
+      clearTimeout(expiry)
+      this.#offers.delete(id)
+      this.#openOffers.set(taker, this.#openOffers.get(taker)! - 1)
+      pending.offer = undefined
+    }
+    this.#waiting.add(pending)
   }
 
   #refuse(pending: Pending): void {
@@ -137,6 +150,7 @@ export class Dispatcher {
   /** Closes the descriptor of this process. */
   #drop(pending: Pending): void {
     this.#withdraw(pending)
+    this.#waiting.delete(pending)
     this.#pending.delete(pending)
     pending.connection.destroy()
   }

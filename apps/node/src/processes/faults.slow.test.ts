@@ -234,7 +234,7 @@ describe('the data folder', () => {
     await reaches(node, 100)
     await node.stop()
     const reader = await bed.start({ prefix: asNobody() })
-    await reader.outputMatching(/"code":"store_read_only","msg":"[^"]*cannot be written to by this process/)
+    await reader.outputMatching(/"code":"store_read_only","msg":"[^"]*this process cannot write to/)
     await answersRightly(bed.startClient(() => reader))
     expect(await reader.stop()).toBe(0)
   })
@@ -290,7 +290,7 @@ describe('the world outside', () => {
     expect(await node.stop()).toBe(0)
   })
 
-  it('whose node stalls, and then is gone, is waited for', async () => {
+  it('whose node stalls, and then ends, is waited for', async () => {
     bed.source.latest = 300
     const node = await bed.start()
     await reaches(node, 300)

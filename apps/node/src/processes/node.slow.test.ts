@@ -87,7 +87,7 @@ describe('configuration', () => {
     writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 200, follow: bed.source.url, verify: false }))
     node.child.kill('SIGHUP')
     await oldest('1801')
-    // A window that is made wider grows; what is gone stays gone.
+    // A wider window fills with new versions; pruned ones stay pruned.
     writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 1_000, follow: bed.source.url, verify: false }))
     node.child.kill('SIGHUP')
     await node.outputMatching(/it is replaced[\s\S]*it is replaced/)

@@ -159,7 +159,7 @@ describe('the life cycle', () => {
 
   it('is not ready from the first moment of a stop on, and still serves for the drain delay', async () => {
     bed.source.latest = 10
-    const node = await bed.start({ options: bed.following('--drain-delay', '3') })
+    const node = await bed.start({ options: bed.following('--drain-delay', '2') })
     await reaches(node, 10)
     const ended = node.stop()
     await eventually(
@@ -168,7 +168,7 @@ describe('the life cycle', () => {
     )
     expect((await fetch(`${node.address}/v1`, { headers: { connection: 'close' } })).status).toBe(200)
     expect(await ended).toBe(0)
-    expect(node.output).toMatch(/not ready from now on; stopping in 3 s.*"stopping"/s)
+    expect(node.output).toMatch(/not ready from now on; stopping in 2 s.*"stopping"/s)
   })
 
   it('can be stopped before its readers are up', async () => {

@@ -1,8 +1,8 @@
 import { ADDRESS_LENGTH, addressToShortHex, type ByteReader } from '@ledger-state/core'
 import { readName, readTypeTag, type TypeTag } from '@ledger-state/type-tag'
+import { tooMuchCaptured } from '../errors.js'
 import { type Layout, type LayoutField, MAX_LAYOUT_DEPTH } from '../layout/layout.js'
 import { readElementCount } from './read-value.js'
-import type { ValueReader } from './value-reader.js'
 
 // Function values as they are stored; see docs/ledger-formats.md, section "Function values".
 
@@ -38,6 +38,27 @@ export function readClosureHead(reader: ByteReader): ClosureHead {
   return { functionName, typeArguments, mask, capturedCount }
 }
 
+/**
+ * Parts of the layouts that the function values in one value may bring along. Compiling them costs a hundred times what
+ * reading their bytes costs: without a limit a value of 1 MB took seconds.
+ */
+const MAX_CAPTURED_NODES = 16_384
+
+/** Counts the parts of captured layouts in one value. */
+export class CapturedBudget {
+  #left = MAX_CAPTURED_NODES
+
+  /** For the next value. */
+  reset(): void {
+    this.#left = MAX_CAPTURED_NODES
+  }
+
+  /** @throws `type_too_large` */
+  spend(): void {
+    if (--this.#left < 0) throw tooMuchCaptured(MAX_CAPTURED_NODES)
+  }
+}
+
 /** Kinds of layouts by their tag. Fields have no names there: they are called `_0`, `_1` and so on. */
 const LAYOUT_KINDS = [
   'bool',
@@ -66,27 +87,27 @@ const PLAIN_STRUCT = 0
 const VARIANTS = 1
 
 /** Reads the layout before a captured value. `depth` counts the levels of layouts around it. */
-export function readCapturedLayout(reader: ValueReader, depth: number): Layout {
+export function readCapturedLayout(reader: ByteReader, budget: CapturedBudget, depth: number): Layout {
   const start = reader.offset
-  reader.countCapturedNode()
+  budget.spend()
   if (depth > MAX_LAYOUT_DEPTH) throw reader.fault(`layouts are nested more than ${MAX_LAYOUT_DEPTH} levels deep`)
   const kind = LAYOUT_KINDS[reader.readUleb128()]
   switch (kind) {
     case undefined:
       throw reader.fault('unknown layout', start)
     case 'vector':
-      return { kind, element: readCapturedLayout(reader, depth + 1) }
+      return { kind, element: readCapturedLayout(reader, budget, depth + 1) }
     case 'wrapper':
       // Marks the value of an aggregator, which is stored like any other.
       reader.readUleb128()
-      return readCapturedLayout(reader, depth + 1)
+      return readCapturedLayout(reader, budget, depth + 1)
     case 'struct': {
       const form = reader.readUleb128()
-      if (form === PLAIN_STRUCT) return { kind, name: 'captured', fields: readFields(reader, depth) }
+      if (form === PLAIN_STRUCT) return { kind, name: 'captured', fields: readFields(reader, budget, depth) }
       if (form !== VARIANTS) throw reader.fault('unknown form of a struct layout', start)
       const count = readElementCount(reader, 1)
       const variants: { name: string; fields: LayoutField[] }[] = []
-      for (let at = 0; at < count; at++) variants.push({ name: String(at), fields: readFields(reader, depth) })
+      for (let at = 0; at < count; at++) variants.push({ name: String(at), fields: readFields(reader, budget, depth) })
       return { kind: 'enum', name: 'captured', variants }
     }
     default:
@@ -94,10 +115,11 @@ export function readCapturedLayout(reader: ValueReader, depth: number): Layout {
   }
 }
 
-function readFields(reader: ValueReader, depth: number): LayoutField[] {
+function readFields(reader: ByteReader, budget: CapturedBudget, depth: number): LayoutField[] {
   const count = readElementCount(reader, 1)
   const fields: LayoutField[] = []
-  for (let at = 0; at < count; at++) fields.push({ name: `_${at}`, layout: readCapturedLayout(reader, depth + 1) })
+  for (let at = 0; at < count; at++)
+    fields.push({ name: `_${at}`, layout: readCapturedLayout(reader, budget, depth + 1) })
   return fields
 }
 

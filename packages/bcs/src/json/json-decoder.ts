@@ -1,17 +1,16 @@
 import type { Buffer } from 'node:buffer'
-import { ADDRESS_LENGTH } from '@ledger-state/core'
+import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
 import { typeTagToText } from '@ledger-state/type-tag'
-import { readCapturedLayout, readClosureHead } from '../bytes/closure.js'
+import { CapturedBudget, readCapturedLayout, readClosureHead } from '../bytes/closure.js'
 import { readElementCount, readOptionCount, readVariantIndex } from '../bytes/read-value.js'
 import { faultInside, faultWithPath } from '../bytes/value-path.js'
-import { ValueReader } from '../bytes/value-reader.js'
 import { compileLayout } from '../layout/compile-layout.js'
 import { INTEGER_WIDTH, type Layout, type LayoutField } from '../layout/layout.js'
 import { layoutDepth } from '../layout/layout-size.js'
 import { JsonTextWriter, MAX_JSON_TEXT_BYTES } from './json-text-writer.js'
 
 /** Reads one value and writes its JSON text. */
-type JsonPrinter = (reader: ValueReader, out: JsonTextWriter) => void
+type JsonPrinter = (reader: ByteReader, out: JsonTextWriter) => void
 
 interface CompiledPrinter {
   readonly print: JsonPrinter
@@ -37,10 +36,12 @@ const OUT = new JsonTextWriter()
  * @throws (the functions) `invalid_bcs` with `fields.path` and `fields.offset`; `type_too_large` above `maxBytes` of text
  */
 export function createJsonDecoder(layout: Layout): JsonDecoder {
-  const print = compilePrinter(layout, 0)
+  const context: PrintContext = { texts: new TextTable(), captured: new CapturedBudget() }
+  const print = compilePrinter(layout, 0, context)
   const printWhole = (bytes: Uint8Array, maxBytes: number): void => {
-    const reader = new ValueReader(bytes)
+    const reader = new ByteReader(bytes)
     OUT.reset(maxBytes)
+    context.captured.reset()
     try {
       print(reader, OUT)
       reader.expectEnd()
@@ -119,10 +120,15 @@ const PRIMITIVE_PRINTERS: Readonly<Record<string, CompiledPrinter>> = {
 }
 
 /** `around` counts the levels of layouts around the value: function values bring layouts of their own. */
-function compilePrinter(layout: Layout, around: number): JsonPrinter {
+function compilePrinter(layout: Layout, around: number, context: PrintContext): JsonPrinter {
   const depth = layoutDepth(layout, around)
-  const texts = new TextTable()
-  return compileLayout<CompiledPrinter>(layout, (part, inner) => compilePart(part, inner, texts, depth)).print
+  return compileLayout<CompiledPrinter>(layout, (part, inner) => compilePart(part, inner, context, depth)).print
+}
+
+/** What the printers of one decoder share. */
+interface PrintContext {
+  readonly texts: TextTable
+  readonly captured: CapturedBudget
 }
 
 /** Bytes of texts; the same text gives the same bytes, so that structs of the same form share theirs. */
@@ -140,7 +146,7 @@ class TextTable {
 
 type CompileInner = (part: Layout) => CompiledPrinter
 
-function compilePart(layout: Layout, inner: CompileInner, texts: TextTable, depth: number): CompiledPrinter {
+function compilePart(layout: Layout, inner: CompileInner, context: PrintContext, depth: number): CompiledPrinter {
   switch (layout.kind) {
     case 'vector':
       return variable(layout.element.kind === 'u8' ? printHex : listPrinter(inner(layout.element)))
@@ -149,20 +155,24 @@ function compilePart(layout: Layout, inner: CompileInner, texts: TextTable, dept
     case 'map':
       return variable(mapPrinter(inner(layout.key), inner(layout.value)))
     case 'struct':
-      return compileFields(layout.fields, inner, texts, undefined)
+      return compileFields(layout.fields, inner, context.texts, undefined)
     case 'enum': {
-      const variants = layout.variants.map((variant) => compileFields(variant.fields, inner, texts, variant.name).print)
+      const variants = layout.variants.map(
+        (variant) => compileFields(variant.fields, inner, context.texts, variant.name).print,
+      )
       return variable((reader, out) => variants[readVariantIndex(reader, layout)]!(reader, out))
     }
     case 'function':
-      return variable((reader, out) => printClosure(reader, out, depth + 1))
+      return variable((reader, out) => printClosure(reader, out, depth + 1, context))
     default:
       return PRIMITIVE_PRINTERS[layout.kind]!
   }
 }
 
 /** `{"__captured__":[…],"__fun_name__":…,"__mask__":…,"__ty_args__":[…]}` without what is empty; the mask is binary. */
-function printClosure(reader: ValueReader, out: JsonTextWriter, around: number): void {
+function printClosure(reader: ByteReader, out: JsonTextWriter, around: number, outer: PrintContext): void {
+  // Texts of captured layouts are not kept: a value could bring any number of them.
+  const context: PrintContext = { ...outer, texts: new TextTable() }
   const { functionName, typeArguments, mask, capturedCount } = readClosureHead(reader)
   out.byte(0x7b)
   if (capturedCount > 0) {
@@ -170,7 +180,7 @@ function printClosure(reader: ValueReader, out: JsonTextWriter, around: number):
     for (let at = 0; at < capturedCount; at++) {
       if (at > 0) out.byte(COMMA)
       try {
-        compilePrinter(readCapturedLayout(reader, around), around)(reader, out)
+        compilePrinter(readCapturedLayout(reader, context.captured, around), around, context)(reader, out)
       } catch (error) {
         throw faultInside(`__captured__[${at}]`, error)
       }
@@ -295,7 +305,7 @@ function compileFields(
 }
 
 /** Prints the values of all fields, and before each the text that belongs there. */
-type FieldsPrinter = (reader: ValueReader, out: JsonTextWriter, fields: readonly LayoutField[]) => void
+type FieldsPrinter = (reader: ByteReader, out: JsonTextWriter, fields: readonly LayoutField[]) => void
 
 function printInOrder(print: readonly JsonPrinter[], before: readonly Uint8Array[]): FieldsPrinter {
   const count = print.length
@@ -374,7 +384,7 @@ function printAndSort(
   }
 }
 
-function printU64(reader: ValueReader, out: JsonTextWriter): void {
+function printU64(reader: ByteReader, out: JsonTextWriter): void {
   const low = reader.readU32()
   out.quotedU64(low, reader.readU32())
 }
@@ -389,7 +399,7 @@ function wideIntegerPrinter(kind: string): CompiledPrinter {
   })
 }
 
-function printHex(reader: ValueReader, out: JsonTextWriter): void {
+function printHex(reader: ByteReader, out: JsonTextWriter): void {
   const length = reader.readLength()
   const start = reader.skip(length)
   out.byte(QUOTE)

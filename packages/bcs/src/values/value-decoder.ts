@@ -1,15 +1,14 @@
 import { isUtf8 } from 'node:buffer'
-import { ADDRESS_LENGTH, addressToShortHex } from '@ledger-state/core'
-import { readCapturedLayout, readClosureHead } from '../bytes/closure.js'
+import { ADDRESS_LENGTH, addressToShortHex, ByteReader } from '@ledger-state/core'
+import { CapturedBudget, readCapturedLayout, readClosureHead } from '../bytes/closure.js'
 import { readElementCount, readOptionCount, readVariantIndex } from '../bytes/read-value.js'
 import { faultInside, faultWithPath } from '../bytes/value-path.js'
-import { ValueReader } from '../bytes/value-reader.js'
 import { compileLayout } from '../layout/compile-layout.js'
 import { INTEGER_WIDTH, type Layout, type LayoutField } from '../layout/layout.js'
 import { layoutDepth } from '../layout/layout-size.js'
 import type { MoveMapEntry, MoveStruct, MoveValue } from './move-value.js'
 
-type ReadValue = (reader: ValueReader) => MoveValue
+type ReadValue = (reader: ByteReader) => MoveValue
 
 interface CompiledReader {
   readonly read: ReadValue
@@ -21,9 +20,11 @@ interface CompiledReader {
  * @throws (the function) `invalid_bcs` with `fields.path` and `fields.offset`
  */
 export function createValueDecoder(layout: Layout): (bytes: Uint8Array) => MoveValue {
-  const read = compileReader(layout, 0)
+  const captured = new CapturedBudget()
+  const read = compileReader(layout, 0, captured)
   return (bytes) => {
-    const reader = new ValueReader(bytes)
+    const reader = new ByteReader(bytes)
+    captured.reset()
     try {
       const value = read(reader)
       reader.expectEnd()
@@ -35,14 +36,14 @@ export function createValueDecoder(layout: Layout): (bytes: Uint8Array) => MoveV
 }
 
 /** `around` counts the levels of layouts around the value: function values bring layouts of their own. */
-function compileReader(layout: Layout, around: number): ReadValue {
+function compileReader(layout: Layout, around: number, captured: CapturedBudget): ReadValue {
   const depth = layoutDepth(layout, around)
-  return compileLayout<CompiledReader>(layout, (part, inner) => compilePart(part, inner, depth)).read
+  return compileLayout<CompiledReader>(layout, (part, inner) => compilePart(part, inner, captured, depth)).read
 }
 
 type CompileInner = (part: Layout) => CompiledReader
 
-function compilePart(layout: Layout, inner: CompileInner, depth: number): CompiledReader {
+function compilePart(layout: Layout, inner: CompileInner, captured: CapturedBudget, depth: number): CompiledReader {
   switch (layout.kind) {
     case 'bool':
       return { minimumSize: 1, read: (reader) => reader.readBool() }
@@ -74,7 +75,7 @@ function compilePart(layout: Layout, inner: CompileInner, depth: number): Compil
       }
     }
     case 'function':
-      return { minimumSize: 1, read: (reader) => readClosure(reader, depth + 1) }
+      return { minimumSize: 1, read: (reader) => readClosure(reader, depth + 1, captured) }
     case 'signer':
       return {
         minimumSize: 1,
@@ -91,19 +92,19 @@ function integerReader(kind: string): CompiledReader {
   const { bytes: width, signed } = INTEGER_WIDTH[kind]!
   const bits = width * 8
   if (width >= 8) {
-    const read = (reader: ValueReader) => {
+    const read = (reader: ByteReader) => {
       const value = reader.readWideInteger(width)
       return signed ? BigInt.asIntN(bits, value) : value
     }
     return { minimumSize: width, read }
   }
   const shift = 32 - bits
-  const readUnsigned = (reader: ValueReader) =>
+  const readUnsigned = (reader: ByteReader) =>
     width === 1 ? reader.readU8() : width === 2 ? reader.readU16() : reader.readU32()
   return { minimumSize: width, read: signed ? (reader) => (readUnsigned(reader) << shift) >> shift : readUnsigned }
 }
 
-function readText(reader: ValueReader): MoveValue {
+function readText(reader: ByteReader): MoveValue {
   const bytes = reader.readByteString()
   return isUtf8(bytes) ? bytes.toString('utf8') : Uint8Array.from(bytes)
 }
@@ -158,9 +159,10 @@ function structReader(fields: readonly LayoutField[], inner: CompileInner): Comp
   }
 }
 
-function readClosure(reader: ValueReader, around: number): MoveValue {
+function readClosure(reader: ByteReader, around: number, captured: CapturedBudget): MoveValue {
   const start = reader.offset
   const { functionName, capturedCount } = readClosureHead(reader)
-  for (let at = 0; at < capturedCount; at++) compileReader(readCapturedLayout(reader, around), around)(reader)
+  for (let at = 0; at < capturedCount; at++)
+    compileReader(readCapturedLayout(reader, captured, around), around, captured)(reader)
   return { functionName, bytes: Uint8Array.from(reader.bytes.subarray(start, reader.offset)) }
 }

@@ -110,6 +110,7 @@ export function createAnswerWriter({
     if (body === undefined) response.writeHead(status, headers).end()
     else {
       headers.push('content-length', String(body.length))
+      exchange.answerBytes = body.length
       response.writeHead(status, headers)
       if (body.length < MIN_COMPRESSED_BYTES) response.end(latin1Of(body), 'latin1')
       else response.end(body)

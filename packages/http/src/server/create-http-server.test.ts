@@ -181,6 +181,18 @@ describe('load', () => {
     await expect.poll(async () => (await ask())[0], PATIENCE).toBe(200)
   })
 
+  it('of answers that nobody reads is shed by their bytes, until they are read', async () => {
+    const { port } = await startServer({ maxAnswerBytes: 2 * LARGE.length })
+    const reading = [openSocket(port), openSocket(port)]
+    for (const { socket } of reading) {
+      socket.pause()
+      socket.write(rawItem('2'))
+    }
+    await expect.poll(() => statusOf(port, '/v1'), PATIENCE).toBe(503)
+    reading[0]!.socket.resume()
+    await expect.poll(() => statusOf(port, '/v1'), PATIENCE).toBe(200)
+  })
+
   it('that holds the event loop is shed until it comes round in time again', async () => {
     const { server } = await startServer({ maxEventLoopDelayMs: 100 })
     const status = async () => (await injected(server, { url: '/v1' })).statusCode

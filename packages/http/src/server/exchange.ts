@@ -30,6 +30,8 @@ export class Exchange implements OperationRequest, Upload {
   /** What the body takes of memory. */
   heldBytes = 0
   isInFlight = false
+  /** Length of the answer, as long as its client may not have read it. */
+  answerBytes = 0
   /** The ledger state that the request was read at; headers of its answer describe this one. */
   pinned: LedgerInfo | undefined = undefined
   isAnswered = false

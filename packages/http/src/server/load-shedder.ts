@@ -3,6 +3,11 @@ import { overloaded, type RequestError } from '../errors.js'
 export interface LoadLimits {
   /** Requests whose body is in and that are worked on or whose answer is under way, at one time. Default 2,000. */
   readonly maxRequestsInFlight: number
+  /**
+   * Bytes of answers to requests with a body that are handed to their sockets, at one time. Clients that do not read
+   * leave them in memory. Default 256 MiB.
+   */
+  readonly maxAnswerBytes: number
   /** How late the event loop may come round, twice in succession, before new requests are refused. Default 1,000. */
   readonly maxEventLoopDelayMs: number
 }
@@ -17,6 +22,7 @@ const SAMPLE_INTERVAL_MS = 50
 export class LoadShedder {
   readonly #limits: LoadLimits
   #inFlight = 0
+  #answerBytes = 0
   #isSampling = false
   #sampledAt = 0
   #requestsSinceSample = 0
@@ -33,8 +39,9 @@ export class LoadShedder {
     if (!this.#isSampling) this.#sampleLater()
     // One late round may be a pause of the machine or of the garbage collector; two in succession are a load.
     const delayMs = Math.min(this.#delayMs, this.#previousDelayMs)
-    const { maxRequestsInFlight, maxEventLoopDelayMs } = this.#limits
-    return this.#inFlight >= maxRequestsInFlight || delayMs > maxEventLoopDelayMs ? overloaded() : undefined
+    const { maxRequestsInFlight, maxAnswerBytes, maxEventLoopDelayMs } = this.#limits
+    const isTooMuch = this.#inFlight >= maxRequestsInFlight || this.#answerBytes >= maxAnswerBytes
+    return isTooMuch || delayMs > maxEventLoopDelayMs ? overloaded() : undefined
   }
 
   /** A request is in flight from now on. */
@@ -42,8 +49,14 @@ export class LoadShedder {
     this.#inFlight++
   }
 
-  leave(): void {
+  /** The answer to a request in flight is held for its client. */
+  hold(answerBytes: number): void {
+    this.#answerBytes += answerBytes
+  }
+
+  leave(answerBytes: number): void {
     this.#inFlight--
+    this.#answerBytes -= answerBytes
   }
 
   #sampleLater(): void {

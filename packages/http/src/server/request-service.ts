@@ -80,6 +80,7 @@ export function createRequestService(
     output = { json: true, bcs: true },
     bodyLimitBytes = 8 * 1024 * 1024,
     maxRequestsInFlight = 2_000,
+    maxAnswerBytes = 256 * 1024 * 1024,
     maxEventLoopDelayMs = 1_000,
     maxUploads = 5_000,
     maxUploadBytes = 64 * 1024 * 1024,
@@ -110,7 +111,7 @@ export function createRequestService(
   const router = createRouter([...operations, ...createDocumentRoutes(operations, chainHeaders)], {
     '/v1/': '/v1',
   })
-  const load = new LoadShedder({ maxRequestsInFlight, maxEventLoopDelayMs })
+  const load = new LoadShedder({ maxRequestsInFlight, maxAnswerBytes, maxEventLoopDelayMs })
   const uploadLimits = { maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) }
   const uploads = new Uploads<Exchange>(uploadLimits, (exchange) => refuse(exchange, overloaded()))
   const turns = new TurnQueue()
@@ -127,6 +128,7 @@ export function createRequestService(
     onAnswered(exchange, status) {
       uploads.release(exchange)
       exchange.releaseBody()
+      if (exchange.isInFlight) load.hold(exchange.answerBytes)
       onAnswered?.({
         method: exchange.request.method!,
         url: exchange.request.url!,
@@ -181,7 +183,7 @@ export function createRequestService(
   }
 
   function endExchange(exchange: Exchange): void {
-    if (exchange.isInFlight) load.leave()
+    if (exchange.isInFlight) load.leave(exchange.answerBytes)
     if (!exchange.isAnswered) answers.sendError(exchange, clientLeft())
   }
 

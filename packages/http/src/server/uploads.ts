@@ -3,7 +3,7 @@ export interface UploadLimits {
   readonly maxUploads: number
   /**
    * Bytes of all bodies that are held at one time, also while they are worked on. Beyond it the largest that is still
-   * coming in is dropped. Default 64 MiB.
+   * coming in is dropped. Default 64 MiB, and never less than two of the largest bodies.
    */
   readonly maxUploadBytes: number
 }

@@ -1,7 +1,7 @@
 import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError, U64_MAX } from '@ledger-state/core'
 import { parseStructTag, readStructTag, STATE_KEY_ADDRESS_AT, writeStructTag } from '@ledger-state/type-tag'
 import { balanceOverflow, storedResourceInvalid } from '../errors.js'
-import { type GroupMember, readGroupMembers } from '../groups/resource-group.js'
+import { type GroupMember, readGroupMembers, skipTag } from '../groups/resource-group.js'
 
 const FUNGIBLE_STORE = '0x1::fungible_asset::FungibleStore'
 const CONCURRENT_BALANCE = '0x1::fungible_asset::ConcurrentFungibleBalance'
@@ -64,7 +64,7 @@ export function primaryStoreBalance(stateKey: Uint8Array, group: Uint8Array): bi
   })
 }
 
-/** Most members of objects with a store: told by their bytes, at a tenth of what it costs to parse and print a tag. */
+/** Most members of objects with a store. */
 const KNOWN_MEMBERS = [FUNGIBLE_STORE, CONCURRENT_BALANCE, '0x1::object::ObjectCore'].map((name) => {
   const writer = new ByteWriter()
   writeStructTag(writer, parseStructTag(name))
@@ -72,23 +72,16 @@ const KNOWN_MEMBERS = [FUNGIBLE_STORE, CONCURRENT_BALANCE, '0x1::object::ObjectC
 })
 
 /** Undefined where it is none of the known. */
-function readMemberName(reader: ByteReader, group: Uint8Array): string | undefined {
-  const known = KNOWN_MEMBERS.find(({ bytes }) => startsWith(group, reader.offset, bytes))
-  if (known) reader.skip(known.bytes.length)
-  else readStructTag(reader)
+function readMemberName(reader: ByteReader): string | undefined {
+  const known = KNOWN_MEMBERS.find(({ bytes }) => skipTag(reader, bytes))
+  if (!known) readStructTag(reader)
   return known?.name
-}
-
-function startsWith(bytes: Uint8Array, at: number, expected: Uint8Array): boolean {
-  // Backwards: the tags share their beginning.
-  for (let place = expected.length - 1; place >= 0; place--) if (bytes[at + place] !== expected[place]) return false
-  return true
 }
 
 /** Undefined where the group does not decode: such a group counts as absent. */
 function readKnownMembers(group: Uint8Array): readonly GroupMember<string | undefined>[] | undefined {
   try {
-    return readGroupMembers(group, (reader) => readMemberName(reader, group))
+    return readGroupMembers(group, readMemberName)
   } catch (error) {
     if (isLedgerStateError(error, 'invalid_bcs')) return undefined
     throw error

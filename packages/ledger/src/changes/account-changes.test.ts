@@ -56,14 +56,16 @@ describe.skipIf(!hasSharedData)('the changes of accounts of the account fixture'
           expect(new Map(all)).toEqual(expected)
           expect(all).toHaveLength(expected.size)
 
-          const paged: typeof all = []
-          let start: Uint8Array | undefined
-          do {
-            const page = state.accountChanges(address, from, { start, limit })
-            paged.push(...Array.from(page, describeChange))
-            start = page.cursor
-          } while (start !== undefined)
-          expect(paged).toEqual(all)
+          for (const end of [{ limit }, { isFull: () => true }]) {
+            const paged: typeof all = []
+            let start: Uint8Array | undefined
+            do {
+              const page = state.accountChanges(address, from, { start, ...end })
+              paged.push(...Array.from(page, describeChange))
+              start = page.cursor
+            } while (start !== undefined)
+            expect(paged).toEqual(all)
+          }
         },
       ),
     )

@@ -34,3 +34,25 @@ export function readGroupMembers<Name>(
 export function readResourceGroup(group: Uint8Array): readonly GroupMember<StructTag>[] {
   return readGroupMembers(group, (reader) => readStructTag(reader))
 }
+
+/**
+ * Whether `reader` stands at a struct tag of these bytes, which it then moves past. Tells tags apart at a tenth of what it costs
+ * to parse them; no tag is the beginning of another.
+ */
+export function skipTag(reader: ByteReader, tag: Uint8Array): boolean {
+  const { bytes, offset } = reader
+  // Backwards: most tags of a group share their beginning.
+  for (let at = tag.length - 1; at >= 0; at--) if (bytes[offset + at] !== tag[at]) return false
+  reader.skip(tag.length)
+  return true
+}
+
+/** The member of a struct tag, which is given as BCS; undefined where the group has none. @throws `invalid_bcs` */
+export function findGroupMember(group: Uint8Array, tag: Uint8Array): Uint8Array | undefined {
+  const members = readGroupMembers(group, (reader) => {
+    if (skipTag(reader, tag)) return true
+    readStructTag(reader)
+    return false
+  })
+  return members.find(({ name }) => name)?.bytes
+}

@@ -138,6 +138,7 @@ describe('the history of a balance', () => {
         expect([...list({ from, to })]).toEqual(expected)
         expect([...list({ from, to, order: 'oldestFirst' })]).toEqual(expected.toReversed())
         expect(readInPages(list, { from, to, limit })).toEqual(expected)
+        expect(readInPages(list, { from, to, isFull: () => true })).toEqual(expected)
         expect(readInPages(list, { from, to, limit, order: 'oldestFirst' })).toEqual(expected.toReversed())
       }),
     )

@@ -9,6 +9,8 @@ export interface HistoryOptions {
   readonly order?: 'newestFirst' | 'oldestFirst' | undefined
   /** Most changes of the page; all by default. */
   readonly limit?: number | undefined
+  /** Asked before each change but the first: whether the page ends here. */
+  readonly isFull?: (() => boolean) | undefined
   /** The version at which the page begins: the `cursor` of the page before. */
   readonly start?: bigint | undefined
 }
@@ -53,7 +55,7 @@ export function createHistory<V, T>(
   options: HistoryOptions,
   present: (value: V, version: bigint) => T,
 ): History<Change<T>> {
-  const { from = 0n, to = version, order = 'newestFirst', limit = Number.POSITIVE_INFINITY, start } = options
+  const { from = 0n, to = version, order = 'newestFirst', limit = Number.POSITIVE_INFINITY, isFull, start } = options
   const isNewestFirst = order === 'newestFirst'
   const first = start !== undefined && !isNewestFirst && start > from ? start : from
   const last = [to, version, isNewestFirst && start !== undefined ? start : to].reduce((a, b) => (a < b ? a : b))
@@ -72,7 +74,8 @@ export function createHistory<V, T>(
         if (isNewestFirst) return
         continue
       }
-      if (seen - shown === MOST_SKIPPED_STATES || (isChange && shown === limit)) {
+      const isEnd = isChange && (shown === limit || (shown > 0 && isFull?.()))
+      if (seen - shown === MOST_SKIPPED_STATES || isEnd) {
         cursor = at
         return
       }

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { resourceGroupKey, resourceKey, type StructTag } from '@ledger-state/type-tag'
 import type { BalanceKeys } from '../balances/balance-reader.js'
 import { coinStoreValue, primaryStoreBalance, sumOfBalances } from '../balances/stored-balance.js'
-import { findMember } from '../resources/read-resource.js'
+import { findMember, structTagToBytes } from '../resources/read-resource.js'
 import type { Observation } from './history.js'
 
 /** The balance of an owner, whose coin store and primary store are written at versions of their own. */
@@ -29,9 +29,10 @@ export function observeResource(
   group: StructTag | undefined,
 ): Observation<Uint8Array | null> {
   if (!group) return observeKey(resourceKey(address, tag))
+  const member = structTagToBytes(tag)
   return {
     keys: [resourceGroupKey(address, group)],
-    read: ([stored]) => (stored && findMember(stored, tag)) ?? null,
+    read: ([stored]) => (stored && findMember(stored, member)) ?? null,
     isEqual: isSameBytes,
   }
 }

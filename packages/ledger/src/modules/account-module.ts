@@ -12,20 +12,28 @@ export interface AccountModule {
   readonly name: string
   /** The stored bytes. */
   readonly bytes: Uint8Array
-  /** Undefined where the bytes are no module that can be read, or one whose types are too long to print. */
+  /** What the module offers to callers; undefined where the bytes cannot be read as a module. Takes time linear in them. */
   readAbi(): ModuleAbi | undefined
 }
 
-export function createAccountModule(address: Uint8Array, name: string, bytes: Uint8Array): AccountModule {
-  return { address, name, bytes, readAbi: () => readAbi(bytes) }
-}
+export class StoredModule implements AccountModule {
+  readonly address: Uint8Array
+  readonly name: string
+  readonly bytes: Uint8Array
 
-function readAbi(bytes: Uint8Array): ModuleAbi | undefined {
-  try {
-    return moduleAbi(readModuleInterface(bytes))
-  } catch (error) {
-    if (isLedgerStateError(error, 'invalid_module') || isLedgerStateError(error, 'type_too_large')) return undefined
-    throw error
+  constructor(address: Uint8Array, name: string, bytes: Uint8Array) {
+    this.address = address
+    this.name = name
+    this.bytes = bytes
+  }
+
+  readAbi(): ModuleAbi | undefined {
+    try {
+      return moduleAbi(readModuleInterface(this.bytes))
+    } catch (error) {
+      if (isLedgerStateError(error, 'invalid_module', 'type_too_large')) return undefined
+      throw error
+    }
   }
 }
 
@@ -33,7 +41,7 @@ function readAbi(bytes: Uint8Array): ModuleAbi | undefined {
 export function readAccountModule(view: StateView, address: Uint8Array, name: string): AccountModule {
   const bytes = view.get(moduleKey(address, name))
   if (!bytes) throw accountModuleNotFound(address, name, view.version)
-  return createAccountModule(address, name, bytes)
+  return new StoredModule(address, name, bytes)
 }
 
 /** The modules of an account in the order of their state keys' bytes: the shorter name first. */
@@ -44,6 +52,6 @@ export function listAccountModules(
 ): Listing<AccountModule> {
   return createListing(scanAccount(view, address, 'modules', start), ends, function* ({ key, value }) {
     const decoded = decodeStateKey(key)
-    if (decoded.kind === 'module') yield createAccountModule(address, decoded.name, value)
+    if (decoded.kind === 'module') yield new StoredModule(address, decoded.name, value)
   })
 }

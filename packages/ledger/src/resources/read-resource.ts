@@ -1,7 +1,7 @@
-import { isLedgerStateError, type StateView } from '@ledger-state/core'
-import { resourceGroupKey, resourceKey, type StructTag, typeTagsEqual, typeTagToText } from '@ledger-state/type-tag'
+import { ByteWriter, isLedgerStateError, type StateView } from '@ledger-state/core'
+import { resourceGroupKey, resourceKey, type StructTag, typeTagToText, writeStructTag } from '@ledger-state/type-tag'
 import { resourceNotFound, storedResourceUnreadable } from '../errors.js'
-import { readResourceGroup } from '../groups/resource-group.js'
+import { findGroupMember } from '../groups/resource-group.js'
 import type { ModuleCache } from '../modules/module-cache.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 import { createResource, type Resource } from './resource.js'
@@ -37,15 +37,21 @@ export function resourceGroupOf(view: StateView, modules: ModuleCache, tag: Stru
 
 function readMember(view: StateView, address: Uint8Array, group: StructTag, tag: StructTag): Uint8Array | undefined {
   const bytes = view.get(resourceGroupKey(address, group))
-  return bytes && findMember(bytes, tag)
+  return bytes && findMember(bytes, structTagToBytes(tag))
 }
 
 /** @throws `stored_data_invalid` */
-export function findMember(group: Uint8Array, tag: StructTag): Uint8Array | undefined {
+export function findMember(group: Uint8Array, tag: Uint8Array): Uint8Array | undefined {
   try {
-    return readResourceGroup(group).find(({ name }) => typeTagsEqual(name, tag))?.bytes
+    return findGroupMember(group, tag)
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_bcs')) throw error
     throw storedResourceUnreadable(error)
   }
+}
+
+export function structTagToBytes(tag: StructTag): Uint8Array {
+  const writer = new ByteWriter()
+  writeStructTag(writer, tag)
+  return writer.toBytes()
 }

@@ -70,6 +70,7 @@ export interface LmdbStoreOptions {
   readonly durability?: Durability | undefined
   readonly verifyReads?: boolean | undefined
   readonly readAhead?: boolean | undefined
+  readonly mapBytes?: number | undefined
 }
 
 /** @throws `store_missing`; `store_failed` where this process may not read it */
@@ -92,15 +93,16 @@ export function openLmdbStore({
   durability = 'full',
   verifyReads = false,
   readAhead,
+  mapBytes,
 }: LmdbStoreOptions): LmdbStore {
   const file = join(path, STORE_FILE)
   if (readOnly) expectStore(path)
   return withStoreErrors(path, () => {
-    if (!readOnly && !existsSync(file)) createDataFile(file, durability)
+    if (!readOnly && !existsSync(file)) createDataFile(file, durability, mapBytes)
     expectWholeFile(file)
     // A writer may open an empty store and let it grow to any size.
     const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
-    const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead })
+    const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead, mapBytes })
     try {
       const tables = openTables(root, file, false)
       return { ...tables, path, durability, verifyReads, expectInPlace: createPlaceCheck(file) }
@@ -112,10 +114,10 @@ export function openLmdbStore({
 }
 
 /** The file gets its name once it is complete: a creation that is interrupted leaves no store. */
-function createDataFile(file: string, durability: Durability): void {
+function createDataFile(file: string, durability: Durability, mapBytes: number | undefined): void {
   const unfinished = `${file}.new`
   rmSync(unfinished, { force: true })
-  const root = openEnvironment(unfinished, { readOnly: false, readAhead: false })
+  const root = openEnvironment(unfinished, { readOnly: false, readAhead: false, mapBytes })
   try {
     runTransaction(root as unknown as Environment, durability, () => openTables(root, file, true))
   } finally {

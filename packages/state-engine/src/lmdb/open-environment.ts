@@ -2,12 +2,13 @@ import { accessSync, constants } from 'node:fs'
 import { openAsClass, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
 
 /** Address space, not memory or disk: so large that no process has to map the file again as it grows. */
-const MAP_SIZE_BYTES = 2 ** 40
+const DEFAULT_MAP_BYTES = 2 ** 40
 const PAGE_SIZE = 4_096
 
 export interface EnvironmentOptions {
   readonly readOnly: boolean
   readonly readAhead: boolean
+  readonly mapBytes: number | undefined
 }
 
 /** Members of databases of lmdb-js that its types leave out. */
@@ -29,13 +30,13 @@ interface LmdbDatabaseClass {
  * the file for writing where it may, and merely begins no write transaction; and what a commit waits for is no flag of
  * the environment, but of each transaction.
  */
-export function openEnvironment(file: string, { readOnly, readAhead }: EnvironmentOptions) {
+export function openEnvironment(file: string, { readOnly, readAhead, mapBytes }: EnvironmentOptions) {
   const options: RootDatabaseOptionsWithPath & { readonly noReadAhead: boolean } = {
     path: file,
     readOnly: readOnly && !isWritable(file),
     noSubdir: true,
     maxDbs: 8,
-    mapSize: MAP_SIZE_BYTES,
+    mapSize: mapBytes ?? DEFAULT_MAP_BYTES,
     encoding: 'binary',
     keyEncoding: 'binary',
     pageSize: PAGE_SIZE,

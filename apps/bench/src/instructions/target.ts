@@ -1,0 +1,81 @@
+// The process whose instructions are counted. Arguments: operation, how many of it, folder. A served operation prints its
+// port, and ends when its only client disconnects.
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createHttpServer } from '@ledger-state/http'
+import { createLedger } from '@ledger-state/ledger'
+import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
+import { open } from 'lmdb'
+import { keyBytes, type WorkloadVersion } from '../workload/workload.ts'
+import type { OperationName } from './operations.ts'
+
+/** Valgrind has little address space for its program. */
+const MAP_BYTES = 2 ** 33
+const KEYS = 3_000
+const WRITES_PER_VERSION = 5
+const VERSIONS_PER_BATCH = 20
+/** Each key is written ten times. */
+const FIRST_VERSIONS = (KEYS * 10) / WRITES_PER_VERSION
+const VALUE_BYTES = 150
+
+const [operation, countText, folder] = process.argv.slice(2) as [OperationName, string, string]
+const count = Number(countText)
+
+function makeVersions(first: number, versions: number): WorkloadVersion[] {
+  return Array.from({ length: versions }, (_, at) => {
+    const number = first + at
+    const height = BigInt(number)
+    const writes = Array.from({ length: WRITES_PER_VERSION }, (_, place) => {
+      const key = (number * WRITES_PER_VERSION + place) % KEYS
+      return [keyBytes(key), Buffer.alloc(VALUE_BYTES, number & 0xff)] as const
+    })
+    return { version: height, block: { height, epoch: 0n, timestampUsec: height }, writes }
+  })
+}
+
+function* batches(first: number, versions: number): Generator<WorkloadVersion[]> {
+  for (let at = 0; at < versions; at += VERSIONS_PER_BATCH) yield makeVersions(first + at, VERSIONS_PER_BATCH)
+}
+
+async function runOnEngine(): Promise<void> {
+  const engine = openStateEngine({ path: folder, durability: 'none', mapBytes: MAP_BYTES })
+  await engine.commit(makeVersions(0, FIRST_VERSIONS), { chainId: 1 })
+  if (operation === 'write') {
+    for (const batch of batches(FIRST_VERSIONS, count / WRITES_PER_VERSION)) await engine.commit(batch, { chainId: 1 })
+  } else {
+    const keys = Array.from({ length: KEYS }, (_, at) => keyBytes(at))
+    for (let at = 0; at < count; at++) engine.at(BigInt((at * 7) % FIRST_VERSIONS)).get(keys[at % KEYS]!)
+  }
+  await engine.close()
+}
+
+async function runOnLmdb(): Promise<void> {
+  const path = join(folder, 'bare.mdb')
+  const options = { path, encoding: 'binary', keyEncoding: 'binary', noSubdir: true, noSync: true } as const
+  const database = open<Buffer, Uint8Array>({ ...options, overlappingSync: false, mapSize: MAP_BYTES })
+  const put = (batch: WorkloadVersion[]): void =>
+    database.transactionSync(() => {
+      for (const { writes } of batch) for (const [key, value] of writes) database.putSync(key, value as Buffer)
+    })
+  put(makeVersions(0, FIRST_VERSIONS))
+  if (operation === 'bare write') {
+    for (const batch of batches(FIRST_VERSIONS, count / WRITES_PER_VERSION)) put(batch)
+  } else {
+    const keys = Array.from({ length: KEYS }, (_, at) => keyBytes(at))
+    for (let at = 0; at < count; at++) database.getBinary(keys[at % KEYS]!)
+  }
+  await database.close()
+}
+
+/** With the reads of a node: every record is compared with its checksum. */
+async function serve(): Promise<void> {
+  const engine = openStateEngineReader({ path: folder, verifyReads: true, mapBytes: MAP_BYTES })
+  const server = createHttpServer({ ledger: createLedger(engine) })
+  server.on('connection', (connection) => connection.once('close', () => process.exit()))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  process.stdout.write(`${(server.address() as AddressInfo).port}\n`)
+}
+
+if (operation === 'look-up' || operation === 'write') await runOnEngine()
+else if (operation === 'bare look-up' || operation === 'bare write') await runOnLmdb()
+else await serve()
