@@ -79,12 +79,12 @@ export class Exchange implements OperationRequest, Upload {
   }
 
   pin(asked: AskedState | undefined): LedgerState {
-    const state = this.#context.ledger.at(asked && this.#versionOf(asked))
+    const state = this.#context.ledger.at(asked && this.versionOf(asked))
     this.pinned = state.ledger
     return state
   }
 
-  #versionOf(asked: AskedState): bigint {
+  versionOf(asked: AskedState): bigint {
     return 'version' in asked ? asked.version : this.#context.ledger.versionAtTime(asked.timestampUsec)
   }
 

@@ -12,6 +12,7 @@ import {
 } from '../errors.js'
 import { getAccount } from '../operations/account.js'
 import { getAccountBalance } from '../operations/account-balance.js'
+import { getAccountChanges } from '../operations/account-changes.js'
 import { getAccountModule } from '../operations/account-module.js'
 import { getAccountModules } from '../operations/account-modules.js'
 import { getAccountResource } from '../operations/account-resource.js'
@@ -19,10 +20,17 @@ import { getAccountResources } from '../operations/account-resources.js'
 import { createBatchOperations } from '../operations/batch.js'
 import { getBlockByHeight, getBlockByVersion } from '../operations/blocks.js'
 import { createHealthOperation } from '../operations/health.js'
+import {
+  getBalanceHistory,
+  getRawTableItemHistory,
+  getResourceHistory,
+  getTableItemHistory,
+} from '../operations/histories.js'
 import { getLedgerInfo } from '../operations/ledger-info.js'
 import type { Route } from '../operations/operation.js'
 import { getRawTableItem } from '../operations/raw-table-item.js'
 import { getTableItem } from '../operations/table-item.js'
+import { getTableItems } from '../operations/table-items.js'
 import { callView } from '../operations/view.js'
 import { BATCH_LIMITS } from '../protocol/json-body.js'
 import type { OutputFormat } from '../protocol/media-types.js'
@@ -109,6 +117,12 @@ export function createRequestService(
     getBlockByHeight,
     getBlockByVersion,
     callView,
+    getTableItems,
+    getBalanceHistory,
+    getResourceHistory,
+    getTableItemHistory,
+    getRawTableItemHistory,
+    getAccountChanges,
     ...createBatchOperations(archivalEndpoint),
     getLedgerInfo,
     createHealthOperation(headerWord),
@@ -126,7 +140,7 @@ export function createRequestService(
   const answers = createAnswerWriter({
     ledger,
     chainHeaders,
-    corsHeaders: createCorsHeaders([...chainHeaders.names, chainHeaders.cursorName]),
+    corsHeaders: createCorsHeaders([...chainHeaders.names, chainHeaders.cursorName, chainHeaders.completeName]),
     archivalEndpoint,
     isClosing,
     onUnexpectedError,
