@@ -59,6 +59,10 @@ export function limitInvalid(text: string): RequestError {
   return invalidRequest(`${JSON.stringify(clip(text))} is no whole number below 65536 (u16)`)
 }
 
+export function orderInvalid(text: string): RequestError {
+  return invalidRequest(`${JSON.stringify(clip(text))} is neither asc nor desc`)
+}
+
 export function cursorWith0x(): RequestError {
   return invalidRequest('a cursor is hex without 0x')
 }

@@ -51,11 +51,12 @@ export function createAnswerWriter({
   onAnswered,
 }: AnswerWriterOptions): AnswerWriter {
   function send(exchange: Exchange, answer: Answer): void {
-    const { ledger: described, contentType, body, etag, notModified, cursor } = answer
+    const { ledger: described, contentType, body, etag, notModified, cursor, isComplete } = answer
     const known = described === undefined ? latestHeaders() : chainHeaders.of(described)
     const isLarge = body.length >= MIN_COMPRESSED_BYTES
     const headers = commonHeaders(exchange, known, isLarge)
     if (etag !== undefined) headers.push('etag', etag)
+    if (isComplete !== undefined) headers.push(chainHeaders.completeName, String(isComplete))
     if (cursor !== undefined) headers.push(chainHeaders.cursorName, cursor)
     if (notModified) {
       write(exchange, 304, headers, undefined)

@@ -12,6 +12,7 @@ import {
 } from '../errors.js'
 import { getAccount } from '../operations/account.js'
 import { getAccountBalance } from '../operations/account-balance.js'
+import { getAccountChanges } from '../operations/account-changes.js'
 import { getAccountModule } from '../operations/account-module.js'
 import { getAccountModules } from '../operations/account-modules.js'
 import { getAccountResource } from '../operations/account-resource.js'
@@ -19,10 +20,17 @@ import { getAccountResources } from '../operations/account-resources.js'
 import { createBatchOperations } from '../operations/batch.js'
 import { getBlockByHeight, getBlockByVersion } from '../operations/blocks.js'
 import { createHealthOperation } from '../operations/health.js'
+import {
+  getBalanceHistory,
+  getRawTableItemHistory,
+  getResourceHistory,
+  getTableItemHistory,
+} from '../operations/histories.js'
 import { getLedgerInfo } from '../operations/ledger-info.js'
 import type { Route } from '../operations/operation.js'
 import { getRawTableItem } from '../operations/raw-table-item.js'
 import { getTableItem } from '../operations/table-item.js'
+import { getTableItems } from '../operations/table-items.js'
 import { callView } from '../operations/view.js'
 import { BATCH_LIMITS } from '../protocol/json-body.js'
 import type { OutputFormat } from '../protocol/media-types.js'
@@ -56,6 +64,8 @@ export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<Upl
 /** The service without its sockets. */
 export interface RequestService {
   handle(request: IncomingMessage, response: ServerResponse): void
+  /** As `handle`, for a client that sends its body only when it is told to: one that is refused does not send it. */
+  handleExpecting(request: IncomingMessage, response: ServerResponse): void
   /** Answers a request with an error and closes its connection. */
   refuse(exchange: Exchange, error: RequestError): void
   begin(request: IncomingMessage, response: ServerResponse): Exchange
@@ -68,6 +78,8 @@ export interface RequestService {
 
 /** Requests up to this size are answered at once; the work on longer ones waits for its turn. */
 const SMALL_REQUEST_BYTES = 2_048
+/** Answers from this size on are counted while their clients read them. */
+const LARGE_ANSWER_BYTES = 16_384
 const CONCURRENT_DECOMPRESSIONS = 4
 
 /**
@@ -105,6 +117,12 @@ export function createRequestService(
     getBlockByHeight,
     getBlockByVersion,
     callView,
+    getTableItems,
+    getBalanceHistory,
+    getResourceHistory,
+    getTableItemHistory,
+    getRawTableItemHistory,
+    getAccountChanges,
     ...createBatchOperations(archivalEndpoint),
     getLedgerInfo,
     createHealthOperation(headerWord),
@@ -122,20 +140,21 @@ export function createRequestService(
   const answers = createAnswerWriter({
     ledger,
     chainHeaders,
-    corsHeaders: createCorsHeaders([...chainHeaders.names, chainHeaders.cursorName]),
+    corsHeaders: createCorsHeaders([...chainHeaders.names, chainHeaders.cursorName, chainHeaders.completeName]),
     archivalEndpoint,
     isClosing,
     onUnexpectedError,
     onAnswered(exchange, status) {
       uploads.release(exchange)
       exchange.releaseBody()
-      if (exchange.isInFlight) load.hold(exchange.answerBytes)
+      holdAnswer(exchange)
+      exchange.answeredAt = performance.now()
       onAnswered?.({
         method: exchange.request.method!,
         url: exchange.request.url!,
         route: exchange.route?.path ?? 'other',
         status,
-        seconds: (performance.now() - exchange.arrivedAt) / 1_000,
+        seconds: (exchange.answeredAt - exchange.arrivedAt) / 1_000,
       })
     },
   })
@@ -145,7 +164,7 @@ export function createRequestService(
     turns,
     unpack: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
     onBody(exchange) {
-      if (isAdmitted(exchange)) answerInTurn(exchange, exchange.body.length)
+      if (isAdmitted(exchange)) answerInTurn(exchange, exchange.body.length, performance.now())
     },
     onError: answers.sendError,
   })
@@ -158,8 +177,8 @@ export function createRequestService(
     return exchange
   }
 
-  function handle(request: IncomingMessage, response: ServerResponse): void {
-    const exchange = begin(request, response)
+  function handle(exchange: Exchange): void {
+    const { request } = exchange
     const fault = framingFault(request)
     if (fault) {
       refuse(exchange, fault)
@@ -169,10 +188,9 @@ export function createRequestService(
     if (route?.method !== 'POST' && !request.readableEnded) readOver(request, turns)
     if (!route) return
     if (route.method === 'POST') {
-      // Emitted once for every response, whether it went out whole or the client left.
-      response.once('close', () => endExchange(exchange))
+      endWithResponse(exchange)
       readBody(exchange)
-    } else if (isAdmitted(exchange)) answerInTurn(exchange, request.url!.length)
+    } else if (isAdmitted(exchange)) answerInTurn(exchange, request.url!.length, exchange.arrivedAt)
   }
 
   /** Answers the request where it has no route. */
@@ -193,9 +211,24 @@ export function createRequestService(
     }
   }
 
-  function endExchange(exchange: Exchange): void {
-    if (exchange.isInFlight) load.leave(exchange.answerBytes)
-    if (!exchange.isAnswered) answers.sendError(exchange, clientLeft())
+  function endWithResponse(exchange: Exchange): void {
+    // Emitted once for every response, whether it went out whole or the client left.
+    exchange.response.once('close', () => {
+      if (exchange.isInFlight) load.leave()
+      if (!exchange.isAnswered) answers.sendError(exchange, clientLeft())
+    })
+  }
+
+  function enterFlight(exchange: Exchange): void {
+    load.enter()
+    exchange.isInFlight = true
+  }
+
+  /** Counts a large answer until it went out. */
+  function holdAnswer({ response, answerBytes }: Exchange): void {
+    if (answerBytes < LARGE_ANSWER_BYTES) return
+    load.hold(answerBytes)
+    response.once('close', () => load.release(answerBytes))
   }
 
   function isAdmitted(exchange: Exchange): boolean {
@@ -205,20 +238,16 @@ export function createRequestService(
       answers.sendError(exchange, refusal)
       return false
     }
-    if (route.method === 'POST') {
-      load.enter()
-      exchange.isInFlight = true
-    }
+    if (route.method === 'POST') enterFlight(exchange)
     return true
   }
 
   /** At once, where the request is small and others have left time of this turn. */
-  function answerInTurn(exchange: Exchange, length: number): void {
+  function answerInTurn(exchange: Exchange, length: number, began: number): void {
     if (length > SMALL_REQUEST_BYTES || turns.isSpent) turns.run(() => answer(exchange))
     else {
-      const began = performance.now()
       answer(exchange)
-      turns.spend(performance.now() - began)
+      turns.spend((exchange.isAnswered ? exchange.answeredAt : performance.now()) - began)
     }
   }
 
@@ -227,7 +256,13 @@ export function createRequestService(
     try {
       const found = exchange.route!.handle(exchange)
       if (!(found instanceof Promise)) answers.send(exchange, found)
-      else found.then((late) => answers.send(exchange, late)).catch((error) => answers.sendError(exchange, error))
+      else {
+        if (exchange.route!.method !== 'POST') {
+          enterFlight(exchange)
+          endWithResponse(exchange)
+        }
+        found.then((late) => answers.send(exchange, late)).catch((error) => answers.sendError(exchange, error))
+      }
     } catch (error) {
       answers.sendError(exchange, error)
     }
@@ -239,7 +274,12 @@ export function createRequestService(
   }
 
   return {
-    handle,
+    handle: (request, response) => handle(begin(request, response)),
+    handleExpecting(request, response) {
+      const exchange = begin(request, response)
+      exchange.awaitsContinue = true
+      handle(exchange)
+    },
     refuse,
     begin,
     lastExchange: (socket) => connections.get(socket)?.last,
