@@ -131,6 +131,10 @@ export function bodyNotEncodedSo(encoding: string): RequestError {
   return invalidRequest(`the body is not what its \`Content-Encoding: ${encoding}\` says`)
 }
 
+export function bodyInCrumbs(): RequestError {
+  return invalidRequest('the body comes in chunks of a few bytes each; send larger ones')
+}
+
 export function hostMissing(): RequestError {
   return invalidRequest('the client request does not include the `Host` header')
 }

@@ -31,9 +31,8 @@ export async function instructionsOf(
 }
 
 async function runUnderValgrind(operation: OperationName, count: number, folder: string): Promise<number> {
-  const child = spawn('valgrind', [...VALGRIND, process.execPath, ...NODE, TARGET, operation, String(count), folder], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const words = [...VALGRIND, process.execPath, ...NODE, TARGET, operation, String(count), folder]
+  const child = spawn('valgrind', words, { stdio: ['ignore', 'pipe', 'pipe'] })
   let report = ''
   child.stderr.setEncoding('utf8').on('data', (text) => {
     report += text

@@ -1,25 +1,28 @@
 // The process whose instructions are counted. Arguments: operation, how many of it, folder. A served operation prints its
-// port, and ends when its only client disconnects.
+// port, and ends when its only client disconnects. Each operation loads what it needs, since loading is slow under valgrind.
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { createHttpServer } from '@ledger-state/http'
-import { createLedger } from '@ledger-state/ledger'
-import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
-import { open } from 'lmdb'
-import { keyBytes, type WorkloadVersion } from '../workload/workload.ts'
+import type { WorkloadVersion } from '../workload/workload.ts'
 import type { OperationName } from './operations.ts'
 
 /** Valgrind has little address space for its program. */
 const MAP_BYTES = 2 ** 33
-const KEYS = 3_000
+const KEYS = 300
 const WRITES_PER_VERSION = 5
 const VERSIONS_PER_BATCH = 20
 /** Each key is written ten times. */
 const FIRST_VERSIONS = (KEYS * 10) / WRITES_PER_VERSION
+const KEY_BYTES = 70
 const VALUE_BYTES = 150
 
 const [operation, countText, folder] = process.argv.slice(2) as [OperationName, string, string]
 const count = Number(countText)
+
+function keyOf(at: number): Buffer {
+  const key = Buffer.alloc(KEY_BYTES, at & 0xff)
+  key.writeUInt32LE(at, 1)
+  return key
+}
 
 function makeVersions(first: number, versions: number): WorkloadVersion[] {
   return Array.from({ length: versions }, (_, at) => {
@@ -27,7 +30,7 @@ function makeVersions(first: number, versions: number): WorkloadVersion[] {
     const height = BigInt(number)
     const writes = Array.from({ length: WRITES_PER_VERSION }, (_, place) => {
       const key = (number * WRITES_PER_VERSION + place) % KEYS
-      return [keyBytes(key), Buffer.alloc(VALUE_BYTES, number & 0xff)] as const
+      return [keyOf(key), Buffer.alloc(VALUE_BYTES, number & 0xff)] as const
     })
     return { version: height, block: { height, epoch: 0n, timestampUsec: height }, writes }
   })
@@ -38,18 +41,20 @@ function* batches(first: number, versions: number): Generator<WorkloadVersion[]>
 }
 
 async function runOnEngine(): Promise<void> {
+  const { openStateEngine } = await import('@ledger-state/state-engine')
   const engine = openStateEngine({ path: folder, durability: 'none', mapBytes: MAP_BYTES })
   await engine.commit(makeVersions(0, FIRST_VERSIONS), { chainId: 1 })
   if (operation === 'write') {
     for (const batch of batches(FIRST_VERSIONS, count / WRITES_PER_VERSION)) await engine.commit(batch, { chainId: 1 })
   } else {
-    const keys = Array.from({ length: KEYS }, (_, at) => keyBytes(at))
+    const keys = Array.from({ length: KEYS }, (_, at) => keyOf(at))
     for (let at = 0; at < count; at++) engine.at(BigInt((at * 7) % FIRST_VERSIONS)).get(keys[at % KEYS]!)
   }
   await engine.close()
 }
 
 async function runOnLmdb(): Promise<void> {
+  const { open } = await import('lmdb')
   const path = join(folder, 'bare.mdb')
   const options = { path, encoding: 'binary', keyEncoding: 'binary', noSubdir: true, noSync: true } as const
   const database = open<Buffer, Uint8Array>({ ...options, overlappingSync: false, mapSize: MAP_BYTES })
@@ -61,7 +66,7 @@ async function runOnLmdb(): Promise<void> {
   if (operation === 'bare write') {
     for (const batch of batches(FIRST_VERSIONS, count / WRITES_PER_VERSION)) put(batch)
   } else {
-    const keys = Array.from({ length: KEYS }, (_, at) => keyBytes(at))
+    const keys = Array.from({ length: KEYS }, (_, at) => keyOf(at))
     for (let at = 0; at < count; at++) database.getBinary(keys[at % KEYS]!)
   }
   await database.close()
@@ -69,6 +74,9 @@ async function runOnLmdb(): Promise<void> {
 
 /** With the reads of a node: every record is compared with its checksum. */
 async function serve(): Promise<void> {
+  const { createHttpServer } = await import('@ledger-state/http')
+  const { createLedger } = await import('@ledger-state/ledger')
+  const { openStateEngineReader } = await import('@ledger-state/state-engine')
   const engine = openStateEngineReader({ path: folder, verifyReads: true, mapBytes: MAP_BYTES })
   const server = createHttpServer({ ledger: createLedger(engine) })
   server.on('connection', (connection) => connection.once('close', () => process.exit()))

@@ -44,6 +44,7 @@ export function createHttpServer({
   } as ServerOptions)
   server.maxConnections = maxConnections
   server.on('request', (request, response) => service.handle(request, response))
+  server.on('checkContinue', (request, response) => service.handleExpecting(request, response))
   server.on('checkExpectation', (request, response) => {
     service.refuse(service.begin(request, response), expectationFailed(request.headers.expect!))
   })

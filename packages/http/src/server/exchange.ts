@@ -30,8 +30,11 @@ export class Exchange implements OperationRequest, Upload {
   /** What the body takes of memory. */
   heldBytes = 0
   isInFlight = false
-  /** Length of the answer, as long as its client may not have read it. */
+  /** Whether the client sends its body only when it is told to. */
+  awaitsContinue = false
   answerBytes = 0
+  /** When the answer was handed to its socket, in milliseconds of `performance.now`. */
+  answeredAt = 0
   /** The ledger state that the request was read at; headers of its answer describe this one. */
   pinned: LedgerInfo | undefined = undefined
   isAnswered = false

@@ -27,6 +27,7 @@ import {
   getTableItemHistory,
 } from '../operations/histories.js'
 import { getLedgerInfo } from '../operations/ledger-info.js'
+import type { Route } from '../operations/operation.js'
 import { getRawTableItem } from '../operations/raw-table-item.js'
 import { getTableItem } from '../operations/table-item.js'
 import { getTableItems } from '../operations/table-items.js'
@@ -38,7 +39,7 @@ import { createChainHeaders } from './chain-headers.js'
 import { createCorsHeaders, isPreflight, preflightHeaders } from './cors.js'
 import { Exchange, type ExchangeContext } from './exchange.js'
 import { type LoadLimits, LoadShedder } from './load-shedder.js'
-import { createBodyReader } from './read-body.js'
+import { createBodyReader, readOver } from './read-body.js'
 import { createRouter } from './router.js'
 import { TurnQueue } from './turn-queue.js'
 import { createUnpack } from './unpack.js'
@@ -63,6 +64,8 @@ export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<Upl
 /** The service without its sockets. */
 export interface RequestService {
   handle(request: IncomingMessage, response: ServerResponse): void
+  /** As `handle`, for a client that sends its body only when it is told to: one that is refused does not send it. */
+  handleExpecting(request: IncomingMessage, response: ServerResponse): void
   /** Answers a request with an error and closes its connection. */
   refuse(exchange: Exchange, error: RequestError): void
   begin(request: IncomingMessage, response: ServerResponse): Exchange
@@ -75,6 +78,8 @@ export interface RequestService {
 
 /** Requests up to this size are answered at once; the work on longer ones waits for its turn. */
 const SMALL_REQUEST_BYTES = 2_048
+/** Answers from this size on are counted while their clients read them. */
+const LARGE_ANSWER_BYTES = 16_384
 const CONCURRENT_DECOMPRESSIONS = 4
 
 /**
@@ -142,22 +147,24 @@ export function createRequestService(
     onAnswered(exchange, status) {
       uploads.release(exchange)
       exchange.releaseBody()
-      if (exchange.isInFlight) load.hold(exchange.answerBytes)
+      holdAnswer(exchange)
+      exchange.answeredAt = performance.now()
       onAnswered?.({
         method: exchange.request.method!,
         url: exchange.request.url!,
         route: exchange.route?.path ?? 'other',
         status,
-        seconds: (performance.now() - exchange.arrivedAt) / 1_000,
+        seconds: (exchange.answeredAt - exchange.arrivedAt) / 1_000,
       })
     },
   })
   const readBody = createBodyReader({
     bodyLimitBytes,
     uploads,
+    turns,
     unpack: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
     onBody(exchange) {
-      if (isAdmitted(exchange)) answerInTurn(exchange, exchange.body.length)
+      if (isAdmitted(exchange)) answerInTurn(exchange, exchange.body.length, performance.now())
     },
     onError: answers.sendError,
   })
@@ -170,35 +177,58 @@ export function createRequestService(
     return exchange
   }
 
-  function handle(request: IncomingMessage, response: ServerResponse): void {
-    const exchange = begin(request, response)
+  function handle(exchange: Exchange): void {
+    const { request } = exchange
     const fault = framingFault(request)
     if (fault) {
       refuse(exchange, fault)
       return
     }
+    const route = findRoute(exchange)
+    if (route?.method !== 'POST' && !request.readableEnded) readOver(request, turns)
+    if (!route) return
+    if (route.method === 'POST') {
+      endWithResponse(exchange)
+      readBody(exchange)
+    } else if (isAdmitted(exchange)) answerInTurn(exchange, request.url!.length, exchange.arrivedAt)
+  }
+
+  /** Answers the request where it has no route. */
+  function findRoute(exchange: Exchange): Route | undefined {
+    const { request } = exchange
     try {
       if (isPreflight(request)) {
         answers.sendHeaders(exchange, preflightHeaders(request))
-        return
+        return undefined
       }
       const { route, params } = router.find(request.method!, request.url!)
       exchange.route = route
       exchange.params = params
+      return route
     } catch (error) {
       answers.sendError(exchange, error)
-      return
+      return undefined
     }
-    if (exchange.route.method === 'POST') {
-      // Emitted once for every response, whether it went out whole or the client left.
-      response.once('close', () => endExchange(exchange))
-      readBody(exchange)
-    } else if (isAdmitted(exchange)) answerInTurn(exchange, request.url!.length)
   }
 
-  function endExchange(exchange: Exchange): void {
-    if (exchange.isInFlight) load.leave(exchange.answerBytes)
-    if (!exchange.isAnswered) answers.sendError(exchange, clientLeft())
+  function endWithResponse(exchange: Exchange): void {
+    // Emitted once for every response, whether it went out whole or the client left.
+    exchange.response.once('close', () => {
+      if (exchange.isInFlight) load.leave()
+      if (!exchange.isAnswered) answers.sendError(exchange, clientLeft())
+    })
+  }
+
+  function enterFlight(exchange: Exchange): void {
+    load.enter()
+    exchange.isInFlight = true
+  }
+
+  /** Counts a large answer until it went out. */
+  function holdAnswer({ response, answerBytes }: Exchange): void {
+    if (answerBytes < LARGE_ANSWER_BYTES) return
+    load.hold(answerBytes)
+    response.once('close', () => load.release(answerBytes))
   }
 
   function isAdmitted(exchange: Exchange): boolean {
@@ -208,20 +238,16 @@ export function createRequestService(
       answers.sendError(exchange, refusal)
       return false
     }
-    if (route.method === 'POST') {
-      load.enter()
-      exchange.isInFlight = true
-    }
+    if (route.method === 'POST') enterFlight(exchange)
     return true
   }
 
   /** At once, where the request is small and others have left time of this turn. */
-  function answerInTurn(exchange: Exchange, length: number): void {
+  function answerInTurn(exchange: Exchange, length: number, began: number): void {
     if (length > SMALL_REQUEST_BYTES || turns.isSpent) turns.run(() => answer(exchange))
     else {
-      const began = performance.now()
       answer(exchange)
-      turns.spend(performance.now() - began)
+      turns.spend((exchange.isAnswered ? exchange.answeredAt : performance.now()) - began)
     }
   }
 
@@ -230,7 +256,13 @@ export function createRequestService(
     try {
       const found = exchange.route!.handle(exchange)
       if (!(found instanceof Promise)) answers.send(exchange, found)
-      else found.then((late) => answers.send(exchange, late)).catch((error) => answers.sendError(exchange, error))
+      else {
+        if (exchange.route!.method !== 'POST') {
+          enterFlight(exchange)
+          endWithResponse(exchange)
+        }
+        found.then((late) => answers.send(exchange, late)).catch((error) => answers.sendError(exchange, error))
+      }
     } catch (error) {
       answers.sendError(exchange, error)
     }
@@ -242,7 +274,12 @@ export function createRequestService(
   }
 
   return {
-    handle,
+    handle: (request, response) => handle(begin(request, response)),
+    handleExpecting(request, response) {
+      const exchange = begin(request, response)
+      exchange.awaitsContinue = true
+      handle(exchange)
+    },
     refuse,
     begin,
     lastExchange: (socket) => connections.get(socket)?.last,

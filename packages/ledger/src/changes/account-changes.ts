@@ -6,7 +6,7 @@ import { compareStructTags } from '../groups/compare-struct-tags.js'
 import { readResourceGroup } from '../groups/resource-group.js'
 import type { Listing, ListOptions } from '../listings/listing.js'
 import { scanFrom } from '../listings/scan-from.js'
-import { type AccountModule, StoredModule } from '../modules/account-module.js'
+import { type AccountModule, createAccountModule } from '../modules/account-module.js'
 import { createResource, type Resource } from '../resources/resource.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 
@@ -85,7 +85,7 @@ function* describeChange(
   const decoded = decodeStateKey(key)
   if (decoded.kind === 'module') {
     const { address, name } = decoded
-    const moduleOf = (entry: KeyedEntry | undefined) => entry && new StoredModule(address, name, entry.value)
+    const moduleOf = (entry: KeyedEntry | undefined) => entry && createAccountModule(address, name, entry.value)
     yield { kind: 'module', name, before: moduleOf(before), after: moduleOf(after) }
     return
   }

@@ -5,6 +5,7 @@ import { createMemoryEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { decodeStateKey, moduleKey, parseStructTag, typeTagToText } from '@ledger-state/type-tag'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { engineOf } from '../../testing/engine-of.ts'
 import { createLedger } from '../create-ledger.js'
 import type { LedgerState, Resource } from '../index.js'
 import { ModuleCache } from '../modules/module-cache.js'
@@ -100,10 +101,8 @@ describe('a walk through a hostile value', () => {
   })
 
   async function walk(structs: readonly StructDefinition[], text: string, bytes: Uint8Array) {
-    const engine = createMemoryEngine()
     const module = writeModule({ version: 7, address: HOME, name: 'm', structs })
-    const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
-    await engine.commit([{ version: 0n, block, writes: [[moduleKey(HOME, 'm'), module]] }], { chainId: 4 })
+    const engine = await engineOf([[moduleKey(HOME, 'm'), module]])
     const walker = new ValueWalker(engine.at(), new ModuleCache(), () => false)
     return walker.walk(parseStructTag(text), new ByteReader(bytes))
   }

@@ -8,7 +8,7 @@ const PAGE_SIZE = 4_096
 export interface EnvironmentOptions {
   readonly readOnly: boolean
   readonly readAhead: boolean
-  readonly mapBytes: number | undefined
+  readonly mapBytes?: number | undefined
 }
 
 /** Members of databases of lmdb-js that its types leave out. */
