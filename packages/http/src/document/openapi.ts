@@ -62,6 +62,14 @@ const SCHEMAS = {
       raw_key: { $ref: '#/components/schemas/HexEncodedBytes' },
     },
   },
+  ResourceElement: {
+    type: 'object',
+    required: ['address', 'resource_type'],
+    properties: {
+      address: { $ref: '#/components/schemas/Address' },
+      resource_type: { $ref: '#/components/schemas/MoveType' },
+    },
+  },
   BalanceElement: {
     type: 'object',
     required: ['address', 'asset_type'],
@@ -240,7 +248,7 @@ export function createOpenApiDocument(
   const headers = Object.fromEntries(
     names.map((name) => [
       name,
-      { schema: { type: 'string' }, description: 'State of the ledger that the answer speaks of.' },
+      { required: true, schema: { type: 'string' }, description: 'State of the ledger that the answer speaks of.' },
     ]),
   )
   const cursorHeader = {
@@ -270,7 +278,7 @@ export function createOpenApiDocument(
     info: {
       title: 'Ledger State',
       version: '1.0.0',
-      description: 'Table items and account balances of a ledger at any version inside a window.',
+      description: 'The state of a ledger at any version or time inside a window, and its history.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/v1' }],

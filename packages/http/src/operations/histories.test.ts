@@ -162,6 +162,15 @@ describe('the history of a balance', () => {
   })
 })
 
+it('does not know what a store without a base held before', async () => {
+  const engine = createMemoryEngine()
+  const block = { height: 5n, epoch: 0n, timestampUsec: START }
+  await engine.commit([{ version: 5n, block, writes: [[STORE, coinStore(3n)]] }], { chainId: 4n })
+  const { body, headers } = await ask(engine)(HISTORY, { origin: 'https://a.example' })
+  expect([JSON.parse(body), headers['x-svc-complete']]).toMatchObject([[{ version: '5', balance: '3' }], 'false'])
+  expect(headers['access-control-expose-headers']).toContain('x-svc-complete')
+})
+
 describe('histories of values', () => {
   it('have null where it was deleted', async () => {
     const get = ask(await smallLedger())
