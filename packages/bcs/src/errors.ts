@@ -1,6 +1,6 @@
 import { clip, LedgerStateError, quote } from '@ledger-state/core'
 
-/** Bytes, values and JSON texts that are not of the layout, and layouts that nothing can be read or written with. */
+/** Bytes and values that do not fit their layout, texts that are no JSON, and layouts that cannot be used. */
 export type BcsErrorCode = 'invalid_bcs' | 'invalid_value' | 'invalid_json' | 'unsupported_type' | 'type_too_large'
 
 type BcsError = LedgerStateError<BcsErrorCode>
@@ -9,7 +9,7 @@ export function invalidJson(why: string, line: number, column: number): BcsError
   return new LedgerStateError('invalid_json', `${why} at line ${line} column ${column}`, { line, column })
 }
 
-/** A value that its layout has no bytes for. `why` quotes nothing at length. */
+/** A value that does not fit its layout. The caller clips what `why` quotes. */
 export function invalidValue(why: string): BcsError {
   return new LedgerStateError('invalid_value', why)
 }

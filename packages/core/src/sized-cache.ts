@@ -9,8 +9,8 @@ const LARGEST_SHARE = 1 / 16
 /**
  * A cache bounded by the size of what it holds, in a unit of the caller's, such as bytes. Entries stand in two
  * generations, each of half the capacity. A hit moves an entry to the young generation; when that is full, it becomes
- * the old one and what was left in the old one is evicted. Unlike a strict order of use this costs a hit nothing but
- * the look-up. An entry above a sixteenth of the capacity is not kept.
+ * the old one, and what was left in the old one is evicted. Unlike a strict order of use, this adds almost nothing to the
+ * look-up of a hit. An entry above a sixteenth of the capacity is not kept.
  */
 export class SizedCache<K, V extends {}> {
   readonly #generationSize: number
@@ -25,7 +25,7 @@ export class SizedCache<K, V extends {}> {
     this.#largestEntry = capacity * LARGEST_SHARE
   }
 
-  /** Size of all entries that are held, some of them twice; never above the capacity. */
+  /** Size of all entries, of which some are held and counted twice; never above the capacity. */
   get size(): number {
     return this.#youngSize + this.#oldSize
   }

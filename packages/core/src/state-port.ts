@@ -48,11 +48,11 @@ export interface Block {
   readonly block: BlockInfo
 }
 
-/** What a store began with. */
+/** The state that a store began with. */
 export interface StoreBase {
   readonly version: bigint
   /**
-   * Whether what the store does not hold at this version was not there: true for version 0 and for an imported state.
+   * Whether the store holds everything that existed at this version: true for version 0 and for an imported state.
    * A store whose commits began at a later version does not know what was written before.
    */
   readonly complete: boolean
@@ -61,7 +61,7 @@ export interface StoreBase {
 export interface StateEntry {
   /** The version that wrote the value. */
   readonly version: bigint
-  /** A copy: it stays as it is. */
+  /** A copy that the caller owns. */
   readonly value: Uint8Array
 }
 
@@ -76,15 +76,15 @@ export interface StateView {
    */
   get(key: Uint8Array): Uint8Array | undefined
   /**
-   * As `get`, without the copy: the bytes are good until the next read of whatever engine in this thread, and must not
-   * be written to.
+   * As `get`, without the copy: the bytes are valid until the next read from any engine in this thread, and must not be
+   * written to.
    */
   peek(key: Uint8Array): Uint8Array | undefined
   /** As `get`, with the version of the write. */
   getEntry(key: Uint8Array): StateEntry | undefined
   /**
-   * What begins with a prefix and is there at the version, in the order of the keys' bytes. The empty prefix: all. Costs
-   * what it answers, wherever it starts.
+   * The entries of the version whose keys begin with a prefix, in the order of the keys' bytes; for an empty prefix, all. The
+   * cost follows from what is answered, wherever it starts.
    * @throws `version_pruned`, also in the middle
    */
   scan(prefix: Uint8Array, options?: ScanOptions): Iterable<KeyedEntry>
@@ -92,14 +92,14 @@ export interface StateView {
 
 /** What readers of state need of an engine. Reads are synchronous: they are cheaper than a promise. */
 export interface StateReader {
-  /** Undefined as long as nothing was committed. */
+  /** Undefined until the first commit. */
   readonly ledger: LedgerInfo | undefined
   /**
    * The state at a version, by default the latest.
    * @throws `no_ledger`, `version_not_found`, `version_pruned`
    */
   at(version?: bigint): StateView
-  /** Undefined as long as nothing was committed. */
+  /** Undefined until the first commit. */
   readonly base: StoreBase | undefined
   /**
    * The block that a version belongs to.
@@ -109,14 +109,13 @@ export interface StateReader {
   /** The block of a height; undefined where the window holds none. @throws `no_ledger` */
   blockByHeight(height: bigint): Block | undefined
   /**
-   * The newest block whose time is at or before a time; of blocks of the same time the newest. Undefined where all blocks
-   * of the window are later.
+   * The newest block whose time is at or before a given time. Undefined where all blocks of the window are later.
    * @throws `no_ledger`
    */
   blockAtTime(timestampUsec: bigint): Block | undefined
   /**
-   * The writes of a key that some version of the window sees. What the oldest version had already deleted has none.
-   * Costs what it answers, wherever it starts.
+   * The writes of a key that some version of the window sees. A key that was already deleted at the oldest version has
+   * none from before. The cost follows from what is answered, wherever it starts.
    * @throws `no_ledger`; `version_pruned` where the pruner overtakes it
    */
   history(key: Uint8Array, options?: HistoryOptions): Iterable<Revision>

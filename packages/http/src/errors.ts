@@ -51,12 +51,26 @@ export function moduleNameInvalid(text: string): RequestError {
 }
 
 /** A type tag that names no struct. */
-export function structTagExpected(text: string): RequestError {
-  return invalidPart('path `resource_type`', `${JSON.stringify(clip(text))} is no struct tag 0x…::module::Name`)
+/** @param part as of `invalidPart` */
+export function structTagExpected(part: string, text: string): RequestError {
+  return invalidPart(part, `${JSON.stringify(clip(text))} is no struct tag 0x…::module::Name`)
 }
 
 export function limitInvalid(text: string): RequestError {
-  return invalidPart('parameter `limit`', `${JSON.stringify(clip(text))} is no whole number below 65536 (u16)`)
+  return invalidRequest(`${JSON.stringify(clip(text))} is no whole number below 65536 (u16)`)
+}
+
+export function orderInvalid(text: string): RequestError {
+  return invalidRequest(`${JSON.stringify(clip(text))} is neither asc nor desc`)
+}
+
+export function cursorWith0x(): RequestError {
+  return invalidRequest('a cursor is hex without 0x')
+}
+
+export function versionAndTimestamp(): RequestError {
+  const message = 'both `ledger_version` and `ledger_timestamp` are given; a state is named by one of them'
+  return new LedgerStateError('invalid_parameter', message)
 }
 
 /** The reference finds it after the version, and so do we. */
@@ -65,7 +79,7 @@ export function limitZero(): RequestError {
 }
 
 export function withTransactionsInvalid(text: string): RequestError {
-  return invalidPart('parameter `with_transactions`', `${JSON.stringify(clip(text))} is neither true nor false`)
+  return invalidRequest(`${JSON.stringify(clip(text))} is neither true nor false`)
 }
 
 export function transactionsNotKept(what: string): RequestError {
@@ -81,6 +95,14 @@ export function blockHashUnknown(height: bigint): RequestError {
 /** @param type name of the schema, such as `TableItemRequest` */
 export function bodyNotAnObject(type: string, found: string): RequestError {
   return invalidRequest(`parse request payload error: Expected input type "${type}", found ${clip(found)}.`)
+}
+
+export function memberNotAnArray(type: string, member: string): RequestError {
+  return invalidRequest(`parse request payload error: member \`${member}\` of "${type}" is no array`)
+}
+
+export function functionNameInvalid(text: string): RequestError {
+  return invalidPart('request payload: member `function`', `${JSON.stringify(clip(text))} is not 0x…::module::function`)
 }
 
 export function memberNotAString(type: string, member: string, found: string): RequestError {
@@ -107,6 +129,10 @@ export function batchAnswerTooLarge(limitBytes: number): RequestError {
 
 export function bodyNotEncodedSo(encoding: string): RequestError {
   return invalidRequest(`the body is not what its \`Content-Encoding: ${encoding}\` says`)
+}
+
+export function bodyInCrumbs(): RequestError {
+  return invalidRequest('the body comes in chunks of a few bytes each; send larger ones')
 }
 
 export function hostMissing(): RequestError {

@@ -11,6 +11,7 @@ import {
 export type LedgerErrorCode =
   | ParseErrorCode
   | 'invalid_type_tag'
+  | 'invalid_timestamp'
   | 'invalid_value'
   | 'value_type_mismatch'
   | 'table_item_not_found'
@@ -104,6 +105,10 @@ export function viewNotServed(name: string, served: readonly string[]): LedgerEr
 
 export function viewArgumentInvalid(why: string): LedgerError {
   return new LedgerStateError('invalid_value', why)
+}
+
+export function invalidTimestamp(text: string, why: string): LedgerError {
+  return new LedgerStateError('invalid_timestamp', `${JSON.stringify(clip(text))} is no time: ${why}`)
 }
 
 export function timeNotReached(timestampUsec: bigint): LedgerStateError<StateErrorCode> {

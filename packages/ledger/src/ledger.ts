@@ -8,6 +8,7 @@ import type { Change, History, HistoryOptions } from './histories/history.js'
 import type { Listing, ListOptions } from './listings/listing.js'
 import type { AccountModule } from './modules/account-module.js'
 import type { Resource } from './resources/resource.js'
+import type { FoundTableTypes } from './tables/find-table-types.js'
 import type { ListedTableItem, TableTypes } from './tables/list-table-items.js'
 import type { TableItemRequest } from './tables/table-item.js'
 import type { StoredValue } from './types/stored-value.js'
@@ -33,6 +34,12 @@ export interface LedgerState {
    * where its type cannot be resolved or the bytes are not of it.
    */
   listTableItems(handle: Uint8Array, types?: TableTypes, options?: ListOptions): Listing<ListedTableItem>
+  /**
+   * The types of a table, out of the resource of account `holder` that holds its handle; undefined where none of the
+   * first 5,000 does.
+   * @throws `stored_data_invalid` where a group cannot be read
+   */
+  findTableTypes(handle: Uint8Array, holder: Uint8Array): FoundTableTypes | undefined
   /** @throws `invalid_bcs`, `balance_overflow` */
   readBalance(owner: Uint8Array, asset: Asset): bigint
   /**

@@ -15,6 +15,7 @@ import type { ModuleCache } from './modules/module-cache.js'
 import { listResources } from './resources/list-resources.js'
 import { readResource, resourceGroupOf } from './resources/read-resource.js'
 import { createResource, type Resource } from './resources/resource.js'
+import { type FoundTableTypes, findTableTypes } from './tables/find-table-types.js'
 import { type ListedTableItem, listTableItems, type TableTypes } from './tables/list-table-items.js'
 import {
   createTableValue,
@@ -60,6 +61,11 @@ export class PinnedState implements LedgerState {
 
   listTableItems(handle: Uint8Array, types: TableTypes = {}, options: ListOptions = {}): Listing<ListedTableItem> {
     return listTableItems(this.view, this.#readers.types, handle, types, options)
+  }
+
+  findTableTypes(handle: Uint8Array, holder: Uint8Array): FoundTableTypes | undefined {
+    const { types, modules } = this.#readers
+    return findTableTypes(this.view, types, modules, handle, holder)
   }
 
   readBalance(owner: Uint8Array, asset: Asset): bigint {

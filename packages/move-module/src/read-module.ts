@@ -11,7 +11,8 @@ const ATTRIBUTES_VERSION = 6
 
 /**
  * Reads the struct and enum definitions of a compiled module, versions 5 to 10, in time linear in its length.
- * Nothing is verified beyond what definitions need: a module that a chain accepted is read, another may be.
+ * Nothing is verified beyond what definitions need: every module that a chain accepted is read, and some that it would
+ * refuse.
  * @throws `invalid_module` with `fields.offset`
  */
 export function readModule(bytes: Uint8Array): MoveModule {
@@ -22,8 +23,7 @@ export function readModule(bytes: Uint8Array): MoveModule {
 }
 
 /**
- * As `readModule`, with friends and functions. Code is stepped over, so that a module with an instruction that is not known
- * is refused.
+ * As `readModule`, with friends and functions. Code is stepped over: a module with an unknown instruction is refused.
  * @throws `invalid_module` with `fields.offset`
  */
 export function readModuleInterface(bytes: Uint8Array): ModuleInterface {

@@ -1,6 +1,6 @@
 import { LedgerStateError, quote } from '@ledger-state/core'
 
-/** Texts that name no type. Bytes that hold no type or state key are `invalid_bcs`, as all bytes are that `ByteReader` refuses. */
+/** Texts that name no type. Bytes that hold no type or state key are `invalid_bcs`, a code of core. */
 export type TypeTagErrorCode = 'invalid_type_tag'
 
 /** `offset` counts UTF-16 units of the text. */

@@ -62,7 +62,7 @@ export function tableKeyPrefix(handle: Uint8Array): Uint8Array {
   return new ByteWriter().u8(TABLE_ITEM).bytes(handle).toBytes()
 }
 
-/** The stored form of a key: `decodeStateKey` backwards. */
+/** The stored form of a key; `decodeStateKey` reads it back. */
 export function encodeStateKey(key: StateKey): Uint8Array {
   switch (key.kind) {
     case 'module':
@@ -139,8 +139,8 @@ function decodePath(address: Uint8Array, path: ByteReader): StateKey {
 }
 
 /**
- * Reads a state key in BCS, as write sets have it, into the form in which it is stored: a table item loses the length of
- * its key. A view of the reader's bytes where both forms are the same.
+ * Reads a state key in BCS form, as write sets have it, and returns its database form. Where both are the same, that is a
+ * view of the reader's bytes.
  * @throws `invalid_bcs`
  */
 export function readStateKey(reader: ByteReader): Uint8Array {

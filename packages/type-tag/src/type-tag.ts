@@ -58,7 +58,7 @@ export type TypeTag = PrimitiveTag | VectorTag | StructTag | FunctionTag
 
 const PRIMITIVE_TAGS: ReadonlyMap<string, PrimitiveTag> = new Map(PRIMITIVE_TYPES.map((kind) => [kind, { kind }]))
 
-/** The tag of a primitive type's name, or undefined where the name is none. */
+/** The tag of the primitive type of that name; undefined where there is none. */
 export function primitiveTag(name: string): PrimitiveTag | undefined {
   return PRIMITIVE_TAGS.get(name)
 }
@@ -69,7 +69,7 @@ export function isStructTag(tag: TypeTag): tag is StructTag {
 
 /**
  * Canonical text: short lower-case addresses, `", "` between type arguments, no other spaces, no `<>` when empty.
- * On-chain type names have the same form, so hashes over it (paired metadata) agree with the chain's.
+ * Type names on chain have the same form, so that hashes over it (paired metadata) agree with the chain's.
  */
 export function typeTagToText(tag: TypeTag): string {
   switch (tag.kind) {
@@ -112,7 +112,7 @@ export function typeTagSize(tag: TypeTag): number {
   }
 }
 
-/** Same type; the white space and address form of the texts they came from play no part. */
+/** Whether two tags name the same type, however their texts were written. */
 export function typeTagsEqual(a: TypeTag, b: TypeTag): boolean {
   return typeTagToText(a) === typeTagToText(b)
 }

@@ -39,8 +39,11 @@ describe(`beside a hostile client (TEST_SEED=${seed})`, () => {
     try {
       for (let round = 0; round < 100; round++) {
         for (const path of SMALL_READS) {
-          const response = await fetch(`${node.address}${path}`)
-          expect([path, response.status, await response.text()]).toEqual([path, 200, expect.any(String)])
+          const answer = await fetch(`${node.address}${path}`).then(
+            async (response) => [response.status, await response.text()],
+            (error: Error) => [error.cause, node.output],
+          )
+          expect([path, ...answer]).toEqual([path, 200, expect.any(String)])
         }
       }
     } finally {

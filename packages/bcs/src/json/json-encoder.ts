@@ -1,5 +1,6 @@
 import { ByteWriter, isLedgerStateError, type LedgerStateError, parseAddress, quote } from '@ledger-state/core'
 import { faultInside, faultWithPath } from '../bytes/value-path.js'
+import { writeItems } from '../bytes/write-items.js'
 import {
   type BcsErrorCode,
   fieldNotFound,
@@ -161,18 +162,7 @@ function parseDecimal(text: string): bigint | undefined {
 function sequenceEncoder(encode: Encoder): Encoder {
   return (value, writer) => {
     if (!Array.isArray(value)) throw mismatch(value, 'an array')
-    encodeItems(value, encode, writer)
-  }
-}
-
-function encodeItems(items: readonly JsonValue[], encode: Encoder, writer: ByteWriter): void {
-  writer.uleb128(items.length)
-  for (let at = 0; at < items.length; at++) {
-    try {
-      encode(items[at], writer)
-    } catch (error) {
-      throw faultInside(`[${at}]`, error)
-    }
+    writeItems<JsonValue>(value, encode, writer)
   }
 }
 
@@ -189,7 +179,7 @@ function optionEncoder(ofU8: boolean, encode: Encoder): Encoder {
       } else {
         if (!Array.isArray(list)) throw mismatch(list, 'an array of at most one element')
         if (list.length > 1) throw tooManyInOption(list.length)
-        encodeItems(list, encode, writer)
+        writeItems<JsonValue>(list, encode, writer)
       }
     } catch (error) {
       throw faultInside('vec', error)

@@ -48,7 +48,7 @@ export class JsonObject {
 }
 
 /**
- * JSON without its two losses in JavaScript: numbers keep every digit, and objects keep the order of their members and
+ * JSON without the two losses of `JSON.parse`: numbers keep every digit, and objects keep the order of their members and
  * treat `__proto__` like any other name.
  */
 export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject
@@ -68,8 +68,8 @@ export function jsonTypeName(value: JsonValue | undefined): string {
 }
 
 /**
- * Compact JSON text with members in their order and numbers as they were written. Text longer than `maxLength` UTF-16 units is
- * cut off after about so many, in time that follows `maxLength`, and ends with `…`: for messages.
+ * Compact JSON text with members in their order and numbers as they were written. For messages, text longer than
+ * `maxLength` UTF-16 units is cut there and ends with `…`; the cost follows `maxLength` then.
  */
 export function jsonValueToText(value: JsonValue, maxLength = Number.POSITIVE_INFINITY): string {
   const out = { text: '', maxLength }

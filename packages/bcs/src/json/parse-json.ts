@@ -9,7 +9,7 @@ export const MAX_JSON_DEPTH = 128
 const NO_LIMIT = 0x3fff_ffff
 
 export interface JsonOptions {
-  /** Most values in the text: every literal, number, string, array and object counts as one. Without a limit by default. */
+  /** The most values in the text: each literal, number, string, array and object counts as one. No limit by default. */
   readonly maxNodes?: number | undefined
 }
 
@@ -33,7 +33,7 @@ const MINUS = 0x2d
 const ZERO = 0x30
 const LETTER_U = 0x75
 
-/** Characters after a backslash, but for `u` and its digits. */
+/** Characters that may follow a backslash, except `u`. */
 const ESCAPED: ReadonlySet<number> = new Set(Array.from('"\\/bfnrt', (letter) => letter.charCodeAt(0)))
 
 function isDigit(charCode: number): boolean {
@@ -129,7 +129,7 @@ class JsonParser {
       return this.text.slice(start, end)
     }
     this.skipEscapedText()
-    // What is escaped was checked above, so that the runtime reads it the same way, and faster.
+    // The escapes were checked above: the runtime decodes them the same way, and faster.
     return JSON.parse(this.text.slice(start - 1, this.at)) as string
   }
 

@@ -51,7 +51,7 @@ export const INTEGER_WIDTH: Readonly<Record<string, { readonly bytes: number; re
 }
 
 /**
- * Levels of layouts inside a layout. Chains nest values at most so deep, and so does JSON text; it keeps recursion over
- * layouts far from the end of the stack.
+ * The most levels of layouts inside a layout. Chains nest values no deeper, and `parseJson` has the same limit. It keeps
+ * recursion over layouts far from the end of the stack.
  */
 export const MAX_LAYOUT_DEPTH = 128

@@ -1,5 +1,6 @@
 import { ByteWriter, isLedgerStateError, type LedgerStateError, parseAddress } from '@ledger-state/core'
 import { faultInside, faultWithPath } from '../bytes/value-path.js'
+import { writeItems } from '../bytes/write-items.js'
 import {
   type BcsErrorCode,
   integerOutOfRange,
@@ -110,14 +111,7 @@ function listWriter(write: ValueWriter, most: number): ValueWriter {
     if (!Array.isArray(value)) throw mismatch(value, 'an array')
     const items = value as readonly MoveValue[]
     if (items.length > most) throw tooManyInOption(items.length)
-    writer.uleb128(items.length)
-    for (let at = 0; at < items.length; at++) {
-      try {
-        write(items[at], writer)
-      } catch (error) {
-        throw faultInside(`[${at}]`, error)
-      }
-    }
+    writeItems(items, write, writer)
   }
 }
 

@@ -6,7 +6,7 @@ import { invalidBcs, type ParseErrorCode } from '../errors.js'
 export const MAX_SEQUENCE_LENGTH = 0x7fff_ffff
 
 /**
- * A cursor over BCS bytes that nobody vouches for. It stands in this package because type tags, module binaries and
+ * A cursor over untrusted BCS bytes. It stands in this package because type tags, module binaries and
  * write sets are BCS, too; `@ledger-state/bcs` exports it again. It never reads outside `[offset, end)`; every fault is
  * `invalid_bcs` with the byte offset in `fields.offset`. Integers are little-endian (BCS).
  */
@@ -78,8 +78,8 @@ export class ByteReader {
   }
 
   /**
-   * The map key that was read from `start` on, as it must be: above the key before it in the order of bytes.
-   * Maps in BCS are sorted and hold no key twice.
+   * Checks the map key that was read from `start` on, and returns its bytes. They must be above those of the key before:
+   * maps in BCS are sorted and hold no key twice.
    */
   expectAscending(previous: Buffer | undefined, start: number): Buffer {
     const key = this.bytes.subarray(start, this.offset)
@@ -100,7 +100,7 @@ export class ByteReader {
     let value = 0
     for (let shift = 0; ; shift += 7) {
       const byte = this.readU8()
-      // 2^shift instead of <<: the fifth byte reaches above bit 31
+      // Not <<: the fifth byte reaches above bit 31.
       value += (byte & 0x7f) * 2 ** shift
       if (byte < 0x80) {
         if (byte === 0 && shift > 0) throw this.fault('ULEB128 encoding was not minimal in size', start)

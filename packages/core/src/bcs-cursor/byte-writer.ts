@@ -112,9 +112,8 @@ export class ByteWriter {
   }
 
   /**
-   * A length and that many bytes, given in hex as `hexToBytes` reads it. Long lists of short texts cost a third of what
-   * they cost by way of an array for each.
-   * @throws `invalid_hex`, having written nothing
+   * A length and that many bytes, given in hex as `hexToBytes` reads it, without an array between.
+   * @throws `invalid_hex`; nothing is written then
    */
   hexString(text: string): this {
     const start = text.startsWith('0x') ? 2 : 0

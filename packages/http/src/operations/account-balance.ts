@@ -3,8 +3,8 @@ import { routeNotFound } from '../errors.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { matchesEtag, stateEtag } from '../protocol/etag.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import { LEDGER_VERSION_PARAMETER, type Operation, STATE_ERRORS } from './operation.js'
-import { parseAddressParameter, parseAssetParameter, parseLedgerVersion } from './request-parts.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
+import { parseAddressParameter, parseAskedState, parseAssetParameter } from './request-parts.js'
 
 export const getAccountBalance: Operation = {
   id: 'get_account_balance',
@@ -28,7 +28,7 @@ export const getAccountBalance: Operation = {
       description: 'A coin type, or the metadata address of a fungible asset.',
       schema: { $ref: '#/components/schemas/AssetType' },
     },
-    LEDGER_VERSION_PARAMETER,
+    ...STATE_PARAMETERS,
   ],
   success: {
     json: { type: 'integer', format: 'uint64', minimum: 0 },
@@ -40,12 +40,12 @@ export const getAccountBalance: Operation = {
     if (request.params.asset_type === '') throw routeNotFound()
     const owner = parseAddressParameter('address', request.params.address!)
     const asset = parseAssetParameter(request, request.params.asset_type!)
-    const version = parseLedgerVersion(request.query)
+    const asked = parseAskedState(request.query)
     request.expectOutput(format, 'Get account balance')
-    const state = request.pin(version)
+    const state = request.pin(asked)
     const contentType = CONTENT_TYPE[format]
     // The balance at a given version never changes; at the latest it does.
-    const etag = version === undefined ? undefined : stateEtag(state, format)
+    const etag = asked === undefined || !('version' in asked) ? undefined : stateEtag(state, format)
     if (etag !== undefined && matchesEtag(request.ifNoneMatch, etag)) {
       return { ledger: state.ledger, contentType, body: '', etag, notModified: true }
     }

@@ -2,8 +2,8 @@ import { chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress, parseModuleName } from './account-parts.js'
 import { moduleToJson } from './module-formats.js'
-import { LEDGER_VERSION_PARAMETER, type Operation, STATE_ERRORS } from './operation.js'
-import { parseLedgerVersion } from './request-parts.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
+import { parseAskedState } from './request-parts.js'
 
 export const getAccountModule: Operation = {
   id: 'get_account_module',
@@ -21,7 +21,7 @@ export const getAccountModule: Operation = {
       description: 'The name of the module.',
       schema: { type: 'string', pattern: '^([a-zA-Z][a-zA-Z0-9_$]*|[_$][a-zA-Z0-9_$]+)$' },
     },
-    LEDGER_VERSION_PARAMETER,
+    ...STATE_PARAMETERS,
   ],
   success: { json: { $ref: '#/components/schemas/Module' }, bcs: { $ref: '#/components/schemas/Bytes' } },
   errors: STATE_ERRORS,
@@ -30,9 +30,9 @@ export const getAccountModule: Operation = {
     expectLastSegment(request.params.module_name)
     const address = parseAccountAddress(request)
     const name = parseModuleName(request)
-    const version = parseLedgerVersion(request.query)
+    const asked = parseAskedState(request.query)
     request.expectOutput(format, 'Get account module')
-    const state = request.pin(version)
+    const state = request.pin(asked)
     const module = state.readModule(address, name)
     const body = format === 'json' ? Buffer.from(moduleToJson(module)) : module.bytes
     return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }

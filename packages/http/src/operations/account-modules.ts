@@ -5,10 +5,10 @@ import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { ADDRESS_PARAMETER, parseAccountAddress } from './account-parts.js'
 import { MAX_ACCOUNT_PAGE } from './account-resources.js'
 import { moduleToJson } from './module-formats.js'
-import { LEDGER_VERSION_PARAMETER, type Operation, STATE_ERRORS } from './operation.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
 import { BcsMapBody, type BcsMapEntry, JsonArrayBody } from './page-bodies.js'
 import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
-import { parseLedgerVersion } from './request-parts.js'
+import { parseAskedState } from './request-parts.js'
 
 export const getAccountModules: Operation = {
   id: 'get_account_modules',
@@ -21,7 +21,7 @@ export const getAccountModules: Operation = {
     'Lists the modules of an account, with bytecode and ABI, in pages. An account that holds nothing has none. In BCS: a map of names such as `0x1::coin` to bytecode.',
   parameters: [
     ADDRESS_PARAMETER,
-    LEDGER_VERSION_PARAMETER,
+    ...STATE_PARAMETERS,
     START_PARAMETER,
     limitParameter(MAX_ACCOUNT_PAGE, MAX_ACCOUNT_PAGE),
   ],
@@ -34,12 +34,12 @@ export const getAccountModules: Operation = {
   async handle(request) {
     const format = chooseFormat(request.accept, 'json')
     const address = parseAccountAddress(request)
-    const version = parseLedgerVersion(request.query)
+    const asked = parseAskedState(request.query)
     const start = parseStateKeyStart(request.query)
-    const asked = parseLimit(request.query)
+    const askedLimit = parseLimit(request.query)
     request.expectOutput(format, 'Get account modules')
-    const state = request.pin(version)
-    const limit = pageLimit(asked, MAX_ACCOUNT_PAGE, MAX_ACCOUNT_PAGE)
+    const state = request.pin(asked)
+    const limit = pageLimit(askedLimit, MAX_ACCOUNT_PAGE, MAX_ACCOUNT_PAGE)
     const body = format === 'json' ? new JsonArrayBody(moduleToJson) : new BcsMapBody(moduleToEntry)
     const cursor = await readListing(
       request,

@@ -1,8 +1,8 @@
 import { chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress, parseResourceType } from './account-parts.js'
-import { LEDGER_VERSION_PARAMETER, type Operation, STATE_ERRORS } from './operation.js'
-import { parseLedgerVersion } from './request-parts.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
+import { parseAskedState } from './request-parts.js'
 import { resourceToJson } from './resource-formats.js'
 
 export const getAccountResource: Operation = {
@@ -22,7 +22,7 @@ export const getAccountResource: Operation = {
       description: 'The struct tag of the resource.',
       schema: { $ref: '#/components/schemas/MoveType' },
     },
-    LEDGER_VERSION_PARAMETER,
+    ...STATE_PARAMETERS,
   ],
   success: { json: { $ref: '#/components/schemas/Resource' }, bcs: { $ref: '#/components/schemas/Bytes' } },
   errors: STATE_ERRORS,
@@ -31,9 +31,9 @@ export const getAccountResource: Operation = {
     expectLastSegment(request.params.resource_type)
     const address = parseAccountAddress(request)
     const type = parseResourceType(request)
-    const version = parseLedgerVersion(request.query)
+    const asked = parseAskedState(request.query)
     request.expectOutput(format, 'Get account resource')
-    const state = request.pin(version)
+    const state = request.pin(asked)
     const resource = state.readResource(address, type)
     const body = format === 'json' ? Buffer.from(resourceToJson(resource)) : resource.bytes
     return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }

@@ -4,10 +4,10 @@ import { writeStructTag } from '@ledger-state/type-tag'
 import { chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { ADDRESS_PARAMETER, parseAccountAddress } from './account-parts.js'
-import { LEDGER_VERSION_PARAMETER, type Operation, STATE_ERRORS } from './operation.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
 import { BcsMapBody, type BcsMapEntry, JsonArrayBody } from './page-bodies.js'
 import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
-import { parseLedgerVersion } from './request-parts.js'
+import { parseAskedState } from './request-parts.js'
 import { resourceToJson } from './resource-formats.js'
 
 /** State keys: a resource group is one, however many members it has. */
@@ -24,7 +24,7 @@ export const getAccountResources: Operation = {
     'Lists the resources of an account, members of resource groups among them, in pages. An account that holds nothing has none. A group counts once towards `limit`. In BCS: a map of struct tags to stored bytes.',
   parameters: [
     ADDRESS_PARAMETER,
-    LEDGER_VERSION_PARAMETER,
+    ...STATE_PARAMETERS,
     START_PARAMETER,
     limitParameter(MAX_ACCOUNT_PAGE, MAX_ACCOUNT_PAGE),
   ],
@@ -37,12 +37,12 @@ export const getAccountResources: Operation = {
   async handle(request) {
     const format = chooseFormat(request.accept, 'json')
     const address = parseAccountAddress(request)
-    const version = parseLedgerVersion(request.query)
+    const asked = parseAskedState(request.query)
     const start = parseStateKeyStart(request.query)
-    const asked = parseLimit(request.query)
+    const askedLimit = parseLimit(request.query)
     request.expectOutput(format, 'Get account resources')
-    const state = request.pin(version)
-    const limit = pageLimit(asked, MAX_ACCOUNT_PAGE, MAX_ACCOUNT_PAGE)
+    const state = request.pin(asked)
+    const limit = pageLimit(askedLimit, MAX_ACCOUNT_PAGE, MAX_ACCOUNT_PAGE)
     const body = format === 'json' ? new JsonArrayBody(resourceToJson) : new BcsMapBody(resourceToEntry)
     const cursor = await readListing(
       request,

@@ -3,8 +3,8 @@ import type { Account } from '@ledger-state/ledger'
 import { chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress } from './account-parts.js'
-import { LEDGER_VERSION_PARAMETER, type Operation, STATE_ERRORS } from './operation.js'
-import { parseLedgerVersion } from './request-parts.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
+import { parseAskedState } from './request-parts.js'
 
 export const getAccount: Operation = {
   id: 'get_account',
@@ -15,16 +15,16 @@ export const getAccount: Operation = {
   summary: 'Get account',
   description:
     'Reads the sequence number and the authentication key of an account. Where the chain lets accounts be without a stored resource, every address is one.',
-  parameters: [ADDRESS_PARAMETER, LEDGER_VERSION_PARAMETER],
+  parameters: [ADDRESS_PARAMETER, ...STATE_PARAMETERS],
   success: { json: { $ref: '#/components/schemas/Account' }, bcs: { $ref: '#/components/schemas/Bytes' } },
   errors: STATE_ERRORS,
   handle(request) {
     const format = chooseFormat(request.accept, 'json')
     expectLastSegment(request.params.address)
     const address = parseAccountAddress(request)
-    const version = parseLedgerVersion(request.query)
+    const asked = parseAskedState(request.query)
     request.expectOutput(format, 'Get account')
-    const state = request.pin(version)
+    const state = request.pin(asked)
     const account = state.readAccount(address)
     const body = format === 'json' ? accountToJson(account) : account.bytes
     return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }

@@ -6,8 +6,7 @@ import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { expectLastSegment } from './account-parts.js'
 import { blockToBcs, blockToJson } from './block-formats.js'
 import { type Answer, type Operation, type OperationRequest, type Parameter, STATE_ERRORS } from './operation.js'
-import { decodedParameter } from './paging.js'
-import { parsePart } from './request-parts.js'
+import { parameterOf, parsePart } from './request-parts.js'
 
 const WITH_TRANSACTIONS_PARAMETER: Parameter = {
   name: 'with_transactions',
@@ -84,8 +83,9 @@ function readBlock(
 }
 
 function parseWithTransactions(query: string): boolean {
-  const text = decodedParameter(query, 'with_transactions')
-  if (text === undefined || text === 'false') return false
-  if (text === 'true') return true
-  throw withTransactionsInvalid(text)
+  const asked = parameterOf(query, 'with_transactions', (text) => {
+    if (text === 'true' || text === 'false') return text === 'true'
+    throw withTransactionsInvalid(text)
+  })
+  return asked ?? false
 }

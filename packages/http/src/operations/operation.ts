@@ -1,6 +1,6 @@
 import type { LedgerInfo } from '@ledger-state/core'
 import type { Ledger, LedgerState } from '@ledger-state/ledger'
-import type { OutputFormat } from '../protocol/media-types.js'
+import type { AnswerFormat, OutputFormat } from '../protocol/media-types.js'
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -11,6 +11,9 @@ export interface Parameter {
   readonly description: string
   readonly schema: JsonSchema
 }
+
+/** The state that a request asks for; a time is microseconds since 1970. */
+export type AskedState = { readonly version: bigint } | { readonly timestampUsec: bigint }
 
 /** What an operation may know of a request. Its parts are parsed when they are asked for, in the order of the reference. */
 export interface OperationRequest {
@@ -26,8 +29,13 @@ export interface OperationRequest {
   readonly body: Buffer
   /** Parses types and assets. Its state is read through `pin`. */
   readonly ledger: Pick<Ledger, 'parseType' | 'parseAsset'>
-  /** Pins the ledger at a version; the headers of the answer, also of an error, then describe that state. */
-  pin(version: bigint | undefined): LedgerState
+  /** Pins the ledger at a version or a time, by default the latest version; the headers of the answer, also of an error, then describe that state. */
+  pin(asked: AskedState | undefined): LedgerState
+  /**
+   * The version that is asked for.
+   * @throws `version_pruned` and `version_not_found` for a time that has none
+   */
+  versionOf(asked: AskedState): bigint
   /** @throws `output_disabled` where the server does not answer in the format */
   expectOutput(format: OutputFormat, what: string): void
   /**
@@ -45,6 +53,8 @@ export interface Answer {
   /** The state that the chain-state headers describe; where it is undefined, the latest. */
   readonly ledger?: LedgerInfo
   readonly contentType: string
+  /** Of a history: whether all of its changes in the range that was asked for are known. */
+  readonly isComplete?: boolean
   /** Where the next page begins; undefined where nothing follows. */
   readonly cursor?: string | undefined
   /** A string is ASCII. */
@@ -76,20 +86,35 @@ export interface Operation extends Route {
   readonly description: string
   readonly parameters: readonly Parameter[]
   readonly requestBody?: JsonSchema
+  /** Media type of a body in BCS, where one is taken beside JSON. */
+  readonly bcsRequestType?: string
   /** What a 200 carries, by format. */
-  readonly success: Readonly<Partial<Record<OutputFormat, JsonSchema>>>
+  readonly success: Readonly<Partial<Record<AnswerFormat, JsonSchema>>>
+  /** Whether answers say if they know all. */
+  readonly tellsCompleteness?: boolean
   /** Whether answers may carry a cursor. */
   readonly isPaged?: boolean
   /** Statuses of errors that it may answer with. */
   readonly errors: readonly number[]
 }
 
-export const LEDGER_VERSION_PARAMETER: Parameter = {
+const LEDGER_VERSION_PARAMETER: Parameter = {
   name: 'ledger_version',
   in: 'query',
   description: 'Ledger version at which state is read; the latest when omitted.',
   schema: { $ref: '#/components/schemas/U64' },
 }
+
+const LEDGER_TIMESTAMP_PARAMETER: Parameter = {
+  name: 'ledger_timestamp',
+  in: 'query',
+  description:
+    'In place of `ledger_version`: the state of the newest block at or before a time, in microseconds since 1970 or as RFC 3339 with Z or an offset.',
+  schema: { type: 'string', examples: ['1769817600000000', '2026-01-31T00:00:00Z'] },
+}
+
+/** How a request names the state that it reads. */
+export const STATE_PARAMETERS: readonly Parameter[] = [LEDGER_VERSION_PARAMETER, LEDGER_TIMESTAMP_PARAMETER]
 
 /** Statuses that every operation on state shares. */
 export const STATE_ERRORS = [400, 403, 404, 410, 500, 503] as const

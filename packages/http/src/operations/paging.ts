@@ -1,10 +1,9 @@
-import { hexToBytes, LedgerStateError } from '@ledger-state/core'
+import { hexToBytes } from '@ledger-state/core'
 import type { Listing, ListOptions } from '@ledger-state/ledger'
 import { decodeStateKey } from '@ledger-state/type-tag'
-import { limitInvalid, limitZero } from '../errors.js'
-import { decodePercent, queryParameter } from '../protocol/query.js'
+import { cursorWith0x, limitInvalid, limitZero } from '../errors.js'
 import type { OperationRequest, Parameter } from './operation.js'
-import { parsePart } from './request-parts.js'
+import { parameterOf } from './request-parts.js'
 import { TurnBudget } from './turn-budget.js'
 
 const U16_MAX = 0xffff
@@ -30,11 +29,11 @@ export const START_PARAMETER: Parameter = {
 
 /** Undefined where the query has none; 0 is refused when the limit is used. */
 export function parseLimit(query: string): number | undefined {
-  const text = decodedParameter(query, 'limit')
-  if (text === undefined) return undefined
-  const limit = /^\+?\d+$/.test(text) ? Number(text) : Number.NaN
-  if (limit <= U16_MAX) return limit
-  throw limitInvalid(text)
+  return parameterOf(query, 'limit', (text) => {
+    const limit = /^\+?\d+$/.test(text) ? Number(text) : Number.NaN
+    if (limit <= U16_MAX) return limit
+    throw limitInvalid(text)
+  })
 }
 
 /** @throws `invalid_parameter` */
@@ -45,20 +44,12 @@ export function pageLimit(asked: number | undefined, byDefault: number, most: nu
 
 /** The state key with which a page of a listing begins, in hex without 0x. It need not be there. */
 export function parseStateKeyStart(query: string): Uint8Array | undefined {
-  const text = decodedParameter(query, 'start')
-  if (text === undefined) return undefined
-  return parsePart('parameter `start`', () => {
-    if (text.startsWith('0x')) throw new LedgerStateError('invalid_hex', 'a cursor is hex without 0x')
+  return parameterOf(query, 'start', (text) => {
+    if (text.startsWith('0x')) throw cursorWith0x()
     const key = hexToBytes(text)
     decodeStateKey(key)
     return key
   })
-}
-
-/** As `ledger_version`, query parameters are decoded twice. */
-export function decodedParameter(query: string, name: string): string | undefined {
-  const text = queryParameter(query, name)
-  return text === undefined ? undefined : decodePercent(text)
 }
 
 /** What a page is written to, item by item. */

@@ -1,11 +1,11 @@
 import { onlyBcsOffered } from '../errors.js'
 import { acceptsOnlyJson } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import { BODY_ERRORS, LEDGER_VERSION_PARAMETER, type Operation } from './operation.js'
+import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './operation.js'
 import {
   expectJsonContentType,
   parseAddressParameter,
-  parseLedgerVersion,
+  parseAskedState,
   parseRawTableItemBody,
 } from './request-parts.js'
 import { TABLE_HANDLE_PARAMETER } from './table-item.js'
@@ -18,7 +18,7 @@ export const getRawTableItem: Operation = {
   tag: 'Tables',
   summary: 'Get raw table item',
   description: 'Reads an item of a table by its serialized key. The answer is the stored bytes; there is no JSON form.',
-  parameters: [TABLE_HANDLE_PARAMETER, LEDGER_VERSION_PARAMETER],
+  parameters: [TABLE_HANDLE_PARAMETER, ...STATE_PARAMETERS],
   requestBody: { $ref: '#/components/schemas/RawTableItemRequest' },
   success: { bcs: { $ref: '#/components/schemas/Bytes' } },
   errors: BODY_ERRORS,
@@ -26,10 +26,10 @@ export const getRawTableItem: Operation = {
     const handle = parseAddressParameter('table_handle', request.params.table_handle!)
     expectJsonContentType(request.contentType)
     const { key } = parseRawTableItemBody(request.body)
-    const version = parseLedgerVersion(request.query)
+    const asked = parseAskedState(request.query)
     if (acceptsOnlyJson(request.accept)) throw onlyBcsOffered('Get raw table item')
     request.expectOutput('bcs', 'Get raw table item')
-    const state = request.pin(version)
+    const state = request.pin(asked)
     return { ledger: state.ledger, contentType: CONTENT_TYPE.bcs, body: state.readRawTableItem(handle, key) }
   },
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, jsonTypeName, jsonValueToText } from '@ledger-state/bcs'
 import { hexToBytes, isLedgerStateError, LedgerStateError, parseAddress, parseU64 } from '@ledger-state/core'
-import type { Asset } from '@ledger-state/ledger'
+import { type Asset, parseTimestamp } from '@ledger-state/ledger'
 import type { TypeTag } from '@ledger-state/type-tag'
 import {
   bodyNotAnObject,
@@ -8,11 +8,12 @@ import {
   contentTypeUnsupported,
   invalidPart,
   memberNotAString,
+  versionAndTimestamp,
 } from '../errors.js'
 import { BATCH_LIMITS, type ContentLimits, parseJsonBytes, READ_LIMITS } from '../protocol/json-body.js'
 import { isJsonContentType } from '../protocol/media-types.js'
 import { decodePercent, queryParameter } from '../protocol/query.js'
-import type { OperationRequest } from './operation.js'
+import type { AskedState, OperationRequest } from './operation.js'
 
 // Parts of a request, each read by a function that refuses with the name of the part.
 
@@ -37,12 +38,22 @@ export function parseAssetParameter({ ledger }: OperationRequest, text: string):
   return parsePart('path `asset_type`', () => ledger.parseAsset(text))
 }
 
-/** The version to read, undefined where the query names none. Of repeated parameters the first counts. */
-export function parseLedgerVersion(query: string): bigint | undefined {
-  const text = queryParameter(query, 'ledger_version')
+/** The state to read, undefined where the query names none: the latest. */
+export function parseAskedState(query: string): AskedState | undefined {
+  if (query === '') return undefined
+  const version = parameterOf(query, 'ledger_version', parseU64)
+  const timestampUsec = parameterOf(query, 'ledger_timestamp', parseTimestamp)
+  if (timestampUsec === undefined) return version === undefined ? undefined : { version }
+  if (version !== undefined) throw versionAndTimestamp()
+  return { timestampUsec }
+}
+
+/** Of repeated parameters the first counts. Undefined where the query has none. */
+export function parameterOf<T>(query: string, name: string, parse: (text: string) => T): T | undefined {
+  const text = queryParameter(query, name)
   if (text === undefined) return undefined
   // The reference decodes twice, and clients may rely on it.
-  return parsePart('parameter `ledger_version`', () => parseU64(decodePercent(text)))
+  return parsePart(`parameter \`${name}\``, () => parse(decodePercent(text)))
 }
 
 export function expectJsonContentType(contentType: string | undefined): void {
@@ -96,7 +107,7 @@ export function parseBatchBody(body: Buffer): JsonObject {
 }
 
 /** The members of a body that is a JSON object. An empty body counts as `null`. */
-function parseJsonBody(body: Buffer, type: string, limits: ContentLimits): JsonObject {
+export function parseJsonBody(body: Buffer, type: string, limits: ContentLimits): JsonObject {
   const value = body.length === 0 ? null : parseContent(body, limits)
   if (isJsonObject(value)) return value
   throw bodyNotAnObject(type, jsonValueToText(value, LONGEST_QUOTE))
@@ -112,7 +123,11 @@ function parseContent(body: Buffer, limits: ContentLimits): JsonValue {
 }
 
 export function stringMember(members: JsonObject, name: string, type: string): string {
-  const value = members.get(name)
+  return stringOf(members.get(name), name, type)
+}
+
+/** @param member what the message calls the value */
+export function stringOf(value: JsonValue | undefined, member: string, type: string): string {
   if (typeof value === 'string') return value
-  throw memberNotAString(type, name, jsonTypeName(value ?? null))
+  throw memberNotAString(type, member, jsonTypeName(value ?? null))
 }

@@ -1,10 +1,10 @@
 import { chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import { BODY_ERRORS, LEDGER_VERSION_PARAMETER, type Operation } from './operation.js'
+import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './operation.js'
 import {
   expectJsonContentType,
   parseAddressParameter,
-  parseLedgerVersion,
+  parseAskedState,
   parseTableItemBody,
   parseTypeMember,
 } from './request-parts.js'
@@ -24,7 +24,7 @@ export const getTableItem: Operation = {
   tag: 'Tables',
   summary: 'Get table item',
   description: 'Reads an item of a table by its typed key. POST, because keys can be structured values.',
-  parameters: [TABLE_HANDLE_PARAMETER, LEDGER_VERSION_PARAMETER],
+  parameters: [TABLE_HANDLE_PARAMETER, ...STATE_PARAMETERS],
   requestBody: { $ref: '#/components/schemas/TableItemRequest' },
   success: {
     json: { description: 'The value; its shape follows `value_type`.' },
@@ -35,14 +35,17 @@ export const getTableItem: Operation = {
     const format = chooseFormat(request.accept, 'json')
     const handle = parseAddressParameter('table_handle', request.params.table_handle!)
     expectJsonContentType(request.contentType)
-    const asked = parseTableItemBody(request.body)
-    const version = parseLedgerVersion(request.query)
+    const body = parseTableItemBody(request.body)
+    const asked = parseAskedState(request.query)
     request.expectOutput(format, 'Get table item')
-    const keyType = parseTypeMember(request, 'key_type', asked.keyType)
-    const valueType = parseTypeMember(request, 'value_type', asked.valueType)
-    const state = request.pin(version)
-    const item = state.readTableItem({ handle, keyType, valueType, key: asked.key })
-    const body = format === 'json' ? item.toJsonUtf8() : item.bytes
-    return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
+    const keyType = parseTypeMember(request, 'key_type', body.keyType)
+    const valueType = parseTypeMember(request, 'value_type', body.valueType)
+    const state = request.pin(asked)
+    const item = state.readTableItem({ handle, keyType, valueType, key: body.key })
+    return {
+      ledger: state.ledger,
+      contentType: CONTENT_TYPE[format],
+      body: format === 'json' ? item.toJsonUtf8() : item.bytes,
+    }
   },
 }

@@ -49,6 +49,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   invalid_address: OURS,
   invalid_hex: OURS,
   invalid_u64: OURS,
+  invalid_timestamp: OURS,
   // `ledger` says which type these are about, by codes of its own.
   unsupported_type: OURS,
   type_too_large: OURS,
@@ -109,7 +110,7 @@ export interface ErrorReply {
   readonly unexpected: boolean
 }
 
-/** The answer to a failed request. `archivalEndpoint` goes to clients that ask for what was pruned. */
+/** The answer to a failed request. `archivalEndpoint` goes to clients that ask for what was pruned, or for a view. */
 export function errorToReply(error: unknown, archivalEndpoint: string | undefined): ErrorReply {
   const answer = isLedgerStateError(error) ? answerOf(error.code) : undefined
   if (!isLedgerStateError(error) || !answer) {
@@ -125,6 +126,7 @@ export function errorToReply(error: unknown, archivalEndpoint: string | undefine
     members.oldest_ledger_version = String(error.fields.oldestVersion)
     members.archival_endpoint = archivalEndpoint
   }
+  if (error.code === 'view_not_served') members.archival_endpoint = archivalEndpoint
   const headers: string[] = []
   if (status === 503) headers.push('retry-after', String(RETRY_AFTER_SECONDS))
   if (error.code === 'method_not_allowed') headers.push('allow', String(error.fields.allow))

@@ -4,7 +4,7 @@ import { createMemoryEngine } from '@ledger-state/state-engine'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countSteps } from '../../testing/count-steps.ts'
-import { expectJsonContentType, parseAddressParameter, parseLedgerVersion } from '../operations/request-parts.js'
+import { expectJsonContentType, parseAddressParameter, parseAskedState } from '../operations/request-parts.js'
 import { createRouter } from '../server/router.js'
 import { acceptsOnlyJson, chooseFormat } from './accept.js'
 import { chooseEncoding } from './content-encoding.js'
@@ -25,7 +25,8 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'If-None-Match': (text) => matchesEtag(text, '"4-5-json"'),
   'Content-Type': (text) => expectJsonContentType(text),
   'a query parameter': (text) => queryParameter(text, 'ledger_version'),
-  'a ledger version': (text) => parseLedgerVersion(`ledger_version=${text}`),
+  'a ledger timestamp': (text) => parseAskedState(`ledger_timestamp=${text}`),
+  'a ledger version': (text) => parseAskedState(`ledger_version=${text}`),
   'the target of a request line': (text) => router.find('GET', text),
   'a path of parameters': (text) => router.find('GET', `/v1/${text}/b/${text}`),
   'an address': (text) => parseAddressParameter('address', text),

@@ -7,6 +7,8 @@ const NOTHING = Buffer.alloc(0)
 export class ChunkCollector {
   #bytes: Buffer = NOTHING
   #length = 0
+  /** Chunks that were added. */
+  count = 0
 
   get length(): number {
     return this.#length
@@ -30,6 +32,7 @@ export class ChunkCollector {
       chunk.copy(this.#bytes, this.#length)
     }
     this.#length = length
+    this.count++
   }
 
   /** All that was added; the collector is empty afterwards. */
@@ -42,5 +45,6 @@ export class ChunkCollector {
   clear(): void {
     this.#bytes = NOTHING
     this.#length = 0
+    this.count = 0
   }
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LedgerInfo } from '@ledger-state/core'
 import type { Ledger, LedgerState } from '@ledger-state/ledger'
 import { clientLeft, outputDisabled } from '../errors.js'
-import type { OperationRequest, Route } from '../operations/operation.js'
+import type { AskedState, OperationRequest, Route } from '../operations/operation.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { ChunkCollector } from './chunk-collector.js'
 import type { TurnQueue } from './turn-queue.js'
@@ -30,8 +30,11 @@ export class Exchange implements OperationRequest, Upload {
   /** What the body takes of memory. */
   heldBytes = 0
   isInFlight = false
-  /** Length of the answer, as long as its client may not have read it. */
+  /** Whether the client sends its body only when it is told to. */
+  awaitsContinue = false
   answerBytes = 0
+  /** When the answer was handed to its socket, in milliseconds of `performance.now`. */
+  answeredAt = 0
   /** The ledger state that the request was read at; headers of its answer describe this one. */
   pinned: LedgerInfo | undefined = undefined
   isAnswered = false
@@ -75,10 +78,14 @@ export class Exchange implements OperationRequest, Upload {
     return this.#context.ledger
   }
 
-  pin(version: bigint | undefined): LedgerState {
-    const state = this.#context.ledger.at(version)
+  pin(asked: AskedState | undefined): LedgerState {
+    const state = this.#context.ledger.at(asked && this.versionOf(asked))
     this.pinned = state.ledger
     return state
+  }
+
+  versionOf(asked: AskedState): bigint {
+    return 'version' in asked ? asked.version : this.#context.ledger.versionAtTime(asked.timestampUsec)
   }
 
   expectOutput(format: OutputFormat, what: string): void {

@@ -1,20 +1,44 @@
-import { bodyTooLarge } from '../errors.js'
+import type { IncomingMessage } from 'node:http'
+import { bodyInCrumbs, bodyTooLarge } from '../errors.js'
 import { ChunkCollector } from './chunk-collector.js'
 import type { Exchange } from './exchange.js'
+import type { TurnQueue } from './turn-queue.js'
 import type { Unpack } from './unpack.js'
 import type { Uploads } from './uploads.js'
 
 export interface BodyReaderOptions {
   readonly bodyLimitBytes: number
   readonly uploads: Uploads<Exchange>
+  readonly turns: TurnQueue
   readonly unpack: Unpack
   /** The body is in `exchange.body`, as it was before its `Content-Encoding`. */
   onBody(exchange: Exchange): void
   onError(exchange: Exchange, error: unknown): void
 }
 
+/** A chunk of this size is one of many: the socket has more to read. */
+const LARGE_CHUNK_BYTES = 32_768
+/** A chunk costs more than its bytes. Bodies of more chunks than these have to come in larger ones. */
+const MOST_SMALL_CHUNKS = 1_024
+const SMALL_CHUNK_BYTES = 16
+
+/**
+ * Receives what a request sends after its answer, at the pace of one large chunk in a turn of the event loop: unpaced,
+ * a socket is read 32 times in one turn, and many of them hold the others up.
+ */
+export function readOver(request: IncomingMessage, turns: TurnQueue): void {
+  request.on('data', (chunk: Buffer) => pace(request, chunk, turns))
+}
+
+function pace(request: IncomingMessage, { length }: Buffer, turns: TurnQueue): boolean {
+  if (length < LARGE_CHUNK_BYTES) return false
+  request.pause()
+  turns.resume(() => request.resume())
+  return true
+}
+
 /** Receives bodies. Each counts as held until its exchange is answered. */
-export function createBodyReader({ bodyLimitBytes, uploads, unpack, onBody, onError }: BodyReaderOptions) {
+export function createBodyReader({ bodyLimitBytes, uploads, turns, unpack, onBody, onError }: BodyReaderOptions) {
   function unpackBody(exchange: Exchange, encoding: string): void {
     unpack(exchange.body, encoding)
       .then((body) => {
@@ -30,6 +54,7 @@ export function createBodyReader({ bodyLimitBytes, uploads, unpack, onBody, onEr
     const { request } = exchange
     const told = request.headers['content-length']
     if (told !== undefined && Number(told) > bodyLimitBytes) {
+      readOver(request, turns)
       onError(exchange, bodyTooLarge(bodyLimitBytes))
       return
     }
@@ -38,15 +63,20 @@ export function createBodyReader({ bodyLimitBytes, uploads, unpack, onBody, onEr
       onBody(exchange)
       return
     }
+    if (exchange.awaitsContinue) exchange.response.writeContinue()
     const chunks = new ChunkCollector()
     exchange.chunks = chunks
     uploads.begin(exchange)
     request.on('data', (chunk: Buffer) => {
+      const isPaused = pace(request, chunk, turns)
       // What follows a refusal is read over.
       if (exchange.isAnswered) return
       chunks.add(chunk)
       if (chunks.length > bodyLimitBytes) onError(exchange, bodyTooLarge(bodyLimitBytes))
-      else uploads.hold(exchange, chunks.heldBytes)
+      else if (chunks.count > MOST_SMALL_CHUNKS && chunks.length < chunks.count * SMALL_CHUNK_BYTES) {
+        exchange.isLast = true
+        onError(exchange, bodyInCrumbs())
+      } else uploads.hold(exchange, chunks.heldBytes + (isPaused ? request.readableHighWaterMark : 0))
     })
     request.on('end', () => {
       if (exchange.isAnswered) return

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import {
   BALANCE_REQUEST,
   createOneItemEngine,
+  RAW_ITEM_BODY,
   type RunningServer,
   rawItemRequest,
   startServerOver,
@@ -101,6 +102,59 @@ describe('bodies that come slowly', () => {
     await expectOthersServed()
     for (const { socket } of last) socket.write(' '.repeat(100))
     expect(await statusesOf(last[1]!, 1)).toEqual([400])
+  })
+})
+
+describe('a client that waits for `100 Continue`', () => {
+  const expecting = (length: number) => rawItemRequest(`content-length: ${length}\r\nexpect: 100-continue`, '')
+
+  it('is told to send a body that is taken', async () => {
+    await start({})
+    const client = open(expecting(RAW_ITEM_BODY.length))
+    expect(await statusesOf(client, 1)).toEqual([100])
+    client.socket.write(RAW_ITEM_BODY)
+    expect(await statusesOf(client, 2)).toEqual([100, 200])
+  })
+
+  it('is refused before it sends one that is not', async () => {
+    await start({ bodyLimitBytes: 1_000 })
+    expect(await statusesOf(open(expecting(1_001)), 1)).toEqual([413])
+  })
+})
+
+describe('what a client keeps sending', () => {
+  it('in chunks of a byte each is refused', async () => {
+    await start({})
+    const crumbs = open(rawItemRequest('transfer-encoding: chunked', '1\r\n \r\n'.repeat(100_000)))
+    await crumbs.closed
+    expect(crumbs.statuses()).toEqual([400])
+    expect(crumbs.received()).toContain('chunks of a few bytes')
+    await expectOthersServed()
+  })
+
+  it.each([
+    ['POST', '/nowhere', 404],
+    ['GET', '/v1', 200],
+    ['PUT', '/v1', 405],
+  ])(
+    'in the body of a request that was answered is read over, and the connection goes on: %s %s',
+    async (method, path, status) => {
+      await start({})
+      const length = 4_000_000
+      const head = `${method} ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${length}\r\n\r\n`
+      const sender = open(`${head}${' '.repeat(length)}${WHOLE_ITEM_REQUEST}`)
+      expect(await statusesOf(sender, 2)).toEqual([status, 200])
+    },
+  )
+
+  it('above the limit of a body is read over, too', async () => {
+    await start({ bodyLimitBytes: 1_000_000 })
+    const length = 3_000_000
+    const declared = open(`${rawItemRequest(`content-length: ${length}`, ' '.repeat(length))}${WHOLE_ITEM_REQUEST}`)
+    expect(await statusesOf(declared, 2)).toEqual([413, 200])
+    const chunk = `${length.toString(16)}\r\n${' '.repeat(length)}\r\n0\r\n\r\n`
+    const chunked = open(`${rawItemRequest('transfer-encoding: chunked', chunk)}${WHOLE_ITEM_REQUEST}`)
+    expect(await statusesOf(chunked, 2)).toEqual([413, 200])
   })
 })
 

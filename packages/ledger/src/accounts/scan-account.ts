@@ -4,7 +4,10 @@ import { scanFrom } from '../listings/scan-from.js'
 
 const PATH_AT = STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH
 const MODULE = 0
-const RESOURCE = 1
+
+/** Keys that are asked for at once: few after a jump, since the next jump may be near. */
+const FEWEST_KEYS = 16
+const MOST_KEYS = 256
 
 /**
  * What an account holds of modules, or of resources and groups, in the order of the state keys' bytes. Keys begin with
@@ -19,21 +22,39 @@ export function* scanAccount(
 ): Generator<KeyedEntry> {
   const prefix = accountKeyPrefix(address)
   let from: Uint8Array | undefined = start
+  let limit = FEWEST_KEYS
   do {
-    let next: Uint8Array | undefined
-    for (const entry of scanFrom(view, prefix, from)) {
-      const kindAt = pathKindAt(entry.key)
-      const kind = entry.key[kindAt]!
-      if ((kind === MODULE) === (wanted === 'modules')) {
-        yield entry
-        continue
-      }
-      next = entry.key.slice(0, kindAt + 1)
-      next[kindAt] = kind === MODULE ? RESOURCE : kind + 1
-      break
+    let last: Uint8Array | undefined
+    let jump: Uint8Array | undefined
+    let count = 0
+    for (const entry of scanFrom(view, prefix, { start: from, limit })) {
+      last = entry.key
+      count++
+      jump = isWanted(entry.key, wanted) ? undefined : keyAfterKind(entry.key)
+      if (jump) break
+      yield entry
     }
-    from = next
+    from = jump ?? (count === limit ? keyAfter(last!) : undefined)
+    limit = jump ? FEWEST_KEYS : Math.min(2 * limit, MOST_KEYS)
   } while (from !== undefined)
+}
+
+function isWanted(key: Uint8Array, wanted: 'modules' | 'resources'): boolean {
+  return (key[pathKindAt(key)] === MODULE) === (wanted === 'modules')
+}
+
+/** Where keys of the next kind begin, of the same account and the same length of path. */
+function keyAfterKind(key: Uint8Array): Uint8Array {
+  const kindAt = pathKindAt(key)
+  const next = key.slice(0, kindAt + 1)
+  next[kindAt]!++
+  return next
+}
+
+function keyAfter(key: Uint8Array): Uint8Array {
+  const next = new Uint8Array(key.length + 1)
+  next.set(key)
+  return next
 }
 
 /** Where the kind of the path stands in the key of a module, resource or group. */

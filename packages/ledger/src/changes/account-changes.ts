@@ -6,7 +6,7 @@ import { compareStructTags } from '../groups/compare-struct-tags.js'
 import { readResourceGroup } from '../groups/resource-group.js'
 import type { Listing, ListOptions } from '../listings/listing.js'
 import { scanFrom } from '../listings/scan-from.js'
-import { type AccountModule, StoredModule } from '../modules/account-module.js'
+import { type AccountModule, createAccountModule } from '../modules/account-module.js'
 import { createResource, type Resource } from '../resources/resource.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 
@@ -37,16 +37,17 @@ export function listAccountChanges(
   after: StateView,
   types: TypeResolver,
   address: Uint8Array,
-  { start, limit }: ListOptions,
+  { start, limit, isFull }: ListOptions,
 ): Listing<AccountChange> {
   const prefix = accountKeyPrefix(address)
   let cursor: Uint8Array | undefined
   function* changes(): Generator<AccountChange> {
     let scanned = 0
     let changed = 0
-    for (const pair of mergeScans(scanFrom(before, prefix, start), scanFrom(after, prefix, start))) {
+    for (const pair of mergeScans(scanFrom(before, prefix, { start }), scanFrom(after, prefix, { start }))) {
       const isChange = !isSame(pair)
-      if (scanned === MOST_SCANNED_KEYS || (isChange && changed === limit)) {
+      const isEnd = isChange && (changed === limit || (changed > 0 && isFull?.()))
+      if (scanned === MOST_SCANNED_KEYS || isEnd) {
         cursor = pair.key
         return
       }
@@ -84,7 +85,7 @@ function* describeChange(
   const decoded = decodeStateKey(key)
   if (decoded.kind === 'module') {
     const { address, name } = decoded
-    const moduleOf = (entry: KeyedEntry | undefined) => entry && new StoredModule(address, name, entry.value)
+    const moduleOf = (entry: KeyedEntry | undefined) => entry && createAccountModule(address, name, entry.value)
     yield { kind: 'module', name, before: moduleOf(before), after: moduleOf(after) }
     return
   }

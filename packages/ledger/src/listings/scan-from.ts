@@ -1,10 +1,11 @@
-import type { KeyedEntry, StateView } from '@ledger-state/core'
+import type { KeyedEntry, ScanOptions, StateView } from '@ledger-state/core'
 
 const NOTHING: readonly KeyedEntry[] = []
 
 /** What begins with a prefix, from a cursor on. A cursor that was given out for another prefix has nothing after it. */
-export function scanFrom(view: StateView, prefix: Uint8Array, start: Uint8Array | undefined): Iterable<KeyedEntry> {
-  return start === undefined || startsWith(start, prefix) ? view.scan(prefix, { start }) : NOTHING
+export function scanFrom(view: StateView, prefix: Uint8Array, options: ScanOptions): Iterable<KeyedEntry> {
+  const { start } = options
+  return start === undefined || startsWith(start, prefix) ? view.scan(prefix, options) : NOTHING
 }
 
 function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {

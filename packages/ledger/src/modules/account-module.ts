@@ -12,11 +12,11 @@ export interface AccountModule {
   readonly name: string
   /** The stored bytes. */
   readonly bytes: Uint8Array
-  /** What the module offers to callers; undefined where the bytes cannot be read as a module. Takes time linear in them. */
+  /** Undefined where the bytes are no module that can be read, or one whose types are too long to print. */
   readAbi(): ModuleAbi | undefined
 }
 
-export class StoredModule implements AccountModule {
+class StoredModule implements AccountModule {
   readonly address: Uint8Array
   readonly name: string
   readonly bytes: Uint8Array
@@ -37,11 +37,15 @@ export class StoredModule implements AccountModule {
   }
 }
 
+export function createAccountModule(address: Uint8Array, name: string, bytes: Uint8Array): AccountModule {
+  return new StoredModule(address, name, bytes)
+}
+
 /** @throws `account_module_not_found` */
 export function readAccountModule(view: StateView, address: Uint8Array, name: string): AccountModule {
   const bytes = view.get(moduleKey(address, name))
   if (!bytes) throw accountModuleNotFound(address, name, view.version)
-  return new StoredModule(address, name, bytes)
+  return createAccountModule(address, name, bytes)
 }
 
 /** The modules of an account in the order of their state keys' bytes: the shorter name first. */
@@ -52,6 +56,6 @@ export function listAccountModules(
 ): Listing<AccountModule> {
   return createListing(scanAccount(view, address, 'modules', start), ends, function* ({ key, value }) {
     const decoded = decodeStateKey(key)
-    if (decoded.kind === 'module') yield new StoredModule(address, decoded.name, value)
+    if (decoded.kind === 'module') yield createAccountModule(address, decoded.name, value)
   })
 }

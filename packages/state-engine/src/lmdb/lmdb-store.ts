@@ -15,7 +15,7 @@ import {
   storeNotReadable,
   storeNotWritable,
 } from '../port/errors.js'
-import { expectWholeFile } from './data-file.js'
+import { expectSoundFile } from './data-file.js'
 import type { Durability } from './durability.js'
 import { openEnvironment } from './open-environment.js'
 import { isSmallBesideMemory } from './read-ahead.js'
@@ -99,7 +99,7 @@ export function openLmdbStore({
   if (readOnly) expectStore(path)
   return withStoreErrors(path, () => {
     if (!readOnly && !existsSync(file)) createDataFile(file, durability, mapBytes)
-    expectWholeFile(file)
+    expectSoundFile(file)
     // A writer may open an empty store and let it grow to any size.
     const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
     const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead, mapBytes })

@@ -56,6 +56,13 @@ export interface Environment {
   /** Runs work in a write transaction; what it throws undoes all of it. */
   transactionSync<T>(work: () => T, flags?: number): T
   useReadTransaction(): ReadTransaction
+  /** The number of the write transaction at hand. */
+  getWriteTxnId(): number
+  readonly env: {
+    readonly path: string
+    /** `lastTxnId`: the number of the newest commit, as of the meta pages. */
+    info(): { readonly lastTxnId: number }
+  }
   getStats(): RootStats
   /** Frees the slots of readers whose processes are gone. */
   readerCheck(): number

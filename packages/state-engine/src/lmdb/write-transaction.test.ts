@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest'
+import { DURABILITIES } from './durability.js'
 import type { Environment } from './table.js'
 import { runTransaction } from './write-transaction.js'
 
 const FAULT =
   'MDB_BAD_TXN: Transaction must abort, has a child, or is invalid: reserved freelist had a data entry with zero-size, last id 1'
 
-/** The fault hangs on what lies in memory that LMDB did not write: it cannot be made to come. */
+/** The real fault depends on memory that LMDB did not initialize: it cannot be provoked. */
 function failing(faults: number, message: string) {
   let tries = 0
   const root = {
@@ -14,17 +15,33 @@ function failing(faults: number, message: string) {
       if (++tries <= faults) throw new Error(message)
       return result
     },
-  } as Environment
+    getWriteTxnId: () => 8,
+    env: { path: '', info: () => ({ lastTxnId: 7 }) },
+  } as unknown as Environment
   return { root, tries: () => tries }
 }
 
-it('tries again when LMDB gave up for no reason, and not for long', () => {
+it('tries again, a few times, if LMDB aborts for no reason', () => {
   const twice = failing(2, FAULT)
   expect(runTransaction(twice.root, 'full', () => 7)).toBe(7)
   expect(twice.tries()).toBe(3)
   const always = failing(99, FAULT)
   expect(() => runTransaction(always.root, 'full', () => 7)).toThrow(FAULT)
   expect(always.tries()).toBe(4)
+})
+
+it('says with each transaction what its commit waits for', () => {
+  const flagsSeen: (number | undefined)[] = []
+  const { root } = failing(0, '')
+  const watched = Object.assign(root, {
+    transactionSync<T>(work: () => T, flags?: number): T {
+      flagsSeen.push(flags)
+      return work()
+    },
+  })
+  for (const durability of DURABILITIES) runTransaction(watched, durability, () => {})
+  const [full, noMetaSync, noSync] = [0b11, 0x4_0000 | 0b11, 0x1_0000 | 0b11]
+  expect(flagsSeen).toEqual([full, noMetaSync, noSync])
 })
 
 it('does not try again after other errors', () => {

@@ -1,4 +1,5 @@
 import type { Durability } from './durability.js'
+import { expectNewestState, repairLastTransaction, StaleTransaction } from './last-transaction.js'
 import type { Environment } from './table.js'
 
 const MOST_TRIES = 4
@@ -10,22 +11,29 @@ const DURABILITY_FLAGS: Readonly<Record<Durability, number>> = { full: 0, ordere
 
 /**
  * Runs work in a write transaction; what it throws undoes all of it. The work may be run again, and must then do the
- * same.
- *
- * The LMDB of lmdb 3.5.6 sometimes aborts a transaction for no reason: `mdb_freelist_save` looks at the length of a
- * record of the free list before it looks at whether that record was found. Seen once in some 700 transactions while
- * another process reads. The store is unchanged, and the next try reads the free list anew.
+ * same, for two defects of lmdb 3.5.6: see `last-transaction.ts`, and `isFreeListFault`.
  */
 export function runTransaction<T>(root: Environment, durability: Durability, work: () => T): T {
+  const whole = () => {
+    expectNewestState(root)
+    return work()
+  }
   for (let tries = 1; ; tries++) {
     try {
-      return root.transactionSync(work, SYNCHRONOUS | DURABILITY_FLAGS[durability])
+      return root.transactionSync(whole, SYNCHRONOUS | DURABILITY_FLAGS[durability])
     } catch (error) {
-      if (tries === MOST_TRIES || !isFreeListFault(error)) throw error
+      const isStale = error instanceof StaleTransaction
+      if (tries === MOST_TRIES || !(isStale || isFreeListFault(error))) throw error
+      if (isStale) repairLastTransaction(root)
     }
   }
 }
 
+/**
+ * LMDB sometimes aborts a transaction for no reason: `mdb_freelist_save` looks at the length of a record of the free list
+ * before it looks at whether that record was found. Seen once in some 700 transactions while another process reads. The
+ * store is unchanged, and the next try reads the free list anew.
+ */
 function isFreeListFault(error: unknown): boolean {
   return error instanceof Error && /reserved freelist had a data entry with zero-size/.test(error.message)
 }

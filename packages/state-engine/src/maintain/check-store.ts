@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isLedgerStateError, isSameBlock } from '@ledger-state/core'
 import {
@@ -16,7 +17,8 @@ import { decodeBlock, decodeLedgerRecord, type LedgerRecord } from '../databases
 import { getMark } from '../databases/mark.js'
 import { decodeRetired, ENTRY_HEADER_LENGTH } from '../databases/superseded-log.js'
 import { DIRECTORY, readChunk, readDirectory } from '../databases/version-index.js'
-import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
+import { checkPages } from '../lmdb/check-pages.js'
+import { LEDGER_KEY, type LmdbStore, STORE_FILE } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadTransaction, Table } from '../lmdb/table.js'
 
@@ -39,6 +41,7 @@ export interface CheckReport {
 const WHOLE = { start: undefined, end: undefined }
 const MOST_PROBLEMS = 100
 const RECORDS_BETWEEN_TURNS = 5_000
+const PAGES_BETWEEN_TURNS = 500
 
 /** Checks every record in one state of the store. Meanwhile the pages of that state cannot be reused. */
 export async function checkStore(store: LmdbStore, { onProgress = () => {} }: CheckOptions): Promise<CheckReport> {
@@ -76,12 +79,35 @@ class StoreCheck {
   }
 
   async run(): Promise<CheckReport> {
+    const report = { problems: this.#problems, keys: 0, supersededEntries: 0, blocks: 0, records: 0 }
+    await this.#checkPages()
+    // LMDB may crash on damaged pages.
+    if (this.#problems.length > 0) return report
+    try {
+      return { ...report, ...(await this.#checkRecords()) }
+    } catch (error) {
+      if (isLedgerStateError(error)) throw error
+      const why = error instanceof Error ? error.message.replace(/MDB_\w+: /, '') : String(error)
+      this.#problem(`the check stopped after ${this.#records} records: LMDB cannot read on: ${why}`)
+      return report
+    }
+  }
+
+  async #checkPages(): Promise<void> {
+    let pages = 0
+    this.#store.expectInPlace()
+    for (const fault of checkPages(join(this.#store.path, STORE_FILE))) {
+      if (fault !== undefined) this.#problem(`the store is damaged: ${fault}`)
+      else if (++pages % PAGES_BETWEEN_TURNS === 0) await nextTurn()
+    }
+  }
+
+  async #checkRecords(): Promise<Partial<CheckReport>> {
     const bytes = this.#store.meta.getBinary(LEDGER_KEY, this.#options)
     const record = bytes && this.#attempt(() => decodeLedgerRecord(bytes))
-    const report = { problems: this.#problems, keys: 0, supersededEntries: 0, blocks: 0, records: 0 }
     if (!record) {
       if (!bytes) for (const name of ['log', 'retired', 'index', 'blocks'] as const) this.#expectEmpty(name)
-      return report
+      return {}
     }
     this.#attempt(() => getMark(this.#store, this.#options))
     if (record.base.version > record.ledger.oldestVersion) {
@@ -98,7 +124,7 @@ class StoreCheck {
         `the store has ${this.#payloadBytes} bytes of payload, the ledger record counts ${record.payloadBytes}`,
       )
     }
-    return { ...report, keys, supersededEntries, blocks, records: this.#records }
+    return { keys, supersededEntries, blocks, records: this.#records }
   }
 
   async #checkBlocks({ ledger, blocks }: LedgerRecord): Promise<number> {

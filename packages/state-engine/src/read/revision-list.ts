@@ -11,6 +11,19 @@ import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadOptions } from '../lmdb/table.js'
 import { storeCorrupt } from '../port/errors.js'
 
+/** Entries of a directory that are copied at a time: that of a million versions has 8,000. */
+const DIRECTORY_SLICE = 64
+
+/** The number of chunks of a key, and a slice of the first versions of each. */
+interface Directory {
+  readonly firstChunk: number
+  readonly chunks: number
+  readonly sliceStart: number
+  readonly slice: VersionList
+}
+
+const NO_CHUNKS: Directory = { firstChunk: 0, chunks: 0, sliceStart: 0, slice: new VersionList() }
+
 /** A place in a list: the number of a chunk of the version index, or of the tail, and a place in it. */
 export interface RevisionPlace {
   readonly part: number
@@ -27,7 +40,7 @@ export class RevisionList {
   readonly #options: ReadOptions
   readonly #indexed: boolean
   readonly #tail: VersionList
-  #directory: { readonly firstChunk: number; readonly firstVersions: VersionList } | undefined
+  #directory: Directory | undefined
   #chunk: { readonly part: number; readonly versions: VersionList } | undefined
 
   constructor(store: LmdbStore, record: SharedRecord, options: ReadOptions) {
@@ -43,7 +56,7 @@ export class RevisionList {
   newestAtMost(version: bigint): RevisionPlace | undefined {
     const inTail = this.#tail.countAtMost(version)
     if (inTail > 0) return { part: this.#tailPart, at: inTail - 1 }
-    const part = this.#firstVersions.countAtMost(version) - 1
+    const part = this.#countChunksAtMost(version) - 1
     return part < 0 ? undefined : { part, at: this.#part(part).countAtMost(version) - 1 }
   }
 
@@ -73,35 +86,49 @@ export class RevisionList {
     const next = this.after(place)
     if (!next) return undefined
     // The directory has the first version of each chunk.
-    if (next.part !== place.part && next.part < this.#tailPart) return this.#firstVersions.at(next.part)
+    if (next.part !== place.part && next.part < this.#tailPart) return this.#firstVersionOf(next.part)
     return this.versionAt(next)
   }
 
   get #tailPart(): number {
-    return this.#firstVersions.count
+    // Histories are mostly read from one of their ends.
+    this.#directory ??= this.#readDirectory((firstVersions) => firstVersions.count)
+    return this.#directory.chunks
   }
 
-  get #firstVersions(): VersionList {
-    return this.#readDirectory().firstVersions
+  #countChunksAtMost(version: bigint): number {
+    let count = 0
+    this.#directory = this.#readDirectory((firstVersions) => {
+      count = firstVersions.countAtMost(version)
+      return count
+    })
+    return count
   }
 
-  #readDirectory() {
-    this.#directory ??= this.#loadDirectory()
-    return this.#directory
+  #firstVersionOf(part: number): bigint {
+    const { sliceStart, slice } = this.#directory!
+    if (part >= sliceStart && part < sliceStart + slice.count) return slice.at(part - sliceStart)
+    this.#directory = this.#readDirectory(() => part)
+    return this.#directory.slice.at(part - this.#directory.sliceStart)
   }
 
-  #loadDirectory() {
+  /** Copies the slice around the entry that is chosen. */
+  #readDirectory(choose: (firstVersions: VersionList) => number): Directory {
     const record = this.#indexed ? this.#load(DIRECTORY) : undefined
-    if (!record) return { firstChunk: 0, firstVersions: new VersionList() }
-    const firstVersions = new VersionList(record.copy(DIRECTORY_HEADER_LENGTH, record.length - CHECKSUM_LENGTH))
-    return { firstChunk: record.view.getUint32(0), firstVersions }
+    if (!record) return NO_CHUNKS
+    const end = record.length - CHECKSUM_LENGTH
+    const { buffer, byteOffset } = record.bytes
+    const inPlace = Buffer.from(buffer, byteOffset + DIRECTORY_HEADER_LENGTH, end - DIRECTORY_HEADER_LENGTH)
+    const firstVersions = new VersionList(inPlace)
+    const sliceStart = Math.max(0, choose(firstVersions) - DIRECTORY_SLICE / 2)
+    const slice = new VersionList(Buffer.from(firstVersions.slice(sliceStart, sliceStart + DIRECTORY_SLICE).bytes))
+    return { firstChunk: record.view.getUint32(0), chunks: firstVersions.count, sliceStart, slice }
   }
 
   #part(part: number): VersionList {
-    const { firstChunk, firstVersions } = this.#readDirectory()
-    if (part === firstVersions.count) return this.#tail
+    if (part === this.#tailPart) return this.#tail
     if (this.#chunk?.part !== part) {
-      const record = this.#load(firstChunk + part)
+      const record = this.#load(this.#directory!.firstChunk + part)
       if (!record) throw storeCorrupt('a chunk of the version index is missing')
       const versions = new VersionList(record.copy(CHUNK_HEADER_LENGTH, record.length - CHECKSUM_LENGTH))
       this.#chunk = { part, versions }

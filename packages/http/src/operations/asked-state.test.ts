@@ -1,0 +1,90 @@
+import { parseAddress } from '@ledger-state/core'
+import { createLedger } from '@ledger-state/ledger'
+import { createMemoryEngine } from '@ledger-state/state-engine'
+import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
+import { inject } from 'light-my-request'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createRequestListener } from '../server/create-request-listener.js'
+
+/** 2026-01-31T00:00:00Z, in microseconds. */
+const START = 1_769_817_600_000_000n
+const MINUTE = 60_000_000n
+const ACCOUNT = resourceKey(parseAddress('0x1'), parseStructTag('0x1::account::Account'))
+
+describe('a state asked for by its time', () => {
+  let listener: ReturnType<typeof createRequestListener>
+  beforeAll(async () => {
+    const engine = createMemoryEngine()
+    // Blocks of two versions and a minute each; the account's bytes name the version.
+    for (let version = 0n; version < 10n; version++) {
+      const height = version / 2n
+      const block = { height, epoch: 0n, timestampUsec: START + height * MINUTE }
+      const writes = [[ACCOUNT, Uint8Array.of(Number(version))] as const]
+      await engine.commit([version % 2n === 0n ? { version, block, writes } : { version, writes }], { chainId: 4n })
+    }
+    await engine.prune(8n)
+    listener = createRequestListener({ ledger: createLedger(engine) })
+  })
+
+  const get = async (query: string) => {
+    const { statusCode, rawPayload, headers } = await inject(listener, {
+      url: `/v1/accounts/0x1?${query}`,
+      headers: { accept: 'application/x-bcs' },
+    })
+    return { status: statusCode, body: rawPayload, headers }
+  }
+  const versionOf = async (query: string) => {
+    const { status, body } = await get(query)
+    return status === 200 ? body[0] : status
+  }
+  const errorOf = async (query: string) => {
+    const { status, body } = await get(query)
+    return [status, JSON.parse(body.toString()) as unknown]
+  }
+
+  it('is the last version of the newest block at or before it', async () => {
+    expect(await versionOf(`ledger_timestamp=${START + MINUTE}`)).toBe(3)
+    expect(await versionOf(`ledger_timestamp=${START + 2n * MINUTE - 1n}`)).toBe(3)
+    expect(await versionOf(`ledger_timestamp=${START + 2n * MINUTE}`)).toBe(5)
+    expect(await versionOf('ledger_timestamp=2026-01-31T00:02:59.999999Z')).toBe(5)
+    expect(await versionOf('ledger_timestamp=2026-01-31T01:03:00%2B01:00')).toBe(7)
+    expect(await versionOf('ledger_timestamp=2026-01-31T01:03:00+01:00')).toBe(7)
+    expect(await versionOf(`ledger_timestamp=${BigInt(Date.now()) * 1_000n}`)).toBe(9)
+  })
+
+  it('is 410 before the oldest block, and 404 in the future', async () => {
+    expect(await errorOf(`ledger_timestamp=${START + MINUTE - 1n}`)).toEqual([
+      410,
+      { error_code: 'version_pruned', message: expect.stringContaining('has been pruned'), oldest_ledger_version: '2' },
+    ])
+    expect(await errorOf('ledger_timestamp=9999-01-01T00:00:00Z')).toEqual([
+      404,
+      { error_code: 'version_not_found', message: expect.stringContaining('has not come yet') },
+    ])
+  })
+
+  it('is 400 where a version is given too, or it is no time', async () => {
+    expect(await errorOf(`ledger_version=3&ledger_timestamp=${START}`)).toMatchObject([
+      400,
+      { error_code: 'invalid_input' },
+    ])
+    expect(await errorOf('ledger_timestamp=yesterday')).toEqual([
+      400,
+      {
+        error_code: 'web_framework_error',
+        message: expect.stringContaining('failed to parse parameter `ledger_timestamp`: "yesterday" is no time'),
+      },
+    ])
+  })
+
+  it('is taken wherever a version is', async () => {
+    const { body } = await inject(listener, '/v1/spec.json')
+    const { paths } = JSON.parse(body) as { paths: Record<string, Record<string, { parameters: { name: string }[] }>> }
+    const names = Object.values(paths).flatMap((methods) =>
+      Object.values(methods).map(({ parameters }) => parameters.map(({ name }) => name)),
+    )
+    const taking = names.filter((one) => one.includes('ledger_version'))
+    expect(taking.length).toBeGreaterThan(8)
+    for (const one of taking) expect(one).toContain('ledger_timestamp')
+  })
+})

@@ -1,0 +1,141 @@
+import { ADDRESS_LENGTH, type ByteReader, type StateView } from '@ledger-state/core'
+import type { FieldDefinition, SignatureToken } from '@ledger-state/move-module'
+import { type StructTag, type TypeTag, typeTagSize } from '@ledger-state/type-tag'
+import type { ModuleCache } from '../modules/module-cache.js'
+
+/** Bytes of the types whose values all have the same length. */
+const FIXED_LENGTHS: Readonly<Record<string, number | undefined>> = {
+  bool: 1,
+  u8: 1,
+  u16: 2,
+  u32: 4,
+  u64: 8,
+  u128: 16,
+  u256: 32,
+  i8: 1,
+  i16: 2,
+  i32: 4,
+  i64: 8,
+  i128: 16,
+  i256: 32,
+  address: ADDRESS_LENGTH,
+}
+
+/** Levels of values inside values. */
+const MOST_LEVELS = 128
+/** Vectors and structs of one walk. */
+const MOST_STEPS = 100_000
+/** Types named in the type of a field once its type arguments are put in. */
+const MOST_TYPES_OF_FIELD = 1_024
+
+/** `ended`: by a visit. `stuck`: at what cannot be walked through, such as a function, or by a limit. */
+export type WalkOutcome = 'passed' | 'ended' | 'stuck'
+
+/** Told of each struct of a value, with the reader at its first byte. True ends the walk. */
+export type VisitStruct = (tag: StructTag, reader: ByteReader) => boolean
+
+/** Types of fields, for each variant of an enum; a struct is as one variant. */
+interface StructFields {
+  readonly isEnum: boolean
+  readonly variants: readonly (readonly TypeTag[])[]
+}
+
+/** Walks through values together with their types, of which layouts keep only the form. */
+export class ValueWalker {
+  readonly #view: StateView
+  readonly #modules: ModuleCache
+  readonly #visit: VisitStruct
+  readonly #fields = new Map<StructTag, StructFields | undefined>()
+  #steps = 0
+
+  constructor(view: StateView, modules: ModuleCache, visit: VisitStruct) {
+    this.#view = view
+    this.#modules = modules
+    this.#visit = visit
+  }
+
+  /** @throws `invalid_bcs` where the bytes are not of the type; `invalid_module` */
+  walk(tag: TypeTag, reader: ByteReader, level = 0): WalkOutcome {
+    const length = FIXED_LENGTHS[tag.kind]
+    if (length !== undefined) {
+      reader.skip(length)
+      return 'passed'
+    }
+    if (level > MOST_LEVELS || ++this.#steps > MOST_STEPS) return 'stuck'
+    if (tag.kind === 'vector') return this.#walkVector(tag.element, reader, level)
+    return tag.kind === 'struct' ? this.#walkStruct(tag, reader, level) : 'stuck'
+  }
+
+  #walkVector(element: TypeTag, reader: ByteReader, level: number): WalkOutcome {
+    const count = reader.readLength()
+    const length = FIXED_LENGTHS[element.kind]
+    if (length !== undefined) {
+      reader.skip(count * length)
+      return 'passed'
+    }
+    for (let at = 0; at < count; at++) {
+      const outcome = this.walk(element, reader, level + 1)
+      if (outcome !== 'passed') return outcome
+    }
+    return 'passed'
+  }
+
+  #walkStruct(tag: StructTag, reader: ByteReader, level: number): WalkOutcome {
+    if (this.#visit(tag, reader)) return 'ended'
+    if (!this.#fields.has(tag)) this.#fields.set(tag, this.#findFields(tag))
+    const fields = this.#fields.get(tag)
+    if (!fields) return 'stuck'
+    const variant = fields.variants[fields.isEnum ? reader.readUleb128() : 0]
+    if (!variant) return 'stuck'
+    for (const field of variant) {
+      const outcome = this.walk(field, reader, level + 1)
+      if (outcome !== 'passed') return outcome
+    }
+    return 'passed'
+  }
+
+  #findFields(tag: StructTag): StructFields | undefined {
+    const module = this.#modules.find(this.#view, { address: tag.address, name: tag.module })?.read()
+    const definition = module?.structs.find(({ name }) => name === tag.name)
+    if (!definition || definition.kind === 'native') return undefined
+    const isEnum = definition.kind === 'enum'
+    const lists: readonly (readonly FieldDefinition[])[] = isEnum
+      ? definition.variants.map(({ fields }) => fields)
+      : [definition.fields]
+    const variants: TypeTag[][] = []
+    for (const list of lists) {
+      const types = list.map(({ type }) => substitute(type, tag.typeArguments))
+      if (!types.every((type) => type !== undefined)) return undefined
+      variants.push(types)
+    }
+    return { isEnum, variants }
+  }
+}
+
+/** The type of a field; undefined where it has too many parts, or parts of which no value is stored. */
+function substitute(token: SignatureToken, typeArguments: readonly TypeTag[]): TypeTag | undefined {
+  switch (token.kind) {
+    case 'typeParameter':
+      return typeArguments[token.index]
+    case 'vector': {
+      const element = substitute(token.element, typeArguments)
+      return element && bounded({ kind: 'vector', element })
+    }
+    case 'struct': {
+      const { address, name: module } = token.module
+      const parts = token.typeArguments.map((argument) => substitute(argument, typeArguments))
+      if (!parts.every((part) => part !== undefined)) return undefined
+      return bounded({ kind: 'struct', address, module, name: token.name, typeArguments: parts })
+    }
+    case 'reference':
+    case 'function':
+      return undefined
+    default:
+      return token
+  }
+}
+
+/** Parts are shared, so that without a limit a type may grow exponentially with the levels of structs. */
+function bounded(tag: TypeTag): TypeTag | undefined {
+  return typeTagSize(tag) > MOST_TYPES_OF_FIELD ? undefined : tag
+}

@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
+import { open } from 'lmdb'
+import { describe, expect, it } from 'vitest'
+import { damagedStores, openElsewhere } from '../../testing/damaged-stores.ts'
+import { KNOWN_CHAIN, knownVersion } from '../../testing/known-ledger.ts'
+import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { openStateEngine } from '../open-state-engine.js'
+import { expectSoundFile } from './data-file.js'
+
+const SEED = testSeed()
+const folder = temporaryFolder()
+/** Its last pages are in use: those that a prune frees may be missing. */
+const stores = damagedStores({ isPruned: false })
+
+describe('a data file that is cut short', () => {
+  it('is refused with its length and the length that it should have, and no signal', () => {
+    const { size } = statSync(stores.file)
+    // What `head -c` leaves, an empty file, nearly everything, and less than the meta pages.
+    const lengths = [100_000, 0, Math.floor(size * 0.99), size - 1, size >> 1, 8_192, 8_191, 4_096, 100]
+    const paths = lengths.map((length) => stores.copy((file) => truncateSync(file, length)))
+    const errors = openElsewhere(paths).map(({ error }) => error)
+    for (const [at, length] of lengths.entries()) {
+      // Without both meta pages nothing tells the length of the rest.
+      const needed = length < 4_096 + 160 ? 8_192 : size
+      const file = join(paths[at]!, 'state.mdb')
+      const message = `the store is damaged: the file is cut short: ${length} of ${needed} bytes (${file})`
+      expect(errors[at]).toBe(`store_corrupt: ${message}`)
+    }
+  })
+})
+
+describe('a data file whose first pages are damaged', () => {
+  it.each([
+    ['the first meta page', 24, /^store_format: .*meta page 0 is of another format, or damaged/],
+    ['the second meta page', 4_096 + 24, /^store_format: .*meta page 1 is of another format, or damaged/],
+  ])('is refused: %s', (_, offset, message) => {
+    const path = stores.copy((file) => {
+      const bytes = readFileSync(file)
+      bytes[offset]! ^= 1
+      writeFileSync(file, bytes)
+    })
+    expect(openElsewhere([path])[0]!.error).toMatch(message)
+  })
+})
+
+describe('a data file that is whole', () => {
+  /** LMDB leaves out pages at the end that a transaction took and freed again. */
+  it(`is taken although free pages at its end were never written (TEST_SEED=${SEED})`, async () => {
+    const random = createRandom(SEED)
+    const file = join(folder.path, 'short.mdb')
+    const root = open({ path: file, noSubdir: true, encoding: 'binary', overlappingSync: false, pageSize: 4_096 })
+    let shorter = 0
+    for (let round = 0; round < 60; round++) {
+      const keys = Array.from({ length: 30 + random.below(300) }, () => `key ${random.below(1e6)}`)
+      root.transactionSync(() => {
+        for (const key of keys) root.putSync(key, Buffer.from(random.bytes(random.below(10) === 0 ? 15_000 : 50)))
+        for (const key of keys) if (random.below(10) > 0) root.removeSync(key)
+      })
+      const { lastPageNumber, pageSize } = root.getStats() as { lastPageNumber: number; pageSize: number }
+      if (statSync(file).size < (lastPageNumber + 1) * pageSize) shorter++
+      expectSoundFile(file)
+    }
+    expect(shorter).toBeGreaterThan(0)
+    await root.close()
+  })
+
+  it('is taken at every moment by readers that open it while its writer makes it grow', async () => {
+    const engine = openStateEngine({ path: folder.path, durability: 'none' })
+    await engine.commit([knownVersion(0n)], KNOWN_CHAIN)
+    const read = `
+      const { openStateEngineReader } = await import(${JSON.stringify(new URL('../index.ts', import.meta.url).href)})
+      let opened = 0
+      let latest = 0n
+      while (latest < 400n) {
+        const reader = openStateEngineReader({ path: ${JSON.stringify(folder.path)} })
+        latest = reader.ledger.latestVersion
+        await reader.close()
+        if (++opened === 1) console.log('open')
+      }
+      console.log(opened)`
+    const child = spawn(process.execPath, [...SOURCE_OPTIONS, '--input-type=module', '-e', read], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [first] = (await once(child.stdout, 'data')) as [Buffer]
+    expect(first.toString()).toMatch(/^open/)
+    const closed = once(child, 'close')
+    for (let version = 1n; version <= 400n; version++) {
+      await engine.commit([knownVersion(version)], KNOWN_CHAIN)
+      if (version % 40n === 0n) await engine.prune(60n)
+    }
+    expect(await closed).toEqual([0, null])
+    await engine.close()
+  })
+})

@@ -1,0 +1,203 @@
+import { Buffer } from 'node:buffer'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+
+// LMDB's file format (of lmdb 3.5.6), as far as is needed to tell whether a file is whole and sound without LMDB: LMDB
+// maps the file and trusts what stands in it, so that damage ends the process with a signal. Numbers are little-endian.
+//
+// Page: u64 number · u64 transaction · u16 · u16 flags · u16 lower · u16 upper (of an overflow page: u32 pages). Branch and
+// leaf pages: lower / 2 offsets of nodes, u16 each, ascending by key; offsets count from the end of the header.
+// Node: u32 size of the data · u16 flags · u16 length of the key · key · data. In a branch page the first three numbers of
+// 16 bits are the child's page. Data that is too long stands in overflow pages, and the node has the number of the first.
+// Pages 0 and 1 are meta pages, written by turns: after the header u32 magic · u32 version · u64 address · u64 map size ·
+// database of the free list · main database · u64 last page · u64 transaction.
+// Database: u32 page size (only of the free list) · u16 flags · u16 depth · u64 branch pages · u64 leaf pages · u64 overflow
+// pages · u64 entries · u64 root page. The main database has a node with such data for each named database.
+export const PAGE_HEADER_LENGTH = 24
+const PAGE_FLAGS_AT = 18
+const LOWER_AT = 20
+const UPPER_AT = 22
+const OVERFLOW_COUNT_AT = 20
+const [BRANCH_PAGE, LEAF_PAGE, OVERFLOW_PAGE] = [1, 2, 4]
+/** The other flags tell of pages in memory. */
+const KINDS_OF_PAGES = 0x7f
+const META_LENGTH = 160
+const MAGIC_AT = 24
+const FREE_LIST_AT = 48
+const MAIN_AT = 96
+const LAST_PAGE_AT = 144
+const TRANSACTION_AT = 152
+const MAGIC = 0xbeef_c0de
+export const DATABASE_LENGTH = 48
+const NO_PAGE = 0xffff_ffff_ffff_ffffn
+const NODE_HEADER_LENGTH = 8
+/** u64 page · u64 transaction · u64 pages */
+const OVERFLOW_REFERENCE_LENGTH = 24
+const [IN_OVERFLOW_PAGES, IS_DATABASE] = [1, 2]
+const PAGE_SIZES = [512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536]
+/** If the first page does not tell. */
+const USUAL_PAGE_SIZE = 4_096
+const META_PAGES = 2
+
+export interface DatabaseRoot {
+  readonly depth: number
+  readonly branchPages: number
+  readonly leafPages: number
+  readonly overflowPages: number
+  readonly entries: number
+  /** Undefined for an empty database. */
+  readonly root: number | undefined
+}
+
+export interface Meta {
+  readonly pageSize: number
+  readonly lastPage: number
+  readonly transaction: bigint
+  readonly freeList: DatabaseRoot
+  readonly main: DatabaseRoot
+}
+
+export interface PageNode {
+  readonly key: Buffer
+  /** Of a branch page: the child. Of a leaf page, if the data is in overflow pages: the first of them. */
+  readonly page: number | undefined
+  readonly dataLength: number
+  /** Empty if the data is in overflow pages. */
+  readonly data: Buffer
+  /** Whether the data is a `DatabaseRoot`. */
+  readonly isDatabase: boolean
+}
+
+export interface TreePage {
+  readonly isBranch: boolean
+  readonly nodes: readonly PageNode[]
+}
+
+/** What is wrong with a page. */
+export class PageFault extends Error {}
+
+/** The file ends before its meta pages. */
+export class FileTooShort extends Error {
+  readonly needed: number
+
+  constructor(needed: number) {
+    super(`at least ${needed} bytes are needed`)
+    this.needed = needed
+  }
+}
+
+/** A data file, read page by page. */
+export class DataPages {
+  readonly #descriptor: number
+
+  constructor(file: string) {
+    this.#descriptor = openSync(file, 'r')
+  }
+
+  close(): void {
+    closeSync(this.#descriptor)
+  }
+
+  get size(): number {
+    return fstatSync(this.#descriptor).size
+  }
+
+  /** @throws `PageFault`, `FileTooShort` */
+  readNewestMeta(): Meta {
+    const first = this.#readMeta(0, USUAL_PAGE_SIZE)
+    const second = this.#readMeta(first.pageSize, first.pageSize)
+    return first.transaction >= second.transaction ? first : second
+  }
+
+  #readMeta(position: number, pageSize: number): Meta {
+    const bytes = Buffer.alloc(META_LENGTH)
+    if (readSync(this.#descriptor, bytes, 0, META_LENGTH, position) < META_LENGTH) {
+      throw new FileTooShort(META_PAGES * pageSize)
+    }
+    const found = bytes.readUInt32LE(FREE_LIST_AT)
+    if (bytes.readUInt32LE(MAGIC_AT) !== MAGIC || !PAGE_SIZES.includes(found)) {
+      throw new PageFault(`meta page ${position === 0 ? 0 : 1} is of another format, or damaged`)
+    }
+    return {
+      pageSize: found,
+      lastPage: Number(bytes.readBigUInt64LE(LAST_PAGE_AT)),
+      transaction: bytes.readBigUInt64LE(TRANSACTION_AT),
+      freeList: decodeDatabaseRoot(bytes.subarray(FREE_LIST_AT)),
+      main: decodeDatabaseRoot(bytes.subarray(MAIN_AT)),
+    }
+  }
+
+  /** A branch or leaf page, whose nodes lie within it. @throws `PageFault` */
+  readTreePage({ pageSize, lastPage }: Meta, number: number): TreePage {
+    const page = this.#readPage(number, 1, pageSize, lastPage)
+    const flags = page.readUInt16LE(PAGE_FLAGS_AT) & KINDS_OF_PAGES
+    if (flags !== BRANCH_PAGE && flags !== LEAF_PAGE) throw new PageFault(`page ${number} is no page of a tree`)
+    const isBranch = flags === BRANCH_PAGE
+    const body = page.subarray(PAGE_HEADER_LENGTH)
+    const [lower, upper] = [page.readUInt16LE(LOWER_AT), page.readUInt16LE(UPPER_AT)]
+    if (lower % 2 !== 0 || lower > upper || upper > body.length)
+      throw new PageFault(`page ${number} has a wrong header`)
+    const nodes = Array.from({ length: lower / 2 }, (_, at) => {
+      const start = body.readUInt16LE(2 * at)
+      const node = start >= upper ? decodeNode(body, start, isBranch) : undefined
+      if (!node) throw new PageFault(`page ${number} has a node beyond its end`)
+      return node
+    })
+    return { isBranch, nodes }
+  }
+
+  /** Returns how many overflow pages hold so many bytes, and the bytes if they are wanted. @throws `PageFault` */
+  readOverflow({ pageSize, lastPage }: Meta, first: number, length: number, isWanted: boolean) {
+    const count = Math.ceil((PAGE_HEADER_LENGTH + length) / pageSize)
+    if (first + count - 1 > lastPage) throw new PageFault(`page ${first} is beyond the last page`)
+    const pages = this.#readPage(first, isWanted ? count : 1, pageSize, lastPage)
+    const isSound =
+      (pages.readUInt16LE(PAGE_FLAGS_AT) & KINDS_OF_PAGES) === OVERFLOW_PAGE &&
+      pages.readUInt32LE(OVERFLOW_COUNT_AT) === count
+    if (!isSound) throw new PageFault(`page ${first} does not begin ${count} overflow pages`)
+    return { count, bytes: pages.subarray(PAGE_HEADER_LENGTH, PAGE_HEADER_LENGTH + length) }
+  }
+
+  #readPage(number: number, count: number, pageSize: number, lastPage: number): Buffer {
+    if (number < META_PAGES || number > lastPage) throw new PageFault(`page ${number} is not one of the file`)
+    const bytes = Buffer.allocUnsafe(count * pageSize)
+    if (readSync(this.#descriptor, bytes, 0, bytes.length, number * pageSize) < bytes.length) {
+      throw new PageFault(`page ${number} is beyond the end of the file`)
+    }
+    if (bytes.readBigUInt64LE(0) !== BigInt(number)) throw new PageFault(`page ${number} has another number`)
+    return bytes
+  }
+}
+
+function decodeNode(body: Buffer, start: number, isBranch: boolean): PageNode | undefined {
+  const keyStart = start + NODE_HEADER_LENGTH
+  if (keyStart > body.length) return undefined
+  const low = body.readUInt32LE(start)
+  const flags = body.readUInt16LE(start + 4)
+  const keyEnd = keyStart + body.readUInt16LE(start + 6)
+  if (keyEnd > body.length) return undefined
+  const key = body.subarray(keyStart, keyEnd)
+  const none = { data: body.subarray(0, 0), isDatabase: false }
+  if (isBranch) return { key, page: flags * 2 ** 32 + low, dataLength: 0, ...none }
+  if (flags === IN_OVERFLOW_PAGES) {
+    if (keyEnd + OVERFLOW_REFERENCE_LENGTH > body.length) return undefined
+    return { key, page: Number(body.readBigUInt64LE(keyEnd)), dataLength: low, ...none }
+  }
+  if (keyEnd + low > body.length || (flags !== 0 && flags !== IS_DATABASE)) return undefined
+  const data = body.subarray(keyEnd, keyEnd + low)
+  return { key, page: undefined, dataLength: low, data, isDatabase: flags === IS_DATABASE }
+}
+
+export function decodeDatabaseRoot(bytes: Buffer): DatabaseRoot {
+  const [branchPages, leafPages, overflowPages, entries] = [8, 16, 24, 32].map((at) =>
+    Number(bytes.readBigUInt64LE(at)),
+  )
+  const root = bytes.readBigUInt64LE(40)
+  return {
+    depth: bytes.readUInt16LE(6),
+    branchPages: branchPages!,
+    leafPages: leafPages!,
+    overflowPages: overflowPages!,
+    entries: entries!,
+    root: root === NO_PAGE ? undefined : Number(root),
+  }
+}

@@ -1,0 +1,40 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { bytes, CHAIN, record } from '../../testing/small-records.ts'
+import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { openStateEngine } from '../open-state-engine.js'
+import { DataPages } from './data-pages.js'
+import { STORE_FILE } from './lmdb-store.js'
+
+const folder = temporaryFolder()
+
+/** Does what a process does that opened the file while the newest commit was made. */
+function takeNewestCommitBack(): void {
+  const file = join(folder.path, STORE_FILE)
+  const pages = new DataPages(file)
+  const { transaction } = pages.readNewestMeta()
+  pages.close()
+  const write = `
+    const file = require('node:fs').openSync(${JSON.stringify(`${file}-lock`)}, 'r+')
+    const number = Buffer.alloc(8)
+    number.writeBigUInt64LE(${transaction - 1n}n)
+    require('node:fs').writeSync(file, number, 0, 8, 8)`
+  expect(spawnSync(process.execPath, ['-e', write]).status).toBe(0)
+}
+
+it('keeps a commit that the opening of another process took back', async () => {
+  const engine = openStateEngine({ path: folder.path, durability: 'none' })
+  for (let version = 0; version < 20; version++) {
+    await engine.commit([record(version, [[bytes('k'), bytes(`v${version}`)]], version)], CHAIN)
+    if (version % 4 === 1) takeNewestCommitBack()
+    if (version % 4 === 3) {
+      takeNewestCommitBack()
+      await engine.prune(5n)
+    }
+  }
+  expect(engine.ledger?.latestVersion).toBe(19n)
+  expect(Buffer.from(engine.at().get(bytes('k'))!).toString()).toBe('v19')
+  expect((await engine.check()).problems).toEqual([])
+  await engine.close()
+})

@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process'
+import type { Environment } from './table.js'
+
+// A defect of lmdb 3.5.6: whoever opens a data file, also for reading, sets the number of the last transaction in the lock
+// file to what the meta pages said a moment before (`mdb_env_open2`). A commit in that moment is taken back: the next
+// transaction builds on the state before it and overwrites it. So each write transaction compares, before it does
+// anything, the number of the last transaction with the meta pages, and the number is set right where they differ.
+
+/** In the lock file: u32 magic · u32 format · u64 number of the last transaction. */
+const LAST_TRANSACTION_AT = 8
+
+/** The write transaction at hand does not build on the newest commit. */
+export class StaleTransaction extends Error {}
+
+/** Within a write transaction. @throws `StaleTransaction` */
+export function expectNewestState(root: Environment): void {
+  const [ours, newest] = [root.getWriteTxnId(), root.env.info().lastTxnId]
+  if (ours !== newest + 1) throw new StaleTransaction(`transaction ${ours} after transaction ${newest}`)
+}
+
+/** Outside of a transaction, in the process of the only writer. */
+export function repairLastTransaction({ env }: Environment): void {
+  const { lastTxnId } = env.info()
+  // In another process: if this one closed the lock file it would lose its locks on it.
+  const write = `
+    const { closeSync, openSync, writeSync } = require('node:fs')
+    const number = Buffer.alloc(8)
+    number.writeBigUInt64LE(${lastTxnId}n)
+    const file = openSync(${JSON.stringify(`${env.path}-lock`)}, 'r+')
+    writeSync(file, number, 0, 8, ${LAST_TRANSACTION_AT})
+    closeSync(file)`
+  const { status, stderr, error } = spawnSync(process.execPath, ['-e', write], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`the lock file cannot be repaired: ${stderr}`, { cause: error })
+}

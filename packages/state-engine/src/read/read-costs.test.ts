@@ -1,0 +1,140 @@
+import { Buffer } from 'node:buffer'
+import type { HistoryOptions, Write } from '@ledger-state/core'
+import { overriding } from '@ledger-state/testing/overriding'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { bytes, CHAIN, record } from '../../testing/small-records.ts'
+import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
+import type { RangeOptions, ReadOptions, Table } from '../lmdb/table.js'
+import { openStateEngine } from '../open-state-engine.js'
+import { StoreReads } from './store-reads.js'
+
+// What a read costs is counted, not timed: gets, ranges that are begun, and keys and records that ranges give.
+let counts = { gets: 0, ranges: 0, items: 0 }
+
+function counting<K>(table: Table<K>): Table<K> {
+  function* each<T>(items: Iterable<T>): Generator<T> {
+    counts.ranges++
+    for (const item of items) {
+      counts.items++
+      yield item
+    }
+  }
+  return overriding(table, {
+    getBinaryFast(key: K, options?: ReadOptions) {
+      counts.gets++
+      return table.getBinaryFast(key, options)
+    },
+    getKeys: (options: RangeOptions<K>) => each(table.getKeys(options)),
+    getRange: (options: RangeOptions<K>) => each(table.getRange(options)),
+  })
+}
+
+function countingStore(store: LmdbStore): LmdbStore {
+  const { latest, latestByStoredKey, log, index, blocks } = store
+  return {
+    ...store,
+    latest: counting(latest),
+    latestByStoredKey: counting(latestByStoredKey),
+    log: counting(log),
+    index: counting(index),
+    blocks: counting(blocks),
+  }
+}
+
+/** The counts of a read. */
+function costOf(read: () => unknown): typeof counts {
+  counts = { gets: 0, ranges: 0, items: 0 }
+  read()
+  return counts
+}
+
+const VERSIONS = 12_000
+const PAGE = 100
+const [OFTEN, SELDOM] = [bytes('often'), bytes('seldom')]
+const ACCOUNT_KEYS = Array.from({ length: 3_000 }, (_, at) => bytes(`account ${String(at).padStart(5, '0')}`))
+
+const folder = temporaryFolder()
+let reads: StoreReads
+let store: LmdbStore
+
+beforeEach(async () => {
+  const engine = openStateEngine({ path: folder.path, durability: 'none' })
+  await engine.commit([record(0, [...ACCOUNT_KEYS.map((key): Write => [key, key])], 0)], CHAIN)
+  for (let first = 1; first <= VERSIONS; first += 1_000) {
+    const batch = Array.from({ length: 1_000 }, (_, at) => {
+      const version = first + at
+      const writes: Write[] = [[OFTEN, bytes(`${version}`)]]
+      if (version % 100 === 0) writes.push([SELDOM, bytes(`${version}`)])
+      return record(version, writes, version % 3 === 1 ? version : undefined)
+    })
+    await engine.commit(batch, CHAIN)
+  }
+  await engine.close()
+  store = openLmdbStore({ path: folder.path, readOnly: true })
+  reads = new StoreReads(countingStore(store))
+})
+afterEach(async () => {
+  reads.close()
+  await store.root.close()
+})
+
+function pageOfHistory(key: Uint8Array, options: HistoryOptions): number {
+  let length = 0
+  for (const _ of reads.history(key, options)) if (++length === PAGE) break
+  return length
+}
+
+describe('a page of a history', () => {
+  const middle = { first: 4_000n, last: 9_000n }
+
+  it.each([
+    ['newestFirst', {}],
+    ['oldestFirst', {}],
+    ['newestFirst', middle],
+    ['oldestFirst', middle],
+  ] as const)('costs as much of 12,000 versions as of 120: %s %o', (order, part) => {
+    const shallow = costOf(() => expect(pageOfHistory(SELDOM, { order })).toBe(PAGE))
+    const deep = costOf(() => expect(pageOfHistory(OFTEN, { ...part, order })).toBe(PAGE))
+    // One get for each revision; others for the record of the key, the directory and the chunks of its versions.
+    expect(shallow.gets).toBeLessThanOrEqual(PAGE + 8)
+    expect(deep.gets).toBeLessThanOrEqual(PAGE + 8)
+    expect([shallow.ranges, deep.ranges]).toEqual([0, 0])
+  })
+})
+
+describe('a page of a scan', () => {
+  const view = () => reads.at()
+  const page = (start: Uint8Array, limit: number) => [...view().scan(bytes('account '), { start, limit })]
+
+  it('costs as much at the end of 3,000 keys as at their beginning, and follows from its length', () => {
+    const first = costOf(() => expect(page(ACCOUNT_KEYS[0]!, PAGE)).toHaveLength(PAGE))
+    const last = costOf(() => expect(page(ACCOUNT_KEYS.at(-PAGE)!, PAGE)).toHaveLength(PAGE))
+    expect(last).toEqual(first)
+    expect(first).toEqual({ gets: PAGE, ranges: 1, items: PAGE })
+    const one = costOf(() => expect(page(ACCOUNT_KEYS[2_000]!, 1)).toHaveLength(1))
+    expect(one.gets).toBe(1)
+    expect(one.items).toBeLessThan(20)
+  })
+})
+
+describe('the search for a block', () => {
+  it('takes a few reads of 4,000 blocks', () => {
+    let most = 0
+    for (let version = 1; version < VERSIONS; version += 331) {
+      const { block } = reads.blockAt(BigInt(version))
+      const byHeight = costOf(() => expect(reads.blockByHeight(block.height)?.block).toEqual(block))
+      const byTime = costOf(() => expect(reads.blockAtTime(block.timestampUsec)?.block).toEqual(block))
+      most = Math.max(most, byHeight.ranges, byTime.ranges)
+    }
+    // Two ranges for each block that is looked at: the ends of the window, and one or two guesses with a neighbour.
+    expect(most).toBeLessThanOrEqual(12)
+  })
+})
+
+it('reads the values that it should', () => {
+  const newest = [...reads.history(OFTEN, { first: BigInt(VERSIONS) - 2n })].map(({ value }) =>
+    Buffer.from(value!).toString(),
+  )
+  expect(newest).toEqual([`${VERSIONS}`, `${VERSIONS - 1}`, `${VERSIONS - 2}`])
+})

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { STORE_FILE } from '../src/lmdb/lmdb-store.ts'
+import { openStateEngine } from '../src/open-state-engine.ts'
+import { KNOWN_CHAIN, knownVersion } from './known-ledger.ts'
+import type { Opened } from './open-stores.ts'
+
+const SCRIPT = fileURLToPath(new URL('open-stores.ts', import.meta.url))
+
+/** A store with records of all kinds, and damaged copies of it; made before the tests of a file. */
+export function damagedStores({ isPruned }: { readonly isPruned: boolean }) {
+  const root = mkdtempSync(join(tmpdir(), 'engine-damaged-'))
+  const sound = join(root, 'sound')
+  let copies = 0
+
+  beforeAll(async () => {
+    const engine = openStateEngine({ path: sound, durability: 'none' })
+    for (let version = 0n; version < 1_500n; ) {
+      await engine.commit(
+        Array.from({ length: 100 }, () => knownVersion(version++)),
+        KNOWN_CHAIN,
+      )
+    }
+    if (isPruned) await engine.prune(1_200n)
+    await engine.close()
+  })
+  afterAll(() => {
+    rmSync(root, { recursive: true })
+  })
+
+  return {
+    get file() {
+      return join(sound, STORE_FILE)
+    },
+    /** Returns the folder of a copy whose file was damaged. */
+    copy(damage: (file: string) => void): string {
+      const path = join(root, `copy ${++copies}`)
+      cpSync(sound, path, { recursive: true })
+      damage(join(path, STORE_FILE))
+      return path
+    },
+  }
+}
+
+/** Opens and checks stores in another process, which no signal may end. */
+export function openElsewhere(paths: readonly string[]): Opened[] {
+  const { signal, stdout, stderr } = spawnSync(process.execPath, [...SOURCE_OPTIONS, SCRIPT, ...paths], {
+    encoding: 'utf8',
+  })
+  const opened = stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Opened)
+  expect(signal, `opened ${opened.length} of ${paths.length} stores, then ended: ${stderr}`).toBeNull()
+  expect(opened).toHaveLength(paths.length)
+  return opened
+}
