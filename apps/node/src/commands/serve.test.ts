@@ -52,8 +52,25 @@ describe('start', () => {
     const first = await bed.serve('start')
     const output = await first.program.outputMatching(/od -c\n/)
     const lines = output.split('\n').filter((line) => line.startsWith('curl'))
-    expect(lines.length).toBe(3)
-    const [balance, item, raw] = lines.map(bash)
+    const answers = lines.map(bash)
+    const [balance, atTime, history, csv, changes, resources, modules, items, block, view, item, raw] = answers
+    expect(answers).toHaveLength(12)
+    expect(atTime).toMatch(/^\d+$/)
+    expect((JSON.parse(history!) as { balance: string }[]).map((one) => one.balance)).toEqual([
+      balance,
+      expect.any(String),
+      expect.any(String),
+    ])
+    expect(csv!.trim().split('\r\n')).toHaveLength(4)
+    expect(JSON.parse(changes!)).not.toHaveLength(0)
+    expect(JSON.parse(resources!)).toMatchObject([{ type: '0xdecaf::harbour::Harbour' }])
+    expect(JSON.parse(modules!)).toMatchObject([{ abi: { name: 'bean' } }])
+    expect(JSON.parse(items!)).toMatchObject({
+      found_in: '0xdecaf::harbour::Harbour',
+      key_type: '0xdecaf::harbour::Good',
+    })
+    expect(JSON.parse(block!)).toMatchObject({ block_height: expect.any(String), transactions: null })
+    expect(JSON.parse(view!)).toEqual([balance])
     expect(balance).toMatch(/^\d+$/)
     expect(JSON.parse(item!)).toMatchObject({ amount: expect.any(String), currency: { inner: '0xa' } })
     expect(raw).toMatch(/^0000000 /)
