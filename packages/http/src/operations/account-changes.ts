@@ -1,8 +1,8 @@
 import { bytesToHex, bytesToHexDigits } from '@ledger-state/core'
-import type { AccountChange } from '@ledger-state/ledger'
+import { type AccountChange, lastVersionOf, parseMoment } from '@ledger-state/ledger'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { ADDRESS_PARAMETER, parseAccountAddress } from './account-parts.js'
-import { DEFAULT_PAGE, FROM_PARAMETER, MAX_PAGE, parseMoment, TO_PARAMETER } from './history-page.js'
+import { DEFAULT_PAGE, FROM_PARAMETER, MAX_PAGE, TO_PARAMETER } from './history-page.js'
 import { type Operation, STATE_ERRORS } from './operation.js'
 import { JsonArrayBody } from './page-bodies.js'
 import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
@@ -50,7 +50,7 @@ export const getAccountChanges: Operation = {
     request.expectOutput('json', 'Get changes of an account')
     const state = request.pin(to)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
-    const first = from === undefined ? state.ledger.oldestVersion : request.versionOf(from)
+    const first = from === undefined ? state.ledger.oldestVersion : lastVersionOf(request.ledger, from)
     const body = new JsonArrayBody(changeToJson)
     const cursor = await readListing(
       request,

@@ -1,7 +1,15 @@
-import { isLedgerStateError, parseU64, versionPruned } from '@ledger-state/core'
-import { type Change, type History, type HistoryOptions, type LedgerState, parseTimestamp } from '@ledger-state/ledger'
+import { parseU64, versionPruned } from '@ledger-state/core'
+import {
+  type Change,
+  firstVersionOf,
+  type History,
+  type HistoryOptions,
+  type LedgerState,
+  type Moment,
+  parseMoment,
+} from '@ledger-state/ledger'
 import { orderInvalid } from '../errors.js'
-import type { Answer, AskedState, OperationRequest, Parameter } from './operation.js'
+import type { Answer, OperationRequest, Parameter } from './operation.js'
 import { limitParameter, MAX_PAGE_BYTES, type PageBody, pageLimit, parseLimit, START_PARAMETER } from './paging.js'
 import { parameterOf } from './request-parts.js'
 import { TurnBudget } from './turn-budget.js'
@@ -38,8 +46,8 @@ export const HISTORY_PARAMETERS: readonly Parameter[] = [
 
 /** What a request asks of a history. */
 export interface HistoryRange {
-  readonly from: AskedState | undefined
-  readonly to: AskedState | undefined
+  readonly from: Moment | undefined
+  readonly to: Moment | undefined
   readonly order: 'newestFirst' | 'oldestFirst'
   readonly start: bigint | undefined
   readonly limit: number | undefined
@@ -53,11 +61,6 @@ export function parseHistoryRange(query: string): HistoryRange {
     start: parameterOf(query, 'start', parseU64),
     limit: parseLimit(query),
   }
-}
-
-/** A version, or a time as RFC 3339, which has a hyphen. */
-export function parseMoment(text: string): AskedState {
-  return text.includes('-') ? { timestampUsec: parseTimestamp(text) } : { version: parseU64(text) }
 }
 
 function parseOrder(text: string): 'newestFirst' | 'oldestFirst' {
@@ -77,7 +80,7 @@ export async function readHistory<T>(
   const state = request.pin(range.to)
   const { order, start } = range
   const history = open(state, {
-    from: range.from && firstVersion(request, range.from),
+    from: range.from && firstVersionOf(request.ledger, range.from),
     order,
     limit: pageLimit(range.limit, DEFAULT_PAGE, MAX_PAGE),
     start,
@@ -103,17 +106,5 @@ export async function readHistory<T>(
 function expectContinued(start: bigint | undefined, first: bigint | undefined, { ledger }: LedgerState): void {
   if (start !== undefined && start < ledger.oldestVersion && first !== start) {
     throw versionPruned(start, ledger.oldestVersion)
-  }
-}
-
-/** The first version at or after a moment; 0 of a time before the oldest block. */
-function firstVersion(request: OperationRequest, moment: AskedState): bigint {
-  if ('version' in moment) return moment.version
-  if (moment.timestampUsec === 0n) return 0n
-  try {
-    return request.versionOf({ timestampUsec: moment.timestampUsec - 1n }) + 1n
-  } catch (error) {
-    if (isLedgerStateError(error, 'version_pruned')) return 0n
-    throw error
   }
 }

@@ -1,5 +1,5 @@
 import type { LedgerInfo } from '@ledger-state/core'
-import type { Ledger, LedgerState } from '@ledger-state/ledger'
+import type { Ledger, LedgerState, Moment } from '@ledger-state/ledger'
 import type { AnswerFormat, OutputFormat } from '../protocol/media-types.js'
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
@@ -11,9 +11,6 @@ export interface Parameter {
   readonly description: string
   readonly schema: JsonSchema
 }
-
-/** The state that a request asks for; a time is microseconds since 1970. */
-export type AskedState = { readonly version: bigint } | { readonly timestampUsec: bigint }
 
 /** What an operation may know of a request. Its parts are parsed when they are asked for, in the order of the reference. */
 export interface OperationRequest {
@@ -27,15 +24,10 @@ export interface OperationRequest {
   readonly query: string
   /** Empty where the request has none. */
   readonly body: Buffer
-  /** Parses types and assets. Its state is read through `pin`. */
-  readonly ledger: Pick<Ledger, 'parseType' | 'parseAsset'>
+  /** Parses types and assets, and knows the versions of times. Its state is read through `pin`. */
+  readonly ledger: Pick<Ledger, 'parseType' | 'parseAsset' | 'versionAtTime'>
   /** Pins the ledger at a version or a time, by default the latest version; the headers of the answer, also of an error, then describe that state. */
-  pin(asked: AskedState | undefined): LedgerState
-  /**
-   * The version that is asked for.
-   * @throws `version_pruned` and `version_not_found` for a time that has none
-   */
-  versionOf(asked: AskedState): bigint
+  pin(asked: Moment | undefined): LedgerState
   /** @throws `output_disabled` where the server does not answer in the format */
   expectOutput(format: OutputFormat, what: string): void
   /**

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, jsonTypeName, jsonValueToText } from '@ledger-state/bcs'
 import { hexToBytes, isLedgerStateError, LedgerStateError, parseAddress, parseU64 } from '@ledger-state/core'
-import { type Asset, parseTimestamp } from '@ledger-state/ledger'
+import { type Asset, type Moment, parseTimestamp } from '@ledger-state/ledger'
 import type { TypeTag } from '@ledger-state/type-tag'
 import {
   bodyNotAnObject,
@@ -13,7 +13,7 @@ import {
 import { BATCH_LIMITS, type ContentLimits, parseJsonBytes, READ_LIMITS } from '../protocol/json-body.js'
 import { isJsonContentType } from '../protocol/media-types.js'
 import { decodePercent, queryParameter } from '../protocol/query.js'
-import type { AskedState, OperationRequest } from './operation.js'
+import type { OperationRequest } from './operation.js'
 
 // Parts of a request, each read by a function that refuses with the name of the part.
 
@@ -39,7 +39,7 @@ export function parseAssetParameter({ ledger }: OperationRequest, text: string):
 }
 
 /** The state to read, undefined where the query names none: the latest. */
-export function parseAskedState(query: string): AskedState | undefined {
+export function parseAskedState(query: string): Moment | undefined {
   if (query === '') return undefined
   const version = parameterOf(query, 'ledger_version', parseU64)
   const timestampUsec = parameterOf(query, 'ledger_timestamp', parseTimestamp)

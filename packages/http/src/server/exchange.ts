@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LedgerInfo } from '@ledger-state/core'
-import type { Ledger, LedgerState } from '@ledger-state/ledger'
+import { type Ledger, type LedgerState, lastVersionOf, type Moment } from '@ledger-state/ledger'
 import { clientLeft, outputDisabled } from '../errors.js'
-import type { AskedState, OperationRequest, Route } from '../operations/operation.js'
+import type { OperationRequest, Route } from '../operations/operation.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { ChunkCollector } from './chunk-collector.js'
 import type { TurnQueue } from './turn-queue.js'
@@ -78,14 +78,11 @@ export class Exchange implements OperationRequest, Upload {
     return this.#context.ledger
   }
 
-  pin(asked: AskedState | undefined): LedgerState {
-    const state = this.#context.ledger.at(asked && this.versionOf(asked))
+  pin(asked: Moment | undefined): LedgerState {
+    const { ledger } = this.#context
+    const state = ledger.at(asked && lastVersionOf(ledger, asked))
     this.pinned = state.ledger
     return state
-  }
-
-  versionOf(asked: AskedState): bigint {
-    return 'version' in asked ? asked.version : this.#context.ledger.versionAtTime(asked.timestampUsec)
   }
 
   expectOutput(format: OutputFormat, what: string): void {

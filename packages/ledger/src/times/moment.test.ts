@@ -1,0 +1,36 @@
+import { createMemoryEngine } from '@ledger-state/state-engine'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { createLedger } from '../create-ledger.js'
+import { firstVersionOf, lastVersionOf, parseMoment } from './moment.js'
+
+it('is a version in decimal, or a time as RFC 3339', () => {
+  expect(parseMoment('1735689600')).toEqual({ version: 1_735_689_600n })
+  expect(parseMoment('2025-01-01T00:00:00Z')).toEqual({ timestampUsec: 1_735_689_600_000_000n })
+  expect(parseMoment('2025-01-01T01:00:00+01:00')).toEqual({ timestampUsec: 1_735_689_600_000_000n })
+  const refusal = (code: string) => expect.objectContaining({ code })
+  expect(() => parseMoment('now')).toThrow(refusal('invalid_u64'))
+  expect(() => parseMoment('2025-01-01')).toThrow(refusal('invalid_timestamp'))
+  expect(() => parseMoment('-1')).toThrow(refusal('invalid_timestamp'))
+})
+
+it('has a first version at or after it, and a last one at or before it', async () => {
+  const times = fc.uniqueArray(fc.bigInt(1n, 30n), { minLength: 1, maxLength: 10 })
+  await fc.assert(
+    fc.asyncProperty(times, fc.bigInt(0n, 35n), async (drawn, timestampUsec) => {
+      const ordered = drawn.sort((a, b) => Number(a - b))
+      const engine = createMemoryEngine()
+      for (const [at, time] of ordered.entries()) {
+        const block = { height: BigInt(at), epoch: 0n, timestampUsec: time }
+        await engine.commit([{ version: BigInt(at), block, writes: [] }], { chainId: 4 })
+      }
+      const ledger = createLedger(engine)
+      const before = ordered.filter((time) => time < timestampUsec).length
+      expect(firstVersionOf(ledger, { timestampUsec })).toBe(BigInt(before))
+      const until = ordered.filter((time) => time <= timestampUsec).length
+      const last = () => lastVersionOf(ledger, { timestampUsec })
+      if (until === 0) expect(last).toThrow(expect.objectContaining({ code: 'version_pruned' }))
+      else expect(last()).toBe(BigInt(until - 1))
+    }),
+  )
+})

@@ -1,0 +1,31 @@
+import { isLedgerStateError, parseU64 } from '@ledger-state/core'
+import type { Ledger } from '../ledger.js'
+import { parseTimestamp } from './parse-timestamp.js'
+
+/** A version, or a time in microseconds since 1970. */
+export type Moment = { readonly version: bigint } | { readonly timestampUsec: bigint }
+
+/** A version in decimal, or a time as RFC 3339, which has a hyphen. @throws `invalid_u64`, `invalid_timestamp` */
+export function parseMoment(text: string): Moment {
+  return text.includes('-') ? { timestampUsec: parseTimestamp(text) } : { version: parseU64(text) }
+}
+
+/** The last version at or before a moment. @throws as `Ledger.versionAtTime` */
+export function lastVersionOf(ledger: Pick<Ledger, 'versionAtTime'>, moment: Moment): bigint {
+  return 'version' in moment ? moment.version : ledger.versionAtTime(moment.timestampUsec)
+}
+
+/**
+ * The first version at or after a moment; 0 of a time before the oldest block.
+ * @throws `no_ledger`; `version_not_found` of a time after now
+ */
+export function firstVersionOf(ledger: Pick<Ledger, 'versionAtTime'>, moment: Moment): bigint {
+  if ('version' in moment) return moment.version
+  if (moment.timestampUsec === 0n) return 0n
+  try {
+    return ledger.versionAtTime(moment.timestampUsec - 1n) + 1n
+  } catch (error) {
+    if (isLedgerStateError(error, 'version_pruned')) return 0n
+    throw error
+  }
+}
