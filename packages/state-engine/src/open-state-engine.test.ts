@@ -14,7 +14,7 @@ import { openStateEngine, openStateEngineReader, type StateEngine } from './open
 const folder = temporaryFolder()
 
 describe('openStateEngine', () => {
-  it('answers with copies that stay as they are; what is peeked at is good until the next read', async () => {
+  it('answers with copies; bytes that were peeked at are valid until the next read', async () => {
     const engine = openStateEngine({ path: folder.path })
     const values = ['first', 'second', 'a third one']
     const writes = values.map((value): Write => [bytes(value), bytes(value)])
@@ -33,10 +33,8 @@ describe('openStateEngine', () => {
     await engine.close()
   })
 
-  it.skipIf(process.platform === 'win32')(
-    'reports a full disk (here a limit on file sizes) and stays as it was',
-    () => {
-      const write = `
+  it.skipIf(process.platform === 'win32')('reports a full disk (here a limit on file sizes) and is unchanged', () => {
+    const write = `
       const { openStateEngine } = await import(${JSON.stringify(new URL('./index.ts', import.meta.url).href)})
       const engine = openStateEngine({ path: ${JSON.stringify(folder.path)} })
       const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
@@ -48,11 +46,10 @@ describe('openStateEngine', () => {
       await commit(1n, 'k', Buffer.from('w'))
       console.log(engine.ledger.latestVersion, String(engine.at().get(Buffer.from('k'))))
       await engine.close()`
-      const limited = `ulimit -f 2000; exec "$0" ${SOURCE_OPTIONS.join(' ')} --input-type=module -e "$1"`
-      const { stdout } = spawnSync('bash', ['-c', limited, process.execPath, write], { encoding: 'utf8' })
-      expect(stdout.trim().split('\n')).toEqual([expect.stringMatching(/^store_f/), '0n undefined v', '1n w'])
-    },
-  )
+    const limited = `ulimit -f 2000; exec "$0" ${SOURCE_OPTIONS.join(' ')} --input-type=module -e "$1"`
+    const { stdout } = spawnSync('bash', ['-c', limited, process.execPath, write], { encoding: 'utf8' })
+    expect(stdout.trim().split('\n')).toEqual([expect.stringMatching(/^store_f/), '0n undefined v', '1n w'])
+  })
 
   it('refuses a second writer, here and in another process, until the first is closed', async () => {
     const engine = openStateEngine({ path: folder.path })
@@ -70,7 +67,24 @@ describe('openStateEngine', () => {
     expect(elsewhere()).toBe('opened')
   })
 
-  it('is of no use once it is closed, and closes once', async () => {
+  it('says what is wrong with its options, and with a folder for a snapshot', async () => {
+    const wrong = (message: RegExp) =>
+      expect.objectContaining({ code: 'invalid_argument', message: expect.stringMatching(message) })
+    const { path } = folder
+    for (const open of [openStateEngine, openStateEngineReader] as ((options?: unknown) => unknown)[]) {
+      expect(() => open()).toThrow(wrong(/options of the store is undefined/))
+      expect(() => open({})).toThrow(wrong(/path of the store is undefined/))
+      expect(() => open({ path: 5 })).toThrow(wrong(/path of the store is the number 5/))
+    }
+    expect(() => openStateEngine({ path, durability: 'FULL' as never })).toThrow(
+      wrong(/"FULL", expected one of full, ordered, none/),
+    )
+    const engine = openStateEngine({ path })
+    await expect(engine.snapshot(5 as never)).rejects.toEqual(wrong(/path of the snapshot is the number 5/))
+    await engine.close()
+  })
+
+  it('cannot be used after it was closed', async () => {
     const engine = openStateEngine({ path: folder.path })
     await engine.commit([record(0, [[bytes('k'), bytes('v')]], 0)], CHAIN)
     const view = engine.at()
@@ -125,7 +139,7 @@ describe('openStateEngine', () => {
     await engine.close()
   })
 
-  it.each(['removed', 'replaced'])('refuses to write once its file was %s, and reads on', async (what) => {
+  it.each(['removed', 'replaced'])('can read its file after it was %s, but not write to it', async (what) => {
     const engine = openStateEngine({ path: folder.path })
     await engine.commit([record(0, [[bytes('k'), bytes('v')]], 0)], CHAIN)
     engine.expectInPlace()
@@ -138,12 +152,12 @@ describe('openStateEngine', () => {
     await engine.close()
   })
 
-  it('reads on without a pause, through one snapshot after another', async () => {
+  it('renews its snapshot while no turn of the event loop ends', async () => {
     const engine = openStateEngine({ path: folder.path })
     await engine.commit([record(0, [[bytes('k'), bytes('v')]], 0)], CHAIN)
     const kept = engine.at()
     const until = performance.now() + 200
-    // Nothing here lets the event loop come round, which else ends snapshots.
+    // The timers that release snapshots do not fire meanwhile.
     for (let count = 0; performance.now() < until; count++) {
       expect(engine.at().get(bytes('k'))?.length).toBe(1)
       expect(kept.peek(bytes('k'))?.length).toBe(1)
@@ -155,7 +169,7 @@ describe('openStateEngine', () => {
 })
 
 describe('openStateEngineReader', () => {
-  it('leaves room for a writer in its process, which may come, go and come again', async () => {
+  it('lets a writer open the store in its process, several times', async () => {
     await openStateEngine({ path: folder.path }).close()
     const reader = openStateEngineReader({ path: folder.path })
     for (let version = 0; version < 3; version++) {
@@ -172,7 +186,7 @@ describe('openStateEngineReader', () => {
     expect((await openAndCheck()).problems).toEqual([])
   })
 
-  it('leaves room for a writer while a worker thread reads', async () => {
+  it('lets a writer open the store while a worker thread reads', async () => {
     await openStateEngine({ path: folder.path }).close()
     const read = `
       import { parentPort } from 'node:worker_threads'
@@ -203,7 +217,7 @@ describe('openStateEngineReader', () => {
     return report
   }
 
-  it('says that there is no store, and cannot write', async () => {
+  it('refuses a folder without a store, and cannot write', async () => {
     expect(() => openStateEngineReader({ path: folder.path })).toThrow(
       expect.objectContaining({ code: 'store_missing' }),
     )

@@ -230,8 +230,10 @@ class LmdbEngine implements StateEngine {
 
   async flush(): Promise<void> {
     this.#expectWritable()
-    await new Promise<void>((resolve, reject) => {
-      this.#store.root.sync((error) => (error ? reject(error) : resolve()))
+    const { path, root } = this.#store
+    const error = await new Promise<Error | null | undefined>((resolve) => root.sync(resolve))
+    withStoreErrors(path, () => {
+      if (error) throw error
     })
   }
 

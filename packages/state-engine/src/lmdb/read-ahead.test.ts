@@ -7,7 +7,7 @@ import { STORE_FILE } from './lmdb-store.js'
 import { isSmallBesideMemory } from './read-ahead.js'
 
 const MAPS = '/proc/self/smaps'
-if (!existsSync(MAPS)) console.warn('whether the system reads ahead is not tested: it tells only on Linux')
+if (!existsSync(MAPS)) console.warn('reading ahead is tested on Linux only: other systems do not show it')
 
 let path: string
 beforeEach(() => {
@@ -17,19 +17,19 @@ afterEach(() => {
   rmSync(path, { recursive: true, force: true })
 })
 
-/** The flag `rr` of a map says that it is read at random: nothing is read ahead. */
+/** A map with the flag `rr` is read at random: nothing is read ahead. */
 function isReadAhead(): boolean {
   const [, map] = readFileSync(MAPS, 'utf8').split(join(path, STORE_FILE))
   const [, flags] = /^VmFlags: (.*)$/m.exec(map!)!
   return !flags!.split(' ').includes('rr')
 }
 
-describe.skipIf(!existsSync(MAPS))('what the system reads of a store beside what was asked for', () => {
+describe.skipIf(!existsSync(MAPS))('reading ahead', () => {
   it.each([
-    ['nothing for a writer, whose store can grow beyond memory', openStateEngine, undefined, false],
-    ['more for a writer that asks for it', openStateEngine, true, true],
-    ['more for a reader of a small store', openStateEngineReader, undefined, true],
-    ['nothing for a reader that does not want it', openStateEngineReader, false, false],
+    ['off for a writer, whose store can grow beyond memory', openStateEngine, undefined, false],
+    ['on for a writer that asks for it', openStateEngine, true, true],
+    ['on for a reader of a small store', openStateEngineReader, undefined, true],
+    ['off for a reader that does not want it', openStateEngineReader, false, false],
   ] as const)('is %s', async (_, open, readAhead, expected) => {
     await openStateEngine({ path }).close()
     const engine = open({ path, ...(readAhead !== undefined && { readAhead }) })
@@ -39,7 +39,7 @@ describe.skipIf(!existsSync(MAPS))('what the system reads of a store beside what
 })
 
 describe('isSmallBesideMemory', () => {
-  it('is so for a file that is a small part of the memory, or not there', () => {
+  it('is true for a file that is missing or takes a small part of the memory', () => {
     const file = join(path, 'file')
     expect(isSmallBesideMemory(file)).toBe(true)
     writeFileSync(file, 'x')

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { DURABILITIES } from './durability.js'
 import type { Environment } from './table.js'
 import { runTransaction } from './write-transaction.js'
 
@@ -27,6 +28,20 @@ it('tries again, a few times, if LMDB aborts for no reason', () => {
   const always = failing(99, FAULT)
   expect(() => runTransaction(always.root, 'full', () => 7)).toThrow(FAULT)
   expect(always.tries()).toBe(4)
+})
+
+it('says with each transaction what its commit waits for', () => {
+  const flagsSeen: (number | undefined)[] = []
+  const { root } = failing(0, '')
+  const watched = Object.assign(root, {
+    transactionSync<T>(work: () => T, flags?: number): T {
+      flagsSeen.push(flags)
+      return work()
+    },
+  })
+  for (const durability of DURABILITIES) runTransaction(watched, durability, () => {})
+  const [full, noMetaSync, noSync] = [0b11, 0x4_0000 | 0b11, 0x1_0000 | 0b11]
+  expect(flagsSeen).toEqual([full, noMetaSync, noSync])
 })
 
 it('does not try again after other errors', () => {
