@@ -85,6 +85,20 @@ describe('start', () => {
     expect(get('raw-item', '0x7ab1e3', '0x01').stdout).toBe(get(...typed, '--bcs').stdout)
     expect(get('balance', 'a11ce', '0xdecaf::bean::Bean', '--version', '1500').stdout).toMatch(/^\d+\n$/)
     expect(get('balance', 'a11ce', '0xa', '--bcs').stdout).toMatch(/^0x[0-9a-f]{16}\n$/)
+    expect(get('balance', 'a11ce', '0x1::aptos_coin::AptosCoin', '--at', '2025-01-01T00:12:30Z').stdout).toBe(
+      `${atTime}\n`,
+    )
+    expect(get('balance', 'a11ce', '0xa', '--at', '0')).toMatchObject({ status: 1 })
+    expect(get('balance', 'a11ce', '0xa', '--at', '2025-01-01T00:12:30Z', '--version', '1500')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--version or --at'),
+    })
+    const historyOf = (...words: string[]) =>
+      bed.run('history', 'balance', 'a11ce', '0x1::aptos_coin::AptosCoin', ...words, '--data-dir', 'data/demo')
+    expect(historyOf('--csv', '--limit', '3').stdout).toBe(csv!.replaceAll('\r', ''))
+    const printed = historyOf('--limit', '3').stdout.trim().split('\n')
+    expect(printed.map((line) => JSON.parse(line) as unknown)).toEqual(JSON.parse(history!))
+    expect(historyOf('--from', '1').stderr).toContain('before the window')
     expect(get('balance', 'a11ce', '0xa', '--version', '1')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('has been pruned'),
