@@ -29,6 +29,10 @@ export function fromAboveTo(from: bigint, to: bigint): ProgramError {
   return usageError(`--from ${from} is above --to ${to}`)
 }
 
+export function fromAfterTo(): ProgramError {
+  return usageError('the time of --from is after that of --to')
+}
+
 /** An error whose field `option` names an option of a package that would help, with the switch that sets it. */
 export function withSwitch(error: unknown): unknown {
   if (!isLedgerStateError(error) || typeof error.fields.option !== 'string') return error

@@ -2,7 +2,7 @@ import { type JsonValue, parseJson } from '@ledger-state/bcs'
 import { ByteWriter, bytesToHex, hexToBytes, isLedgerStateError, parseAddress, parseU64 } from '@ledger-state/core'
 import { createLedger, type LedgerState, parseAsset, parseTimestamp } from '@ledger-state/ledger'
 import { openStateEngineReader } from '@ledger-state/state-engine'
-import { parseTypeTag } from '@ledger-state/type-tag'
+import { parseStructTag, parseTypeTag } from '@ledger-state/type-tag'
 import type { Command, CommandInput } from '../config/command.js'
 import { option, parseAs, switchOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
@@ -13,14 +13,21 @@ const valueTypeOption = option('value-type', 'TYPE', 'type of the value', parseT
 const keyOption = option('key', 'JSON', 'the key, such as \'"42"\' for a u64; texts need quotes', parseKey)
 const bcsOption = switchOption('bcs', 'print the stored bytes in hex')
 const versionOption = option('version', 'VERSION', 'ledger version to read at (default the latest)', parseU64)
-const atOption = option('at', 'TIME', 'time to read at: RFC 3339, or microseconds since 1970', parseTimestamp)
+const atOption = option(
+  'at',
+  'TIME',
+  'read the newest block at or before a time: RFC 3339 with Z or an offset, or microseconds since 1970',
+  parseTimestamp,
+)
+const stateOptions = [settings.dataDir, versionOption, atOption]
+const accountArgument = { name: 'ADDRESS', description: 'the account, with or without 0x' }
 const handleArgument = { name: 'HANDLE', description: 'table handle, 0x…' }
 
 export const getTableItemCommand: Command = {
   name: 'get table-item',
   summary: 'Prints a table item, found by its typed key, as JSON.',
   arguments: [handleArgument],
-  options: [keyTypeOption, valueTypeOption, keyOption, bcsOption, settings.dataDir, versionOption, atOption],
+  options: [keyTypeOption, valueTypeOption, keyOption, bcsOption, ...stateOptions],
   required: [keyTypeOption, valueTypeOption, keyOption, settings.dataDir],
   examples: [`ledger-state get table-item 0x7ab1e --key-type u64 --value-type u64 --key '"1"' --data-dir data/demo`],
   async run(input) {
@@ -39,7 +46,7 @@ export const getRawItemCommand: Command = {
   name: 'get raw-item',
   summary: 'Prints a table item, found by its serialized key, in hex.',
   arguments: [handleArgument, { name: 'KEY', description: 'BCS bytes of the key in hex' }],
-  options: [bcsOption, settings.dataDir, versionOption, atOption],
+  options: [bcsOption, ...stateOptions],
   required: [settings.dataDir],
   examples: ['ledger-state get raw-item 0x7ab1e 0x0100000000000000 --data-dir data/demo'],
   async run(input) {
@@ -52,11 +59,8 @@ export const getRawItemCommand: Command = {
 export const getBalanceCommand: Command = {
   name: 'get balance',
   summary: 'Prints what an account holds of a coin or fungible asset.',
-  arguments: [
-    { name: 'ADDRESS', description: 'the account, with or without 0x' },
-    { name: 'ASSET', description: 'a coin type, or the address of a fungible asset' },
-  ],
-  options: [bcsOption, settings.dataDir, versionOption, atOption],
+  arguments: [accountArgument, { name: 'ASSET', description: 'a coin type, or the address of a fungible asset' }],
+  options: [bcsOption, ...stateOptions],
   required: [settings.dataDir],
   examples: [
     'ledger-state get balance 0xa11ce 0x1::aptos_coin::AptosCoin --data-dir data/demo',
@@ -68,6 +72,61 @@ export const getBalanceCommand: Command = {
     await read(input, (state) => {
       const balance = state.readBalance(owner, asset)
       return input.get(bcsOption) ? bytesToHex(new ByteWriter().u64(balance).toBytes()) : String(balance)
+    })
+  },
+}
+
+export const getResourceCommand: Command = {
+  name: 'get resource',
+  summary: 'Prints a resource of an account, or a member of a resource group, as JSON.',
+  arguments: [accountArgument, { name: 'TYPE', description: 'its type, such as 0x1::account::Account' }],
+  options: [bcsOption, ...stateOptions],
+  required: [settings.dataDir],
+  examples: ['ledger-state get resource 0xdecaf 0xdecaf::harbour::Harbour --data-dir data/demo'],
+  async run(input) {
+    const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
+    const type = parseAs('TYPE', input.argument('TYPE'), parseStructTag)
+    await read(input, (state) => {
+      const resource = state.readResource(address, type)
+      return input.get(bcsOption) ? bytesToHex(resource.bytes) : resource.toJson()
+    })
+  },
+}
+
+export const getModuleCommand: Command = {
+  name: 'get module',
+  summary: 'Prints the ABI of a module as JSON, null where the stored bytes are no module; with --bcs its bytecode.',
+  arguments: [accountArgument, { name: 'NAME', description: 'name of the module' }],
+  options: [bcsOption, ...stateOptions],
+  required: [settings.dataDir],
+  examples: ['ledger-state get module 0xdecaf harbour --data-dir data/demo'],
+  async run(input) {
+    const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
+    const name = input.argument('NAME')
+    await read(input, (state) => {
+      const module = state.readModule(address, name)
+      return input.get(bcsOption) ? bytesToHex(module.bytes) : JSON.stringify(module.readAbi() ?? null)
+    })
+  },
+}
+
+export const getAccountCommand: Command = {
+  name: 'get account',
+  summary: 'Prints the sequence number and the authentication key of an account as JSON.',
+  arguments: [accountArgument],
+  options: [bcsOption, ...stateOptions],
+  required: [settings.dataDir],
+  examples: ['ledger-state get account 0x1 --data-dir data/mainnet'],
+  async run(input) {
+    const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
+    await read(input, (state) => {
+      const account = state.readAccount(address)
+      if (input.get(bcsOption)) return bytesToHex(account.bytes)
+      const { sequenceNumber, authenticationKey } = account.readFields()
+      return JSON.stringify({
+        sequence_number: String(sequenceNumber),
+        authentication_key: bytesToHex(authenticationKey),
+      })
     })
   },
 }
@@ -87,7 +146,8 @@ function parseKey(text: string): JsonValue {
 async function read(input: CommandInput, print: (state: LedgerState) => string): Promise<void> {
   const version = input.get(versionOption)
   const timestampUsec = input.get(atOption)
-  if (version !== undefined && timestampUsec !== undefined) throw usageError('give --version or --at, not both')
+  if (version !== undefined && timestampUsec !== undefined)
+    throw usageError('--version and --at are both given, and each names the state to read')
   const engine = openStateEngineReader({ path: input.required(settings.dataDir), verifyReads: true })
   try {
     const ledger = createLedger(engine)

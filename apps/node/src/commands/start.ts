@@ -6,7 +6,7 @@ import { type LedgerSource, openSource } from '@ledger-state/feed'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { ingestSettings, nodeOptions, settings } from '../config/settings.js'
-import { demoCurlLines } from '../demo/demo-examples.js'
+import { demoExamples } from '../demo/demo-examples.js'
 import { DEMO_CHAIN_ID, DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
 import { type IngestIntoOptions, ingestInto, notice, parseIngestSettings } from '../ingest/ingest-into.js'
 import { nodeSettings } from '../processes/node-settings.js'
@@ -49,12 +49,17 @@ export const startCommand: Command = {
     await runNode(node, stop.signal, {
       onListening(address, ledger) {
         const lines = [servingLine(address, ledger)]
-        if (isDemo && ledger?.chainId === BigInt(DEMO_CHAIN_ID)) lines.push('', ...demoCurlLines(address), '')
+        if (isDemo && ledger?.chainId === BigInt(DEMO_CHAIN_ID)) lines.push('', requestsToTry(address))
         process.stdout.write(`${lines.join('\n')}\n`)
       },
       reread: () => nodeSettings(input.reread(), dataDir, defaultRetain),
     })
   },
+}
+
+function requestsToTry(address: string): string {
+  const examples = demoExamples(address).map(({ reads, line }) => `${reads}:\n  ${line}\n`)
+  return `requests to try:\n\n${examples.join('')}`
 }
 
 /** The versions that the store holds, as a text; undefined where a first ingest has yet to begin, or to end. */

@@ -45,6 +45,14 @@ function parseSwitch(text: string): boolean {
   throw usageError(`${JSON.stringify(text)} is neither true nor false`)
 }
 
+export function oneOf<T extends string>(...words: readonly T[]): (text: string) => T {
+  return (text) => {
+    const word = words.find((candidate) => candidate === text)
+    if (word === undefined) throw usageError(`${JSON.stringify(text)} is none of ${words.join(', ')}`)
+    return word
+  }
+}
+
 /** Whole numbers from `least` to `most`. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {

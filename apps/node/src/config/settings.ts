@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { parseU64 } from '@ledger-state/core'
 import { usageError } from '../errors.js'
-import { defaultedOption, type Option, option, switchOption, textOption, wholeNumber } from './option.js'
+import { defaultedOption, type Option, oneOf, option, switchOption, textOption, wholeNumber } from './option.js'
 
 export interface ListenAddress {
   readonly host: string
@@ -20,14 +20,6 @@ function matching(pattern: RegExp, what: string): (text: string) => string {
   return (text) => {
     if (!pattern.test(text)) throw usageError(`${JSON.stringify(text)} is no ${what}`)
     return text
-  }
-}
-
-function oneOf<T extends string>(...words: readonly T[]): (text: string) => T {
-  return (text) => {
-    const word = words.find((candidate) => candidate === text)
-    if (word === undefined) throw usageError(`${JSON.stringify(text)} is none of ${words.join(', ')}`)
-    return word
   }
 }
 

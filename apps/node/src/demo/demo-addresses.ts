@@ -7,6 +7,7 @@ export const BEAN = '0xdecaf::bean::Bean'
 export const APTOS_COIN = '0x1::aptos_coin::AptosCoin'
 export const ACCOUNTS = ['0xa11ce', '0xb0b', '0xca401', '0xda7e', '0xe1e', '0xf00d', '0x9ace', '0x1ee'] as const
 
+export const HARBOUR_TYPE = '0xdecaf::harbour::Harbour'
 export const BERTH_TYPE = '0xdecaf::harbour::Berth'
 export const SHIP_TYPE = '0xdecaf::harbour::Ship'
 export const GOOD_TYPE = '0xdecaf::harbour::Good'

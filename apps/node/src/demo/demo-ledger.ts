@@ -21,6 +21,7 @@ import {
   BERTHS,
   GOOD_TYPE,
   HARBOUR,
+  HARBOUR_TYPE,
   PRICE_TYPE,
   PRICES,
   SHIP_TYPE,
@@ -65,7 +66,6 @@ const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
 const OBJECT_CORE = parseStructTag('0x1::object::ObjectCore')
 const FUNGIBLE_STORE = parseStructTag('0x1::fungible_asset::FungibleStore')
 const CONCURRENT_BALANCE = parseStructTag('0x1::fungible_asset::ConcurrentFungibleBalance')
-const HARBOUR_TYPE = parseStructTag('0xdecaf::harbour::Harbour')
 const APTOS_METADATA = pairedMetadataAddress(parseStructTag(APTOS_COIN))
 
 const SHIPS = ['Aurora', 'Borealis', 'Calypso', 'Dorado', 'Esperança', 'Fram', 'Gannet', 'Halcyon']
@@ -99,7 +99,7 @@ class DemoLedger {
     ])
     for (const account of ACCOUNTS) writes.push(this.#coinStore(account), this.#primaryStore(account))
     const harbour = { visits: { handle: VISITS }, berths: { handle: BERTHS }, prices: { handle: PRICES } }
-    writes.push([resourceKey(parseAddress(HARBOUR), HARBOUR_TYPE), this.#codec('0xdecaf::harbour::Harbour', harbour)])
+    writes.push([resourceKey(parseAddress(HARBOUR), parseStructTag(HARBOUR_TYPE)), this.#codec(HARBOUR_TYPE, harbour)])
     for (const good of GOODS) writes.push(this.#price(good, '0'))
     return writes
   }

@@ -1,0 +1,104 @@
+// history, on the demonstration ledger.
+import { spawnSync } from 'node:child_process'
+import { parseAddress } from '@ledger-state/core'
+import { ingestSource } from '@ledger-state/ingest'
+import { createLedger, parseAsset } from '@ledger-state/ledger'
+import { openStateEngine } from '@ledger-state/state-engine'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CommandBed } from '../../testing/command-bed.ts'
+import { ACCOUNTS, BEAN } from '../demo/demo-addresses.js'
+import { DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
+
+const [owner] = ACCOUNTS
+
+interface PrintedChange {
+  readonly version: string
+  readonly timestamp: string | null
+  readonly balance: string
+}
+
+let bed: CommandBed
+/** The balance as the ledger reads it, at each version of the window. */
+let balances: Map<bigint, bigint>
+let oldest: bigint
+
+beforeAll(async () => {
+  bed = new CommandBed()
+  const engine = openStateEngine({ path: bed.at('store') })
+  await ingestSource(engine, openDemoLedger(), { retain: DEMO_WINDOW })
+  const ledger = createLedger(engine)
+  const { oldestVersion, latestVersion } = engine.ledger!
+  oldest = oldestVersion
+  balances = new Map()
+  for (let version = oldestVersion; version <= latestVersion; version++) {
+    balances.set(version, ledger.at(version).readBalance(parseAddress(owner), parseAsset(BEAN)))
+  }
+  await engine.close()
+})
+afterAll(async () => {
+  await bed.close()
+})
+
+function history(...words: string[]) {
+  return bed.run('history', 'balance', owner, BEAN, '--data-dir', 'store', ...words)
+}
+
+function changes(...words: string[]): PrintedChange[] {
+  const { status, stdout, stderr } = history(...words)
+  expect([status, stderr]).toEqual([0, ''])
+  return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as PrintedChange]))
+}
+
+describe('history balance', () => {
+  it('prints every change of the window as a line of JSON, the newest first or the oldest first', () => {
+    const all = changes('--order', 'asc')
+    const [opening, ...others] = all
+    expect(BigInt(opening!.version)).toBeLessThanOrEqual(oldest)
+    expect(BigInt(opening!.balance)).toBe(balances.get(oldest))
+    const expected = [...balances].filter(([version, held]) => version > oldest && held !== balances.get(version - 1n))
+    expect(others.map(({ version, balance }) => [BigInt(version), BigInt(balance)])).toEqual(expected)
+    expect(others.every(({ timestamp }) => timestamp?.startsWith('1735'))).toBe(true)
+    expect(changes()).toEqual(all.toReversed())
+  })
+
+  it('prints a range of versions or of times, and no more than its limit', () => {
+    const all = changes()
+    const within = (from: bigint, to: bigint) =>
+      all.filter(({ version }) => BigInt(version) >= from && BigInt(version) <= to)
+    expect(changes('--from', '1500', '--to', '1600')).toEqual(within(1_500n, 1_600n))
+    expect(changes('--limit', '3')).toEqual(all.slice(0, 3))
+    // The block of height 188 has this time and begins with version 1,497; one of four seconds later begins with 1,505.
+    const time = '2025-01-01T00:12:32Z'
+    expect(changes('--from', time, '--to', '1600')).toEqual(within(1_497n, 1_600n))
+    expect(changes('--from', '1400', '--to', '2025-01-01T01:12:35.999999+01:00')).toEqual(within(1_400n, 1_504n))
+    expect(changes('--from', '2025-01-01T00:12:33Z', '--to', '2025-01-01T00:12:34Z')).toEqual([])
+  })
+
+  it('prints CSV', () => {
+    const lines = changes('--from', '2000').map((one) => `${one.version},${one.timestamp},${one.balance}\n`)
+    expect(history('--from', '2000', '--csv').stdout).toBe(`version,timestamp,balance\n${lines.join('')}`)
+  })
+
+  it('warns where it is not complete', () => {
+    const { status, stdout, stderr } = history('--from', '1', '--csv')
+    expect([status, stderr]).toEqual([
+      0,
+      `warning: the history is not complete: what was written before version ${oldest} is not known\n`,
+    ])
+    expect(stdout).toBe(history('--csv').stdout)
+  })
+
+  it('refuses an end that the store does not have, and ends without an error where nobody reads it', () => {
+    expect(history('--to', '2024-12-31T00:00:00Z')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('has been pruned'),
+    })
+    expect(history('--to', '3000')).toMatchObject({ status: 1, stderr: expect.stringContaining('3000') })
+    const command = bed.commandLine('history', 'balance', owner, BEAN, '--data-dir', 'store').join(' ')
+    const line = `set -o pipefail; ${command} | true`
+    expect(spawnSync('bash', ['-c', line], { cwd: bed.folder, encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stderr: '',
+    })
+  })
+})
