@@ -95,7 +95,8 @@ export const getResourceCommand: Command = {
 
 export const getModuleCommand: Command = {
   name: 'get module',
-  summary: 'Prints the ABI of a module as JSON, null where the stored bytes are no module; with --bcs its bytecode.',
+  summary: 'Prints the ABI of a module as JSON.',
+  details: 'It is null where the stored bytes are no module that can be read. With --bcs the bytecode is printed.',
   arguments: [accountArgument, { name: 'NAME', description: 'name of the module' }],
   options: [bcsOption, ...stateOptions],
   required: [settings.dataDir],

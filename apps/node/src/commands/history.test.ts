@@ -52,6 +52,8 @@ function changes(...words: string[]): PrintedChange[] {
 describe('history balance', () => {
   it('prints every change of the window as a line of JSON, the newest first or the oldest first', () => {
     const all = changes('--order', 'asc')
+    // More than one page of 256.
+    expect(all.length).toBeGreaterThan(300)
     const [opening, ...others] = all
     expect(BigInt(opening!.version)).toBeLessThanOrEqual(oldest)
     expect(BigInt(opening!.balance)).toBe(balances.get(oldest))
@@ -66,7 +68,7 @@ describe('history balance', () => {
     const within = (from: bigint, to: bigint) =>
       all.filter(({ version }) => BigInt(version) >= from && BigInt(version) <= to)
     expect(changes('--from', '1500', '--to', '1600')).toEqual(within(1_500n, 1_600n))
-    expect(changes('--limit', '3')).toEqual(all.slice(0, 3))
+    for (const limit of [3, 256, 300]) expect(changes('--limit', String(limit))).toEqual(all.slice(0, limit))
     // The block of height 188 has this time and begins with version 1,497; one of four seconds later begins with 1,505.
     const time = '2025-01-01T00:12:32Z'
     expect(changes('--from', time, '--to', '1600')).toEqual(within(1_497n, 1_600n))

@@ -35,7 +35,7 @@ const limitOption = option('limit', 'N', 'most changes to print (default all)', 
 const csvOption = switchOption('csv', 'print CSV in place of JSON lines')
 
 /** Each page reads the store anew, so that a reader of the output who takes long keeps no old pages of the store in use. */
-const PAGE_CHANGES = 1_000
+const PAGE_CHANGES = 256
 
 export const balanceHistoryCommand: Command = {
   name: 'history balance',

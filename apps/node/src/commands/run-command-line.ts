@@ -39,7 +39,7 @@ function overview(commands: readonly Command[], word: string | undefined): strin
     [name, ...names.map((one) => one.name)].join(' '),
     summary,
   ])
-  return `A versioned ledger state: ingests a ledger's writes and answers table items and balances at any kept version.
+  return `A versioned ledger state: ingests a ledger's writes and answers what any kept version held, over HTTP and here.
 
 Usage: ledger-state COMMAND [options]
 

@@ -165,5 +165,10 @@ describe('start', () => {
       }),
     })
     expect(await supply.text()).toBe('"100000000000000000"')
+    const get = (...words: string[]) => JSON.parse(bed.run('get', ...words, '--data-dir', 'store').stdout)
+    const account = { sequence_number: '0', authentication_key: `0x${'1'.padStart(64, '0')}` }
+    expect(get('account', '0x1')).toEqual(account)
+    expect(get('resource', '0x1', '0x1::account::Account')).toMatchObject(account)
+    expect(get('module', '0x1', 'coin')).toMatchObject({ address: '0x1', name: 'coin' })
   })
 })
