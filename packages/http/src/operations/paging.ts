@@ -1,4 +1,4 @@
-import { hexToBytes } from '@ledger-state/core'
+import { hexToBytes, parseU64 } from '@ledger-state/core'
 import type { Listing, ListOptions } from '@ledger-state/ledger'
 import { decodeStateKey } from '@ledger-state/type-tag'
 import { cursorWith0x, limitInvalid, limitZero } from '../errors.js'
@@ -30,9 +30,9 @@ export const START_PARAMETER: Parameter = {
 /** Undefined where the query has none; 0 is refused when the limit is used. */
 export function parseLimit(query: string): number | undefined {
   return parameterOf(query, 'limit', (text) => {
-    const limit = /^\+?\d+$/.test(text) ? Number(text) : Number.NaN
-    if (limit <= U16_MAX) return limit
-    throw limitInvalid(text)
+    const limit = parseU64(text)
+    if (limit > U16_MAX) throw limitInvalid(limit)
+    return Number(limit)
   })
 }
 
