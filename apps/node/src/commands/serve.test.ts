@@ -76,6 +76,19 @@ describe('start', () => {
     expect(raw).toMatch(/^0000000 /)
     expect(lines.some((line) => /ledger_version=\d/.test(line))).toBe(true)
     expect((await fetch(`${first.address}/v1/accounts/0xa11ce/balance/0xa?ledger_version=1`)).status).toBe(410)
+    const page = await (await fetch(`${first.address}/v1/spec`)).text()
+    const examples = [...page.matchAll(/<pre class="example">(.*?)<\/pre>/g)].map(([, line]) => line!)
+    expect(examples.length).toBeGreaterThan(20)
+    for (const example of examples) {
+      const line = example
+        .replaceAll('&quot;', '"')
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&amp;', '&')
+      const answer = bash(line.replace('http://127.0.0.1:8080', first.address))
+      expect(answer, line).not.toBe('')
+      expect(answer, line).not.toContain('error_code')
+    }
 
     const get = (...words: string[]) => bed.run('get', ...words, '--data-dir', 'data/demo')
     const typed = ['table-item', '0x7ab1e3', '--key-type', '0xdecaf::harbour::Good']
