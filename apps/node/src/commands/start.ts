@@ -59,7 +59,7 @@ export const startCommand: Command = {
 
 function requestsToTry(address: string): string {
   const examples = demoExamples(address).map(({ reads, line }) => `${reads}:\n  ${line}\n`)
-  return `requests to try:\n\n${examples.join('')}`
+  return `requests to try:\n\n${examples.join('')}\nall operations, each with a line to try: ${address}/v1/spec\n`
 }
 
 /** The versions that the store holds, as a text; undefined where a first ingest has yet to begin, or to end. */

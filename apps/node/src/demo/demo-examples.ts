@@ -13,17 +13,12 @@ interface DemoExample {
   readonly line: string
 }
 
-/** One read of each kind. `address` is that of the server, without a path. */
+/** The reads to begin with; the page of the document has a line for every operation. `address` is that of the server, without a path. */
 export function demoExamples(address: string): DemoExample[] {
   const account = `${address}/v1/accounts/${ACCOUNTS[0]}`
   const harbour = `${address}/v1/accounts/${HARBOUR}`
   const prices = `${address}/v1/tables/${PRICES}`
   const item = JSON.stringify({ key_type: GOOD_TYPE, value_type: PRICE_TYPE, key: { Coffee: {} } })
-  const view = JSON.stringify({
-    function: '0x1::coin::balance',
-    type_arguments: [APTOS_COIN],
-    arguments: [ACCOUNTS[0]],
-  })
   return [
     { reads: 'a balance', line: get(`${account}/balance/${APTOS_COIN}`) },
     { reads: 'the same at a time', line: get(`${account}/balance/${APTOS_COIN}?ledger_timestamp=${OLD_TIME}`) },
@@ -42,8 +37,6 @@ export function demoExamples(address: string): DemoExample[] {
       line: post(`${prices}/item?ledger_version=${OLD_VERSION}`, item),
     },
     { reads: 'all items of the table', line: get(`${prices}/items?holder=${HARBOUR}`) },
-    { reads: 'a block', line: get(`${address}/v1/blocks/by_version/${OLD_VERSION}`) },
-    { reads: 'a balance, as wallets ask for it', line: post(`${address}/v1/view`, view) },
   ]
 }
 

@@ -10,7 +10,15 @@ import {
 } from '@ledger-state/ledger'
 import { orderInvalid } from '../errors.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
-import { limitParameter, MAX_PAGE_BYTES, type PageBody, pageLimit, parseLimit, START_PARAMETER } from './paging.js'
+import {
+  addHeld,
+  limitParameter,
+  MAX_PAGE_BYTES,
+  type PageBody,
+  pageLimit,
+  parseLimit,
+  START_PARAMETER,
+} from './paging.js'
 import { parameterOf } from './request-parts.js'
 import { TurnBudget } from './turn-budget.js'
 
@@ -90,7 +98,7 @@ export async function readHistory<T>(
   for (const change of history) {
     if (isFirst) expectContinued(start, change.version, state)
     isFirst = false
-    body.add(change)
+    addHeld(request, body, change)
     if (turn.isSpent) await turn.nextTurn()
   }
   if (isFirst) expectContinued(start, undefined, state)
