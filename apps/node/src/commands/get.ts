@@ -117,7 +117,7 @@ export const getAccountCommand: Command = {
   arguments: [accountArgument],
   options: [bcsOption, ...stateOptions],
   required: [settings.dataDir],
-  examples: ['ledger-state get account 0x1 --data-dir data/mainnet'],
+  examples: ['ledger-state get account 0xa11ce --data-dir data/demo'],
   async run(input) {
     const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     await read(input, (state) => {

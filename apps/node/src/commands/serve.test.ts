@@ -120,7 +120,11 @@ describe('start', () => {
     expect(JSON.parse(get('module', '0xdecaf', 'harbour').stdout)).toEqual(JSON.parse(module!).abi)
     expect(get('module', '0xdecaf', 'harbour', '--bcs').stdout).toBe(`${JSON.parse(module!).bytecode}\n`)
     expect(get('module', '0xdecaf', 'pier').stderr).toContain('Module not found')
-    expect(get('account', '0xa11ce').stderr).toContain('Account not found')
+    const account = await (await fetch(`${first.address}/v1/accounts/0xa11ce`)).json()
+    expect(account).toMatchObject({ sequence_number: expect.stringMatching(/^[1-9]\d*$/) })
+    expect(JSON.parse(get('account', '0xa11ce').stdout)).toEqual(account)
+    expect(get('account', '0xa11ce', '--bcs').stdout).toMatch(/^0x20[0-9a-f]+\n$/)
+    expect(get('account', '0xbad').stderr).toContain('Account not found')
     expect(get('balance', 'a11ce', '0xa', '--at', '2025-01-01T00:12:30Z', '--version', '1500')).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('--version and --at are both given'),

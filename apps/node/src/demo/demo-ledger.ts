@@ -62,6 +62,7 @@ export function openDemoLedger(): LedgerSource {
   }
 }
 
+const ACCOUNT_TYPE = '0x1::account::Account'
 const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
 const OBJECT_CORE = parseStructTag('0x1::object::ObjectCore')
 const FUNGIBLE_STORE = parseStructTag('0x1::fungible_asset::FungibleStore')
@@ -78,6 +79,8 @@ class DemoLedger {
   /** Beans of each account, in its coin store. */
   readonly #beans = new Map<string, bigint>(ACCOUNTS.map((account, at) => [account, 1_000_000n + BigInt(at) * 10_000n]))
   readonly #aptos = new Map<string, bigint>(ACCOUNTS.map((account, at) => [account, 500_000_000n + BigInt(at)]))
+  /** Transactions that each account has sent. */
+  readonly #sequenceNumbers = new Map<string, bigint>(ACCOUNTS.map((account) => [account, 0n]))
   readonly #prices = new Map<string, bigint>(GOODS.map((good) => [good, 10_000n]))
 
   writeVersion(version: number): VersionWrites {
@@ -97,7 +100,8 @@ class DemoLedger {
       moduleKey(module.address, module.name),
       binary,
     ])
-    for (const account of ACCOUNTS) writes.push(this.#coinStore(account), this.#primaryStore(account))
+    for (const account of ACCOUNTS)
+      writes.push(this.#account(account), this.#coinStore(account), this.#primaryStore(account))
     const harbour = { visits: { handle: VISITS }, berths: { handle: BERTHS }, prices: { handle: PRICES } }
     writes.push([resourceKey(parseAddress(HARBOUR), parseStructTag(HARBOUR_TYPE)), this.#codec(HARBOUR_TYPE, harbour)])
     for (const good of GOODS) writes.push(this.#price(good, '0'))
@@ -109,7 +113,8 @@ class DemoLedger {
     const writes: Write[] = []
     const [from, to] = this.#twoAccounts()
     this.#transfer(this.#beans, from, to)
-    writes.push(this.#coinStore(from), this.#coinStore(to))
+    this.#sequenceNumbers.set(from, this.#sequenceNumbers.get(from)! + 1n)
+    writes.push(this.#account(from), this.#coinStore(from), this.#coinStore(to))
     if (version % 3 === 0) {
       const [payer, payee] = this.#twoAccounts()
       this.#transfer(this.#aptos, payer, payee)
@@ -170,17 +175,26 @@ class DemoLedger {
     return [tableItemKey(parseAddress(PRICES), this.#codec(GOOD_TYPE, { [good]: {} })), this.#codec(PRICE_TYPE, value)]
   }
 
+  #account(account: string): Write {
+    const value = {
+      authentication_key: addressToLongHex(parseAddress(account)),
+      sequence_number: String(this.#sequenceNumbers.get(account)),
+      guid_creation_num: '4',
+      coin_register_events: eventHandle(account, 0),
+      key_rotation_events: eventHandle(account, 1),
+      rotation_capability_offer: { for: { vec: [] } },
+      signer_capability_offer: { for: { vec: [] } },
+    }
+    return [resourceKey(parseAddress(account), parseStructTag(ACCOUNT_TYPE)), this.#codec(ACCOUNT_TYPE, value)]
+  }
+
   #coinStore(account: string): Write {
     const type = `0x1::coin::CoinStore<${BEAN}>`
-    const events = (creationNumber: number) => ({
-      counter: '0',
-      guid: { id: { creation_num: String(creationNumber), addr: account } },
-    })
     const value = {
       coin: { value: String(this.#beans.get(account)) },
       frozen: false,
-      deposit_events: events(2),
-      withdraw_events: events(3),
+      deposit_events: eventHandle(account, 2),
+      withdraw_events: eventHandle(account, 3),
     }
     return [resourceKey(parseAddress(account), parseStructTag(type)), this.#codec(type, value)]
   }
@@ -231,6 +245,10 @@ class DemoLedger {
   #pick<T>(choices: readonly T[]): T {
     return choices[this.#random(choices.length)]!
   }
+}
+
+function eventHandle(account: string, creationNumber: number) {
+  return { counter: '0', guid: { id: { creation_num: String(creationNumber), addr: account } } }
 }
 
 /** A resource group: BCS map of struct tag to bytes, in the order of the serialized tags. */

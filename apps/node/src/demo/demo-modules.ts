@@ -9,7 +9,7 @@ import {
 } from '@ledger-state/move-module'
 import { parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
 
-// The modules of the demonstration ledger: the few framework types that balances and strings need, with the fields
+// The modules of the demonstration ledger: the few framework types that accounts, balances and strings need, with the fields
 // that they have on public networks, and a harbour with ships, berths and prices.
 
 const { copy, drop, store, key } = ABILITY
@@ -87,6 +87,32 @@ const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
     struct('GUID', drop | store, { id: '0x1::guid::ID' }),
   ],
   '0x1::event': [struct('EventHandle', store, { counter: 'u64', guid: '0x1::guid::GUID' }, [true])],
+  '0x1::type_info': [
+    struct('TypeInfo', copy | drop | store, {
+      account_address: 'address',
+      module_name: 'vector<u8>',
+      struct_name: 'vector<u8>',
+    }),
+  ],
+  '0x1::account': [
+    struct('CoinRegisterEvent', drop | store, { type_info: '0x1::type_info::TypeInfo' }),
+    struct('KeyRotationEvent', drop | store, {
+      old_authentication_key: 'vector<u8>',
+      new_authentication_key: 'vector<u8>',
+    }),
+    struct('RotationCapability', drop | store, { account: 'address' }),
+    struct('SignerCapability', drop | store, { account: 'address' }),
+    struct('CapabilityOffer', store, { for: '0x1::option::Option<address>' }, [true]),
+    struct('Account', key | store, {
+      authentication_key: 'vector<u8>',
+      sequence_number: 'u64',
+      guid_creation_num: 'u64',
+      coin_register_events: '0x1::event::EventHandle<0x1::account::CoinRegisterEvent>',
+      key_rotation_events: '0x1::event::EventHandle<0x1::account::KeyRotationEvent>',
+      rotation_capability_offer: '0x1::account::CapabilityOffer<0x1::account::RotationCapability>',
+      signer_capability_offer: '0x1::account::CapabilityOffer<0x1::account::SignerCapability>',
+    }),
+  ],
   '0x1::table': [struct('Table', store, { handle: 'address' }, [true, true])],
   '0x1::coin': [
     struct('Coin', store, { value: 'u64' }, [true]),

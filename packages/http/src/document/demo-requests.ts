@@ -12,12 +12,13 @@ const COIN = '0x1::aptos_coin::AptosCoin'
 const PRICES = '/v1/tables/0x7ab1e3'
 const TEA = { key_type: '0xdecaf::harbour::Good', value_type: '0xdecaf::harbour::Price', key: { Tea: {} } }
 
-/** By the id of the operation. No account of the demonstration has an `Account` for `get_account`. */
+/** By the id of the operation. */
 const REQUESTS: Readonly<Record<string, DemoRequest>> = {
   get_table_item: { target: `${PRICES}/item?ledger_version=1500`, body: TEA },
   get_raw_table_item: { target: `${PRICES}/raw_item`, body: { key: '0x01' }, pipe: 'od -c' },
   get_table_items: { target: `${PRICES}/items?holder=0xdecaf` },
   get_account_balance: { target: `${HOLDER}/balance/${COIN}?ledger_timestamp=2025-01-01T00:12:30Z` },
+  get_account: { target: HOLDER },
   get_account_resources: { target: `${HOLDER}/resources` },
   get_account_resource: { target: '/v1/accounts/0xdecaf/resource/0xdecaf::harbour::Harbour' },
   get_account_modules: { target: '/v1/accounts/0xdecaf/modules?limit=1' },
