@@ -1,5 +1,6 @@
 // Holds the code to ARCHITECTURE.md: packages depend on what the table says and nothing else, imports between the folders
-// of a package point one way, and every file that the page names is there. Last line `N passed, M failed`.
+// of a package point one way, every file that the page names is there, and so is every section of docs/ that a comment
+// cites. Last line `N passed, M failed`.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -91,9 +92,22 @@ function checkNamedFiles(): void {
   }
 }
 
+/** Comments cite pages of docs/ by the headings of their sections. */
+function checkCitations(): void {
+  for (const path of globSync('{packages,apps}/*/{src,testing}/**/*.ts', { cwd: root })) {
+    const text = readText(path).replaceAll(/\n\s*(?:\*|\/\/)\s*/g, ' ')
+    for (const [, page, heading] of text.matchAll(/(docs\/[\w-]+\.md), (?:section )?"([^"]+)"/g)) {
+      const headings = existsSync(join(root, page!)) ? readText(page!).match(/^#+ .+$/gm) : []
+      const isThere = headings?.some((one) => one.replace(/^#+ /, '') === heading) ?? false
+      expect(isThere, `${path} cites the section "${heading}" of ${page}, which is not there`)
+    }
+  }
+}
+
 checkPackages()
 checkFolders()
 checkNamedFiles()
+checkCitations()
 for (const violation of violations) console.log(violation)
 console.log(`${passed} passed, ${violations.length} failed`)
 process.exitCode = violations.length > 0 ? 1 : 0

@@ -12,7 +12,7 @@ import { SUITES } from './suites/all-suites.ts'
 const program = fileURLToPath(new URL('./main.ts', import.meta.url))
 
 /** What a loaded machine may take for one run. */
-const PATIENCE_MS = 600_000
+const PATIENCE_MS = 1_200_000
 
 let folder: string
 let result: BenchResult

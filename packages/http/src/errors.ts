@@ -51,12 +51,17 @@ export function moduleNameInvalid(text: string): RequestError {
 }
 
 /** A type tag that names no struct. */
-export function structTagExpected(text: string): RequestError {
-  return invalidPart('path `resource_type`', `${JSON.stringify(clip(text))} is no struct tag 0x…::module::Name`)
+/** @param part as of `invalidPart` */
+export function structTagExpected(part: string, text: string): RequestError {
+  return invalidPart(part, `${JSON.stringify(clip(text))} is no struct tag 0x…::module::Name`)
 }
 
 export function limitInvalid(text: string): RequestError {
   return invalidRequest(`${JSON.stringify(clip(text))} is no whole number below 65536 (u16)`)
+}
+
+export function orderInvalid(text: string): RequestError {
+  return invalidRequest(`${JSON.stringify(clip(text))} is neither asc nor desc`)
 }
 
 export function cursorWith0x(): RequestError {

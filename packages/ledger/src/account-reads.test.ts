@@ -22,6 +22,7 @@ import {
 } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { engineOf } from '../testing/engine-of.ts'
 import { createLedger } from './create-ledger.js'
 import type { Ledger, Listing, ListOptions } from './index.js'
 
@@ -185,17 +186,15 @@ describe.skipIf(!hasSharedData).each(Object.entries(SOURCES))('account reads of 
 
 describe('a page of a listing', () => {
   const HOME = parseAddress('0xcafe')
-  const block = (height: bigint) => ({ height, epoch: 0n, timestampUsec: height })
   const marker = (at: number): Write => [resourceKey(HOME, parseStructTag(`0x1::m::Marker${at}`)), Uint8Array.of(0)]
 
   it('reads what it shows, wherever it starts, also between kinds that alternate', async () => {
-    const engine = createMemoryEngine()
     // Modules and resources whose paths have the same lengths.
     const modules = Array.from({ length: 500 }, (_, at): Write => {
       return [moduleKey(HOME, `module_with_a_name_as_long_as_a_type${at}`), Uint8Array.of(0)]
     })
     const resources = Array.from({ length: 500 }, (_, at) => marker(at))
-    await engine.commit([{ version: 0n, block: block(0n), writes: [...modules, ...resources] }], { chainId: 4 })
+    const engine = await engineOf([...modules, ...resources])
     let reads = 0
     const counting = overriding<StateReader>(engine, {
       at(version) {
@@ -226,9 +225,7 @@ describe('a page of a listing', () => {
   })
 
   it('is empty for a cursor of another account, and begins after a key that is gone', async () => {
-    const engine = createMemoryEngine()
-    await engine.commit([{ version: 0n, block: block(0n), writes: [marker(1), marker(3)] }], { chainId: 4 })
-    const state = createLedger(engine).at()
+    const state = createLedger(await engineOf([marker(1), marker(3)])).at()
     const names = (start: Uint8Array) => Array.from(state.listResources(HOME, { start }), ({ tag }) => tag.name)
     expect(names(marker(2)[0])).toEqual(['Marker3'])
     expect(names(resourceKey(parseAddress('0x1'), parseStructTag('0x1::m::Marker1')))).toEqual([])
@@ -236,10 +233,8 @@ describe('a page of a listing', () => {
   })
 
   it('is pruned where the pruner passes the version between two items, never torn', async () => {
-    const engine = createMemoryEngine()
-    for (let at = 0n; at < 3n; at++) {
-      await engine.commit([{ version: at, block: block(at), writes: [marker(1), marker(2)] }], { chainId: 4 })
-    }
+    const writes = [marker(1), marker(2)]
+    const engine = await engineOf(writes, writes, writes)
     const page = createLedger(engine).at(0n).listResources(HOME)
     const items = page[Symbol.iterator]()
     expect(items.next().done).toBe(false)
@@ -257,10 +252,7 @@ describe('a module of an account', () => {
       [moduleKey(HOME, 'cut_short'), module.subarray(0, module.length - 1)],
       [moduleKey(HOME, 'junk'), Uint8Array.of(0xa1, 0x1c, 0xeb, 0x0b)],
     ]
-    const engine = createMemoryEngine()
-    const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
-    await engine.commit([{ version: 0n, block, writes }], { chainId: 4 })
-    const state = createLedger(engine).at()
+    const state = createLedger(await engineOf(writes)).at()
     expect(Array.from(state.listModules(HOME), (one) => [one.name, one.readAbi()?.name])).toEqual([
       ['good', 'good'],
       ['junk', undefined],

@@ -24,8 +24,8 @@ export interface LayoutOptions {
   readonly maxNodes?: number | undefined
 }
 
-/** Seven times what the largest type of the Aptos framework takes, the market of an order book (1,156). About 10 ms. */
-export const MAX_LAYOUT_NODES = 8_192
+/** 14 times what the largest type of the Aptos framework takes, the market of an order book (1,156); about 5 ms. */
+export const MAX_LAYOUT_NODES = 16_384
 /** The most types in the text of a type: of that which is asked for, and of each that a field has. */
 const MAX_TYPE_SIZE = 1_024
 /** The most nodes of a layout that is written out as a tree, where a shared part stands in each of its places. */

@@ -1,4 +1,4 @@
-// Clients that send what is legal but dear, as fast as they are answered, or that hold connections and send almost nothing.
+// Clients that send legal but expensive requests as fast as they are answered, or that hold connections and send almost nothing.
 import { once, setMaxListeners } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,7 +6,7 @@ import { randomTypeTree } from './hostile-types.ts'
 import { createRandom, type Random } from './random.ts'
 
 export interface HostileOptions {
-  /** Where the node listens at that moment. */
+  /** Where the node listens when a connection is opened. */
   readonly address: () => { readonly host: string; readonly port: number }
   readonly seed: number
 }
@@ -32,16 +32,16 @@ const ACCEPT_COMMAS = 31_000
 const SLOW_CONNECTIONS = 2_001
 const SLOW_PAUSE_MS = 5_000
 const UPLOADS = 150
-/** After an error, so that a node that is down is not called in a tight loop. */
+/** Pause after an error, so that a client does not call a node that is down in a tight loop. */
 const RETRY_MS = 200
 
-/** A path where no table is needed: what costs comes before the look-up. */
+/** The table need not exist: the expensive work comes before the look-up. */
 const ITEM_PATH = '/v1/tables/0x7/item'
 const BATCH_PATH = '/v1/tables/items:batch'
 
 type Attack = (options: HostileOptions, tally: HostileTally, stop: AbortSignal) => Promise<unknown>
 
-/** By what they send. */
+/** Each attack by what it sends. */
 export const HOSTILE_ATTACKS = {
   'a key of 8 MiB, vector<vector<u8>>': sendingRequests(1, () => {
     const head = '{"key_type":"vector<vector<u8>>","value_type":"u64","key":['
@@ -90,7 +90,7 @@ export const HOSTILE_ATTACK_NAMES = Object.keys(HOSTILE_ATTACKS) as HostileAttac
 export function startHostileClient(attack: HostileAttack, options: HostileOptions): HostileClient {
   const tally: HostileTally = { sent: 0, ends: new Map() }
   const stop = new AbortController()
-  // Each connection listens.
+  // Every connection adds a listener.
   setMaxListeners(0, stop.signal)
   const ended = HOSTILE_ATTACKS[attack](options, tally, stop.signal)
   return {
@@ -102,7 +102,7 @@ export function startHostileClient(attack: HostileAttack, options: HostileOption
   }
 }
 
-/** Attacks of different kinds, which the crowd combines: memory, time of one turn, connections. */
+/** The kinds of attack that the crowd combines: on memory, on the time of one turn, on connections. */
 const CROWD: readonly (readonly HostileAttack[])[] = [
   ['items of distinct types of 7 KB', 'batches of 1,000 distinct types'],
   ['a key of 8 MiB, vector<vector<u8>>', '700,000 members in a key', '31,000 commas in Accept'],
@@ -189,7 +189,7 @@ function holdingConnections(count: number, prepare: (random: Random) => Hold): A
             const isOver = new AbortController()
             const answered = once(socket, 'data', { signal: stop })
             const closed = once(socket, 'close', { signal: stop })
-            // What loses the race is of no interest.
+            // Whichever loses the race below rejects later; nobody waits for it.
             for (const loser of [answered, closed, hold(socket, isOver.signal)]) loser.catch(() => {})
             try {
               const [answer] = (await Promise.race([answered, closed])) as [unknown]

@@ -6,7 +6,7 @@ import type { HostileAttack } from './hostile-clients.ts'
 const PROGRAM = fileURLToPath(new URL('./run-hostile-client.ts', import.meta.url))
 
 export interface HostileTask {
-  /** Or the crowd, which chooses attacks at random. */
+  /** `crowd`: attacks chosen at random. */
   readonly attack: HostileAttack | 'crowd'
   readonly host: string
   readonly port: number

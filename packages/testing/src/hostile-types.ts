@@ -1,4 +1,4 @@
-// Types that are dear to resolve, over modules like those of a genesis.
+// Types that are expensive to resolve, over modules like those of a genesis.
 import type { Random } from './random.ts'
 
 type FieldType =

@@ -3,7 +3,7 @@ import { setPriority } from 'node:os'
 import { startHostileClient, startHostileCrowd } from './hostile-clients.ts'
 import type { HostileReport, HostileTask } from './hostile-process.ts'
 
-/** The client and the node that are looked at come first. */
+/** Lower priority than the node and the client that are measured. */
 const NICENESS = 10
 
 const { attack, host, port, seed } = JSON.parse(process.argv[2]!) as HostileTask

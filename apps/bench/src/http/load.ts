@@ -83,7 +83,7 @@ export interface Latencies {
   readonly p99: number
 }
 
-/** An answer that has not come after this time is counted as lost. */
+/** How long after the last request answers may still come. */
 const PATIENCE_MS = 10_000
 
 /**

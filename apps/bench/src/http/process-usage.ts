@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
-/** Linux tells the CPU time of each thread of a process in nanoseconds, and its memory. */
+/** Linux shows the CPU time of each thread in nanoseconds, and the memory of each process. */
 export const hasProcessUsage = existsSync('/proc/self/schedstat')
 
 /** CPU time of a process and all its descendants since they started. */

@@ -3,7 +3,7 @@ import { openStateEngine } from '@ledger-state/state-engine'
 import { HOSTILE_MODULES } from '@ledger-state/testing/hostile-types'
 import { moduleKey, parseStructTag, resourceKey, tableItemKey } from '@ledger-state/type-tag'
 
-/** Accounts, and table items, of the store that is served. */
+/** Number of accounts, and of table items, in the store that is served. */
 export const SERVED_KEYS = 20_000
 export const ITEM_TABLE = '0x7'
 export const ITEM_TYPE = '0xca::m::S'

@@ -7,9 +7,19 @@ import { GET_BALANCE, POST_ITEM } from '../http/requests.ts'
 import type { OperationName } from './operations.ts'
 
 const TARGET = fileURLToPath(new URL('./target.ts', import.meta.url))
-const VALGRIND = ['--tool=cachegrind', '--cache-sim=no', '--cachegrind-out-file=/dev/null']
-/** One thread, and no decision of the compiler that depends on time: two runs differ by a few instructions in a million. */
-const NODE = ['--single-threaded', '--predictable']
+const VALGRIND = ['valgrind', '--tool=cachegrind', '--cache-sim=no', '--cachegrind-out-file=/dev/null']
+/** One thread, and no decision of the compiler that depends on time: two runs differ by less than one in a thousand. */
+const NODE = [process.execPath, '--single-threaded', '--predictable']
+const WARM_UP_COUNT = 100
+
+export interface CountOptions {
+  readonly operation: OperationName
+  readonly counts: readonly [few: number, many: number]
+  /** Where compiled code is kept, which saves a third of the time. */
+  readonly cacheFolder: string
+  /** Folder of the store for so many operations. */
+  readonly storeFolder: (count: number) => string
+}
 
 export function hasValgrind(): boolean {
   return spawnSync('valgrind', ['--version']).status === 0
@@ -19,29 +29,36 @@ export function hasValgrind(): boolean {
  * Instructions of one operation: the difference between a long and a short run, so that starting Node.js, filling the store
  * and most of the compiling do not count.
  */
-export async function instructionsOf(
-  operation: OperationName,
-  [few, many]: readonly [number, number],
-  makeFolder: (name: string) => string,
-): Promise<number> {
-  const [short, long] = await Promise.all(
-    [few, many].map((count) => runUnderValgrind(operation, count, makeFolder(`${operation} ${count}`))),
-  )
-  return (long! - short!) / (many - few)
+export async function instructionsOf({ operation, counts, cacheFolder, storeFolder }: CountOptions): Promise<number> {
+  const run = (prefix: readonly string[], count: number) =>
+    runTarget([...prefix, ...NODE, TARGET, operation, String(count), storeFolder(count)], operation, count, cacheFolder)
+  await run([], WARM_UP_COUNT)
+  const [few, many] = await Promise.all(counts.map(async (count) => parseTotal(await run(VALGRIND, count))))
+  return (many! - few!) / (counts[1] - counts[0])
 }
 
-async function runUnderValgrind(operation: OperationName, count: number, folder: string): Promise<number> {
-  const words = [...VALGRIND, process.execPath, ...NODE, TARGET, operation, String(count), folder]
-  const child = spawn('valgrind', words, { stdio: ['ignore', 'pipe', 'pipe'] })
-  let report = ''
+/** Resolves with what the process prints to stderr. */
+async function runTarget(
+  [command, ...words]: readonly string[],
+  operation: OperationName,
+  count: number,
+  cacheFolder: string,
+): Promise<string> {
+  const env = { ...process.env, NODE_COMPILE_CACHE: cacheFolder }
+  const child = spawn(command!, words, { stdio: ['ignore', 'pipe', 'pipe'], env })
+  let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text) => {
-    report += text
+    errors += text
   })
-  const ended = once(child, 'close')
   child.stdout.setEncoding('utf8').once('data', (port) => void sendOneByOne(Number(port), requestsOf(operation), count))
-  const [status] = await ended
+  const [status] = await once(child, 'close')
+  if (status !== 0) throw new Error(`counting instructions of ${operation} ended with status ${status}: ${errors}`)
+  return errors
+}
+
+function parseTotal(report: string): number {
   const total = /I\s+refs:\s+([\d,]+)/.exec(report)?.[1]
-  if (status !== 0 || total === undefined) throw new Error(`valgrind ended with status ${status}: ${report}`)
+  if (total === undefined) throw new Error(`valgrind printed no total: ${report}`)
   return Number(total.replaceAll(',', ''))
 }
 
@@ -49,7 +66,7 @@ function requestsOf(operation: OperationName): MakeRequest {
   return (operation === POST_ITEM.name ? POST_ITEM : GET_BALANCE).makeRequest
 }
 
-/** Each request when the last one is answered, on one connection, which ends the server when it closes. */
+/** Sends each request when the last one is answered, on one connection; the server ends when it closes. */
 async function sendOneByOne(port: number, makeRequest: MakeRequest, count: number): Promise<void> {
   const socket = connect(port, '127.0.0.1').setNoDelay(true)
   await once(socket, 'connect')

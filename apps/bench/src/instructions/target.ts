@@ -58,17 +58,11 @@ async function runOnLmdb(): Promise<void> {
   const path = join(folder, 'bare.mdb')
   const options = { path, encoding: 'binary', keyEncoding: 'binary', noSubdir: true, noSync: true } as const
   const database = open<Buffer, Uint8Array>({ ...options, overlappingSync: false, mapSize: MAP_BYTES })
-  const put = (batch: WorkloadVersion[]): void =>
-    database.transactionSync(() => {
-      for (const { writes } of batch) for (const [key, value] of writes) database.putSync(key, value as Buffer)
-    })
-  put(makeVersions(0, FIRST_VERSIONS))
-  if (operation === 'bare write') {
-    for (const batch of batches(FIRST_VERSIONS, count / WRITES_PER_VERSION)) put(batch)
-  } else {
-    const keys = Array.from({ length: KEYS }, (_, at) => keyOf(at))
-    for (let at = 0; at < count; at++) database.getBinary(keys[at % KEYS]!)
-  }
+  database.transactionSync(() => {
+    for (let at = 0; at < KEYS; at++) database.putSync(keyOf(at), Buffer.alloc(VALUE_BYTES, at & 0xff))
+  })
+  const keys = Array.from({ length: KEYS }, (_, at) => keyOf(at))
+  for (let at = 0; at < count; at++) database.getBinary(keys[at % KEYS]!)
   await database.close()
 }
 
@@ -85,5 +79,5 @@ async function serve(): Promise<void> {
 }
 
 if (operation === 'look-up' || operation === 'write') await runOnEngine()
-else if (operation === 'bare look-up' || operation === 'bare write') await runOnLmdb()
+else if (operation === 'getBinary of bare lmdb') await runOnLmdb()
 else await serve()

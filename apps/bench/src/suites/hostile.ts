@@ -15,7 +15,8 @@ const AIM_MS = 50
 
 export const hostileSuite: Suite = {
   name: 'hostile',
-  summary: 'small reads of one client beside clients that send what is dear, or hold connections; memory of the reader',
+  summary:
+    'small reads of one client beside clients that send expensive requests or hold connections; memory of the reader',
   estimate: (scale) => ({
     minutes: { tiny: 1, small: 3, medium: 5, large: 10 }[scale],
     memoryBytes: 5e9,
@@ -47,7 +48,7 @@ export const hostileSuite: Suite = {
   },
 }
 
-/** Each time with a node of its own, whose memory shows this attack alone. */
+/** With a new node, so that its memory shows this attack alone. */
 async function measureBeside(
   run: BenchRun,
   folder: string,
@@ -58,7 +59,7 @@ async function measureBeside(
   const node = await startNode(folder)
   const memory = watchMemory(node.pid)
   try {
-    // Until the code of a small read is compiled.
+    // Warms up: afterwards the code of a small read is compiled.
     await sendSteadily(steadyRequests(node, run.byScale({ tiny: 200, small: 2_000, medium: 2_000, large: 2_000 })))
     const hostile =
       attack && (await startHostileProcess({ attack, host: '127.0.0.1', port: node.port, seed: run.seed }))

@@ -1,26 +1,26 @@
 import { writeServedStore } from '../http/served-store.ts'
 import { hasValgrind, instructionsOf } from '../instructions/count-instructions.ts'
-import { OPERATIONS, REQUESTS } from '../instructions/operations.ts'
+import { isRequest, OPERATIONS } from '../instructions/operations.ts'
 import type { Suite } from '../run/suite.ts'
 
 export const instructionsSuite: Suite = {
   name: 'instructions',
-  summary:
-    'instructions of one look-up, write, GET and POST, counted by valgrind: figures that a busy machine cannot change',
-  estimate: () => ({ minutes: 3, memoryBytes: 1e9, diskBytes: 0.1e9 }),
+  summary: 'instructions of one look-up, write, GET and POST, counted by valgrind: a busy machine does not change them',
+  estimate: () => ({ minutes: 2, memoryBytes: 1e9, diskBytes: 0.1e9 }),
   async run(run) {
     if (!hasValgrind()) {
       run.note('left out: there is no valgrind')
       return
     }
+    const cacheFolder = run.folder('compiled')
+    await writeServedStore(run.folder('served'))
     for (const { name, title, role, counts } of OPERATIONS) {
       run.step(name)
-      const isServed = REQUESTS.some((request) => request === name)
-      const folder = (of: string) => run.folder(isServed ? 'served' : of)
-      if (isServed) await writeServedStore(run.folder('served'))
-      const rounds = await instructionsOf(name, counts, folder)
+      const storeFolder = (count: number) => run.folder(isRequest(name) ? 'served' : `${name} ${count}`)
+      const share = run.byScale({ tiny: 0.05, small: 1, medium: 1, large: 1 })
+      const scaled = [counts[0] * share, counts[1] * share] as const
+      const rounds = await instructionsOf({ operation: name, counts: scaled, cacheFolder, storeFolder })
       run.record({ title, subject: name, role, metric: 'instructions', unit: '', rounds })
-      if (isServed) run.removeFolder('served')
     }
   },
 }

@@ -79,6 +79,21 @@ describe('check and snapshot', () => {
     expect(stderr).not.toMatch(/MDB_/)
   })
 
+  it('say of a file that is cut short how much of it is there, as every command does', () => {
+    fill('store', 500)
+    const bytes = readFileSync(bed.at('store/state.mdb'))
+    for (const length of [0, 50, 60_000, bytes.length - 5_000]) {
+      writeFileSync(bed.at('store/state.mdb'), bytes.subarray(0, length))
+      for (const words of [['check'], ['info'], ['serve', '--listen', '127.0.0.1:0'], ['snapshot', 'copy']]) {
+        const { status, stderr } = bed.run(...words, '--data-dir', 'store')
+        expect([status, stderr]).toEqual([
+          1,
+          expect.stringMatching(new RegExp(`^ledger-state: .*the file is cut short: ${length} of \\d+ bytes.*\n$`)),
+        ])
+      }
+    }
+  })
+
   it('show on a terminal how far they are', () => {
     fill('store', 1_000)
     expect(onTerminal('snapshot', 'copy', '--data-dir', 'store')).toMatch(

@@ -10,12 +10,14 @@ import { ingestSource } from '@ledger-state/ingest'
 import { createLedger } from '@ledger-state/ledger'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
-import { AptosClient, HexString } from 'aptos'
+import { AptosClient, CoinClient, FungibleAssetClient, HexString, Provider } from 'aptos'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 // The SDK as its users have it, pointed at our address and at nothing else of ours.
 
 const COIN = '0x1::aptos_coin::AptosCoin'
+/** Has 200,000,000 of it on mainnet from the genesis on. */
+const HOLDER = '0x000000007c9f6724cfc3ead36713389148bbeb48a310dacd43a767b52ada4be7'
 /** The supply of AptosCoin: a table item that every network has from its genesis on. */
 const SUPPLY_TABLE = '0x1b854694ae746cdbd8d44186ca4929b2b337df21d1c74633be19b2710552fdca'
 const SUPPLY = {
@@ -74,9 +76,8 @@ describe.skipIf(!hasSharedData)('@aptos-labs/ts-sdk 5.2.1', () => {
   })
 
   it('reads balances of coins and fungible assets', async () => {
-    const account = '0x000000007c9f6724cfc3ead36713389148bbeb48a310dacd43a767b52ada4be7'
-    expect(await mainnet.account.getBalance({ accountAddress: account, asset: COIN })).toBe(200_000_000)
-    expect(await mainnet.account.getBalance({ accountAddress: account, asset: '0xa' })).toBe(0)
+    expect(await mainnet.account.getBalance({ accountAddress: HOLDER, asset: COIN })).toBe(200_000_000)
+    expect(await mainnet.account.getBalance({ accountAddress: HOLDER, asset: '0xa' })).toBe(0)
     const { data } = await getAptosFullNode<object, number>({
       aptosConfig: testnet.config,
       originMethod: 'test',
@@ -89,6 +90,27 @@ describe.skipIf(!hasSharedData)('@aptos-labs/ts-sdk 5.2.1', () => {
   it('reads the ledger info', async () => {
     expect(await testnet.getLedgerInfo()).toMatchObject({ chain_id: 2, ledger_version: '3', block_height: '2' })
     expect(await mainnet.getChainId()).toBe(1)
+  })
+
+  it('reads balances by view functions, in BCS and in JSON', async () => {
+    // The SDK calls in BCS what the ABI says is a view. The genesis of mainnet is older than views.
+    const accountAddress = `0x${'a550c18'.padStart(64, '0')}`
+    const balance = await devnet.account.getBalance({ accountAddress, asset: COIN })
+    expect(balance).toBeGreaterThan(0)
+    expect(await devnet.account.getAccountAPTAmount({ accountAddress })).toBe(balance)
+    expect(await devnet.account.getAccountCoinAmount({ accountAddress, coinType: COIN })).toBe(balance)
+    expect(await devnet.account.getAccountCoinAmount({ accountAddress, faMetadataAddress: '0xa' })).toBe(
+      await devnet.account.getBalance({ accountAddress, asset: '0xa' }),
+    )
+    for (const [network, holder] of [
+      [mainnet, HOLDER],
+      [devnet, accountAddress],
+    ] as const) {
+      const [viewed] = await network.viewJson<[string]>({
+        payload: { function: '0x1::coin::balance', typeArguments: [COIN], functionArguments: [holder] },
+      })
+      expect(Number(viewed)).toBe(await network.account.getBalance({ accountAddress: holder, asset: COIN }))
+    }
   })
 
   it('reads accounts, also those that devnet lets be without a stored resource', async () => {
@@ -142,8 +164,8 @@ describe.skipIf(!hasSharedData)('@aptos-labs/ts-sdk 5.2.1', () => {
     const all = await devnet.getAccountModules({ accountAddress: '0x1' })
     expect(all.length).toBeGreaterThan(100)
     expect(all.every(({ abi }) => abi)).toBe(true)
-    const coin = await devnet.getAccountModule({ accountAddress: '0x1', moduleName: 'coin' })
-    expect(coin).toEqual(all.find(({ abi }) => abi!.name === 'coin'))
+    const stake = await devnet.getAccountModule({ accountAddress: '0x1', moduleName: 'stake' })
+    expect(stake).toEqual(all.find(({ abi }) => abi!.name === 'stake'))
     const transaction = await devnet.transaction.build.simple({
       sender: '0x1',
       data: { function: '0x1::aptos_account::transfer', functionArguments: ['0x2', 1] },
@@ -193,9 +215,11 @@ describe.skipIf(!hasSharedData)('@aptos-labs/ts-sdk 5.2.1', () => {
 })
 
 describe.skipIf(!hasSharedData)('aptos 1.22.1', () => {
+  let fullnodeUrl: string
   let mainnet: AptosClient
   beforeAll(async () => {
-    mainnet = new AptosClient(await serve('data/genesis/mainnet.genesis.blob'))
+    fullnodeUrl = await serve('data/genesis/mainnet.genesis.blob')
+    mainnet = new AptosClient(fullnodeUrl)
   })
 
   it('reads accounts, resources, modules and blocks', async () => {
@@ -210,5 +234,11 @@ describe.skipIf(!hasSharedData)('aptos 1.22.1', () => {
     )
     expect(await mainnet.getBlockByHeight(0)).toMatchObject({ first_version: '0', last_version: '0' })
     expect(await mainnet.getBlockByVersion(0)).toMatchObject({ block_height: '0' })
+  })
+
+  it('reads balances of coins and fungible assets', async () => {
+    expect(await new CoinClient(mainnet).checkBalance(new HexString(HOLDER))).toBe(200_000_000n)
+    const provider = new Provider({ fullnodeUrl, indexerUrl: fullnodeUrl })
+    expect(await new FungibleAssetClient(provider).getPrimaryBalance(HOLDER, '0xa')).toBe(0n)
   })
 })

@@ -302,6 +302,37 @@ describe('createJsonEncoder', () => {
     expect(() => encode(layout, '{}')).toThrow('field color not found')
   })
 
+  it('quotes at most 1 KB of what was sent', () => {
+    const long = '\u0001'.repeat(100_000)
+    const text = JSON.stringify(long)
+    const shape: Layout = { kind: 'enum', name: 'E', variants: [{ name: 'A', fields: [] }] }
+    const deep = (depth: number): Layout =>
+      depth === 0
+        ? { kind: 'u8' }
+        : { kind: 'struct', name: 'S', fields: [{ name: 'f'.repeat(10_000), layout: deep(depth - 1) }] }
+    const nested = (depth: number): string => (depth === 0 ? text : `{"${'f'.repeat(10_000)}":${nested(depth - 1)}}`)
+    const keys: readonly (readonly [Layout, string])[] = [
+      [{ kind: 'u8' }, text],
+      [{ kind: 'u64' }, text],
+      [{ kind: 'u64' }, '9'.repeat(100_000)],
+      [{ kind: 'bool' }, text],
+      [{ kind: 'address' }, text],
+      [{ kind: 'vector', element: { kind: 'u8' } }, text],
+      [shape, `{${text}:{}}`],
+      [shape, `{"A":{${text}:1}}`],
+      [deep(100), nested(100)],
+    ]
+    for (const [layout, json] of keys) {
+      try {
+        encode(layout, json)
+        expect.unreachable()
+      } catch (error) {
+        expect(isLedgerStateError(error, 'invalid_value')).toBe(true)
+        expect(Buffer.byteLength((error as Error).message)).toBeLessThan(1_500)
+      }
+    }
+  })
+
   it('refuses signers and functions', () => {
     for (const kind of ['signer', 'function'] as const) {
       expect(() => codecOf({ kind }).jsonToBytes(null)).toThrow(expect.objectContaining({ code: 'unsupported_type' }))

@@ -1,5 +1,5 @@
 import type { Operation } from '../operations/operation.js'
-import { MEDIA_TYPE, type OutputFormat } from '../protocol/media-types.js'
+import { type AnswerFormat, MEDIA_TYPE } from '../protocol/media-types.js'
 
 const ERROR_TEXTS: Readonly<Record<number, string>> = {
   400: 'The request, a type or a value in it is not valid.',
@@ -60,6 +60,14 @@ const SCHEMAS = {
       value_type: { $ref: '#/components/schemas/MoveType' },
       key: {},
       raw_key: { $ref: '#/components/schemas/HexEncodedBytes' },
+    },
+  },
+  ResourceElement: {
+    type: 'object',
+    required: ['address', 'resource_type'],
+    properties: {
+      address: { $ref: '#/components/schemas/Address' },
+      resource_type: { $ref: '#/components/schemas/MoveType' },
     },
   },
   BalanceElement: {
@@ -228,14 +236,19 @@ export interface AnswerHeaderNames {
   readonly names: readonly string[]
   /** The one of the header that says where the next page begins. */
   readonly cursorName: string
+  /** The one of the header that says whether a history knows all of its changes. */
+  readonly completeName: string
 }
 
 /** The OpenAPI 3.1 document of the operations that are served. */
-export function createOpenApiDocument(operations: readonly Operation[], { names, cursorName }: AnswerHeaderNames) {
+export function createOpenApiDocument(
+  operations: readonly Operation[],
+  { names, cursorName, completeName }: AnswerHeaderNames,
+) {
   const headers = Object.fromEntries(
     names.map((name) => [
       name,
-      { schema: { type: 'string' }, description: 'State of the ledger that the answer speaks of.' },
+      { required: true, schema: { type: 'string' }, description: 'State of the ledger that the answer speaks of.' },
     ]),
   )
   const cursorHeader = {
@@ -244,18 +257,28 @@ export function createOpenApiDocument(operations: readonly Operation[], { names,
       description: 'Where the next page begins, to be sent as `start`. Absent on the last page.',
     },
   }
+  const completeHeader = {
+    [completeName]: {
+      schema: { type: 'boolean' },
+      description: 'Whether all changes of the range are known: false where it reaches below what the store holds.',
+    },
+  }
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {
     const entry = paths[operation.path.slice('/v1'.length) || '/'] ?? {}
     paths[operation.path.slice('/v1'.length) || '/'] = entry
-    entry[operation.method.toLowerCase()] = describeOperation(operation, headers, cursorHeader)
+    entry[operation.method.toLowerCase()] = describeOperation(operation, headers, {
+      ...headers,
+      ...(operation.isPaged && cursorHeader),
+      ...(operation.tellsCompleteness && completeHeader),
+    })
   }
   return {
     openapi: '3.1.0',
     info: {
       title: 'Ledger State',
       version: '1.0.0',
-      description: 'Table items and account balances of a ledger at any version inside a window.',
+      description: 'The state of a ledger at any version or time inside a window, and its history.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/v1' }],
@@ -267,12 +290,12 @@ export function createOpenApiDocument(operations: readonly Operation[], { names,
 export type OpenApiDocument = ReturnType<typeof createOpenApiDocument>
 
 function describeOperation(
-  { id, tag, summary, description, parameters, requestBody, bcsRequestType, success, isPaged, errors }: Operation,
+  { id, tag, summary, description, parameters, requestBody, bcsRequestType, success, errors }: Operation,
   headers: object,
-  cursorHeader: object,
+  successHeaders: object,
 ) {
   const content = Object.fromEntries(
-    Object.entries(success).map(([format, schema]) => [MEDIA_TYPE[format as OutputFormat], { schema }]),
+    Object.entries(success).map(([format, schema]) => [MEDIA_TYPE[format as AnswerFormat], { schema }]),
   )
   const error = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
   return {
@@ -283,7 +306,7 @@ function describeOperation(
     parameters: parameters.map((parameter) => ({ ...parameter, required: parameter.in === 'path' })),
     ...(requestBody && { requestBody: { required: true, content: requestContent(requestBody, bcsRequestType) } }),
     responses: Object.fromEntries([
-      ['200', { description: 'Success.', headers: isPaged ? { ...headers, ...cursorHeader } : headers, content }],
+      ['200', { description: 'Success.', headers: successHeaders, content }],
       ...errors.map((status) => [String(status), { description: ERROR_TEXTS[status], headers, content: error }]),
     ]),
   }

@@ -25,7 +25,7 @@ export function expectLastSegment(segment: string | undefined): string {
 export function parseResourceType({ ledger, params }: OperationRequest): StructTag {
   const text = params.resource_type!
   const type = parsePart('path `resource_type`', () => ledger.parseType(text))
-  if (!isStructTag(type)) throw structTagExpected(text)
+  if (!isStructTag(type)) throw structTagExpected('path `resource_type`', text)
   return type
 }
 

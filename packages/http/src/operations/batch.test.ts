@@ -1,8 +1,9 @@
-import { hexToBytes, parseAddress, type StateReader } from '@ledger-state/core'
+import { hexToBytes, parseAddress, type StateReader, type Write } from '@ledger-state/core'
 import { createLedger } from '@ledger-state/ledger'
+import { ABILITY, writeModule } from '@ledger-state/move-module'
 import { createMemoryEngine } from '@ledger-state/state-engine'
 import { overriding } from '@ledger-state/testing/overriding'
-import { tableItemKey } from '@ledger-state/type-tag'
+import { moduleKey, parseStructTag, resourceKey, tableItemKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
 import { describe, expect, it } from 'vitest'
 import { createRequestListener } from '../server/create-request-listener.js'
@@ -96,6 +97,47 @@ describe('POST /v1/balances:batch', () => {
       { status: 200, value: 0 },
       expect.objectContaining({ status: 400 }),
       expect.objectContaining({ status: 400 }),
+    ])
+  })
+})
+
+describe('POST /v1/resources:batch', () => {
+  it('answers resources, each with its type', async () => {
+    const engine = createMemoryEngine()
+    const module = writeModule({
+      version: 7,
+      address: parseAddress('0xa'),
+      name: 'm',
+      structs: [
+        {
+          kind: 'struct',
+          name: 'S',
+          abilities: ABILITY.key,
+          typeParameters: [],
+          fields: [{ name: 'value', type: { kind: 'u64' } }],
+        },
+      ],
+    })
+    const value = new Uint8Array(8).fill(1, 0, 1)
+    const writes: Write[] = [
+      [moduleKey(parseAddress('0xa'), 'm'), module],
+      [resourceKey(parseAddress('0x1'), parseStructTag('0xa::m::S')), value],
+    ]
+    const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+    await engine.commit([{ version: 0n, block, writes }], { chainId: 4 })
+    const asked = [
+      { address: '0x1', resource_type: '0xa::m::S' },
+      { address: '0x2', resource_type: '0xa::m::S' },
+      { address: '0x1', resource_type: 'u8' },
+      { address: '0x1' },
+    ]
+    const { status, body } = await post('/v1/resources:batch', asked, engine)
+    expect(status).toBe(200)
+    expect(body).toEqual([
+      { status: 200, value: { type: '0xa::m::S', data: { value: '1' } } },
+      { status: 404, error: expect.objectContaining({ error_code: 'resource_not_found' }) },
+      { status: 400, error: expect.objectContaining({ error_code: 'web_framework_error' }) },
+      { status: 400, error: expect.objectContaining({ error_code: 'web_framework_error' }) },
     ])
   })
 })

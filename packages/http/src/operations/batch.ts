@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject } from '@ledger-state/bcs'
 import { bytesToHex } from '@ledger-state/core'
 import type { LedgerState } from '@ledger-state/ledger'
-import { batchAnswerTooLarge, batchElementNotAnObject, batchNotAnArray, batchTooLong } from '../errors.js'
+import { isStructTag } from '@ledger-state/type-tag'
+import {
+  batchAnswerTooLarge,
+  batchElementNotAnObject,
+  batchNotAnArray,
+  batchTooLong,
+  structTagExpected,
+} from '../errors.js'
 import { errorToReply } from '../protocol/error-reply.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import {
-  type Answer,
-  BODY_ERRORS,
-  type Operation,
-  type OperationRequest,
-  STATE_PARAMETERS,
-  TURN_BUDGET_MS,
-} from './operation.js'
+import { type Answer, BODY_ERRORS, type Operation, type OperationRequest, STATE_PARAMETERS } from './operation.js'
 import {
   expectJsonContentType,
   parseAddressMember,
@@ -22,6 +22,8 @@ import {
   parseTypeMember,
   stringMember,
 } from './request-parts.js'
+import { resourceToJson } from './resource-formats.js'
+import { TurnBudget } from './turn-budget.js'
 
 const MAX_BATCH_READS = 1_000
 /** Characters of all results together: what one batch may hold in memory. */
@@ -80,6 +82,17 @@ export function createBatchOperations(archivalEndpoint: string | undefined): Ope
       success: { json: batchResults({ value: { type: 'integer' } }) },
       handle: handleWith('Get many balances', readBalanceElement),
     },
+    {
+      ...shared,
+      id: 'get_resources_batch',
+      path: '/v1/resources:batch',
+      tag: 'Accounts',
+      summary: 'Get many resources',
+      description: limits,
+      requestBody: batchOf('ResourceElement'),
+      success: { json: batchResults({ value: { $ref: '#/components/schemas/Resource' } }) },
+      handle: handleWith('Get many resources', readResourceElement),
+    },
   ]
 }
 
@@ -89,7 +102,7 @@ async function readBatch(
   read: ReadElement,
   archivalEndpoint: string | undefined,
 ): Promise<Answer> {
-  let turnEndsAt = performance.now() + TURN_BUDGET_MS
+  const turn = new TurnBudget(request)
   expectJsonContentType(request.contentType)
   const elements = parseElements(request.body)
   const asked = parseAskedState(request.query)
@@ -98,10 +111,7 @@ async function readBatch(
   const results: string[] = []
   let length = 0
   for (const element of elements) {
-    if (performance.now() >= turnEndsAt) {
-      await request.nextTurn()
-      turnEndsAt = performance.now() + TURN_BUDGET_MS
-    }
+    if (turn.isSpent) await turn.nextTurn()
     const result = readElement(request, state, element, read, archivalEndpoint)
     length += result.length
     if (length > MAX_BATCH_ANSWER_LENGTH) throw batchAnswerTooLarge(MAX_BATCH_ANSWER_LENGTH)
@@ -151,4 +161,12 @@ function readTableItemElement(request: OperationRequest, state: LedgerState, ele
 function readBalanceElement(request: OperationRequest, state: LedgerState, element: JsonObject): string {
   const owner = parseAddressMember(element, 'address', 'BalanceElement')
   return `"value":${state.readBalance(owner, parseAssetMember(request, element, 'asset_type', 'BalanceElement'))}`
+}
+
+function readResourceElement(request: OperationRequest, state: LedgerState, element: JsonObject): string {
+  const address = parseAddressMember(element, 'address', 'ResourceElement')
+  const text = stringMember(element, 'resource_type', 'ResourceElement')
+  const type = parseTypeMember(request, 'resource_type', text)
+  if (!isStructTag(type)) throw structTagExpected('request payload: member `resource_type`', text)
+  return `"value":${resourceToJson(state.readResource(address, type))}`
 }

@@ -1,6 +1,6 @@
 import type { LedgerInfo } from '@ledger-state/core'
 import type { Ledger, LedgerState } from '@ledger-state/ledger'
-import type { OutputFormat } from '../protocol/media-types.js'
+import type { AnswerFormat, OutputFormat } from '../protocol/media-types.js'
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -31,6 +31,11 @@ export interface OperationRequest {
   readonly ledger: Pick<Ledger, 'parseType' | 'parseAsset'>
   /** Pins the ledger at a version or a time, by default the latest version; the headers of the answer, also of an error, then describe that state. */
   pin(asked: AskedState | undefined): LedgerState
+  /**
+   * The version that is asked for.
+   * @throws `version_pruned` and `version_not_found` for a time that has none
+   */
+  versionOf(asked: AskedState): bigint
   /** @throws `output_disabled` where the server does not answer in the format */
   expectOutput(format: OutputFormat, what: string): void
   /**
@@ -48,6 +53,8 @@ export interface Answer {
   /** The state that the chain-state headers describe; where it is undefined, the latest. */
   readonly ledger?: LedgerInfo
   readonly contentType: string
+  /** Of a history: whether all of its changes in the range that was asked for are known. */
+  readonly isComplete?: boolean
   /** Where the next page begins; undefined where nothing follows. */
   readonly cursor?: string | undefined
   /** A string is ASCII. */
@@ -82,7 +89,9 @@ export interface Operation extends Route {
   /** Media type of a body in BCS, where one is taken beside JSON. */
   readonly bcsRequestType?: string
   /** What a 200 carries, by format. */
-  readonly success: Readonly<Partial<Record<OutputFormat, JsonSchema>>>
+  readonly success: Readonly<Partial<Record<AnswerFormat, JsonSchema>>>
+  /** Whether answers say if they know all. */
+  readonly tellsCompleteness?: boolean
   /** Whether answers may carry a cursor. */
   readonly isPaged?: boolean
   /** Statuses of errors that it may answer with. */

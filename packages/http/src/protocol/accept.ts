@@ -24,6 +24,17 @@ export function acceptsOnlyJson(accept: string | undefined): boolean {
   return (preferenceOf('json', preferences)?.quality ?? 0) > 0 && (preferenceOf('bcs', preferences)?.quality ?? 0) === 0
 }
 
+/** Whether the client wants CSV more than JSON, or as much and names it first. */
+export function prefersCsv(accept: string | undefined): boolean {
+  if (accept === undefined || accept === '*/*') return false
+  const preferences = parseQualityList(accept)
+  const csv = preferences.get(MEDIA_TYPE.csv) ?? preferences.get('text/*')
+  if (!csv || csv.quality === 0) return false
+  const json = preferenceOf('json', preferences)
+  if (!json || json.quality !== csv.quality) return csv.quality > (json?.quality ?? 0)
+  return csv.order < json.order
+}
+
 /** Of the media ranges that cover the format, the most specific one. */
 function preferenceOf(format: OutputFormat, preferences: ReadonlyMap<string, Preference>): Preference | undefined {
   return preferences.get(MEDIA_TYPE[format]) ?? preferences.get('application/*') ?? preferences.get('*/*')

@@ -1,17 +1,22 @@
+/** Formats that an operator can switch off. */
 export type OutputFormat = 'json' | 'bcs'
+/** Formats of answers. */
+export type AnswerFormat = OutputFormat | 'csv'
 
-export const MEDIA_TYPE: Readonly<Record<OutputFormat, string>> = {
+export const MEDIA_TYPE: Readonly<Record<AnswerFormat, string>> = {
   json: 'application/json',
   bcs: 'application/x-bcs',
+  csv: 'text/csv',
 }
 
 /** How clients send the call of a view function in BCS. */
 export const VIEW_FUNCTION_BCS = 'application/x.aptos.view_function+bcs'
 
 /** The `Content-Type` of answers. */
-export const CONTENT_TYPE: Readonly<Record<OutputFormat, string>> = {
+export const CONTENT_TYPE: Readonly<Record<AnswerFormat, string>> = {
   json: `${MEDIA_TYPE.json}; charset=utf-8`,
   bcs: MEDIA_TYPE.bcs,
+  csv: `${MEDIA_TYPE.csv}; charset=utf-8; header=present`,
 }
 
 /** Whether a `Content-Type` names JSON: `application/json` or a type with the suffix `+json`. */

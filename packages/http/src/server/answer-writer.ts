@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import type { LedgerInfo } from '@ledger-state/core'
 import type { Ledger } from '@ledger-state/ledger'
 import type { Answer } from '../operations/operation.js'
@@ -32,65 +33,70 @@ const CLIENT_LEFT = 499
 const NOTHING: readonly string[] = []
 
 /** Hands answers to their sockets, the first of each exchange; others are ignored. */
-export interface AnswerWriter {
-  send(exchange: Exchange, answer: Answer): void
-  sendError(exchange: Exchange, error: unknown): void
-  /** An answer that is all headers. */
-  sendHeaders(exchange: Exchange, headers: readonly string[]): void
-  /** The answer to what never became a request, as it goes over the wire. */
-  rawError(error: unknown, statusTexts: Readonly<Record<number, string | undefined>>): { status: number; bytes: Buffer }
-}
+export class AnswerWriter {
+  readonly #options: AnswerWriterOptions
 
-export function createAnswerWriter({
-  ledger,
-  chainHeaders,
-  corsHeaders,
-  archivalEndpoint,
-  isClosing,
-  onUnexpectedError,
-  onAnswered,
-}: AnswerWriterOptions): AnswerWriter {
-  function send(exchange: Exchange, answer: Answer): void {
-    const { ledger: described, contentType, body, etag, notModified, cursor } = answer
-    const known = described === undefined ? latestHeaders() : chainHeaders.of(described)
+  constructor(options: AnswerWriterOptions) {
+    this.#options = options
+  }
+
+  send(exchange: Exchange, answer: Answer): void {
+    const { chainHeaders } = this.#options
+    const { ledger: described, contentType, body, etag, notModified, cursor, isComplete } = answer
+    const known = described === undefined ? this.#latestHeaders() : chainHeaders.of(described)
     const isLarge = body.length >= MIN_COMPRESSED_BYTES
-    const headers = commonHeaders(exchange, known, isLarge)
+    const headers = this.#commonHeaders(exchange, known, isLarge)
     if (etag !== undefined) headers.push('etag', etag)
+    if (isComplete !== undefined) headers.push(chainHeaders.completeName, String(isComplete))
     if (cursor !== undefined) headers.push(chainHeaders.cursorName, cursor)
     if (notModified) {
-      write(exchange, 304, headers, undefined)
+      this.#write(exchange, 304, headers, undefined)
       return
     }
     headers.push('content-type', contentType)
     const encoding = isLarge ? chooseEncoding(headerOf(exchange, 'accept-encoding')) : undefined
-    if (encoding === undefined) write(exchange, 200, headers, body)
+    if (encoding === undefined) this.#write(exchange, 200, headers, body)
     else {
       compress(typeof body === 'string' ? Buffer.from(body) : body, encoding)
-        .then((compressed) => write(exchange, 200, [...headers, 'content-encoding', encoding], compressed))
-        .catch((error) => sendError(exchange, error))
+        .then((compressed) => this.#write(exchange, 200, [...headers, 'content-encoding', encoding], compressed))
+        .catch((error) => this.sendError(exchange, error))
     }
   }
 
-  function sendError(exchange: Exchange, error: unknown): void {
+  sendError(exchange: Exchange, error: unknown): void {
+    const { archivalEndpoint, onUnexpectedError } = this.#options
     const { status, headers, body, unexpected } = errorToReply(error, archivalEndpoint)
     const { request, pinned } = exchange
     if (unexpected) onUnexpectedError(error, { method: request.method!, url: request.url! })
     if (exchange.isAnswered) return
     if (status === CLIENT_LEFT) {
-      settle(exchange, status)
+      this.#settle(exchange, status)
       exchange.response.destroy()
       return
     }
-    const all = commonHeaders(exchange, latestHeaders(pinned), false)
+    const all = this.#commonHeaders(exchange, this.#latestHeaders(pinned), false)
     all.push(...headers, 'content-type', CONTENT_TYPE.json)
-    write(exchange, status, all, Buffer.from(body))
+    this.#write(exchange, status, all, Buffer.from(body))
   }
 
-  function sendHeaders(exchange: Exchange, headers: readonly string[]): void {
-    write(exchange, 200, [...commonHeaders(exchange, latestHeaders(), false), ...headers], '')
+  /** Sends an answer that is all headers. */
+  sendHeaders(exchange: Exchange, headers: readonly string[]): void {
+    this.#write(exchange, 200, [...this.#commonHeaders(exchange, this.#latestHeaders(), false), ...headers], '')
   }
 
-  function commonHeaders({ route, request, isLast }: Exchange, known: readonly string[], isLarge: boolean): string[] {
+  /** The answer to what never became a request, as it goes over the wire. */
+  rawError(error: unknown): { status: number; bytes: Buffer } {
+    const { status, body } = errorToReply(error, this.#options.archivalEndpoint)
+    const bytes = Buffer.from(body)
+    const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`]
+    const headers = [...this.#latestHeaders(), 'content-type', CONTENT_TYPE.json]
+    headers.push('content-length', String(bytes.length), 'connection', 'close')
+    for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
+    return { status, bytes: Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]) }
+  }
+
+  #commonHeaders({ route, request, isLast }: Exchange, known: readonly string[], isLarge: boolean): string[] {
+    const { corsHeaders, isClosing } = this.#options
     const headers = [...known, 'vary', varyOf(route?.negotiates === true, isLarge)]
     // What is true of the latest version is not for long, and headers tell the state of the ledger in any case.
     if (request.method !== 'POST') headers.push('cache-control', 'no-cache')
@@ -100,11 +106,11 @@ export function createAnswerWriter({
     return headers
   }
 
-  function write(exchange: Exchange, status: number, headers: string[], body: string | Uint8Array | undefined): void {
+  #write(exchange: Exchange, status: number, headers: string[], body: string | Uint8Array | undefined): void {
     if (exchange.isAnswered) return
     const { response } = exchange
     if (response.destroyed) {
-      settle(exchange, CLIENT_LEFT)
+      this.#settle(exchange, CLIENT_LEFT)
       return
     }
     if (body === undefined) response.writeHead(status, headers).end()
@@ -115,16 +121,17 @@ export function createAnswerWriter({
       if (body.length < MIN_COMPRESSED_BYTES) response.end(latin1Of(body), 'latin1')
       else response.end(body)
     }
-    settle(exchange, status)
+    this.#settle(exchange, status)
   }
 
-  function settle(exchange: Exchange, status: number): void {
+  #settle(exchange: Exchange, status: number): void {
     exchange.isAnswered = true
-    onAnswered(exchange, status)
+    this.#options.onAnswered(exchange, status)
   }
 
   /** Nothing where the state is not known: the answer is about another fault, or this is its reason. */
-  function latestHeaders(pinned?: LedgerInfo): readonly string[] {
+  #latestHeaders(pinned?: LedgerInfo): readonly string[] {
+    const { ledger, chainHeaders } = this.#options
     try {
       const info = pinned ?? ledger.info
       return info === undefined ? NOTHING : chainHeaders.of(info)
@@ -132,18 +139,6 @@ export function createAnswerWriter({
       return NOTHING
     }
   }
-
-  function rawError(error: unknown, statusTexts: Readonly<Record<number, string | undefined>>) {
-    const { status, body } = errorToReply(error, archivalEndpoint)
-    const bytes = Buffer.from(body)
-    const lines = [`HTTP/1.1 ${status} ${statusTexts[status]}`]
-    const headers = [...latestHeaders(), 'content-type', CONTENT_TYPE.json, 'content-length', String(bytes.length)]
-    headers.push('connection', 'close')
-    for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
-    return { status, bytes: Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]) }
-  }
-
-  return { send, sendError, sendHeaders, rawError }
 }
 
 /** Any answer can have headers that depend on the origin; pages of others read it only with them. */

@@ -1,4 +1,4 @@
-import { type Server, STATUS_CODES } from 'node:http'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { clientLeft, headersTooLarge, type RequestError, requestTimeout, unreadableRequest } from '../errors.js'
 import type { Exchange } from './exchange.js'
@@ -37,9 +37,9 @@ export function answerBrokenRequests(server: Server, service: RequestService): v
 
   function answerOnSocket(error: NodeJS.ErrnoException, socket: Socket): void {
     if (!socket.writable) return
-    const { status, bytes } = service.rawError(faultOf(error), STATUS_CODES)
+    const { status, bytes } = service.answers.rawError(faultOf(error))
     socket.end(bytes)
-    service.onUnreadable(status)
+    service.tellUnreadable(status)
   }
 }
 

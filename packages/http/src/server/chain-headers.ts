@@ -19,6 +19,8 @@ export interface ChainHeaders {
   readonly names: readonly string[]
   /** Name of the header that says where the next page begins. */
   readonly cursorName: string
+  /** Name of the header that says whether a history knows all of its changes. */
+  readonly completeName: string
   /**
    * The headers that describe a state of the ledger, names and values by turns.
    * @throws `chain_id_too_large`
@@ -48,6 +50,7 @@ export function createChainHeaders(word: string): ChainHeaders {
   return {
     names,
     cursorName: `x-${word}-cursor`,
+    completeName: `x-${word}-complete`,
     of(ledger) {
       // The engine hands out one object per state, so most requests find the headers ready.
       if (last?.ledger !== ledger) last = { ledger, headers: describe(ledger) }

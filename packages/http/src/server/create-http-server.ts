@@ -2,7 +2,8 @@ import { Server, type ServerOptions } from 'node:http'
 import { expectationFailed } from '../errors.js'
 import { answerBrokenRequests } from './broken-requests.js'
 import { dropIdleConnections } from './idle-connections.js'
-import { createRequestService, type RequestListenerOptions } from './request-service.js'
+import type { RequestListenerOptions } from './request-listener-options.js'
+import { RequestService } from './request-service.js'
 
 export interface HttpServerOptions extends RequestListenerOptions {
   /** Connections at one time; more are closed as they come. Default 10,000. */
@@ -30,7 +31,7 @@ export function createHttpServer({
   drainTimeoutMs = 10_000,
   ...listenerOptions
 }: HttpServerOptions): Server {
-  const service = createRequestService(listenerOptions, () => server.isClosing)
+  const service = new RequestService(listenerOptions, () => server.isClosing)
   const server: DrainingServer = new DrainingServer(drainTimeoutMs, {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: requestTimeoutMs,
@@ -43,7 +44,12 @@ export function createHttpServer({
     connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
   } as ServerOptions)
   server.maxConnections = maxConnections
-  server.on('request', (request, response) => service.handle(request, response))
+  server.on('request', (request, response) => service.handle(service.begin(request, response)))
+  server.on('checkContinue', (request, response) => {
+    const exchange = service.begin(request, response)
+    exchange.awaitsContinue = true
+    service.handle(exchange)
+  })
   server.on('checkExpectation', (request, response) => {
     service.refuse(service.begin(request, response), expectationFailed(request.headers.expect!))
   })

@@ -8,7 +8,7 @@ import { type InjectOptions, inject } from 'light-my-request'
 import { describe, expect, it } from 'vitest'
 import type { Answered } from './answer-writer.js'
 import { createRequestListener } from './create-request-listener.js'
-import type { RequestListenerOptions } from './request-service.js'
+import type { RequestListenerOptions } from './request-listener-options.js'
 
 const HANDLE = parseAddress('0x7ab1e')
 const ITEM = '/v1/tables/0x7ab1e/item'

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createRequestService, type RequestListenerOptions } from './request-service.js'
+import type { RequestListenerOptions } from './request-listener-options.js'
+import { RequestService } from './request-service.js'
 
 /**
  * The service as a listener for requests of `node:http`, to be mounted in a server, in Express, fastify or Koa. It reads
@@ -10,6 +11,6 @@ import { createRequestService, type RequestListenerOptions } from './request-ser
 export function createRequestListener(
   options: RequestListenerOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const { handle } = createRequestService(options)
-  return (request, response) => handle(request, response)
+  const service = new RequestService(options)
+  return (request, response) => service.handle(service.begin(request, response))
 }

@@ -30,8 +30,11 @@ export class Exchange implements OperationRequest, Upload {
   /** What the body takes of memory. */
   heldBytes = 0
   isInFlight = false
-  /** Length of the answer, as long as its client may not have read it. */
+  /** Whether the client sends its body only when it is told to. */
+  awaitsContinue = false
   answerBytes = 0
+  /** When the answer was handed to its socket, in milliseconds of `performance.now`. */
+  answeredAt = 0
   /** The ledger state that the request was read at; headers of its answer describe this one. */
   pinned: LedgerInfo | undefined = undefined
   isAnswered = false
@@ -76,12 +79,12 @@ export class Exchange implements OperationRequest, Upload {
   }
 
   pin(asked: AskedState | undefined): LedgerState {
-    const state = this.#context.ledger.at(asked && this.#versionOf(asked))
+    const state = this.#context.ledger.at(asked && this.versionOf(asked))
     this.pinned = state.ledger
     return state
   }
 
-  #versionOf(asked: AskedState): bigint {
+  versionOf(asked: AskedState): bigint {
     return 'version' in asked ? asked.version : this.#context.ledger.versionAtTime(asked.timestampUsec)
   }
 

@@ -1,11 +1,14 @@
 import { overloaded, type RequestError } from '../errors.js'
 
 export interface LoadLimits {
-  /** Requests whose body is in and that are worked on or whose answer is under way, at one time. Default 2,000. */
+  /**
+   * Requests whose body is in, and those without one that take more than a turn, at one time, until their answer went
+   * out. Default 2,000.
+   */
   readonly maxRequestsInFlight: number
   /**
-   * Bytes of answers to requests with a body that are handed to their sockets, at one time. Clients that do not read
-   * leave them in memory. Default 256 MiB.
+   * Bytes of large answers that are handed to their sockets, at one time. Clients that do not read leave them in
+   * memory. Default 256 MiB.
    */
   readonly maxAnswerBytes: number
   /** How late the event loop may come round, twice in succession, before new requests are refused. Default 1,000. */
@@ -49,13 +52,16 @@ export class LoadShedder {
     this.#inFlight++
   }
 
-  /** The answer to a request in flight is held for its client. */
+  leave(): void {
+    this.#inFlight--
+  }
+
+  /** An answer is held in memory for its client. */
   hold(answerBytes: number): void {
     this.#answerBytes += answerBytes
   }
 
-  leave(answerBytes: number): void {
-    this.#inFlight--
+  release(answerBytes: number): void {
     this.#answerBytes -= answerBytes
   }
 

@@ -63,6 +63,7 @@ export function createBodyReader({ bodyLimitBytes, uploads, turns, unpack, onBod
       onBody(exchange)
       return
     }
+    if (exchange.awaitsContinue) exchange.response.writeContinue()
     const chunks = new ChunkCollector()
     exchange.chunks = chunks
     uploads.begin(exchange)

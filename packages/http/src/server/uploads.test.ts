@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import {
   BALANCE_REQUEST,
   createOneItemEngine,
+  RAW_ITEM_BODY,
   type RunningServer,
   rawItemRequest,
   startServerOver,
@@ -101,6 +102,23 @@ describe('bodies that come slowly', () => {
     await expectOthersServed()
     for (const { socket } of last) socket.write(' '.repeat(100))
     expect(await statusesOf(last[1]!, 1)).toEqual([400])
+  })
+})
+
+describe('a client that waits for `100 Continue`', () => {
+  const expecting = (length: number) => rawItemRequest(`content-length: ${length}\r\nexpect: 100-continue`, '')
+
+  it('is told to send a body that is taken', async () => {
+    await start({})
+    const client = open(expecting(RAW_ITEM_BODY.length))
+    expect(await statusesOf(client, 1)).toEqual([100])
+    client.socket.write(RAW_ITEM_BODY)
+    expect(await statusesOf(client, 2)).toEqual([100, 200])
+  })
+
+  it('is refused before it sends one that is not', async () => {
+    await start({ bodyLimitBytes: 1_000 })
+    expect(await statusesOf(open(expecting(1_001)), 1)).toEqual([413])
   })
 })
 

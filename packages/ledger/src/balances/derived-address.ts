@@ -15,7 +15,7 @@ export function primaryStoreAddress(owner: Uint8Array, metadata: Uint8Array): Ui
   return sha3(owner, metadata, DERIVED_FROM_OBJECT)
 }
 
-/** An owner with an asset has two places, next to each other. */
+/** An owner with an asset may stand in either of two places next to each other. */
 const PLACES = 65_536
 const OWNER_AT = 8
 const ADDRESS_AT = OWNER_AT + ADDRESS_LENGTH
@@ -62,7 +62,7 @@ function holds(places: Uint8Array, start: number, owner: Uint8Array, number: num
   return true
 }
 
-/** Even. Addresses are hashes, but for the small ones, which differ in their last bytes. */
+/** An even number. Most addresses are hashes; the others are small numbers, which differ in their last bytes. */
 function firstPlaceOf(owner: Uint8Array, number: number): number {
   const mixed = Math.imul(readWord(owner, ADDRESS_LENGTH - 4), 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b)
   return (mixed >>> 16) & (PLACES - 2)

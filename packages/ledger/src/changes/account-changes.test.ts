@@ -5,6 +5,7 @@ import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { decodeStateKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { engineOf } from '../../testing/engine-of.ts'
 import { createLedger } from '../create-ledger.js'
 import type { AccountChange, LedgerState } from '../index.js'
 
@@ -77,12 +78,8 @@ it('ends a page after a bounded number of keys that did not change', async () =>
   const marker = (at: number, byte: number): Write => {
     return [resourceKey(HOME, parseStructTag(`0x1::m::Marker${10_000 + at}`)), Uint8Array.of(byte)]
   }
-  const engine = createMemoryEngine()
-  const block = (height: bigint) => ({ height, epoch: 0n, timestampUsec: height })
   const writes = Array.from({ length: 6_000 }, (_, at) => marker(at, 0))
-  await engine.commit([{ version: 0n, block: block(0n), writes }], { chainId: 4 })
-  await engine.commit([{ version: 1n, block: block(1n), writes: [marker(5_999, 1)] }], { chainId: 4 })
-  const state = createLedger(engine).at()
+  const state = createLedger(await engineOf(writes, [marker(5_999, 1)])).at()
   const first = state.accountChanges(HOME, 0n)
   expect([...first]).toEqual([])
   expect(bytesToHex(first.cursor!)).toBe(bytesToHex(marker(5_000, 0)[0]))

@@ -167,6 +167,37 @@ describe('the history of a balance', () => {
     expect([...state.balanceHistory(OWNER, COIN)].map(({ version }) => version)).toEqual([5n, 4n, 3n])
   })
 
+  it('is refused where the pruner passed it, before or during a page or between two pages, never with a gap', async () => {
+    const versions = Array.from({ length: 9 }, (_, at): Write[] => [[COIN_KEY, coinStore(BigInt(at))]])
+    const pruned = expect.objectContaining({ code: 'version_pruned' })
+    for (const order of ['newestFirst', 'oldestFirst'] as const) {
+      const engine = await engineOf(0n, versions)
+      const ledger = createLedger(engine)
+      const state = ledger.at()
+      const items = state.balanceHistory(OWNER, COIN, { order })[Symbol.iterator]()
+      const recent = state.balanceHistory(OWNER, COIN, { order, from: 7n })
+      items.next()
+      const page = state.balanceHistory(OWNER, COIN, { order, limit: order === 'newestFirst' ? 6 : 3 })
+      expect([...page]).toHaveLength(order === 'newestFirst' ? 6 : 3)
+      await engine.prune(3n)
+      expect(() => {
+        while (!items.next().done);
+      }).toThrow(pruned)
+      expect(() => [...ledger.at().balanceHistory(OWNER, COIN, { order, start: page.cursor })]).toThrow(pruned)
+      // What the pruner did not reach is told.
+      expect([...recent]).toHaveLength(2)
+    }
+  })
+
+  it('is refused, not empty, where all that it would tell was pruned', async () => {
+    const versions: Write[][] = [[[COIN_KEY, coinStore(1n)]], [], [], [[COIN_KEY, null]], [], [], [], [], []]
+    const engine = await engineOf(0n, versions)
+    const state = createLedger(engine).at()
+    await engine.prune(3n)
+    const history = state.balanceHistory(OWNER, COIN)
+    expect(() => [...history]).toThrow(expect.objectContaining({ code: 'version_pruned' }))
+  })
+
   it('ends a page after a bounded number of writes that change nothing', async () => {
     const writes = Array.from({ length: 2_500 }, (_, at): Write[] => [[STORE_KEY, primaryStore(1n, at % 2)]])
     const state = createLedger(await engineOf(0n, writes)).at()

@@ -1,4 +1,4 @@
-import type { LedgerInfo, StateReader } from '@ledger-state/core'
+import { type LedgerInfo, type StateReader, versionPruned } from '@ledger-state/core'
 import { type StoredState, statesNewestFirst, statesOldestFirst } from './stored-states.js'
 
 export interface HistoryOptions {
@@ -17,7 +17,8 @@ export interface HistoryOptions {
 
 /**
  * One page of a history: the versions at which something changed. What it was at the oldest version of the window comes
- * under the version that wrote it, which may be below. It is iterated once.
+ * under the version that wrote it, which may be below. It is iterated once. The iteration throws `version_pruned` where the
+ * pruner has reached its range since the state was pinned, or since the cursor was given out: no change is left out unsaid.
  */
 export interface History<T> extends Iterable<T> {
   /** Known at the end of the iteration: where the next page begins, undefined where nothing follows. */
@@ -71,9 +72,10 @@ export function createHistory<V, T>(
       : stepsOldestFirst(observation, statesOldestFirst(reader, observation.keys, first, last, oldestVersion))
     for (const { version: at, value, isChange } of steps) {
       if (at < first) {
-        if (isNewestFirst) return
+        if (isNewestFirst) break
         continue
       }
+      if (seen === 0) expectCursorKept(start, at, oldestVersion)
       const isEnd = isChange && (shown === limit || (shown > 0 && isFull?.()))
       if (seen - shown === MOST_SKIPPED_STATES || isEnd) {
         cursor = at
@@ -82,8 +84,12 @@ export function createHistory<V, T>(
       seen++
       if (!isChange) continue
       shown++
+      expectNotPruned(reader, at, oldestVersion)
       yield { version: at, timestampUsec: timeOf(at), value: present(value, at) }
     }
+    if (seen === 0) expectCursorKept(start, undefined, oldestVersion)
+    // What was pruned on the way may have left no state at all.
+    expectNotPruned(reader, first, oldestVersion)
   }
 
   return {
@@ -93,6 +99,17 @@ export function createHistory<V, T>(
     complete: reader.base?.complete === true && (options.from === undefined || options.from >= oldestVersion),
     [Symbol.iterator]: changes,
   }
+}
+
+/** A cursor names a state that was there. Below the window it may be gone by now, and others with it. */
+function expectCursorKept(start: bigint | undefined, found: bigint | undefined, oldestVersion: bigint): void {
+  if (start !== undefined && start < oldestVersion && start !== found) throw versionPruned(start, oldestVersion)
+}
+
+/** States at or below the oldest version are no longer told apart, so that a pruner may have removed one unseen. */
+function expectNotPruned(reader: StateReader, version: bigint, pinnedOldestVersion: bigint): void {
+  const { oldestVersion } = reader.ledger!
+  if (oldestVersion > pinnedOldestVersion && version <= oldestVersion) throw versionPruned(version, oldestVersion)
 }
 
 interface Step<V> {

@@ -5,10 +5,21 @@ import { createMemoryEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { decodeStateKey, moduleKey, parseStructTag, typeTagToText } from '@ledger-state/type-tag'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { engineOf } from '../../testing/engine-of.ts'
 import { createLedger } from '../create-ledger.js'
 import type { LedgerState, Resource } from '../index.js'
 import { ModuleCache } from '../modules/module-cache.js'
 import { ValueWalker } from './value-walker.js'
+
+/** Undefined where the stored bytes are not of their type. */
+function jsonOf(resource: Resource): string | undefined {
+  try {
+    return resource.toJson()
+  } catch (error) {
+    if (isLedgerStateError(error)) return undefined
+    throw error
+  }
+}
 
 describe
   .skipIf(!hasSharedData)
@@ -90,10 +101,8 @@ describe('a walk through a hostile value', () => {
   })
 
   async function walk(structs: readonly StructDefinition[], text: string, bytes: Uint8Array) {
-    const engine = createMemoryEngine()
     const module = writeModule({ version: 7, address: HOME, name: 'm', structs })
-    const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
-    await engine.commit([{ version: 0n, block, writes: [[moduleKey(HOME, 'm'), module]] }], { chainId: 4 })
+    const engine = await engineOf([[moduleKey(HOME, 'm'), module]])
     const walker = new ValueWalker(engine.at(), new ModuleCache(), () => false)
     return walker.walk(parseStructTag(text), new ByteReader(bytes))
   }

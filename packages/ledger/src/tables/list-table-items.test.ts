@@ -1,18 +1,15 @@
 import { bytesToHex, parseAddress, type Write } from '@ledger-state/core'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { parseTypeTag, tableItemKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { engineOf } from '../../testing/engine-of.ts'
 import { createLedger } from '../create-ledger.js'
 
 const HANDLE = parseAddress('0x7ab1e')
 const OTHER_HANDLE = parseAddress('0x7ab1f')
 
 async function stateOf(writes: readonly Write[]) {
-  const engine = createMemoryEngine()
-  const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
-  await engine.commit([{ version: 0n, block, writes }], { chainId: 4 })
-  return createLedger(engine).at()
+  return createLedger(await engineOf(writes)).at()
 }
 
 it('lists the items of one table in the order of their keys, in pages of any size', async () => {

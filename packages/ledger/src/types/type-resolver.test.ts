@@ -1,18 +1,15 @@
 import { parseAddress, type StateView } from '@ledger-state/core'
 import { ABILITY, type FieldDefinition, type MoveModule, writeModule } from '@ledger-state/move-module'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { moduleKey, parseTypeTag } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
+import { engineOf } from '../../testing/engine-of.ts'
 import { ModuleCache } from '../modules/module-cache.js'
 import { TypeResolver } from './type-resolver.js'
 
 const HOME = parseAddress('0xcafe')
 
 async function viewOf(modules: readonly MoveModule[]): Promise<StateView> {
-  const engine = createMemoryEngine()
-  const writes = modules.map((module) => [moduleKey(HOME, module.name), writeModule(module)] as const)
-  const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
-  await engine.commit([{ version: 0n, block, writes }], { chainId: 4 })
+  const engine = await engineOf(modules.map((module) => [moduleKey(HOME, module.name), writeModule(module)]))
   return engine.at()
 }
 

@@ -5,6 +5,7 @@ import { createMemoryEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { decodeStateKey, parseTypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
+import { engineOf } from '../../testing/engine-of.ts'
 import { createLedger } from '../create-ledger.js'
 import type { LedgerState, ViewArgument } from '../index.js'
 
@@ -15,10 +16,7 @@ const COIN = parseTypeTag('0x1::aptos_coin::AptosCoin')
 const METADATA = parseTypeTag('0x1::fungible_asset::Metadata')
 
 async function emptyState(): Promise<LedgerState> {
-  const engine = createMemoryEngine()
-  const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
-  await engine.commit([{ version: 0n, block, writes: [] }], { chainId: 4 })
-  return createLedger(engine).at()
+  return createLedger(await engineOf([])).at()
 }
 
 describe('callView', () => {

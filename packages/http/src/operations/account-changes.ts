@@ -1,0 +1,77 @@
+import { bytesToHex, bytesToHexDigits } from '@ledger-state/core'
+import type { AccountChange } from '@ledger-state/ledger'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { ADDRESS_PARAMETER, parseAccountAddress } from './account-parts.js'
+import { DEFAULT_PAGE, FROM_PARAMETER, MAX_PAGE, parseMoment, TO_PARAMETER } from './history-page.js'
+import { type Operation, STATE_ERRORS } from './operation.js'
+import { JsonArrayBody } from './page-bodies.js'
+import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
+import { parameterOf } from './request-parts.js'
+
+export const getAccountChanges: Operation = {
+  id: 'get_account_changes',
+  method: 'GET',
+  path: '/v1/accounts/{address}/changes',
+  negotiates: false,
+  tag: 'Histories',
+  summary: 'Get changes of an account',
+  description:
+    'Lists the resources and modules of an account that are not the same at two versions, as they were and as they are; null where they are not there. A page may be empty and have a cursor: most of an account stays as it is.',
+  parameters: [
+    ADDRESS_PARAMETER,
+    FROM_PARAMETER,
+    TO_PARAMETER,
+    START_PARAMETER,
+    limitParameter(DEFAULT_PAGE, MAX_PAGE),
+  ],
+  success: {
+    json: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['before', 'after'],
+        properties: {
+          type: { type: 'string', description: 'Of a resource: its struct tag.' },
+          module: { type: 'string', description: 'Of a module: its name.' },
+          before: { type: ['object', 'string', 'null'] },
+          after: { type: ['object', 'string', 'null'] },
+        },
+      },
+    },
+  },
+  isPaged: true,
+  errors: STATE_ERRORS,
+  async handle(request) {
+    const address = parseAccountAddress(request)
+    const from = parameterOf(request.query, 'from', parseMoment)
+    const to = parameterOf(request.query, 'to', parseMoment)
+    const start = parseStateKeyStart(request.query)
+    const askedLimit = parseLimit(request.query)
+    request.expectOutput('json', 'Get changes of an account')
+    const state = request.pin(to)
+    const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
+    const first = from === undefined ? state.ledger.oldestVersion : request.versionOf(from)
+    const body = new JsonArrayBody(changeToJson)
+    const cursor = await readListing(
+      request,
+      (options) => state.accountChanges(address, first, { ...options, start, limit }),
+      body,
+    )
+    return {
+      ledger: state.ledger,
+      contentType: CONTENT_TYPE.json,
+      body: body.toBytes(),
+      cursor: cursor && bytesToHexDigits(cursor),
+    }
+  },
+}
+
+function changeToJson(change: AccountChange): string {
+  if (change.kind === 'module') {
+    const [before, after] = [change.before, change.after].map((one) => (one ? `"${bytesToHex(one.bytes)}"` : 'null'))
+    return `{"module":${JSON.stringify(change.name)},"before":${before},"after":${after}}`
+  }
+  const type = (change.before ?? change.after)!.typeText()
+  const [before, after] = [change.before, change.after].map((one) => one?.toJson() ?? 'null')
+  return `{"type":${JSON.stringify(type)},"before":${before},"after":${after}}`
+}

@@ -1,0 +1,284 @@
+import { ByteWriter, parseAddress, type StateReader, type Write } from '@ledger-state/core'
+import { openSource } from '@ledger-state/feed'
+import { createLedger } from '@ledger-state/ledger'
+import { createMemoryEngine } from '@ledger-state/state-engine'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { decodeStateKey, parseStructTag, resourceKey, tableItemKey, typeTagToText } from '@ledger-state/type-tag'
+import fc from 'fast-check'
+import { inject } from 'light-my-request'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createRequestListener } from '../server/create-request-listener.js'
+
+interface BalanceChange {
+  readonly version: string
+  readonly timestamp: string | null
+  readonly balance: string
+}
+
+const COIN = '0x1::aptos_coin::AptosCoin'
+const OWNER = '0xcafe'
+const STORE = resourceKey(parseAddress(OWNER), parseStructTag(`0x1::coin::CoinStore<${COIN}>`))
+const TABLE_KEY = tableItemKey(parseAddress('0x7'), Uint8Array.of(1))
+const HISTORY = `/accounts/${OWNER}/balance/${COIN}/history`
+/** 2026-01-31T00:00:00Z, in microseconds. */
+const START = 1_769_817_600_000_000n
+const SECOND = 1_000_000n
+
+function coinStore(value: bigint): Uint8Array {
+  const writer = new ByteWriter().u64(value).bool(false)
+  for (let handle = 0; handle < 2; handle++) writer.u64(0n).u64(0n).bytes(new Uint8Array(32))
+  return writer.toBytes()
+}
+
+/** Versions of a second each; the balance changes at 2, 4, 5 (to nothing), 7 and 8. */
+async function smallLedger(): Promise<ReturnType<typeof createMemoryEngine>> {
+  const engine = createMemoryEngine()
+  const writes: Readonly<Record<number, Write[]>> = {
+    2: [[STORE, coinStore(10n)]],
+    3: [[TABLE_KEY, Uint8Array.of(7)]],
+    4: [[STORE, coinStore(20n)]],
+    5: [[STORE, null]],
+    6: [[TABLE_KEY, null]],
+    7: [[STORE, coinStore(2n ** 64n - 1n)]],
+    8: [[STORE, coinStore(1n)]],
+  }
+  for (let at = 0; at < 10; at++) {
+    const block = { height: BigInt(at), epoch: 0n, timestampUsec: START + BigInt(at) * SECOND }
+    await engine.commit([{ version: BigInt(at), block, writes: writes[at] ?? [] }], { chainId: 4n })
+  }
+  return engine
+}
+
+function ask(engine: StateReader) {
+  const listener = createRequestListener({
+    ledger: createLedger(engine),
+    maxEventLoopDelayMs: Number.POSITIVE_INFINITY,
+  })
+  return (url: string, headers: Record<string, string> = {}, body?: object) =>
+    inject(listener, {
+      method: body ? 'POST' : 'GET',
+      url: `/v1${url}`,
+      headers: { ...(body && { 'content-type': 'application/json' }), ...headers },
+      ...(body && { payload: JSON.stringify(body) }),
+    })
+}
+
+const time = (version: bigint) => `"timestamp":"${START + version * SECOND}"`
+const changeAt = (version: bigint, balance: bigint) =>
+  `{"version":"${version}",${time(version)},"balance":"${balance}"}`
+const ALL = [changeAt(8n, 1n), changeAt(7n, 2n ** 64n - 1n), changeAt(5n, 0n), changeAt(4n, 20n), changeAt(2n, 10n)]
+
+describe('the history of a balance', () => {
+  let engine: Awaited<ReturnType<typeof smallLedger>>
+  let get: ReturnType<typeof ask>
+  beforeAll(async () => {
+    engine = await smallLedger()
+    get = ask(engine)
+  })
+
+  it('lists its changes, the newest first or the oldest first', async () => {
+    const newest = await get(HISTORY)
+    expect([newest.statusCode, newest.body]).toEqual([200, `[${ALL.join(',')}]`])
+    expect([newest.headers['x-svc-complete'], newest.headers['x-svc-cursor']]).toEqual(['true', undefined])
+    expect((await get(`${HISTORY}?order=asc`)).body).toBe(`[${ALL.toReversed().join(',')}]`)
+  })
+
+  it('comes in pages, in either order', async () => {
+    for (const order of ['desc', 'asc']) {
+      const items: unknown[] = []
+      let pages = 0
+      for (let start = ''; ; pages++) {
+        const { headers, body } = await get(`${HISTORY}?order=${order}&limit=2${start}`)
+        items.push(...(JSON.parse(body) as unknown[]))
+        if (headers['x-svc-cursor'] === undefined) break
+        start = `&start=${headers['x-svc-cursor']}`
+      }
+      const all = ALL.map((one) => JSON.parse(one) as unknown)
+      expect([pages, items]).toEqual([2, order === 'desc' ? all : all.toReversed()])
+    }
+  })
+
+  it('keeps to a range of versions or times, both ends included', async () => {
+    const middle = `[${ALL.slice(1, 4).join(',')}]`
+    for (const range of [
+      'from=4&to=7',
+      'from=3&to=7',
+      'from=2026-01-31T00:00:04Z&to=2026-01-31T00:00:07Z',
+      'from=2026-01-31T00:00:03.5Z&to=2026-01-31T00:00:07.9Z',
+    ]) {
+      expect((await get(`${HISTORY}?${range}`)).body, range).toBe(middle)
+    }
+    expect((await get(`${HISTORY}?from=9`)).body).toBe('[]')
+  })
+
+  it('is CSV for those who ask for it', async () => {
+    const lines = [`4,${START + 4n * SECOND},20`, `2,${START + 2n * SECOND},10`]
+    for (const accept of [
+      'text/csv',
+      'text/csv, */*;q=0.5',
+      'text/csv, application/json',
+      'application/json;q=0.1, text/csv',
+    ]) {
+      const { headers, body } = await get(`${HISTORY}?to=4`, { accept })
+      expect(headers['content-type'], accept).toBe('text/csv; charset=utf-8; header=present')
+      expect(body).toBe(['version,timestamp,balance', ...lines, ''].join('\r\n'))
+    }
+    for (const accept of ['*/*', 'application/json, text/csv', 'text/csv;q=0']) {
+      expect((await get(HISTORY, { accept })).headers['content-type'], accept).toContain('application/json')
+    }
+  })
+
+  it.each([
+    ['order=up', 400, 'web_framework_error'],
+    ['from=x', 400, 'web_framework_error'],
+    ['to=2026-13-01T00:00:00Z', 400, 'web_framework_error'],
+    ['start=x', 400, 'web_framework_error'],
+    ['limit=-1', 400, 'web_framework_error'],
+    ['limit=0', 400, 'invalid_input'],
+    ['to=10', 404, 'version_not_found'],
+    ['to=9999-01-01T00:00:00Z', 404, 'version_not_found'],
+    ['to=2026-01-30T23:59:59Z', 410, 'version_pruned'],
+  ])('refuses %s: %i %s', async (query, status, code) => {
+    const { statusCode, body } = await get(`${HISTORY}?${query}`)
+    expect([statusCode, JSON.parse(body)]).toMatchObject([status, { error_code: code }])
+  })
+
+  it('says what it does not know below a window', async () => {
+    const pruned = await smallLedger()
+    await pruned.prune(5n)
+    const below = ask(pruned)
+    const { body, headers } = await below(HISTORY)
+    expect([body, headers['x-svc-complete']]).toEqual([`[${ALL.slice(0, 2).join(',')}]`, 'true'])
+    expect((await below(`${HISTORY}?from=2`)).headers['x-svc-complete']).toBe('false')
+    expect((await below(`${HISTORY}?from=2026-01-31T00:00:02Z`)).headers['x-svc-complete']).toBe('false')
+    expect((await below(`${HISTORY}?to=4`)).statusCode).toBe(410)
+    // A cursor whose change was pruned since.
+    expect((await below(`${HISTORY}?start=4`)).statusCode).toBe(410)
+    expect((await below(`${HISTORY}?start=2&order=asc`)).statusCode).toBe(410)
+    await pruned.prune(1n)
+    const base = await below(HISTORY)
+    expect(base.body).toBe('[{"version":"8","timestamp":null,"balance":"1"}]')
+    expect((await below(`${HISTORY}?start=8`)).body).toBe(base.body)
+  })
+})
+
+it('does not know what a store without a base held before', async () => {
+  const engine = createMemoryEngine()
+  const block = { height: 5n, epoch: 0n, timestampUsec: START }
+  await engine.commit([{ version: 5n, block, writes: [[STORE, coinStore(3n)]] }], { chainId: 4n })
+  const { body, headers } = await ask(engine)(HISTORY, { origin: 'https://a.example' })
+  expect([JSON.parse(body), headers['x-svc-complete']]).toMatchObject([[{ version: '5', balance: '3' }], 'false'])
+  expect(headers['access-control-expose-headers']).toContain('x-svc-complete')
+})
+
+describe('histories of values', () => {
+  it('have null where it was deleted', async () => {
+    const get = ask(await smallLedger())
+    const deletion = `{"version":"6",${time(6n)},"value":null}`
+    const raw = await get('/tables/0x7/raw_item/history', {}, { key: '01' })
+    expect(raw.body).toBe(`[${deletion},{"version":"3",${time(3n)},"value":"0x07"}]`)
+    const item = { key_type: 'u8', value_type: 'u8', key: 1 }
+    const typed = await get('/tables/0x7/item/history', {}, item)
+    expect(typed.body).toBe(`[${deletion},{"version":"3",${time(3n)},"value":7}]`)
+    expect(typed.headers['x-svc-complete']).toBe('true')
+    expect((await get('/tables/0x7/item/history', {}, { ...item, key: 'x' })).statusCode).toBe(400)
+  })
+
+  it('lists the items of a table at a version', async () => {
+    const get = ask(await smallLedger())
+    expect((await get('/tables/0x7/items?ledger_version=3')).body).toBe(
+      '{"key_type":null,"value_type":null,"found_in":null,"items":[{"raw_key":"0x01","raw_value":"0x07"}]}',
+    )
+    expect((await get('/tables/0x7/items?ledger_version=3&key_type=u8&value_type=u8')).body).toBe(
+      '{"key_type":"u8","value_type":"u8","found_in":null,"items":[{"key":1,"value":7}]}',
+    )
+    expect(JSON.parse((await get('/tables/0x7/items')).body)).toMatchObject({ items: [] })
+    expect((await get('/tables/0x7/items?key_type=u9')).statusCode).toBe(400)
+  })
+})
+
+describe.skipIf(!hasSharedData)('histories over the account fixture', () => {
+  const engine = createMemoryEngine()
+  const get = ask(engine)
+  const resources: { address: string; type: string }[] = []
+  const owners = new Set<string>()
+  beforeAll(async () => {
+    const source = await openSource(sharedPath('conformance/account-fixture.ndjson.gz'))
+    const seen = new Set<string>()
+    for await (const record of source.versions()) {
+      await engine.commit([record], { chainId: source.chainId! })
+      for (const [key] of record.writes) {
+        const decoded = decodeStateKey(key)
+        if (!('address' in decoded)) continue
+        const address = `0x${Buffer.from(decoded.address).toString('hex')}`
+        owners.add(address)
+        if (decoded.kind !== 'resource' || seen.has(`${address}${typeTagToText(decoded.tag)}`)) continue
+        seen.add(`${address}${typeTagToText(decoded.tag)}`)
+        resources.push({ address, type: typeTagToText(decoded.tag) })
+      }
+    }
+    await engine.prune(301n)
+  })
+
+  it('a resource is at each version what its history says', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), fc.bigInt(100n, 400n), async (at, version) => {
+        const { address, type } = resources[at % resources.length]!
+        const path = `/accounts/${address}/resource/${encodeURIComponent(type)}`
+        const read = await get(`${path}?ledger_version=${version}`)
+        const history = await get(`${path}/history?limit=1&to=${version}`)
+        expect(history.statusCode).toBe(read.statusCode === 404 ? 200 : read.statusCode)
+        if (history.statusCode !== 200) return
+        const [newest] = JSON.parse(history.body) as { value: unknown }[]
+        const { data } = JSON.parse(read.body) as { data?: unknown }
+        expect(newest?.value ?? undefined).toEqual(read.statusCode === 200 ? data : undefined)
+      }),
+    )
+  })
+
+  it('a balance is at each version what its history says', async () => {
+    for (const owner of owners) {
+      const path = `/accounts/${owner}/balance/${COIN}`
+      const changes = JSON.parse((await get(`${path}/history?limit=1000`)).body) as BalanceChange[]
+      for (let version = 100n; version <= 400n; version += 25n) {
+        const change = changes.find((one) => BigInt(one.version) <= version)
+        expect((await get(`${path}?ledger_version=${version}`)).body).toBe(change?.balance ?? '0')
+      }
+    }
+  })
+
+  it('changes of an account lie between what both versions list', async () => {
+    const list = async (address: string, version: bigint) => {
+      const { body, statusCode } = await get(`/accounts/${address}/resources?ledger_version=${version}`)
+      if (statusCode !== 200) return undefined
+      return new Map((JSON.parse(body) as { type: string; data: unknown }[]).map(({ type, data }) => [type, data]))
+    }
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...owners),
+        fc.bigInt(100n, 400n),
+        fc.bigInt(100n, 400n),
+        async (address, a, b) => {
+          const [from, to] = a < b ? [a, b] : [b, a]
+          const [before, after] = [await list(address, from), await list(address, to)]
+          if (!before || !after) return
+          const changed = new Map<string, unknown>()
+          for (let start = ''; ; ) {
+            const page = await get(`/accounts/${address}/changes?from=${from}&to=${to}&limit=3${start}`)
+            expect(page.statusCode).toBe(200)
+            for (const one of JSON.parse(page.body) as { type?: string; before: unknown; after: unknown }[]) {
+              if (one.type === undefined) continue
+              expect([one.before, one.after]).toEqual([before.get(one.type) ?? null, after.get(one.type) ?? null])
+              changed.set(one.type, one)
+            }
+            if (page.headers['x-svc-cursor'] === undefined) break
+            start = `&start=${page.headers['x-svc-cursor']}`
+          }
+          for (const type of new Set([...before.keys(), ...after.keys()])) {
+            if (!changed.has(type)) expect(after.get(type)).toEqual(before.get(type))
+          }
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,130 @@
+import { bytesToHex, bytesToHexDigits, parseAddress } from '@ledger-state/core'
+import type { LedgerState, ListedTableItem, StoredValue, TableTypes } from '@ledger-state/ledger'
+import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { DEFAULT_PAGE, MAX_PAGE } from './history-page.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
+import { JsonArrayBody } from './page-bodies.js'
+import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
+import { parameterOf, parseAddressParameter, parseAskedState } from './request-parts.js'
+import { TABLE_HANDLE_PARAMETER } from './table-item.js'
+
+const TYPE_OR_NULL = { oneOf: [{ $ref: '#/components/schemas/MoveType' }, { type: 'null' }] }
+
+export const getTableItems: Operation = {
+  id: 'get_table_items',
+  method: 'GET',
+  path: '/v1/tables/{table_handle}/items',
+  negotiates: false,
+  tag: 'Tables',
+  summary: 'Get table items',
+  description:
+    'Lists the items of a table, in the order of the bytes of their keys, in pages. Types are those that the request names or, with `holder`, those of the resource of that account which holds the handle. Where a type is not known, there are `raw_key` and `raw_value` in hex.',
+  parameters: [
+    TABLE_HANDLE_PARAMETER,
+    {
+      name: 'key_type',
+      in: 'query',
+      description: 'The type of the keys.',
+      schema: { $ref: '#/components/schemas/MoveType' },
+    },
+    {
+      name: 'value_type',
+      in: 'query',
+      description: 'The type of the values.',
+      schema: { $ref: '#/components/schemas/MoveType' },
+    },
+    {
+      name: 'holder',
+      in: 'query',
+      description: 'An account with a resource that holds the handle: tells the types that are not given.',
+      schema: { $ref: '#/components/schemas/Address' },
+    },
+    ...STATE_PARAMETERS,
+    START_PARAMETER,
+    limitParameter(DEFAULT_PAGE, MAX_PAGE),
+  ],
+  success: {
+    json: {
+      type: 'object',
+      required: ['key_type', 'value_type', 'found_in', 'items'],
+      properties: {
+        key_type: TYPE_OR_NULL,
+        value_type: TYPE_OR_NULL,
+        found_in: { type: ['string', 'null'], description: 'The resource of `holder` that tells the types.' },
+        items: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { key: {}, value: {}, raw_key: { type: 'string' }, raw_value: { type: 'string' } },
+          },
+        },
+      },
+    },
+  },
+  isPaged: true,
+  errors: STATE_ERRORS,
+  async handle(request) {
+    const { query, ledger } = request
+    const handle = parseAddressParameter('table_handle', request.params.table_handle!)
+    const keyType = parameterOf(query, 'key_type', (text) => ledger.parseType(text))
+    const valueType = parameterOf(query, 'value_type', (text) => ledger.parseType(text))
+    const holder = parameterOf(query, 'holder', parseAddress)
+    const asked = parseAskedState(query)
+    const start = parseStateKeyStart(query)
+    const askedLimit = parseLimit(query)
+    request.expectOutput('json', 'Get table items')
+    const state = request.pin(asked)
+    const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
+    const types = completeTypes(state, handle, holder, { keyType, valueType })
+    const body = new JsonArrayBody(itemToJson)
+    const cursor = await readListing(
+      request,
+      (options) => state.listTableItems(handle, types, { ...options, start, limit }),
+      body,
+    )
+    const description = JSON.stringify({
+      key_type: typeText(types.keyType),
+      value_type: typeText(types.valueType),
+      found_in: typeText(types.foundIn),
+    })
+    return {
+      ledger: state.ledger,
+      contentType: CONTENT_TYPE.json,
+      body: Buffer.concat([Buffer.from(`${description.slice(0, -1)},"items":`), body.toBytes(), Buffer.from('}')]),
+      cursor: cursor && bytesToHexDigits(cursor),
+    }
+  },
+}
+
+interface KnownTypes extends TableTypes {
+  readonly foundIn?: TypeTag | undefined
+}
+
+/** What is given counts; the rest is looked for where the request says. */
+function completeTypes(
+  state: LedgerState,
+  handle: Uint8Array,
+  holder: Uint8Array | undefined,
+  given: TableTypes,
+): KnownTypes {
+  const found = holder && !(given.keyType && given.valueType) ? state.findTableTypes(handle, holder) : undefined
+  if (!found) return given
+  return {
+    keyType: given.keyType ?? found.keyType,
+    valueType: given.valueType ?? found.valueType,
+    foundIn: found.foundIn,
+  }
+}
+
+function typeText(type: TypeTag | undefined): string | null {
+  return type ? typeTagToText(type) : null
+}
+
+function itemToJson({ keyBytes, bytes, key, value }: ListedTableItem): string {
+  return `{${member('key', key, keyBytes)},${member('value', value, bytes)}}`
+}
+
+function member(name: string, typed: StoredValue | undefined, bytes: Uint8Array): string {
+  return typed ? `"${name}":${typed.toJson()}` : `"raw_${name}":"${bytesToHex(bytes)}"`
+}

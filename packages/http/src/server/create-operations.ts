@@ -1,0 +1,48 @@
+import { getAccount } from '../operations/account.js'
+import { getAccountBalance } from '../operations/account-balance.js'
+import { getAccountChanges } from '../operations/account-changes.js'
+import { getAccountModule } from '../operations/account-module.js'
+import { getAccountModules } from '../operations/account-modules.js'
+import { getAccountResource } from '../operations/account-resource.js'
+import { getAccountResources } from '../operations/account-resources.js'
+import { createBatchOperations } from '../operations/batch.js'
+import { getBlockByHeight, getBlockByVersion } from '../operations/blocks.js'
+import { createHealthOperation } from '../operations/health.js'
+import {
+  getBalanceHistory,
+  getRawTableItemHistory,
+  getResourceHistory,
+  getTableItemHistory,
+} from '../operations/histories.js'
+import { getLedgerInfo } from '../operations/ledger-info.js'
+import type { Operation } from '../operations/operation.js'
+import { getRawTableItem } from '../operations/raw-table-item.js'
+import { getTableItem } from '../operations/table-item.js'
+import { getTableItems } from '../operations/table-items.js'
+import { callView } from '../operations/view.js'
+
+/** All operations, in the order of the OpenAPI document. */
+export function createOperations(headerWord: string, archivalEndpoint: string | undefined): Operation[] {
+  return [
+    getTableItem,
+    getRawTableItem,
+    getAccountBalance,
+    getAccount,
+    getAccountResources,
+    getAccountResource,
+    getAccountModules,
+    getAccountModule,
+    getBlockByHeight,
+    getBlockByVersion,
+    callView,
+    getTableItems,
+    getBalanceHistory,
+    getResourceHistory,
+    getTableItemHistory,
+    getRawTableItemHistory,
+    getAccountChanges,
+    ...createBatchOperations(archivalEndpoint),
+    getLedgerInfo,
+    createHealthOperation(headerWord),
+  ]
+}

@@ -1,0 +1,21 @@
+import type { Ledger } from '@ledger-state/ledger'
+import type { OutputFormat } from '../protocol/media-types.js'
+import type { Answered } from './answer-writer.js'
+import type { LoadLimits } from './load-shedder.js'
+import type { UploadLimits } from './uploads.js'
+
+export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<UploadLimits> {
+  readonly ledger: Ledger
+  /** Word in the names of the chain-state headers: `x-<word>-ledger-version`. Default `svc`. */
+  readonly headerWord?: string
+  /** Formats that are answered with; both by default. */
+  readonly output?: Readonly<Record<OutputFormat, boolean>>
+  /** Largest request body, also after decompression; default 8 MiB. */
+  readonly bodyLimitBytes?: number
+  /** Absolute URL, ending in `/v1`, of a service that keeps versions which this one has pruned. */
+  readonly archivalEndpoint?: string
+  /** Told of faults of ours, which clients see as 500 without details. */
+  readonly onUnexpectedError?: (error: unknown, request: { method: string; url: string }) => void
+  /** Told of every answer when it is handed to its socket, and of clients that left before theirs. */
+  readonly onAnswered?: (answered: Answered) => void
+}
