@@ -56,8 +56,8 @@ export function structTagExpected(part: string, text: string): RequestError {
   return invalidPart(part, `${JSON.stringify(clip(text))} is no struct tag 0x…::module::Name`)
 }
 
-export function limitInvalid(text: string): RequestError {
-  return invalidRequest(`${JSON.stringify(clip(text))} is no whole number below 65536 (u16)`)
+export function limitInvalid(limit: bigint): RequestError {
+  return invalidRequest(`${limit} is above 65535`)
 }
 
 export function orderInvalid(text: string): RequestError {

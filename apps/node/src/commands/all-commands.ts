@@ -9,6 +9,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   'get table-item': async () => (await import('./get.js')).getTableItemCommand,
   'get raw-item': async () => (await import('./get.js')).getRawItemCommand,
   'get balance': async () => (await import('./get.js')).getBalanceCommand,
+  'history balance': async () => (await import('./history.js')).balanceHistoryCommand,
   prune: async () => (await import('./prune.js')).pruneCommand,
   check: async () => (await import('./check.js')).checkCommand,
   snapshot: async () => (await import('./snapshot.js')).snapshotCommand,

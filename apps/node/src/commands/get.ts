@@ -1,6 +1,6 @@
 import { type JsonValue, parseJson } from '@ledger-state/bcs'
 import { ByteWriter, bytesToHex, hexToBytes, isLedgerStateError, parseAddress, parseU64 } from '@ledger-state/core'
-import { createLedger, type LedgerState, parseAsset } from '@ledger-state/ledger'
+import { createLedger, type LedgerState, parseAsset, parseTimestamp } from '@ledger-state/ledger'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { parseTypeTag } from '@ledger-state/type-tag'
 import type { Command, CommandInput } from '../config/command.js'
@@ -13,13 +13,14 @@ const valueTypeOption = option('value-type', 'TYPE', 'type of the value', parseT
 const keyOption = option('key', 'JSON', 'the key, such as \'"42"\' for a u64; texts need quotes', parseKey)
 const bcsOption = switchOption('bcs', 'print the stored bytes in hex')
 const versionOption = option('version', 'VERSION', 'ledger version to read at (default the latest)', parseU64)
+const atOption = option('at', 'TIME', 'time to read at: RFC 3339, or microseconds since 1970', parseTimestamp)
 const handleArgument = { name: 'HANDLE', description: 'table handle, 0x…' }
 
 export const getTableItemCommand: Command = {
   name: 'get table-item',
   summary: 'Prints a table item, found by its typed key, as JSON.',
   arguments: [handleArgument],
-  options: [keyTypeOption, valueTypeOption, keyOption, bcsOption, settings.dataDir, versionOption],
+  options: [keyTypeOption, valueTypeOption, keyOption, bcsOption, settings.dataDir, versionOption, atOption],
   required: [keyTypeOption, valueTypeOption, keyOption, settings.dataDir],
   examples: [`ledger-state get table-item 0x7ab1e --key-type u64 --value-type u64 --key '"1"' --data-dir data/demo`],
   async run(input) {
@@ -38,7 +39,7 @@ export const getRawItemCommand: Command = {
   name: 'get raw-item',
   summary: 'Prints a table item, found by its serialized key, in hex.',
   arguments: [handleArgument, { name: 'KEY', description: 'BCS bytes of the key in hex' }],
-  options: [bcsOption, settings.dataDir, versionOption],
+  options: [bcsOption, settings.dataDir, versionOption, atOption],
   required: [settings.dataDir],
   examples: ['ledger-state get raw-item 0x7ab1e 0x0100000000000000 --data-dir data/demo'],
   async run(input) {
@@ -55,9 +56,12 @@ export const getBalanceCommand: Command = {
     { name: 'ADDRESS', description: 'the account, with or without 0x' },
     { name: 'ASSET', description: 'a coin type, or the address of a fungible asset' },
   ],
-  options: [bcsOption, settings.dataDir, versionOption],
+  options: [bcsOption, settings.dataDir, versionOption, atOption],
   required: [settings.dataDir],
-  examples: ['ledger-state get balance 0xa11ce 0x1::aptos_coin::AptosCoin --data-dir data/demo'],
+  examples: [
+    'ledger-state get balance 0xa11ce 0x1::aptos_coin::AptosCoin --data-dir data/demo',
+    'ledger-state get balance 0xa11ce 0xa --at 2025-01-01T00:12:30Z --data-dir data/demo',
+  ],
   async run(input) {
     const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     const asset = parseAs('ASSET', input.argument('ASSET'), parseAsset)
@@ -82,9 +86,13 @@ function parseKey(text: string): JsonValue {
 
 async function read(input: CommandInput, print: (state: LedgerState) => string): Promise<void> {
   const version = input.get(versionOption)
+  const timestampUsec = input.get(atOption)
+  if (version !== undefined && timestampUsec !== undefined) throw usageError('give --version or --at, not both')
   const engine = openStateEngineReader({ path: input.required(settings.dataDir), verifyReads: true })
   try {
-    process.stdout.write(`${print(createLedger(engine).at(version))}\n`)
+    const ledger = createLedger(engine)
+    const state = ledger.at(timestampUsec === undefined ? version : ledger.versionAtTime(timestampUsec))
+    process.stdout.write(`${print(state)}\n`)
   } finally {
     await engine.close()
   }

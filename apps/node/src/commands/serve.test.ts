@@ -52,13 +52,43 @@ describe('start', () => {
     const first = await bed.serve('start')
     const output = await first.program.outputMatching(/od -c\n/)
     const lines = output.split('\n').filter((line) => line.startsWith('curl'))
-    expect(lines.length).toBe(3)
-    const [balance, item, raw] = lines.map(bash)
+    const answers = lines.map(bash)
+    const [balance, atTime, history, csv, changes, resources, modules, items, block, view, item, raw] = answers
+    expect(answers).toHaveLength(12)
+    expect(atTime).toMatch(/^\d+$/)
+    expect((JSON.parse(history!) as { balance: string }[]).map((one) => one.balance)).toEqual([
+      balance,
+      expect.any(String),
+      expect.any(String),
+    ])
+    expect(csv!.trim().split('\r\n')).toHaveLength(4)
+    expect(JSON.parse(changes!)).not.toHaveLength(0)
+    expect(JSON.parse(resources!)).toMatchObject([{ type: '0xdecaf::harbour::Harbour' }])
+    expect(JSON.parse(modules!)).toMatchObject([{ abi: { name: 'bean' } }])
+    expect(JSON.parse(items!)).toMatchObject({
+      found_in: '0xdecaf::harbour::Harbour',
+      key_type: '0xdecaf::harbour::Good',
+    })
+    expect(JSON.parse(block!)).toMatchObject({ block_height: expect.any(String), transactions: null })
+    expect(JSON.parse(view!)).toEqual([balance])
     expect(balance).toMatch(/^\d+$/)
     expect(JSON.parse(item!)).toMatchObject({ amount: expect.any(String), currency: { inner: '0xa' } })
     expect(raw).toMatch(/^0000000 /)
     expect(lines.some((line) => /ledger_version=\d/.test(line))).toBe(true)
     expect((await fetch(`${first.address}/v1/accounts/0xa11ce/balance/0xa?ledger_version=1`)).status).toBe(410)
+    const page = await (await fetch(`${first.address}/v1/spec`)).text()
+    const examples = [...page.matchAll(/<pre class="example">(.*?)<\/pre>/g)].map(([, line]) => line!)
+    expect(examples.length).toBeGreaterThan(20)
+    for (const example of examples) {
+      const line = example
+        .replaceAll('&quot;', '"')
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&amp;', '&')
+      const answer = bash(line.replace('http://127.0.0.1:8080', first.address))
+      expect(answer, line).not.toBe('')
+      expect(answer, line).not.toContain('error_code')
+    }
 
     const get = (...words: string[]) => bed.run('get', ...words, '--data-dir', 'data/demo')
     const typed = ['table-item', '0x7ab1e3', '--key-type', '0xdecaf::harbour::Good']
@@ -68,6 +98,20 @@ describe('start', () => {
     expect(get('raw-item', '0x7ab1e3', '0x01').stdout).toBe(get(...typed, '--bcs').stdout)
     expect(get('balance', 'a11ce', '0xdecaf::bean::Bean', '--version', '1500').stdout).toMatch(/^\d+\n$/)
     expect(get('balance', 'a11ce', '0xa', '--bcs').stdout).toMatch(/^0x[0-9a-f]{16}\n$/)
+    expect(get('balance', 'a11ce', '0x1::aptos_coin::AptosCoin', '--at', '2025-01-01T00:12:30Z').stdout).toBe(
+      `${atTime}\n`,
+    )
+    expect(get('balance', 'a11ce', '0xa', '--at', '0')).toMatchObject({ status: 1 })
+    expect(get('balance', 'a11ce', '0xa', '--at', '2025-01-01T00:12:30Z', '--version', '1500')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--version or --at'),
+    })
+    const historyOf = (...words: string[]) =>
+      bed.run('history', 'balance', 'a11ce', '0x1::aptos_coin::AptosCoin', ...words, '--data-dir', 'data/demo')
+    expect(historyOf('--csv', '--limit', '3').stdout).toBe(csv!.replaceAll('\r', ''))
+    const printed = historyOf('--limit', '3').stdout.trim().split('\n')
+    expect(printed.map((line) => JSON.parse(line) as unknown)).toEqual(JSON.parse(history!))
+    expect(historyOf('--from', '1').stderr).toContain('before the window')
     expect(get('balance', 'a11ce', '0xa', '--version', '1')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('has been pruned'),

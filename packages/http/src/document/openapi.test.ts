@@ -47,7 +47,10 @@ describe('the OpenAPI document', () => {
     const { headers, body } = await inject(listener, '/v1/spec')
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
     expect(body).toContain('/v1/accounts/{address}/balance/{asset_type}')
-    expect(body).not.toMatch(/<script|src=|https?:\/\//)
+    expect(body).not.toMatch(/<script|src=|href="https?:/)
+    const { paths } = await document()
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+    expect(body.match(/<pre class="example">curl /g)).toHaveLength(operations.length - 1)
   })
 
   it.skipIf(!hasSharedData)('holds for every answer to the conformance kit', async () => {

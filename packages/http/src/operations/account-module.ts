@@ -29,7 +29,7 @@ export const getAccountModule: Operation = {
     const format = chooseFormat(request.accept, 'json')
     expectLastSegment(request.params.module_name)
     const address = parseAccountAddress(request)
-    const name = parseModuleName(request)
+    const name = parseModuleName(request.params.module_name!)
     const asked = parseAskedState(request.query)
     request.expectOutput(format, 'Get account module')
     const state = request.pin(asked)

@@ -10,8 +10,6 @@ export const ADDRESS_PARAMETER: Parameter = {
   schema: { $ref: '#/components/schemas/Address' },
 }
 
-const MODULE_NAME = /^(?:[a-zA-Z][a-zA-Z0-9_$]*|[_$][a-zA-Z0-9_$]+)$/
-
 export function parseAccountAddress({ params }: OperationRequest): Uint8Array {
   return parseAddressParameter('address', params.address!)
 }
@@ -29,8 +27,25 @@ export function parseResourceType({ ledger, params }: OperationRequest): StructT
   return type
 }
 
-export function parseModuleName({ params }: OperationRequest): string {
-  const text = params.module_name!
-  if (!MODULE_NAME.test(text)) throw moduleNameInvalid(text)
+export function parseModuleName(text: string): string {
+  if (!isIdentifier(text)) throw moduleNameInvalid(text)
   return text
+}
+
+/** Letters, digits, `_` and `$`, no digit first; `_` or `$` is none by itself. */
+function isIdentifier(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    const isDigit = code >= 0x30 && code <= 0x39
+    if (!(isLetter(code) || isMark(code) || (isDigit && at > 0))) return false
+  }
+  return text.length > 1 || (text.length === 1 && isLetter(text.charCodeAt(0)))
+}
+
+function isLetter(code: number): boolean {
+  return (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a)
+}
+
+function isMark(code: number): boolean {
+  return code === 0x5f || code === 0x24
 }

@@ -2,6 +2,7 @@ import { ByteWriter, bytesToHex, parseAddress, type StateReader, type Write } fr
 import { createLedger } from '@ledger-state/ledger'
 import { ABILITY, writeModule } from '@ledger-state/move-module'
 import { createMemoryEngine } from '@ledger-state/state-engine'
+import { eventually } from '@ledger-state/testing/eventually'
 import { overriding } from '@ledger-state/testing/overriding'
 import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
@@ -45,10 +46,11 @@ async function engineWith(sizes: readonly number[]) {
   return engine
 }
 
-function ask(engine: StateReader) {
+function ask(engine: StateReader, options: { maxAnswerBytes?: number } = {}) {
   const listener = createRequestListener({
     ledger: createLedger(engine),
     maxEventLoopDelayMs: Number.POSITIVE_INFINITY,
+    ...options,
   })
   return (url: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') =>
     inject(listener, { method, url: `/v1${url}`, headers })
@@ -145,6 +147,17 @@ describe('a page', () => {
     }
     expect(JSON.parse((await listing).body)).toHaveLength(2_000)
     expect(answersBetween).toBeGreaterThan(1)
+  })
+
+  it('is 503 where all that are being built would hold too much', async () => {
+    const get = ask(await engineWith(new Array(1_000).fill(2_000)), { maxAnswerBytes: 10_000_000 })
+    const url = `/accounts/${HOME}/resources`
+    const statuses = (await Promise.all(Array.from({ length: 8 }, () => get(url)))).map(({ statusCode }) => statusCode)
+    expect(new Set(statuses)).toEqual(new Set([200, 503]))
+    await eventually(
+      async () => (await get(url)).statusCode === 200,
+      () => 'a page to be answered once the others are gone',
+    )
   })
 
   it('is 410 as a whole where the pruner overtakes it', async () => {

@@ -114,6 +114,7 @@ async function readBatch(
     if (turn.isSpent) await turn.nextTurn()
     const result = readElement(request, state, element, read, archivalEndpoint)
     length += result.length
+    request.hold(result.length)
     if (length > MAX_BATCH_ANSWER_LENGTH) throw batchAnswerTooLarge(MAX_BATCH_ANSWER_LENGTH)
     results.push(result)
   }

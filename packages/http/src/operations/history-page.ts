@@ -2,7 +2,15 @@ import { isLedgerStateError, parseU64, versionPruned } from '@ledger-state/core'
 import { type Change, type History, type HistoryOptions, type LedgerState, parseTimestamp } from '@ledger-state/ledger'
 import { orderInvalid } from '../errors.js'
 import type { Answer, AskedState, OperationRequest, Parameter } from './operation.js'
-import { limitParameter, MAX_PAGE_BYTES, type PageBody, pageLimit, parseLimit, START_PARAMETER } from './paging.js'
+import {
+  addHeld,
+  limitParameter,
+  MAX_PAGE_BYTES,
+  type PageBody,
+  pageLimit,
+  parseLimit,
+  START_PARAMETER,
+} from './paging.js'
 import { parameterOf } from './request-parts.js'
 import { TurnBudget } from './turn-budget.js'
 
@@ -87,7 +95,7 @@ export async function readHistory<T>(
   for (const change of history) {
     if (isFirst) expectContinued(start, change.version, state)
     isFirst = false
-    body.add(change)
+    addHeld(request, body, change)
     if (turn.isSpent) await turn.nextTurn()
   }
   if (isFirst) expectContinued(start, undefined, state)

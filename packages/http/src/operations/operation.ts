@@ -39,6 +39,11 @@ export interface OperationRequest {
   /** @throws `output_disabled` where the server does not answer in the format */
   expectOutput(format: OutputFormat, what: string): void
   /**
+   * Counts bytes of an answer that is built item by item.
+   * @throws `overloaded` where all answers together are too large
+   */
+  hold(bytes: number): void
+  /**
    * Lets other requests have their turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` waits for this
    * between its steps.
    * @throws `client_left` where nobody waits for the answer any more

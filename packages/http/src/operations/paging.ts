@@ -1,4 +1,4 @@
-import { hexToBytes } from '@ledger-state/core'
+import { hexToBytes, parseU64 } from '@ledger-state/core'
 import type { Listing, ListOptions } from '@ledger-state/ledger'
 import { decodeStateKey } from '@ledger-state/type-tag'
 import { cursorWith0x, limitInvalid, limitZero } from '../errors.js'
@@ -30,9 +30,9 @@ export const START_PARAMETER: Parameter = {
 /** Undefined where the query has none; 0 is refused when the limit is used. */
 export function parseLimit(query: string): number | undefined {
   return parameterOf(query, 'limit', (text) => {
-    const limit = /^\+?\d+$/.test(text) ? Number(text) : Number.NaN
-    if (limit <= U16_MAX) return limit
-    throw limitInvalid(text)
+    const limit = parseU64(text)
+    if (limit > U16_MAX) throw limitInvalid(limit)
+    return Number(limit)
   })
 }
 
@@ -60,6 +60,13 @@ export interface PageBody<T> {
   toBytes(): Uint8Array
 }
 
+/** Adds an item to a page, and counts it. @throws `overloaded` */
+export function addHeld<T>(request: OperationRequest, body: PageBody<T>, item: T): void {
+  const before = body.length
+  body.add(item)
+  request.hold(body.length - before)
+}
+
 /** Reads one page of a listing in turns of the event loop. The page ends sooner than its limit where its items are large. */
 export async function readListing<T>(
   request: OperationRequest,
@@ -69,7 +76,7 @@ export async function readListing<T>(
   const turn = new TurnBudget(request)
   const listing = list({ isFull: () => body.length >= MAX_PAGE_BYTES })
   for (const item of listing) {
-    body.add(item)
+    addHeld(request, body, item)
     if (turn.isSpent) await turn.nextTurn()
   }
   return listing.cursor

@@ -4,6 +4,9 @@ import { createMemoryEngine } from '@ledger-state/state-engine'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countSteps } from '../../testing/count-steps.ts'
+import { parseModuleName } from '../operations/account-parts.js'
+import { parseHistoryRange } from '../operations/history-page.js'
+import { parseLimit, parseStateKeyStart } from '../operations/paging.js'
 import { expectJsonContentType, parseAddressParameter, parseAskedState } from '../operations/request-parts.js'
 import { createRouter } from '../server/router.js'
 import { acceptsOnlyJson, chooseFormat } from './accept.js'
@@ -25,6 +28,10 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'If-None-Match': (text) => matchesEtag(text, '"4-5-json"'),
   'Content-Type': (text) => expectJsonContentType(text),
   'a query parameter': (text) => queryParameter(text, 'ledger_version'),
+  'a limit': (text) => parseLimit(`limit=${text}`),
+  'a cursor': (text) => parseStateKeyStart(`start=${text}`),
+  'the range of a history': (text) => parseHistoryRange(`from=${text}&to=${text}&order=${text}`),
+  'a module name': parseModuleName,
   'a ledger timestamp': (text) => parseAskedState(`ledger_timestamp=${text}`),
   'a ledger version': (text) => parseAskedState(`ledger_version=${text}`),
   'the target of a request line': (text) => router.find('GET', text),

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LedgerInfo } from '@ledger-state/core'
 import type { Ledger, LedgerState } from '@ledger-state/ledger'
-import { clientLeft, outputDisabled } from '../errors.js'
+import { clientLeft, outputDisabled, overloaded } from '../errors.js'
 import type { AskedState, OperationRequest, Route } from '../operations/operation.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { ChunkCollector } from './chunk-collector.js'
+import type { LoadShedder } from './load-shedder.js'
 import type { TurnQueue } from './turn-queue.js'
 import type { Upload } from './uploads.js'
 
@@ -13,6 +14,7 @@ export interface ExchangeContext {
   readonly ledger: Ledger
   readonly output: Readonly<Record<OutputFormat, boolean>>
   readonly turns: TurnQueue
+  readonly load: LoadShedder
 }
 
 const NO_BODY = Buffer.alloc(0)
@@ -33,6 +35,8 @@ export class Exchange implements OperationRequest, Upload {
   /** Whether the client sends its body only when it is told to. */
   awaitsContinue = false
   answerBytes = 0
+  /** Bytes of an answer that is being built. */
+  builtBytes = 0
   /** When the answer was handed to its socket, in milliseconds of `performance.now`. */
   answeredAt = 0
   /** The ledger state that the request was read at; headers of its answer describe this one. */
@@ -90,6 +94,12 @@ export class Exchange implements OperationRequest, Upload {
 
   expectOutput(format: OutputFormat, what: string): void {
     if (!this.#context.output[format]) throw outputDisabled(what, format)
+  }
+
+  hold(bytes: number): void {
+    this.builtBytes += bytes
+    this.#context.load.hold(bytes)
+    if (this.#context.load.isFull) throw overloaded()
   }
 
   nextTurn(): Promise<void> {

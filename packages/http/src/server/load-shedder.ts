@@ -42,9 +42,14 @@ export class LoadShedder {
     if (!this.#isSampling) this.#sampleLater()
     // One late round may be a pause of the machine or of the garbage collector; two in succession are a load.
     const delayMs = Math.min(this.#delayMs, this.#previousDelayMs)
-    const { maxRequestsInFlight, maxAnswerBytes, maxEventLoopDelayMs } = this.#limits
-    const isTooMuch = this.#inFlight >= maxRequestsInFlight || this.#answerBytes >= maxAnswerBytes
+    const { maxRequestsInFlight, maxEventLoopDelayMs } = this.#limits
+    const isTooMuch = this.#inFlight >= maxRequestsInFlight || this.isFull
     return isTooMuch || delayMs > maxEventLoopDelayMs ? overloaded() : undefined
+  }
+
+  /** Whether answers hold all the memory that they may. */
+  get isFull(): boolean {
+    return this.#answerBytes >= this.#limits.maxAnswerBytes
   }
 
   /** A request is in flight from now on. */
@@ -56,7 +61,7 @@ export class LoadShedder {
     this.#inFlight--
   }
 
-  /** An answer is held in memory for its client. */
+  /** An answer, or a part of one, is held in memory for its client. */
   hold(answerBytes: number): void {
     this.#answerBytes += answerBytes
   }

@@ -65,7 +65,7 @@ export class RequestService {
     this.#load = new LoadShedder({ maxRequestsInFlight, maxAnswerBytes, maxEventLoopDelayMs })
     const uploadLimits = { maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) }
     this.#uploads = new Uploads(uploadLimits, (exchange) => this.refuse(exchange, overloaded()))
-    this.#context = { ledger, output, turns: this.#turns }
+    this.#context = { ledger, output, turns: this.#turns, load: this.#load }
     this.#onAnswered = onAnswered
     this.answers = new AnswerWriter({
       ledger,
@@ -202,6 +202,7 @@ export class RequestService {
   #settle(exchange: Exchange, status: number): void {
     this.#uploads.release(exchange)
     exchange.releaseBody()
+    this.#load.release(exchange.builtBytes)
     this.#holdAnswer(exchange)
     const { request, route, arrivedAt } = exchange
     exchange.answeredAt = performance.now()
