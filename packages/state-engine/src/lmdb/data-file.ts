@@ -4,6 +4,8 @@ import { DataPages, FileTooShort, type Meta, PageFault } from './data-pages.js'
 
 /** Tries while a writer commits: it may overwrite pages that belong to a state before. */
 const MOST_TRIES = 100
+/** More than a transaction takes and frees again: 4 GiB. */
+const MOST_UNWRITTEN_PAGES = 2 ** 20
 
 /**
  * Refuses a data file that lacks pages in use, such as one that was copied in part, or whose list of databases is damaged.
@@ -52,6 +54,7 @@ function findFault(pages: DataPages, meta: Meta, file: string): Error | undefine
 /** LMDB does not write pages at the end that a transaction took and freed again: the file may end before them. */
 function missesFreePagesOnly(pages: DataPages, meta: Meta, size: number): boolean {
   const present = Math.floor(size / meta.pageSize)
+  if (meta.lastPage + 1 - present > MOST_UNWRITTEN_PAGES) return false
   const free = new Set<number>()
   try {
     for (const [first, end] of freePages(pages, meta, meta.freeList.root, meta.freeList.depth)) {

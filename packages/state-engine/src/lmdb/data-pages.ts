@@ -1,24 +1,24 @@
 import { Buffer } from 'node:buffer'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
-// LMDB's file format (of lmdb 3.5.6), as far as is needed to tell whether a file is whole and sound without LMDB: LMDB
-// maps the file and trusts what stands in it, so that damage ends the process with a signal. Numbers are little-endian.
+// The part of LMDB's file format (of lmdb 3.5.6) that is needed to check a file without LMDB: LMDB maps the file and trusts
+// its content, so that damage may end the process by a signal. Numbers are little-endian.
 //
 // Page: u64 number · u64 transaction · u16 · u16 flags · u16 lower · u16 upper (of an overflow page: u32 pages). Branch and
 // leaf pages: lower / 2 offsets of nodes, u16 each, ascending by key; offsets count from the end of the header.
 // Node: u32 size of the data · u16 flags · u16 length of the key · key · data. In a branch page the first three numbers of
-// 16 bits are the child's page. Data that is too long stands in overflow pages, and the node has the number of the first.
+// 16 bits are the child's page. Long data is in overflow pages, and the node has the number of the first of them.
 // Pages 0 and 1 are meta pages, written by turns: after the header u32 magic · u32 version · u64 address · u64 map size ·
 // database of the free list · main database · u64 last page · u64 transaction.
 // Database: u32 page size (only of the free list) · u16 flags · u16 depth · u64 branch pages · u64 leaf pages · u64 overflow
 // pages · u64 entries · u64 root page. The main database has a node with such data for each named database.
-export const PAGE_HEADER_LENGTH = 24
+const PAGE_HEADER_LENGTH = 24
 const PAGE_FLAGS_AT = 18
 const LOWER_AT = 20
 const UPPER_AT = 22
 const OVERFLOW_COUNT_AT = 20
 const [BRANCH_PAGE, LEAF_PAGE, OVERFLOW_PAGE] = [1, 2, 4]
-/** The other flags tell of pages in memory. */
+/** The other flags matter only in memory. */
 const KINDS_OF_PAGES = 0x7f
 const META_LENGTH = 160
 const MAGIC_AT = 24
@@ -27,14 +27,14 @@ const MAIN_AT = 96
 const LAST_PAGE_AT = 144
 const TRANSACTION_AT = 152
 const MAGIC = 0xbeef_c0de
-export const DATABASE_LENGTH = 48
+const DATABASE_LENGTH = 48
 const NO_PAGE = 0xffff_ffff_ffff_ffffn
 const NODE_HEADER_LENGTH = 8
 /** u64 page · u64 transaction · u64 pages */
 const OVERFLOW_REFERENCE_LENGTH = 24
 const [IN_OVERFLOW_PAGES, IS_DATABASE] = [1, 2]
 const PAGE_SIZES = [512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536]
-/** If the first page does not tell. */
+/** Assumed if the first page cannot be read. */
 const USUAL_PAGE_SIZE = 4_096
 const META_PAGES = 2
 
@@ -183,6 +183,7 @@ function decodeNode(body: Buffer, start: number, isBranch: boolean): PageNode | 
     return { key, page: Number(body.readBigUInt64LE(keyEnd)), dataLength: low, ...none }
   }
   if (keyEnd + low > body.length || (flags !== 0 && flags !== IS_DATABASE)) return undefined
+  if (flags === IS_DATABASE && low !== DATABASE_LENGTH) return undefined
   const data = body.subarray(keyEnd, keyEnd + low)
   return { key, page: undefined, dataLength: low, data, isDatabase: flags === IS_DATABASE }
 }

@@ -1,15 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import type { Environment } from './table.js'
 
-// A defect of lmdb 3.5.6: whoever opens a data file, also for reading, sets the number of the last transaction in the lock
-// file to what the meta pages said a moment before (`mdb_env_open2`). A commit in that moment is taken back: the next
-// transaction builds on the state before it and overwrites it. So each write transaction compares, before it does
-// anything, the number of the last transaction with the meta pages, and the number is set right where they differ.
+// A defect of lmdb 3.5.6: a process that opens a data file, also for reading, sets the number of the last transaction in
+// the lock file to what it read from the meta pages a moment before (`mdb_env_open2`). If a commit was made in that moment,
+// the next transaction builds on the state before it and overwrites it. So each write transaction first compares its own
+// number with the meta pages, and repairs the lock file if they do not agree.
 
 /** In the lock file: u32 magic · u32 format · u64 number of the last transaction. */
 const LAST_TRANSACTION_AT = 8
 
-/** The write transaction at hand does not build on the newest commit. */
+/** The current write transaction does not build on the newest commit. */
 export class StaleTransaction extends Error {}
 
 /** Within a write transaction. @throws `StaleTransaction` */

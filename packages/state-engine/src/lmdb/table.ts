@@ -56,7 +56,7 @@ export interface Environment {
   /** Runs work in a write transaction; what it throws undoes all of it. */
   transactionSync<T>(work: () => T, flags?: number): T
   useReadTransaction(): ReadTransaction
-  /** The number of the write transaction at hand. */
+  /** The number of the current write transaction. */
   getWriteTxnId(): number
   readonly env: {
     readonly path: string

@@ -1,7 +1,7 @@
 import { type HistoryOptions, isU64, type ScanOptions } from '@ledger-state/core'
 import { invalidArgument, markTooLong } from './errors.js'
 
-// Callers from JavaScript pass anything. What is wrong is told before it is used: each function throws `invalid_argument`.
+// Callers from JavaScript pass anything. Each of these functions checks an argument before it is used, and throws `invalid_argument`.
 
 const U64 = 'a bigint from 0 to 2^64 - 1'
 const BYTES = 'a Uint8Array'

@@ -122,7 +122,7 @@ export const BROKEN_UPKEEP: readonly BrokenEngine[] = [
     const done = async () => {}
     return { version, entryCount: 0, mark: undefined, add: done, finish: done }
   }),
-  broken('goes on with an import after a commit', (engine) => ({
+  broken('continues an import after a commit', (engine) => ({
     beginImport: async (version, options) => {
       const state = await engine.beginImport(version, options)
       const finish: typeof state.finish = async (base) => {

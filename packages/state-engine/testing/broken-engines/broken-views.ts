@@ -203,7 +203,7 @@ export const BROKEN_VIEWS: readonly BrokenEngine[] = [
       return start && Buffer.compare(start, prefix) < 0 ? view.scan(EMPTY, { start, limit }) : scan
     },
   })),
-  brokenView('goes on to other prefixes from a start above its own', (view) => ({
+  brokenView('continues into other prefixes from a start above its own', (view) => ({
     scan: (prefix, options) => {
       const scan = view.scan(prefix, options)
       return options?.start ? view.scan(EMPTY, options) : scan
@@ -215,7 +215,7 @@ export const BROKEN_VIEWS: readonly BrokenEngine[] = [
   brokenView('finishes a scan that a prune overtakes', (view) => ({
     scan: (prefix, options) => [...view.scan(prefix, options)],
   })),
-  brokenView('goes on with a scan in the latest version', (view, engine) => ({
+  brokenView('continues a scan in the latest version', (view, engine) => ({
     scan: (prefix, options) => followingLatest(view.scan(prefix, options), () => engine.at()),
   })),
 ]

@@ -42,7 +42,7 @@ export class History {
     })
   }
 
-  /** As `take`, but the same numbers are given out again. */
+  /** As `take`, but the next call assigns the same numbers again. */
   plan(planned: readonly PlannedVersion[]): VersionWrites[] {
     const [next, height] = [this.#next, this.#height]
     const versions = this.take(planned)
