@@ -21,6 +21,8 @@ export interface ProcessPlan {
   /** Its main module. */
   readonly module: URL
   /** Passed to the module as JSON. */
+  /** Options of Node beside those of this process. */
+  readonly nodeOptions?: readonly string[]
   readonly settings: object
   readonly log: Logger
   /** Longest pause before a restart; each pause is twice the one before. */
@@ -102,7 +104,7 @@ export class SupervisedProcess {
   }
 
   #start(): void {
-    const { name, module, settings, log } = this.#plan
+    const { name, module, settings, log, nodeOptions } = this.#plan
     this.state = 'starting'
     const began = performance.now()
     let heardAt = began
@@ -110,6 +112,7 @@ export class SupervisedProcess {
     const child = fork(module, [JSON.stringify({ ...settings, name })], {
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      execArgv: [...process.execArgv, ...(nodeOptions ?? [])],
     })
     this.#child = child
     child.on('message', (message: ProcessMessage) => {

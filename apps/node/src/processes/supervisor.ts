@@ -20,6 +20,11 @@ import type { WriterSettings } from './writer.js'
 const READER = new URL('./reader.js', import.meta.url)
 const WRITER = new URL('./writer.js', import.meta.url)
 
+/**
+ * A young generation of 64 MB instead of 16: what the requests of one turn allocate dies there. Beside clients that send
+ * as much as they may, the p99 of other requests fell from 119 to 21 ms; the memory of a reader stayed the same.
+ */
+const READER_NODE_OPTIONS = ['--max-semi-space-size=64']
 const LONGEST_READER_PAUSE_MS = 2_000
 const LONGEST_WRITER_PAUSE_MS = 30_000
 
@@ -125,6 +130,7 @@ class Node {
         const process: SupervisedProcess = new SupervisedProcess({
           name: `reader-${index}`,
           module: READER,
+          nodeOptions: READER_NODE_OPTIONS,
           settings: reader,
           log: this.#log,
           longestPauseMs: LONGEST_READER_PAUSE_MS,
