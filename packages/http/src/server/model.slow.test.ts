@@ -352,7 +352,7 @@ function tableRequest({ below, pick }: Random, { items }: Written): Asked {
   const request: TableRequest = {
     method: below(40) === 0 ? pick(['GET', 'PUT', 'DELETE', 'QUERY']) : 'POST',
     handle: pick(['7ab1e', '0x7ab1e', '0xB', addressHex('b'), 'c', 'zz', '0X1']),
-    tail: below(40) === 0 ? pick(['items', 'item/', 'rawitem']) : pick(['item', 'item', 'raw_item']),
+    tail: below(40) === 0 ? pick(['itemz', 'item/', 'rawitem']) : pick(['item', 'item', 'raw_item']),
     query: pick(QUERIES),
     contentType:
       below(30) === 0
