@@ -1,0 +1,65 @@
+import { bytesToHexDigits } from '@ledger-state/core'
+import type { LedgerState, Listing, ListOptions } from '@ledger-state/ledger'
+import { chooseFormat } from '../protocol/accept.js'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { ADDRESS_PARAMETER, parseAccountAddress } from './account-parts.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
+import { BcsMapBody, type BcsMapEntry, JsonArrayBody } from './page-bodies.js'
+import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
+import { parseAskedState } from './request-parts.js'
+
+/** State keys: a resource group is one, however many members it has. */
+const MAX_ACCOUNT_PAGE = 9_999
+
+/** What is particular to a listing of an account. */
+export interface AccountListing<T> extends Pick<Operation, 'id' | 'path' | 'summary' | 'description'> {
+  /** Name of the schema of an item. */
+  readonly schema: string
+  list(state: LedgerState, address: Uint8Array, options: ListOptions): Listing<T>
+  toJson(item: T): string
+  toEntry(item: T): BcsMapEntry
+}
+
+/** Lists what an account holds, in pages: a JSON array, or a map in BCS. */
+export function createAccountListing<T>(listing: AccountListing<T>): Operation {
+  const { id, path, summary, description, schema, list, toJson, toEntry } = listing
+  return {
+    id,
+    method: 'GET',
+    path,
+    negotiates: true,
+    tag: 'Accounts',
+    summary,
+    description,
+    parameters: [
+      ADDRESS_PARAMETER,
+      ...STATE_PARAMETERS,
+      START_PARAMETER,
+      limitParameter(MAX_ACCOUNT_PAGE, MAX_ACCOUNT_PAGE),
+    ],
+    success: {
+      json: { type: 'array', items: { $ref: `#/components/schemas/${schema}` } },
+      bcs: { $ref: '#/components/schemas/Bytes' },
+    },
+    isPaged: true,
+    errors: STATE_ERRORS,
+    async handle(request) {
+      const format = chooseFormat(request.accept, 'json')
+      const address = parseAccountAddress(request)
+      const asked = parseAskedState(request.query)
+      const start = parseStateKeyStart(request.query)
+      const askedLimit = parseLimit(request.query)
+      request.expectOutput(format, summary)
+      const state = request.pin(asked)
+      const limit = pageLimit(askedLimit, MAX_ACCOUNT_PAGE, MAX_ACCOUNT_PAGE)
+      const body = format === 'json' ? new JsonArrayBody(toJson) : new BcsMapBody(toEntry)
+      const cursor = await readListing(request, (options) => list(state, address, { ...options, start, limit }), body)
+      return {
+        ledger: state.ledger,
+        contentType: CONTENT_TYPE[format],
+        body: body.toBytes(),
+        cursor: cursor && bytesToHexDigits(cursor),
+      }
+    },
+  }
+}
