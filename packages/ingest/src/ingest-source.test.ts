@@ -285,7 +285,7 @@ describe('batches', () => {
       await ingest(engine, node.url, { to: 1n })
       const pageEnd = 100
       expect(chain.expected[pageEnd + 1]!.block).toBeUndefined()
-      const source = await openSource(node.url, { follow: true })
+      const source = await openSource(node.url, { thread: false, follow: true })
       const stop = new AbortController()
       const stopping = overriding(source, {
         async *versions(reading: Reading) {
@@ -312,7 +312,7 @@ describe('a stop while the node does not answer', () => {
       const engine = await bed.open('store')
       await ingest(engine, node.url, { to: 1n })
       const stop = new AbortController()
-      const source = await openSource(node.url, { follow: true, onNotice: () => stop.abort() })
+      const source = await openSource(node.url, { thread: false, follow: true, onNotice: () => stop.abort() })
       const unavailable: StandInNode['faults'][number] = (_, response) => sendError(response, 503, 'internal_error')
       const failing = overriding(source, {
         async *versions(reading: Reading) {

@@ -77,7 +77,7 @@ export interface SourceOptions {
   readonly hashSalt?: string | undefined
   /** `version:hash` that a genesis must have. By default that of the known network whose chain id the genesis has. */
   readonly waypoint?: string | undefined
-  /** Whether chunks of a backup are proven in a thread of their own, beside the caller's; true by default. */
+  /** Whether chunks of a backup and pages of a node are proven in a thread beside the caller's; true by default. */
   readonly thread?: boolean | undefined
   /** Whether to wait for a live source that has nothing new, without end. */
   readonly follow?: boolean | undefined
