@@ -20,6 +20,8 @@ export interface LedgerSource {
    * to the same ledger. Undefined where the source proves nothing.
    */
   readonly mark: Uint8Array | undefined
+  /** What another store was given up to a version, where the source is one: see `WritesHash` of `@ledger-state/ingest`. */
+  readonly checkpoint?: { readonly version: bigint; readonly writesHash: Uint8Array } | undefined
   readonly progress: SourceProgress
   /** Releases files, threads and connections; reading need not have ended. */
   close(): Promise<void>
