@@ -3,12 +3,10 @@ import { clip, isLedgerStateError, parseU64, type VersionWrites } from '@ledger-
 import {
   nodeOnFork,
   notANode,
-  notAUrl,
   notBcs,
   otherChain,
   prunedByNode,
   unexpectedStatus,
-  urlWithCredentials,
   withdrawnVersions,
 } from '../errors.js'
 import { AccumulatorFrontier } from '../proof/accumulator.js'
@@ -16,6 +14,7 @@ import { LedgerHasher } from '../proof/ledger-hasher.js'
 import { createProver, type Prover } from '../proof/prover.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { PageQueue, type PageRequest } from './page-queue.js'
+import { toRemoteUrl, tryJson } from './remote-url.js'
 import { isSameItem, type RestItem, readRestPage } from './rest-page.js'
 import {
   type AnswerReading,
@@ -56,8 +55,7 @@ export async function openRestNode(
   options: SourceOptions,
   timing: RestNodeTiming = {},
 ): Promise<LedgerSource> {
-  expectPlainUrl(url)
-  const node = new RestNode(url.replace(/\/+$/, ''), options, timing)
+  const node = new RestNode(toRemoteUrl(url), options, timing)
   await node.readIndex()
   return node
 }
@@ -294,23 +292,8 @@ class RestNode implements LedgerSource {
   }
 }
 
-/** A request cannot carry a user name and password of its URL, and they would be logged with it. */
-function expectPlainUrl(url: string): void {
-  const parsed = URL.parse(url)
-  if (!parsed) throw notAUrl(url)
-  if (parsed.username !== '' || parsed.password !== '') throw urlWithCredentials(parsed.host)
-}
-
 /** Errors of the API are JSON with a code; of other servers, whose every path may be 404, they are not. */
 function isErrorOfNode(body: Buffer): boolean {
   const error = tryJson(body.toString('utf8')) as { readonly error_code?: unknown } | null | undefined
   return typeof error?.error_code === 'string'
-}
-
-function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
