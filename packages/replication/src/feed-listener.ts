@@ -7,6 +7,7 @@ import { createZstdCompress } from 'node:zlib'
 import { parseU64 } from '@ledger-state/core'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import { liveLines } from './live-lines.js'
+import { RecentLines } from './recent-lines.js'
 import { SnapshotShelf } from './snapshot-shelf.js'
 
 export interface FeedListenerOptions {
@@ -46,6 +47,7 @@ export function createFeedListener(options: FeedListenerOptions): FeedListener {
 class FeedServer {
   readonly #engine: LmdbEngineReader
   readonly #shelf: SnapshotShelf
+  readonly #recent: RecentLines
   readonly #maxTransfers: number
   readonly #onError: (error: unknown) => void
   readonly #ending = new AbortController()
@@ -53,6 +55,7 @@ class FeedServer {
 
   constructor({ engine, snapshotFolder, maxTransfers = 100, onError = () => {} }: FeedListenerOptions) {
     this.#engine = engine
+    this.#recent = new RecentLines(engine)
     this.#shelf = new SnapshotShelf(engine, snapshotFolder)
     this.#maxTransfers = maxTransfers
     this.#onError = onError
@@ -118,7 +121,7 @@ class FeedServer {
       const left = new AbortController()
       response.once('close', () => left.abort())
       const signal = AbortSignal.any([left.signal, this.#ending.signal])
-      for await (const { text, isEnd } of liveLines(this.#engine, from, signal)) {
+      for await (const { text, isEnd } of liveLines(this.#engine, this.#recent, from, signal)) {
         if (!sink.write(text)) await once(sink, 'drain', { signal })
         if (isEnd && 'flush' in sink) (sink as { flush(): void }).flush()
       }

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
-import { feedHeaderLine, headToFeedLine, versionToFeedLine } from '@ledger-state/feed'
+import { feedHeaderLine, headToFeedLine } from '@ledger-state/feed'
 import { decodeCommitMark } from '@ledger-state/ingest'
 import type { StateEngineReader } from '@ledger-state/state-engine'
+import type { RecentLines } from './recent-lines.js'
 
-const PIECE_CHARACTERS = 65_536
 /** So often a feed says how far it reaches, also without a commit. */
 const HEARTBEAT_MS = 1_000
 
@@ -20,6 +20,7 @@ export interface FeedPiece {
  */
 export async function* liveLines(
   engine: StateEngineReader,
+  recent: RecentLines,
   from: bigint,
   signal: AbortSignal,
 ): AsyncGenerator<FeedPiece> {
@@ -30,10 +31,8 @@ export async function* liveLines(
     while (!signal.aborted) {
       const head = readHead(engine)
       if (next <= head.version) {
-        for (const record of engine.versions(next, head.version)) {
-          text += `${versionToFeedLine(record)}\n`
-          if (text.length < PIECE_CHARACTERS) continue
-          yield { text, isEnd: false }
+        for (const piece of recent.linesOf(next, head.version)) {
+          yield { text: text + piece.text, isEnd: false }
           text = ''
         }
         next = head.version + 1n
