@@ -2,7 +2,7 @@ import type { BlockInfo } from '@ledger-state/core'
 import { grown } from './grown.js'
 
 /** A block and the version that it begins with. */
-export interface BlockStart {
+export interface BlockEntry {
   readonly firstVersion: bigint
   readonly block: BlockInfo
 }
@@ -25,15 +25,25 @@ export class BlockList {
     return this.#count * (4 + 8 * NUMBERS)
   }
 
-  at(place: number): BlockStart {
+  at(place: number): BlockEntry {
     const numbers = this.#numbers
     const at = place * NUMBERS
     const block = { height: numbers[at]!, epoch: numbers[at + 1]!, timestampUsec: numbers[at + 2]! }
     return { firstVersion: this.#first + BigInt(this.#versions[place]!), block }
   }
 
+  newestAtMost(version: bigint): BlockEntry | undefined {
+    const count = this.#countAtMost(version)
+    return count > 0 ? this.at(count - 1) : undefined
+  }
+
+  oldestAbove(version: bigint): BlockEntry | undefined {
+    const count = this.#countAtMost(version)
+    return count < this.#count ? this.at(count) : undefined
+  }
+
   /** How many begin at or below a version. */
-  countAtMost(version: bigint): number {
+  #countAtMost(version: bigint): number {
     if (version < this.#first) return 0
     const relative = Number(version - this.#first)
     let least = 0
@@ -46,7 +56,7 @@ export class BlockList {
     return least
   }
 
-  push({ firstVersion, block }: BlockStart): void {
+  push({ firstVersion, block }: BlockEntry): void {
     if (this.#count === 0) this.#first = firstVersion
     const at = this.#count++
     this.#versions = grown(this.#versions, this.#count)

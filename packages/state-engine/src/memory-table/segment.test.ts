@@ -88,6 +88,9 @@ function expectSame(table: MemoryTable, segment: Segment, oracle: Oracle, versio
       const entry = segment.find(bytes, hash, highHalf(version), lowHalf(version))
       const expected = writes.findLast((write) => write.version <= version)
       expect(entry === NONE ? undefined : segment.version(entry)).toBe(expected?.version)
+      const later = segment.oldestAtLeast(bytes, hash, highHalf(version), lowHalf(version))
+      const expectedLater = writes.find((write) => write.version >= version)
+      expect(later === NONE ? undefined : segment.version(later)).toBe(expectedLater?.version)
     }
   }
   const order = [...segment.sortedHeads()].map((entry) =>
@@ -136,9 +139,10 @@ describe('Segment', () => {
         const blocks = Array.from({ length: found.blocks.count }, (_, at) => found.blocks.at(at))
         for (const { firstVersion, block } of blocks) expect(block.height).toBe(firstVersion)
         for (const version of asked) {
-          expect(found.blocks.countAtMost(version)).toBe(
-            blocks.filter(({ firstVersion }) => firstVersion <= version).length,
+          expect(found.blocks.newestAtMost(version)).toEqual(
+            blocks.findLast(({ firstVersion }) => firstVersion <= version),
           )
+          expect(found.blocks.oldestAbove(version)).toEqual(blocks.find(({ firstVersion }) => firstVersion > version))
           const entries = Array.from({ length: found.entryCount }, (_, entry) => found.version(entry))
           const from = entries.findIndex((entry) => entry >= version)
           expect(found.firstEntryFrom(version)).toBe(from === -1 ? entries.length : from)
@@ -167,6 +171,7 @@ describe('Segment', () => {
     for (let version = 0n; version < 20_000n; version += 7n) {
       const entry = segment.find(hot, hash, highHalf(version), lowHalf(version))
       expect(segment.version(entry)).toBe(version)
+      expect(segment.oldestAtLeast(hot, hash, highHalf(version), lowHalf(version))).toBe(entry)
     }
     const keys = [...segment.sortedHeads()].map((entry) =>
       text(segment.bytes.subarray(segment.keyStart(entry), segment.keyEnd(entry))),

@@ -109,11 +109,7 @@ export class Segment {
   find(key: Uint8Array, hash: number, high: number, low: number): number {
     const newest = this.newest(key, hash)
     if (newest === NONE) return NONE
-    const offset = (high - this.#firstHigh) * 2 ** 32 + (low - this.#firstLow)
-    return this.#atMost(newest, offset < MAX_OFFSET ? offset : MAX_OFFSET)
-  }
-
-  #atMost(newest: number, offset: number): number {
+    const offset = Math.min(this.#offsetOf(high, low), MAX_OFFSET)
     const entries = this.#entries
     let entry = newest
     while (entry >= 0 && entries[ENTRY_FIELDS * entry + VERSION]! > offset) {
@@ -122,6 +118,26 @@ export class Segment {
       entry = isFar ? jump : entries[ENTRY_FIELDS * entry + OLDER]!
     }
     return entry
+  }
+
+  /** The oldest entry of a key at or above a version, which is given in halves. Takes the hash of the key. */
+  oldestAtLeast(key: Uint8Array, hash: number, high: number, low: number): number {
+    const offset = this.#offsetOf(high, low)
+    const entries = this.#entries
+    let entry = this.newest(key, hash)
+    if (entry === NONE || entries[ENTRY_FIELDS * entry + VERSION]! < offset) return NONE
+    for (;;) {
+      const jump = entries[ENTRY_FIELDS * entry + JUMP]!
+      const isFar = jump >= 0 && entries[ENTRY_FIELDS * jump + VERSION]! >= offset
+      const next = isFar ? jump : entries[ENTRY_FIELDS * entry + OLDER]!
+      if (next === NONE || entries[ENTRY_FIELDS * next + VERSION]! < offset) return entry
+      entry = next
+    }
+  }
+
+  /** Below 0 for versions before the first. */
+  #offsetOf(high: number, low: number): number {
+    return (high - this.#firstHigh) * 2 ** 32 + (low - this.#firstLow)
   }
 
   /** The newest entry of a key. */
@@ -185,10 +201,15 @@ export class Segment {
     return least
   }
 
+  /** The numbers of all keys in the order of their bytes; valid until there are more keys. */
+  sortedKeys(): Int32Array {
+    return this.#order.sorted()
+  }
+
   /** The newest entry of each key, in the order of the keys' bytes; valid until there are more entries. */
   sortedHeads(): Int32Array {
     if (this.#headsOf === this.#entryCount) return this.#heads
-    this.#heads = this.#order.sorted().map((key) => this.#keys[KEY_FIELDS * key + NEWEST]!)
+    this.#heads = this.sortedKeys().map((key) => this.#keys[KEY_FIELDS * key + NEWEST]!)
     this.#headsOf = this.#entryCount
     return this.#heads
   }
