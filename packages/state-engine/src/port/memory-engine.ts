@@ -232,8 +232,7 @@ class MemoryEngine implements StateWriter {
     const { maxEntries = Number.POSITIVE_INFINITY } = options
     expectCount('maxEntries', maxEntries, 1)
     expectLedger(state.ledger)
-    const start = windowStart(state.ledger.latestVersion, retainVersions)
-    const floor = state.blocks.find(({ firstVersion }) => firstVersion >= start) ?? state.blocks.at(-1)!
+    const floor = this.blockAt(windowStart(state.ledger, retainVersions))
     if (floor.firstVersion > state.ledger.oldestVersion) {
       state.ledger = { ...state.ledger, oldestVersion: floor.firstVersion, oldestBlock: floor.block }
       state.blocks = state.blocks.filter(({ firstVersion }) => firstVersion >= floor.firstVersion)

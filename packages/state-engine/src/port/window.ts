@@ -14,12 +14,16 @@ export function expectKept(version: bigint, ledger: LedgerInfo): void {
   if (version < ledger.oldestVersion) throw versionPruned(version, ledger.oldestVersion)
 }
 
-/** Lowest version of a window of so many versions. @throws `invalid_argument` */
-export function windowStart(latestVersion: bigint, retainVersions: bigint): bigint {
+/**
+ * Lowest version that a window of so many versions has to keep: the new window begins at the block that it belongs to.
+ * @throws `invalid_argument`
+ */
+export function windowStart({ oldestVersion, latestVersion }: LedgerInfo, retainVersions: bigint): bigint {
   if (typeof retainVersions !== 'bigint' || retainVersions < 1n) {
     throw invalidArgument('the number of versions to retain', 'a bigint of at least 1', retainVersions)
   }
-  return retainVersions > latestVersion ? 0n : latestVersion - retainVersions + 1n
+  const start = latestVersion - retainVersions + 1n
+  return start > oldestVersion ? start : oldestVersion
 }
 
 /**
