@@ -1,3 +1,4 @@
+import { counterSeed } from '../bytes/counter-key.js'
 import { CHECKSUM_LENGTH } from '../bytes/record.js'
 import type { SharedRecord } from '../lmdb/shared-record.js'
 import { storeCorrupt } from '../port/errors.js'
@@ -23,6 +24,11 @@ export const MAX_NODE_FENCES = 126
 export const MAX_RUN_VALUE_LENGTH = 1_400
 
 const U32 = 2 ** 32
+
+/** Seed for the checksum of a record. */
+export function runSeed(number: number): number {
+  return counterSeed(number)
+}
 
 export function runLevel({ bytes }: SharedRecord): number {
   return bytes[0]!
