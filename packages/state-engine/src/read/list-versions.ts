@@ -1,7 +1,6 @@
-import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
-import { ABSENT, type Lookup } from './lookup.js'
 import type { ReadSnapshot } from './read-snapshot.js'
+import { RevisionCursor } from './revision-cursor.js'
 import { keyPages } from './scan.js'
 
 /** Writes that are sorted in memory at a time. */
@@ -20,7 +19,6 @@ export type KeysByVersion = Map<bigint, Uint8Array[]>
  */
 export function* keysByVersion(
   store: LmdbStore,
-  lookup: Lookup,
   snapshot: () => ReadSnapshot,
   first: bigint,
   last: bigint,
@@ -48,16 +46,12 @@ export function* keysByVersion(
 
   function* revisions(from: bigint, to: bigint) {
     if (from > to) return
-    for (const keys of keyPages(store, EVERY_KEY, EVERY_KEY, () => snapshot().options)) {
+    const cursor = new RevisionCursor(store)
+    for (const keys of keyPages(store, EVERY_KEY, EVERY_KEY, snapshot)) {
       for (const key of keys) {
-        for (let version = to; ; version--) {
-          const { options } = snapshot()
-          if (lookup.find(key, highHalf(version), lowHalf(version), options) === ABSENT) break
-          version = lookup.writtenVersion
-          if (version < from) break
-          yield { version, key }
-          if (version === from) break
-        }
+        cursor.open(key, snapshot())
+        let isThere = cursor.newestAtMost(to)
+        for (; isThere && cursor.version >= from; isThere = cursor.older()) yield { version: cursor.version, key }
       }
     }
   }

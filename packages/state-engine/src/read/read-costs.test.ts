@@ -31,13 +31,12 @@ function counting<K>(table: Table<K>): Table<K> {
 }
 
 function countingStore(store: LmdbStore): LmdbStore {
-  const { latest, latestByStoredKey, log, index, blocks } = store
+  const { latest, latestByStoredKey, run, blocks } = store
   return {
     ...store,
     latest: counting(latest),
     latestByStoredKey: counting(latestByStoredKey),
-    log: counting(log),
-    index: counting(index),
+    run: counting(run),
     blocks: counting(blocks),
   }
 }
