@@ -12,6 +12,9 @@ import {
 import type { KeyHash } from './key-hash.js'
 import { type CommitHead, NONE, type Segment } from './segment.js'
 
+/** Bytes that an entry takes in the index of a segment, if it is of a key of its own. */
+const INDEX_LENGTH = 40
+
 /** A batch that was validated; it has at least one version. */
 export interface CommitContent {
   readonly number: number
@@ -33,6 +36,12 @@ export function payloadLength({ versions, mark }: Pick<CommitContent, 'versions'
     for (const [key, value] of writes) length += ENTRY_HEADER_LENGTH + key.length + (value ? value.length : 0)
   }
   return length
+}
+
+/** About so many bytes of memory the commit takes in a segment. */
+export function commitSize(content: Pick<CommitContent, 'versions' | 'mark'>): number {
+  const entries = content.versions.reduce((sum, { writes }) => sum + writes.length, 0)
+  return payloadLength(content) + INDEX_LENGTH * entries
 }
 
 /**

@@ -42,8 +42,8 @@ const KEY_FIELDS = 2
 const NEWEST = 0
 const HASH = 1
 
-const FIRST_SLOTS = 1_024
-const FIRST_BYTES = 16_384
+const FIRST_SLOTS = 64
+const FIRST_BYTES = 4_096
 const MAX_OFFSET = 0x7fff_ffff
 
 /**
@@ -66,9 +66,9 @@ export class Segment {
   #firstLow = 0
   #versionCount = 0
   #entryCount = 0
-  #entries = new Int32Array(ENTRY_FIELDS * 64)
+  #entries = new Int32Array(ENTRY_FIELDS * 16)
   #keyCount = 0
-  #keys = new Int32Array(KEY_FIELDS * 64)
+  #keys = new Int32Array(KEY_FIELDS * 16)
   /** Open addressing: of each slot the number of its key, and some bits of the hash; a tag of 0 is an empty slot. */
   #slots = new Int32Array(FIRST_SLOTS)
   #tags = new Uint8Array(FIRST_SLOTS)

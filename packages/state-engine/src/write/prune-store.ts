@@ -79,6 +79,7 @@ function endedGenerations(store: LmdbStore, oldestVersion: bigint) {
 
 /** Drops generations, from the front, until it did a step's work. */
 class GenerationDropper {
+  /** Records and entries dropped. */
   steps = 0
   /** Superseded values dropped. */
   pairs = 0
@@ -104,7 +105,6 @@ class GenerationDropper {
 
   /** Drops a generation, or the first part of it. */
   drop(number: number, generation: Generation): void {
-    this.steps++
     let left = this.#dropRun(generation)
     if (left.firstRun === left.endRun) left = this.#dropRetired(number, left)
     if (left.firstRun < left.endRun || left.retired > 0) putGeneration(this.#store, this.#builder, number, left)
