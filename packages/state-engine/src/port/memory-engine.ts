@@ -37,7 +37,7 @@ import {
   toScanRange,
 } from './validate-arguments.js'
 import { validateBatch, validateImportBase, validateImportPart } from './validate-batch.js'
-import { expectKept, expectLedger, expectListable, PRUNE_STEP_ENTRIES, windowStart } from './window.js'
+import { expectKept, expectLedger, expectListable, PRUNE_STEP_RECORDS, windowStart } from './window.js'
 
 /** What outlives an engine in memory: `createMemoryEngine(store)` opens it again once the engine before is closed. */
 export interface MemoryStore {
@@ -239,7 +239,7 @@ class MemoryEngine implements StateWriter {
       this.#watch.notice()
     }
     const { oldestVersion } = state.ledger
-    const most = Math.ceil(maxEntries / PRUNE_STEP_ENTRIES) * PRUNE_STEP_ENTRIES
+    const most = Math.ceil(maxEntries / PRUNE_STEP_RECORDS) * PRUNE_STEP_RECORDS
     const droppedEntries = this.#dropUnseen(oldestVersion, most)
     return { oldestVersion, droppedEntries, done: droppedEntries < most }
   }

@@ -46,7 +46,7 @@ export interface PruneResult {
 }
 
 export interface PruneOptions {
-  /** Superseded values after which to stop, rounded up to a whole step of 2,000; no limit by default. */
+  /** Superseded values and deletions after which to stop, once the step under way is done; no limit by default. */
   readonly maxEntries?: number
 }
 

@@ -43,5 +43,5 @@ export function expectListable(
   if (first <= ledger.oldestVersion) throw versionPruned(first, ledger.oldestVersion)
 }
 
-/** Prunes work in steps of so many superseded values, so that commits and other work get their turn between them. */
-export const PRUNE_STEP_ENTRIES = 2_000
+/** Prunes work in steps of so many records, so that commits and other work get their turn between them. */
+export const PRUNE_STEP_RECORDS = 2_000
