@@ -10,7 +10,6 @@ import {
   type StateEntry,
   type VersionWrites,
   versionPruned,
-  type Write,
 } from '@ledger-state/core'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
@@ -19,11 +18,11 @@ import type { EngineView } from '../port/ports.js'
 import { newestBlockAtMost } from '../port/search-blocks.js'
 import { expectArray, expectU64, type ScanRange, toHistoryRange, toScanRange } from '../port/validate-arguments.js'
 import { expectKept, expectLedger, expectListable } from '../port/window.js'
-import { blockStartingAt, blockWith } from './blocks.js'
+import { blockWith } from './blocks.js'
 import { listHistory } from './list-history.js'
-import { keysByVersion } from './list-versions.js'
+import { listVersions } from './list-versions.js'
 import { type Found, Lookup, PRESENT } from './lookup.js'
-import { type ReadSnapshot, ReadSnapshots } from './read-snapshot.js'
+import { type ReadSnapshot, ReadSnapshots, type TableSource } from './read-snapshot.js'
 import { keyPages } from './scan.js'
 
 /** The reading half of an engine. */
@@ -34,15 +33,20 @@ export class StoreReads {
   /** The view of the newest version, shared until there is a newer one. */
   #latest: StoreView | undefined
 
-  constructor(store: LmdbStore) {
+  constructor(store: LmdbStore, source: TableSource) {
     this.#store = store
-    this.#snapshots = new ReadSnapshots(store)
+    this.#snapshots = new ReadSnapshots(store, source)
     this.#lookup = new Lookup(store)
   }
 
   /** What reads see now. @throws `store_closed` */
   snapshot(): ReadSnapshot {
     return this.#snapshots.current()
+  }
+
+  /** After a commit of this engine, which changed the table only. */
+  noticeCommit(): void {
+    this.#snapshots.noticeCommit()
   }
 
   /** The next read sees what was committed meanwhile. */
@@ -111,22 +115,7 @@ export class StoreReads {
       expectListable(first, last, current.ledger)
       return current
     }
-    let next = first
-    for (const keysOfVersions of keysByVersion(this.#store, snapshot, first, last)) {
-      for (const [version, keys] of keysOfVersions) {
-        while (next < version) yield this.#versionWrites(next++, [], snapshot)
-        yield this.#versionWrites(next++, keys, snapshot)
-      }
-    }
-    while (next <= last) yield this.#versionWrites(next++, [], snapshot)
-  }
-
-  #versionWrites(version: bigint, keys: readonly Uint8Array[], snapshot: () => ReadSnapshot): VersionWrites {
-    const writes = keys.map((key): Write => {
-      const found = this.#lookup.find(key, highHalf(version), lowHalf(version), snapshot())
-      return [key, found === PRESENT ? this.#lookup.copy() : null]
-    })
-    return { version, block: blockStartingAt(this.#store, snapshot(), version), writes }
+    yield* listVersions(this.#store, this.#lookup, snapshot, first, last)
   }
 }
 
