@@ -108,7 +108,11 @@ it('reads chunks as they were written, each within its length', () => {
     fc.assert(
       fc.property(input, fc.constantFrom(0n, 2n ** 32n - 5n, 2n ** 53n), (drawn, first) => {
         let version = first
-        const pairs = drawn.map(([gap, value]): Pair => ({ version: (version += gap), value }))
+        const pairs: Pair[] = []
+        for (const [gap, value] of drawn) {
+          version += gap
+          pairs.push({ version, value })
+        }
         const fences = new FenceList()
         output.appendChunks(pairList(pairs), fences)
         const read = fencesOf(fences).flatMap(({ firstVersion, run }) => {

@@ -153,8 +153,10 @@ describe('beside a plain model', () => {
               return record(next++, made, height)
             })
             const merged = segmentOf(versions, at + 1)
-            if (share !== null && at > 0)
-              raise((oldest += BigInt(Math.floor(Number(next - 1n - oldest) * share))), first)
+            if (share !== null && at > 0) {
+              oldest += BigInt(Math.floor(Number(next - 1n - oldest) * share))
+              raise(oldest, first)
+            }
             let merge = new SegmentMerge(store, builder, merged, at + 2)
             if (at > 0) {
               for (const fate of slices) {
