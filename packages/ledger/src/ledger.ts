@@ -45,7 +45,8 @@ export interface LedgerState {
   /**
    * What a view function of the framework returns: `0x1::coin::balance` and `0x1::primary_fungible_store::balance`, as
    * frameworks with fungible assets define them. What is missing counts 0.
-   * @throws `view_not_served`; `invalid_value` where arguments do not fit; as `readBalance`
+   * @throws `view_not_served`, also for an asset with a function of its own that computes balances; `invalid_value` where
+   * arguments do not fit; as `readBalance`
    */
   callView(request: ViewRequest): readonly StoredValue[]
   /** @throws `account_not_found` */

@@ -5,7 +5,7 @@ import type { Asset } from './balances/asset.js'
 import type { BalanceReader } from './balances/balance-reader.js'
 import { blockByHeight, blockByVersion, type LedgerBlock } from './blocks/read-block.js'
 import { type AccountChange, listAccountChanges } from './changes/account-changes.js'
-import { storedResourceUnreadable } from './errors.js'
+import { balanceDerived, storedResourceUnreadable } from './errors.js'
 import { type Change, createHistory, type History, type HistoryOptions } from './histories/history.js'
 import { observeBalance, observeKey, observeResource } from './histories/observations.js'
 import type { LedgerState } from './ledger.js'
@@ -26,6 +26,7 @@ import {
 } from './tables/table-item.js'
 import type { StoredValue } from './types/stored-value.js'
 import type { TypeResolver } from './types/type-resolver.js'
+import { derivedBalanceFunction } from './views/derived-balance.js'
 import { readViewRequest, u64Value, type ViewRequest } from './views/view-function.js'
 
 /** What all reads of a ledger share. */
@@ -74,6 +75,8 @@ export class PinnedState implements LedgerState {
 
   callView(request: ViewRequest): readonly StoredValue[] {
     const { owner, asset } = readViewRequest(request)
+    const derived = derivedBalanceFunction(this.view, this.#readers.balances.keysOf(owner, asset).primaryStore)
+    if (derived !== undefined) throw balanceDerived(request.function, derived)
     return [u64Value(this.readBalance(owner, asset))]
   }
 
