@@ -15,7 +15,7 @@ import type { ModuleCache } from './modules/module-cache.js'
 import { listResources } from './resources/list-resources.js'
 import { readResource, resourceGroupOf } from './resources/read-resource.js'
 import { createResource, type Resource } from './resources/resource.js'
-import { type FoundTableTypes, findTableTypes } from './tables/find-table-types.js'
+import { findTableTypes, type TableTypesSearch } from './tables/find-table-types.js'
 import { type ListedTableItem, listTableItems, type TableTypes } from './tables/list-table-items.js'
 import {
   createTableValue,
@@ -64,7 +64,7 @@ export class PinnedState implements LedgerState {
     return listTableItems(this.view, this.#readers.types, handle, types, options)
   }
 
-  findTableTypes(handle: Uint8Array, holder: Uint8Array): FoundTableTypes | undefined {
+  findTableTypes(handle: Uint8Array, holder: Uint8Array): TableTypesSearch {
     const { types, modules } = this.#readers
     return findTableTypes(this.view, types, modules, handle, holder)
   }
