@@ -78,6 +78,14 @@ const SCHEMAS = {
       asset_type: { $ref: '#/components/schemas/AssetType' },
     },
   },
+  OperationElement: {
+    type: 'object',
+    required: ['path'],
+    properties: {
+      path: { type: 'string', description: 'Path and query of the operation, from /v1 on.' },
+      body: { type: 'object', description: 'The body of a POST; without one the operation is a GET.' },
+    },
+  },
   Account: {
     type: 'object',
     required: ['sequence_number', 'authentication_key'],
