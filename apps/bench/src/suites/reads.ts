@@ -1,0 +1,209 @@
+import { Agent, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { bytesToHex, bytesToHexDigits } from '@ledger-state/core'
+import { createHttpServer } from '@ledger-state/http'
+import { createLedger } from '@ledger-state/ledger'
+import { accountKeyPrefix, tableKeyPrefix } from '@ledger-state/type-tag'
+import {
+  balanceOwner,
+  historyItem,
+  historyKey,
+  ITEM_VALUE_TYPE,
+  listedAddress,
+  listedItemKey,
+  listedResourceKey,
+  type PagedSizes,
+  type PagedStore,
+  writePagedStore,
+} from '../http/paged-store.ts'
+import type { BenchRun } from '../run/bench-run.ts'
+import { measureInRounds } from '../run/rounds.ts'
+import type { Suite } from '../run/suite.ts'
+
+const PAGE = 100
+const COIN = '0x1::aptos_coin::AptosCoin'
+
+/** One page, read from the engine and over HTTP. The first of its table is the floor: the smallest thing that has such a page. */
+interface Page {
+  readonly title: string
+  readonly subject: string
+  /** Undefined where the page is made of more than one read of the engine. */
+  readonly readFromEngine?: () => number
+  readonly path: string
+  readonly body?: object
+  /** Entries of the page. */
+  readonly count: number
+}
+
+export const readsSuite: Suite = {
+  name: 'reads',
+  summary: 'the first and the last page of long and short listings, and of deep and shallow histories',
+  estimate: (scale) =>
+    ({
+      tiny: { minutes: 0.3, memoryBytes: 0.3e9, diskBytes: 0.1e9 },
+      small: { minutes: 2, memoryBytes: 0.5e9, diskBytes: 0.3e9 },
+      medium: { minutes: 6, memoryBytes: 1e9, diskBytes: 1.5e9 },
+      large: { minutes: 6, memoryBytes: 1e9, diskBytes: 1.5e9 },
+    })[scale],
+  async run(run) {
+    const sizes = run.byScale<PagedSizes>({
+      tiny: { listings: [200, 6_000], depths: [10, 100, 1_000] },
+      small: { listings: [1_000, 100_000], depths: [10, 100, 10_000, 100_000] },
+      medium: { listings: [1_000, 100_000], depths: [10, 100, 10_000, 1_000_000] },
+      large: { listings: [1_000, 100_000], depths: [10, 100, 10_000, 1_000_000] },
+    })
+    run.step('writes the store')
+    const store = await writePagedStore(run.folder('reads'), sizes, () => run.throwIfInterrupted())
+    const server = createHttpServer({
+      ledger: createLedger(store.engine),
+      maxEventLoopDelayMs: Number.POSITIVE_INFINITY,
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const { port } = server.address() as AddressInfo
+    try {
+      const pages = [...listingPages(store, sizes), ...historyPages(store, sizes), ...changesPages(store, sizes)]
+      for (const title of new Set(pages.map((page) => page.title))) {
+        run.step(title)
+        await measurePages(
+          run,
+          pages.filter((page) => page.title === title),
+          (page) => ask(agent, port, page),
+        )
+      }
+    } finally {
+      agent.destroy()
+      server.close()
+      await store.close()
+    }
+  },
+}
+
+async function measurePages(
+  run: BenchRun,
+  pages: readonly Page[],
+  read: (page: Page) => Promise<number>,
+): Promise<void> {
+  const fromEngine = pages.filter((page) => page.readFromEngine)
+  for (const page of pages) {
+    for (const found of [page.readFromEngine?.(), await read(page)]) {
+      if (found !== undefined && found !== page.count) {
+        throw new Error(`${page.title}, ${page.subject}: ${found} entries, expected ${page.count}`)
+      }
+    }
+  }
+  const options = {
+    rounds: run.byScale({ tiny: 2, small: 11, medium: 11, large: 11 }),
+    milliseconds: run.byScale({ tiny: 20, small: 300, medium: 300, large: 300 }),
+  }
+  const contenders = [
+    ...fromEngine.map((page) => ({ page, metric: 'engine', run: page.readFromEngine! })),
+    ...pages.map((page) => ({ page, metric: 'HTTP', run: () => read(page) })),
+  ]
+  const costs = await measureInRounds(
+    contenders.map(({ run: once }) => ({ count: 1, run: once })),
+    options,
+  )
+  for (const [at, { page, metric }] of contenders.entries()) {
+    const { title, subject } = page
+    const role = page === pages[0] ? 'floor' : 'ours'
+    // CPU time, since others may use the machine; over HTTP of client and server together.
+    run.record({ title, subject, role, metric, unit: 'µs', rounds: costs[at]!.cpu.map((time) => time / 1_000) })
+  }
+}
+
+function* listingPages({ engine }: PagedStore, { listings }: PagedSizes): Generator<Page> {
+  const places = listings.flatMap((size, at) => [
+    { size, first: 0 },
+    ...(at === 0 ? [] : [{ size, first: size - PAGE }]),
+  ])
+  for (const { size, first } of places) {
+    const subject = `the ${first === 0 ? 'first' : 'last'} of ${size}`
+    const prefix = accountKeyPrefix(listedAddress(size))
+    const start = listedResourceKey(size, first)
+    yield {
+      title: `a page of ${PAGE} resources`,
+      subject,
+      readFromEngine: () => count(engine.at().scan(prefix, { start, limit: PAGE })),
+      path: `/accounts/${bytesToHex(listedAddress(size))}/resources?limit=${PAGE}&start=${bytesToHexDigits(start)}`,
+      count: PAGE,
+    }
+  }
+  for (const { size, first } of places) {
+    const prefix = tableKeyPrefix(listedAddress(size))
+    const start = listedItemKey(size, first)
+    const types = `key_type=u64&value_type=${encodeURIComponent(ITEM_VALUE_TYPE)}`
+    yield {
+      title: `a page of ${PAGE} table items`,
+      subject: `the ${first === 0 ? 'first' : 'last'} of ${size}`,
+      readFromEngine: () => count(engine.at().scan(prefix, { start, limit: PAGE })),
+      path: `/tables/${bytesToHex(listedAddress(size))}/items?limit=${PAGE}&${types}&start=${bytesToHexDigits(start)}`,
+      count: PAGE,
+    }
+  }
+}
+
+/** Pages of ten changes, which the smallest key has, too; and of a hundred. */
+function* historyPages({ engine }: PagedStore, { depths }: PagedSizes): Generator<Page> {
+  for (const length of [10, PAGE]) {
+    for (const order of ['desc', 'asc'] as const) {
+      for (const depth of depths.filter((one) => one >= length)) {
+        const { handle, key } = historyItem(depth)
+        const stateKey = historyKey(depth)
+        const options = { order: order === 'desc' ? 'newestFirst' : 'oldestFirst' } as const
+        yield {
+          title: `${length} changes of a table item, the ${order === 'desc' ? 'newest' : 'oldest'}`,
+          subject: `of ${depth}`,
+          readFromEngine: () => count(engine.history(stateKey, options), length),
+          path: `/tables/${bytesToHex(handle)}/raw_item/history?limit=${length}&order=${order}`,
+          body: { key: bytesToHex(key) },
+          count: length,
+        }
+      }
+    }
+  }
+  for (const depth of depths.filter((one) => one >= PAGE)) {
+    yield {
+      title: `${PAGE} changes of a balance`,
+      subject: `of ${depth}`,
+      path: `/accounts/${bytesToHex(balanceOwner(depth))}/balance/${COIN}/history?limit=${PAGE}`,
+      count: PAGE,
+    }
+  }
+}
+
+function* changesPages({ lastHistoryVersion }: PagedStore, { listings }: PagedSizes): Generator<Page> {
+  for (const size of listings) {
+    const path = `/accounts/${bytesToHex(listedAddress(size))}/changes?from=${lastHistoryVersion}&limit=${PAGE}`
+    yield { title: `a page of ${PAGE} changes of an account`, subject: `with ${size} resources`, path, count: PAGE }
+  }
+}
+
+function count(items: Iterable<unknown>, most = Number.POSITIVE_INFINITY): number {
+  let found = 0
+  for (const _ of items) if (++found === most) break
+  return found
+}
+
+/** Resolves with the number of entries of the page. */
+function ask(agent: Agent, port: number, { path, body }: Page): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = body ? { 'content-type': 'application/json' } : {}
+    const options = { agent, port, host: '127.0.0.1', path: `/v1${path}`, method: body ? 'POST' : 'GET', headers }
+    const request = httpRequest(options, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        if (response.statusCode === 200) resolve(entriesOf(JSON.parse(Buffer.concat(chunks).toString())))
+        else reject(new Error(`${path}: ${response.statusCode} ${Buffer.concat(chunks)}`))
+      })
+    })
+    request.on('error', reject)
+    request.end(body && JSON.stringify(body))
+  })
+}
+
+function entriesOf(page: readonly unknown[] | { readonly items: readonly unknown[] }): number {
+  return 'items' in page ? page.items.length : page.length
+}
