@@ -71,6 +71,8 @@ export const readsSuite: Suite = {
           (page) => ask(agent, port, page),
         )
       }
+      run.step('finding a block')
+      await measureBlocks(run, store)
     } finally {
       agent.destroy()
       server.close()
@@ -111,6 +113,42 @@ async function measurePages(
     const { wall, cpu } = costs[at]!
     const rounds = (metric === 'engine' ? wall : cpu).map((time) => time / 1_000)
     run.record({ title, subject, role, metric, unit: 'µs', rounds })
+  }
+}
+
+/** Blocks are as many as versions; the time of a version is a thousand times its number. */
+async function measureBlocks(run: BenchRun, { engine, lastHistoryVersion }: PagedStore): Promise<void> {
+  const ledger = createLedger(engine)
+  const versions = Array.from({ length: 1_000 }, (_, at) => (BigInt(at) * lastHistoryVersion) / 1_000n)
+  const last = BigInt(versions.length - 1)
+  if (ledger.versionAtTime(versions.at(-1)! * 1_000n + last) !== versions.at(-1))
+    throw new Error('a time has another version')
+  const each = (find: (version: bigint) => unknown) => ({
+    count: versions.length,
+    run: () => {
+      for (const version of versions) find(version)
+    },
+  })
+  const subjects = ['by a version of it', 'by its height', 'by a time'] as const
+  const costs = await measureInRounds(
+    [
+      each((version) => engine.blockAt(version)),
+      each((version) => engine.blockByHeight(version)),
+      each((version) => ledger.versionAtTime(version * 1_000n + last)),
+    ],
+    { rounds: 11, milliseconds: run.byScale({ tiny: 20, small: 100, medium: 100, large: 100 }) },
+  )
+  for (const [at, subject] of subjects.entries()) {
+    const title = `one block of ${lastHistoryVersion + 2n}`
+    const role = at === 0 ? 'floor' : 'ours'
+    run.record({
+      title,
+      subject,
+      role,
+      metric: 'engine',
+      unit: 'µs',
+      rounds: costs[at]!.wall.map((time) => time / 1_000),
+    })
   }
 }
 
