@@ -1,6 +1,7 @@
 import type { LedgerInfo } from '@ledger-state/core'
 import type { Command } from '../config/command.js'
 import { nodeOptions, settings } from '../config/settings.js'
+import { beginReplica } from '../ingest/begin-replica.js'
 import { nodeSettings } from '../processes/node-settings.js'
 import { runNode } from '../processes/supervisor.js'
 import { listenForStop } from '../terminal/stop-signal.js'
@@ -16,10 +17,15 @@ SIGTERM lets requests end; SIGHUP reads the configuration anew: the window and t
   examples: [
     'ledger-state serve --data-dir data/mainnet --header-word aptos',
     'ledger-state serve --data-dir data/mainnet --follow https://node.example/v1 --retain 10000000 --readers 4',
+    'ledger-state serve --data-dir data/replica --replica-of http://node-a:8090',
   ],
   async run(input) {
     const dataDir = input.required(settings.dataDir)
-    await runNode(nodeSettings(input, dataDir), listenForStop().signal, {
+    const node = nodeSettings(input, dataDir)
+    const stop = listenForStop()
+    const replicaOf = input.get(settings.replicaOf)
+    if (replicaOf !== undefined) await beginReplica(replicaOf, dataDir, stop)
+    await runNode(node, stop.signal, {
       onListening: (address, ledger) => process.stdout.write(`${servingLine(address, ledger)}\n`),
       reread: () => nodeSettings(input.reread(), dataDir),
     })
