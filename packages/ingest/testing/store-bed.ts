@@ -10,7 +10,7 @@ export interface StoreBed {
   readonly folder: string
   at(name: string): string
   /** Opens a store; an open one of this name is closed before. */
-  open(name: string, options?: Partial<WriterOptions>): Promise<StateEngine>
+  open(name: string, options?: Pick<WriterOptions, 'memoryTableBytes'>): Promise<StateEngine>
   close(): Promise<void>
 }
 
