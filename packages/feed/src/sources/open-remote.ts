@@ -15,10 +15,11 @@ export async function openRemote(location: string, options: SourceOptions): Prom
   const { onNotice = () => {} } = options
   const attempts = options.follow === true ? Number.POSITIVE_INFINITY : ATTEMPTS
   const request = { accept: 'application/json', signal: undefined, attempts, unusableAnswers: 1, onNotice }
-  const feed = await fetchRetrying(
+  const answer = await fetchRetrying(
     () => url,
     request,
-    ({ status, body }) => ({ value: status === 200 ? parseFeedIndex(tryJson(body.toString('utf8'))) : undefined }),
+    (value) => ({ value }),
   )
-  return feed ? new LiveFeed(url, feed, options) : await openRestNode(url, options)
+  const feed = answer?.status === 200 ? parseFeedIndex(tryJson(answer.body.toString('utf8'))) : undefined
+  return feed ? new LiveFeed(url, feed, options) : await openRestNode(url, options, {}, answer)
 }
