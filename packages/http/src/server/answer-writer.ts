@@ -9,17 +9,6 @@ import type { Exchange, ServiceContext } from './exchange.js'
 
 // Hands answers to their sockets, the first of each exchange; others are ignored.
 
-export interface Answered {
-  readonly method: string
-  readonly url: string
-  /** The path as the OpenAPI document has it; `other` where there is none, `unreadable` for what never became a request. */
-  readonly route: string
-  /** 499 where the client left before its answer. */
-  readonly status: number
-  /** From the end of the headers on. */
-  readonly seconds: number
-}
-
 const CLIENT_LEFT = 499
 /** Answers from this size on are counted while their clients read them. */
 const LARGE_ANSWER_BYTES = 16_384

@@ -11,8 +11,8 @@ import {
   stopServer,
   WHOLE_ITEM_REQUEST,
 } from '../../testing/one-item-server.ts'
-import type { Answered } from './answer-writer.js'
 import type { HttpServerOptions } from './create-http-server.js'
+import type { Answered } from './request-listener-options.js'
 
 const running: RunningServer[] = []
 afterEach(async () => {

@@ -4,10 +4,10 @@ import { type Ledger, type LedgerState, lastVersionOf, type Moment } from '@ledg
 import { clientLeft, outputDisabled, overloaded } from '../errors.js'
 import type { OperationRequest, Route } from '../operations/operation.js'
 import type { OutputFormat } from '../protocol/media-types.js'
-import type { Answered } from './answer-writer.js'
 import type { ChainHeaders } from './chain-headers.js'
 import type { ChunkCollector } from './chunk-collector.js'
 import type { LoadShedder } from './load-shedder.js'
+import type { Answered } from './request-listener-options.js'
 import type { TurnQueue } from './turn-queue.js'
 import type { Upload, Uploads } from './uploads.js'
 

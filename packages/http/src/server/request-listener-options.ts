@@ -1,8 +1,18 @@
 import type { Ledger } from '@ledger-state/ledger'
 import type { OutputFormat } from '../protocol/media-types.js'
-import type { Answered } from './answer-writer.js'
 import type { LoadLimits } from './load-shedder.js'
 import type { UploadLimits } from './uploads.js'
+
+export interface Answered {
+  readonly method: string
+  readonly url: string
+  /** The path as the OpenAPI document has it; `other` where there is none, `unreadable` for what never became a request. */
+  readonly route: string
+  /** 499 where the client left before its answer. */
+  readonly status: number
+  /** From the end of the headers on. */
+  readonly seconds: number
+}
 
 export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<UploadLimits> {
   readonly ledger: Ledger
