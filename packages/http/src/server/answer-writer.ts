@@ -17,13 +17,14 @@ const NOTHING: readonly string[] = []
 export function sendAnswer(exchange: Exchange, answer: Answer): void {
   const { context, request } = exchange
   const { chainHeaders } = context
-  const { ledger, contentType, body, etag, notModified, cursor, isComplete } = answer
+  const { ledger, contentType, body, etag, notModified, cursor, isComplete, headers: further } = answer
   const known = ledger === undefined ? latestHeaders(context) : chainHeaders.of(ledger)
   const isLarge = body.length >= MIN_COMPRESSED_BYTES
   const headers = commonHeaders(exchange, known, isLarge)
   if (etag !== undefined) headers.push('etag', etag)
   if (isComplete !== undefined) headers.push(chainHeaders.completeName, String(isComplete))
   if (cursor !== undefined) headers.push(chainHeaders.cursorName, cursor)
+  if (further !== undefined) headers.push(...further)
   if (notModified) {
     write(exchange, 304, headers, undefined)
     return

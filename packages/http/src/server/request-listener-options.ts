@@ -1,4 +1,5 @@
 import type { Ledger } from '@ledger-state/ledger'
+import type { RequestExamples } from '../document/request-example.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { LoadLimits } from './load-shedder.js'
 import type { UploadLimits } from './uploads.js'
@@ -24,6 +25,8 @@ export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<Upl
   readonly bodyLimitBytes?: number
   /** Absolute URL, ending in `/v1`, of a service that keeps versions which this one has pruned. */
   readonly archivalEndpoint?: string
+  /** Requests that `/v1/spec` shows, by the id of their operation; of the others it shows one that fits any ledger. */
+  readonly examples?: RequestExamples
   /** Told of faults of ours, which clients see as 500 without details. */
   readonly onUnexpectedError?: (error: unknown, request: { method: string; url: string }) => void
   /** Told of every answer when it is handed to its socket, and of clients that left before theirs. */

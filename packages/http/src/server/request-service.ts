@@ -51,6 +51,7 @@ export class RequestService {
       maxUploads = 5_000,
       maxUploadBytes = 64 * 1024 * 1024,
       archivalEndpoint,
+      examples = {},
       onUnexpectedError = () => {},
       onAnswered,
     }: RequestListenerOptions,
@@ -73,7 +74,9 @@ export class RequestService {
       onAnswered,
     }
     const operations = createOperations(headerWord, archivalEndpoint)
-    this.#router = createRouter([...operations, ...createDocumentRoutes(operations, chainHeaders)], { '/v1/': '/v1' })
+    this.#router = createRouter([...operations, ...createDocumentRoutes(operations, chainHeaders, examples)], {
+      '/v1/': '/v1',
+    })
     this.#readBody = createBodyReader({
       bodyLimitBytes,
       uploads: this.context.uploads,
