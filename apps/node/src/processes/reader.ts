@@ -20,6 +20,9 @@ export interface ReaderSettings {
   readonly bodyLimitBytes: number
   readonly maxConnections: number
   readonly maxRequestsInFlight: number
+  readonly maxUploads: number
+  readonly maxUploadBytes: number
+  readonly maxAnswerBytes: number
   readonly requestTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly stopTimeoutMs: number
