@@ -23,11 +23,11 @@ const SMALL_REQUEST_BYTES = 2_048
 const CONCURRENT_DECOMPRESSIONS = 4
 
 /**
- * The newest exchange of a connection, on its socket. A WeakMap would keep all that it holds until the next collection of
- * the old generation, because an exchange leads to its socket: young collections take the values of an old map for alive.
+ * The newest exchange of a connection, on its socket until that is closed: collections of the young generation free
+ * neither a closed socket nor the values of a WeakMap, so that requests with large headers would pile up.
  */
 const LAST_EXCHANGE = Symbol('last exchange')
-type Connection = Socket & { [LAST_EXCHANGE]?: Exchange }
+type Connection = Socket & { [LAST_EXCHANGE]?: Exchange | undefined }
 
 /** The service without its sockets: takes each request from its headers to its answer. */
 export class RequestService {
@@ -90,6 +90,7 @@ export class RequestService {
   begin(request: IncomingMessage, response: ServerResponse): Exchange {
     const exchange = new Exchange(request, response, this.context)
     const connection: Connection = request.socket
+    if (connection[LAST_EXCHANGE] === undefined) connection.once('close', forgetExchange)
     connection[LAST_EXCHANGE] = exchange
     return exchange
   }
@@ -182,4 +183,8 @@ function endWithResponse(exchange: Exchange): void {
     if (exchange.isInFlight) exchange.context.load.leave()
     if (!exchange.isAnswered) sendError(exchange, clientLeft())
   })
+}
+
+function forgetExchange(this: Connection): void {
+  this[LAST_EXCHANGE] = undefined
 }
