@@ -3,7 +3,7 @@ import { openSource } from '@ledger-state/feed'
 import { createLedger } from '@ledger-state/ledger'
 import { createMemoryEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { inject } from 'light-my-request'
 import { describe, expect, it } from 'vitest'
 import { createRequestListener } from '../server/create-request-listener.js'
@@ -56,8 +56,10 @@ describe('the OpenAPI document', () => {
   it.skipIf(!hasSharedData)('holds for every answer to the conformance kit', async () => {
     const { paths, components } = await document()
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    const validators = new Map<object, ValidateFunction>()
     const check = (schema: object, value: unknown) => {
-      const validate = ajv.compile({ ...schema, components })
+      const validate = validators.get(schema) ?? ajv.compile({ ...schema, components })
+      validators.set(schema, validate)
       return validate(value) ? undefined : ajv.errorsText(validate.errors)
     }
     const routes = Object.entries(paths).map(([path, methods]) => ({
