@@ -42,6 +42,17 @@ export const DEMO_REQUESTS: RequestExamples = {
     target: '/v1/resources:batch',
     body: { requests: [{ address: HARBOUR, resource_type: HARBOUR_TYPE }] },
   },
+  batch: {
+    target: '/v1/batch?ledger_version=1500',
+    body: {
+      requests: [
+        { path: HOLDER },
+        { path: `${HOLDER}/balance/${APTOS_COIN}/history?limit=1` },
+        { path: '/v1/blocks/by_version/1500' },
+        { path: `${TABLE}/item`, body: TEA },
+      ],
+    },
+  },
   get_ledger_info: { target: '/v1' },
   healthy: { target: '/v1/-/healthy' },
 }

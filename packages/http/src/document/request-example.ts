@@ -45,6 +45,10 @@ export const NEUTRAL_EXAMPLES: RequestExamples = {
     target: '/v1/resources:batch',
     body: { requests: [{ address: '0x1', resource_type: '0x1::account::Account' }] },
   },
+  batch: {
+    target: '/v1/batch',
+    body: { requests: [{ path: ACCOUNT }, { path: `${TABLE}/item`, body: KEY }] },
+  },
   get_ledger_info: { target: '/v1' },
   healthy: { target: '/v1/-/healthy' },
 }

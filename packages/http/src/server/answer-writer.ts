@@ -15,7 +15,7 @@ const LARGE_ANSWER_BYTES = 16_384
 const NOTHING: readonly string[] = []
 
 export function sendAnswer(exchange: Exchange, answer: Answer): void {
-  const { context, request } = exchange
+  const { context, request, readVersion } = exchange
   const { chainHeaders } = context
   const { ledger, contentType, body, etag, notModified, cursor, isComplete, headers: further } = answer
   const known = ledger === undefined ? latestHeaders(context) : chainHeaders.of(ledger)
@@ -24,6 +24,7 @@ export function sendAnswer(exchange: Exchange, answer: Answer): void {
   if (etag !== undefined) headers.push('etag', etag)
   if (isComplete !== undefined) headers.push(chainHeaders.completeName, String(isComplete))
   if (cursor !== undefined) headers.push(chainHeaders.cursorName, cursor)
+  if (readVersion !== undefined) headers.push(chainHeaders.readVersionName, String(readVersion))
   if (further !== undefined) headers.push(...further)
   if (notModified) {
     write(exchange, 304, headers, undefined)

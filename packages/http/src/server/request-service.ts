@@ -64,7 +64,12 @@ export class RequestService {
       ledger,
       output,
       chainHeaders,
-      corsHeaders: createCorsHeaders([...chainHeaders.names, chainHeaders.cursorName, chainHeaders.completeName]),
+      corsHeaders: createCorsHeaders([
+        ...chainHeaders.names,
+        chainHeaders.cursorName,
+        chainHeaders.completeName,
+        chainHeaders.readVersionName,
+      ]),
       archivalEndpoint,
       turns: new TurnQueue(),
       load: new LoadShedder({ maxRequestsInFlight, maxAnswerBytes, maxEventLoopDelayMs }),
