@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { nodeSettings } from '../processes/node-settings.js'
 import type { Command, CommandInput } from './command.js'
 import { parseCommandInput } from './command-line.js'
 import { configurationSchema, effectiveConfiguration, readConfiguration } from './configuration.js'
@@ -116,6 +117,15 @@ describe('a command line', () => {
   ])('refuses %j', (words, message) => {
     expect(() => parse(...words)).toThrow(message)
   })
+})
+
+it('every limit of a reader is a setting', () => {
+  const limits = { bodyLimitBytes: 2_000, maxConnections: 3, maxRequestsInFlight: 4, maxUploads: 5 }
+  const input = parse(
+    ...['--body-limit', '2000', '--max-connections', '3', '--max-requests-in-flight', '4', '--max-uploads', '5'],
+    ...['--max-upload-bytes', '6000', '--max-answer-bytes', '7000'],
+  )
+  expect(nodeSettings(input, 'data').reader).toMatchObject({ ...limits, maxUploadBytes: 6_000, maxAnswerBytes: 7_000 })
 })
 
 it('the JSON Schema names every setting', () => {

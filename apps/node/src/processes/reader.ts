@@ -2,7 +2,7 @@
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError } from '@ledger-state/core'
-import { createHttpServer } from '@ledger-state/http'
+import { createHttpServer, type RequestExamples } from '@ledger-state/http'
 import { createLedger } from '@ledger-state/ledger'
 import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
@@ -20,9 +20,14 @@ export interface ReaderSettings {
   readonly bodyLimitBytes: number
   readonly maxConnections: number
   readonly maxRequestsInFlight: number
+  readonly maxUploads: number
+  readonly maxUploadBytes: number
+  readonly maxAnswerBytes: number
   readonly requestTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly stopTimeoutMs: number
+  /** Requests that fit what the store holds. */
+  readonly examples?: RequestExamples
   readonly log: LogSettings
 }
 

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { createDocumentRoutes } from '../document/document-routes.js'
-import { clientLeft, overloaded, type RequestError } from '../errors.js'
+import { clientLeft, overloaded } from '../errors.js'
 import type { Route } from '../operations/operation.js'
 import { BATCH_LIMITS } from '../protocol/json-body.js'
-import { type Answered, AnswerWriter } from './answer-writer.js'
+import { refuse, sendAnswer, sendError, sendHeaders } from './answer-writer.js'
 import { createChainHeaders } from './chain-headers.js'
 import { createCorsHeaders, isPreflight, preflightHeaders } from './cors.js'
 import { createOperations } from './create-operations.js'
-import { Exchange, type ExchangeContext } from './exchange.js'
+import { Exchange, type ServiceContext } from './exchange.js'
 import { framingFault } from './framing-fault.js'
 import { LoadShedder } from './load-shedder.js'
 import { createBodyReader, readOver } from './read-body.js'
@@ -20,21 +20,20 @@ import { Uploads } from './uploads.js'
 
 /** Requests up to this size are answered at once; the work on longer ones waits for its turn. */
 const SMALL_REQUEST_BYTES = 2_048
-/** Answers from this size on are counted while their clients read them. */
-const LARGE_ANSWER_BYTES = 16_384
 const CONCURRENT_DECOMPRESSIONS = 4
+
+/**
+ * The newest exchange of a connection, on its socket until that is closed: collections of the young generation free
+ * neither a closed socket nor the values of a WeakMap, so that requests with large headers would pile up.
+ */
+const LAST_EXCHANGE = Symbol('last exchange')
+type Connection = Socket & { [LAST_EXCHANGE]?: Exchange | undefined }
 
 /** The service without its sockets: takes each request from its headers to its answer. */
 export class RequestService {
-  readonly answers: AnswerWriter
+  readonly context: ServiceContext
   readonly #router: Router
-  readonly #load: LoadShedder
-  readonly #uploads: Uploads<Exchange>
-  readonly #turns = new TurnQueue()
-  readonly #context: ExchangeContext
   readonly #readBody: (exchange: Exchange) => void
-  readonly #onAnswered: ((answered: Answered) => void) | undefined
-  readonly #connections = new WeakMap<Socket, { last: Exchange }>()
 
   /**
    * @param isClosing whether connections are to be closed after their next answer
@@ -52,6 +51,7 @@ export class RequestService {
       maxUploads = 5_000,
       maxUploadBytes = 64 * 1024 * 1024,
       archivalEndpoint,
+      examples = {},
       onUnexpectedError = () => {},
       onAnswered,
     }: RequestListenerOptions,
@@ -59,16 +59,10 @@ export class RequestService {
   ) {
     const chainHeaders = createChainHeaders(headerWord)
     if (ledger.info) chainHeaders.of(ledger.info)
-    const operations = createOperations(headerWord, archivalEndpoint)
-    const routes = [...operations, ...createDocumentRoutes(operations, chainHeaders)]
-    this.#router = createRouter(routes, { '/v1/': '/v1' })
-    this.#load = new LoadShedder({ maxRequestsInFlight, maxAnswerBytes, maxEventLoopDelayMs })
     const uploadLimits = { maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) }
-    this.#uploads = new Uploads(uploadLimits, (exchange) => this.refuse(exchange, overloaded()))
-    this.#context = { ledger, output, turns: this.#turns, load: this.#load }
-    this.#onAnswered = onAnswered
-    this.answers = new AnswerWriter({
+    this.context = {
       ledger,
+      output,
       chainHeaders,
       corsHeaders: createCorsHeaders([
         ...chainHeaders.names,
@@ -77,60 +71,55 @@ export class RequestService {
         chainHeaders.readVersionName,
       ]),
       archivalEndpoint,
+      turns: new TurnQueue(),
+      load: new LoadShedder({ maxRequestsInFlight, maxAnswerBytes, maxEventLoopDelayMs }),
+      uploads: new Uploads(uploadLimits, (exchange) => refuse(exchange, overloaded())),
       isClosing,
       onUnexpectedError,
-      onAnswered: (exchange, status) => this.#settle(exchange, status),
+      onAnswered,
+    }
+    const operations = createOperations(headerWord, archivalEndpoint)
+    this.#router = createRouter([...operations, ...createDocumentRoutes(operations, chainHeaders, examples)], {
+      '/v1/': '/v1',
     })
     this.#readBody = createBodyReader({
       bodyLimitBytes,
-      uploads: this.#uploads,
-      turns: this.#turns,
+      uploads: this.context.uploads,
+      turns: this.context.turns,
       unpack: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
-      onBody: (exchange) => {
-        if (this.#isAdmitted(exchange)) this.#answerInTurn(exchange, exchange.body.length, performance.now())
-      },
-      onError: (exchange, error) => this.answers.sendError(exchange, error),
+      onBody: (exchange) => this.#answerInTurn(exchange, exchange.body.length, performance.now()),
+      onError: sendError,
     })
   }
 
   begin(request: IncomingMessage, response: ServerResponse): Exchange {
-    const exchange = new Exchange(request, response, this.#context)
-    const connection = this.#connections.get(request.socket)
-    if (connection) connection.last = exchange
-    else this.#connections.set(request.socket, { last: exchange })
+    const exchange = new Exchange(request, response, this.context)
+    const connection: Connection = request.socket
+    if (connection[LAST_EXCHANGE] === undefined) connection.once('close', forgetExchange)
+    connection[LAST_EXCHANGE] = exchange
     return exchange
   }
 
   /** The newest exchange of a connection. */
-  lastExchange(socket: Socket): Exchange | undefined {
-    return this.#connections.get(socket)?.last
+  lastExchange(connection: Connection): Exchange | undefined {
+    return connection[LAST_EXCHANGE]
   }
 
   handle(exchange: Exchange): void {
     const { request } = exchange
     const fault = framingFault(request)
     if (fault) {
-      this.refuse(exchange, fault)
+      refuse(exchange, fault)
       return
     }
     const route = this.#findRoute(exchange)
-    if (route?.method !== 'POST' && !request.readableEnded) readOver(request, this.#turns)
-    if (!route) return
-    if (route.method === 'POST') {
-      this.#endWithResponse(exchange)
+    if (route?.method === 'POST') {
+      endWithResponse(exchange)
       this.#readBody(exchange)
-    } else if (this.#isAdmitted(exchange)) this.#answerInTurn(exchange, request.url!.length, exchange.arrivedAt)
-  }
-
-  /** Answers a request with an error and closes its connection. */
-  refuse(exchange: Exchange, error: RequestError): void {
-    exchange.isLast = true
-    this.answers.sendError(exchange, error)
-  }
-
-  /** Tells of an answer to what never became a request. */
-  tellUnreadable(status: number): void {
-    this.#onAnswered?.({ method: '', url: '', route: 'unreadable', status, seconds: 0 })
+      return
+    }
+    if (!request.readableEnded) readOver(request, this.context.turns)
+    if (route) this.#answerInTurn(exchange, request.url!.length, exchange.arrivedAt)
   }
 
   /** Answers the request where it has no route. */
@@ -138,7 +127,7 @@ export class RequestService {
     const { request } = exchange
     try {
       if (isPreflight(request)) {
-        this.answers.sendHeaders(exchange, preflightHeaders(request))
+        sendHeaders(exchange, preflightHeaders(request))
         return undefined
       }
       const { route, params } = this.#router.find(request.method!, request.url!)
@@ -146,84 +135,61 @@ export class RequestService {
       exchange.params = params
       return route
     } catch (error) {
-      this.answers.sendError(exchange, error)
+      sendError(exchange, error)
       return undefined
     }
   }
 
-  /** Answers the request where it is refused. */
-  #isAdmitted(exchange: Exchange): boolean {
-    const route = exchange.route!
-    const refusal = route.answersUnderLoad ? undefined : this.#load.refusal()
-    if (refusal) {
-      this.answers.sendError(exchange, refusal)
-      return false
-    }
-    if (route.method === 'POST') this.#enterFlight(exchange)
-    return true
-  }
-
-  /** At once, where the request is small and others have left time of this turn. */
+  /** At once, where the request is small and others have left time of this turn. Refuses it under too much load. */
   #answerInTurn(exchange: Exchange, length: number, began: number): void {
-    const turns = this.#turns
-    if (length > SMALL_REQUEST_BYTES || turns.isSpent) turns.run(() => this.#answer(exchange))
+    const { load, turns } = this.context
+    const { answersUnderLoad, method } = exchange.route!
+    const refusal = answersUnderLoad ? undefined : load.refusal()
+    if (refusal) {
+      sendError(exchange, refusal)
+      return
+    }
+    if (method === 'POST') enterFlight(exchange)
+    if (length > SMALL_REQUEST_BYTES || turns.isSpent) turns.run(() => answer(exchange))
     else {
-      this.#answer(exchange)
+      answer(exchange)
       turns.spend((exchange.isAnswered ? exchange.answeredAt : performance.now()) - began)
     }
   }
+}
 
-  #answer(exchange: Exchange): void {
-    if (exchange.isAnswered) return
-    try {
-      const found = exchange.route!.handle(exchange)
-      if (!(found instanceof Promise)) {
-        this.answers.send(exchange, found)
-        return
-      }
-      if (exchange.route!.method !== 'POST') {
-        this.#enterFlight(exchange)
-        this.#endWithResponse(exchange)
-      }
-      found.then((late) => this.answers.send(exchange, late)).catch((error) => this.answers.sendError(exchange, error))
-    } catch (error) {
-      this.answers.sendError(exchange, error)
+function answer(exchange: Exchange): void {
+  if (exchange.isAnswered) return
+  const route = exchange.route!
+  try {
+    const found = route.handle(exchange)
+    if (!(found instanceof Promise)) {
+      sendAnswer(exchange, found)
+      return
     }
+    if (route.method !== 'POST') {
+      enterFlight(exchange)
+      endWithResponse(exchange)
+    }
+    found.then((late) => sendAnswer(exchange, late)).catch((error) => sendError(exchange, error))
+  } catch (error) {
+    sendError(exchange, error)
   }
+}
 
-  #enterFlight(exchange: Exchange): void {
-    this.#load.enter()
-    exchange.isInFlight = true
-  }
+function enterFlight(exchange: Exchange): void {
+  exchange.context.load.enter()
+  exchange.isInFlight = true
+}
 
-  #endWithResponse(exchange: Exchange): void {
-    // Emitted once for every response, whether it went out whole or the client left.
-    exchange.response.once('close', () => {
-      if (exchange.isInFlight) this.#load.leave()
-      if (!exchange.isAnswered) this.answers.sendError(exchange, clientLeft())
-    })
-  }
+function endWithResponse(exchange: Exchange): void {
+  // Emitted once for every response, whether it went out whole or the client left.
+  exchange.response.on('close', () => {
+    if (exchange.isInFlight) exchange.context.load.leave()
+    if (!exchange.isAnswered) sendError(exchange, clientLeft())
+  })
+}
 
-  #settle(exchange: Exchange, status: number): void {
-    this.#uploads.release(exchange)
-    exchange.releaseBody()
-    this.#load.release(exchange.builtBytes)
-    this.#holdAnswer(exchange)
-    const { request, route, arrivedAt } = exchange
-    exchange.answeredAt = performance.now()
-    this.#onAnswered?.({
-      method: request.method!,
-      url: request.url!,
-      route: route?.path ?? 'other',
-      status,
-      seconds: (exchange.answeredAt - arrivedAt) / 1_000,
-    })
-  }
-
-  /** Counts a large answer until it went out. */
-  #holdAnswer({ response, answerBytes }: Exchange): void {
-    if (answerBytes < LARGE_ANSWER_BYTES) return
-    this.#load.hold(answerBytes)
-    response.once('close', () => this.#load.release(answerBytes))
-  }
+function forgetExchange(this: Connection): void {
+  this[LAST_EXCHANGE] = undefined
 }
