@@ -24,6 +24,13 @@ const SMALL_REQUEST_BYTES = 2_048
 const LARGE_ANSWER_BYTES = 16_384
 const CONCURRENT_DECOMPRESSIONS = 4
 
+/**
+ * The newest exchange of a connection, on its socket until that is closed: collections of the young generation free
+ * neither a closed socket nor the values of a WeakMap, so that requests with large headers would pile up.
+ */
+const LAST_EXCHANGE = Symbol('last exchange')
+type Connection = Socket & { [LAST_EXCHANGE]?: Exchange | undefined }
+
 /** The service without its sockets: takes each request from its headers to its answer. */
 export class RequestService {
   readonly answers: AnswerWriter
@@ -34,7 +41,6 @@ export class RequestService {
   readonly #context: ExchangeContext
   readonly #readBody: (exchange: Exchange) => void
   readonly #onAnswered: ((answered: Answered) => void) | undefined
-  readonly #connections = new WeakMap<Socket, { last: Exchange }>()
 
   /**
    * @param isClosing whether connections are to be closed after their next answer
@@ -90,15 +96,15 @@ export class RequestService {
 
   begin(request: IncomingMessage, response: ServerResponse): Exchange {
     const exchange = new Exchange(request, response, this.#context)
-    const connection = this.#connections.get(request.socket)
-    if (connection) connection.last = exchange
-    else this.#connections.set(request.socket, { last: exchange })
+    const connection: Connection = request.socket
+    if (connection[LAST_EXCHANGE] === undefined) connection.once('close', forgetExchange)
+    connection[LAST_EXCHANGE] = exchange
     return exchange
   }
 
   /** The newest exchange of a connection. */
-  lastExchange(socket: Socket): Exchange | undefined {
-    return this.#connections.get(socket)?.last
+  lastExchange(connection: Connection): Exchange | undefined {
+    return connection[LAST_EXCHANGE]
   }
 
   handle(exchange: Exchange): void {
@@ -221,4 +227,8 @@ export class RequestService {
     this.#load.hold(answerBytes)
     response.once('close', () => this.#load.release(answerBytes))
   }
+}
+
+function forgetExchange(this: Connection): void {
+  this[LAST_EXCHANGE] = undefined
 }
