@@ -41,7 +41,9 @@ it('keeps what is used and evicts what is not, by keys that come twice', () => {
 it('is not emptied by keys that come once, after it was filled', () => {
   const cache = new SizedCache<number>(160)
   for (let at = 0; at < 1_000; at++) cache.set(`passing ${at}`, at, 10)
-  const kept = Array.from({ length: 1_000 }, (_, at) => cache.get(`passing ${at}`)).filter((value) => value !== undefined)
+  const kept = Array.from({ length: 1_000 }, (_, at) => cache.get(`passing ${at}`)).filter(
+    (value) => value !== undefined,
+  )
   expect(kept.slice(0, 8)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
   // Keys of equal hashes come in as if they were known.
   expect(kept.length).toBeLessThan(12)

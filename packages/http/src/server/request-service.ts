@@ -10,6 +10,7 @@ import { createCorsHeaders, isPreflight, preflightHeaders } from './cors.js'
 import { createOperations } from './create-operations.js'
 import { Exchange, type ExchangeContext } from './exchange.js'
 import { framingFault } from './framing-fault.js'
+import { Intake } from './intake.js'
 import { LoadShedder } from './load-shedder.js'
 import { createBodyReader, readOver } from './read-body.js'
 import type { RequestListenerOptions } from './request-listener-options.js'
@@ -38,6 +39,7 @@ export class RequestService {
   readonly #load: LoadShedder
   readonly #uploads: Uploads<Exchange>
   readonly #turns = new TurnQueue()
+  readonly #intake = new Intake(this.#turns)
   readonly #context: ExchangeContext
   readonly #readBody: (exchange: Exchange) => void
   readonly #onAnswered: ((answered: Answered) => void) | undefined
@@ -85,7 +87,7 @@ export class RequestService {
     this.#readBody = createBodyReader({
       bodyLimitBytes,
       uploads: this.#uploads,
-      turns: this.#turns,
+      intake: this.#intake,
       unpack: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
       onBody: (exchange) => {
         if (this.#isAdmitted(exchange)) this.#answerInTurn(exchange, exchange.body.length, performance.now())
@@ -115,7 +117,7 @@ export class RequestService {
       return
     }
     const route = this.#findRoute(exchange)
-    if (route?.method !== 'POST' && !request.readableEnded) readOver(request, this.#turns)
+    if (route?.method !== 'POST' && !request.readableEnded) readOver(request, this.#intake)
     if (!route) return
     if (route.method === 'POST') {
       this.#endWithResponse(exchange)
