@@ -134,6 +134,7 @@ class Node {
           settings: reader,
           log: this.#log,
           longestPauseMs: LONGEST_READER_PAUSE_MS,
+          adviceOnMemoryFault: this.#adviceOnMemoryFault,
           isFinal: (code) => !isUp && UNREADABLE.includes(code),
           onGivenUp: (code, message) => reject(new LedgerStateError(code, message)),
           onUp: () => {
@@ -168,6 +169,7 @@ class Node {
           settings,
           log: this.#log,
           longestPauseMs: LONGEST_WRITER_PAUSE_MS,
+          adviceOnMemoryFault: this.#adviceOnMemoryFault,
           isFinal: (code) => !PASSING.includes(code),
         })
     })
@@ -187,6 +189,10 @@ class Node {
     await Promise.all(this.#processes.map((process) => process.stop(this.#settings.stopTimeoutMs)))
     this.#admin?.close()
     this.#admin?.closeAllConnections()
+  }
+
+  get #adviceOnMemoryFault(): string {
+    return `the data file may be damaged; ledger-state check --data-dir ${this.#settings.reader.dataDir} finds out`
   }
 
   get #processes(): SupervisedProcess[] {
