@@ -24,6 +24,8 @@ export interface ProcessPlan {
   readonly module: URL
   /** Options of Node beside those of this process. */
   readonly nodeOptions?: readonly string[]
+  /** Beside the environment of this process. */
+  readonly environment?: Readonly<Record<string, string>>
   /** Passed to the module as JSON. */
   readonly settings: object
   readonly log: Logger
@@ -108,7 +110,7 @@ export class SupervisedProcess {
   }
 
   #start(): void {
-    const { name, module, settings, log, nodeOptions, adviceOnMemoryFault } = this.#plan
+    const { name, module, settings, log, nodeOptions, environment, adviceOnMemoryFault } = this.#plan
     this.state = 'starting'
     const began = performance.now()
     let heardAt = began
@@ -117,6 +119,7 @@ export class SupervisedProcess {
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       execArgv: [...process.execArgv, ...(nodeOptions ?? [])],
+      env: { ...process.env, ...environment },
     })
     this.#child = child
     child.on('message', (message: ProcessMessage) => {

@@ -12,7 +12,7 @@ it('lets a few megabytes in with one chunk in each turn, and slows down what fol
   let chunks = 0
   const bringIn = (): void => {
     chunks++
-    intake.pace(CHUNK, bringIn)
+    intake.pace(CHUNK, false, bringIn)
   }
   const began = performance.now()
   bringIn()
@@ -31,13 +31,25 @@ it('lets a few megabytes in with one chunk in each turn, and slows down what fol
 it('serves those that wait in their order, also after a pause', async () => {
   const intake = new Intake(new TurnQueue())
   const served: number[] = []
-  for (let at = 0; at < 5; at++) intake.pace(CHUNK, () => served.push(at))
+  for (let at = 0; at < 5; at++) intake.pace(CHUNK, false, () => served.push(at))
   await eventually(
     () => served.length === 5,
     () => 'five',
   )
   await sleep(1)
-  intake.pace(CHUNK, () => served.push(5))
+  intake.pace(CHUNK, false, () => served.push(5))
   await nextTurn()
   expect(served).toEqual([0, 1, 2, 3, 4, 5])
+})
+
+it('serves long bodies when no other one waits', async () => {
+  const intake = new Intake(new TurnQueue())
+  const served: string[] = []
+  intake.pace(CHUNK, true, () => served.push('long'))
+  intake.pace(CHUNK, false, () => {
+    served.push('short')
+    intake.pace(CHUNK, false, () => served.push('short again'))
+  })
+  for (let turn = 0; turn < 3; turn++) await nextTurn()
+  expect(served).toEqual(['short', 'short again', 'long'])
 })

@@ -8,10 +8,14 @@ const BURST_BYTES = 4 * 1024 * 1024
  */
 const BYTES_PER_MS = 32_768
 
-/** Paces what large bodies bring in, all of them together, in the order in which they ask. */
+/**
+ * Paces what large bodies bring in, all of them together, in the order in which they ask. Those that are longer than any
+ * request needs wait until no other one does.
+ */
 export class Intake {
   readonly #turns: TurnQueue
   readonly #waiting: (() => void)[] = []
+  readonly #waitingLong: (() => void)[] = []
   #creditBytes = BURST_BYTES
   #creditedAt = performance.now()
   #isScheduled = false
@@ -21,14 +25,15 @@ export class Intake {
   }
 
   /** Tells of bytes that have come in; `resume` is called in a turn to come, when there is room for more. */
-  pace(bytes: number, resume: () => void): void {
+  pace(bytes: number, isLong: boolean, resume: () => void): void {
     this.#creditBytes -= bytes
-    this.#waiting.push(resume)
+    const lane = isLong ? this.#waitingLong : this.#waiting
+    lane.push(resume)
     this.#schedule()
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#waiting.length === 0) return
+    if (this.#isScheduled || this.#waiting.length + this.#waitingLong.length === 0) return
     this.#isScheduled = true
     const now = performance.now()
     this.#creditBytes = Math.min(BURST_BYTES, this.#creditBytes + (now - this.#creditedAt) * BYTES_PER_MS)
@@ -40,7 +45,8 @@ export class Intake {
   /** One in a turn: what it brings in is known when the next one is due. */
   readonly #resumeNext = (): void => {
     this.#isScheduled = false
-    this.#waiting.shift()!()
+    const resume = this.#waiting.shift() ?? this.#waitingLong.shift()
+    resume?.()
     this.#schedule()
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { bodyInCrumbs, bodyTooLarge } from '../errors.js'
+import { BATCH_LIMITS } from '../protocol/json-body.js'
 import { ChunkCollector } from './chunk-collector.js'
 import type { Exchange } from './exchange.js'
 import type { Intake } from './intake.js'
@@ -27,13 +28,13 @@ const SMALL_CHUNK_BYTES = 16
  * turn of the event loop, and many of them hold the others up.
  */
 export function readOver(request: IncomingMessage, intake: Intake): void {
-  request.on('data', (chunk: Buffer) => pace(request, chunk, intake))
+  request.on('data', (chunk: Buffer) => pace(request, chunk, intake, true))
 }
 
-function pace(request: IncomingMessage, { length }: Buffer, intake: Intake): boolean {
+function pace(request: IncomingMessage, { length }: Buffer, intake: Intake, isLong: boolean): boolean {
   if (length < LARGE_CHUNK_BYTES) return false
   request.pause()
-  intake.pace(length, () => request.resume())
+  intake.pace(length, isLong, () => request.resume())
   return true
 }
 
@@ -68,7 +69,8 @@ export function createBodyReader({ bodyLimitBytes, uploads, intake, unpack, onBo
     exchange.chunks = chunks
     uploads.begin(exchange)
     request.on('data', (chunk: Buffer) => {
-      const isPaused = pace(request, chunk, intake)
+      const isLong = exchange.isAnswered || Math.max(chunks.length, Number(told ?? 0)) > BATCH_LIMITS.bytes
+      const isPaused = pace(request, chunk, intake, isLong)
       // What follows a refusal is read over.
       if (exchange.isAnswered) return
       chunks.add(chunk)
