@@ -16,7 +16,7 @@ export interface FoundModule {
 
 /** The modules of a ledger, with the definitions of those that were read. */
 export class ModuleCache {
-  readonly #modules = new SizedCache<string, MoveModule>(CAPACITY)
+  readonly #modules = new SizedCache<MoveModule>(CAPACITY)
 
   /** Bytes of heap, as estimated. */
   get size(): number {
