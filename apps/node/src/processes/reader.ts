@@ -1,7 +1,7 @@
 // The main module of a reader process: it reads the store and answers requests on connections from the supervisor.
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isLedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError, LinkedList } from '@ledger-state/core'
 import { createHttpServer, type RequestExamples } from '@ledger-state/http'
 import { createLedger } from '@ledger-state/ledger'
 import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
@@ -35,13 +35,18 @@ const DRAIN_CHECK_MS = 20
 /** A connection that is this old and has sent nothing is idle. */
 const FIRST_REQUEST_MS = 1_000
 
+interface TakenConnection {
+  readonly connection: Socket
+  /** In milliseconds of `performance.now`. */
+  readonly takenAt: number
+}
+
 async function runReader(settings: ReaderSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
   const { name, dataDir, log: logSettings, archivalEndpoint, stopTimeoutMs, ...limits } = settings
   const maxConnections = Math.min(settings.maxConnections, connectionLimit())
   const log = createLogger(logSettings, name)
   const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
-  /** With the time at which each was taken. */
-  const connections = new Map<Socket, number>()
+  const connections = new LinkedList<TakenConnection>()
   const metrics = createReaderMetrics(engine, name, () => connections.size)
   const isDebugging = log.isLevelEnabled('debug')
   const server = createHttpServer({
@@ -78,8 +83,8 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
   await engine.close()
 
   function take(connection: Socket): void {
-    connections.set(connection, performance.now())
-    connection.once('close', () => connections.delete(connection))
+    const link = connections.append({ connection, takenAt: performance.now() })
+    connection.once('close', () => connections.remove(link))
     connection.setNoDelay(true)
     server.emit('connection', connection)
     connection.resume()
@@ -87,8 +92,8 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
 
   /** Waits for the first requests of connections that were just taken: `close` drops those that have sent none. */
   async function firstRequests(): Promise<void> {
-    const isExpected = ([connection, since]: [Socket, number]): boolean =>
-      connection.bytesRead === 0 && performance.now() - since < FIRST_REQUEST_MS
+    const isExpected = ({ connection, takenAt }: TakenConnection): boolean =>
+      connection.bytesRead === 0 && performance.now() - takenAt < FIRST_REQUEST_MS
     while ([...connections].some(isExpected)) await sleep(DRAIN_CHECK_MS)
   }
 
@@ -99,7 +104,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
       server.closeIdleConnections()
       await sleep(DRAIN_CHECK_MS)
     }
-    for (const connection of connections.keys()) connection.destroy()
+    for (const { connection } of connections) connection.destroy()
   }
 }
 

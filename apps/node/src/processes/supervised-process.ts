@@ -14,19 +14,25 @@ const SILENCE_MS = 60_000
 const SILENCE_CHECK_MS = 5_000
 /** Added to the time that a process is given to end; then it is killed. */
 const STOP_GRACE_MS = 5_000
+/** Ends of a process that read outside of its memory. */
+const MEMORY_FAULTS: readonly (string | null)[] = ['SIGBUS', 'SIGSEGV']
 
 export interface ProcessPlan {
   /** Names the process in logs and metrics. */
   readonly name: string
   /** Its main module. */
   readonly module: URL
-  /** Passed to the module as JSON. */
   /** Options of Node beside those of this process. */
   readonly nodeOptions?: readonly string[]
+  /** Beside the environment of this process. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** Passed to the module as JSON. */
   readonly settings: object
   readonly log: Logger
   /** Longest pause before a restart; each pause is twice the one before. */
   readonly longestPauseMs: number
+  /** What an operator can do where it reads outside of its memory, as damage of the data file makes it do. */
+  readonly adviceOnMemoryFault: string
   /** Whether a restart cannot help after this fault. */
   readonly isFinal: (code: string | undefined) => boolean
   /** Called when it reports for the first time. */
@@ -104,7 +110,7 @@ export class SupervisedProcess {
   }
 
   #start(): void {
-    const { name, module, settings, log, nodeOptions } = this.#plan
+    const { name, module, settings, log, nodeOptions, environment, adviceOnMemoryFault } = this.#plan
     this.state = 'starting'
     const began = performance.now()
     let heardAt = began
@@ -113,6 +119,7 @@ export class SupervisedProcess {
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       execArgv: [...process.execArgv, ...(nodeOptions ?? [])],
+      env: { ...process.env, ...environment },
     })
     this.#child = child
     child.on('message', (message: ProcessMessage) => {
@@ -135,9 +142,10 @@ export class SupervisedProcess {
         this.#end(lastWords, how)
         resolve()
       }
-      child.on('exit', (code, signal) =>
-        settle(signal === null ? `ended with status ${code}` : `was ended by ${signal}`, code === 0),
-      )
+      child.on('exit', (code, signal) => {
+        if (MEMORY_FAULTS.includes(signal)) log.error(`${name} was ended by ${signal}: ${adviceOnMemoryFault}`)
+        settle(signal === null ? `ended with status ${code}` : `was ended by ${signal}`, code === 0)
+      })
       // Without a pid, the process could not be started.
       child.on('error', (error) => {
         if (child.pid === undefined) settle(`cannot be started: ${error.message}`, false)

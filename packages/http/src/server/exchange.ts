@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { LedgerInfo } from '@ledger-state/core'
+import type { LedgerInfo, Link } from '@ledger-state/core'
 import { type Ledger, type LedgerState, lastVersionOf, type Moment } from '@ledger-state/ledger'
 import { clientLeft, outputDisabled, overloaded } from '../errors.js'
 import type { OperationRequest, Route } from '../operations/operation.js'
@@ -42,6 +42,7 @@ export class Exchange implements OperationRequest, Upload {
   chunks: ChunkCollector | undefined = undefined
   /** What the body takes of memory. */
   heldBytes = 0
+  place: Link<Upload> | undefined = undefined
   isInFlight = false
   /** Whether the client sends its body only when it is told to. */
   awaitsContinue = false

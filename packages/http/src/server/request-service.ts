@@ -10,6 +10,7 @@ import { createCorsHeaders, isPreflight, preflightHeaders } from './cors.js'
 import { createOperations } from './create-operations.js'
 import { Exchange, type ServiceContext } from './exchange.js'
 import { framingFault } from './framing-fault.js'
+import { Intake } from './intake.js'
 import { LoadShedder } from './load-shedder.js'
 import { createBodyReader, readOver } from './read-body.js'
 import type { RequestListenerOptions } from './request-listener-options.js'
@@ -33,6 +34,7 @@ type Connection = Socket & { [LAST_EXCHANGE]?: Exchange | undefined }
 export class RequestService {
   readonly context: ServiceContext
   readonly #router: Router
+  readonly #intake: Intake
   readonly #readBody: (exchange: Exchange) => void
 
   /**
@@ -82,10 +84,11 @@ export class RequestService {
     this.#router = createRouter([...operations, ...createDocumentRoutes(operations, chainHeaders, examples)], {
       '/v1/': '/v1',
     })
+    this.#intake = new Intake(this.context.turns)
     this.#readBody = createBodyReader({
       bodyLimitBytes,
       uploads: this.context.uploads,
-      turns: this.context.turns,
+      intake: this.#intake,
       unpack: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
       onBody: (exchange) => this.#answerInTurn(exchange, exchange.body.length, performance.now()),
       onError: sendError,
@@ -118,7 +121,7 @@ export class RequestService {
       this.#readBody(exchange)
       return
     }
-    if (!request.readableEnded) readOver(request, this.context.turns)
+    if (!request.readableEnded) readOver(request, this.#intake)
     if (route) this.#answerInTurn(exchange, request.url!.length, exchange.arrivedAt)
   }
 
