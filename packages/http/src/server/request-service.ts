@@ -25,12 +25,10 @@ const SMALL_REQUEST_BYTES = 2_048
 const LARGE_ANSWER_BYTES = 16_384
 const CONCURRENT_DECOMPRESSIONS = 4
 
-/**
- * The newest exchange of a connection, on its socket until that is closed: collections of the young generation free
- * neither a closed socket nor the values of a WeakMap, so that requests with large headers would pile up.
- */
-const LAST_EXCHANGE = Symbol('last exchange')
-type Connection = Socket & { [LAST_EXCHANGE]?: Exchange | undefined }
+/** Empty once the connection is closed: collections of the young generation free neither a closed socket nor the values of a WeakMap. */
+interface Connection {
+  last: Exchange | undefined
+}
 
 /** The service without its sockets: takes each request from its headers to its answer. */
 export class RequestService {
@@ -43,6 +41,7 @@ export class RequestService {
   readonly #context: ExchangeContext
   readonly #readBody: (exchange: Exchange) => void
   readonly #onAnswered: ((answered: Answered) => void) | undefined
+  readonly #connections = new WeakMap<Socket, Connection>()
 
   /**
    * @param isClosing whether connections are to be closed after their next answer
@@ -98,15 +97,15 @@ export class RequestService {
 
   begin(request: IncomingMessage, response: ServerResponse): Exchange {
     const exchange = new Exchange(request, response, this.#context)
-    const connection: Connection = request.socket
-    if (connection[LAST_EXCHANGE] === undefined) connection.once('close', forgetExchange)
-    connection[LAST_EXCHANGE] = exchange
+    const connection = this.#connections.get(request.socket)
+    if (connection) connection.last = exchange
+    else this.#rememberConnection(request.socket, { last: exchange })
     return exchange
   }
 
   /** The newest exchange of a connection. */
-  lastExchange(connection: Connection): Exchange | undefined {
-    return connection[LAST_EXCHANGE]
+  lastExchange(socket: Socket): Exchange | undefined {
+    return this.#connections.get(socket)?.last
   }
 
   handle(exchange: Exchange): void {
@@ -134,6 +133,13 @@ export class RequestService {
   /** Tells of an answer to what never became a request. */
   tellUnreadable(status: number): void {
     this.#onAnswered?.({ method: '', url: '', route: 'unreadable', status, seconds: 0 })
+  }
+
+  #rememberConnection(socket: Socket, connection: Connection): void {
+    this.#connections.set(socket, connection)
+    socket.once('close', () => {
+      connection.last = undefined
+    })
   }
 
   /** Answers the request where it has no route. */
@@ -229,8 +235,4 @@ export class RequestService {
     this.#load.hold(answerBytes)
     response.once('close', () => this.#load.release(answerBytes))
   }
-}
-
-function forgetExchange(this: Connection): void {
-  this[LAST_EXCHANGE] = undefined
 }
