@@ -49,6 +49,11 @@ export function nothingToServe(dataDir: string): ProgramError {
   return new LedgerStateError('store_missing', `there is no ledger store in ${dataDir}: ${ways}`)
 }
 
+export function deadlyStore(dataDir: string, end: string): ProgramError {
+  const what = `reading it ended the process with ${end}, as a page does that leads outside of the file`
+  return new LedgerStateError('store_corrupt', `${dataDir} is damaged: ${what}; restore a snapshot, or ingest anew`)
+}
+
 export function damagedStore(dataDir: string, problems: number, checked: string): ProgramError {
   const what = problems === 1 ? '1 problem' : `${problems} problems`
   const message = `${dataDir} is damaged: ${what} in ${checked}; restore a snapshot, or ingest anew`

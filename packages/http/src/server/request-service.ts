@@ -23,12 +23,10 @@ import { Uploads } from './uploads.js'
 const SMALL_REQUEST_BYTES = 2_048
 const CONCURRENT_DECOMPRESSIONS = 4
 
-/**
- * The newest exchange of a connection, on its socket until that is closed: collections of the young generation free
- * neither a closed socket nor the values of a WeakMap, so that requests with large headers would pile up.
- */
-const LAST_EXCHANGE = Symbol('last exchange')
-type Connection = Socket & { [LAST_EXCHANGE]?: Exchange | undefined }
+/** Empty once the connection is closed: collections of the young generation free neither a closed socket nor the values of a WeakMap. */
+interface Connection {
+  last: Exchange | undefined
+}
 
 /** The service without its sockets: takes each request from its headers to its answer. */
 export class RequestService {
@@ -36,6 +34,7 @@ export class RequestService {
   readonly #router: Router
   readonly #intake: Intake
   readonly #readBody: (exchange: Exchange) => void
+  readonly #connections = new WeakMap<Socket, Connection>()
 
   /**
    * @param isClosing whether connections are to be closed after their next answer
@@ -97,15 +96,15 @@ export class RequestService {
 
   begin(request: IncomingMessage, response: ServerResponse): Exchange {
     const exchange = new Exchange(request, response, this.context)
-    const connection: Connection = request.socket
-    if (connection[LAST_EXCHANGE] === undefined) connection.once('close', forgetExchange)
-    connection[LAST_EXCHANGE] = exchange
+    const connection = this.#connections.get(request.socket)
+    if (connection) connection.last = exchange
+    else this.#rememberConnection(request.socket, { last: exchange })
     return exchange
   }
 
   /** The newest exchange of a connection. */
-  lastExchange(connection: Connection): Exchange | undefined {
-    return connection[LAST_EXCHANGE]
+  lastExchange(socket: Socket): Exchange | undefined {
+    return this.#connections.get(socket)?.last
   }
 
   handle(exchange: Exchange): void {
@@ -123,6 +122,13 @@ export class RequestService {
     }
     if (!request.readableEnded) readOver(request, this.#intake)
     if (route) this.#answerInTurn(exchange, request.url!.length, exchange.arrivedAt)
+  }
+
+  #rememberConnection(socket: Socket, connection: Connection): void {
+    this.#connections.set(socket, connection)
+    socket.once('close', () => {
+      connection.last = undefined
+    })
   }
 
   /** Answers the request where it has no route. */
@@ -191,8 +197,4 @@ function endWithResponse(exchange: Exchange): void {
     if (exchange.isInFlight) exchange.context.load.leave()
     if (!exchange.isAnswered) sendError(exchange, clientLeft())
   })
-}
-
-function forgetExchange(this: Connection): void {
-  this[LAST_EXCHANGE] = undefined
 }
