@@ -97,15 +97,14 @@ describe('openStateEngine', () => {
     await engine.close()
   })
 
-  it('maps no more of the address space than it is told to', async () => {
+  it('maps as much of the address space as it is told to, and more once the file has grown beyond it', async () => {
     const { path } = folder
     const mapBytes = 2 ** 22
     const engine = openStateEngine({ path, mapBytes, memoryTableBytes: 0, durability: 'none' })
     expect(engine.stats.mapBytes).toBe(mapBytes)
     await engine.commit([record(0, [[bytes('k'), bytes('v')]], 0)], CHAIN)
-    const tooLarge = [bytes('large'), new Uint8Array(8_000_000)] as const
-    await engine.commit([record(1, [tooLarge])], CHAIN).catch((error) => expect(error.code).toBe('store_full'))
-    // LMDB maps the file again once it has grown beyond it; otherwise the store is as before.
+    await engine.commit([record(1, [[bytes('large'), new Uint8Array(8_000_000)]])], CHAIN)
+    expect(engine.stats.mapBytes).toBeGreaterThan(8_000_000)
     expect(Buffer.from(engine.at().get(bytes('k'))!).toString()).toBe('v')
     await engine.close()
     const reader = openStateEngineReader({ path, mapBytes: 2 ** 30 })
