@@ -168,6 +168,7 @@ class Node {
       settings: feed,
       log: this.#log,
       longestPauseMs: LONGEST_WRITER_PAUSE_MS,
+      adviceOnMemoryFault: this.#adviceOnMemoryFault,
       isFinal: (code) => code === 'cannot_listen' || UNREADABLE.includes(code),
     })
   }
