@@ -41,7 +41,7 @@ it('reports damage in what is compressed', async () => {
   await ingest(folder.path, 0, 200)
   const store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
   const root = store.root as unknown as RootDatabase
-  const raw = root.openDB({ name: 'run', encoding: 'binary', keyEncoder: COUNTER_KEY_ENCODER as never })
+  const raw = root.openDB({ name: 'run', encoding: 'binary', keyEncoder: COUNTER_KEY_ENCODER } as never)
   const run = raw as unknown as Table<number>
   const whole = run.getBinary(0)!
   expect(whole[0]).toBe(254)
