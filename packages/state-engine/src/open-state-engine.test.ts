@@ -13,6 +13,13 @@ import { openStateEngine, openStateEngineReader, type StateEngine } from './open
 
 const folder = temporaryFolder()
 
+async function openAndCheck() {
+  const engine = openStateEngine({ path: folder.path })
+  const report = await engine.check()
+  await engine.close()
+  return report
+}
+
 describe('openStateEngine', () => {
   it('answers with copies; bytes that were peeked at are valid until the next read', async () => {
     const engine = openStateEngine({ path: folder.path })
@@ -181,6 +188,19 @@ describe('openStateEngine', () => {
     await engine.close()
   })
 
+  it('commits nothing once the file that commits are appended to was removed', async () => {
+    const { path } = folder
+    const engine = openStateEngine({ path })
+    await engine.commit([record(0, [[bytes('k'), bytes('v')]], 0)], CHAIN)
+    renameSync(join(path, 'write-ahead-1'), join(path, 'elsewhere'))
+    const refusal = { code: 'store_missing', message: expect.stringMatching(/write-ahead-1 was removed/) }
+    await expect(engine.commit([record(1, [], 1)], CHAIN)).rejects.toMatchObject(refusal)
+    renameSync(join(path, 'elsewhere'), join(path, 'write-ahead-1'))
+    await engine.commit([record(1, [], 1)], CHAIN)
+    await engine.close()
+    expect((await openAndCheck()).problems).toEqual([])
+  })
+
   it('renews its snapshot while no turn of the event loop ends', async () => {
     const engine = openStateEngine({ path: folder.path })
     await engine.commit([record(0, [[bytes('k'), bytes('v')]], 0)], CHAIN)
@@ -238,13 +258,6 @@ describe('openStateEngineReader', () => {
     await engine.close()
     expect((await openAndCheck()).problems).toEqual([])
   })
-
-  async function openAndCheck() {
-    const engine = openStateEngine({ path: folder.path })
-    const report = await engine.check()
-    await engine.close()
-    return report
-  }
 
   it('refuses a folder without a store, and cannot write', async () => {
     expect(() => openStateEngineReader({ path: folder.path })).toThrow(
