@@ -49,7 +49,7 @@ export function putLarge({ large }: LmdbStore, builder: RecordBuilder, id: numbe
 
 /** @throws `store_corrupt` */
 export function readLarge(
-  { large, verifyReads }: LmdbStore,
+  { large, verifyReads }: Pick<LmdbStore, 'large' | 'verifyReads'>,
   { id, length }: LargeBytes,
   options: ReadOptions,
 ): Uint8Array {
