@@ -42,7 +42,7 @@ export async function upgradeStore(from: string, to: string, options: UpgradeOpt
       // Nobody else may make a store in that folder meanwhile.
       const releaseCopy = withStoreErrors(to, () => acquireWriterLock(join(to, LOCK_FILE)))
       try {
-        await upgradeInto(source, to, pace)
+        await upgradeInto(source, to, pace, options.onProgress)
       } finally {
         releaseCopy()
       }
@@ -55,15 +55,21 @@ export async function upgradeStore(from: string, to: string, options: UpgradeOpt
   }
 }
 
-async function upgradeInto(source: Layout3Store, to: string, pace: Pace): Promise<void> {
+async function upgradeInto(
+  source: Layout3Store,
+  to: string,
+  pace: Pace,
+  onProgress: UpgradeOptions['onProgress'],
+): Promise<void> {
   const path = withStoreErrors(to, () => prepareUnfinished(to))
   if (path === undefined) return
   const engine = openStateEngine({ path, durability: 'ordered', verifyReads: true })
   try {
     await copyStore(source, engine, to, pace)
     await engine.flush()
-    await pace.report({ step: 'check', done: 0, total: undefined })
-    const { problems, keys } = await engine.check()
+    const report = (done: number) => onProgress?.({ step: 'check', done, total: undefined })
+    report(0)
+    const { problems, keys } = await engine.check({ onProgress: report })
     if (problems.length > 0) throw upgradeDiffers(problems[0]!)
     const expected = await compareStores(source, engine, pace)
     if (keys !== expected) throw upgradeDiffers(`it has ${keys} keys, not ${expected}`)
