@@ -7,6 +7,7 @@ import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
 import type { RangeOptions, ReadOptions, Table } from '../lmdb/table.js'
 import { openStateEngine } from '../open-state-engine.js'
+import { FileFollower } from './follow-files.js'
 import { StoreReads } from './store-reads.js'
 
 // What a read costs is counted, not timed: gets, ranges that are begun, and keys and records that ranges give.
@@ -31,13 +32,12 @@ function counting<K>(table: Table<K>): Table<K> {
 }
 
 function countingStore(store: LmdbStore): LmdbStore {
-  const { latest, latestByStoredKey, log, index, blocks } = store
+  const { latest, latestByStoredKey, run, blocks } = store
   return {
     ...store,
     latest: counting(latest),
     latestByStoredKey: counting(latestByStoredKey),
-    log: counting(log),
-    index: counting(index),
+    run: counting(run),
     blocks: counting(blocks),
   }
 }
@@ -57,6 +57,7 @@ const ACCOUNT_KEYS = Array.from({ length: 3_000 }, (_, at) => bytes(`account ${S
 const folder = temporaryFolder()
 let reads: StoreReads
 let store: LmdbStore
+let follower: FileFollower
 
 beforeEach(async () => {
   const engine = openStateEngine({ path: folder.path, durability: 'none' })
@@ -72,10 +73,13 @@ beforeEach(async () => {
   }
   await engine.close()
   store = openLmdbStore({ path: folder.path, readOnly: true })
-  reads = new StoreReads(countingStore(store))
+  const counted = countingStore(store)
+  follower = new FileFollower(counted)
+  reads = new StoreReads(counted, follower)
 })
 afterEach(async () => {
   reads.close()
+  follower.close()
   await store.root.close()
 })
 
