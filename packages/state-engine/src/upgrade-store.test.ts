@@ -12,6 +12,9 @@ import { acquireWriterLock } from './lmdb/writer-lock.js'
 import { type LmdbEngineReader, openStateEngine, openStateEngineReader } from './open-state-engine.js'
 import { createMemoryEngine } from './port/memory-engine.js'
 import type { StateWriter } from './port/ports.js'
+import { copyStore } from './upgrade/copy-store.js'
+import { Layout3Store } from './upgrade/layout-3-store.js'
+import { createPace } from './upgrade/pace.js'
 import { upgradeStore } from './upgrade-store.js'
 
 const SEED = testSeed()
@@ -160,9 +163,42 @@ describe(`upgradeStore (TEST_SEED=${SEED})`, () => {
       if (done) break
       expect(existsSync(at('new/state.mdb'))).toBe(false)
     }
-    expect([...steps]).toEqual(expect.arrayContaining(['versions']))
+    expect([...steps]).toEqual(['state', 'versions', 'check', 'comparison'])
     await expectCopy(at('new'), source)
     expect(readFileSync(at('old/state.mdb')).equals(before)).toBe(true)
+  })
+
+  it('resumes between any two parts of the state and any two commits', async () => {
+    const versions = ledger(300, createRandom(SEED))
+    const source = { chainId: 7n, versions, oldestVersion: 100n, mark: bytes('mark') }
+    await writeLayout3Store(at('old'), source)
+    const old = new Layout3Store(at('old'))
+    const limits = {
+      partEntries: 7,
+      partBytes: 5_000,
+      commitWrites: 9,
+      commitBytes: 20_000,
+      commitVersions: 4,
+      sortBytes: 9_000,
+    }
+    for (let resumed = 0, isDone = false; !isDone; resumed++) {
+      const controller = new AbortController()
+      let left = 2
+      const onProgress = () => {
+        if (--left === 0) controller.abort()
+      }
+      const engine = openStateEngine({ path: at('new'), memoryTableBytes: resumed % 3 === 0 ? 0 : 20_000 })
+      const pace = createPace(onProgress, controller.signal)
+      isDone = await copyStore(old, engine, at('new'), pace, limits).then(
+        () => true,
+        () => false,
+      )
+      await engine.close()
+      expect(controller.signal.aborted).toBe(!isDone)
+      if (isDone) expect(resumed).toBeGreaterThan(50)
+    }
+    await old.close()
+    await expectCopy(at('new'), source)
   })
 
   it('finishes when it was cut short while the copy got its name', async () => {

@@ -63,7 +63,8 @@ async function upgradeInto(
 ): Promise<void> {
   const path = withStoreErrors(to, () => prepareUnfinished(to))
   if (path === undefined) return
-  const engine = openStateEngine({ path, durability: 'ordered', verifyReads: true })
+  // Commits are large: merged at once, they need no write-ahead file.
+  const engine = openStateEngine({ path, durability: 'ordered', verifyReads: true, memoryTableBytes: 0 })
   try {
     await copyStore(source, engine, to, pace)
     await engine.flush()

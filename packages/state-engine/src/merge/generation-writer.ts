@@ -79,7 +79,12 @@ export class GenerationWriter {
   }
 
   #appendChunk(pairs: PairList, start: number, end: number): number {
-    const builder = this.#builder.begin().u8(CHUNK_LEVEL).u8(end - start).u32(pairs.high[start]!).u32(pairs.low[start]!)
+    const builder = this.#builder
+      .begin()
+      .u8(CHUNK_LEVEL)
+      .u8(end - start)
+      .u32(pairs.high[start]!)
+      .u32(pairs.low[start]!)
     let valueEnd = 0
     for (let pair = start; pair < end; pair++) {
       valueEnd += pairs.encodedLength(pair)
@@ -94,7 +99,10 @@ export class GenerationWriter {
 
   /** Appends a node with the fences from `start` to `end`. */
   readonly appendNode = (level: number, fences: FenceList, start: number, end: number): number => {
-    this.#builder.begin().u8(level).u8(end - start)
+    this.#builder
+      .begin()
+      .u8(level)
+      .u8(end - start)
     this.#builder.part(fences.bytes, FENCE_LENGTH * start, FENCE_LENGTH * end)
     return this.#append()
   }

@@ -5,10 +5,26 @@ import type { Layout3Store } from './layout-3-store.js'
 import type { Pace } from './pace.js'
 import { countWrites, sortWrites } from './sort-writes.js'
 
-/** One part of the import, or one commit, has at most about so much. */
-const BATCH_ENTRIES = 5_000
-const BATCH_BYTES = 8 * 2 ** 20
-const BATCH_VERSIONS = 10_000
+/** About how much is done at a time. */
+export interface CopyLimits {
+  readonly partEntries: number
+  readonly partBytes: number
+  /** The more a commit has, the more writes of a page are made in one. */
+  readonly commitWrites: number
+  readonly commitBytes: number
+  readonly commitVersions: number
+  /** Memory for writes that are sorted at a time. With less, there are more passes over all keys. */
+  readonly sortBytes: number
+}
+
+const LIMITS: CopyLimits = {
+  partEntries: 5_000,
+  partBytes: 8 * 2 ** 20,
+  commitWrites: 200_000,
+  commitBytes: 64 * 2 ** 20,
+  commitVersions: 200_000,
+  sortBytes: 256 * 2 ** 20,
+}
 
 /**
  * Copies a store: imports the state at its oldest version, then commits the versions after it. Resumes what an interrupted
@@ -16,13 +32,24 @@ const BATCH_VERSIONS = 10_000
  * @param folder of the target, for messages
  * @throws `store_not_empty` where the target holds another store
  */
-export async function copyStore(source: Layout3Store, target: StateWriter, folder: string, pace: Pace): Promise<void> {
-  if (!target.ledger) await importOldestState(source, target, pace)
+export async function copyStore(
+  source: Layout3Store,
+  target: StateWriter,
+  folder: string,
+  pace: Pace,
+  limits: CopyLimits = LIMITS,
+): Promise<void> {
+  if (!target.ledger) await importOldestState(source, target, pace, limits)
   expectCopyOf(source, target, folder)
-  await commitVersions(source, target, pace)
+  await copyVersions(source, target, pace, limits)
 }
 
-async function importOldestState(source: Layout3Store, target: StateWriter, pace: Pace): Promise<void> {
+async function importOldestState(
+  source: Layout3Store,
+  target: StateWriter,
+  pace: Pace,
+  { partEntries, partBytes }: CopyLimits,
+): Promise<void> {
   const { ledger, base } = source.content
   const { oldestVersion, latestVersion, oldestBlock, chainId } = ledger
   const state = await target.beginImport(oldestVersion, { resume: true })
@@ -39,7 +66,7 @@ async function importOldestState(source: Layout3Store, target: StateWriter, pace
       part.push({ key: source.keyOf(key), version: write.version, value })
       bytes += value.length
     }
-    if (part.length < BATCH_ENTRIES && bytes < BATCH_BYTES) continue
+    if (part.length < partEntries && bytes < partBytes) continue
     await state.add(part, key.stored)
     await pace.report({ step: 'state', done, total: source.keyCount })
     part = []
@@ -63,7 +90,12 @@ function expectCopyOf(source: Layout3Store, target: StateWriter, folder: string)
   if (why) throw upgradeOfOther(folder, why)
 }
 
-async function commitVersions(source: Layout3Store, target: StateWriter, pace: Pace): Promise<void> {
+async function copyVersions(
+  source: Layout3Store,
+  target: StateWriter,
+  pace: Pace,
+  { commitWrites, commitBytes, commitVersions, sortBytes }: CopyLimits,
+): Promise<void> {
   const { chainId, latestVersion } = source.content.ledger
   const first = target.ledger!.latestVersion + 1n
   if (first > latestVersion) return
@@ -72,18 +104,19 @@ async function commitVersions(source: Layout3Store, target: StateWriter, pace: P
   let done = 0
   await pace.report({ step: 'versions', done, total })
   let batch: VersionWrites[] = []
-  let left = { entries: BATCH_ENTRIES, bytes: BATCH_BYTES }
-  for await (const record of versions(source, first, latestVersion, sortWrites(source, counts, pace))) {
+  let left = { writes: commitWrites, bytes: commitBytes }
+  const sorted = sortWrites(source, counts, sortBytes, pace)
+  for await (const record of versions(source, first, latestVersion, sorted)) {
     batch.push(record)
-    left.entries -= record.writes.length
-    left.bytes -= record.writes.reduce((sum, [, value]) => sum + (value?.length ?? 0), 0)
+    left.writes -= record.writes.length
+    for (const [key, value] of record.writes) left.bytes -= key.length + (value?.length ?? 0)
     done += record.writes.length
     const isLast = record.version === latestVersion
-    if (!isLast && left.entries > 0 && left.bytes > 0 && batch.length < BATCH_VERSIONS) continue
+    if (!isLast && left.writes > 0 && left.bytes > 0 && batch.length < commitVersions) continue
     await target.commit(batch, { chainId, mark: isLast ? source.mark : undefined })
     await pace.report({ step: 'versions', done, total })
     batch = []
-    left = { entries: BATCH_ENTRIES, bytes: BATCH_BYTES }
+    left = { writes: commitWrites, bytes: commitBytes }
   }
 }
 

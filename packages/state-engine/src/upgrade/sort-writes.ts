@@ -2,8 +2,6 @@ import type { Layout3Key } from './layout-3-records.js'
 import type { Layout3Store } from './layout-3-store.js'
 import type { Pace } from './pace.js'
 
-/** Memory for the writes that are sorted at a time. A smaller one costs more passes over all keys. */
-const SLICE_BYTES = 256 * 2 ** 20
 /** The range is divided into so many equal parts; a slice is made of parts that together fit into its memory. */
 const PARTS = 4_096
 const KEYS_BETWEEN_TURNS = 1_000
@@ -50,13 +48,18 @@ export async function countWrites(store: Layout3Store, first: bigint, last: bigi
   return { first, last, width, bytes, writes }
 }
 
-/** All writes of the counted versions in the order of versions; a pass over all keys for each slice. */
-export async function* sortWrites(store: Layout3Store, counts: WriteCounts, pace: Pace): AsyncGenerator<SortedWrite> {
+/** All writes of the counted versions in the order of versions; a pass over all keys for each slice of so many bytes. */
+export async function* sortWrites(
+  store: Layout3Store,
+  counts: WriteCounts,
+  sliceBytes: number,
+  pace: Pace,
+): AsyncGenerator<SortedWrite> {
   const { first, last, width, bytes } = counts
   let start = 0
   while (start < PARTS) {
     let end = start + 1
-    for (let sum = bytes[start]!; end < PARTS && sum + bytes[end]! <= SLICE_BYTES; end++) sum += bytes[end]!
+    for (let sum = bytes[start]!; end < PARTS && sum + bytes[end]! <= sliceBytes; end++) sum += bytes[end]!
     const from = first + BigInt(start) * width
     const to = first + BigInt(end) * width - 1n
     if (from <= last) yield* await sortSlice(store, from, to < last ? to : last, pace)

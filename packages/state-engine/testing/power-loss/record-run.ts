@@ -12,7 +12,13 @@ export type FileId = number
 export type DiskEvent =
   | { readonly kind: 'create'; readonly file: FileId; readonly name: string }
   /** `isSynced`: durable when the call returns (O_DSYNC). */
-  | { readonly kind: 'write'; readonly file: FileId; readonly at: number; readonly bytes: Buffer; readonly isSynced: boolean }
+  | {
+      readonly kind: 'write'
+      readonly file: FileId
+      readonly at: number
+      readonly bytes: Buffer
+      readonly isSynced: boolean
+    }
   | { readonly kind: 'truncate'; readonly file: FileId; readonly length: number }
   /** What was written before the sync began is durable when it ends. */
   | { readonly kind: 'sync began' | 'sync ended'; readonly file: FileId; readonly sync: number }

@@ -108,7 +108,7 @@ export class SimulatedDisk {
 }
 
 function imageOf(name: string, { durable, pending }: SimulatedFile, random: Random, share: number): Buffer {
-  let content = Buffer.from(durable)
+  let content: Buffer = Buffer.from(durable)
   for (const { change } of pending) {
     if ('length' in change) {
       if (random.below(100) < share) content = resized(content, change.length)
