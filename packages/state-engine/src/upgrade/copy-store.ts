@@ -20,10 +20,10 @@ export interface CopyLimits {
 const LIMITS: CopyLimits = {
   partEntries: 5_000,
   partBytes: 8 * 2 ** 20,
-  commitWrites: 200_000,
+  commitWrites: 400_000,
   commitBytes: 64 * 2 ** 20,
   commitVersions: 200_000,
-  sortBytes: 256 * 2 ** 20,
+  sortBytes: 128 * 2 ** 20,
 }
 
 /**
@@ -55,11 +55,13 @@ async function importOldestState(
   const state = await target.beginImport(oldestVersion, { resume: true })
   let part: KeyedEntry[] = []
   let bytes = 0
+  let position = state.mark
   // Keys before that of the mark, which may have no entry.
   let done = state.entryCount
   await pace.report({ step: 'state', done, total: source.keyCount })
-  for (const key of source.keys({ after: state.mark })) {
+  for (const key of source.keys({ after: position })) {
     done++
+    position = key.stored
     const write = source.writes(key, oldestVersion)[0]!
     const value = write.version <= oldestVersion ? source.value(key, write.supersededBy) : null
     if (value) {
@@ -67,12 +69,12 @@ async function importOldestState(
       bytes += value.length
     }
     if (part.length < partEntries && bytes < partBytes) continue
-    await state.add(part, key.stored)
+    await state.add(part, position)
     await pace.report({ step: 'state', done, total: source.keyCount })
     part = []
     bytes = 0
   }
-  await state.add(part)
+  await state.add(part, position)
   const mark = oldestVersion === latestVersion ? source.mark : undefined
   await state.finish({ chainId, block: oldestBlock, complete: base.complete, mark })
 }

@@ -10,12 +10,13 @@ import {
   numberedKeyVersion,
   versionKey,
 } from '../bytes/numbered-key.js'
-import { openRecord } from '../bytes/record.js'
+import { CHECKSUM_LENGTH, openRecord } from '../bytes/record.js'
 import { storedKeyToPrefix } from '../bytes/stored-key.js'
 import { readLarge } from '../databases/large-values.js'
 import { expectSoundFile } from '../lmdb/data-file.js'
 import { STORE_FILE } from '../lmdb/lmdb-store.js'
 import { openEnvironment } from '../lmdb/open-environment.js'
+import { SharedRecord } from '../lmdb/shared-record.js'
 import type { Environment, ReadTransaction, Table } from '../lmdb/table.js'
 import { notAStore, notUpgradable, storeCorrupt } from '../port/errors.js'
 import {
@@ -51,6 +52,7 @@ export class Layout3Store {
   readonly mark: Uint8Array | undefined
   /** Of the database `latest`. */
   readonly keyCount: number
+  readonly #record = new SharedRecord()
   readonly #root: Environment
   readonly #transaction: ReadTransaction
   readonly #latest: Table<Uint8Array>
@@ -139,9 +141,12 @@ export class Layout3Store {
 
   #superseded(keyId: number, by: bigint): Layout3Value {
     const key = versionKey(by, keyId)
-    const record = this.#log.getBinary(key, this.#options)
-    if (!record) throw storeCorrupt(`the log lacks what version ${by} superseded of key ${keyId}`)
-    return decodeSuperseded(openRecord(record, numberedKeySeed(key), () => `a log entry of version ${by}`))
+    const record = this.#record
+    if (!record.load(this.#log, key, this.#options)) {
+      throw storeCorrupt(`the log lacks what version ${by} superseded of key ${keyId}`)
+    }
+    record.verify(numberedKeySeed(key))
+    return decodeSuperseded(record.copy(0, record.length - CHECKSUM_LENGTH))
   }
 
   /** Those of the chunks that can have versions from `from` on, and the one before. */

@@ -6,8 +6,8 @@ import type { Pace } from './pace.js'
 const PARTS = 4_096
 const KEYS_BETWEEN_TURNS = 1_000
 /** What this program holds for a write, and for a key, besides its bytes. */
-const WRITE_BYTES = 56
-const KEY_BYTES = 200
+const WRITE_BYTES = 32
+const KEY_BYTES = 300
 
 /** A key of which a slice has writes. */
 export type SliceKey = Pick<Layout3Key, 'keyId' | 'value'> & { readonly key: Uint8Array }
@@ -68,18 +68,53 @@ export async function* sortWrites(
 }
 
 async function sortSlice(store: Layout3Store, from: bigint, to: bigint, pace: Pace): Promise<Iterable<SortedWrite>> {
-  const writes: SortedWrite[] = []
+  const slice = new Slice(from)
   await eachKey(store, from, pace, (key) => {
     let sliceKey: SliceKey | undefined
     for (const { version, supersededBy } of store.writes(key, from)) {
       if (version < from) continue
       if (version > to) break
       sliceKey ??= { key: store.keyOf(key), keyId: key.keyId, value: key.version <= to ? key.value : null }
-      writes.push({ version, supersededBy, key: sliceKey })
+      slice.add(sliceKey, version, supersededBy)
     }
   })
-  return writes.sort((a, b) => Number(a.version - b.version))
+  return slice.sorted()
 }
+
+/** Writes as plain numbers, 28 bytes each; versions count from the first of the slice. */
+class Slice {
+  readonly #from: bigint
+  readonly #keys: SliceKey[] = []
+  readonly #keyAt: number[] = []
+  readonly #versions: number[] = []
+  readonly #supersededBy: number[] = []
+
+  constructor(from: bigint) {
+    this.#from = from
+  }
+
+  add(key: SliceKey, version: bigint, supersededBy: bigint | undefined): void {
+    if (this.#keys.at(-1) !== key) this.#keys.push(key)
+    this.#keyAt.push(this.#keys.length - 1)
+    this.#versions.push(Number(version - this.#from))
+    this.#supersededBy.push(supersededBy === undefined ? NEVER : Number(supersededBy - this.#from))
+  }
+
+  *sorted(): Generator<SortedWrite> {
+    const versions = this.#versions
+    const order = Uint32Array.from(versions, (_, at) => at).sort((a, b) => versions[a]! - versions[b]!)
+    for (const at of order) {
+      const next = this.#supersededBy[at]!
+      yield {
+        key: this.#keys[this.#keyAt[at]!]!,
+        version: this.#from + BigInt(versions[at]!),
+        supersededBy: next === NEVER ? undefined : this.#from + BigInt(next),
+      }
+    }
+  }
+}
+
+const NEVER = -1
 
 async function eachKey(
   store: Layout3Store,
