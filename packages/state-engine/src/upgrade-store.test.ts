@@ -6,6 +6,7 @@ import { open } from 'lmdb'
 import { describe, expect, it } from 'vitest'
 import { knownVersion } from '../testing/known-ledger.ts'
 import { type Layout3Content, writeLayout3Store } from '../testing/layout-3-store.ts'
+import { SMALL_COPY } from '../testing/small-copy.ts'
 import { bytes, record } from '../testing/small-records.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
 import { acquireWriterLock } from './lmdb/writer-lock.js'
@@ -173,14 +174,6 @@ describe(`upgradeStore (TEST_SEED=${SEED})`, () => {
     const source = { chainId: 7n, versions, oldestVersion: 100n, mark: bytes('mark') }
     await writeLayout3Store(at('old'), source)
     const old = new Layout3Store(at('old'))
-    const limits = {
-      partEntries: 7,
-      partBytes: 5_000,
-      commitWrites: 9,
-      commitBytes: 20_000,
-      commitVersions: 4,
-      sortBytes: 9_000,
-    }
     for (let resumed = 0, isDone = false; !isDone; resumed++) {
       const controller = new AbortController()
       let left = 2
@@ -189,7 +182,7 @@ describe(`upgradeStore (TEST_SEED=${SEED})`, () => {
       }
       const engine = openStateEngine({ path: at('new'), memoryTableBytes: resumed % 3 === 0 ? 0 : 20_000 })
       const pace = createPace(onProgress, controller.signal)
-      isDone = await copyStore(old, engine, at('new'), pace, limits).then(
+      isDone = await copyStore(old, engine, at('new'), pace, SMALL_COPY).then(
         () => true,
         () => false,
       )

@@ -11,6 +11,7 @@ import { copyStore } from './upgrade/copy-store.js'
 import { Layout3Store } from './upgrade/layout-3-store.js'
 import { createPace, type Pace, type UpgradeProgress } from './upgrade/pace.js'
 import { moveUp, prepareUnfinished } from './upgrade/unfinished-copy.js'
+import { atFailurePoint } from './write/failure-points.js'
 
 export interface UpgradeOptions {
   /** Called some times a second. */
@@ -74,6 +75,7 @@ async function upgradeInto(
     if (problems.length > 0) throw upgradeDiffers(problems[0]!)
     const expected = await compareStores(source, engine, pace)
     if (keys !== expected) throw upgradeDiffers(`it has ${keys} keys, not ${expected}`)
+    atFailurePoint('upgrade: compared')
   } finally {
     await engine.close()
   }

@@ -7,6 +7,8 @@ import { randomBytes } from 'node:crypto'
 export class KeyHash {
   readonly #key0: number
   readonly #key1: number
+  #bytes = new Uint8Array(4_096)
+  #words = new Int32Array(this.#bytes.buffer)
 
   /** Takes a secret of 8 bytes. */
   constructor(secret: Buffer = randomBytes(8)) {
@@ -16,22 +18,16 @@ export class KeyHash {
 
   /** The hash of a part of some bytes: an integer of 32 bits, with sign. */
   of(bytes: Uint8Array, start: number, end: number): number {
+    const length = end - start
+    const words = this.#load(bytes, start, end)
+    const last = length >> 2
     let v0 = this.#key0
     let v1 = this.#key1
     let v2 = 0x6c79_6765 ^ this.#key0
     let v3 = 0x7465_6462 ^ this.#key1
-    const length = end - start
-    // The last word has the bytes that are left, and the length in its highest byte.
-    for (let at = start; ; at += 4) {
-      let word: number
-      const left = end - at
-      if (left >= 4) word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
-      else {
-        word = length << 24
-        if (left > 2) word |= bytes[at + 2]! << 16
-        if (left > 1) word |= bytes[at + 1]! << 8
-        if (left > 0) word |= bytes[at]!
-      }
+    for (let at = 0; at <= last; at++) {
+      // The last word has the bytes that are left, and the length in its highest byte.
+      const word = at < last ? words[at]! : (words[at]! & ~(-1 << (8 * (length & 3)))) | (length << 24)
       v3 ^= word
       // One round.
       v0 = (v0 + v1) | 0
@@ -45,7 +41,6 @@ export class KeyHash {
       v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
       v2 = (v2 << 16) | (v2 >>> 16)
       v0 ^= word
-      if (left < 4) break
     }
     v2 ^= 0xff
     for (let round = 0; round < 3; round++) {
@@ -61,5 +56,16 @@ export class KeyHash {
       v2 = (v2 << 16) | (v2 >>> 16)
     }
     return v1 ^ v3
+  }
+
+  /** Copies them to where they are read four at a time: half the time of reading them one by one, also for short keys. */
+  #load(bytes: Uint8Array, start: number, end: number): Int32Array {
+    const length = end - start
+    if (length >= this.#bytes.length) {
+      this.#bytes = new Uint8Array((2 * length + 4) & ~3)
+      this.#words = new Int32Array(this.#bytes.buffer)
+    }
+    this.#bytes.set(length === bytes.length ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset + start, length))
+    return this.#words
   }
 }

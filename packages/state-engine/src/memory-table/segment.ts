@@ -105,6 +105,11 @@ export class Segment {
     return this.length + entries + keys + this.blocks.byteSize + this.#order.byteSize + this.#heads.byteLength
   }
 
+  /** Whether it has an entry at or below a version, which is given in halves. */
+  reaches(high: number, low: number): boolean {
+    return this.#entryCount > 0 && this.#offsetOf(high, low) >= 0
+  }
+
   /** The newest entry of a key at or below a version, which is given in halves. Takes the hash of the key. */
   find(key: Uint8Array, hash: number, high: number, low: number): number {
     const newest = this.newest(key, hash)

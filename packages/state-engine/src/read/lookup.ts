@@ -79,9 +79,12 @@ export class Lookup {
 
   #findInTable(key: Uint8Array, high: number, low: number, table: MemoryTable, options: ReadOptions): Found {
     const { segments } = table
-    const hash = table.hashOf(key)
-    for (let at = segments.length - 1; at >= 0; at--) {
-      const segment = segments[at]!
+    let last = segments.length - 1
+    // Most reads of the past are below all of the table: the key need not be hashed.
+    while (last >= 0 && !segments[last]!.reaches(high, low)) last--
+    const hash = last >= 0 ? table.hashOf(key) : 0
+    for (; last >= 0; last--) {
+      const segment = segments[last]!
       const entry = segment.find(key, hash, high, low)
       if (entry !== NONE) return this.#takeEntry(segment, entry)
     }

@@ -89,6 +89,7 @@ export class ReadSnapshots {
           throw writeAheadDamaged(writeAheadPath(this.#store.path, walFile), 0, 'the file, or one after it, is missing')
         }
         missing = walFile
+        this.#store.root.resetReadTxn()
       } catch (error) {
         transaction.done()
         throw error

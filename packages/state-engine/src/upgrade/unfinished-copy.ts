@@ -1,12 +1,12 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { STORE_FILE } from '../lmdb/lmdb-store.js'
 import { folderHasStore } from '../port/errors.js'
+import { atFailurePoint } from '../write/failure-points.js'
+import { listWriteAheadFiles, syncFolder, writeAheadPath } from '../write-ahead/files.js'
 
 /** A copy is made in this folder of its own folder, so that no program takes it for a whole store. */
 const UNFINISHED = 'upgrading'
-/** The other files of a store that have data. */
-const WRITE_AHEAD_FILE = /^write-ahead-\d+$/
 
 /** The folder to make the copy in; undefined where all of it is done. @throws `store_not_empty` */
 export function prepareUnfinished(folder: string): string | undefined {
@@ -17,7 +17,9 @@ export function prepareUnfinished(folder: string): string | undefined {
     rmSync(unfinished, { recursive: true })
     return undefined
   }
-  if (writeAheadFiles(folder).length > 0) {
+  if (listWriteAheadFiles(folder).length > 0) {
+    // The upgrade was cut short while it moved the files.
+    if (!existsSync(join(unfinished, STORE_FILE))) throw folderHasStore(folder)
     moveUp(folder)
     return undefined
   }
@@ -28,23 +30,15 @@ export function prepareUnfinished(folder: string): string | undefined {
 /** Makes the copy, which is closed, the store of the folder: `state.mdb` comes last. */
 export function moveUp(folder: string): void {
   const unfinished = join(folder, UNFINISHED)
-  for (const name of [...writeAheadFiles(unfinished), STORE_FILE]) {
-    renameSync(join(unfinished, name), join(folder, name))
-    syncFolder(folder)
-  }
+  for (const number of listWriteAheadFiles(unfinished)) move(writeAheadPath(unfinished, number), folder)
+  syncFolder(dirname(resolve(folder)))
+  move(join(unfinished, STORE_FILE), folder)
+  atFailurePoint('upgrade: all moved')
   rmSync(unfinished, { recursive: true })
 }
 
-function writeAheadFiles(folder: string): string[] {
-  return readdirSync(folder).filter((name) => WRITE_AHEAD_FILE.test(name))
-}
-
-/** Makes the names in it durable. */
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
+function move(file: string, folder: string): void {
+  renameSync(file, join(folder, basename(file)))
+  syncFolder(folder)
+  atFailurePoint('upgrade: file moved')
 }

@@ -89,6 +89,8 @@ export class CommitLog {
     const start = segment.length
     try {
       atFailurePoint('rotation: file created')
+      // The sealing record then says that all before it is on disk.
+      if (this.#isDurable) this.#sync()
       segment.reserve(RECORD_HEADER_LENGTH)
       segment.length = start + RECORD_HEADER_LENGTH
       this.#write(start)
@@ -176,6 +178,7 @@ export class CommitLog {
 
   #sync(): void {
     const active = this.#active!
+    if (active.synced === active.segment.length) return
     try {
       active.file.sync()
     } catch (failure) {
