@@ -76,6 +76,12 @@ export interface WriterOptions extends StateEngineOptions {
    * merged at once.
    */
   readonly memoryTableBytes?: number | undefined
+  /**
+   * Whether superseded values are compressed (LZ4); true by default. Histories of real chains take a third of the space
+   * then, and a read of one 0.3 to 0.5 µs more; values that do not compress cost 3 % of the CPU time of a write. Stores
+   * with both kinds of values are read by everybody.
+   */
+  readonly compressHistory?: boolean | undefined
 }
 
 /** A store open for reading, in the process of its writer or in another. */

@@ -88,6 +88,7 @@ export interface LmdbStoreOptions {
   readonly verifyReads?: boolean | undefined
   readonly readAhead?: boolean | undefined
   readonly mapBytes?: number | undefined
+  readonly compressHistory?: boolean | undefined
 }
 
 /** @throws `store_missing`; `store_failed` where this process may not read it */
@@ -111,6 +112,7 @@ export function openLmdbStore({
   verifyReads = false,
   readAhead,
   mapBytes,
+  compressHistory = true,
 }: LmdbStoreOptions): LmdbStore {
   const file = join(path, STORE_FILE)
   if (readOnly) expectStore(path)
@@ -121,7 +123,7 @@ export function openLmdbStore({
     const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
     const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead, mapBytes })
     try {
-      const tables = openTables(root, file, false)
+      const tables = openTables(root, file, { compressHistory })
       return { ...tables, path, durability, verifyReads, expectInPlace: createPlaceCheck(file) }
     } catch (error) {
       void root.close()
@@ -138,7 +140,7 @@ function createDataFile(file: string, durability: Durability, mapBytes: number |
   try {
     // Before the file gets its name, all of it is on disk.
     runTransaction(root as unknown as Environment, durability === 'none' ? 'none' : 'full', () =>
-      openTables(root, file, true),
+      openTables(root, file, { create: true }),
     )
   } finally {
     void root.close()
@@ -168,18 +170,25 @@ function createPlaceCheck(file: string): () => void {
   }
 }
 
+/** Bytes of a record of the database `run`, with which compression begins to pay. */
+const COMPRESSED_FROM = 300
+const NEVER = 2 ** 31
+
 function openTables(
   root: RootDatabase<Buffer, Uint8Array>,
   file: string,
-  create: boolean,
+  { create = false, compressHistory = false }: { readonly create?: boolean; readonly compressHistory?: boolean },
 ): Omit<LmdbStore, 'path' | 'durability' | 'verifyReads' | 'expectInPlace'> {
-  const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
+  const table = <K>(name: string, keyEncoder?: KeyEncoder<K>, more: object = {}): Table<K> => {
     const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
-    const options = { name, encoding: 'binary' as const, create, ...keys }
+    const options = { name, encoding: 'binary' as const, create, ...keys, ...more }
     const opened: unknown = root.openDB(options)
     if (opened) return opened as Table<K>
     throw notAStore(file, `it lacks the database ${name}, or was not created by this program`)
   }
+  // What is compressed says so in its first byte, so that everybody reads both kinds of records. No dictionary: that of
+  // lmdb-js is of English and JSON, and loading it takes longer than compressing a record.
+  const compression = { threshold: compressHistory ? COMPRESSED_FROM : NEVER, dictionary: Buffer.alloc(0) }
   // The layout is checked first: a store of another layout has other databases.
   const meta = table<Uint8Array>('meta')
   expectLayout(meta, file, create)
@@ -189,7 +198,7 @@ function openTables(
     meta,
     latest: table<Uint8Array>('latest', STORED_KEY_ENCODER),
     latestByStoredKey: table<Uint8Array>('latest'),
-    run: table('run', COUNTER_KEY_ENCODER),
+    run: table('run', COUNTER_KEY_ENCODER, { compression }),
     generations: table('generations', COUNTER_KEY_ENCODER),
     retired: table('retired', NUMBERED_KEY_ENCODER),
     large: table('large', NUMBERED_KEY_ENCODER),

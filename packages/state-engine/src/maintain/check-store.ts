@@ -42,6 +42,7 @@ const PAGES_BETWEEN_TURNS = 500
 /** Checks every record in one state of the store. Meanwhile the pages of that state cannot be reused. */
 export async function checkStore(store: LmdbStore, { onProgress = () => {} }: CheckOptions): Promise<CheckReport> {
   for (let missing: number | undefined; ; ) {
+    store.root.resetReadTxn()
     const transaction = store.root.useReadTransaction()
     try {
       const findings = new CheckFindings(transaction, onProgress)

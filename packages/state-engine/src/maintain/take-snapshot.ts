@@ -113,6 +113,7 @@ function matchWriteAhead({ storeId }: LmdbStore, path: string, record: LedgerRec
 }
 
 function currentRecord({ root, meta }: LmdbStore): LedgerRecord | undefined {
+  root.resetReadTxn()
   const transaction = root.useReadTransaction()
   try {
     const bytes = meta.getBinary(LEDGER_KEY, { transaction })

@@ -76,9 +76,19 @@ export class Segment {
   #heads = new Int32Array(0)
   #headsOf = 0
 
-  constructor(fileNumber: number, hash: KeyHash) {
+  /** Takes the segment before, if there is one: it is likely to become as large. */
+  constructor(fileNumber: number, hash: KeyHash, before?: Segment) {
     this.fileNumber = fileNumber
     this.#hash = hash
+    if (before) this.#growLike(before)
+  }
+
+  #growLike(before: Segment): void {
+    this.reserve(before.length)
+    this.#entries = new Int32Array(before.#entries.length)
+    this.#keys = new Int32Array(before.#keys.length)
+    this.#slots = new Int32Array(before.#slots.length)
+    this.#tags = new Uint8Array(before.#slots.length)
   }
 
   get entryCount(): number {

@@ -25,6 +25,9 @@ export class MergeScheduler {
   readonly #parts: MergeParts
   #running: Promise<void> | undefined
   #isStopped = false
+  /** The share of the oldest segment that is merged. */
+  #progress = 0
+  #waiting: (() => void)[] = []
 
   constructor(parts: MergeParts) {
     this.#parts = parts
@@ -40,6 +43,14 @@ export class MergeScheduler {
     await this.#start()
   }
 
+  /**
+   * Resolves when this share of the oldest sealed segment is merged, or none is being merged: commits that keep to the
+   * pace of the merge never wait for all of it.
+   */
+  async keepPace(share: number): Promise<void> {
+    while (this.#running && this.#progress < share) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
   /** Resolves when the transaction under way is over. No other begins. */
   async stop(): Promise<void> {
     this.#isStopped = true
@@ -49,8 +60,15 @@ export class MergeScheduler {
   #start(): Promise<void> {
     this.#running ??= this.#mergeSealed().finally(() => {
       this.#running = undefined
+      this.#wake()
     })
     return this.#running
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
   }
 
   async #mergeSealed(): Promise<void> {
@@ -60,6 +78,7 @@ export class MergeScheduler {
   async #merge(segment: Segment): Promise<void> {
     const { store, builder, transact, syncStore, onMerged } = this.#parts
     const walFile = segment.fileNumber + 1
+    this.#progress = 0
     for (const _ of segment.sortInSteps()) {
       await nextTurn()
       if (this.#isStopped) return
@@ -68,6 +87,8 @@ export class MergeScheduler {
     for (let isMerged = false; !isMerged; ) {
       isMerged = transact(() => merge.slice(SLICE_MS))
       merge.sliceCommitted()
+      this.#progress = merge.progress
+      this.#wake()
       await nextTurn()
       if (this.#isStopped) return
     }

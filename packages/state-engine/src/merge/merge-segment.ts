@@ -82,6 +82,11 @@ export class SegmentMerge {
     this.#committed = this.#position
   }
 
+  /** The share of the keys that is merged. */
+  get progress(): number {
+    return this.#committed.key / this.#segment.keyCount
+  }
+
   /** Merges all in one transaction of the caller. */
   mergeWhole(): void {
     this.slice(Number.POSITIVE_INFINITY)

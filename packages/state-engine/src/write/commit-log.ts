@@ -85,7 +85,7 @@ export class CommitLog {
   rotate(): void {
     this.#expectWhole()
     const { file, segment } = this.#active!
-    const next = this.#create(segment.fileNumber + 1, this.#nextCommit)
+    const next = this.#create(segment.fileNumber + 1, this.#nextCommit, segment)
     const start = segment.length
     try {
       atFailurePoint('rotation: file created')
@@ -154,12 +154,12 @@ export class CommitLog {
     return this.#store.durability !== 'none'
   }
 
-  #create(fileNumber: number, firstCommit: number): ActiveFile {
+  #create(fileNumber: number, firstCommit: number, before?: Segment): ActiveFile {
     const { path, storeId } = this.#store
     return withStoreErrors(path, () => {
       const header = { storeId, fileNumber, firstCommit }
       const file = AppendFile.create(path, header, this.#isDurable)
-      const segment = new Segment(fileNumber, this.table.hash)
+      const segment = new Segment(fileNumber, this.table.hash, before)
       const bytes = encodeFileHeader(header)
       segment.reserve(bytes.length)
       bytes.copy(segment.bytes)

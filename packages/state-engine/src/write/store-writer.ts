@@ -86,13 +86,18 @@ export class StoreWriter {
     const size = commitSize(content)
     const { segment } = this.#log
     if (!segment || size > this.#segmentBytes) await this.#commitInBulk(content, ledger)
-    else {
-      if (segment.head && segment.byteSize + size > this.#segmentBytes) await this.#rotate()
-      this.#log.append(content, (key, hash) => this.#hasValue(key, hash))
-      this.#reads.noticeCommit()
-    }
+    else await this.#append(segment, content, size)
     atFailurePoint('commit: done')
     this.#onChange()
+  }
+
+  async #append(segment: Segment, content: Omit<CommitContent, 'number'>, size: number): Promise<void> {
+    const filled = segment.byteSize + size
+    if (segment.head && filled > this.#segmentBytes) await this.#rotate()
+    else if (this.#log.table.segments.length > 1) await this.#merges.keepPace(filled / this.#segmentBytes)
+    this.#expectOpen()
+    this.#log.append(content, (key, hash) => this.#hasValue(key, hash))
+    this.#reads.noticeCommit()
   }
 
   /** A commit that is merged at once: the first, and those that are larger than a segment. */
