@@ -21,9 +21,9 @@ export interface CopyLimits {
 const LIMITS: CopyLimits = {
   partEntries: 5_000,
   partBytes: 8 * 2 ** 20,
-  commitWrites: 400_000,
-  commitBytes: 64 * 2 ** 20,
-  commitVersions: 200_000,
+  commitWrites: 1_000_000,
+  commitBytes: 128 * 2 ** 20,
+  commitVersions: 500_000,
   sortBytes: 128 * 2 ** 20,
 }
 
