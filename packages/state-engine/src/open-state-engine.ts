@@ -267,10 +267,13 @@ class LmdbEngine implements StateEngine {
     if (this.#closed) return
     this.#closed = true
     this.#watch.close()
-    await this.#writer?.close()
-    this.#reads.close()
-    await this.#store.root.close()
-    this.#closeSource()
+    try {
+      await this.#writer?.close()
+    } finally {
+      this.#reads.close()
+      await this.#store.root.close()
+      this.#closeSource()
+    }
   }
 
   #expectOpen(): void {
