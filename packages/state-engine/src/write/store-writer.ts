@@ -197,7 +197,7 @@ export class StoreWriter {
   /** The last one of an import is followed by the first write-ahead file. */
   #importTransaction(work: () => void): void {
     try {
-      this.#transact(this.#store.durability, work)
+      this.#transact(this.#following ? this.#durability : this.#store.durability, work)
     } catch (error) {
       if (this.#following) this.#log.discard(this.#following)
       this.#following = undefined
@@ -235,7 +235,7 @@ export class StoreWriter {
     atFailurePoint('merge: file removed')
   }
 
-  /** Before a write-ahead file is removed, what was merged of it is on disk. */
+  /** Before a write-ahead file is removed, or is the first, what LMDB has instead is on disk. */
   get #durability(): Durability {
     return this.#store.durability === 'none' ? 'none' : 'full'
   }

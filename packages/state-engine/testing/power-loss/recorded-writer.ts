@@ -3,8 +3,8 @@
 import { openStateEngine, type WriterOptions } from '../../src/index.js'
 import { KNOWN_CHAIN, knownVersion } from '../known-ledger.ts'
 
-const [path, last, options] = process.argv.slice(2) as [string, string, string]
-const COMMITS_BETWEEN_OPENINGS = 12n
+const [path, last, options, commitsBetweenOpenings] = process.argv.slice(2) as [string, string, string, string?]
+const COMMITS_BETWEEN_OPENINGS = BigInt(commitsBetweenOpenings ?? 12)
 
 // Time runs fast, so that a merge of a few keys takes several slices.
 let now = 0
