@@ -164,7 +164,7 @@ describe(`upgradeStore (TEST_SEED=${SEED})`, () => {
       if (done) break
       expect(existsSync(at('new/state.mdb'))).toBe(false)
     }
-    expect([...steps]).toEqual(['state', 'versions', 'check', 'comparison'])
+    expect([...steps]).toEqual(['pages', 'state', 'versions', 'check', 'comparison'])
     await expectCopy(at('new'), source)
     expect(readFileSync(at('old/state.mdb')).equals(before)).toBe(true)
   })
@@ -232,6 +232,30 @@ describe(`upgradeStore (TEST_SEED=${SEED})`, () => {
       code: 'store_not_empty',
       message: expect.stringContaining(`${at('half')} has what an upgrade of another store left (of chain 8, not 7)`),
     })
+  })
+
+  it('names pages of the old store that are damaged', async () => {
+    const random = createRandom(SEED)
+    const source = { chainId: 7n, versions: ledger(300, random) }
+    await writeLayout3Store(at('sound'), source)
+    let named = 0
+    for (let round = 0; round < 8; round++) {
+      const [old, copy] = [at(`old ${round}`), at(`new ${round}`)]
+      cpSync(at('sound'), old, { recursive: true })
+      const bytes = readFileSync(join(old, 'state.mdb'))
+      const page = 2 + random.below(bytes.length / 4_096 - 2)
+      bytes.fill(0, 4_096 * page, 4_096 * (page + 1))
+      writeFileSync(join(old, 'state.mdb'), bytes)
+      // Some pages are free.
+      await upgradeStore(old, copy).then(
+        () => expectCopy(copy, source),
+        (error) => {
+          expect(error).toMatchObject({ code: 'store_corrupt', message: expect.stringContaining(`page ${page} `) })
+          named++
+        },
+      )
+    }
+    expect(named).toBeGreaterThan(3)
   })
 
   it('finds every record of the old store that is damaged', async () => {

@@ -1,10 +1,11 @@
 import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LedgerInfo } from '@ledger-state/core'
-import { expectStore, LOCK_FILE, withStoreErrors } from './lmdb/lmdb-store.js'
+import { checkPages } from './lmdb/check-pages.js'
+import { expectStore, LOCK_FILE, STORE_FILE, withStoreErrors } from './lmdb/lmdb-store.js'
 import { acquireWriterLock } from './lmdb/writer-lock.js'
 import { openStateEngine } from './open-state-engine.js'
-import { invalidArgument, upgradeDiffers } from './port/errors.js'
+import { invalidArgument, storeCorrupt, upgradeDiffers } from './port/errors.js'
 import { expectObject, expectString } from './port/validate-arguments.js'
 import { compareStores } from './upgrade/compare-stores.js'
 import { copyStore } from './upgrade/copy-store.js'
@@ -12,6 +13,8 @@ import { Layout3Store } from './upgrade/layout-3-store.js'
 import { createPace, type Pace, type UpgradeProgress } from './upgrade/pace.js'
 import { moveUp, prepareUnfinished } from './upgrade/unfinished-copy.js'
 import { atFailurePoint } from './write/failure-points.js'
+
+const PAGES_BETWEEN_TURNS = 500
 
 export interface UpgradeOptions {
   /** Called some times a second. */
@@ -43,7 +46,11 @@ export async function upgradeStore(from: string, to: string, options: UpgradeOpt
       // Nobody else may make a store in that folder meanwhile.
       const releaseCopy = withStoreErrors(to, () => acquireWriterLock(join(to, LOCK_FILE)))
       try {
-        await upgradeInto(source, to, pace, options.onProgress)
+        const path = withStoreErrors(to, () => prepareUnfinished(to))
+        if (path !== undefined) {
+          await expectSoundPages(join(from, STORE_FILE), pace)
+          await upgradeInto(source, path, to, pace, options.onProgress)
+        }
       } finally {
         releaseCopy()
       }
@@ -56,14 +63,22 @@ export async function upgradeStore(from: string, to: string, options: UpgradeOpt
   }
 }
 
+/** LMDB may end the process when it reads damaged pages. */
+async function expectSoundPages(file: string, pace: Pace): Promise<void> {
+  let done = 0
+  for (const fault of checkPages(file)) {
+    if (fault !== undefined) throw storeCorrupt(fault)
+    if (done++ % PAGES_BETWEEN_TURNS === 0) await pace.report({ step: 'pages', done, total: undefined })
+  }
+}
+
 async function upgradeInto(
   source: Layout3Store,
+  path: string,
   to: string,
   pace: Pace,
   onProgress: UpgradeOptions['onProgress'],
 ): Promise<void> {
-  const path = withStoreErrors(to, () => prepareUnfinished(to))
-  if (path === undefined) return
   // Commits are large: merged at once, they need no write-ahead file.
   const engine = openStateEngine({ path, durability: 'ordered', verifyReads: true, memoryTableBytes: 0 })
   try {

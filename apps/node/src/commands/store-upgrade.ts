@@ -10,6 +10,7 @@ import { listenForStop } from '../terminal/stop-signal.js'
 const toOption = textOption('to', 'NEW', 'folder of the copy; it must not hold a store')
 
 const STEPS: Readonly<Record<UpgradeProgress['step'], { readonly doing: string; readonly what: string }>> = {
+  pages: { doing: 'checking the store', what: 'pages' },
   state: { doing: 'copying the oldest state', what: 'keys' },
   versions: { doing: 'copying the versions after it', what: 'writes' },
   check: { doing: 'checking the copy', what: 'records' },

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** An upgrade does one after the other. */
-export type UpgradeStep = 'state' | 'versions' | 'check' | 'comparison'
+export type UpgradeStep = 'pages' | 'state' | 'versions' | 'check' | 'comparison'
 
 export interface UpgradeProgress {
   readonly step: UpgradeStep
-  /** Keys of the state, writes of the versions, records of the check, keys of the comparison. */
+  /** Pages of the old store, keys of its oldest state, writes of the versions after it, records of the check of the copy, keys of the comparison. */
   readonly done: number
-  /** Undefined for the check. */
+  /** Undefined for the two checks. */
   readonly total: number | undefined
 }
 
