@@ -197,6 +197,7 @@ export class StoreWriter {
   /** The last one of an import is followed by the first write-ahead file. */
   #importTransaction(work: () => void): void {
     try {
+      // Commits in that file need what the last transaction wrote.
       this.#transact(this.#following ? this.#durability : this.#store.durability, work)
     } catch (error) {
       if (this.#following) this.#log.discard(this.#following)
@@ -235,7 +236,7 @@ export class StoreWriter {
     atFailurePoint('merge: file removed')
   }
 
-  /** Before a write-ahead file is removed, or is the first, what LMDB has instead is on disk. */
+  /** Of transactions that write-ahead files depend on: what was merged of a file is on disk before it is removed. */
   get #durability(): Durability {
     return this.#store.durability === 'none' ? 'none' : 'full'
   }
