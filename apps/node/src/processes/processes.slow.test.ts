@@ -248,6 +248,18 @@ describe('metrics', () => {
     }
   })
 
+  it('and all else that a node prints are JSON where log-format is', async () => {
+    bed.source.latest = 100
+    const node = await bed.start()
+    await reaches(node, 100)
+    node.child.kill('SIGHUP')
+    await node.outputMatching(/SIGHUP/)
+    await node.stop()
+    const lines = node.output.trim().split('\n')
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ process: expect.any(String) })
+    expect(lines.some((line) => /"msg":"serving .+ on http:/.test(line))).toBe(true)
+  })
+
   it('have no line of the log for each request, unless debug is asked for', async () => {
     bed.source.latest = 100
     const quiet = await bed.start()

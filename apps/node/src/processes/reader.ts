@@ -8,7 +8,7 @@ import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/stat
 import type { Logger } from 'pino'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createReaderMetrics } from '../observability/reader-metrics.js'
-import { aborted, failProcess, startReports, stopOrder, tellSupervisor } from './child.js'
+import { aborted, failProcess, processSettings, startReports, stopOrder, tellSupervisor } from './child.js'
 import { connectionLimit } from './descriptor-limit.js'
 import type { ConnectionOffer } from './messages.js'
 
@@ -117,4 +117,4 @@ function createStoreWatch(engine: LmdbEngineReader, log: Logger): () => void {
 }
 
 const stop = stopOrder()
-runReader(JSON.parse(process.argv[2]!), stop).then(() => process.exit(), failProcess)
+runReader(processSettings(), stop).then(() => process.exit(), failProcess)

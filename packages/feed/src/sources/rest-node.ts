@@ -70,6 +70,7 @@ class RestNode implements LedgerSource {
   readonly #hasher: LedgerHasher
   readonly #verify: boolean
   readonly #follow: boolean
+  readonly #headers: Readonly<Record<string, string>> | undefined
   readonly #onNotice: (message: string) => void
   readonly #timing: RestNodeTiming
   #frontier: AccumulatorFrontier | undefined
@@ -88,6 +89,7 @@ class RestNode implements LedgerSource {
     this.#hasher = new LedgerHasher(options.hashSalt)
     this.#verify = options.verify !== false
     this.#follow = options.follow === true
+    this.#headers = options.headers
     this.#onNotice = options.onNotice ?? (() => {})
     this.#timing = timing
   }
@@ -259,8 +261,8 @@ class RestNode implements LedgerSource {
       ? [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
       : [ATTEMPTS, UNUSABLE_ANSWERS]
     const { firstPauseMs } = this.#timing
-    const onNotice = this.#onNotice
-    const options: FetchOptions = { accept, signal, attempts, unusableAnswers, firstPauseMs, onNotice }
+    const [headers, onNotice] = [this.#headers, this.#onNotice]
+    const options: FetchOptions = { accept, headers, signal, attempts, unusableAnswers, firstPauseMs, onNotice }
     return fetchRetrying(url, options, read)
   }
 
