@@ -1,5 +1,5 @@
 // A node as its operator sees it: processes, life cycle, metrics, configuration, backups; the real program throughout.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { eventually } from '@ledger-state/testing/eventually'
@@ -9,6 +9,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
 import { kill, type NodeProcess } from '../../testing/node-process.ts'
 import { RunningProgram, runProgram } from '../../testing/program.ts'
+
+/** Of Debian's package `prometheus`. */
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0
 
 let bed: NodeBed
 beforeEach(async () => {
@@ -228,6 +231,10 @@ describe('metrics', () => {
       'unreadable',
     ])
 
+    if (hasPromtool) {
+      const checked = spawnSync('promtool', ['check', 'metrics'], { input: await node.metrics(), encoding: 'utf8' })
+      expect([checked.status, checked.stderr]).toEqual([0, ''])
+    }
     const dashboard = readFileSync(new URL('../../deploy/grafana-dashboard.json', import.meta.url), 'utf8')
     const shown = new Set(dashboard.match(/ledger_state_[a-z_]+/g))
     const existing = new Set(
