@@ -1,7 +1,7 @@
 // A ledger without end, made up as it is asked for, of which every right answer is known without keeping any: each
 // version writes the next few of a ring of table items, and a balance.
 import { createHash } from 'node:crypto'
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ByteWriter } from '@ledger-state/core'
 import { writeModule } from '@ledger-state/move-module'
@@ -204,7 +204,7 @@ export interface SteadyNode {
   readonly url: string
   /** Newest version that it tells of. */
   latest: number
-  /** While set, requests are taken and never answered. */
+  /** While set, requests are taken and not answered. */
   isStalled: boolean
   /** 0, or the number of another ledger with the same writes. */
   fork: number
@@ -219,16 +219,27 @@ export interface SteadyNode {
 /** A node with this ledger, which grows as `latest` is raised. Its proofs are void: followers need `--no-verify`. */
 export async function startSteadyNode(port = 0): Promise<SteadyNode> {
   const server: Server = createServer((request, response) => {
-    if (node.isStalled) return
+    if (isStalled) held.push(() => handle(request, response))
+    else handle(request, response)
+  })
+  let isStalled = false
+  const held: (() => void)[] = []
+  const handle: RequestListener = (request, response) => {
     if (node.authorization !== undefined && request.headers.authorization !== node.authorization) {
       response.writeHead(401).end()
     } else answer(new URL(request.url!, node.url), response)
-  })
+  }
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const node: SteadyNode = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     latest: 0,
-    isStalled: false,
+    get isStalled() {
+      return isStalled
+    },
+    set isStalled(value) {
+      isStalled = value
+      if (!isStalled) for (const answerLate of held.splice(0)) answerLate()
+    },
     fork: 0,
     chainId: STEADY_CHAIN_ID,
     faults: [],
