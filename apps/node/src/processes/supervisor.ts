@@ -29,7 +29,10 @@ const READER_NODE_OPTIONS = ['--max-semi-space-size=64']
 const LONGEST_READER_PAUSE_MS = 2_000
 const LONGEST_WRITER_PAUSE_MS = 30_000
 
-/** Faults of a writer that may pass: another writer, a full disk, a source that cannot be reached. */
+/**
+ * Faults of a writer that may pass: another writer, a full disk, an address at which no node answers for now. That may be
+ * a proxy before a node that is down, so `source_failed` passes also where the answers are those of something else.
+ */
 const PASSING: readonly (string | undefined)[] = [
   undefined,
   'source_failed',
