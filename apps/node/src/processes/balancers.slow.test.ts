@@ -169,6 +169,8 @@ describe.each([
         const at = restart % 2
         expect(await running[at]!.stop()).toBe(0)
         running[at] = await startNode(at)
+        // What max-lag waits for; this ledger is years old.
+        await reaches(running[at], await running[1 - at]!.version())
         await answered(200)
       }
       bed.stopGrowth()
