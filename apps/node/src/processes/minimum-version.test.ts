@@ -12,7 +12,7 @@ afterEach(() => {
 })
 
 /** A server that answers with the newest version, and what was sent. */
-async function serve(latest: () => bigint | undefined, patienceMs?: number) {
+async function serve(latest: () => bigint | undefined, limits: { patienceMs?: number; mostHeld?: number } = {}) {
   const asked: string[] = []
   server = createServer((request, response) => {
     asked.push(request.url!)
@@ -27,7 +27,7 @@ async function serve(latest: () => bigint | undefined, patienceMs?: number) {
     response.writeContinue()
     server!.emit('request', request, response)
   })
-  holdUntilServed(server, minimumHeader('svc'), latest, patienceMs)
+  holdUntilServed(server, minimumHeader('svc'), latest, limits)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`
@@ -60,7 +60,7 @@ describe('a request that names the version it was shown', () => {
   })
 
   it('is answered 503 where that takes too long', async () => {
-    const { get, asked } = await serve(() => 6n, 30)
+    const { get, asked } = await serve(() => 6n, { patienceMs: 30 })
     const answer = await get('7')
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
     expect(await answer.json()).toEqual({
@@ -68,6 +68,18 @@ describe('a request that names the version it was shown', () => {
       error_code: 'version_not_found',
     })
     expect(asked).toEqual([])
+  })
+
+  it('is answered 503 where too many wait; those that wait are answered', async () => {
+    let latest = 6n
+    const { get, asked } = await serve(() => latest, { mostHeld: 2 })
+    const answers = [get('7'), get('7'), get('7')]
+    const first = await Promise.race(answers)
+    expect(first.status).toBe(503)
+    latest = 7n
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    expect(statuses.sort()).toEqual([200, 200, 503])
+    expect(asked).toEqual(['/7', '/7'])
   })
 
   it('of a client that leaves is dropped', async () => {
