@@ -44,6 +44,13 @@ export function emptyStore(dataDir: string): ProgramError {
   return new LedgerStateError('no_ledger', `the store in ${dataDir} is empty: ingest something first`)
 }
 
+/** A window cannot be forecast from a store in which no value was superseded yet. */
+export function nothingToForecastFrom(): ProgramError {
+  const message =
+    'nothing to forecast from: no version of this store has superseded a value; ingest some versions first'
+  return new LedgerStateError('no_ledger', message)
+}
+
 export function nothingToServe(dataDir: string): ProgramError {
   const ways = 'ingest something into it first, follow a node with --follow URL, or give --create to begin empty'
   return new LedgerStateError('store_missing', `there is no ledger store in ${dataDir}: ${ways}`)

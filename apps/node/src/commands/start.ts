@@ -11,9 +11,9 @@ import { DEMO_CHAIN_ID, DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.
 import { DEMO_REQUESTS } from '../demo/demo-requests.js'
 import { type IngestIntoOptions, ingestInto, notice, parseIngestSettings } from '../ingest/ingest-into.js'
 import { type NodeSettings, nodeSettings } from '../processes/node-settings.js'
+import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
 import { listenForStop } from '../terminal/stop-signal.js'
-import { servingLine } from './serve.js'
 
 /** A file in the data folder during a first ingest: where it is found, the ingest was cut short and is resumed. */
 const INGESTING_MARK = 'ingest-under-way'

@@ -20,6 +20,35 @@ function onTerminal(...words: string[]): string {
   return spawnSync('script', ['-qec', quoted.join(' '), '/dev/null'], { encoding: 'utf8', cwd: bed.folder }).stdout
 }
 
+describe('info --forecast', () => {
+  it('computes larger windows from what the store takes, also while it is written', async () => {
+    fill('store', 100)
+    const engine = openStateEngine({ path: bed.at('store') })
+    const { stats } = engine
+    const facts = JSON.parse(bed.run('info', '--data-dir', 'store', '--forecast', '--json').stdout)
+    expect(facts.ledger_version).toBe('99')
+    const { basis, windows } = facts.forecast
+    expect(basis).toMatchObject({ keys: stats.keys, writes_per_version: stats.historyEntries / 100 })
+    expect(windows.map(({ versions }: { versions: number }) => versions)).toEqual([1e6, 50e6, 500e6])
+    for (const { versions, disk_bytes } of windows) {
+      const used = basis.keys * basis.bytes_per_key + versions * basis.writes_per_version * basis.bytes_per_write
+      expect(disk_bytes).toBe(Math.ceil(used * basis.file_to_used_pages))
+    }
+    const { status, stdout } = bed.run('info', '--data-dir', 'store', '--forecast')
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/window +disk +memory +from a backup +from a node\n +1,000,000 +\d/)
+    await engine.close()
+  })
+
+  it('says what it lacks where nothing was superseded', async () => {
+    fill('store', 1)
+    expect(bed.run('info', '--data-dir', 'store', '--forecast')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/nothing to forecast from: .* ingest some versions first\n$/),
+    })
+  })
+})
+
 describe('prune', () => {
   it('leaves a window of whole blocks', async () => {
     await bed.fill('store', 100, { retain: 35n })

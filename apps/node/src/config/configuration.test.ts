@@ -88,6 +88,32 @@ describe('readConfiguration', () => {
   })
 })
 
+describe('headers for a node', () => {
+  const secret = 'Authorization: Bearer abc.def=='
+
+  it('come as one, or from a file with one a line', () => {
+    expect(settings.followHeader.parse(secret)).toEqual({ authorization: 'Bearer abc.def==' })
+    const path = file(`${secret}\r\n\nX-Api-Key:1\n`)
+    expect(settings.followHeader.parse(`@${path}`)).toEqual({ authorization: 'Bearer abc.def==', 'x-api-key': '1' })
+  })
+
+  it.each(['abc', ': abc', 'a b: abc', 'a: abc\nb: abc', 'a: \u0000abc', 'a:', 'a: abc…'])(
+    'refuse %j, unquoted',
+    (text) => {
+      const environment = { LEDGER_STATE_FOLLOW_HEADER: text }
+      expect(() => readConfiguration(undefined, environment)).toThrow(
+        /^LEDGER_STATE_FOLLOW_HEADER: a header is expected, such as 'Authorization: Bearer …', or @FILE$/,
+      )
+    },
+  )
+
+  it('are not printed', () => {
+    const given = readConfiguration(file({ 'follow-header': secret }), {})
+    expect(given.get(settings.followHeader)).toBeDefined()
+    expect(effectiveConfiguration(given)).not.toHaveProperty('follow-header')
+  })
+})
+
 describe('a command line', () => {
   it('comes before all else, with switches either way', () => {
     const path = file({ retain: 5, json: false, 'assume-empty-base': true })

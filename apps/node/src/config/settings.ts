@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { parseU64 } from '@ledger-state/core'
 import { usageError } from '../errors.js'
+import { parseFollowHeaders } from './follow-headers.js'
 import { defaultedOption, type Option, oneOf, option, switchOption, textOption, wholeNumber } from './option.js'
 
 export interface ListenAddress {
@@ -117,6 +118,20 @@ export const settings = {
     'address that serves the whole store to replicas; not for the public',
     parseListenAddress,
   ),
+  followHeader: {
+    name: 'follow-header',
+    value: 'HEADER',
+    description:
+      'header of each request to a node, NAME: VALUE, or @FILE with one a line; is neither logged nor printed',
+    isSecret: true,
+    parse: parseFollowHeaders,
+  } satisfies Option<Readonly<Record<string, string>>>,
+  maxLag: option(
+    'max-lag',
+    'SECONDS',
+    'answer /-/ready with 503 while the newest block is older than this (default: whatever its age)',
+    (text) => wholeNumber(1, 2 ** 32)(text) * 1_000,
+  ),
   hashSalt: textOption('hash-salt', 'SALT', 'prefix of the names of hashes (default APTOS::; a fork may have another)'),
   verify: switchOption('verify', 'compute hashes and proofs; without, a source is believed and read faster', true),
   waypoint: option(
@@ -219,6 +234,7 @@ export const proofSettings = [settings.hashSalt, settings.verify]
 
 export const ingestSettings = [
   settings.retain,
+  settings.followHeader,
   ...proofSettings,
   settings.waypoint,
   settings.assumeEmptyBase,
@@ -236,6 +252,8 @@ export const nodeOptions = [
   settings.follow,
   settings.replicaOf,
   settings.serveFeed,
+  settings.followHeader,
+  settings.maxLag,
   ...proofSettings,
   settings.json,
   settings.bcs,

@@ -415,6 +415,28 @@ describe('the world outside', () => {
   })
 })
 
+it('the soft limit of descriptors is raised to the hard one, and connections up to it are served', async () => {
+  const bed = await NodeBed.open()
+  try {
+    bed.source.latest = 10
+    const node = await bed.start({ prefix: ['prlimit', '--nofile=100:700'], options: bed.following('--readers', '1') })
+    await reaches(node, 10)
+    const { pid } = (await node.readiness()).processes[0]!
+    expect(readFileSync(`/proc/${pid}/limits`, 'utf8')).toMatch(/^Max open files +700 +700 /m)
+    const open = await openConnections(node.address, 500)
+    await eventually(
+      async () => /^ledger_state_http_connections 50\d$/m.test(await node.metrics()),
+      () => 'the connections',
+    )
+    expect(open.filter(({ destroyed }) => destroyed)).toEqual([])
+    expect(await node.metrics()).toMatch(/^ledger_state_http_refused_connections_total 0$/m)
+    for (const socket of open) socket.destroy()
+    expect(await node.stop()).toBe(0)
+  } finally {
+    await bed.close()
+  }
+})
+
 async function openConnections(address: string, count: number): Promise<Socket[]> {
   const { hostname, port } = new URL(address)
   const sockets: Socket[] = []

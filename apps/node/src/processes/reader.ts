@@ -8,9 +8,10 @@ import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/stat
 import type { Logger } from 'pino'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createReaderMetrics } from '../observability/reader-metrics.js'
-import { aborted, failProcess, startReports, stopOrder, tellSupervisor } from './child.js'
+import { aborted, failProcess, processSettings, startReports, stopOrder, tellSupervisor } from './child.js'
 import { connectionLimit } from './descriptor-limit.js'
 import type { ConnectionOffer } from './messages.js'
+import { holdUntilServed, minimumHeader } from './minimum-version.js'
 
 export interface ReaderSettings {
   readonly dataDir: string
@@ -59,6 +60,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
       if (isDebugging) log.debug(answered, 'answered')
     },
   })
+  holdUntilServed(server, minimumHeader(settings.headerWord), () => engine.ledger?.latestVersion)
   // A server that does not listen starts its timers for slow requests only by this event.
   server.emit('listening')
   process.on('message', ({ offer, takenBefore }: ConnectionOffer, connection) => {
@@ -127,4 +129,4 @@ function createStoreWatch(engine: LmdbEngineReader, log: Logger): () => void {
 }
 
 const stop = stopOrder()
-runReader(JSON.parse(process.argv[2]!), stop).then(() => process.exit(), failProcess)
+runReader(processSettings(), stop).then(() => process.exit(), failProcess)

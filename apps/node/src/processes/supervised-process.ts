@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LedgerInfo } from '@ledger-state/core'
 import type { Logger } from 'pino'
 import { type MetricSnapshot, retireMetrics } from '../observability/merge-metrics.js'
-import type { ConnectionOffer, ProcessMessage, ReaderReply } from './messages.js'
+import { type ConnectionOffer, type ProcessMessage, type ReaderReply, SETTINGS_VARIABLE } from './messages.js'
 
 const FIRST_PAUSE_MS = 100
 /** After a run this long, or one that ended in order, pauses start again with the first one. */
@@ -26,7 +26,7 @@ export interface ProcessPlan {
   readonly nodeOptions?: readonly string[]
   /** Beside the environment of this process. */
   readonly environment?: Readonly<Record<string, string>>
-  /** Passed to the module as JSON. */
+  /** What `processSettings` gives to the module. */
   readonly settings: object
   readonly log: Logger
   /** Longest pause before a restart; each pause is twice the one before. */
@@ -115,11 +115,12 @@ export class SupervisedProcess {
     const began = performance.now()
     let heardAt = began
     let lastWords: Extract<ProcessMessage, { type: 'failed' }> | undefined
-    const child = fork(module, [JSON.stringify({ ...settings, name })], {
+    const child = fork(module, [name], {
       serialization: 'advanced',
+      // Not among the arguments, which every user of the machine can list.
+      env: { ...process.env, ...environment, [SETTINGS_VARIABLE]: JSON.stringify({ ...settings, name }) },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       execArgv: [...process.execArgv, ...(nodeOptions ?? [])],
-      env: { ...process.env, ...environment },
     })
     this.#child = child
     child.on('message', (message: ProcessMessage) => {
@@ -128,8 +129,13 @@ export class SupervisedProcess {
       else if (message.type === 'report') this.#heed(message)
       else this.#plan.onReply?.(message)
     })
+    let checkedAt = began
     const silence = setInterval(() => {
-      if (performance.now() - heardAt < SILENCE_MS) return
+      const now = performance.now()
+      // Where this process was paused, it has yet to read what was reported meanwhile.
+      if (now - checkedAt > 2 * SILENCE_CHECK_MS) heardAt = now
+      checkedAt = now
+      if (now - heardAt < SILENCE_MS) return
       log.error(`${name} has not reported for ${SILENCE_MS / 1_000} s and is killed`)
       child.kill('SIGKILL')
     }, SILENCE_CHECK_MS)

@@ -12,9 +12,9 @@ const ATTEMPTS = 8
  */
 export async function openRemote(location: string, options: SourceOptions): Promise<LedgerSource> {
   const url = toRemoteUrl(location)
-  const { onNotice = () => {} } = options
+  const { onNotice = () => {}, headers } = options
   const attempts = options.follow === true ? Number.POSITIVE_INFINITY : ATTEMPTS
-  const request = { accept: 'application/json', signal: undefined, attempts, unusableAnswers: 1, onNotice }
+  const request = { accept: 'application/json', headers, signal: undefined, attempts, unusableAnswers: 1, onNotice }
   const answer = await fetchRetrying(
     () => url,
     request,

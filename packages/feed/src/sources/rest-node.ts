@@ -72,6 +72,7 @@ class RestNode implements LedgerSource {
   readonly #prover: Prover
   readonly #verify: boolean
   readonly #follow: boolean
+  readonly #headers: Readonly<Record<string, string>> | undefined
   readonly #onNotice: (message: string) => void
   readonly #timing: RestNodeTiming
   #frontier: AccumulatorFrontier | undefined
@@ -91,6 +92,7 @@ class RestNode implements LedgerSource {
     this.#prover = createProver(this.#hasher, options.thread)
     this.#verify = options.verify !== false
     this.#follow = options.follow === true
+    this.#headers = options.headers
     this.#onNotice = options.onNotice ?? (() => {})
     this.#timing = timing
   }
@@ -286,11 +288,12 @@ class RestNode implements LedgerSource {
       ? [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
       : [ATTEMPTS, UNUSABLE_ANSWERS]
     const { firstPauseMs } = this.#timing
+    const headers = this.#headers
     const onNotice = (message: string) => {
       onFailure()
       this.#onNotice(message)
     }
-    const options: FetchOptions = { accept, signal, attempts, unusableAnswers, firstPauseMs, onNotice }
+    const options: FetchOptions = { accept, headers, signal, attempts, unusableAnswers, firstPauseMs, onNotice }
     return fetchRetrying(urlNow, options, read)
   }
 
