@@ -10,6 +10,7 @@ export type FeedErrorCode =
   | 'verification_failed'
   | 'ledger_fork'
   | 'chain_id_mismatch'
+  | 'version_gap'
   | 'source_failed'
 
 type FeedError = LedgerStateError<FeedErrorCode>
@@ -243,6 +244,19 @@ export function unexpectedStatus(url: string, status: number, text: string): Fee
 export function prunedByNode(url: string, version: bigint, text: string): FeedError {
   const message = `${url}: the node has pruned version ${version}; take it from a backup, or ask an archive: ${text}`
   return new LedgerStateError('source_failed', message)
+}
+
+export function beforeFeed(url: string, version: bigint, text: string): FeedError {
+  const message = `${url}: version ${version} is older than the feed; begin with a snapshot of its store: ${text}`
+  return new LedgerStateError('version_gap', message, { expected: version })
+}
+
+export function feedEnded(url: string): FeedError {
+  return new LedgerStateError('source_failed', `the feed at ${url} ended`)
+}
+
+export function feedSilent(url: string, milliseconds: number): FeedError {
+  return new LedgerStateError('source_failed', `the feed at ${url} was silent for ${milliseconds / 1_000} s`)
 }
 
 export function withdrawnVersions(url: string, last: bigint, version: bigint): FeedError {

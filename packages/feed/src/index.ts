@@ -10,5 +10,6 @@ export type {
   StateDescription,
   StatePart,
 } from './sources/source.js'
+export { type FeedHead, headToFeedLine } from './wire/feed-head.js'
 export type { FeedStart } from './wire/feed-line.js'
 export { feedHeaderLine, stateToFeedLine, versionToFeedLine } from './wire/feed-line-writer.js'

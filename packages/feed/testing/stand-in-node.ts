@@ -1,6 +1,7 @@
 // A node's REST API over a made-up ledger, with the faults that real ones have.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { zstdCompressSync } from 'node:zlib'
 import { restPage, SYNTHETIC_CHAIN_ID, type SyntheticChain } from './synthetic-chain.ts'
 
 export interface StandInNode {
@@ -12,19 +13,30 @@ export interface StandInNode {
   /** The newest version announced; later ones are not there yet. */
   latest: number
   oldest: number
+  /** A page holds at most so many versions. */
+  maxPage: number
+  /** Each answer takes so many milliseconds. */
+  latencyMs: number
+  /** Most requests that waited for an answer at once. */
+  mostWaiting: number
   /** Answers the next requests in the place of the node, one each. */
   readonly faults: ((request: IncomingMessage, response: ServerResponse) => void)[]
   close(): Promise<void>
 }
 
-/** A page holds at most this many versions. */
-const MAX_PAGE = 100
-
 export async function startStandInNode(chain: SyntheticChain): Promise<StandInNode> {
+  let waiting = 0
   const server = createServer((request, response) => {
     const fault = node.faults.shift()
     if (fault) fault(request, response)
-    else answer(request, response)
+    else if (node.latencyMs === 0) answer(request, response)
+    else {
+      node.mostWaiting = Math.max(node.mostWaiting, ++waiting)
+      setTimeout(() => {
+        waiting--
+        answer(request, response)
+      }, node.latencyMs)
+    }
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const node: StandInNode = {
@@ -33,6 +45,9 @@ export async function startStandInNode(chain: SyntheticChain): Promise<StandInNo
     chain,
     latest: Number(chain.latestVersion),
     oldest: 0,
+    maxPage: 100,
+    latencyMs: 0,
+    mostWaiting: 0,
     faults: [],
     close: () =>
       new Promise((resolve) => {
@@ -52,13 +67,14 @@ export async function startStandInNode(chain: SyntheticChain): Promise<StandInNo
       return
     }
     const start = Number(url.searchParams.get('start'))
-    const limit = Math.min(MAX_PAGE, Number(url.searchParams.get('limit')), node.latest - start + 1)
+    const limit = Math.min(node.maxPage, Number(url.searchParams.get('limit')), node.latest - start + 1)
     node.starts.push(start)
     if (start > node.latest) sendError(response, 404, 'version_not_found')
     else if (start < node.oldest) sendError(response, 410, 'version_pruned')
     else {
       response.setHeader('content-type', 'application/x-bcs')
-      response.end(restPage(node.chain, start, limit))
+      response.setHeader('content-encoding', 'zstd')
+      response.end(zstdCompressSync(restPage(node.chain, start, limit)))
     }
   }
 }

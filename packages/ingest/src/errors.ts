@@ -52,6 +52,11 @@ export function otherVersionHeld(place: string, version: bigint): IngestError {
   return new LedgerStateError('ledger_fork', message, { version })
 }
 
+export function otherWrites(place: string, version: bigint): IngestError {
+  const message = `${place}: what this store was given up to version ${version} is not what its source was given. Remove this store, and begin with a snapshot of the source`
+  return new LedgerStateError('ledger_fork', message, { version })
+}
+
 /** @param what names the source or the caller, with its chain */
 function chainMismatch(what: string, expected: string): IngestError {
   return new LedgerStateError('chain_id_mismatch', `${what}, ${expected}`)

@@ -10,6 +10,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listedBlocks, listedSource, markOf } from '../testing/listed-source.ts'
 import { contentOf, createStoreBed, type StoreBed } from '../testing/store-bed.ts'
+import { decodeCommitMark } from './commit-mark.js'
 import { type IngestOptions, ingestSource } from './ingest-source.js'
 
 const chain = new SyntheticChain({ blocks: 60 })
@@ -227,7 +228,7 @@ describe('batches', () => {
     const observer = {
       onCommit: () => {
         ends.push(engine.ledger!.latestVersion)
-        expect(Buffer.from(engine.mark!)).toEqual(markOf(engine.ledger!.latestVersion))
+        expect(Buffer.from(decodeCommitMark(engine.mark).source!)).toEqual(markOf(engine.ledger!.latestVersion))
       },
       onSourceProgress() {},
       onPrune() {},
@@ -269,7 +270,7 @@ describe('batches', () => {
         ).toBe(true)
         expect(latestVersion).toBeGreaterThanOrEqual(stopAt)
         expect(latestVersion).toBeLessThan(stopAt + 40n)
-        expect(Buffer.from(engine.mark!)).toEqual(markOf(latestVersion))
+        expect(Buffer.from(decodeCommitMark(engine.mark).source!)).toEqual(markOf(latestVersion))
         await ingestSource(engine, listedSource(records))
         expect(engine.ledger!.latestVersion).toBe(BigInt(records.length - 1))
       }),
@@ -285,7 +286,7 @@ describe('batches', () => {
       await ingest(engine, node.url, { to: 1n })
       const pageEnd = 100
       expect(chain.expected[pageEnd + 1]!.block).toBeUndefined()
-      const source = await openSource(node.url, { follow: true })
+      const source = await openSource(node.url, { thread: false, follow: true })
       const stop = new AbortController()
       const stopping = overriding(source, {
         async *versions(reading: Reading) {
@@ -312,7 +313,7 @@ describe('a stop while the node does not answer', () => {
       const engine = await bed.open('store')
       await ingest(engine, node.url, { to: 1n })
       const stop = new AbortController()
-      const source = await openSource(node.url, { follow: true, onNotice: () => stop.abort() })
+      const source = await openSource(node.url, { thread: false, follow: true, onNotice: () => stop.abort() })
       const unavailable: StandInNode['faults'][number] = (_, response) => sendError(response, 503, 'internal_error')
       const failing = overriding(source, {
         async *versions(reading: Reading) {

@@ -1,12 +1,23 @@
+import { Buffer } from 'node:buffer'
 import { isLedgerStateError, type VersionWrites } from '@ledger-state/core'
 import type { LedgerSource, Reading, SourceProgress, StateBase } from '@ledger-state/feed'
 import type { StateWriter } from '@ledger-state/state-engine'
 import { Batch } from './batch.js'
 import { type ChainIds, expectSameChain, resolveChainId } from './chain-id.js'
+import { decodeCommitMark, encodeCommitMark } from './commit-mark.js'
 import { CountedIngest, type IngestCounters, type ProgressReporter } from './counters.js'
-import { atPlace, gapBeforeFirst, stateWithoutBase, storeNotEmpty, versionGap, versionsWithoutBase } from './errors.js'
+import {
+  atPlace,
+  gapBeforeFirst,
+  otherWrites,
+  stateWithoutBase,
+  storeNotEmpty,
+  versionGap,
+  versionsWithoutBase,
+} from './errors.js'
 import { expectSameVersion } from './expect-same-version.js'
 import { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune-turn.js'
+import { WritesHash } from './writes-hash.js'
 
 export interface IngestOptions {
   /** First version to ingest, for an empty store. */
@@ -107,7 +118,8 @@ class Ingest {
       if (this.#isStopped) return
     }
     const description = base.describe()
-    await this.#atPlace(() => state.finish({ ...description, complete }))
+    const mark = encodeCommitMark({ source: description.mark, writesHash: WritesHash.begin(base.version).value })
+    await this.#atPlace(() => state.finish({ ...description, mark, complete }))
     this.#counters.latestVersion = base.version
   }
 
@@ -146,7 +158,7 @@ class Ingest {
     const engine = this.#engine
     return {
       version,
-      mark: engine.mark,
+      mark: decodeCommitMark(engine.mark).source,
       read: (key) => (engine.ledger ? engine.at().get(key) : undefined),
       signal: this.#sourceEnd(),
       onIdle: async () => {
@@ -192,12 +204,14 @@ class Ingest {
     }
   }
 
-  /** @param mark of the source, after the newest version of the batch */
-  async #flush(mark = this.#source.mark): Promise<void> {
+  /** @param source its mark after the newest version of the batch */
+  async #flush(source = this.#source.mark): Promise<void> {
     const { progress, observer } = this.#options
     if (this.#batch.isEmpty) return
     const { versions, writes, bytes } = this.#batch.take()
     const chainId = resolveChainId(this.#chainIds, this.#source.position)
+    const writesHash = this.#hashWrites(versions)
+    const mark = encodeCommitMark({ source, writesHash })
     const began = performance.now()
     await this.#atPlace(() => this.#engine.commit(versions, { chainId, mark }))
     observer?.onCommit({ versions: versions.length, writes, bytes, seconds: (performance.now() - began) / 1_000 })
@@ -206,6 +220,25 @@ class Ingest {
     await this.#prune(2 * writes)
     observer?.onSourceProgress(this.#source.progress)
     progress?.update(this.#counters, this.#source.progress)
+  }
+
+  /**
+   * The hash of all writes after these versions. Undefined where the store was begun without one.
+   * @throws `ledger_fork` where the source has another hash at the last of them
+   */
+  #hashWrites(versions: readonly VersionWrites[]): Uint8Array | undefined {
+    const engine = this.#engine
+    const held = decodeCommitMark(engine.mark).writesHash
+    if (engine.ledger && !held) return undefined
+    const view = engine.ledger && engine.at()
+    const hash = held ? new WritesHash(held) : WritesHash.begin(versions[0]!.version)
+    hash.add(versions, (key) => view?.has(key) === true)
+    const { value } = hash
+    const { version } = versions.at(-1)!
+    const { checkpoint } = this.#source
+    if (checkpoint?.version === version && Buffer.compare(checkpoint.writesHash, value) !== 0)
+      throw otherWrites(this.#source.position, version)
+    return value
   }
 
   /** Prunes one turn. Answers whether nothing is left to prune. */

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStateEngine, type StateEngine } from '@ledger-state/state-engine'
+import { decodeCommitMark } from '../src/commit-mark.js'
 
 export interface StoreBed {
   readonly folder: string
@@ -37,7 +38,8 @@ const hex = (bytes: Uint8Array | null | undefined) => bytes && Buffer.from(bytes
 
 /** The ledger of a store, its state at the oldest version, and every version after it. */
 export function contentOf(engine: StateEngine) {
-  const { ledger, base, mark } = engine
+  const { ledger, base } = engine
+  const mark = decodeCommitMark(engine.mark).source
   if (!ledger) return undefined
   const { oldestVersion, latestVersion } = ledger
   const state = [...engine.at(oldestVersion).scan(new Uint8Array(0))]

@@ -8,6 +8,9 @@ import { ingestSource } from '@ledger-state/ingest'
 import type { Role } from '@ledger-state/report/measure'
 import { openStateEngine, type VersionWrites } from '@ledger-state/state-engine'
 import { open } from 'lmdb'
+import { createMainnetLikeLedger } from '../ingest/mainnet-like-ledger.ts'
+import { startRestNode } from '../ingest/rest-node.ts'
+import { writeBackup } from '../ingest/write-backup.ts'
 import type { BenchRun } from '../run/bench-run.ts'
 import type { Suite } from '../run/suite.ts'
 import { openPlainLmdb } from '../stores/plain-lmdb.ts'
@@ -18,6 +21,13 @@ const BATCH_VERSIONS = 1_000
 /** A backup of a real chain, in the project's shared folder beside the checkout. */
 const SHARED_BACKUP = fileURLToPath(new URL('../../../../../shared/data/backup', import.meta.url))
 
+/** Verified, followed until nothing is left. */
+const NODES = [
+  { subject: 'node on loopback, pages of 100', latencyMs: 0, maxPage: 100 },
+  { subject: 'node that takes 100 ms, pages of 100', latencyMs: 100, maxPage: 100 },
+  { subject: 'node that takes 100 ms, pages of 1,000', latencyMs: 100, maxPage: 1_000 },
+] as const
+
 interface Contender {
   readonly subject: string
   readonly role: Role
@@ -27,9 +37,15 @@ interface Contender {
 export const ingestSuite: Suite = {
   name: 'ingest',
   summary:
-    'ingesting a backup with and without proofs, beside reading its files and beside bare lmdb puts of its writes',
-  estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 1, memoryBytes: 0.6e9, diskBytes: 0.1e9 }),
+    'ingesting a backup with and without proofs, beside reading its files and bare lmdb puts of its writes; versions like those of mainnet from a backup and from a node',
+  estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 5, memoryBytes: 1e9, diskBytes: 0.6e9 }),
   charts: [
+    {
+      title: 'Versions a second',
+      metric: 'versions',
+      x: 'subject',
+      caption: 'Wall-clock time, two cores, which the node on loopback shares.',
+    },
     {
       title: 'Writes a second',
       metric: 'writes',
@@ -38,35 +54,67 @@ export const ingestSuite: Suite = {
     },
   ],
   async run(run) {
-    const { location, hashSalt } = run.source ?? { location: SHARED_BACKUP, hashSalt: 'DIEM::' }
-    if (!existsSync(location)) {
-      run.note(`left out: ${location} does not exist; name a backup with --source DIR [--hash-salt SALT]`)
-      return
-    }
-    const options = { hashSalt }
-    const files = filesOf(location)
-    const { batches, writes } = await readBatches(location, options)
-    run.step(`${location}: ${files.length} files, ${writes} writes`)
-    const contenders: Contender[] = [
-      { subject: 'read and unzip the files only', role: 'limit', run: () => readFiles(files) },
-      {
-        subject: 'lmdb, puts of all entries (key ++ version)',
-        role: 'floor',
-        run: (folder) => putEntries(folder, batches),
-      },
-      { subject: 'lmdb, puts of the newest values only', role: 'limit', run: (folder) => putPlain(folder, batches) },
-      {
-        subject: 'ingest, not verified',
-        role: 'ours',
-        run: (folder) => ingest(folder, location, { ...options, verify: false }),
-      },
-      { subject: 'ingest, verified', role: 'ours', run: (folder) => ingest(folder, location, options) },
-    ]
-    await measureContenders(run, contenders, writes)
+    await measureBackup(run)
+    await measureMainnetLike(run)
   },
 }
 
-async function measureContenders(run: BenchRun, contenders: readonly Contender[], writes: number): Promise<void> {
+async function measureBackup(run: BenchRun): Promise<void> {
+  const { location, hashSalt } = run.source ?? { location: SHARED_BACKUP, hashSalt: 'DIEM::' }
+  if (!existsSync(location)) {
+    run.note(`left out: ${location} does not exist; name a backup with --source DIR [--hash-salt SALT]`)
+    return
+  }
+  const options = { hashSalt }
+  const files = filesOf(location)
+  const { batches, writes } = await readBatches(location, options)
+  run.step(`${location}: ${files.length} files, ${writes} writes`)
+  const contenders: Contender[] = [
+    { subject: 'read and unzip the files only', role: 'limit', run: () => readFiles(files) },
+    {
+      subject: 'lmdb, puts of all entries (key ++ version)',
+      role: 'floor',
+      run: (folder) => putEntries(folder, batches),
+    },
+    { subject: 'lmdb, puts of the newest values only', role: 'limit', run: (folder) => putPlain(folder, batches) },
+    {
+      subject: 'ingest, not verified',
+      role: 'ours',
+      run: (folder) => ingest(folder, location, { ...options, verify: false }),
+    },
+    { subject: 'ingest, verified', role: 'ours', run: (folder) => ingest(folder, location, options) },
+  ]
+  await measureContenders(run, contenders, `a backup with ${writes} writes`, 'writes', writes)
+}
+
+/** From a backup, and from a node on the same machine, which answers at once or after a while. */
+async function measureMainnetLike(run: BenchRun): Promise<void> {
+  const versions = run.byScale({ tiny: 1_000, small: 20_000, medium: 60_000, large: 60_000 })
+  run.step(`making ${versions} versions like those of mainnet`)
+  const backup = run.folder('mainnet-like')
+  writeBackup(createMainnetLikeLedger(versions), backup)
+  const nodes = await Promise.all(NODES.map(async (node) => ({ ...node, ...(await startRestNode(versions, node)) })))
+  const contenders: Contender[] = [
+    { subject: 'backup, not verified', role: 'ours', run: (folder) => ingest(folder, backup, { verify: false }) },
+    { subject: 'backup, verified', role: 'ours', run: (folder) => ingest(folder, backup, {}) },
+    ...nodes.map(
+      ({ subject, url }): Contender => ({ subject, role: 'ours', run: (folder) => ingest(folder, url, {}) }),
+    ),
+  ]
+  try {
+    await measureContenders(run, contenders, 'versions like those of mainnet', 'versions', versions)
+  } finally {
+    for (const { stop } of nodes) await stop()
+  }
+}
+
+async function measureContenders(
+  run: BenchRun,
+  contenders: readonly Contender[],
+  title: string,
+  metric: 'versions' | 'writes',
+  count: number,
+): Promise<void> {
   const rounds = run.byScale({ tiny: 1, small: 7, medium: 7, large: 7 })
   const costs = contenders.map(() => ({ rates: [] as number[], cpu: [] as number[] }))
   for (let round = -1; round < rounds; round++) {
@@ -80,15 +128,21 @@ async function measureContenders(run: BenchRun, contenders: readonly Contender[]
       const { user, system } = process.cpuUsage(cpuBefore)
       run.removeFolder('ingest')
       if (round < 0) continue
-      costs[at]!.rates.push(writes / seconds)
-      costs[at]!.cpu.push((user + system) / writes)
+      costs[at]!.rates.push(count / seconds)
+      costs[at]!.cpu.push((user + system) / count)
     }
   }
-  const title = `a backup with ${writes} writes`
   for (const [at, { subject, role }] of contenders.entries()) {
     const { rates, cpu } = costs[at]!
-    run.record({ title, subject, role, metric: 'writes', unit: '1/s', better: 'higher', rounds: rates })
-    run.record({ title, subject, role, metric: 'CPU time of a write', unit: 'µs', rounds: cpu })
+    run.record({ title, subject, role, metric, unit: '1/s', better: 'higher', rounds: rates })
+    run.record({
+      title,
+      subject,
+      role,
+      metric: `CPU time of a ${metric === 'writes' ? 'write' : 'version'}`,
+      unit: 'µs',
+      rounds: cpu,
+    })
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from '../config/command.js'
 import { nodeOptions, settings } from '../config/settings.js'
+import { beginReplica } from '../ingest/begin-replica.js'
 import { nodeSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
@@ -17,10 +18,15 @@ and the log names the settings that have changed and take effect at the next res
   examples: [
     'ledger-state serve --data-dir data/mainnet --header-word aptos',
     'ledger-state serve --data-dir data/mainnet --follow https://node.example/v1 --retain 10000000 --readers 4',
+    'ledger-state serve --data-dir data/replica --replica-of http://node-a:8090',
   ],
   async run(input) {
     const dataDir = input.required(settings.dataDir)
-    await runNode(nodeSettings(input, dataDir), listenForStop().signal, {
+    const node = nodeSettings(input, dataDir)
+    const stop = listenForStop()
+    const replicaOf = input.get(settings.replicaOf)
+    if (replicaOf !== undefined) await beginReplica(replicaOf, dataDir, stop)
+    await runNode(node, stop.signal, {
       onListening: (address, ledger) => process.stdout.write(`${servingLine(address, ledger)}\n`),
       reread: () => nodeSettings(input.reread(), dataDir),
     })

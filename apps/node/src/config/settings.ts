@@ -103,7 +103,7 @@ export const settings = {
   follow: option(
     'follow',
     'URL',
-    'ingest the next versions of a node (…/v1), in a process of its own',
+    'ingest the next versions of a node (…/v1), or of the feed of another one, in a process of its own',
     matching(/^https?:\/\/./, 'URL of a node, such as https://node.example/v1'),
   ),
   followHeader: {
@@ -119,6 +119,18 @@ export const settings = {
     'SECONDS',
     'answer /-/ready with 503 while the newest block is older than this (default: whatever its age)',
     (text) => wholeNumber(1, 2 ** 32)(text) * 1_000,
+  ),
+  replicaOf: option(
+    'replica-of',
+    'URL',
+    'be a replica of another node: its --serve-feed address. An empty folder begins with a snapshot of its store',
+    matching(/^https?:\/\/./, 'URL of a feed, such as http://node-a:8090'),
+  ),
+  serveFeed: option(
+    'serve-feed',
+    'HOST:PORT',
+    'address that serves the whole store to replicas; not for the public',
+    parseListenAddress,
   ),
   hashSalt: textOption('hash-salt', 'SALT', 'prefix of the names of hashes (default APTOS::; a fork may have another)'),
   verify: switchOption('verify', 'compute hashes and proofs; without, a source is believed and read faster', true),
@@ -219,6 +231,8 @@ export const nodeOptions = [
   settings.follow,
   settings.followHeader,
   settings.maxLag,
+  settings.replicaOf,
+  settings.serveFeed,
   ...proofSettings,
   settings.json,
   settings.bcs,

@@ -3,6 +3,7 @@ import type { CommandInput } from '../config/command.js'
 import { type ListenAddress, settings } from '../config/settings.js'
 import { usageError } from '../errors.js'
 import type { LogSettings } from '../observability/logger.js'
+import type { FeedServerSettings } from './feed-server.js'
 import type { ReaderSettings } from './reader.js'
 import type { WriterSettings } from './writer.js'
 
@@ -21,6 +22,8 @@ export interface NodeSettings {
   readonly maxLagMs: number | undefined
   readonly log: LogSettings
   readonly reader: ReaderSettings
+  /** Undefined where no replicas are served. */
+  readonly feed: FeedServerSettings | undefined
   /** Undefined where there is nothing to write: no node to follow, and no window to keep. */
   readonly writer: WriterSettings | undefined
   /** The value of every setting, by its name. */
@@ -31,6 +34,7 @@ export interface NodeSettings {
 const AT_ONCE: readonly string[] = [
   settings.retain.name,
   settings.follow.name,
+  settings.replicaOf.name,
   settings.followHeader.name,
   settings.hashSalt.name,
   settings.verify.name,
@@ -53,8 +57,9 @@ export function nodeSettings(input: CommandInput, dataDir: string, defaultRetain
   if (!output.json && !output.bcs) throw usageError('--no-json and --no-bcs together leave nothing to answer with')
   const log = { level: input.get(settings.logLevel), format: input.get(settings.logFormat) }
   const stopTimeoutMs = input.get(settings.stopTimeout)
-  const follow = input.get(settings.follow)
+  const follow = followedUrl(input)
   const followHeaders = input.get(settings.followHeader)
+  const serveFeed = input.get(settings.serveFeed)
   const retain = input.get(settings.retain) ?? defaultRetain
   return {
     dataDir,
@@ -80,6 +85,7 @@ export function nodeSettings(input: CommandInput, dataDir: string, defaultRetain
       stopTimeoutMs,
       log,
     },
+    feed: serveFeed && { dataDir, listen: serveFeed, log },
     writer:
       follow === undefined && retain === undefined
         ? undefined
@@ -93,4 +99,12 @@ export function nodeSettings(input: CommandInput, dataDir: string, defaultRetain
             log,
           },
   }
+}
+
+/** A replica follows its source as any follower does. @throws `usage` where two sources are named */
+function followedUrl(input: CommandInput): string | undefined {
+  const [follow, replicaOf] = [input.get(settings.follow), input.get(settings.replicaOf)]
+  if (follow !== undefined && replicaOf !== undefined)
+    throw usageError('--follow and --replica-of name two sources: a store has one')
+  return follow ?? replicaOf
 }

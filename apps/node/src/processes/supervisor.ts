@@ -20,6 +20,7 @@ import type { WriterSettings } from './writer.js'
 
 const READER = new URL('./reader.js', import.meta.url)
 const WRITER = new URL('./writer.js', import.meta.url)
+const FEED_SERVER = new URL('./feed-server.js', import.meta.url)
 
 /**
  * A young generation of 64 MB instead of 16: what the requests of one turn allocate dies there. Beside clients that send
@@ -56,8 +57,8 @@ export interface NodeEvents {
 }
 
 /**
- * Runs a node until the signal is aborted: readers that share an address, a writer where there is something to write, and
- * the admin server. This process itself opens no store and parses no request, so that a damaged store or a hostile
+ * Runs a node until the signal is aborted: readers that share an address, a writer where there is something to write, a server
+ * of replicas where one is asked for, and the admin server. This process itself opens no store and parses no request, so that a damaged store or a hostile
  * request cannot end the node.
  */
 export async function runNode(settings: NodeSettings, signal: AbortSignal, events: NodeEvents): Promise<void> {
@@ -94,6 +95,7 @@ class Node {
   readonly #readers: SupervisedProcess[] = []
   readonly #dispatcher = new Dispatcher(this.#readers)
   #writer: SupervisedProcess | undefined
+  #feedServer: SupervisedProcess | undefined
   #writerSettings: string | undefined
   /** Settles when the last change of the writer is done: changes are made one at a time. */
   #changing: Promise<void> = Promise.resolve()
@@ -152,6 +154,7 @@ class Node {
     })
     this.#changeWriter(this.#settings.writer)
     await up
+    this.#startFeedServer()
     return { address: acceptor.address, ledger: this.#ledger }
   }
 
@@ -168,6 +171,19 @@ class Node {
     for (const name of atOnce) byName[name] = settings.byName[name]
     this.#settings = { ...this.#settings, writer, maxLagMs, byName }
     this.#changeWriter(writer)
+  }
+
+  #startFeedServer(): void {
+    const { feed } = this.#settings
+    if (!feed) return
+    this.#feedServer = new SupervisedProcess({
+      name: 'feed',
+      module: FEED_SERVER,
+      settings: feed,
+      log: this.#log,
+      longestPauseMs: LONGEST_WRITER_PAUSE_MS,
+      isFinal: (code) => code === 'cannot_listen' || UNREADABLE.includes(code),
+    })
   }
 
   /** Starts the writer, or replaces it where its settings have changed. */
@@ -208,7 +224,7 @@ class Node {
   }
 
   get #processes(): SupervisedProcess[] {
-    return this.#writer ? [...this.#readers, this.#writer] : [...this.#readers]
+    return [...this.#readers, ...[this.#writer, this.#feedServer].filter((process) => process !== undefined)]
   }
 
   get #ledger(): LedgerInfo | undefined {

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { ByteReader, ByteWriter, isLedgerStateError, type VersionWrites } from '@ledger-state/core'
 import { feedUnreadable, invalidFeedLine } from '../errors.js'
 import { type ContentStream, openContent } from '../files/compressed-file.js'
-import { readLines } from '../files/line-file.js'
+import { readLines } from '../files/lines.js'
 import {
   type FeedRow,
   type FeedStart,
@@ -61,7 +61,7 @@ class FeedReader {
   constructor(path: string, content: ContentStream) {
     this.#path = path
     this.#content = content
-    this.#lines = readLines(content, MAX_LINE_BYTES, () =>
+    this.#lines = readLines(content.pieces(), MAX_LINE_BYTES, () =>
       invalidFeedLine(path, this.line + 1, `the line is longer than ${MAX_LINE_BYTES} bytes`),
     )
   }

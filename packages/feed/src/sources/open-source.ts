@@ -4,7 +4,7 @@ import { hasBackupFile, isBackupRoot, STATE_MANIFEST, TRANSACTION_MANIFEST } fro
 import { openContent } from '../files/compressed-file.js'
 import { openGenesis } from './genesis.js'
 import { openLedgerFeed } from './ledger-feed.js'
-import { openRestNode } from './rest-node.js'
+import { openRemote } from './open-remote.js'
 import type { LedgerSource, SourceOptions } from './source.js'
 import { openStateSnapshot } from './state-snapshot.js'
 import { openBackup, openTransactionFolder } from './transaction-backup.js'
@@ -13,7 +13,7 @@ const GENESIS_TAG = 0x01
 const OPENING_BRACE = 0x7b
 
 /**
- * Opens a source of ledger data, whose kind its first bytes or its files tell: the URL of a node's API, a folder of a
+ * Opens a source of ledger data, whose kind its first bytes or its files tell: the URL of a node's API or of another store's feed, a folder of a
  * backup, a genesis blob or a ledger feed.
  * @throws `invalid_argument` where it is missing or of no known kind; `invalid_feed`, `invalid_genesis`, `invalid_backup`,
  *   `verification_failed`, `source_failed`
@@ -25,7 +25,7 @@ export async function openSource(location: string, options: SourceOptions = {}):
 }
 
 const SOURCES = {
-  rest: openRestNode,
+  remote: openRemote,
   state: openStateSnapshot,
   transactions: openTransactionFolder,
   backup: openBackup,
@@ -34,7 +34,7 @@ const SOURCES = {
 } satisfies Record<string, (location: string, options: SourceOptions) => Promise<LedgerSource>>
 
 async function recognize(location: string): Promise<keyof typeof SOURCES> {
-  if (/^https?:\/\//.test(location)) return 'rest'
+  if (/^https?:\/\//.test(location)) return 'remote'
   if (await isFolder(location)) {
     if (hasBackupFile(location, STATE_MANIFEST)) return 'state'
     if (hasBackupFile(location, TRANSACTION_MANIFEST)) return 'transactions'

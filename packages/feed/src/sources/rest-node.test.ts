@@ -76,7 +76,7 @@ describe('a node', () => {
     expect(plain((await read({ verify: false })).versions)).toEqual(plain(chain.expected))
   })
 
-  it('is asked for one page ahead and no more', async () => {
+  it('is asked for one page at first, then for one more ahead of it', async () => {
     const source = await open()
     const reading = source.versions()[Symbol.asyncIterator]()
     await reading.next()
@@ -88,6 +88,14 @@ describe('a node', () => {
     expect(node.starts).toEqual([0, 99])
     await reading.return?.()
     await source.close()
+  })
+
+  it('is asked for several pages at once while it takes long to answer, and every version comes in order', async () => {
+    node.maxPage = 10
+    node.latencyMs = 10
+    const { versions } = await read()
+    expect(plain(versions)).toEqual(plain(chain.expected))
+    expect(node.mostWaiting).toBeGreaterThan(2)
   })
 
   it('is waited for when followed, and reports when it has nothing more for now', async () => {
@@ -269,14 +277,14 @@ describe('a fork', () => {
   it('is not taken for one where a single answer is damaged', async () => {
     const { marks } = await read()
     const page = Buffer.from(restPage(chain, 20, 50))
-    // A flipped bit in the accumulator root of version 21.
-    page[page.indexOf(chain.accumulatorRoot(22))]! ^= 1
+    // A flipped bit in the accumulator root of the last version, which proves all of the page.
+    page[page.indexOf(chain.accumulatorRoot(70))]! ^= 1
     notices = []
     node.faults.push(answerIndex, answerWith('application/x-bcs', page))
     const { versions } = await read({ follow: false }, { version: 20n, mark: marks[20] })
     expect(versions.at(-1)!.version).toBe(BigInt(LAST))
     expect(notices).toEqual([
-      expect.stringMatching(/version 21 is not of the ledger that was read so far.*asking again/),
+      expect.stringMatching(/version 69 is not of the ledger that was read so far.*asking again/),
     ])
   })
 

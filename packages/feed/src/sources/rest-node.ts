@@ -3,18 +3,19 @@ import { clip, isLedgerStateError, parseU64, type VersionWrites } from '@ledger-
 import {
   nodeOnFork,
   notANode,
-  notAUrl,
   notBcs,
   otherChain,
   prunedByNode,
   unexpectedStatus,
-  urlWithCredentials,
   withdrawnVersions,
 } from '../errors.js'
 import { AccumulatorFrontier } from '../proof/accumulator.js'
 import { LedgerHasher } from '../proof/ledger-hasher.js'
+import { createProver, type Prover } from '../proof/prover.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
-import { isSameItem, parseRestPage, type RestItem } from './rest-page.js'
+import { PageQueue, type PageRequest } from './page-queue.js'
+import { toRemoteUrl, tryJson } from './remote-url.js'
+import { isSameItem, type RestItem, readRestPage } from './rest-page.js'
 import {
   type AnswerReading,
   askingAgain,
@@ -29,8 +30,6 @@ import type { LedgerSource, Reading, SourceOptions } from './source.js'
 const DECIMAL = /^\d{1,19}$/
 const BCS = 'application/x-bcs'
 
-/** Nodes give at most this many, unless their operators allow more. */
-const PAGE_VERSIONS = 100
 /** About twice the block time of the networks. */
 const POLL_INTERVAL_MS = 500
 /** Where a source is not followed. */
@@ -56,8 +55,7 @@ export async function openRestNode(
   options: SourceOptions,
   timing: RestNodeTiming = {},
 ): Promise<LedgerSource> {
-  expectPlainUrl(url)
-  const node = new RestNode(url.replace(/\/+$/, ''), options, timing)
+  const node = new RestNode(toRemoteUrl(url), options, timing)
   await node.readIndex()
   return node
 }
@@ -68,6 +66,7 @@ class RestNode implements LedgerSource {
   position: string
   readonly #url: string
   readonly #hasher: LedgerHasher
+  readonly #prover: Prover
   readonly #verify: boolean
   readonly #follow: boolean
   readonly #headers: Readonly<Record<string, string>> | undefined
@@ -87,6 +86,7 @@ class RestNode implements LedgerSource {
     this.position = url
     this.description = `node at ${url}`
     this.#hasher = new LedgerHasher(options.hashSalt)
+    this.#prover = createProver(this.#hasher, options.thread)
     this.#verify = options.verify !== false
     this.#follow = options.follow === true
     this.#headers = options.headers
@@ -105,16 +105,23 @@ class RestNode implements LedgerSource {
   }
 
   async readIndex(): Promise<void> {
-    await this.#get(this.#url, 'application/json', this.#closed.signal, ({ status, body }) => {
-      const text = body.toString('utf8')
-      const index: unknown = status === 200 ? tryJson(text) : undefined
-      const { chain_id: chainId, ledger_version: version } = (index ?? {}) as Record<string, unknown>
-      if (typeof chainId !== 'number' || typeof version !== 'string' || !DECIMAL.test(version))
-        throw notANode(this.#url, status, clip(text))
-      this.chainId = chainId
-      this.#ledgerVersion = parseU64(version)
-      return { value: undefined }
-    })
+    const nothing = () => {}
+    await this.#get(
+      () => this.#url,
+      'application/json',
+      this.#closed.signal,
+      nothing,
+      ({ status, body }) => {
+        const text = body.toString('utf8')
+        const index: unknown = status === 200 ? tryJson(text) : undefined
+        const { chain_id: chainId, ledger_version: version } = (index ?? {}) as Record<string, unknown>
+        if (typeof chainId !== 'number' || typeof version !== 'string' || !DECIMAL.test(version))
+          throw notANode(this.#url, status, clip(text))
+        this.chainId = chainId
+        this.#ledgerVersion = parseU64(version)
+        return { value: undefined }
+      },
+    )
   }
 
   async *versions(from: Reading = {}): AsyncGenerator<VersionWrites> {
@@ -130,73 +137,74 @@ class RestNode implements LedgerSource {
     }
   }
 
-  /** Items in order. The next page is requested while one is yielded. */
+  /** Items in order. Pages are requested ahead while some are yielded. */
   async *#items({ version: first = 0n, signal, onIdle }: Reading): AsyncGenerator<RestItem> {
     this.#first = first
     const ended = signal ? AbortSignal.any([signal, this.#closed.signal]) : this.#closed.signal
+    const pages = new PageQueue((request) => this.#readPage(request), ended)
     const last = this.#follow ? undefined : this.#ledgerVersion
     let newest: RestItem | undefined
     let next = first
-    let ahead: Promise<RestItem[]> | undefined
-    while (!ended.aborted && (last === undefined || next <= last)) {
-      const page: RestItem[] = await this.#continue(newest, next, ahead, ended)
-      ahead = undefined
-      if (page.length === 0 && ended.aborted) return
-      if (page.length === 0 && last !== undefined) throw withdrawnVersions(this.#url, last, next)
-      const fresh = page.filter(({ version }) => version >= next)
-      newest = fresh.at(-1) ?? newest
-      if (newest) next = newest.version + 1n
-      if (next <= this.#ledgerVersion && (last === undefined || next <= last) && fresh.length > 0) {
-        ahead = this.#readPage(next - 1n, ended)
-        // Its error is thrown in its turn.
-        ahead.catch(() => {})
+    try {
+      while (!ended.aborted && (last === undefined || next <= last)) {
+        const page = await this.#continue(pages, newest, next, last, ended)
+        if (page.length === 0 && ended.aborted) return
+        if (page.length === 0 && last !== undefined) throw withdrawnVersions(this.#url, last, next)
+        const fresh = page.filter(({ version }) => version >= next)
+        newest = fresh.at(-1) ?? newest
+        if (newest) next = newest.version + 1n
+        for (const item of fresh) if (last === undefined || item.version <= last) yield item
+        if (next <= (last ?? this.#ledgerVersion) && fresh.length > 0) continue
+        await onIdle?.()
+        // At random, so that followers do not ask in step.
+        const interval = this.#timing.pollIntervalMs ?? POLL_INTERVAL_MS
+        await pauseFor(interval * (0.75 + Math.random() / 2), ended)
       }
-      for (const item of fresh) if (last === undefined || item.version <= last) yield item
-      if (ahead) continue
-      await onIdle?.()
-      // At random, so that followers do not ask in step.
-      const interval = this.#timing.pollIntervalMs ?? POLL_INTERVAL_MS
-      await pauseFor(interval * (0.75 + Math.random() / 2), ended)
+    } finally {
+      pages.cancel()
     }
   }
 
   /**
    * The page that begins with `newest`, the last item read, or else with version `next`. It is requested again as long as
    * it does not continue the ledger read so far.
-   * @param ahead the page, if it was already requested
    * @throws `ledger_fork` if several answers show the same
    */
   async #continue(
+    pages: PageQueue,
     newest: RestItem | undefined,
     next: bigint,
-    ahead: Promise<RestItem[]> | undefined,
+    last: bigint | undefined,
     signal: AbortSignal,
-  ): Promise<RestItem[]> {
-    let page = await (ahead ?? this.#readPage(newest?.version ?? next, signal))
+  ): Promise<readonly RestItem[]> {
     for (let answers = 1; ; answers++) {
+      const page = await pages.take(newest?.version ?? next, last ?? this.#ledgerVersion)
       const forkAt = this.#findFork(page, newest)
       if (forkAt === undefined) return page
       const fork = nodeOnFork(this.#url, forkAt)
       if (answers === FORK_ANSWERS) throw fork
       const pause = retryPause(answers, this.#timing.firstPauseMs)
       this.#onNotice(`${fork.message}; ${askingAgain(pause)}`)
+      pages.cancel()
       await pauseFor(pause, signal)
-      page = await this.#readPage(newest?.version ?? next, signal)
     }
   }
 
   /** The first version of a page that is not of the ledger read so far. */
   #findFork(page: readonly RestItem[], newest: RestItem | undefined): bigint | undefined {
     if (newest && page[0] && !isSameItem(page[0], newest)) return newest.version
-    const frontier = this.#frontier?.clone()
-    for (const { version, leaf, accumulatorRoot } of page) {
-      const index = Number(version)
-      if (!frontier || index > frontier.count) return undefined
-      if (index < frontier.count) continue
-      frontier.append(leaf)
-      if (!frontier.root().equals(accumulatorRoot)) return version
-    }
-    return undefined
+    const held = this.#frontier
+    const following = held ? page.filter(({ version }) => Number(version) >= held.count) : []
+    if (!held || following[0]?.version !== BigInt(held.count)) return undefined
+    // The root after the last item proves all of them; it takes as many hashes as twenty items.
+    const frontier = held.clone()
+    for (const { leaf } of following) frontier.append(leaf)
+    if (frontier.root().equals(following.at(-1)!.accumulatorRoot)) return undefined
+    const steps = held.clone()
+    return following.find(({ leaf, accumulatorRoot }) => {
+      steps.append(leaf)
+      return !steps.root().equals(accumulatorRoot)
+    })?.version
   }
 
   /** Without a mark the frontier is empty: it proves a ledger that is read from version 0 on. */
@@ -213,18 +221,27 @@ class RestNode implements LedgerSource {
     else if (count !== undefined && index > count) this.#frontier = undefined
   }
 
-  /** Empty where the node has nothing there yet, and when stopped. */
-  async #readPage(start: bigint, signal: AbortSignal): Promise<RestItem[]> {
-    const url = `${this.#url}/transactions?start=${start}&limit=${PAGE_VERSIONS}`
-    return (await this.#get(url, BCS, signal, (answer) => this.#readPageAnswer(answer, start, url))) ?? []
+  /** No items where the node has nothing there yet, and when stopped. */
+  async #readPage({ start, limit, signal, onAnswer, onFailure }: PageRequest): Promise<readonly RestItem[]> {
+    let most = limit
+    const urlNow = () => `${this.#url}/transactions?start=${start}&limit=${most}`
+    const onFailureNow = () => {
+      most = onFailure()
+    }
+    const items = await this.#get(urlNow, BCS, signal, onFailureNow, (answer) => {
+      onAnswer(answer.body.length, answer.milliseconds)
+      return this.#readPageAnswer(answer, start, urlNow())
+    })
+    return items ?? []
   }
 
-  #readPageAnswer({ status, headers, body }: FetchAnswer, start: bigint, url: string): AnswerReading<RestItem[]> {
+  async #readPageAnswer(answer: FetchAnswer, start: bigint, url: string): Promise<AnswerReading<RestItem[]>> {
+    const { status, headers, body } = answer
     const text = () => clip(body.toString('utf8'))
     if (status === 410) throw prunedByNode(this.#url, start, text())
     this.#noteHeaders(headers)
     const type = headers.get('content-type') ?? 'nothing'
-    if (status === 200 && type.startsWith(BCS)) return this.#readBcs(body, start, url)
+    if (status === 200 && type.startsWith(BCS)) return await this.#readBcs(body, start, url)
     if (status === 404 && isErrorOfNode(body)) return { value: [] }
     const error = status === 200 ? notBcs(url, type, BCS) : unexpectedStatus(url, status, text())
     // A node may recover; an address that never answered as one is wrong.
@@ -232,9 +249,10 @@ class RestNode implements LedgerSource {
     return { unusable: error }
   }
 
-  #readBcs(body: Buffer, start: bigint, url: string): AnswerReading<RestItem[]> {
+  async #readBcs(body: Buffer, start: bigint, url: string): Promise<AnswerReading<RestItem[]>> {
+    const page = { body, start, url, verify: this.#verify }
     try {
-      const items = parseRestPage(body, start, url, this.#hasher, this.#verify)
+      const items = readRestPage(page, await this.#prover.provePage(page))
       this.#isNode = true
       return { value: items }
     } catch (error) {
@@ -252,42 +270,40 @@ class RestNode implements LedgerSource {
   }
 
   #get<T>(
-    url: string,
+    urlNow: () => string,
     accept: string,
     signal: AbortSignal,
-    read: (answer: FetchAnswer) => AnswerReading<T>,
+    onFailure: () => void,
+    read: (answer: FetchAnswer) => AnswerReading<T> | Promise<AnswerReading<T>>,
   ): Promise<T | undefined> {
     const [attempts, unusableAnswers] = this.#follow
       ? [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
       : [ATTEMPTS, UNUSABLE_ANSWERS]
     const { firstPauseMs } = this.#timing
-    const [headers, onNotice] = [this.#headers, this.#onNotice]
-    const options: FetchOptions = { accept, headers, signal, attempts, unusableAnswers, firstPauseMs, onNotice }
-    return fetchRetrying(url, options, read)
+    const onNotice = (message: string) => {
+      onFailure()
+      this.#onNotice(message)
+    }
+    const options: FetchOptions = {
+      accept,
+      headers: this.#headers,
+      signal,
+      attempts,
+      unusableAnswers,
+      firstPauseMs,
+      onNotice,
+    }
+    return fetchRetrying(urlNow, options, read)
   }
 
   async close(): Promise<void> {
     this.#closed.abort()
+    await this.#prover.close()
   }
-}
-
-/** A request cannot carry a user name and password of its URL, and they would be logged with it. */
-function expectPlainUrl(url: string): void {
-  const parsed = URL.parse(url)
-  if (!parsed) throw notAUrl(url)
-  if (parsed.username !== '' || parsed.password !== '') throw urlWithCredentials(parsed.host)
 }
 
 /** Errors of the API are JSON with a code; of other servers, whose every path may be 404, they are not. */
 function isErrorOfNode(body: Buffer): boolean {
   const error = tryJson(body.toString('utf8')) as { readonly error_code?: unknown } | null | undefined
   return typeof error?.error_code === 'string'
-}
-
-function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -5,14 +5,18 @@ import { describe, expect, it } from 'vitest'
 import { restPage, SyntheticChain } from '../../testing/synthetic-chain.ts'
 import { AccumulatorFrontier } from '../proof/accumulator.js'
 import { LedgerHasher } from '../proof/ledger-hasher.js'
-import { parseRestPage, type RestItem } from './rest-page.js'
+import { proveRestPage } from '../proof/page-proof.js'
+import { type RestItem, readRestPage } from './rest-page.js'
 
 const chain = new SyntheticChain({ blocks: 10 })
 const hasher = new LedgerHasher()
 const COUNT = 20
 const page = Buffer.from(restPage(chain, 0, COUNT))
 
-const parse = (body: Buffer) => parseRestPage(body, 0n, 'page', hasher, true)
+function parse(body: Buffer): RestItem[] {
+  const page = { body, start: 0n, url: 'page', verify: true }
+  return readRestPage(page, proveRestPage(page, hasher))
+}
 
 /** Whether each item continues the accumulator of the ledger, from version 0 on. */
 function isOfOneLedger(items: readonly RestItem[]): boolean {
@@ -23,7 +27,7 @@ function isOfOneLedger(items: readonly RestItem[]): boolean {
   })
 }
 
-describe('parseRestPage', () => {
+describe('a page of a node', () => {
   it('reads versions, writes and commitments', () => {
     const items = parse(page)
     expect(items.map(({ version }) => version)).toEqual(chain.expected.slice(0, COUNT).map(({ version }) => version))

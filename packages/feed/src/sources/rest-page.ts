@@ -1,10 +1,6 @@
-import type { Buffer } from 'node:buffer'
-import { ByteReader, isLedgerStateError, type VersionWrites } from '@ledger-state/core'
-import { atPlace, otherVersion } from '../errors.js'
-import { computeEventRoot } from '../proof/event-root.js'
-import { expectHash, type LedgerHasher } from '../proof/ledger-hasher.js'
-import { readTransactionRecord } from '../proof/transaction-record.js'
-import { readEvents } from '../wire/events.js'
+import { Buffer } from 'node:buffer'
+import { ByteReader, type VersionWrites } from '@ledger-state/core'
+import type { ProvenPage, RestPage } from '../proof/page-proof.js'
 import { HASH_LENGTH } from '../wire/hash-bytes.js'
 import { readWriteSet } from '../wire/write-set.js'
 
@@ -17,47 +13,19 @@ export interface RestItem extends VersionWrites {
   readonly accumulatorRoot: Buffer
 }
 
-/**
- * Reads a page of transactions in BCS: a vector of u64 version, Transaction, TransactionInfo, events, accumulator root,
- * WriteSet. Hashes of each are compared if `verify`. See docs/ledger-formats.md, "REST pages".
- * @param url names the page in errors
- * @throws `source_failed`, `verification_failed` naming the version
- */
-export function parseRestPage(
-  body: Buffer,
-  start: bigint,
-  url: string,
-  hasher: LedgerHasher,
-  verify: boolean,
-): RestItem[] {
+/** Reads the items of a page that was proven. */
+export function readRestPage({ body, start }: RestPage, { splits, leaves }: ProvenPage): RestItem[] {
   const reader = new ByteReader(body)
-  const items: RestItem[] = []
-  let version = start
-  try {
-    for (let rest = reader.readLength(); rest > 0; rest--, version++) {
-      const found = reader.readU64()
-      if (found !== version) throw otherVersion(found)
-      items.push(parseItem(reader, version, hasher, verify))
-    }
-    reader.expectEnd()
-  } catch (error) {
-    throw isLedgerStateError(error) ? atPlace(error, `${url}, version ${version}`, 'source_failed') : error
-  }
-  return items
-}
-
-function parseItem(reader: ByteReader, version: bigint, hasher: LedgerHasher, verify: boolean): RestItem {
-  const { transaction, info, infoBytes } = readTransactionRecord(reader, hasher, false)
-  if (verify) expectHash('the event root', computeEventRoot(reader, hasher), info.eventRoot)
-  else readEvents(reader)
-  const accumulatorRoot = reader.readBytes(HASH_LENGTH)
-  const writeSetStart = reader.offset
-  const writes = readWriteSet(reader)
-  if (verify) {
-    const writeSet = reader.bytes.subarray(writeSetStart, reader.offset)
-    expectHash('the state change hash', hasher.hash('WriteSet', writeSet), info.stateChangeHash)
-  }
-  return { version, writes, transaction, leaf: hasher.hash('TransactionInfo', infoBytes), accumulatorRoot }
+  const leafBytes = Buffer.from(leaves.buffer, leaves.byteOffset, leaves.length)
+  return Array.from({ length: reader.readLength() }, (_, at) => {
+    const transactionStart = reader.offset + 8
+    const transaction = reader.bytes.subarray(transactionStart, splits[2 * at]!)
+    reader.offset = splits[2 * at + 1]!
+    const accumulatorRoot = reader.readBytes(HASH_LENGTH)
+    const writes = readWriteSet(reader)
+    const leaf = leafBytes.subarray(at * HASH_LENGTH, (at + 1) * HASH_LENGTH)
+    return { version: start + BigInt(at), writes, transaction, leaf, accumulatorRoot }
+  })
 }
 
 export function isSameItem(a: RestItem, b: RestItem): boolean {

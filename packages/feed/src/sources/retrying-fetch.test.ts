@@ -31,7 +31,7 @@ describe('fetchRetrying', () => {
       response.end()
     })
     const twice = options(2)
-    await expect(fetchRetrying(url, twice, read)).rejects.toMatchObject({
+    await expect(fetchRetrying(() => url, twice, read)).rejects.toMatchObject({
       code: 'source_failed',
       message: `GET ${url} failed 2 times; the last time: status 502`,
     })
@@ -42,7 +42,7 @@ describe('fetchRetrying', () => {
     const url = await serve(() => {})
     server!.close()
     server!.closeAllConnections()
-    await expect(fetchRetrying(url, options(1), read)).rejects.toThrow(/ECONNREFUSED/)
+    await expect(fetchRetrying(() => url, options(1), read)).rejects.toThrow(/ECONNREFUSED/)
   })
 
   it('leaves other statuses to the caller', async () => {
@@ -50,7 +50,7 @@ describe('fetchRetrying', () => {
       response.statusCode = 418
       response.end(`you accept ${request.headers.accept}`)
     })
-    const answer = await fetchRetrying(url, options(1), read)
+    const answer = await fetchRetrying(() => url, options(1), read)
     expect([answer?.status, answer?.body.toString()]).toEqual([418, 'you accept text/plain'])
   })
 
@@ -60,9 +60,15 @@ describe('fetchRetrying', () => {
     const unusable = notBcs(url, 'text/html', 'application/x-bcs')
     const isThird = ({ body }: FetchAnswer) => (body.toString() === '3' ? { value: 'third' } : { unusable })
     const patient = { ...options(5), unusableAnswers: 3 }
-    expect(await fetchRetrying(url, patient, isThird)).toBe('third')
+    expect(await fetchRetrying(() => url, patient, isThird)).toBe('third')
     expect(patient.notices).toEqual(Array(2).fill(expect.stringMatching(/answered text\/html.*; asking again in/)))
-    await expect(fetchRetrying(url, options(5), () => ({ unusable }))).rejects.toBe(unusable)
+    await expect(
+      fetchRetrying(
+        () => url,
+        options(5),
+        () => ({ unusable }),
+      ),
+    ).rejects.toBe(unusable)
     expect(answers).toBe(5)
   })
 
@@ -73,8 +79,8 @@ describe('fetchRetrying', () => {
       if (request.url === '/') response.writeHead(302, { location: '/elsewhere' }).end()
       else response.end()
     })
-    expect((await fetchRetrying(url, options(1), read))?.status).toBe(200)
-    expect((await fetchRetrying(url, { ...options(1), headers: { 'x-key': 'k' } }, read))?.status).toBe(302)
+    expect((await fetchRetrying(() => url, options(1), read))?.status).toBe(200)
+    expect((await fetchRetrying(() => url, { ...options(1), headers: { 'x-key': 'k' } }, read))?.status).toBe(302)
     expect(asked).toEqual([undefined, undefined, 'k'])
   })
 
@@ -89,7 +95,7 @@ describe('fetchRetrying', () => {
       notices.push(text)
       stop.abort()
     }
-    expect(await fetchRetrying(url, { ...options(2, stop.signal), onNotice }, read)).toBeUndefined()
+    expect(await fetchRetrying(() => url, { ...options(2, stop.signal), onNotice }, read)).toBeUndefined()
     expect(notices).toEqual([expect.stringMatching(/status 429; asking again in 7\.0 s/)])
   })
 
@@ -103,10 +109,10 @@ describe('fetchRetrying', () => {
       ...options(Number.POSITIVE_INFINITY, stop.signal),
       onNotice: () => setImmediate(() => stop.abort()),
     }
-    expect(await fetchRetrying(url, pausing, read)).toBeUndefined()
+    expect(await fetchRetrying(() => url, pausing, read)).toBeUndefined()
     const silent = new AbortController()
     server!.removeAllListeners('request').on('request', () => silent.abort())
-    expect(await fetchRetrying(url, options(3, silent.signal), read)).toBeUndefined()
+    expect(await fetchRetrying(() => url, options(3, silent.signal), read)).toBeUndefined()
   })
 })
 

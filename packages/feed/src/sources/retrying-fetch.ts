@@ -8,6 +8,9 @@ const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
 const LONGEST_RETRY_AFTER_MS = 300_000
 
+/** `fetch` unpacks them; by default it asks for gzip only. */
+const ENCODINGS = 'zstd, gzip'
+
 /** An answer of 10 MB holds 100 transactions with all they write; this is far above. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
@@ -33,6 +36,8 @@ export interface FetchAnswer {
   readonly status: number
   readonly headers: Headers
   readonly body: Buffer
+  /** From the request to the last byte. */
+  readonly milliseconds: number
 }
 
 /** What an answer says, or why it cannot be used although another one may. */
@@ -41,17 +46,19 @@ export type AnswerReading<T> = { readonly value: T } | { readonly unusable: Ledg
 /**
  * GET, repeated after a pause where the server is not reached, breaks off, is too busy or fails (429, 5xx), or where `read`
  * cannot use the answer. Pauses double and are drawn at random around that; `Retry-After` is respected.
+ * @param urlNow asked for before each request
  * @throws `source_failed` when the attempts are used up; what `read` throws, and the last `unusable`
  */
 export async function fetchRetrying<T>(
-  url: string,
+  urlNow: () => string,
   options: FetchOptions,
-  read: (answer: FetchAnswer) => AnswerReading<T>,
+  read: (answer: FetchAnswer) => AnswerReading<T> | Promise<AnswerReading<T>>,
 ): Promise<T | undefined> {
   const { signal, attempts, unusableAnswers, firstPauseMs, onNotice } = options
   let unusable = 0
   for (let attempt = 1; ; attempt++) {
     if (signal?.aborted) return undefined
+    const url = urlNow()
     const failure = await fetchOnce(url, options, read)
     if ('value' in failure) return failure.value
     if (signal?.aborted) return undefined
@@ -90,20 +97,21 @@ interface Failure {
 async function fetchOnce<T>(
   url: string,
   options: FetchOptions,
-  read: (answer: FetchAnswer) => AnswerReading<T>,
+  read: (answer: FetchAnswer) => AnswerReading<T> | Promise<AnswerReading<T>>,
 ): Promise<{ readonly value: T } | Failure> {
   const answer = await request(url, options)
   if ('why' in answer) return answer
-  const reading = read(answer)
+  const reading = await read(answer)
   if ('value' in reading) return reading
   return { why: reading.unusable.message, retryAfterMs: 0, unusable: reading.unusable }
 }
 
 async function request(url: string, { accept, headers: more, signal }: FetchOptions): Promise<FetchAnswer | Failure> {
   const limits = [AbortSignal.timeout(REQUEST_TIMEOUT_MS), ...(signal ? [signal] : [])]
+  const began = performance.now()
   try {
     const response = await fetch(url, {
-      headers: { ...more, accept },
+      headers: { ...more, accept, 'accept-encoding': ENCODINGS },
       redirect: more ? 'manual' : 'follow',
       signal: AbortSignal.any(limits),
     })
@@ -112,7 +120,8 @@ async function request(url: string, { accept, headers: more, signal }: FetchOpti
       await response.body?.cancel()
       return { why: `status ${status}`, retryAfterMs: parseRetryAfter(headers.get('retry-after')) }
     }
-    return { status, headers, body: await readBody(response) }
+    const body = await readBody(response)
+    return { status, headers, body, milliseconds: performance.now() - began }
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : ''
     return { why: `${(error as Error).message}${cause}`, retryAfterMs: 0 }

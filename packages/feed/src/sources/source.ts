@@ -20,6 +20,8 @@ export interface LedgerSource {
    * to the same ledger. Undefined where the source proves nothing.
    */
   readonly mark: Uint8Array | undefined
+  /** What another store was given up to a version, where the source is one: see `WritesHash` of `@ledger-state/ingest`. */
+  readonly checkpoint?: { readonly version: bigint; readonly writesHash: Uint8Array } | undefined
   readonly progress: SourceProgress
   /** Releases files, threads and connections; reading need not have ended. */
   close(): Promise<void>
@@ -77,7 +79,7 @@ export interface SourceOptions {
   readonly hashSalt?: string | undefined
   /** `version:hash` that a genesis must have. By default that of the known network whose chain id the genesis has. */
   readonly waypoint?: string | undefined
-  /** Whether chunks of a backup are proven in a thread of their own, beside the caller's; true by default. */
+  /** Whether chunks of a backup and pages of a node are proven in a thread beside the caller's; true by default. */
   readonly thread?: boolean | undefined
   /** Whether to wait for a live source that has nothing new, without end. */
   readonly follow?: boolean | undefined

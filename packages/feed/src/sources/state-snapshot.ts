@@ -4,8 +4,8 @@ import { missingRecords, noStateChunks, otherStateRoot, stateWithoutBlock, unexp
 import { type ManifestMembers, readManifest, resolveBackupFile, STATE_MANIFEST } from '../files/backup-directory.js'
 import { atRecord } from '../files/backup-place.js'
 import { readRecords } from '../files/record-file.js'
-import { type ChunkProver, createChunkProver } from '../proof/chunk-prover.js'
 import { LedgerHasher } from '../proof/ledger-hasher.js'
+import { createProver, type Prover } from '../proof/prover.js'
 import { proveStateRoot, type StateChunk, type StateProof } from '../proof/state-proof.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { readStateRecord } from '../wire/state-record.js'
@@ -31,7 +31,7 @@ export async function openStateSnapshot(folder: string, options: SourceOptions):
   const members = manifest.list('chunks')
   const chunks = members.map((member, at) => toChunk(root, member, at === members.length - 1, verify))
   expectContiguous(manifest, chunks)
-  const prover = verify ? createChunkProver(hasher, options.thread) : undefined
+  const prover = verify ? createProver(hasher, options.thread) : undefined
   const snapshot = new Snapshot(version, manifest.version('epoch'), chunks, proof && { ...proof, prover: prover! })
   return {
     description: `state snapshot at version ${version}`,
@@ -78,7 +78,7 @@ function expectContiguous(manifest: ManifestMembers, chunks: readonly StateChunk
 }
 
 interface Proof extends StateProof {
-  readonly prover: ChunkProver
+  readonly prover: Prover
 }
 
 /** Where reading resumes. */

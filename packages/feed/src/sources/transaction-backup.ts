@@ -13,8 +13,8 @@ import {
 import { atRecord } from '../files/backup-place.js'
 import { readRecords } from '../files/record-file.js'
 import { AccumulatorFrontier } from '../proof/accumulator.js'
-import { type ChunkProver, createChunkProver } from '../proof/chunk-prover.js'
 import { LedgerHasher } from '../proof/ledger-hasher.js'
+import { createProver, type Prover } from '../proof/prover.js'
 import { countRecords, type ProvenTransactions, type TransactionChunk } from '../proof/transaction-chunk-proof.js'
 import { readTransactionRecord } from '../proof/transaction-record.js'
 import { readEvents } from '../wire/events.js'
@@ -52,7 +52,7 @@ class TransactionBackup implements LedgerSource {
   readonly #root: string
   readonly #entries: readonly TransactionBackupEntry[]
   readonly #hasher: LedgerHasher
-  readonly #prover: ChunkProver | undefined
+  readonly #prover: Prover | undefined
   #chainId: number | undefined
   #position: string
   #frontier: AccumulatorFrontier | undefined
@@ -63,7 +63,7 @@ class TransactionBackup implements LedgerSource {
     this.#root = root
     this.#entries = entries
     this.#hasher = new LedgerHasher(options.hashSalt)
-    this.#prover = options.verify === false ? undefined : createChunkProver(this.#hasher, options.thread)
+    this.#prover = options.verify === false ? undefined : createProver(this.#hasher, options.thread)
     this.#position = root
     const last = this.#lastVersion
     this.description = `transaction backup (versions ${entries[0]!.firstVersion} to ${last})`

@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
-import { type ChunkProver, createChunkProver } from './chunk-prover.js'
 import { LedgerHasher } from './ledger-hasher.js'
+import { createProver, type Prover } from './prover.js'
 import type { TransactionChunk } from './transaction-chunk-proof.js'
 
 const chain = new SyntheticChain({ blocks: 10 })
 const hasher = new LedgerHasher()
 
 let folder: string
-let prover: ChunkProver
+let prover: Prover
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'prover-'))
   writeBackup(chain, folder, { gzip: false, chunk: 10 })
-  prover = createChunkProver(hasher)
+  prover = createProver(hasher)
 })
 afterEach(async () => {
   await prover.close()
@@ -33,7 +33,7 @@ const chunk = (first: number): TransactionChunk => ({
 
 describe('the thread that proves chunks', () => {
   it('answers as the proof in the same thread does, in the order of the requests', async () => {
-    const here = createChunkProver(hasher, false)
+    const here = createProver(hasher, false)
     const both = [chunk(0), chunk(10)]
     const expected = await Promise.all(both.map((one) => here.proveTransactions(one, undefined)))
     const answers = await Promise.all(both.map((one) => prover.proveTransactions(one, undefined)))

@@ -1,4 +1,4 @@
-// The module of the thread that proves chunks.
+// The module of the thread that proves.
 import { parentPort, workerData } from 'node:worker_threads'
 import { isLedgerStateError } from '@ledger-state/core'
 import { LedgerHasher } from './ledger-hasher.js'

@@ -1,17 +1,16 @@
 import { Buffer } from 'node:buffer'
-import type { ContentStream } from './compressed-file.js'
 
 const LINE_END = 10
 
-/** Lines of a file as they are complete, the last one also without its line end. @throws what `tooLong` makes */
+/** Lines as they are complete, the last one also without its line end. @throws what `tooLong` makes */
 export async function* readLines(
-  content: ContentStream,
+  content: AsyncIterable<Buffer>,
   maxBytes: number,
   tooLong: () => Error,
 ): AsyncGenerator<string, void> {
   let pieces: Buffer[] = []
   let pending = 0
-  for await (const piece of content.pieces()) {
+  for await (const piece of content) {
     let start = 0
     for (let end = piece.indexOf(LINE_END); end >= 0; end = piece.indexOf(LINE_END, start)) {
       pieces.push(piece.subarray(start, end))

@@ -5,20 +5,21 @@ import { Worker } from 'node:worker_threads'
 import { LedgerStateError } from '@ledger-state/core'
 import { proverEnded } from '../errors.js'
 import type { LedgerHasher } from './ledger-hasher.js'
-import { type ProofJob, type ProofReply, runProofJob } from './proof-job.js'
+import type { ProvenPage, RestPage } from './page-proof.js'
+import { type ProofJob, type ProofReply, type ProofResult, runProofJob } from './proof-job.js'
 import type { StateChunk } from './state-proof.js'
 import type { ProvenTransactions, TransactionChunk } from './transaction-chunk-proof.js'
 
-/** Proves chunks, one after the other, while the caller reads those proven before. */
-export interface ChunkProver {
+/** Proves chunks and pages, one after the other, while the caller reads those proven before. */
+export interface Prover {
   /** As `proveTransactionChunk`. */
   proveTransactions(chunk: TransactionChunk, held: Uint8Array | undefined): Promise<ProvenTransactions>
   /** As `proveStateChunk`. */
   proveState(chunk: StateChunk, stateRoot: Uint8Array, before: Uint8Array | undefined): Promise<Uint8Array>
+  /** As `proveRestPage`. */
+  provePage(page: RestPage): Promise<ProvenPage>
   close(): Promise<void>
 }
-
-type ProofResult = ProvenTransactions | Uint8Array
 
 interface JobRunner {
   run(job: ProofJob): Promise<ProofResult>
@@ -27,13 +28,13 @@ interface JobRunner {
 
 /** The thread runs sources where this module is one: `Worker` passes on the options of the process that loads them. */
 const isSource = import.meta.url.endsWith('.ts')
-const WORKER_FILE = new URL(isSource ? './chunk-prover-worker.ts' : './chunk-prover-worker.js', import.meta.url)
+const WORKER_FILE = new URL(isSource ? './prover-worker.ts' : './prover-worker.js', import.meta.url)
 
 /**
  * @param thread whether to prove in a thread of its own: 1.6 times as many versions a second on two cores. Not followed
  *   where there is one core, nor in a bundle that lacks the thread's file.
  */
-export function createChunkProver(hasher: LedgerHasher, thread = true): ChunkProver {
+export function createProver(hasher: LedgerHasher, thread = true): Prover {
   const hasThread = thread && availableParallelism() > 1 && existsSync(fileURLToPath(WORKER_FILE))
   const runner = hasThread ? startThread(hasher.salt) : createLocalRunner(hasher)
   return {
@@ -42,6 +43,9 @@ export function createChunkProver(hasher: LedgerHasher, thread = true): ChunkPro
     },
     async proveState(chunk, stateRoot, before) {
       return (await runner.run({ kind: 'state', chunk, stateRoot, before })) as Uint8Array
+    },
+    async provePage(page) {
+      return (await runner.run({ kind: 'page', page })) as ProvenPage
     },
     close: runner.end,
   }

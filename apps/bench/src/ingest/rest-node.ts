@@ -1,0 +1,22 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const NODE_PROCESS = fileURLToPath(new URL('./rest-node-process.ts', import.meta.url))
+
+/** Starts a node's REST API over so many versions, in a process of its own. */
+export async function startRestNode(
+  versions: number,
+  { latencyMs, maxPage }: { readonly latencyMs: number; readonly maxPage: number },
+): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const child = fork(NODE_PROCESS, [versions, latencyMs, maxPage].map(String))
+  const ended = once(child, 'exit')
+  const [port] = (await once(child, 'message')) as [number]
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    async stop() {
+      child.disconnect()
+      await ended
+    },
+  }
+}

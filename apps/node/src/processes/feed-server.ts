@@ -1,0 +1,49 @@
+// The main module of the process that serves the store to replicas, on an address of its own.
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { createFeedListener } from '@ledger-state/replication'
+import { openStateEngineReader } from '@ledger-state/state-engine'
+import { Registry } from 'prom-client'
+import type { ListenAddress } from '../config/settings.js'
+import { createLogger, type LogSettings } from '../observability/logger.js'
+import { registerProcessMetrics } from '../observability/process-metrics.js'
+import { aborted, failProcess, processSettings, startReports, stopOrder } from './child.js'
+import { addressUrl, listenOn } from './listen.js'
+
+export interface FeedServerSettings {
+  readonly dataDir: string
+  readonly listen: ListenAddress
+  readonly log: LogSettings
+}
+
+/** In the folder of the store: on a disk that has room for the store. */
+const SNAPSHOT_FOLDER = 'snapshots'
+
+async function runFeedServer(settings: FeedServerSettings & { readonly name: string }, stop: AbortSignal) {
+  const { dataDir, listen, name } = settings
+  const log = createLogger(settings.log, name)
+  const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
+  const feed = createFeedListener({
+    engine,
+    snapshotFolder: join(dataDir, SNAPSHOT_FOLDER),
+    onError: (error) => log.error(error, 'a request of a replica failed'),
+  })
+  const server = createServer(feed.listener)
+  await listenOn(server, listen, 'serve-feed')
+  log.info(`replicas are served on ${addressUrl(server)}`)
+  const registry = new Registry()
+  registerProcessMetrics(registry, name)
+  const stopReports = startReports(registry, () => {
+    engine.expectInPlace()
+    return engine.ledger
+  })
+  await aborted(stop)
+  stopReports()
+  feed.close()
+  server.close()
+  server.closeAllConnections()
+  await engine.close()
+}
+
+const stop = stopOrder()
+runFeedServer(processSettings(), stop).then(() => process.exit(), failProcess)

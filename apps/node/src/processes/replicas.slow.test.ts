@@ -1,0 +1,74 @@
+// A node that others are replicas of: they begin with a snapshot of its store, follow its feed, and outlive its absence.
+import { existsSync } from 'node:fs'
+import { eventually } from '@ledger-state/testing/eventually'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
+import { kill, type NodeProcess } from '../../testing/node-process.ts'
+
+vi.setConfig({ testTimeout: 300_000 })
+
+let bed: NodeBed
+beforeEach(async () => {
+  bed = await NodeBed.open()
+})
+afterEach(async () => {
+  await bed.close()
+})
+
+/** A node that follows the source and serves replicas; on the same address as an earlier one, if that is given. */
+async function startSource(feed = '127.0.0.1:0'): Promise<{ node: NodeProcess; feed: string }> {
+  const node = await bed.start({ options: bed.following('--readers', '1', '--serve-feed', feed) })
+  const output = await node.outputMatching(/replicas are served on (http:[^"\s]+)/)
+  return { node, feed: /replicas are served on (http:[^"\s]+)/.exec(output)![1]! }
+}
+
+const startReplica = async (feed: string, name: string) =>
+  await bed.start({ dataDir: bed.at(name), options: ['--replica-of', feed, '--readers', '1'] })
+
+it('replicas begin with a snapshot, follow their source, and are right while it is killed and comes back', async () => {
+  bed.source.latest = 500
+  const { node, feed } = await startSource()
+  await reaches(node, 500)
+  const [first, second] = [await startReplica(feed, 'first'), await startReplica(feed, 'second')]
+  expect(await first.version()).toBeGreaterThanOrEqual(500)
+  const client = bed.startClient(() => first)
+  bed.grow(20)
+  for (const replica of [first, second]) await reaches(replica, 1_000)
+  await answersRightly(client)
+  await node.killAll()
+  await answersRightly(client)
+  await startSource(new URL(feed).host)
+  const { latest } = bed.source
+  for (const replica of [first, second]) await reaches(replica, latest)
+  await answersRightly(client)
+})
+
+it('a replica that is killed, also in the middle of its snapshot, resumes', async () => {
+  bed.source.latest = 3_000
+  const { node, feed } = await startSource()
+  await reaches(node, 3_000)
+  const begun = bed.launch({ dataDir: bed.at('replica'), options: ['--replica-of', feed, '--readers', '1'] })
+  await eventually(
+    () => existsSync(bed.at('replica/snapshot.unfinished')) || begun.output.includes('serving'),
+    () => begun.output,
+  )
+  await begun.killAll()
+  const replica = await startReplica(feed, 'replica')
+  bed.grow(20)
+  await reaches(replica, 3_200)
+  const pid = await replica.pidOf('writer')
+  kill(pid!)
+  await eventually(
+    async () => ((await replica.pidOf('writer')) ?? pid) !== pid,
+    () => replica.output,
+  )
+  await reaches(replica, (await node.version()) + 100)
+  await answersRightly(bed.startClient(() => replica))
+})
+
+it('a replica of an address that serves no feed says so, and makes no store', async () => {
+  bed.source.latest = 10
+  const replica = bed.launch({ dataDir: bed.at('replica'), options: ['--replica-of', bed.source.url] })
+  expect(await replica.outputMatching(/serves no feed to replicas/)).toMatch(/--serve-feed/)
+  expect(existsSync(bed.at('replica/state.mdb'))).toBe(false)
+})

@@ -1,0 +1,75 @@
+import type { Buffer } from 'node:buffer'
+import { ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { atPlace, otherVersion } from '../errors.js'
+import { readEvents } from '../wire/events.js'
+import { HASH_LENGTH } from '../wire/hash-bytes.js'
+import { readWriteSet } from '../wire/write-set.js'
+import { computeEventRoot } from './event-root.js'
+import { expectHash, type LedgerHasher } from './ledger-hasher.js'
+import { readTransactionRecord } from './transaction-record.js'
+
+/** A page of transactions as a node answers it: a list of u64 version and what `proveItem` reads. */
+export interface RestPage {
+  readonly body: Uint8Array
+  /** Version of the first item. */
+  readonly start: bigint
+  /** Names the page in errors. */
+  readonly url: string
+  /** Whether to compare the event root and the state change hash of each transaction. */
+  readonly verify: boolean
+}
+
+/** What the proof of a page finds out and its reader needs. */
+export interface ProvenPage {
+  /** For each item where its transaction ends and where its accumulator root begins. */
+  readonly splits: Uint32Array
+  /** Of each item the hash of its TransactionInfo: the leaves of the ledger's accumulator. */
+  readonly leaves: Uint8Array
+}
+
+/** A u64 version, a transaction, an info, a root and no events or writes: no item is shorter. */
+const SHORTEST_ITEM = 100
+
+/**
+ * Proves the items of a page, each by itself: of each the transaction hash and, if asked for, the event root and the state
+ * change hash. Their place in the ledger is for the caller to prove, from the leaves. See docs/ledger-formats.md, "REST
+ * pages".
+ * @throws `source_failed`, `verification_failed` naming the version
+ */
+export function proveRestPage({ body, start, url, verify }: RestPage, hasher: LedgerHasher): ProvenPage {
+  const reader = new ByteReader(body)
+  let version = start
+  try {
+    const count = reader.readLength()
+    if (count > body.length / SHORTEST_ITEM) throw reader.fault(`${count} items do not fit into the page`)
+    const splits = new Uint32Array(2 * count)
+    const leaves = new Uint8Array(HASH_LENGTH * count)
+    for (let at = 0; at < count; at++, version++) {
+      const found = reader.readU64()
+      if (found !== version) throw otherVersion(found)
+      leaves.set(proveItem(reader, hasher, verify, splits, at), at * HASH_LENGTH)
+    }
+    reader.expectEnd()
+    return { splits, leaves }
+  } catch (error) {
+    throw isLedgerStateError(error) ? atPlace(error, `${url}, version ${version}`, 'source_failed') : error
+  }
+}
+
+/** Transaction, TransactionInfo, events, accumulator root, WriteSet. Answers with the leaf. */
+function proveItem(reader: ByteReader, hasher: LedgerHasher, verify: boolean, splits: Uint32Array, at: number): Buffer {
+  const start = reader.offset
+  const { transaction, info, infoBytes } = readTransactionRecord(reader, hasher, false)
+  if (verify) expectHash('the event root', computeEventRoot(reader, hasher), info.eventRoot)
+  else readEvents(reader)
+  splits[2 * at] = start + transaction.length
+  splits[2 * at + 1] = reader.offset
+  reader.skip(HASH_LENGTH)
+  const writeSetStart = reader.offset
+  readWriteSet(reader)
+  if (verify) {
+    const writeSet = reader.bytes.subarray(writeSetStart, reader.offset)
+    expectHash('the state change hash', hasher.hash('WriteSet', writeSet), info.stateChangeHash)
+  }
+  return hasher.hash('TransactionInfo', infoBytes)
+}

@@ -1,0 +1,194 @@
+import { Buffer } from 'node:buffer'
+import { clip, isLedgerStateError, parseU64, type VersionWrites } from '@ledger-state/core'
+import {
+  atPlace,
+  beforeFeed,
+  feedEnded,
+  feedSilent,
+  invalidFeed,
+  otherChain,
+  requestsFailed,
+  unexpectedStatus,
+} from '../errors.js'
+import { readLines } from '../files/lines.js'
+import { type FeedHead, parseFeedHead } from '../wire/feed-head.js'
+import { type FeedRow, parseFeedHeader, parseFeedLine, parseFeedVersion } from '../wire/feed-line.js'
+import { askingAgain, pauseFor, retryPause } from './retrying-fetch.js'
+import type { LedgerSource, Reading, SourceOptions } from './source.js'
+
+const MAX_LINE_BYTES = 256 * 1024 * 1024
+/** The source says something every second. */
+const SILENCE_MS = 30_000
+/** Replicas are few, and their source is back when it answers. */
+const LONGEST_PAUSE_MS = 5_000
+/** Where a source is not followed. */
+const ATTEMPTS = 8
+
+/** The source has no more for now. */
+const END = Symbol('end')
+
+/** What a source of a live feed says of itself. */
+export interface FeedIndex {
+  readonly chainId: number
+  readonly oldestVersion: bigint
+  readonly latestVersion: bigint
+}
+
+/** `{"format":"ledger-feed","chain_id":4,"oldest_version":"0","latest_version":"9"}`; undefined for anything else. */
+export function parseFeedIndex(index: unknown): FeedIndex | undefined {
+  const { format, chain_id: chainId, oldest_version: oldest, latest_version: latest } = (index ?? {}) as FeedRow
+  if (format !== 'ledger-feed' || typeof chainId !== 'number') return undefined
+  return { chainId, oldestVersion: parseU64(oldest as string), latestVersion: parseU64(latest as string) }
+}
+
+/** The versions that another store holds and receives, over HTTP. */
+export class LiveFeed implements LedgerSource {
+  readonly description: string
+  readonly chainId: number
+  position: string
+  mark: Uint8Array | undefined
+  checkpoint: { readonly version: bigint; readonly writesHash: Uint8Array } | undefined
+  readonly #url: string
+  readonly #follow: boolean
+  readonly #onNotice: (message: string) => void
+  readonly #firstPauseMs: number | undefined
+  readonly #closed = new AbortController()
+  #index: FeedIndex
+  #first: bigint | undefined
+  #next = 0n
+  #failures = 0
+
+  constructor(url: string, index: FeedIndex, options: SourceOptions, firstPauseMs?: number) {
+    this.#url = url
+    this.#index = index
+    this.chainId = index.chainId
+    this.position = url
+    this.description = `ledger feed at ${url}`
+    this.#follow = options.follow === true
+    this.#onNotice = options.onNotice ?? (() => {})
+    this.#firstPauseMs = firstPauseMs
+  }
+
+  get progress() {
+    const first = this.#first ?? 0n
+    const done = Number(this.#next - first)
+    return { done, total: Math.max(done, Number(this.#index.latestVersion - first) + 1), unit: 'versions' as const }
+  }
+
+  async *versions({ version, signal, onIdle }: Reading = {}): AsyncGenerator<VersionWrites> {
+    const ended = signal ? AbortSignal.any([signal, this.#closed.signal]) : this.#closed.signal
+    // What the oldest version wrote is not told apart from what was written before it.
+    const oldestTold = this.#index.oldestVersion + 1n
+    this.#next = version === this.#index.oldestVersion || version === undefined ? oldestTold : version
+    this.#first = this.#next
+    for await (const step of this.#steps(ended)) {
+      if (step !== END) {
+        yield step
+        continue
+      }
+      await onIdle?.()
+      if (!this.#follow) return
+    }
+  }
+
+  /** Versions, and `END` wherever the source has no more of them for now. It is asked again after failures. */
+  async *#steps(ended: AbortSignal): AsyncGenerator<VersionWrites | typeof END> {
+    while (!ended.aborted) {
+      try {
+        for await (const row of this.#rows(ended)) {
+          if (row.head === undefined) yield this.#toVersion(row)
+          else if (this.#isEnd(parseFeedHead(row.head))) yield END
+        }
+        if (!ended.aborted) throw feedEnded(this.#url)
+      } catch (error) {
+        if (ended.aborted) return
+        await this.#pauseAfter(error, ended)
+      }
+    }
+  }
+
+  #toVersion(row: FeedRow): VersionWrites {
+    const record = parseFeedVersion(row)
+    if (record.version !== this.#next)
+      throw invalidFeed(`version ${record.version} is found, ${this.#next} is expected`)
+    this.#next++
+    this.#failures = 0
+    this.mark = undefined
+    this.position = `${this.#url}, version ${record.version}`
+    return record
+  }
+
+  #isEnd({ version, writesHash, mark }: FeedHead): boolean {
+    this.#index = { ...this.#index, latestVersion: version }
+    this.#failures = 0
+    if (version !== this.#next - 1n) return false
+    this.mark = mark
+    this.checkpoint = writesHash && { version, writesHash }
+    return true
+  }
+
+  /** The lines of one answer, after the first. */
+  async *#rows(ended: AbortSignal): AsyncGenerator<FeedRow> {
+    const silence = new AbortController()
+    const timer = setTimeout(() => silence.abort(feedSilent(this.#url, SILENCE_MS)), SILENCE_MS)
+    try {
+      const signal = AbortSignal.any([ended, silence.signal])
+      const headers = { accept: 'application/x-ndjson', 'accept-encoding': 'zstd, gzip' }
+      const response = await fetch(`${this.#url}/feed?from=${this.#next}`, { headers, signal })
+      if (response.status !== 200) throw await this.#refusal(response)
+      const lines = readLines(pieces(response, timer), MAX_LINE_BYTES, () => invalidFeed('a line is too long'))
+      let isFirst = true
+      for await (const line of lines) {
+        const row = parseFeedLine(line)
+        if (isFirst) this.#expectChain(parseFeedHeader(row).chainId)
+        else yield row
+        isFirst = false
+      }
+    } catch (error) {
+      throw silence.signal.aborted ? silence.signal.reason : error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #refusal(response: Response): Promise<Error> {
+    const text = clip(await response.text())
+    if (response.status === 410) return beforeFeed(this.#url, this.#next, text)
+    return unexpectedStatus(`${this.#url}/feed`, response.status, text)
+  }
+
+  #expectChain(chainId: number): void {
+    if (chainId !== this.chainId) throw otherChain(this.#url, String(chainId), this.chainId)
+  }
+
+  /** @throws what asking again does not mend */
+  async #pauseAfter(error: unknown, ended: AbortSignal): Promise<void> {
+    if (isLedgerStateError(error, 'chain_id_mismatch', 'version_gap', 'ledger_fork')) throw error
+    const why = messageWithCause(error)
+    this.#failures++
+    if (!this.#follow && this.#failures >= ATTEMPTS) {
+      throw isLedgerStateError(error)
+        ? atPlace(error, this.position, 'invalid_feed')
+        : requestsFailed(`${this.#url}/feed`, this.#failures, why)
+    }
+    const pause = Math.min(LONGEST_PAUSE_MS, retryPause(this.#failures, this.#firstPauseMs))
+    this.#onNotice(`${this.#url}: ${why}; ${askingAgain(pause)}`)
+    await pauseFor(pause, ended)
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort()
+  }
+}
+
+async function* pieces(response: Response, timer: NodeJS.Timeout): AsyncGenerator<Buffer> {
+  for await (const piece of response.body ?? []) {
+    timer.refresh()
+    yield Buffer.from(piece.buffer, piece.byteOffset, piece.length)
+  }
+}
+
+function messageWithCause(error: unknown): string {
+  const { message, cause } = error as Error
+  return cause instanceof Error && !isLedgerStateError(error) ? `${message}: ${cause.message}` : message
+}

@@ -1,0 +1,24 @@
+import { LiveFeed, parseFeedIndex } from './live-feed.js'
+import { toRemoteUrl, tryJson } from './remote-url.js'
+import { openRestNode } from './rest-node.js'
+import { fetchRetrying } from './retrying-fetch.js'
+import type { LedgerSource, SourceOptions } from './source.js'
+
+const ATTEMPTS = 8
+
+/**
+ * Opens what answers at a URL: the live feed of another store, or else the REST API of a node.
+ * @throws `invalid_argument` for a URL with a user name or password, or that is none; `source_failed`
+ */
+export async function openRemote(location: string, options: SourceOptions): Promise<LedgerSource> {
+  const url = toRemoteUrl(location)
+  const { onNotice = () => {} } = options
+  const attempts = options.follow === true ? Number.POSITIVE_INFINITY : ATTEMPTS
+  const request = { accept: 'application/json', signal: undefined, attempts, unusableAnswers: 1, onNotice }
+  const feed = await fetchRetrying(
+    () => url,
+    request,
+    ({ status, body }) => ({ value: status === 200 ? parseFeedIndex(tryJson(body.toString('utf8'))) : undefined }),
+  )
+  return feed ? new LiveFeed(url, feed, options) : await openRestNode(url, options)
+}

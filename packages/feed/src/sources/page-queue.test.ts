@@ -1,0 +1,124 @@
+import { Buffer } from 'node:buffer'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { PageQueue, type PageRequest } from './page-queue.js'
+import type { RestItem } from './rest-page.js'
+
+const NEVER = new AbortController().signal
+const HASH = Buffer.alloc(32)
+
+function item(version: bigint): RestItem {
+  return { version, block: undefined, writes: [], transaction: HASH, leaf: HASH, accumulatorRoot: HASH }
+}
+
+function itemsFrom(start: bigint, count: number, latest: bigint): RestItem[] {
+  const end = start + BigInt(count) > latest + 1n ? latest + 1n : start + BigInt(count)
+  return Array.from({ length: Math.max(0, Number(end - start)) }, (_, at) => item(start + BigInt(at)))
+}
+
+/** Requests that wait until they are answered by hand. */
+function openRequests(latest: bigint, maxPage = 1_000) {
+  const open: { request: PageRequest; answer: (milliseconds?: number, bytes?: number) => void }[] = []
+  const request = (request: PageRequest) =>
+    new Promise<RestItem[]>((resolve) => {
+      const answer = (milliseconds = 100, bytes = 1_000) => {
+        open.splice(open.indexOf(entry), 1)
+        request.onAnswer(bytes, milliseconds)
+        resolve(itemsFrom(request.start, Math.min(request.limit, maxPage), latest))
+      }
+      const entry = { request, answer }
+      open.push(entry)
+      request.signal.addEventListener('abort', () => {
+        open.splice(open.indexOf(entry), 1)
+        resolve([])
+      })
+    })
+  return { open, queue: new PageQueue(request, NEVER) }
+}
+
+/** Takes the next page, answering it if it was not answered before. */
+async function takeLate({ open, queue }: ReturnType<typeof openRequests>, start: bigint, latest: bigint, ms?: number) {
+  const taken = queue.take(start, latest)
+  open.find(({ request }) => request.start === start)!.answer(ms)
+  return await taken
+}
+
+describe('the queue of pages', () => {
+  it('gives every version once, besides the first of each page, whatever the node gives', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.bigInt(0n, 3_000n),
+        fc.integer({ min: 2, max: 1_500 }),
+        fc.infiniteStream(fc.nat(3)),
+        async (latest, maxPage, delays) => {
+          const queue = new PageQueue(async ({ start, limit, onAnswer }) => {
+            for (let turns = delays.next().value; turns > 0; turns--) await null
+            onAnswer(1_000, 10)
+            return itemsFrom(start, Math.min(limit, maxPage), latest)
+          }, NEVER)
+          const versions: bigint[] = []
+          for (let start = 0n; versions.length <= latest; ) {
+            const page = await queue.take(start, latest)
+            expect(page[0]!.version).toBe(start)
+            for (const { version } of page) if (version === BigInt(versions.length)) versions.push(version)
+            start = page.at(-1)!.version
+          }
+          expect(versions.length).toBe(Number(latest) + 1)
+        },
+      ),
+    )
+  })
+
+  it('requests more pages ahead while the caller waits, and never beyond what is there', async () => {
+    const requests = openRequests(2_500n, 100)
+    let start = 0n
+    for (let pages = 0; pages < 12; pages++) start = (await takeLate(requests, start, 2_500n)).at(-1)!.version
+    expect(requests.open.length).toBeGreaterThan(8)
+    expect(requests.open.length).toBeLessThanOrEqual(32)
+    expect(requests.open.every(({ request }) => request.start < 2_500n)).toBe(true)
+  })
+
+  it('asks for longer pages while they come quickly, and for shorter ones where they take long', async () => {
+    const requests = openRequests(100_000n)
+    const limits: number[] = []
+    let start = 0n
+    for (const milliseconds of [...Array(10).fill(10), ...Array(60).fill(9_000)]) {
+      start = (await takeLate(requests, start, 100_000n, milliseconds)).at(-1)!.version
+      limits.push(requests.open.at(-1)!.request.limit)
+    }
+    expect(Math.max(...limits)).toBe(1_000)
+    expect(limits.at(-1)).toBeLessThan(100)
+  })
+
+  it('holds no more than some pages of a node whose answers are long', async () => {
+    const requests = openRequests(100_000n)
+    let start = 0n
+    for (let pages = 0; pages < 20; pages++) {
+      const taken = requests.queue.take(start, 100_000n)
+      requests.open.find(({ request }) => request.start === start)!.answer(10, 16 * 1024 * 1024)
+      start = (await taken).at(-1)!.version
+    }
+    expect(requests.open.length).toBeLessThanOrEqual(2)
+  })
+
+  it('asks a node that fails for one page at a time, and for less at each failure', async () => {
+    const requests = openRequests(100_000n)
+    let start = 0n
+    for (let pages = 0; pages < 10; pages++) start = (await takeLate(requests, start, 100_000n)).at(-1)!.version
+    expect(requests.open.length).toBeGreaterThan(5)
+    const { limit, onFailure } = requests.open[0]!.request
+    expect(onFailure()).toBe(limit >> 1)
+    expect(onFailure()).toBe(limit >> 2)
+    expect(requests.open.map(({ request }) => request.start)).toEqual([start])
+    await takeLate(requests, start, 100_000n)
+    expect(requests.open.length).toBeLessThanOrEqual(2)
+  })
+
+  it('gives up what was requested ahead of another page than is wanted', async () => {
+    const requests = openRequests(100_000n)
+    const start = (await takeLate(requests, 0n, 100_000n)).at(-1)!.version
+    expect(requests.open.map(({ request }) => request.start)).toContain(start)
+    await takeLate(requests, 7n, 100_000n)
+    expect(requests.open.every(({ request }) => request.start > 7n)).toBe(true)
+  })
+})

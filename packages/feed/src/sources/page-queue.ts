@@ -1,0 +1,143 @@
+import type { RestItem } from './rest-page.js'
+
+/** Nodes give at most 100 versions a page, unless their operators allow more; the queue asks for more and takes what comes. */
+const FIRST_PAGE_VERSIONS = 100
+const MAX_PAGE_VERSIONS = 1_000
+const MIN_PAGE_VERSIONS = 2
+const MAX_PAGES_AHEAD = 32
+/** Of answers that wait to be taken, besides the one that is due. */
+const MAX_BYTES_AHEAD = 32 * 1024 * 1024
+/** A page that takes less may grow, one that takes more shrinks. */
+const QUICK_PAGE_MS = 1_000
+const SLOW_PAGE_MS = 5_000
+
+export interface PageRequest {
+  readonly start: bigint
+  /** Most versions to ask for. */
+  readonly limit: number
+  readonly signal: AbortSignal
+  /** To be called when the answer is there, before it is proven: its bytes, and how long they took. */
+  onAnswer(bytes: number, milliseconds: number): void
+  /** To be called when the request failed and is made again: answers with the limit to ask for then. */
+  onFailure(): number
+}
+
+/** Resolves with no items where the node has nothing there yet, and when the signal is aborted. */
+export type RequestPage = (request: PageRequest) => Promise<readonly RestItem[]>
+
+const NO_ITEMS: Promise<readonly RestItem[]> = Promise.resolve([])
+
+interface PageAhead {
+  readonly start: bigint
+  limit: number
+  readonly cancel: AbortController
+  items: Promise<readonly RestItem[]>
+  /** Once it is there. */
+  answer: { readonly bytes: number; readonly milliseconds: number } | undefined
+}
+
+/**
+ * Pages of a node in order, several of them requested at once. Each page begins with the last version of the one before,
+ * so that the two can be compared. The queue requests as many as it takes for the caller never to wait, within a bound of
+ * bytes, and pages as long as the node gives them in good time.
+ */
+export class PageQueue {
+  readonly #request: RequestPage
+  readonly #signal: AbortSignal
+  #pages: PageAhead[] = []
+  /** Pages requested and not taken yet: one until the first is there. */
+  #depth = 1
+  #limit = FIRST_PAGE_VERSIONS
+  /** The longest page that the node gave when it had more. */
+  #mostGiven = MAX_PAGE_VERSIONS
+  /** Of an answer, as the last ones were. */
+  #pageBytes = 1
+
+  /** @param signal ends all requests */
+  constructor(request: RequestPage, signal: AbortSignal) {
+    this.#request = request
+    this.#signal = signal
+  }
+
+  /**
+   * The page that begins at a version.
+   * @param last the last version that is there and wanted, as far as is known: nothing is requested ahead beyond it
+   */
+  async take(start: bigint, last: bigint): Promise<readonly RestItem[]> {
+    if (this.#pages[0]?.start !== start) this.cancel()
+    if (this.#pages.length === 0) this.#push(start)
+    this.#fill(last)
+    const page = this.#pages[0]!
+    const isLate = !page.answer
+    const items = await page.items
+    if (this.#pages[0] === page) this.#pages.shift()
+    this.#adapt(page, items, isLate, last)
+    const end = items.at(-1)?.version
+    if (end !== undefined && end < last && this.#pages.length === 0) this.#push(end)
+    if (end !== undefined && this.#pages[0]?.start === end) this.#fill(last)
+    return items
+  }
+
+  /** Gives up what was requested ahead. */
+  cancel(): void {
+    this.#cancelFrom(0)
+  }
+
+  #cancelFrom(place: number): void {
+    for (const { cancel } of this.#pages.splice(place)) cancel.abort()
+  }
+
+  #push(start: bigint): void {
+    const cancel = new AbortController()
+    const limit = this.#limit
+    const signal = AbortSignal.any([this.#signal, cancel.signal])
+    const page: PageAhead = { start, limit, cancel, items: NO_ITEMS, answer: undefined }
+    this.#pages.push(page)
+    page.items = this.#request({
+      start,
+      limit,
+      signal,
+      onAnswer: (bytes, milliseconds) => {
+        page.answer = { bytes, milliseconds }
+      },
+      onFailure: () => this.#slowDown(page),
+    })
+    // Its error is thrown where the page is taken.
+    page.items.catch(() => {})
+  }
+
+  /** A node that fails is asked for one page at a time, and for less: the answer may have been too long. */
+  #slowDown(page: PageAhead): number {
+    const place = this.#pages.indexOf(page)
+    if (place >= 0) this.#cancelFrom(place + 1)
+    this.#depth = 1
+    page.limit = Math.max(MIN_PAGE_VERSIONS, page.limit >> 1)
+    this.#limit = page.limit
+    return page.limit
+  }
+
+  #fill(last: bigint): void {
+    const depth = Math.min(this.#depth, Math.max(2, Math.floor(MAX_BYTES_AHEAD / this.#pageBytes)))
+    while (this.#pages.length < depth) {
+      const { start, limit } = this.#pages.at(-1)!
+      const next = start + BigInt(limit - 1)
+      if (next >= last) return
+      this.#push(next)
+    }
+  }
+
+  #adapt({ limit, answer }: PageAhead, items: readonly RestItem[], isLate: boolean, last: bigint): void {
+    if (!answer) return
+    const { bytes, milliseconds } = answer
+    this.#pageBytes = Math.max(bytes, this.#pageBytes / 2)
+    // A slow page may have waited for those ahead of it, on a narrow line.
+    if (milliseconds > SLOW_PAGE_MS) this.#depth = Math.max(1, this.#depth >> 1)
+    else if (isLate) this.#depth = Math.min(MAX_PAGES_AHEAD, this.#depth + 1)
+    else if (this.#pages.every((ahead) => ahead.answer)) this.#depth = Math.max(2, this.#depth - 1)
+    const isCutShort = items.length < limit && (items.at(-1)?.version ?? last) < last
+    if (isCutShort) this.#mostGiven = Math.max(2, items.length)
+    if (milliseconds > SLOW_PAGE_MS) this.#limit = Math.max(MIN_PAGE_VERSIONS, limit >> 1)
+    else if (milliseconds < QUICK_PAGE_MS) this.#limit *= 2
+    this.#limit = Math.min(this.#limit, this.#mostGiven)
+  }
+}

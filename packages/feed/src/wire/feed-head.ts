@@ -1,0 +1,35 @@
+import { Buffer } from 'node:buffer'
+import { bytesToHex, hexToBytes, parseU64 } from '@ledger-state/core'
+import { invalidFeed, messageOf } from '../errors.js'
+import type { FeedRow } from './feed-line.js'
+
+/** How far a live feed reaches, which its source tells after the newest version and now and then. */
+export interface FeedHead {
+  readonly version: bigint
+  /** Of the source's store at that version; undefined where it keeps none. */
+  readonly writesHash: Uint8Array | undefined
+  /** Of the source of that store. */
+  readonly mark: Uint8Array | undefined
+}
+
+/** `{"head":{"version":"7","writes_hash":"0x…","mark":"0x…"}}`, the last two only where there are any */
+export function headToFeedLine({ version, writesHash, mark }: FeedHead): string {
+  return JSON.stringify({
+    head: {
+      version: String(version),
+      ...(writesHash && { writes_hash: bytesToHex(writesHash) }),
+      ...(mark && { mark: bytesToHex(mark) }),
+    },
+  })
+}
+
+/** The value of the member `head`. @throws `invalid_feed` */
+export function parseFeedHead(head: unknown): FeedHead {
+  try {
+    const { version, writes_hash: writesHash, mark } = head as FeedRow
+    const toBytes = (text: unknown) => (text === undefined ? undefined : Buffer.from(hexToBytes(text as string)))
+    return { version: parseU64(version as string), writesHash: toBytes(writesHash), mark: toBytes(mark) }
+  } catch (error) {
+    throw invalidFeed(`the member "head": ${messageOf(error)}`)
+  }
+}

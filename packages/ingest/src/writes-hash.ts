@@ -1,0 +1,93 @@
+import { Buffer } from 'node:buffer'
+import { hash } from 'node:crypto'
+import type { VersionWrites, Write } from '@ledger-state/core'
+
+export const WRITES_HASH_LENGTH = 32
+
+const U32 = 4
+const U64 = 8
+const DELETED = 0xffff_ffff
+
+/**
+ * A running hash over all that a store was given, from its first version on: two stores that have the same hash at a
+ * version began alike and hold the same writes. h(v) = SHA-256(h(v − 1) ‖ version), where a version is u64 number · u8 1 and
+ * u64 height, epoch, time of the block that it begins, or u8 0 · u32 writes, and for each, in the order of the keys, u32
+ * length of the key · key · u32 length of the value, ffffffff for a deletion · value. Numbers are big-endian. A deletion of a
+ * key that was not there counts as nothing: no store keeps it.
+ */
+export class WritesHash {
+  #hash: Buffer
+  #bytes = Buffer.allocUnsafe(4_096)
+
+  /** @param hash of the version before, as `value` gave it */
+  constructor(hash: Uint8Array) {
+    this.#hash = Buffer.from(hash)
+  }
+
+  /** Of a store whose first version is this one. */
+  static begin(version: bigint): WritesHash {
+    const start = Buffer.alloc(U64)
+    start.writeBigUInt64BE(version)
+    return new WritesHash(hash('sha256', Buffer.concat([Buffer.from('ledger-state writes'), start]), 'buffer'))
+  }
+
+  get value(): Uint8Array {
+    return Uint8Array.from(this.#hash)
+  }
+
+  /** @param exists whether the store holds a key before the first of these versions */
+  add(versions: readonly VersionWrites[], exists: (key: Uint8Array) => boolean): void {
+    const presence = new Presence(versions, exists)
+    for (const version of versions) this.#addVersion(version, presence.kept(version.writes))
+  }
+
+  #addVersion({ version, block }: VersionWrites, writes: readonly Write[]): void {
+    const sorted = [...writes].sort(([a], [b]) => Buffer.compare(a, b))
+    const length = sorted.reduce((sum, [key, value]) => sum + 2 * U32 + key.length + (value?.length ?? 0), 0)
+    const bytes = this.#room(WRITES_HASH_LENGTH + 4 * U64 + 1 + U32 + length)
+    let at = this.#hash.copy(bytes)
+    at = bytes.writeBigUInt64BE(version, at)
+    at = bytes.writeUInt8(block ? 1 : 0, at)
+    if (block)
+      for (const part of [block.height, block.epoch, block.timestampUsec]) at = bytes.writeBigUInt64BE(part, at)
+    at = bytes.writeUInt32BE(sorted.length, at)
+    for (const [key, value] of sorted) {
+      at = bytes.writeUInt32BE(key.length, at)
+      bytes.set(key, at)
+      at = bytes.writeUInt32BE(value ? value.length : DELETED, at + key.length)
+      if (!value) continue
+      bytes.set(value, at)
+      at += value.length
+    }
+    this.#hash = hash('sha256', bytes.subarray(0, at), 'buffer')
+  }
+
+  #room(length: number): Buffer {
+    if (length > this.#bytes.length) this.#bytes = Buffer.allocUnsafe(2 * length)
+    return this.#bytes
+  }
+}
+
+/** Which keys exist while versions are gone through; kept only where one of them deletes something. */
+class Presence {
+  readonly #exists: (key: Uint8Array) => boolean
+  readonly #written: Map<string, boolean> | undefined
+
+  constructor(versions: readonly VersionWrites[], exists: (key: Uint8Array) => boolean) {
+    this.#exists = exists
+    const deletes = versions.some(({ writes }) => writes.some(([, value]) => value === null))
+    this.#written = deletes ? new Map() : undefined
+  }
+
+  /** Without deletions of what is not there. */
+  kept(writes: readonly Write[]): readonly Write[] {
+    const written = this.#written
+    if (!written) return writes
+    return writes.filter(([key, value]) => {
+      const name = Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
+      const isKept = value !== null || (written.get(name) ?? this.#exists(key))
+      written.set(name, value !== null)
+      return isKept
+    })
+  }
+}

@@ -1,0 +1,86 @@
+import { Buffer } from 'node:buffer'
+import { feedHeaderLine, headToFeedLine } from '@ledger-state/feed'
+import { decodeCommitMark } from '@ledger-state/ingest'
+import type { StateEngineReader } from '@ledger-state/state-engine'
+import type { RecentLines } from './recent-lines.js'
+
+/** So often a feed says how far it reaches, also without a commit. */
+const HEARTBEAT_MS = 1_000
+
+export interface FeedPiece {
+  readonly text: string
+  /** Whether nothing follows for now. */
+  readonly isEnd: boolean
+}
+
+/**
+ * The lines of a live feed: its header, the versions from one on, and after the newest the head; then the same for each
+ * commit, and the head once a second. Ends with the signal.
+ * @throws `version_pruned` where the pruner overtakes it
+ */
+export async function* liveLines(
+  engine: StateEngineReader,
+  recent: RecentLines,
+  from: bigint,
+  signal: AbortSignal,
+): AsyncGenerator<FeedPiece> {
+  let next = from
+  let text = `${feedHeaderLine({ chainId: Number(engine.ledger!.chainId) })}\n`
+  const commits = watchCommits(engine, signal)
+  try {
+    while (!signal.aborted) {
+      const head = readHead(engine)
+      if (next <= head.version) {
+        for (const piece of recent.linesOf(next, head.version)) {
+          yield { text: text + piece.text, isEnd: false }
+          text = ''
+        }
+        next = head.version + 1n
+      }
+      yield { text: `${text}${headToFeedLine(head)}\n`, isEnd: true }
+      text = ''
+      await commits.next()
+    }
+  } finally {
+    commits.close()
+  }
+}
+
+/** The newest version with the hash and the mark of the same commit. */
+function readHead(engine: StateEngineReader) {
+  for (;;) {
+    const { latestVersion: version } = engine.ledger!
+    const mark = engine.mark
+    if (engine.ledger!.latestVersion !== version) continue
+    const { source, writesHash } = decodeCommitMark(mark && Buffer.from(mark))
+    return { version, writesHash, mark: source }
+  }
+}
+
+function watchCommits(engine: StateEngineReader, signal: AbortSignal) {
+  let wake = () => {}
+  let isNew = false
+  const onCommit = () => {
+    isNew = true
+    wake()
+  }
+  const remove = engine.onCommit(onCommit)
+  const heartbeat = setInterval(onCommit, HEARTBEAT_MS)
+  signal.addEventListener('abort', onCommit)
+  return {
+    /** Resolves after a commit since the last call, after a while, and when the signal is aborted. */
+    async next(): Promise<void> {
+      if (!isNew) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      isNew = false
+    },
+    close(): void {
+      remove()
+      clearInterval(heartbeat)
+      signal.removeEventListener('abort', onCommit)
+    },
+  }
+}

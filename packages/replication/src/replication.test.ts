@@ -1,0 +1,285 @@
+import { Buffer } from 'node:buffer'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { VersionWrites } from '@ledger-state/core'
+import { openSource } from '@ledger-state/feed'
+import { type IngestOptions, ingestSource } from '@ledger-state/ingest'
+import {
+  type LmdbEngineReader,
+  openStateEngine,
+  openStateEngineReader,
+  type StateEngine,
+} from '@ledger-state/state-engine'
+import { eventually } from '@ledger-state/testing/eventually'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createFeedListener, type FeedListener } from './feed-listener.js'
+import { fetchSnapshot } from './fetch-snapshot.js'
+
+const CHAIN = 4
+const KEYS = 40
+
+let folder: string
+let source: StateEngine
+let reader: LmdbEngineReader
+let feed: FeedListener
+let server: Server
+let url: string
+const replicas: StateEngine[] = []
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'replication-'))
+  source = openStateEngine({ path: join(folder, 'source'), durability: 'none' })
+  await commit(30)
+  await openFeed()
+})
+afterEach(async () => {
+  for (const replica of replicas.splice(0)) await replica.close()
+  await closeFeed()
+  await source.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function openFeed(port = 0): Promise<void> {
+  reader = openStateEngineReader({ path: join(folder, 'source') })
+  feed = createFeedListener({ engine: reader, snapshotFolder: join(folder, 'snapshots') })
+  server = createServer(feed.listener)
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function closeFeed(): Promise<void> {
+  feed.close()
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await reader.close()
+}
+
+/** Versions that write, overwrite and delete, each a block of its own, as an ingest commits them. */
+async function commit(count: number): Promise<void> {
+  const next = source.ledger ? source.ledger.latestVersion + 1n : 0n
+  const versions = Array.from({ length: count }, (_, at): VersionWrites => {
+    const version = next + BigInt(at)
+    const key = (place: bigint) => Buffer.from(`key ${(version * 7n + place) % BigInt(KEYS)}`)
+    const deletes = version % 5n === 4n
+    return {
+      version,
+      block: { height: version, epoch: 0n, timestampUsec: 10n * version },
+      writes: [
+        [key(0n), Buffer.from(`value ${version}`)],
+        [key(3n), deletes ? null : Buffer.alloc(Number(version % 300n), 7)],
+      ],
+    }
+  })
+  await ingestSource(source, {
+    description: 'list',
+    chainId: CHAIN,
+    position: 'list',
+    mark: Buffer.from('mark'),
+    progress: { done: 0, total: 0, unit: 'versions' },
+    async *versions() {
+      yield* versions
+    },
+    async close() {},
+  })
+}
+
+async function openReplica(name: string): Promise<StateEngine> {
+  const path = join(folder, name)
+  expect(await fetchSnapshot(url, path)).toBe(true)
+  const replica = openStateEngine({ path, durability: 'none' })
+  replicas.push(replica)
+  return replica
+}
+
+/** Follows the feed until it is stopped; then throws what ended it. */
+function follow(replica: StateEngine, options: IngestOptions = {}) {
+  const stop = new AbortController()
+  const notices: string[] = []
+  const ended = openSource(url, { follow: true, onNotice: (message) => notices.push(message) }).then(async (live) => {
+    await ingestSource(replica, live, { ...options, signal: stop.signal })
+    await live.close()
+  })
+  ended.catch(() => {})
+  return {
+    notices,
+    ended,
+    async stop() {
+      stop.abort()
+      await ended
+    },
+  }
+}
+
+async function isCaughtUp(...stores: readonly StateEngine[]): Promise<void> {
+  await eventually(
+    () => stores.every(({ ledger }) => ledger?.latestVersion === source.ledger!.latestVersion),
+    () => `replicas at ${stores.map(({ ledger }) => ledger?.latestVersion)}, source at ${source.ledger!.latestVersion}`,
+  )
+}
+
+const everything = (engine: StateEngine) =>
+  [...engine.at().scan(new Uint8Array(0))].map(({ key, value }) => [key.toString(), value.toString()])
+
+describe('a replica', () => {
+  it('begins with a snapshot, and then holds what its source holds, commit by commit', async () => {
+    const replica = await openReplica('replica')
+    expect(everything(replica)).toEqual(everything(source))
+    const following = follow(replica)
+    for (let round = 0; round < 5; round++) {
+      await commit(1 + round * 20)
+      await isCaughtUp(replica)
+      expect(Buffer.from(replica.mark!)).toEqual(Buffer.from(source.mark!))
+      expect(everything(replica)).toEqual(everything(source))
+    }
+    await following.stop()
+    expect(following.notices).toEqual([])
+  })
+
+  it('resumes from the version it holds, also where its source was away', async () => {
+    const replica = await openReplica('replica')
+    const following = follow(replica)
+    await commit(10)
+    await isCaughtUp(replica)
+    const { port } = server.address() as AddressInfo
+    await closeFeed()
+    await commit(10)
+    await eventually(
+      () => following.notices.length > 1,
+      () => 'notices of a source that is away',
+    )
+    await openFeed(port)
+    await isCaughtUp(replica)
+    await following.stop()
+    expect(Buffer.from(replica.mark!)).toEqual(Buffer.from(source.mark!))
+  })
+
+  it('is one of ten that follow the same source', async () => {
+    const stores: StateEngine[] = []
+    for (let at = 0; at < 10; at++) stores.push(await openReplica(`replica ${at}`))
+    const following = stores.map((replica) => follow(replica))
+    for (let round = 0; round < 10; round++) await commit(10)
+    await isCaughtUp(...stores)
+    for (const one of following) await one.stop()
+    for (const replica of stores) expect(Buffer.from(replica.mark!)).toEqual(Buffer.from(source.mark!))
+  })
+
+  it('refuses to follow a source that was given something else', async () => {
+    const replica = await openReplica('replica')
+    const version = replica.ledger!.latestVersion + 1n
+    const block = { height: version, epoch: 0n, timestampUsec: 10n * version }
+    const writes: VersionWrites = { version, block, writes: [[Buffer.from('key'), Buffer.from('forged')]] }
+    const forged = {
+      description: 'forged',
+      chainId: CHAIN,
+      position: 'forged',
+      mark: undefined,
+      progress: { done: 0, total: 0, unit: 'versions' as const },
+      async *versions() {
+        yield writes
+      },
+      async close() {},
+    }
+    await ingestSource(replica, forged)
+    await commit(3)
+    await expect(follow(replica).ended).rejects.toMatchObject({ code: 'ledger_fork' })
+    expect(replica.ledger!.latestVersion).toBe(version)
+  })
+
+  it('that is older than the feed is told to begin with a snapshot', async () => {
+    const replica = await openReplica('replica')
+    await commit(50)
+    await source.prune(10n)
+    await eventually(
+      () => reader.ledger!.oldestVersion > 60n,
+      () => 'the prune is seen',
+    )
+    await expect(follow(replica).ended).rejects.toMatchObject({
+      code: 'version_gap',
+      message: expect.stringMatching(/begin with a snapshot/),
+    })
+  })
+
+  it('of another chain is refused', async () => {
+    const replica = openStateEngine({ path: join(folder, 'other'), durability: 'none' })
+    replicas.push(replica)
+    const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+    await replica.commit([{ version: 0n, block, writes: [] }], { chainId: 9 })
+    await expect(follow(replica).ended).rejects.toMatchObject({ code: 'chain_id_mismatch' })
+  })
+})
+
+describe('a snapshot', () => {
+  it('that was cut short is resumed where it stood', async () => {
+    const path = join(folder, 'replica')
+    const stop = new AbortController()
+    let first = 0
+    const cut = await fetchSnapshot(url, path, {
+      signal: stop.signal,
+      onProgress: (bytes) => {
+        first = bytes
+        stop.abort()
+      },
+    })
+    expect(cut).toBe(false)
+    expect(existsSync(join(path, 'state.mdb'))).toBe(false)
+    let resumedAt: number | undefined
+    expect(
+      await fetchSnapshot(url, path, {
+        onProgress: (bytes) => {
+          resumedAt ??= bytes
+        },
+      }),
+    ).toBe(true)
+    if (resumedAt !== undefined) expect(resumedAt).toBeGreaterThan(first)
+    expect(existsSync(join(path, 'snapshot.unfinished'))).toBe(false)
+  })
+
+  it('is fetched anew where the source no longer has it', async () => {
+    const path = join(folder, 'replica')
+    const stop = new AbortController()
+    await fetchSnapshot(url, path, { signal: stop.signal, onProgress: () => stop.abort() })
+    const { port } = server.address() as AddressInfo
+    await closeFeed()
+    await openFeed(port)
+    const notices: string[] = []
+    expect(await fetchSnapshot(url, path, { onNotice: (message) => notices.push(message) })).toBe(true)
+    expect(notices.at(-1)).toMatch(/no longer has the snapshot/)
+  })
+
+  it('is refused where the address serves something else', async () => {
+    const other = createServer((_, response) => response.end('<html>'))
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+    await expect(fetchSnapshot(address, join(folder, 'x'))).rejects.toMatchObject({ code: 'source_failed' })
+    other.close()
+  })
+})
+
+describe('the feed', () => {
+  const ask = async (path: string, init?: RequestInit) => {
+    const response = await fetch(url + path, init)
+    return { status: response.status, text: await response.text() }
+  }
+
+  it('tells its chain and its window', async () => {
+    const { text } = await ask('/')
+    expect(JSON.parse(text)).toEqual({
+      format: 'ledger-feed',
+      chain_id: CHAIN,
+      oldest_version: '0',
+      latest_version: '29',
+    })
+  })
+
+  it('refuses what is not there', async () => {
+    const statuses = async (...paths: string[]) =>
+      await Promise.all(paths.map(async (path) => (await ask(path)).status))
+    expect(await statuses('/feed', '/feed?from=x', '/feed?from=0', '/feed?from=31')).toEqual([400, 400, 410, 404])
+    expect(await statuses('/other', '/snapshots/x', '/snapshots/x/state.mdb', '/a/b/c/d')).toEqual([404, 404, 404, 404])
+    expect(await ask('/snapshots/..%2f..%2f/state.mdb')).toMatchObject({ status: 404 })
+    expect((await ask('/', { method: 'DELETE' })).status).toBe(404)
+  })
+})

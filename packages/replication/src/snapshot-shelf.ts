@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LmdbEngineReader } from '@ledger-state/state-engine'
+
+const PREFIX = 'snapshot-'
+/** A snapshot that nobody fetches is removed after this time. */
+const KEPT_MS = 10 * 60_000
+/** A younger snapshot is given to the next replica, too. */
+const FRESH_MS = 60_000
+
+export interface Snapshot {
+  readonly id: string
+  readonly files: readonly { readonly name: string; readonly bytes: number }[]
+}
+
+interface Shelved {
+  readonly snapshot: Snapshot
+  readonly folder: string
+  readonly takenAt: number
+  usedAt: number
+}
+
+/** Snapshots of a store, on disk for as long as replicas fetch them: as many bytes as the store has, at most twice. */
+export class SnapshotShelf {
+  readonly #engine: LmdbEngineReader
+  readonly #root: string
+  readonly #shelved = new Map<string, Shelved>()
+  readonly #sweep = setInterval(() => this.#removeUnused(), KEPT_MS / 10).unref()
+  #taking: Promise<Snapshot> | undefined
+
+  /** @param root folder on a disk with room for a copy of the store; what an earlier process left there is removed */
+  constructor(engine: LmdbEngineReader, root: string) {
+    this.#engine = engine
+    this.#root = root
+    mkdirSync(root, { recursive: true })
+    for (const name of readdirSync(root)) if (name.startsWith(PREFIX)) removeFolder(join(root, name))
+  }
+
+  /** A fresh snapshot; callers at the same time share one. @throws `store_full` */
+  async take(): Promise<Snapshot> {
+    const fresh = [...this.#shelved.values()].find(({ takenAt }) => Date.now() - takenAt < FRESH_MS)
+    if (fresh) return fresh.snapshot
+    this.#taking ??= this.#takeNew().finally(() => {
+      this.#taking = undefined
+    })
+    return await this.#taking
+  }
+
+  find(id: string): Snapshot | undefined {
+    return this.#use(id)?.snapshot
+  }
+
+  /** The path of a file of a snapshot; undefined where there is none. */
+  fileOf(id: string, name: string): string | undefined {
+    const shelved = this.#use(id)
+    return shelved?.snapshot.files.some((file) => file.name === name) ? join(shelved.folder, name) : undefined
+  }
+
+  close(): void {
+    clearInterval(this.#sweep)
+    for (const { folder } of this.#shelved.values()) removeFolder(folder)
+    this.#shelved.clear()
+  }
+
+  #use(id: string): Shelved | undefined {
+    const shelved = this.#shelved.get(id)
+    if (shelved) shelved.usedAt = Date.now()
+    return shelved
+  }
+
+  async #takeNew(): Promise<Snapshot> {
+    this.#removeUnused()
+    const id = randomUUID()
+    const folder = join(this.#root, PREFIX + id)
+    try {
+      await this.#engine.snapshot(folder, { compact: true })
+    } catch (error) {
+      removeFolder(folder)
+      throw error
+    }
+    const files = readdirSync(folder).map((name) => ({ name, bytes: statSync(join(folder, name)).size }))
+    const snapshot = { id, files }
+    this.#shelved.set(id, { snapshot, folder, takenAt: Date.now(), usedAt: Date.now() })
+    return snapshot
+  }
+
+  #removeUnused(): void {
+    for (const [id, { folder, usedAt }] of this.#shelved) {
+      if (Date.now() - usedAt < KEPT_MS) continue
+      this.#shelved.delete(id)
+      removeFolder(folder)
+    }
+  }
+}
+
+function removeFolder(path: string): void {
+  rmSync(path, { recursive: true, force: true })
+}
