@@ -8,10 +8,12 @@ import { instructionsSuite } from './instructions.ts'
 import { interferenceSuite } from './interference.ts'
 import { lookupSuite } from './lookup.ts'
 import { pruneSuite } from './prune.ts'
+import { tableSuite } from './table.ts'
 
 /** In the order in which they run. */
 export const SUITES: readonly Suite[] = [
   lookupSuite,
+  tableSuite,
   commitSuite,
   pruneSuite,
   codecSuite,
