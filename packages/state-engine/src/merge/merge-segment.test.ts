@@ -295,6 +295,16 @@ it('merges many writes of one key in parts, which hold several of them side by s
   expectCounts()
 })
 
+it('does nothing with a segment that was merged before, whose file could not be removed', () => {
+  mergeWhole([record(0, [[bytes('k'), bytes('0')]], 0)])
+  const versions = [record(1, [[bytes('k'), bytes('1')]], 1), record(2, [[bytes('k'), null]], 2)]
+  mergeWhole(versions, 2)
+  const before = ledgerRecord()
+  mergeWhole(versions, 2)
+  expect(ledgerRecord()).toEqual(before)
+  expectCounts()
+})
+
 it('does not write what no version of the window sees', () => {
   const value = (version: number) => new Uint8Array(2_000).fill(version)
   mergeWhole([record(0, [[bytes('k'), value(0)]], 0)])

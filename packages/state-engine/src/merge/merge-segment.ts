@@ -52,6 +52,8 @@ export class SegmentMerge {
     const deadline = performance.now() + budgetMs
     const bytes = this.#store.meta.getBinary(LEDGER_KEY)
     const before = bytes ? decodeLedgerRecord(bytes) : this.#emptyLedger()
+    // The last slice was committed before, and the file could not be removed.
+    if (before.nextCommit > this.#segment.head!.number) return true
     const merging = getMerging(this.#store)
     const output = new GenerationWriter(this.#store, this.#builder, before, merging)
     const { oldestVersion } = before.ledger
