@@ -1,4 +1,5 @@
 // The main module of a reader process: it reads the store and answers requests on connections from the supervisor.
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError } from '@ledger-state/core'
@@ -9,6 +10,7 @@ import type { Logger } from 'pino'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createReaderMetrics } from '../observability/reader-metrics.js'
 import { aborted, failProcess, startReports, stopOrder, tellSupervisor } from './child.js'
+import { openExplorer } from '../explorer/static-files.js'
 import { connectionLimit } from './descriptor-limit.js'
 import type { ConnectionOffer } from './messages.js'
 
@@ -49,6 +51,8 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
       if (isDebugging) log.debug(answered, 'answered')
     },
   })
+  const explorer = openExplorer()
+  if (explorer) putBefore(server, (request, response) => explorer.answer(request, response))
   // A server that does not listen starts its timers for slow requests only by this event.
   server.emit('listening')
   process.on('message', ({ offer, takenBefore }: ConnectionOffer, connection) => {
@@ -96,6 +100,15 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     }
     for (const connection of connections.keys()) connection.destroy()
   }
+}
+
+/** Requests that `answer` does not answer go to whoever listened before. */
+function putBefore(server: Server, answer: (request: IncomingMessage, response: ServerResponse) => boolean): void {
+  const [next] = server.listeners('request') as [RequestListener]
+  server.removeAllListeners('request')
+  server.on('request', (request, response) => {
+    if (!answer(request, response)) next(request, response)
+  })
 }
 
 /**

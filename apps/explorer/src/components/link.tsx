@@ -1,0 +1,22 @@
+import type { ComponentChildren } from 'preact'
+import { route } from '../state/location.ts'
+import { routeToHref, type View } from '../state/route.ts'
+
+/** A link to another view of the same state. */
+export function Link({ view, children, title }: { view: View; children: ComponentChildren; title?: string }) {
+  return (
+    <a href={routeToHref({ view, at: route.value.at })} title={title}>
+      {children}
+    </a>
+  )
+}
+
+/** An address, short, with the whole of it as its title. */
+export function AddressLink({ address }: { readonly address: string }) {
+  const short = address.length > 18 ? `${address.slice(0, 8)}…${address.slice(-6)}` : address
+  return (
+    <Link view={{ name: 'account', address, tab: 'balances' }} title={address}>
+      <code>{short}</code>
+    </Link>
+  )
+}

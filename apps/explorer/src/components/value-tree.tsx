@@ -1,0 +1,72 @@
+import { useState } from 'preact/hooks'
+import { AddressLink } from './link.tsx'
+
+const ADDRESS = /^0x[0-9a-f]{1,64}$/
+/** Longer texts are cut, with a button for the rest. */
+const SHORT_TEXT = 200
+/** Members of a list that are shown before somebody asks for more. */
+const FIRST_MEMBERS = 50
+/** Below this depth members are shown once they are opened. */
+const OPEN_DEPTH = 3
+
+/** A value of the ledger as a tree. Whatever it holds is shown as text. */
+export function ValueTree({ value, depth = 0 }: { readonly value: unknown; readonly depth?: number }) {
+  if (value === null) return <span class="value-null">null</span>
+  if (typeof value === 'string') return <TextValue text={value} />
+  if (typeof value !== 'object') return <span class="value-number">{String(value)}</span>
+  const entries: readonly (readonly [string, unknown])[] = Array.isArray(value)
+    ? value.map((member, at) => [String(at), member] as const)
+    : Object.entries(value)
+  if (entries.length === 0) return <span class="value-null">{Array.isArray(value) ? '[ ]' : '{ }'}</span>
+  return <Members entries={entries} isList={Array.isArray(value)} depth={depth} />
+}
+
+interface MembersProps {
+  readonly entries: readonly (readonly [string, unknown])[]
+  readonly isList: boolean
+  readonly depth: number
+}
+
+function Members({ entries, isList, depth }: MembersProps) {
+  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH)
+  const [shown, setShown] = useState(FIRST_MEMBERS)
+  const label = isList ? `${entries.length} members` : `${entries.length} fields`
+  if (!isOpen) {
+    return (
+      <button type="button" class="fold" aria-expanded="false" onClick={() => setOpen(true)}>
+        {label}
+      </button>
+    )
+  }
+  return (
+    <dl class="members">
+      {entries.slice(0, shown).map(([name, member]) => (
+        <div key={name} class="member">
+          <dt>{name}</dt>
+          <dd>
+            <ValueTree value={member} depth={depth + 1} />
+          </dd>
+        </div>
+      ))}
+      {entries.length > shown && (
+        <button type="button" class="fold" onClick={() => setShown(shown * 4)}>
+          {entries.length - shown} more
+        </button>
+      )}
+    </dl>
+  )
+}
+
+function TextValue({ text }: { readonly text: string }) {
+  const [isWhole, setWhole] = useState(false)
+  if (ADDRESS.test(text) && text.length > 8) return <AddressLink address={text} />
+  if (text.length <= SHORT_TEXT || isWhole) return <bdi class="value-text">{text}</bdi>
+  return (
+    <span>
+      <bdi class="value-text">{text.slice(0, SHORT_TEXT)}…</bdi>{' '}
+      <button type="button" class="fold" onClick={() => setWhole(true)}>
+        all {text.length} characters
+      </button>
+    </span>
+  )
+}

@@ -1,0 +1,28 @@
+import { signal } from '@preact/signals'
+import { parseRoute, type Route, routeToHref } from './route.ts'
+
+const here = () => parseRoute(window.location.pathname, window.location.search)
+
+/** What the address of the page says. */
+export const route = signal<Route>(here())
+
+window.addEventListener('popstate', () => {
+  route.value = here()
+})
+
+export function goTo(next: Route): void {
+  window.history.pushState(null, '', routeToHref(next))
+  route.value = next
+  window.scrollTo(0, 0)
+}
+
+/** Follows a link without loading the page anew, unless it is opened elsewhere. */
+export function onLinkClick(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
+  const link = (event.target as Element).closest('a[href]')
+  const href = link?.getAttribute('href')
+  if (!href?.startsWith('/') || href.startsWith('/v1') || link?.hasAttribute('download')) return
+  event.preventDefault()
+  const url = new URL(href, window.location.origin)
+  goTo(parseRoute(url.pathname, url.search))
+}
