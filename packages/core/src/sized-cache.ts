@@ -3,14 +3,14 @@ interface Kept<V> {
   readonly size: number
 }
 
-/** Largest part of the capacity that one entry may take. */
+/** Part of the capacity that one entry may take by default. */
 const LARGEST_SHARE = 1 / 16
 
 /**
  * A cache bounded by the size of what it holds, in a unit of the caller's, such as bytes. Entries stand in two
  * generations, each of half the capacity. A hit moves an entry to the young generation; when that is full, it becomes
  * the old one, and what was left in the old one is evicted. Unlike a strict order of use, this adds almost nothing to the
- * look-up of a hit. An entry above a sixteenth of the capacity is not kept.
+ * look-up of a hit. An entry above `largestEntry` is not kept.
  */
 export class SizedCache<K, V extends {}> {
   readonly #generationSize: number
@@ -20,9 +20,10 @@ export class SizedCache<K, V extends {}> {
   #youngSize = 0
   #oldSize = 0
 
-  constructor(capacity: number) {
+  /** `largestEntry` is at most half of the capacity, by default a sixteenth. */
+  constructor(capacity: number, largestEntry = capacity * LARGEST_SHARE) {
     this.#generationSize = capacity / 2
-    this.#largestEntry = capacity * LARGEST_SHARE
+    this.#largestEntry = Math.min(largestEntry, this.#generationSize)
   }
 
   /** Size of all entries, of which some are held and counted twice; never above the capacity. */

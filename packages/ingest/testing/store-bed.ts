@@ -3,14 +3,14 @@ import { Buffer } from 'node:buffer'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openStateEngine, type StateEngine } from '@ledger-state/state-engine'
+import { openStateEngine, type StateEngine, type WriterOptions } from '@ledger-state/state-engine'
 import { decodeCommitMark } from '../src/commit-mark.js'
 
 export interface StoreBed {
   readonly folder: string
   at(name: string): string
   /** Opens a store; an open one of this name is closed before. */
-  open(name: string): Promise<StateEngine>
+  open(name: string, options?: Pick<WriterOptions, 'memoryTableBytes'>): Promise<StateEngine>
   close(): Promise<void>
 }
 
@@ -21,9 +21,9 @@ export function createStoreBed(): StoreBed {
   return {
     folder,
     at,
-    async open(name) {
+    async open(name, options = {}) {
       await engines.get(name)?.close()
-      const engine = openStateEngine({ path: at(name), durability: 'none' })
+      const engine = openStateEngine({ path: at(name), durability: 'none', ...options })
       engines.set(name, engine)
       return engine
     },

@@ -103,6 +103,11 @@ export function viewNotServed(name: string, served: readonly string[]): LedgerEr
   return new LedgerStateError('view_not_served', message)
 }
 
+export function balanceDerived(name: string, derivedBy: string): LedgerError {
+  const message = `the view function ${name} is not served for this asset: its balances are computed by ${clip(derivedBy)}, which needs a virtual machine`
+  return new LedgerStateError('view_not_served', message)
+}
+
 export function viewArgumentInvalid(why: string): LedgerError {
   return new LedgerStateError('invalid_value', why)
 }

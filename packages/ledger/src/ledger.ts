@@ -8,7 +8,7 @@ import type { Change, History, HistoryOptions } from './histories/history.js'
 import type { Listing, ListOptions } from './listings/listing.js'
 import type { AccountModule } from './modules/account-module.js'
 import type { Resource } from './resources/resource.js'
-import type { FoundTableTypes } from './tables/find-table-types.js'
+import type { TableTypesSearch } from './tables/find-table-types.js'
 import type { ListedTableItem, TableTypes } from './tables/list-table-items.js'
 import type { TableItemRequest } from './tables/table-item.js'
 import type { StoredValue } from './types/stored-value.js'
@@ -35,17 +35,19 @@ export interface LedgerState {
    */
   listTableItems(handle: Uint8Array, types?: TableTypes, options?: ListOptions): Listing<ListedTableItem>
   /**
-   * The types of a table, out of the resource of account `holder` that holds its handle; undefined where none of the
-   * first 5,000 does.
-   * @throws `stored_data_invalid` where a group cannot be read
+   * Searches account `holder` for the types of a table: in the resource that holds its handle, or in the item of a table
+   * that the account holds, or of a table in such an item, and so on. Its result is undefined where the handle is not found
+   * within 5,000 state keys and 64 MiB.
+   * @throws (the iteration) `stored_data_invalid` where a group cannot be read
    */
-  findTableTypes(handle: Uint8Array, holder: Uint8Array): FoundTableTypes | undefined
+  findTableTypes(handle: Uint8Array, holder: Uint8Array): TableTypesSearch
   /** @throws `invalid_bcs`, `balance_overflow` */
   readBalance(owner: Uint8Array, asset: Asset): bigint
   /**
    * What a view function of the framework returns: `0x1::coin::balance` and `0x1::primary_fungible_store::balance`, as
    * frameworks with fungible assets define them. What is missing counts 0.
-   * @throws `view_not_served`; `invalid_value` where arguments do not fit; as `readBalance`
+   * @throws `view_not_served`, also for an asset with a function of its own that computes balances; `invalid_value` where
+   * arguments do not fit; as `readBalance`
    */
   callView(request: ViewRequest): readonly StoredValue[]
   /** @throws `account_not_found` */

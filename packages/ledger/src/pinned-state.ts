@@ -5,7 +5,7 @@ import type { Asset } from './balances/asset.js'
 import type { BalanceReader } from './balances/balance-reader.js'
 import { blockByHeight, blockByVersion, type LedgerBlock } from './blocks/read-block.js'
 import { type AccountChange, listAccountChanges } from './changes/account-changes.js'
-import { storedResourceUnreadable } from './errors.js'
+import { balanceDerived, storedResourceUnreadable } from './errors.js'
 import { type Change, createHistory, type History, type HistoryOptions } from './histories/history.js'
 import { observeBalance, observeKey, observeResource } from './histories/observations.js'
 import type { LedgerState } from './ledger.js'
@@ -15,7 +15,7 @@ import type { ModuleCache } from './modules/module-cache.js'
 import { listResources } from './resources/list-resources.js'
 import { readResource, resourceGroupOf } from './resources/read-resource.js'
 import { createResource, type Resource } from './resources/resource.js'
-import { type FoundTableTypes, findTableTypes } from './tables/find-table-types.js'
+import { findTableTypes, type TableTypesSearch } from './tables/find-table-types.js'
 import { type ListedTableItem, listTableItems, type TableTypes } from './tables/list-table-items.js'
 import {
   createTableValue,
@@ -26,6 +26,7 @@ import {
 } from './tables/table-item.js'
 import type { StoredValue } from './types/stored-value.js'
 import type { TypeResolver } from './types/type-resolver.js'
+import { derivedBalanceFunction } from './views/derived-balance.js'
 import { readViewRequest, u64Value, type ViewRequest } from './views/view-function.js'
 
 /** What all reads of a ledger share. */
@@ -63,7 +64,7 @@ export class PinnedState implements LedgerState {
     return listTableItems(this.view, this.#readers.types, handle, types, options)
   }
 
-  findTableTypes(handle: Uint8Array, holder: Uint8Array): FoundTableTypes | undefined {
+  findTableTypes(handle: Uint8Array, holder: Uint8Array): TableTypesSearch {
     const { types, modules } = this.#readers
     return findTableTypes(this.view, types, modules, handle, holder)
   }
@@ -74,6 +75,8 @@ export class PinnedState implements LedgerState {
 
   callView(request: ViewRequest): readonly StoredValue[] {
     const { owner, asset } = readViewRequest(request)
+    const derived = derivedBalanceFunction(this.view, this.#readers.balances.keysOf(owner, asset).primaryStore)
+    if (derived !== undefined) throw balanceDerived(request.function, derived)
     return [u64Value(this.readBalance(owner, asset))]
   }
 

@@ -56,6 +56,8 @@ export const TOKEN = {
 export const LIMIT = {
   tables: 255,
   index: 65_535,
+  /** Entries of tables, types, type parameters and variants: our bound, 14 times what any module of a genesis has (2,355). */
+  parts: 32_768,
   identifierBytes: 65_535,
   fields: 255,
   variants: 127,

@@ -49,6 +49,7 @@ export class ModuleTables {
   readonly #addresses: readonly Uint8Array[]
   readonly #moduleHandles: readonly ModuleId[]
   readonly #structHandles: readonly StructHandle[]
+  #parts = 0
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes
@@ -68,8 +69,15 @@ export class ModuleTables {
     const table = this.#tables.get(kind)
     if (!table) return items
     const reader = new ByteReader(this.#bytes, table.start, table.end)
-    while (reader.remaining > 0) items.push(readEntry(reader))
+    while (reader.remaining > 0) {
+      this.#countPart(reader)
+      items.push(readEntry(reader))
+    }
     return items
+  }
+
+  #countPart(reader: ByteReader): void {
+    if (++this.#parts > LIMIT.parts) throw reader.fault(`more than ${LIMIT.parts} names, types and definitions`)
   }
 
   structDefinitions(): StructDefinition[] {
@@ -147,6 +155,7 @@ export class ModuleTables {
     const count = readBounded(reader, LIMIT.typeParameters, 'type parameters')
     const typeParameters: TypeParameter[] = []
     for (let at = 0; at < count; at++) {
+      this.#countPart(reader)
       typeParameters.push({ constraints: reader.readU8(), phantom: reader.readBool() })
     }
     return { module, name, abilities, typeParameters }
@@ -164,6 +173,7 @@ export class ModuleTables {
     const count = readBounded(reader, LIMIT.variants, 'variants')
     const variants: VariantDefinition[] = []
     for (let at = 0; at < count; at++) {
+      this.#countPart(reader)
       const variantName = this.readIdentifier(reader)
       variants.push({ name: variantName, fields: this.#readFields(reader) })
     }
@@ -188,6 +198,7 @@ export class ModuleTables {
 
   #readToken(reader: ByteReader, depth: number): SignatureToken {
     const start = reader.offset
+    this.#countPart(reader)
     if (depth > LIMIT.tokenDepth) throw reader.fault(`types are nested more than ${LIMIT.tokenDepth} levels deep`)
     const token = TOKEN_KIND.get(reader.readU8())
     if (!token || token.since > this.version) throw reader.fault(`unknown type in version ${this.version}`, start)

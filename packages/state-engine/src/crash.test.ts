@@ -8,7 +8,7 @@ const folder = temporaryFolder()
 describe('a writer killed with SIGKILL', () => {
   it('loses nothing that was acknowledged and leaves no batch torn', async () => {
     await expectSoundStore(folder.path, await runKilledWriter(folder.path, { afterMs: 30 }))
-    const kill = { at: 'commit: before the transaction ends', nth: 3 } as const
+    const kill = { at: 'commit: appended', nth: 3 } as const
     await expectSoundStore(folder.path, await runKilledWriter(folder.path, kill))
   })
 })

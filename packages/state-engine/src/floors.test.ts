@@ -6,7 +6,15 @@ import { expect, it } from 'vitest'
 const ROOT = fileURLToPath(new URL('.', import.meta.url))
 
 /** Folders from the lowest floor up. A file imports from its own floor's folder and from lower floors. */
-const FLOORS = [['port'], ['bytes'], ['lmdb'], ['databases'], ['read', 'write', 'maintain'], ['.']]
+const FLOORS = [
+  ['port'],
+  ['bytes'],
+  ['lmdb', 'write-ahead'],
+  ['databases', 'memory-table'],
+  ['merge'],
+  ['read', 'write', 'maintain'],
+  ['.'],
+]
 
 function floorOf(folder: string): number {
   const [top = '.'] = folder.split('/')

@@ -79,9 +79,39 @@ describe('openStateEngine', () => {
     expect(() => openStateEngine({ path, durability: 'FULL' as never })).toThrow(
       wrong(/"FULL", expected one of full, ordered, none/),
     )
+    for (const memoryTableBytes of [-1, 0.5, 2 ** 31 + 1, Number.NaN, '5', null]) {
+      expect(() => openStateEngine({ path, memoryTableBytes: memoryTableBytes as never })).toThrow(
+        wrong(/memoryTableBytes is .*, expected a whole number from 0 to 2147483648/),
+      )
+    }
+    for (const mapBytes of [0, 1_000, 2 ** 30 + 0.5, Number.POSITIVE_INFINITY, 2 ** 50, '1073741824']) {
+      for (const open of [openStateEngine, openStateEngineReader]) {
+        expect(() => open({ path, mapBytes: mapBytes as never })).toThrow(
+          wrong(/mapBytes is .*, expected a whole number from 1048576 to 70368744177664/),
+        )
+      }
+    }
+    // The writer lock was not taken.
     const engine = openStateEngine({ path })
     await expect(engine.snapshot(5 as never)).rejects.toEqual(wrong(/path of the snapshot is the number 5/))
     await engine.close()
+  })
+
+  it('maps no more of the address space than it is told to', async () => {
+    const { path } = folder
+    const mapBytes = 2 ** 22
+    const engine = openStateEngine({ path, mapBytes, memoryTableBytes: 0, durability: 'none' })
+    expect(engine.stats.mapBytes).toBe(mapBytes)
+    await engine.commit([record(0, [[bytes('k'), bytes('v')]], 0)], CHAIN)
+    const tooLarge = [bytes('large'), new Uint8Array(8_000_000)] as const
+    await engine.commit([record(1, [tooLarge])], CHAIN).catch((error) => expect(error.code).toBe('store_full'))
+    // LMDB maps the file again once it has grown beyond it; otherwise the store is as before.
+    expect(Buffer.from(engine.at().get(bytes('k'))!).toString()).toBe('v')
+    await engine.close()
+    const reader = openStateEngineReader({ path, mapBytes: 2 ** 30 })
+    expect(reader.stats.mapBytes).toBeGreaterThanOrEqual(2 ** 30)
+    expect(Buffer.from(reader.at().get(bytes('k'))!).toString()).toBe('v')
+    await reader.close()
   })
 
   it('cannot be used after it was closed', async () => {

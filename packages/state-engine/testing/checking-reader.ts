@@ -17,6 +17,7 @@ process.on('message', () => {
 reader.onCommit(() => {
   seen++
 })
+process.send!('ready')
 const problems: string[] = []
 let newest = 0n
 let oldest = 0n

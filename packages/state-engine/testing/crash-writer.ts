@@ -5,13 +5,23 @@ import { importState, openStateEngine } from '../src/index.js'
 import { setFailurePointHandler } from '../src/write/failure-points.js'
 import { KNOWN_CHAIN, knownVersion } from './known-ledger.ts'
 
+/** Far more than it takes to come to any failure point eight times. */
+const MOST_VERSIONS = 3_000n
+
 const [path, killAt, times] = process.argv.slice(2) as [string, string?, string?]
 let left = Number(times ?? 0)
 setFailurePointHandler((point) => {
   if (point === killAt && --left <= 0) process.kill(process.pid, 'SIGKILL')
 })
 
-const engine = openStateEngine({ path })
+// Time runs fast, so that a merge of a few keys takes many slices.
+let now = 0
+performance.now = () => {
+  now += 5
+  return now
+}
+// Small, so that there are many rotations, merges and bulk commits.
+const engine = openStateEngine({ path, memoryTableBytes: 60_000 })
 if (killAt?.startsWith('import')) {
   const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
   const entries = Array.from({ length: 12_000 }, (_, at) => ({
@@ -22,8 +32,11 @@ if (killAt?.startsWith('import')) {
   await importState(engine, { chainId: 7, version: 0n, block }, entries)
   process.stdout.write('0\n')
 } else {
-  for (let version = engine.ledger ? engine.ledger.latestVersion + 1n : 0n; ; ) {
-    const batch = Array.from({ length: 10 }, () => knownVersion(version++))
+  const first = engine.ledger ? engine.ledger.latestVersion + 1n : 0n
+  for (let version = first; version < first + MOST_VERSIONS; ) {
+    // Some are larger than a segment.
+    const length = version % 80n === 0n ? 40 : 10
+    const batch = Array.from({ length }, () => knownVersion(version++))
     await engine.commit(batch, KNOWN_CHAIN)
     process.stdout.write(`${version - 1n}\n`)
     if (version % 50n === 0n) await engine.prune(60n)

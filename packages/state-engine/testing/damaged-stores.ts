@@ -19,7 +19,7 @@ export function damagedStores({ isPruned }: { readonly isPruned: boolean }) {
   let copies = 0
 
   beforeAll(async () => {
-    const engine = openStateEngine({ path: sound, durability: 'none' })
+    const engine = openStateEngine({ path: sound, durability: 'none', memoryTableBytes: 0 })
     for (let version = 0n; version < 1_500n; ) {
       await engine.commit(
         Array.from({ length: 100 }, () => knownVersion(version++)),

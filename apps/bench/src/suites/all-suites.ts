@@ -8,6 +8,7 @@ import { instructionsSuite } from './instructions.ts'
 import { interferenceSuite } from './interference.ts'
 import { lookupSuite } from './lookup.ts'
 import { pruneSuite } from './prune.ts'
+import { readsSuite } from './reads.ts'
 
 /** In the order in which they run. */
 export const SUITES: readonly Suite[] = [
@@ -16,6 +17,7 @@ export const SUITES: readonly Suite[] = [
   pruneSuite,
   codecSuite,
   httpSuite,
+  readsSuite,
   ingestSuite,
   interferenceSuite,
   hostileSuite,

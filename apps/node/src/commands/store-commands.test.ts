@@ -31,15 +31,15 @@ describe('prune', () => {
     fill('store', 100, '--retain', '35')
     expect(await bed.info('store')).toMatchObject({
       ledger_version: '99',
-      oldest_ledger_version: '70',
-      oldest_block_height: '7',
-      blocks: 3,
+      oldest_ledger_version: '60',
+      oldest_block_height: '6',
+      blocks: 4,
     })
     expect(bed.run('prune', '--data-dir', 'store', '--retain', '15')).toMatchObject({
       status: 0,
-      stdout: expect.stringContaining('the oldest version is 90'),
+      stdout: expect.stringContaining('the oldest version is 80'),
     })
-    expect(await bed.info('store')).toMatchObject({ oldest_ledger_version: '90' })
+    expect(await bed.info('store')).toMatchObject({ oldest_ledger_version: '80' })
   })
 })
 
@@ -54,7 +54,7 @@ describe('check and snapshot', () => {
     for (const options of [[], ['--compact']]) {
       rmSync(bed.at('copy'), { recursive: true, force: true })
       const { status, stdout } = bed.run('snapshot', 'copy', '--data-dir', 'store', ...options)
-      expect([status, stdout]).toEqual([0, 'copy holds versions 70 to 99\n'])
+      expect([status, stdout]).toEqual([0, 'copy holds versions 60 to 99\n'])
       expect(bed.run('check', '--data-dir', 'copy').status).toBe(0)
     }
     const again = bed.run('snapshot', 'copy', '--data-dir', 'store')

@@ -45,6 +45,17 @@ const REQUESTS: Readonly<Record<string, DemoRequest>> = {
     target: '/v1/resources:batch',
     body: { requests: [{ address: '0xdecaf', resource_type: '0xdecaf::harbour::Harbour' }] },
   },
+  batch: {
+    target: '/v1/batch?ledger_version=1500',
+    body: {
+      requests: [
+        { path: HOLDER },
+        { path: `${HOLDER}/balance/${COIN}/history?limit=1` },
+        { path: '/v1/blocks/by_version/1500' },
+        { path: `${PRICES}/item`, body: TEA },
+      ],
+    },
+  },
   get_ledger_info: { target: '/v1' },
   healthy: { target: '/v1/-/healthy' },
 }

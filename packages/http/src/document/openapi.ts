@@ -78,6 +78,14 @@ const SCHEMAS = {
       asset_type: { $ref: '#/components/schemas/AssetType' },
     },
   },
+  OperationElement: {
+    type: 'object',
+    required: ['path'],
+    properties: {
+      path: { type: 'string', description: 'Path and query of the operation, from /v1 on.' },
+      body: { type: 'object', description: 'The body of a POST; without one the operation is a GET.' },
+    },
+  },
   Account: {
     type: 'object',
     required: ['sequence_number', 'authentication_key'],
@@ -238,12 +246,14 @@ export interface AnswerHeaderNames {
   readonly cursorName: string
   /** The one of the header that says whether a history knows all of its changes. */
   readonly completeName: string
+  /** The one of the header that says which version a time meant. */
+  readonly readVersionName: string
 }
 
 /** The OpenAPI 3.1 document of the operations that are served. */
 export function createOpenApiDocument(
   operations: readonly Operation[],
-  { names, cursorName, completeName }: AnswerHeaderNames,
+  { names, cursorName, completeName, readVersionName }: AnswerHeaderNames,
 ) {
   const headers = Object.fromEntries(
     names.map((name) => [
@@ -263,6 +273,12 @@ export function createOpenApiDocument(
       description: 'Whether all changes of the range are known: false where it reaches below what the store holds.',
     },
   }
+  const readVersionHeader = {
+    [readVersionName]: {
+      schema: { type: 'string' },
+      description: 'The version that was read, where the request names it by a time.',
+    },
+  }
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {
     const entry = paths[operation.path.slice('/v1'.length) || '/'] ?? {}
@@ -271,6 +287,7 @@ export function createOpenApiDocument(
       ...headers,
       ...(operation.isPaged && cursorHeader),
       ...(operation.tellsCompleteness && completeHeader),
+      ...(operation.parameters.some(({ name }) => name === 'ledger_timestamp' || name === 'to') && readVersionHeader),
     })
   }
   return {

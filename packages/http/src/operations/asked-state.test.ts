@@ -52,6 +52,26 @@ describe('a state asked for by its time', () => {
     expect(await versionOf(`ledger_timestamp=${BigInt(Date.now()) * 1_000n}`)).toBe(9)
   })
 
+  it('is told by a header, of the request as a whole', async () => {
+    const header = async (url: string, requests?: readonly object[]) => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await inject(listener, {
+        url,
+        headers,
+        ...(requests && { method: 'POST', payload: JSON.stringify({ requests }) }),
+      })
+      return answer.headers['x-svc-read-version']
+    }
+    const time = '2026-01-31T00:02:00Z'
+    const later = { path: `/v1/accounts/0x1/balance/0xa?ledger_timestamp=2026-01-31T00:03:00Z` }
+    expect(await header(`/v1/accounts/0x1/balance/0xa?ledger_timestamp=${time}`)).toBe('5')
+    expect(await header(`/v1/accounts/0x1/balance/0xa/history?to=${time}`)).toBe('5')
+    expect(await header('/v1/accounts/0x1/balance/0xa?ledger_version=5')).toBeUndefined()
+    expect(await header('/v1/accounts/0x1/balance/0xa')).toBeUndefined()
+    expect(await header(`/v1/batch?ledger_timestamp=${time}`, [later])).toBe('5')
+    expect(await header('/v1/batch', [later])).toBeUndefined()
+  })
+
   it('is 410 before the oldest block, and 404 in the future', async () => {
     expect(await errorOf(`ledger_timestamp=${START + MINUTE - 1n}`)).toEqual([
       410,

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@ledger-state/bcs'
-import { bytesToHex } from '@ledger-state/core'
+import { bytesToHex, isLedgerStateError } from '@ledger-state/core'
 import type { LedgerState } from '@ledger-state/ledger'
 import { isStructTag } from '@ledger-state/type-tag'
 import {
@@ -11,6 +11,7 @@ import {
 } from '../errors.js'
 import { errorToReply } from '../protocol/error-reply.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { type FindOperation, readOperationElement } from './batch-element.js'
 import { type Answer, BODY_ERRORS, type Operation, type OperationRequest, STATE_PARAMETERS } from './operation.js'
 import {
   expectJsonContentType,
@@ -29,8 +30,8 @@ const MAX_BATCH_READS = 1_000
 /** Characters of all results together: what one batch may hold in memory. */
 const MAX_BATCH_ANSWER_LENGTH = 32 * 1024 * 1024
 
-/** Reads one element of a batch and answers with the member of its result. */
-type ReadElement = (request: OperationRequest, state: LedgerState, element: JsonObject) => string
+/** Reads one element of a batch, counts what it holds, and answers with the members of its result. */
+type ReadElement = (request: OperationRequest, state: LedgerState, element: JsonObject) => string | Promise<string>
 
 function batchResults(result: object) {
   return {
@@ -49,9 +50,17 @@ function batchOf(element: string) {
   return { type: 'object', required: ['requests'], properties: { requests } }
 }
 
-export function createBatchOperations(archivalEndpoint: string | undefined): Operation[] {
+/** `find` knows the operations that an element may name. */
+export function createBatchOperations(archivalEndpoint: string | undefined, find: FindOperation): Operation[] {
   const handleWith = (what: string, read: ReadElement) => (request: OperationRequest) =>
     readBatch(request, what, read, archivalEndpoint)
+  const counted =
+    (read: (request: OperationRequest, state: LedgerState, element: JsonObject) => string): ReadElement =>
+    (request, state, element) => {
+      const members = read(request, state, element)
+      request.hold(members.length)
+      return members
+    }
   const shared = {
     method: 'POST',
     negotiates: false,
@@ -69,7 +78,7 @@ export function createBatchOperations(archivalEndpoint: string | undefined): Ope
       description: `${limits} An element asks by typed key, or by serialized key in \`raw_key\`, which is answered with \`bytes\`.`,
       requestBody: batchOf('TableItemElement'),
       success: { json: batchResults({ value: {}, bytes: { type: 'string' } }) },
-      handle: handleWith('Get many table items', readTableItemElement),
+      handle: handleWith('Get many table items', counted(readTableItemElement)),
     },
     {
       ...shared,
@@ -80,7 +89,7 @@ export function createBatchOperations(archivalEndpoint: string | undefined): Ope
       description: limits,
       requestBody: batchOf('BalanceElement'),
       success: { json: batchResults({ value: { type: 'integer' } }) },
-      handle: handleWith('Get many balances', readBalanceElement),
+      handle: handleWith('Get many balances', counted(readBalanceElement)),
     },
     {
       ...shared,
@@ -91,7 +100,27 @@ export function createBatchOperations(archivalEndpoint: string | undefined): Ope
       description: limits,
       requestBody: batchOf('ResourceElement'),
       success: { json: batchResults({ value: { $ref: '#/components/schemas/Resource' } }) },
-      handle: handleWith('Get many resources', readResourceElement),
+      handle: handleWith('Get many resources', counted(readResourceElement)),
+    },
+    {
+      ...shared,
+      id: 'batch',
+      path: '/v1/batch',
+      tag: 'Batches',
+      summary: 'Do many operations',
+      description: `${limits} An element is any operation but a batch: its path with its query, and its body where it is a POST. It reads the state of the batch, unless it names one. A result has what the operation answers in JSON as \`value\`, stored bytes as \`bytes\`, and the headers of pages and histories as \`cursor\` and \`complete\`.`,
+      requestBody: batchOf('OperationElement'),
+      success: {
+        json: batchResults({
+          value: {},
+          bytes: { type: 'string' },
+          cursor: { type: 'string' },
+          complete: { type: 'boolean' },
+        }),
+      },
+      handle: handleWith('Do many operations', (request, state, element) =>
+        readOperationElement(request, state, element, find),
+      ),
     },
   ]
 }
@@ -112,9 +141,9 @@ async function readBatch(
   let length = 0
   for (const element of elements) {
     if (turn.isSpent) await turn.nextTurn()
-    const result = readElement(request, state, element, read, archivalEndpoint)
+    const reading = readElement(request, state, element, read, archivalEndpoint)
+    const result = reading instanceof Promise ? await reading : reading
     length += result.length
-    request.hold(result.length)
     if (length > MAX_BATCH_ANSWER_LENGTH) throw batchAnswerTooLarge(MAX_BATCH_ANSWER_LENGTH)
     results.push(result)
   }
@@ -131,21 +160,36 @@ function parseElements(body: Buffer): JsonObject[] {
   })
 }
 
+/** A promise only where the element is read in turns: it costs more than a look-up. */
 function readElement(
   request: OperationRequest,
   state: LedgerState,
   element: JsonObject,
   read: ReadElement,
   archivalEndpoint: string | undefined,
-): string {
+): string | Promise<string> {
+  const succeed = (members: string): string => `{"status":200,${members}}`
+  const fail = (error: unknown): string => errorToResult(error, request, state, archivalEndpoint)
   try {
-    return `{"status":200,${read(request, state, element)}}`
+    const members = read(request, state, element)
+    return members instanceof Promise ? members.then(succeed).catch(fail) : succeed(members)
   } catch (error) {
-    const { status, body, unexpected } = errorToReply(error, archivalEndpoint)
-    // Faults of ours end the request, so that they are reported; so does a pruner that overtakes the pinned state.
-    if (unexpected || status === 410) throw error
-    return `{"status":${status},"error":${body}}`
+    return fail(error)
   }
+}
+
+function errorToResult(
+  error: unknown,
+  request: OperationRequest,
+  state: LedgerState,
+  archivalEndpoint: string | undefined,
+): string {
+  const { status, body, unexpected } = errorToReply(error, archivalEndpoint)
+  // Faults of ours end the request, so that they are reported; so do overload and a client that left.
+  if (unexpected || isLedgerStateError(error, 'overloaded', 'client_left')) throw error
+  // A pruner that overtakes the state of the batch ends it; an element may also name what was pruned before.
+  if (status === 410) request.pin({ version: state.version })
+  return `{"status":${status},"error":${body}}`
 }
 
 function readTableItemElement(request: OperationRequest, state: LedgerState, element: JsonObject): string {

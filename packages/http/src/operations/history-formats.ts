@@ -7,17 +7,23 @@ export function changeToJson({ version, timestampUsec }: Change<unknown>, member
   return `{"version":"${version}","timestamp":${timestamp},"${member}":${value}}`
 }
 
-/** Changes of a balance as CSV (RFC 4180). */
-export class BalanceCsvBody implements PageBody<Change<bigint>> {
-  readonly #lines = ['version,timestamp,balance']
+/** Changes as CSV (RFC 4180), with a text that needs no quotes in the last column. */
+export class ChangesCsvBody<T> implements PageBody<Change<T>> {
+  readonly #toText: (change: Change<T>) => string
+  readonly #lines: string[]
   #length = 0
+
+  constructor(column: string, toText: (change: Change<T>) => string) {
+    this.#toText = toText
+    this.#lines = [`version,timestamp,${column}`]
+  }
 
   get length(): number {
     return this.#length
   }
 
-  add({ version, timestampUsec, value }: Change<bigint>): void {
-    const line = `${version},${timestampUsec ?? ''},${value}`
+  add(change: Change<T>): void {
+    const line = `${change.version},${change.timestampUsec ?? ''},${this.#toText(change)}`
     this.#length += line.length
     this.#lines.push(line)
   }

@@ -1,13 +1,14 @@
-import { bytesToHex, bytesToHexDigits, parseAddress } from '@ledger-state/core'
-import type { LedgerState, ListedTableItem, StoredValue, TableTypes } from '@ledger-state/ledger'
+import { addressToShortHex, bytesToHex, bytesToHexDigits, parseAddress } from '@ledger-state/core'
+import type { FoundTableTypes, LedgerState, ListedTableItem, StoredValue, TableTypes } from '@ledger-state/ledger'
 import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './history-page.js'
-import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
+import { type Operation, type OperationRequest, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
 import { JsonArrayBody } from './page-bodies.js'
 import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
 import { parameterOf, parseAddressParameter, parseAskedState } from './request-parts.js'
 import { TABLE_HANDLE_PARAMETER } from './table-item.js'
+import { TurnBudget } from './turn-budget.js'
 
 const TYPE_OR_NULL = { oneOf: [{ $ref: '#/components/schemas/MoveType' }, { type: 'null' }] }
 
@@ -19,7 +20,7 @@ export const getTableItems: Operation = {
   tag: 'Tables',
   summary: 'Get table items',
   description:
-    'Lists the items of a table, in the order of the bytes of their keys, in pages. Types are those that the request names or, with `holder`, those of the resource of that account which holds the handle. Where a type is not known, there are `raw_key` and `raw_value` in hex.',
+    'Lists the items of a table, in the order of the bytes of their keys, in pages. Types are those that the request names or, with `holder`, those found in that account: in the resource that holds the handle, or in an item of a table that leads there. Where a type is not known, there are `raw_key` and `raw_value` in hex.',
   parameters: [
     TABLE_HANDLE_PARAMETER,
     {
@@ -37,7 +38,7 @@ export const getTableItems: Operation = {
     {
       name: 'holder',
       in: 'query',
-      description: 'An account with a resource that holds the handle: tells the types that are not given.',
+      description: 'An account that holds the table, or a table that leads to it: tells the types that are not given.',
       schema: { $ref: '#/components/schemas/Address' },
     },
     ...STATE_PARAMETERS,
@@ -51,7 +52,12 @@ export const getTableItems: Operation = {
       properties: {
         key_type: TYPE_OR_NULL,
         value_type: TYPE_OR_NULL,
-        found_in: { type: ['string', 'null'], description: 'The resource of `holder` that tells the types.' },
+        found_in: { type: ['string', 'null'], description: 'The resource of `holder` in which the types were found.' },
+        found_in_item: {
+          type: 'object',
+          description: 'The table item that holds the handle, where the resource does not hold it itself.',
+          properties: { table_handle: { $ref: '#/components/schemas/Address' }, raw_key: { type: 'string' } },
+        },
         items: {
           type: 'array',
           items: {
@@ -76,7 +82,7 @@ export const getTableItems: Operation = {
     request.expectOutput('json', 'Get table items')
     const state = request.pin(asked)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
-    const types = completeTypes(state, handle, holder, { keyType, valueType })
+    const types = await completeTypes(request, state, handle, holder, { keyType, valueType })
     const body = new JsonArrayBody(itemToJson)
     const cursor = await readListing(
       request,
@@ -87,6 +93,12 @@ export const getTableItems: Operation = {
       key_type: typeText(types.keyType),
       value_type: typeText(types.valueType),
       found_in: typeText(types.foundIn),
+      ...(types.foundInItem && {
+        found_in_item: {
+          table_handle: addressToShortHex(types.foundInItem.handle),
+          raw_key: bytesToHex(types.foundInItem.key),
+        },
+      }),
     })
     return {
       ledger: state.ledger,
@@ -97,24 +109,22 @@ export const getTableItems: Operation = {
   },
 }
 
-interface KnownTypes extends TableTypes {
-  readonly foundIn?: TypeTag | undefined
-}
+type KnownTypes = TableTypes & Partial<Pick<FoundTableTypes, 'foundIn' | 'foundInItem'>>
 
-/** What is given counts; the rest is looked for where the request says. */
-function completeTypes(
+/** What is given counts; the rest is searched where the request says, in turns of the event loop. */
+async function completeTypes(
+  request: OperationRequest,
   state: LedgerState,
   handle: Uint8Array,
   holder: Uint8Array | undefined,
-  given: TableTypes,
-): KnownTypes {
-  const found = holder && !(given.keyType && given.valueType) ? state.findTableTypes(handle, holder) : undefined
-  if (!found) return given
-  return {
-    keyType: given.keyType ?? found.keyType,
-    valueType: given.valueType ?? found.valueType,
-    foundIn: found.foundIn,
-  }
+  { keyType, valueType }: TableTypes,
+): Promise<KnownTypes> {
+  if (!holder || (keyType && valueType)) return { keyType, valueType }
+  const turn = new TurnBudget(request)
+  const search = state.findTableTypes(handle, holder)
+  let step = search.next()
+  for (; !step.done; step = search.next()) if (turn.isSpent) await turn.nextTurn()
+  return { ...step.value, ...(keyType && { keyType }), ...(valueType && { valueType }) }
 }
 
 function typeText(type: TypeTag | undefined): string | null {

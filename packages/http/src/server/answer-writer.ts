@@ -49,6 +49,8 @@ export class AnswerWriter {
     if (etag !== undefined) headers.push('etag', etag)
     if (isComplete !== undefined) headers.push(chainHeaders.completeName, String(isComplete))
     if (cursor !== undefined) headers.push(chainHeaders.cursorName, cursor)
+    const { readVersion } = exchange
+    if (readVersion !== undefined) headers.push(chainHeaders.readVersionName, String(readVersion))
     if (notModified) {
       this.#write(exchange, 304, headers, undefined)
       return

@@ -21,6 +21,8 @@ export interface ChainHeaders {
   readonly cursorName: string
   /** Name of the header that says whether a history knows all of its changes. */
   readonly completeName: string
+  /** Name of the header that says which version a time meant. */
+  readonly readVersionName: string
   /**
    * The headers that describe a state of the ledger, names and values by turns.
    * @throws `chain_id_too_large`
@@ -51,6 +53,7 @@ export function createChainHeaders(word: string): ChainHeaders {
     names,
     cursorName: `x-${word}-cursor`,
     completeName: `x-${word}-complete`,
+    readVersionName: `x-${word}-read-version`,
     of(ledger) {
       // The engine hands out one object per state, so most requests find the headers ready.
       if (last?.ledger !== ledger) last = { ledger, headers: describe(ledger) }

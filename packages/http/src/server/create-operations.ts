@@ -20,10 +20,11 @@ import { getRawTableItem } from '../operations/raw-table-item.js'
 import { getTableItem } from '../operations/table-item.js'
 import { getTableItems } from '../operations/table-items.js'
 import { callView } from '../operations/view.js'
+import { createRouter } from './router.js'
 
 /** All operations, in the order of the OpenAPI document. */
 export function createOperations(headerWord: string, archivalEndpoint: string | undefined): Operation[] {
-  return [
+  const operations: Operation[] = [
     getTableItem,
     getRawTableItem,
     getAccountBalance,
@@ -41,8 +42,9 @@ export function createOperations(headerWord: string, archivalEndpoint: string | 
     getTableItemHistory,
     getRawTableItemHistory,
     getAccountChanges,
-    ...createBatchOperations(archivalEndpoint),
     getLedgerInfo,
     createHealthOperation(headerWord),
   ]
+  const router = createRouter(operations, {})
+  return [...operations, ...createBatchOperations(archivalEndpoint, (method, target) => router.find(method, target))]
 }

@@ -41,6 +41,8 @@ export class Exchange implements OperationRequest, Upload {
   answeredAt = 0
   /** The ledger state that the request was read at; headers of its answer describe this one. */
   pinned: LedgerInfo | undefined = undefined
+  /** The version that the request names by a time. */
+  readVersion: bigint | undefined = undefined
   isAnswered = false
   /** Whether the connection is closed after the answer. */
   isLast = false
@@ -85,6 +87,7 @@ export class Exchange implements OperationRequest, Upload {
   pin(asked: Moment | undefined): LedgerState {
     const { ledger } = this.#context
     const state = ledger.at(asked && lastVersionOf(ledger, asked))
+    if (this.pinned === undefined && asked && 'timestampUsec' in asked) this.readVersion = state.version
     this.pinned = state.ledger
     return state
   }

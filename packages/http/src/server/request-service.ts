@@ -70,7 +70,12 @@ export class RequestService {
     this.answers = new AnswerWriter({
       ledger,
       chainHeaders,
-      corsHeaders: createCorsHeaders([...chainHeaders.names, chainHeaders.cursorName, chainHeaders.completeName]),
+      corsHeaders: createCorsHeaders([
+        ...chainHeaders.names,
+        chainHeaders.cursorName,
+        chainHeaders.completeName,
+        chainHeaders.readVersionName,
+      ]),
       archivalEndpoint,
       isClosing,
       onUnexpectedError,

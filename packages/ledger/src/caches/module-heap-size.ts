@@ -4,10 +4,12 @@ import { typeTagHeapSize } from './type-tag-heap-size.js'
 // Bytes of heap, estimated from above with what V8 of Node 24 was seen to take.
 
 const MODULE = 512
-/** A struct, a variant or a field, with its name. */
-const DEFINITION = 256
-/** A struct in a signature, with the identifier of its module. */
-const STRUCT_TOKEN = 256
+/** A struct or a variant, with its name. */
+const DEFINITION = 384
+const FIELD = 64
+/** A struct in a signature. */
+const STRUCT_TOKEN = 144
+const FUNCTION_TOKEN = 256
 const TOKEN = 64
 
 /** A module as `readModule` gives it: its names, which definitions share, are no longer than its binary. */
@@ -24,7 +26,7 @@ export function moduleHeapSize(module: MoveModule, binary: Uint8Array): number {
 }
 
 function fieldsHeapSize(fields: readonly FieldDefinition[]): number {
-  return fields.reduce((size, { type }) => size + DEFINITION + tokenHeapSize(type), 0)
+  return fields.reduce((size, { type }) => size + FIELD + tokenHeapSize(type), 0)
 }
 
 function tokenHeapSize(token: SignatureToken): number {
@@ -38,8 +40,11 @@ function tokenHeapSize(token: SignatureToken): number {
     case 'reference':
       return TOKEN + tokenHeapSize(token.to)
     case 'function':
-      return sum([...token.parameters, ...token.results], STRUCT_TOKEN)
-    default:
+      return sum([...token.parameters, ...token.results], FUNCTION_TOKEN)
+    case 'typeParameter':
       return TOKEN
+    default:
+      // All modules share the primitive types.
+      return 0
   }
 }

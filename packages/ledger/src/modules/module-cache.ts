@@ -5,6 +5,8 @@ import { moduleHeapSize } from '../caches/module-heap-size.js'
 
 /** Bytes of heap. */
 const CAPACITY = 16 << 20
+/** The largest module that is read at all fits: reading it again takes 12 ms. */
+const LARGEST_MODULE = CAPACITY / 2
 
 export interface FoundModule {
   readonly key: Uint8Array
@@ -16,7 +18,7 @@ export interface FoundModule {
 
 /** The modules of a ledger, with the definitions of those that were read. */
 export class ModuleCache {
-  readonly #modules = new SizedCache<string, MoveModule>(CAPACITY)
+  readonly #modules = new SizedCache<string, MoveModule>(CAPACITY, LARGEST_MODULE)
 
   /** Bytes of heap, as estimated. */
   get size(): number {

@@ -1,13 +1,21 @@
-import { ByteReader, ByteWriter, bytesToHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { ByteReader, ByteWriter, bytesToHex, isLedgerStateError, parseAddress, type Write } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
 import { ABILITY, type SignatureToken, type StructDefinition, writeModule } from '@ledger-state/move-module'
 import { createMemoryEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
-import { decodeStateKey, moduleKey, parseStructTag, typeTagToText } from '@ledger-state/type-tag'
+import {
+  decodeStateKey,
+  moduleKey,
+  parseStructTag,
+  resourceKey,
+  tableItemKey,
+  typeTagToText,
+} from '@ledger-state/type-tag'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { engineOf } from '../../testing/engine-of.ts'
+import { resultOf } from '../../testing/result-of.ts'
 import { createLedger } from '../create-ledger.js'
-import type { LedgerState, Resource } from '../index.js'
+import type { FoundTableTypes, LedgerState, Resource } from '../index.js'
 import { ModuleCache } from '../modules/module-cache.js'
 import { ValueWalker } from './value-walker.js'
 
@@ -71,10 +79,12 @@ describe
     for (const text of handles) {
       const handle = parseAddress(text)
       for (const holder of holders) {
-        const types = state.findTableTypes(handle, holder)
+        const types = resultOf(state.findTableTypes(handle, holder))
         if (!types) continue
         found++
-        expect(state.readResource(holder, types.foundIn).toJson()).toContain(`"0x${text.replace(/^0x0*/, '')}"`)
+        if (!types.foundInItem) {
+          expect(state.readResource(holder, types.foundIn).toJson()).toContain(`"0x${text.replace(/^0x0*/, '')}"`)
+        }
         for (const { key, value } of state.listTableItems(handle, types)) {
           expect([typeTagToText(types.keyType), key!.toJson()]).not.toContain('')
           expect(() => value!.toJson()).not.toThrow()
@@ -83,6 +93,113 @@ describe
       }
     }
     if (handles.size > 0 && file.includes('genesis')) expect(found).toBeGreaterThan(0)
+  })
+})
+
+describe('the types of a table in an item of another table', () => {
+  const HOME = parseAddress('0xcafe')
+  const FRAMEWORK = parseAddress('0x1')
+  const parameter = (index: number): SignatureToken => ({ kind: 'typeParameter', index })
+  const tableOf = (key: SignatureToken, value: SignatureToken): SignatureToken => {
+    return { kind: 'struct', module: { address: FRAMEWORK, name: 'table' }, name: 'Table', typeArguments: [key, value] }
+  }
+  const own = (name: string, ...typeArguments: SignatureToken[]): SignatureToken => {
+    return { kind: 'struct', module: { address: HOME, name: 'm' }, name, typeArguments }
+  }
+  const fields = (...types: SignatureToken[]) => types.map((type, at) => ({ name: `f${at}`, type }))
+  const open = { constraints: 0, phantom: false }
+  const shared = { abilities: ABILITY.store | ABILITY.key, typeParameters: [] }
+  const TABLE: StructDefinition = {
+    ...shared,
+    kind: 'struct',
+    name: 'Table',
+    typeParameters: [open, open],
+    fields: fields({ kind: 'address' }),
+  }
+  const STRUCTS: readonly StructDefinition[] = [
+    { ...shared, kind: 'struct', name: 'Root', fields: fields({ kind: 'u8' }, tableOf({ kind: 'u8' }, own('Choice'))) },
+    {
+      ...shared,
+      kind: 'enum',
+      name: 'Choice',
+      variants: [
+        { name: 'Nothing', fields: [] },
+        {
+          name: 'Tables',
+          fields: fields({ kind: 'vector', element: own('Box', tableOf({ kind: 'u64' }, own('Leaf'))) }),
+        },
+      ],
+    },
+    { ...shared, kind: 'struct', name: 'Box', typeParameters: [open], fields: fields({ kind: 'bool' }, parameter(0)) },
+    { ...shared, kind: 'struct', name: 'Leaf', fields: fields(tableOf({ kind: 'bool' }, { kind: 'u128' })) },
+  ]
+  const [OUTER, MIDDLE, INNER] = ['0x101', '0x102', '0x103'].map((text) => parseAddress(text)) as [
+    Uint8Array,
+    Uint8Array,
+    Uint8Array,
+  ]
+  const boxes = (...handles: readonly Uint8Array[]): Uint8Array => {
+    const writer = new ByteWriter().uleb128(1).uleb128(handles.length)
+    for (const handle of handles) writer.bool(true).bytes(handle)
+    return writer.toBytes()
+  }
+
+  async function stateOf(...items: readonly Write[]): Promise<LedgerState> {
+    const modules: Write[] = [
+      [moduleKey(FRAMEWORK, 'table'), writeModule({ version: 7, address: FRAMEWORK, name: 'table', structs: [TABLE] })],
+      [moduleKey(HOME, 'm'), writeModule({ version: 7, address: HOME, name: 'm', structs: STRUCTS })],
+    ]
+    const root: Write = [
+      resourceKey(HOME, parseStructTag('0xcafe::m::Root')),
+      new ByteWriter().u8(9).bytes(OUTER).toBytes(),
+    ]
+    return createLedger(await engineOf([...modules, root, ...items])).at()
+  }
+  const item = (handle: Uint8Array, key: Uint8Array, value: Uint8Array): Write => [tableItemKey(handle, key), value]
+  const texts = (found: FoundTableTypes | undefined) =>
+    found && {
+      types: [typeTagToText(found.keyType), typeTagToText(found.valueType), typeTagToText(found.foundIn)],
+      item: found.foundInItem && [bytesToHex(found.foundInItem.handle), bytesToHex(found.foundInItem.key)],
+    }
+  const hex = (bytes: Uint8Array) => bytesToHex(bytes)
+
+  it('are found through enums, vectors and generic structs, at any depth', async () => {
+    const state = await stateOf(
+      item(OUTER, Uint8Array.of(3), Uint8Array.of(0)),
+      item(OUTER, Uint8Array.of(4), boxes(parseAddress('0x999'), MIDDLE)),
+      item(MIDDLE, new Uint8Array(8), INNER),
+    )
+    const find = (handle: Uint8Array) => texts(resultOf(state.findTableTypes(handle, HOME)))
+    expect(find(OUTER)).toEqual({ types: ['u8', '0xcafe::m::Choice', '0xcafe::m::Root'], item: undefined })
+    expect(find(MIDDLE)).toEqual({ types: ['u64', '0xcafe::m::Leaf', '0xcafe::m::Root'], item: [hex(OUTER), '0x04'] })
+    expect(find(INNER)).toEqual({
+      types: ['bool', 'u128', '0xcafe::m::Root'],
+      item: [hex(MIDDLE), hex(new Uint8Array(8))],
+    })
+    expect(find(parseAddress('0x998'))).toBeUndefined()
+  })
+
+  it('are not found where tables hold each other, or items are not of their type, and the search ends', async () => {
+    const state = await stateOf(
+      item(OUTER, Uint8Array.of(1), boxes(OUTER, MIDDLE)),
+      item(OUTER, Uint8Array.of(2), Uint8Array.of(7, 7)),
+      item(MIDDLE, new Uint8Array(8), OUTER),
+    )
+    expect(resultOf(state.findTableTypes(INNER, HOME))).toBeUndefined()
+  })
+
+  it('are not looked for in more than 5,000 places, with a pause after each', async () => {
+    const handles = Array.from({ length: 5_000 }, (_, at) => parseAddress(`0x${(0x10000 + at).toString(16)}`))
+    const state = await stateOf(
+      item(OUTER, Uint8Array.of(1), boxes(...handles)),
+      item(handles.at(-1)!, new Uint8Array(8), INNER),
+      item(handles[10]!, new Uint8Array(8), MIDDLE),
+    )
+    const search = state.findTableTypes(INNER, HOME)
+    let pauses = 0
+    while (!search.next().done) pauses++
+    expect(pauses).toBe(5_000)
+    expect(resultOf(state.findTableTypes(MIDDLE, HOME))).toBeDefined()
   })
 })
 

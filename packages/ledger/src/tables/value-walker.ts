@@ -23,7 +23,7 @@ const FIXED_LENGTHS: Readonly<Record<string, number | undefined>> = {
 
 /** Levels of values inside values. */
 const MOST_LEVELS = 128
-/** Vectors and structs of one walk. */
+/** Vectors and structs of all walks of one walker. */
 const MOST_STEPS = 100_000
 /** Types named in the type of a field once its type arguments are put in. */
 const MOST_TYPES_OF_FIELD = 1_024

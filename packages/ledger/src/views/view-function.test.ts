@@ -1,11 +1,19 @@
 import { parseJson } from '@ledger-state/bcs'
-import { ByteReader, bytesToHex, parseAddress, type StateView } from '@ledger-state/core'
+import { ByteReader, ByteWriter, bytesToHex, parseAddress, type StateView, type Write } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
 import { createMemoryEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
-import { decodeStateKey, parseTypeTag, typeTagToText } from '@ledger-state/type-tag'
+import {
+  decodeStateKey,
+  parseStructTag,
+  parseTypeTag,
+  resourceGroupKey,
+  typeTagToText,
+  writeStructTag,
+} from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
 import { engineOf } from '../../testing/engine-of.ts'
+import { primaryStoreAddress } from '../balances/derived-address.js'
 import { createLedger } from '../create-ledger.js'
 import type { LedgerState, ViewArgument } from '../index.js'
 
@@ -56,6 +64,50 @@ describe('callView', () => {
     const state = await emptyState()
     const call = () => state.callView({ function: name, typeArguments, arguments: args })
     expect(call).toThrow(expect.objectContaining({ code }))
+  })
+})
+
+describe('an asset that computes balances itself', () => {
+  const METADATA_ADDRESS = parseAddress('0xa55e7')
+  const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
+  const group = (name: string, value: ByteWriter): Uint8Array => {
+    const writer = new ByteWriter().uleb128(1)
+    writeStructTag(writer, parseStructTag(`0x1::fungible_asset::${name}`))
+    return writer.byteString(value.toBytes()).toBytes()
+  }
+  const storeOf = (owner: string): Write => [
+    resourceGroupKey(primaryStoreAddress(parseAddress(owner), METADATA_ADDRESS), OBJECT_GROUP),
+    group('FungibleStore', new ByteWriter().bytes(METADATA_ADDRESS).u64(7n).bool(true)),
+  ]
+  /** Options of the functions that withdraw, deposit and derive the balance. */
+  const hooks = (...named: readonly boolean[]): Write => {
+    const value = new ByteWriter()
+    for (const one of named) {
+      value.bool(one)
+      if (one) value.bytes(parseAddress('0xcafe')).string('hooks').string('derive')
+    }
+    return [resourceGroupKey(METADATA_ADDRESS, OBJECT_GROUP), group('DispatchFunctionStore', value)]
+  }
+  const balanceOf = async (owner: string, ...writes: Write[]) => {
+    const state = createLedger(await engineOf(writes)).at()
+    const call = { function: '0x1::primary_fungible_store::balance', typeArguments: [METADATA] }
+    return state.callView({ ...call, arguments: [bcs(owner), bcs('0xa55e7')] })[0]!.toJson()
+  }
+
+  it('is refused by name, where the owner has a store', async () => {
+    const refused = expect.objectContaining({
+      code: 'view_not_served',
+      message: expect.stringContaining('0xcafe::hooks::derive'),
+    })
+    await expect(balanceOf(OWNER, storeOf(OWNER), hooks(false, false, true))).rejects.toThrow(refused)
+    await expect(balanceOf(OWNER, storeOf(OWNER), hooks(true, true, true))).rejects.toThrow(refused)
+    expect(await balanceOf('0xbee', storeOf(OWNER), hooks(false, false, true))).toBe('"0"')
+  })
+
+  it('is told from one whose other functions are its own; stores may be frozen', async () => {
+    expect(await balanceOf(OWNER, storeOf(OWNER), hooks(true, true, false))).toBe('"7"')
+    expect(await balanceOf(OWNER, storeOf(OWNER))).toBe('"7"')
+    expect(await balanceOf(OWNER, storeOf(OWNER), [hooks()[0], Uint8Array.of(255)])).toBe('"7"')
   })
 })
 

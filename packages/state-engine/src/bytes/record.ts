@@ -11,6 +11,8 @@ export const MAX_RECORD_LENGTH = 4_072
 /** Every record ends with the CRC-32 of what precedes it, with a seed made of its key. */
 export const CHECKSUM_LENGTH = 4
 
+const MOST_COPIED_HERE = 48
+
 /**
  * Builds records in one buffer that it reuses: LMDB copies what it is given, and each new buffer would cost a call for its
  * address. Numbers are big-endian.
@@ -57,6 +59,15 @@ export class RecordBuilder {
   bytes(value: Uint8Array): this {
     const at = this.#advance(value.length)
     this.#bytes.set(value, at)
+    return this
+  }
+
+  /** A part of some bytes. A short one is copied here: a view of it would cost more. */
+  part(source: Uint8Array, start: number, end: number): this {
+    const length = end - start
+    const at = this.#advance(length)
+    if (length > MOST_COPIED_HERE) this.#bytes.set(new Uint8Array(source.buffer, source.byteOffset + start, length), at)
+    else for (let place = 0; place < length; place++) this.#bytes[at + place] = source[start + place]!
     return this
   }
 

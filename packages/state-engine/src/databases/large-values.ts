@@ -49,7 +49,7 @@ export function putLarge({ large }: LmdbStore, builder: RecordBuilder, id: numbe
 
 /** @throws `store_corrupt` */
 export function readLarge(
-  { large, verifyReads }: LmdbStore,
+  { large, verifyReads }: Pick<LmdbStore, 'large' | 'verifyReads'>,
   { id, length }: LargeBytes,
   options: ReadOptions,
 ): Uint8Array {
@@ -69,10 +69,13 @@ export function readLarge(
   return bytes
 }
 
-export function dropLarge({ large }: LmdbStore, { id, length }: LargeBytes): void {
+/** Returns how many pieces that were. */
+export function dropLarge({ large }: LmdbStore, { id, length }: LargeBytes): number {
   const pieces = piecesOf(length)
-  for (let start = 0, piece = 0; start < length; piece++) {
+  let piece = 0
+  for (let start = 0; start < length; piece++) {
     large.removeSync(numberedKey(id, piece))
     start = pieceEnd(pieces, start, length)
   }
+  return piece
 }

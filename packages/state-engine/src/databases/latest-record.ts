@@ -1,12 +1,12 @@
 import { CHECKSUM_LENGTH, type RecordBuilder } from '../bytes/record.js'
 import { keySeed } from '../bytes/stored-key.js'
-import { VersionList } from '../bytes/version-list.js'
 import type { SharedRecord } from '../lmdb/shared-record.js'
 import { storeCorrupt } from '../port/errors.js'
+import { addFence, FENCE_LENGTH, type Fence, readFences } from './fences.js'
 import { LARGE_REFERENCE_LENGTH, type LargeBytes } from './large-values.js'
 
-// A record of the database `latest`, the newest write of a key:
-//   u8 flags | u8 n | u48 key id | u64 version | n × u64 versions of older writes, ascending
+// A record of the database `latest`, the newest merged write of a key:
+//   u8 flags | u8 n | u64 version | n × fence, ascending
 //   | if LONG_KEY: reference to the key | if LARGE: reference to the value, unless DELETED: value | u32 CRC
 
 export const DELETED = 1
@@ -14,23 +14,18 @@ export const DELETED = 1
 export const LARGE = 2
 /** The key is in the database `large`; its stored form has only its beginning and hash. */
 export const LONG_KEY = 4
-/** The version index has the versions of still older writes. */
-export const INDEXED = 8
 
-export const OLDER_AT = 16
-/** Most versions of older writes that a record lists before they move to the version index. */
-export const MAX_LISTED = 32
+export const FENCES_AT = 10
+/** Most fences of a record; more are moved into nodes. */
+export const MAX_FENCES = 24
 /** Up to this length a value stays in the record, which then fits into one page: reading it takes one get. */
-export const MAX_INLINE_VALUE_LENGTH = 3_700
+export const MAX_INLINE_VALUE_LENGTH = 3_680
 
 export type StoredValue = Uint8Array | LargeBytes | null
 
 export interface LatestRecord {
-  readonly keyId: number
   readonly version: bigint
-  /** Versions of older writes that the index does not have. */
-  readonly older: VersionList
-  readonly indexed: boolean
+  readonly fences: readonly Fence[]
   readonly longKey: LargeBytes | undefined
   /** A copy. */
   readonly value: StoredValue
@@ -41,24 +36,23 @@ export function isLarge(value: StoredValue): value is LargeBytes {
 }
 
 export function encodeLatest(builder: RecordBuilder, key: Uint8Array, latest: LatestRecord): Uint8Array {
-  const { keyId, version, older, indexed, longKey, value } = latest
+  const { version, fences, longKey, value } = latest
   const large = isLarge(value)
   builder
     .begin()
-    .u8((value === null ? DELETED : 0) | (large ? LARGE : 0) | (longKey ? LONG_KEY : 0) | (indexed ? INDEXED : 0))
-    .u8(older.count)
-    .u48(keyId)
+    .u8((value === null ? DELETED : 0) | (large ? LARGE : 0) | (longKey ? LONG_KEY : 0))
+    .u8(fences.length)
     .u64(version)
-  if (older.count > 0) builder.bytes(older.bytes)
+  for (const fence of fences) addFence(builder, fence)
   if (longKey) builder.u48(longKey.id).u32(longKey.length)
   if (large) builder.u48(value.id).u32(value.length)
   else if (value) builder.bytes(value)
   return builder.seal(keySeed(key))
 }
 
-/** Offset of the part after the versions. @throws `store_corrupt` */
+/** Offset of the part after the fences. @throws `store_corrupt` */
 export function latestTail({ bytes, length }: SharedRecord): number {
-  const at = OLDER_AT + 8 * bytes[1]!
+  const at = FENCES_AT + FENCE_LENGTH * bytes[1]!
   const references = bytes[0]! & LONG_KEY ? LARGE_REFERENCE_LENGTH : 0
   if (length < at + references + CHECKSUM_LENGTH) throw storeCorrupt('a record of the database latest is too short')
   return at
@@ -69,7 +63,7 @@ export function decodeLatest(record: SharedRecord): LatestRecord {
   const { bytes, view, length } = record
   const flags = bytes[0]!
   let at = latestTail(record)
-  const older = new VersionList(record.copy(OLDER_AT, at))
+  const fences = readFences(record, FENCES_AT, bytes[1]!)
   let longKey: LargeBytes | undefined
   if (flags & LONG_KEY) {
     longKey = largeReference(record, at)
@@ -77,8 +71,7 @@ export function decodeLatest(record: SharedRecord): LatestRecord {
   }
   const value =
     flags & DELETED ? null : flags & LARGE ? largeReference(record, at) : record.copy(at, length - CHECKSUM_LENGTH)
-  const indexed = (flags & INDEXED) !== 0
-  return { keyId: record.u48(2), version: view.getBigUint64(8), older, indexed, longKey, value }
+  return { version: view.getBigUint64(2), fences, longKey, value }
 }
 
 export function largeReference(record: SharedRecord, at: number): LargeBytes {

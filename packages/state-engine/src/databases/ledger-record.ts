@@ -4,57 +4,55 @@ import { type NumberedKey, numberedKeySeed, versionKey } from '../bytes/numbered
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { storeCorrupt } from '../port/errors.js'
 
-/** One record, so that a reader sees all of it from one commit. */
+/** What is merged: one record, so that a reader sees all of it from one transaction. */
 export interface LedgerRecord {
+  /** Its latest version is the newest that is merged; its oldest version may be above that. */
   readonly ledger: LedgerInfo
   readonly base: StoreBase
-  /** The next key id to assign. */
-  readonly nextKeyId: number
+  /** The number of the first write-ahead file that is not wholly merged. */
+  readonly walFile: number
+  /** The number of the first commit that is not merged. */
+  readonly nextCommit: number
+  /** The next number of a record of the database `run`. */
+  readonly nextRun: number
   /** The next id of a large value to assign. */
   readonly nextLargeId: number
+  /** The next number of a generation. */
+  readonly nextGeneration: number
   /** Records of the database `blocks`. */
   readonly blocks: number
   /** Records of the database `retired`. */
   readonly retired: number
-  /** Superseded values in the log. */
+  /** Superseded values in chunks. */
   readonly supersededEntries: number
   /** Bytes of those values, and of all keys with their newest values. */
   readonly payloadBytes: number
 }
 
-// u8 chain id | u64 latest version | block | u64 oldest version | block | u64 next key id | u64 next large id
-// | u64 blocks | u64 retired | u64 superseded entries | u64 payload bytes | u64 base version | u8 1 for a complete base
-// | u64 chain id, only if it is above 255: then the first byte is 0 | u32 CRC; block = u64 height, epoch, time
-const NUMBERS = 15
-const BASE_COMPLETE_AT = 1 + 8 * NUMBERS
-const WIDE_CHAIN_ID_AT = BASE_COMPLETE_AT + 1
-const NARROW_LENGTH = WIDE_CHAIN_ID_AT
-const WIDE_LENGTH = WIDE_CHAIN_ID_AT + 8
-const MAX_NARROW_CHAIN_ID = 255n
+// u64 chain id | u64 latest version | block | u64 oldest version | block | u64 base version | 9 × u64: from `walFile` on
+// | u8 1 for a complete base | u32 CRC; block = u64 height, epoch, time
+const BASE_AT = 9
+const COUNTERS_AT = 10
+const COMPLETE_AT = 8 * (COUNTERS_AT + 9)
+const LENGTH = COMPLETE_AT + 1
 
 export function encodeLedgerRecord(builder: RecordBuilder, record: LedgerRecord): Uint8Array {
-  const { ledger } = record
-  const { chainId } = ledger
-  const isWide = chainId > MAX_NARROW_CHAIN_ID
-  builder.begin().u8(isWide ? 0 : Number(chainId))
-  addBlock(builder.u64(ledger.latestVersion), ledger.latestBlock)
-  addBlock(builder.u64(ledger.oldestVersion), ledger.oldestBlock)
-  const { nextKeyId, nextLargeId, blocks, retired, supersededEntries, payloadBytes } = record
-  for (const number of [nextKeyId, nextLargeId, blocks, retired, supersededEntries, payloadBytes])
-    builder.u64(BigInt(number))
-  builder.u64(record.base.version).u8(record.base.complete ? 1 : 0)
-  if (isWide) builder.u64(chainId)
-  return builder.seal(0)
+  const { ledger, base } = record
+  addBlock(builder.begin().u64(ledger.chainId).u64(ledger.latestVersion), ledger.latestBlock)
+  addBlock(builder.u64(ledger.oldestVersion), ledger.oldestBlock).u64(base.version)
+  const { walFile, nextCommit, nextRun, nextLargeId, nextGeneration } = record
+  const { blocks, retired, supersededEntries, payloadBytes } = record
+  for (const number of [walFile, nextCommit, nextRun, nextLargeId, nextGeneration]) builder.u64(BigInt(number))
+  for (const number of [blocks, retired, supersededEntries, payloadBytes]) builder.u64(BigInt(number))
+  return builder.u8(base.complete ? 1 : 0).seal(0)
 }
 
 /** @throws `store_corrupt` */
 export function decodeLedgerRecord(record: Buffer): LedgerRecord {
   const content = openRecord(record, 0, () => 'the ledger record')
-  const isWide = content.length === WIDE_LENGTH
-  if (!isWide && content.length !== NARROW_LENGTH) {
-    throw storeCorrupt(`the ledger record has ${content.length} bytes`)
-  }
-  const number = (at: number) => content.readBigUInt64BE(1 + at * 8)
+  if (content.length !== LENGTH) throw storeCorrupt(`the ledger record has ${content.length} bytes`)
+  const number = (at: number) => content.readBigUInt64BE(at * 8)
+  const counter = (at: number) => Number(number(COUNTERS_AT + at))
   const block = (at: number): BlockInfo => ({
     height: number(at),
     epoch: number(at + 1),
@@ -62,19 +60,22 @@ export function decodeLedgerRecord(record: Buffer): LedgerRecord {
   })
   return {
     ledger: {
-      chainId: isWide ? content.readBigUInt64BE(WIDE_CHAIN_ID_AT) : BigInt(content[0]!),
-      latestVersion: number(0),
-      latestBlock: block(1),
-      oldestVersion: number(4),
-      oldestBlock: block(5),
+      chainId: number(0),
+      latestVersion: number(1),
+      latestBlock: block(2),
+      oldestVersion: number(5),
+      oldestBlock: block(6),
     },
-    base: { version: number(14), complete: content[BASE_COMPLETE_AT] === 1 },
-    nextKeyId: Number(number(8)),
-    nextLargeId: Number(number(9)),
-    blocks: Number(number(10)),
-    retired: Number(number(11)),
-    supersededEntries: Number(number(12)),
-    payloadBytes: Number(number(13)),
+    base: { version: number(BASE_AT), complete: content[COMPLETE_AT] === 1 },
+    walFile: counter(0),
+    nextCommit: counter(1),
+    nextRun: counter(2),
+    nextLargeId: counter(3),
+    nextGeneration: counter(4),
+    blocks: counter(5),
+    retired: counter(6),
+    supersededEntries: counter(7),
+    payloadBytes: counter(8),
   }
 }
 

@@ -11,8 +11,8 @@ import { STORE_FILE } from './lmdb-store.js'
 const folder = temporaryFolder()
 
 it.each([
-  ['2', /has layout version 2, this program reads version 3: an older program wrote it/],
-  ['4', /has layout version 4, this program reads version 3: a newer program wrote it/],
+  ['2', /has layout version 2, this program reads version 4: an older program wrote it/],
+  ['5', /has layout version 5, this program reads version 4: a newer program wrote it/],
 ])('refuses a store of layout %s, which may have other databases', (layout, message) => {
   const write = `
     import { open } from 'lmdb'

@@ -1,8 +1,22 @@
-import { accessSync, constants, existsSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { RootDatabase } from 'lmdb'
+import { COUNTER_KEY_ENCODER } from '../bytes/counter-key.js'
 import { NUMBERED_KEY_ENCODER, type NumberedKey } from '../bytes/numbered-key.js'
+import { openRecord, RecordBuilder } from '../bytes/record.js'
 import { STORED_KEY_ENCODER } from '../bytes/stored-key.js'
 import {
   layoutUnknown,
@@ -23,7 +37,7 @@ import type { Environment, Table } from './table.js'
 import { runTransaction } from './write-transaction.js'
 
 /** Raise it when the layout of records changes: stores of another version are refused. */
-const LAYOUT_VERSION = 3
+const LAYOUT_VERSION = 4
 
 export const STORE_FILE = 'state.mdb'
 export const LOCK_FILE = 'writer.lock'
@@ -41,18 +55,20 @@ export interface LmdbStore {
   readonly durability: Durability
   /** Whether every read compares the record with its checksum. */
   readonly verifyReads: boolean
+  /** A random u64, made with the store: a write-ahead file of another store is recognized by it. */
+  readonly storeId: bigint
   readonly root: Environment
   readonly meta: Table<Uint8Array>
   /** The newest write of each key, under the user's keys: `latest-record.ts`. */
   readonly latest: Table<Uint8Array>
   /** The same under the stored forms of keys. */
   readonly latestByStoredKey: Table<Uint8Array>
-  /** Older values by the version that superseded them: `superseded-log.ts`. */
-  readonly log: Records
-  /** What else can be dropped once a version is the oldest: `superseded-log.ts`. */
+  /** Superseded values in chunks, and nodes of fences: `run-record.ts`. */
+  readonly run: Table<number>
+  /** What merges wrote and is pruned as a whole: `generations.ts`. */
+  readonly generations: Table<number>
+  /** What else goes with a generation: `retired-records.ts`. */
   readonly retired: Records
-  /** Versions of the writes of keys with deep histories: `version-index.ts`. */
-  readonly index: Records
   /** Long values and keys, in pieces: `large-values.ts`. */
   readonly large: Records
   /** Blocks by their first versions: `ledger-record.ts`. */
@@ -62,6 +78,7 @@ export interface LmdbStore {
 }
 
 const LAYOUT_KEY = Buffer.from('layout')
+const STORE_ID_KEY = Buffer.from('store-id')
 export const LEDGER_KEY = Buffer.from('ledger')
 
 export interface LmdbStoreOptions {
@@ -71,6 +88,7 @@ export interface LmdbStoreOptions {
   readonly verifyReads?: boolean | undefined
   readonly readAhead?: boolean | undefined
   readonly mapBytes?: number | undefined
+  readonly compressHistory?: boolean | undefined
 }
 
 /** @throws `store_missing`; `store_failed` where this process may not read it */
@@ -94,6 +112,7 @@ export function openLmdbStore({
   verifyReads = false,
   readAhead,
   mapBytes,
+  compressHistory = true,
 }: LmdbStoreOptions): LmdbStore {
   const file = join(path, STORE_FILE)
   if (readOnly) expectStore(path)
@@ -104,7 +123,7 @@ export function openLmdbStore({
     const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
     const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead, mapBytes })
     try {
-      const tables = openTables(root, file, false)
+      const tables = openTables(root, file, { compressHistory })
       return { ...tables, path, durability, verifyReads, expectInPlace: createPlaceCheck(file) }
     } catch (error) {
       void root.close()
@@ -119,12 +138,23 @@ function createDataFile(file: string, durability: Durability, mapBytes: number |
   rmSync(unfinished, { force: true })
   const root = openEnvironment(unfinished, { readOnly: false, readAhead: false, mapBytes })
   try {
-    runTransaction(root as unknown as Environment, durability, () => openTables(root, file, true))
+    runTransaction(root as unknown as Environment, durability, () => openTables(root, file, { create: true }))
   } finally {
     void root.close()
     rmSync(`${unfinished}-lock`, { force: true })
   }
   renameSync(unfinished, file)
+  if (durability !== 'none') syncFolder(dirname(file))
+}
+
+/** The name of a file is durable only once its folder is. */
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
 }
 
 /** The open file keeps its inode number, so a file that replaces it has another. */
@@ -137,29 +167,37 @@ function createPlaceCheck(file: string): () => void {
   }
 }
 
+/** Bytes of a record of the database `run`, with which compression begins to pay. */
+const COMPRESSED_FROM = 300
+const NEVER = 2 ** 31
+
 function openTables(
   root: RootDatabase<Buffer, Uint8Array>,
   file: string,
-  create: boolean,
+  { create = false, compressHistory = false }: { readonly create?: boolean; readonly compressHistory?: boolean },
 ): Omit<LmdbStore, 'path' | 'durability' | 'verifyReads' | 'expectInPlace'> {
-  const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
+  const table = <K>(name: string, keyEncoder?: KeyEncoder<K>, more: object = {}): Table<K> => {
     const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
-    const options = { name, encoding: 'binary' as const, create, ...keys }
+    const options = { name, encoding: 'binary' as const, create, ...keys, ...more }
     const opened: unknown = root.openDB(options)
     if (opened) return opened as Table<K>
     throw notAStore(file, `it lacks the database ${name}, or was not created by this program`)
   }
+  // What is compressed says so in its first byte, so that everybody reads both kinds of records. No dictionary: that of
+  // lmdb-js is of English and JSON, and loading it takes longer than compressing a record.
+  const compression = { threshold: compressHistory ? COMPRESSED_FROM : NEVER, dictionary: Buffer.alloc(0) }
   // The layout is checked first: a store of another layout has other databases.
   const meta = table<Uint8Array>('meta')
   expectLayout(meta, file, create)
   return {
+    storeId: expectStoreId(meta, create),
     root: root as unknown as Environment,
     meta,
     latest: table<Uint8Array>('latest', STORED_KEY_ENCODER),
     latestByStoredKey: table<Uint8Array>('latest'),
-    log: table('log', NUMBERED_KEY_ENCODER),
+    run: table('run', COUNTER_KEY_ENCODER, { compression }),
+    generations: table('generations', COUNTER_KEY_ENCODER),
     retired: table('retired', NUMBERED_KEY_ENCODER),
-    index: table('index', NUMBERED_KEY_ENCODER),
     large: table('large', NUMBERED_KEY_ENCODER),
     blocks: table('blocks', NUMBERED_KEY_ENCODER),
   }
@@ -173,6 +211,13 @@ function expectLayout(meta: Table<Uint8Array>, file: string, create: boolean): v
   const version = /^\d{1,9}$/.test(text) ? Number(text) : 0
   if (version === LAYOUT_VERSION) return
   throw layoutUnknown(file, version, LAYOUT_VERSION)
+}
+
+function expectStoreId(meta: Table<Uint8Array>, create: boolean): bigint {
+  if (create) meta.putSync(STORE_ID_KEY, new RecordBuilder().begin().bytes(randomBytes(8)).seal(0))
+  const record = meta.getBinary(STORE_ID_KEY)
+  if (record?.length !== 12) throw storeCorrupt('the store has no id')
+  return openRecord(record, 0, () => 'the id of the store').readBigUInt64BE()
 }
 
 /** If less space than this is left, a failed write is taken for a full disk. */

@@ -28,6 +28,15 @@ export class SharedRecord {
     return true
   }
 
+  /** The same record over a copy of its bytes, which no other read overwrites. */
+  detach(): SharedRecord {
+    const copy = new SharedRecord()
+    copy.bytes = this.copy(0, this.length)
+    copy.view = new DataView(copy.bytes.buffer, copy.bytes.byteOffset, this.length)
+    copy.length = this.length
+    return copy
+  }
+
   /** @throws `store_corrupt` unless the record matches its checksum */
   verify(seed: number): void {
     const end = this.length - CHECKSUM_LENGTH

@@ -55,7 +55,10 @@ export interface RootStats extends TableStats {
 export interface Environment {
   /** Runs work in a write transaction; what it throws undoes all of it. */
   transactionSync<T>(work: () => T, flags?: number): T
+  /** Of the newest state, or of an older one that was read in the same turn of the event loop: see `resetReadTxn`. */
   useReadTransaction(): ReadTransaction
+  /** The next read transaction is one of the newest state. */
+  resetReadTxn(): void
   /** The number of the current write transaction. */
   getWriteTxnId(): number
   readonly env: {

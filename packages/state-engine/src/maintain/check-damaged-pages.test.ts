@@ -33,7 +33,7 @@ function rootPages(file: string): Map<string, number> {
 describe('a flipped bit', () => {
   it('in a page of a database is found, and the database is named', () => {
     const roots = [...rootPages(stores.file)]
-    expect(roots.map(([name]) => name)).toEqual(['blocks', 'index', 'large', 'latest', 'log', 'meta', 'retired'])
+    expect(roots.map(([name]) => name)).toEqual(['blocks', 'generations', 'large', 'latest', 'meta', 'retired', 'run'])
     for (const [offset, fault] of [
       [1, 'has another number'],
       [18, 'is no page of a tree'],

@@ -1,6 +1,6 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, parse } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -15,11 +15,15 @@ const SEED = testSeed()
 const random = createRandom(SEED)
 const folder = temporaryFolder()
 
+/** Its versions above 1,500 are not merged. */
+const NEWEST = 1_505n
+/** Length of its write-ahead file before the last commit, which tells that so much was synced. */
+let syncedBytes = 0
 /** A store that every test copies. */
 const template = mkdtempSync(join(tmpdir(), 'engine-check-'))
 
 beforeAll(async () => {
-  const engine = openStateEngine({ path: template, durability: 'none' })
+  const engine = openStateEngine({ path: template, durability: 'none', memoryTableBytes: 0 })
   for (let version = 0n; version < 1_500n; ) {
     await engine.commit(
       Array.from({ length: 100 }, () => knownVersion(version++)),
@@ -30,6 +34,12 @@ beforeAll(async () => {
   const long = new Uint8Array(4_000).fill(7)
   await engine.commit([{ ...knownVersion(1_500n), writes: [[long, long]] }], KNOWN_CHAIN)
   await engine.close()
+  const other = openStateEngine({ path: template })
+  for (let version = 1_501n; version <= NEWEST; ) {
+    syncedBytes = statSync(writeAheadFile(template)).size
+    await other.commit([knownVersion(version++)], KNOWN_CHAIN)
+  }
+  await other.close()
 })
 
 afterAll(() => {
@@ -40,8 +50,12 @@ beforeEach(() => {
   cpSync(template, folder.path, { recursive: true })
 })
 
+function writeAheadFile(path: string): string {
+  return join(path, readdirSync(path).findLast((name) => name.startsWith('write-ahead-'))!)
+}
+
 async function problems(): Promise<readonly string[]> {
-  const engine = openStateEngine({ path: folder.path, durability: 'none' })
+  const engine = openStateEngineReader({ path: folder.path })
   try {
     return (await engine.check()).problems
   } finally {
@@ -56,8 +70,8 @@ async function damage(work: (store: LmdbStore) => void): Promise<void> {
   await store.root.close()
 }
 
-type TableName = 'latestByStoredKey' | 'log' | 'retired' | 'index' | 'large' | 'blocks'
-const TABLES: readonly TableName[] = ['latestByStoredKey', 'log', 'retired', 'index', 'large', 'blocks']
+type TableName = 'latestByStoredKey' | 'run' | 'generations' | 'retired' | 'large' | 'blocks'
+const TABLES: readonly TableName[] = ['latestByStoredKey', 'run', 'generations', 'retired', 'large', 'blocks']
 
 function records(store: LmdbStore, name: TableName) {
   const table = store[name] as Table<object>
@@ -105,7 +119,7 @@ describe.each(TABLES)(`in the database %s (TEST_SEED=${SEED})`, (name) => {
 })
 
 it('finds a record of one key in the place of another', async () => {
-  for (const name of ['latestByStoredKey', 'log', 'index', 'large'] as const) {
+  for (const name of ['latestByStoredKey', 'run', 'large'] as const) {
     await expectFound(name, 1, (table, key, value) => {
       const other = [...table.getRange({ start: undefined, end: undefined })].find((one) => !one.value.equals(value))!
       table.putSync(key, other.value)
@@ -124,11 +138,47 @@ it('finds a damaged or missing ledger record', async () => {
     const damaged = Buffer.from(ledger!)
     damaged[at]! ^= 1
     await damage(({ meta }) => meta.putSync(LEDGER_KEY, damaged))
-    const engine = openStateEngine({ path: folder.path, durability: 'none' })
-    expect(() => engine.ledger).toThrow(expect.objectContaining({ code: 'store_corrupt' }))
-    expect((await engine.check()).problems).not.toEqual([])
-    await engine.close()
+    const corrupt = expect.objectContaining({ code: 'store_corrupt' })
+    expect(() => openStateEngine({ path: folder.path })).toThrow(corrupt)
+    const reader = openStateEngineReader({ path: folder.path })
+    expect(() => reader.ledger).toThrow(corrupt)
+    await reader.close()
+    expect(await problems()).not.toEqual([])
   }
+})
+
+describe(`in a write-ahead file (TEST_SEED=${SEED})`, () => {
+  const file = () => writeAheadFile(folder.path)
+
+  it('finds a flipped bit before what was synced', async () => {
+    const sound = readFileSync(file())
+    for (let round = 0; round < 20; round++) {
+      const damaged = Buffer.from(sound)
+      damaged[random.below(syncedBytes)]! ^= 1 << random.below(8)
+      writeFileSync(file(), damaged)
+      expect(await problems()).toEqual([expect.stringMatching(/write-ahead-\d+ at byte \d+: /)])
+    }
+  })
+
+  it('finds no fault in an end that was not synced', async () => {
+    truncateSync(file(), statSync(file()).size - 10)
+    const engine = openStateEngineReader({ path: folder.path })
+    expect(await engine.check()).toMatchObject({ problems: [], unmergedCommits: 4 })
+    expect(engine.ledger?.latestVersion).toBe(NEWEST - 1n)
+    await engine.close()
+  })
+
+  it('finds that it is gone, or of another store', async () => {
+    const otherPath = join(folder.path, 'other')
+    const other = openStateEngine({ path: otherPath })
+    for (let version = 0n; version < 3n; ) await other.commit([knownVersion(version++)], KNOWN_CHAIN)
+    await other.close()
+    const { base } = parse(file())
+    rmSync(file())
+    expect(await problems()).toEqual([expect.stringMatching(/write-ahead-\d+, or one that follows it, is missing/)])
+    cpSync(join(otherPath, 'write-ahead-1'), join(folder.path, base))
+    expect(await problems()).toEqual([expect.stringMatching(/belongs to another store/)])
+  })
 })
 
 describe(`an engine that verifies what it reads (TEST_SEED=${SEED})`, () => {
@@ -137,42 +187,39 @@ describe(`an engine that verifies what it reads (TEST_SEED=${SEED})`, () => {
   const isSame = (a: Uint8Array | undefined, b: Uint8Array | undefined) =>
     a && b ? Buffer.compare(a, b) === 0 : a === b
 
-  it.each(['latestByStoredKey', 'log', 'index', 'large'] as const)(
-    'answers nothing of damaged records of %s',
-    async (name) => {
-      const sound = open()
-      const keys = [...sound.at().scan(new Uint8Array(0))].map(({ key }) => key)
-      const right = VERSIONS.map((version) => keys.map((key) => sound.at(version).get(key)))
-      await sound.close()
-      let refused = 0
-      for (let round = 0; round < 4; round++) {
-        let harmed: { key: object; value: Buffer } | undefined
-        await damage((store) => {
-          const { table, all } = records(store, name)
-          harmed = random.pick(all)
-          const damaged = Buffer.from(harmed.value)
-          if (round % 3 === 0) damaged.fill(0xa5)
-          else damaged[random.below(damaged.length)]! ^= 1 << (round & 7)
-          table.putSync(harmed.key, round % 4 === 0 ? damaged.subarray(0, damaged.length >> 1) : damaged)
-        })
-        const reader = open()
-        for (const [at, version] of VERSIONS.entries()) {
-          for (const [index, key] of keys.entries()) {
-            try {
-              const found = reader.at(version).get(key)
-              if (!isSame(found, right[at]![index])) expect(found).toEqual(right[at]![index])
-            } catch (error) {
-              if (!isLedgerStateError(error, 'store_corrupt')) throw error
-              refused++
-            }
+  it.each(['latestByStoredKey', 'run', 'large'] as const)('answers nothing of damaged records of %s', async (name) => {
+    const sound = open()
+    const keys = [...sound.at().scan(new Uint8Array(0))].map(({ key }) => key)
+    const right = VERSIONS.map((version) => keys.map((key) => sound.at(version).get(key)))
+    await sound.close()
+    let refused = 0
+    for (let round = 0; round < 4; round++) {
+      let harmed: { key: object; value: Buffer } | undefined
+      await damage((store) => {
+        const { table, all } = records(store, name)
+        harmed = random.pick(all)
+        const damaged = Buffer.from(harmed.value)
+        if (round % 3 === 0) damaged.fill(0xa5)
+        else damaged[random.below(damaged.length)]! ^= 1 << (round & 7)
+        table.putSync(harmed.key, round % 4 === 0 ? damaged.subarray(0, damaged.length >> 1) : damaged)
+      })
+      const reader = open()
+      for (const [at, version] of VERSIONS.entries()) {
+        for (const [index, key] of keys.entries()) {
+          try {
+            const found = reader.at(version).get(key)
+            if (!isSame(found, right[at]![index])) expect(found).toEqual(right[at]![index])
+          } catch (error) {
+            if (!isLedgerStateError(error, 'store_corrupt')) throw error
+            refused++
           }
         }
-        await reader.close()
-        await damage((store) => (store[name] as Table<object>).putSync(harmed!.key, harmed!.value))
       }
-      expect(refused).toBeGreaterThan(0)
-    },
-  )
+      await reader.close()
+      await damage((store) => (store[name] as Table<object>).putSync(harmed!.key, harmed!.value))
+    }
+    expect(refused).toBeGreaterThan(0)
+  })
 
   it('builds on nothing that is damaged', async () => {
     await damage((store) => {
@@ -180,11 +227,12 @@ describe(`an engine that verifies what it reads (TEST_SEED=${SEED})`, () => {
       for (const { key, value } of all)
         table.putSync(key, Buffer.concat([value.subarray(0, -5), Buffer.alloc(5, 0xa5)]))
     })
-    const engine = openStateEngine({ path: folder.path, durability: 'none', verifyReads: true })
+    // Merging the commit reads the record of the key.
+    const engine = openStateEngine({ path: folder.path, durability: 'none', verifyReads: true, memoryTableBytes: 0 })
     const known = knownVersion(1_400n).writes[0]![0]
-    const again = { version: 1_501n, block: undefined, writes: [[known, known] as const] }
+    const again = { version: NEWEST + 1n, block: undefined, writes: [[known, known] as const] }
     await expect(engine.commit([again], KNOWN_CHAIN)).rejects.toMatchObject({ code: 'store_corrupt' })
-    expect(engine.ledger?.latestVersion).toBe(1_500n)
+    expect(engine.ledger?.latestVersion).toBe(NEWEST)
     await engine.close()
   })
 })

@@ -6,12 +6,24 @@ import { openStateEngine } from '../open-state-engine.js'
 const folder = temporaryFolder()
 
 it('counts what it keeps', async () => {
-  const engine = openStateEngine({ path: folder.path })
+  const engine = openStateEngine({ path: folder.path, memoryTableBytes: 0 })
   await engine.commit([record(0, [[bytes('key'), bytes('value')]], 0)], CHAIN)
   await engine.commit([record(1, [[bytes('key'), new Uint8Array(10_000)]], 1)], CHAIN)
   expect(engine.stats).toMatchObject({ keys: 1, historyEntries: 1, blocks: 2, payloadBytes: 3 + 5 + 10_000 })
   expect(engine.stats.fileBytes).toBeGreaterThan(engine.stats.freeBytes)
   await engine.prune(1n)
   expect(engine.stats).toMatchObject({ keys: 1, historyEntries: 0, blocks: 1, payloadBytes: 3 + 10_000 })
+  await engine.close()
+})
+
+it('counts what is not merged apart', async () => {
+  const engine = openStateEngine({ path: folder.path })
+  await engine.commit([record(0, [[bytes('key'), bytes('value')]], 0)], CHAIN)
+  expect(engine.stats).toMatchObject({ keys: 1, tableEntries: 0 })
+  await engine.commit([record(1, [[bytes('key'), new Uint8Array(10_000)]], 1)], CHAIN)
+  const { tableBytes, writeAheadBytes } = engine.stats
+  expect(engine.stats).toMatchObject({ keys: 1, historyEntries: 0, blocks: 1, payloadBytes: 3 + 5, tableEntries: 1 })
+  expect(writeAheadBytes).toBeGreaterThan(10_000)
+  expect(tableBytes).toBeGreaterThan(writeAheadBytes)
   await engine.close()
 })

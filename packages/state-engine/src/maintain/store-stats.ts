@@ -1,14 +1,17 @@
 import type { LedgerRecord } from '../databases/ledger-record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { TableStats } from '../lmdb/table.js'
+import type { MemoryTable } from '../memory-table/memory-table.js'
 
+/** What the data file keeps, and what is not merged into it. */
 export interface StoreStats {
-  /** Keys with a record, including those deleted inside the window. */
+  /** Keys with a merged write, including those deleted inside the window. */
   readonly keys: number
-  /** Superseded values in the log. */
+  /** Merged values that were superseded. */
   readonly historyEntries: number
+  /** Merged blocks. */
   readonly blocks: number
-  /** Bytes of the keys and values kept, without any overhead. */
+  /** Bytes of the merged keys and values, without any overhead. */
   readonly payloadBytes: number
   /** Size of the data file. */
   readonly fileBytes: number
@@ -18,17 +21,23 @@ export interface StoreStats {
   readonly mapBytes: number
   /** Pages of each database, and its records. */
   readonly databases: Readonly<Record<string, { readonly bytes: number; readonly records: number }>>
+  /** Writes in the table in memory: those that are not merged, and for a moment after it those that are. */
+  readonly tableEntries: number
+  /** Memory that the table takes in this process. */
+  readonly tableBytes: number
+  /** Size of the write-ahead files that the table has. */
+  readonly writeAheadBytes: number
   /** Slots of readers in use, and how many there are. */
   readonly readers: { readonly used: number; readonly most: number }
 }
 
 const META_PAGES = 2
 
-export function storeStats(store: LmdbStore, record: LedgerRecord | undefined): StoreStats {
-  const { root, latest, log, retired, index, large, blocks } = store
+export function storeStats(store: LmdbStore, record: LedgerRecord | undefined, table: MemoryTable): StoreStats {
+  const { root, latest, run, generations, retired, large, blocks } = store
   const { lastPageNumber, pageSize, mapSize, maxReaders, numReaders, free } = root.getStats()
   const databases = Object.fromEntries(
-    Object.entries({ latest, log, retired, index, large, blocks }).map(([name, table]) => {
+    Object.entries({ latest, run, generations, retired, large, blocks }).map(([name, table]) => {
       const stats = table.getStats()
       return [name, { bytes: pagesOf(stats) * pageSize, records: stats.entryCount }]
     }),
@@ -44,6 +53,9 @@ export function storeStats(store: LmdbStore, record: LedgerRecord | undefined): 
     freeBytes: Math.max(0, fileBytes - usedBytes - (pagesOf(free) + META_PAGES) * pageSize),
     mapBytes: mapSize,
     databases,
+    tableEntries: table.segments.reduce((sum, { entryCount }) => sum + entryCount, 0),
+    tableBytes: table.byteSize,
+    writeAheadBytes: table.segments.reduce((sum, { length }) => sum + length, 0),
     readers: { used: numReaders, most: maxReaders },
   }
 }

@@ -1,9 +1,15 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Write } from '@ledger-state/core'
+import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { expect, it } from 'vitest'
+import { differences, KNOWN_CHAIN, knownVersion } from '../../testing/known-ledger.ts'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
-import { openStateEngine } from '../open-state-engine.js'
+import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
 
 const folder = temporaryFolder()
 
@@ -34,4 +40,49 @@ it.each([false, true])('copies itself while it is written (compact: %s)', async 
   await copy.close()
   await expect(engine.snapshot(copyPath)).rejects.toMatchObject({ code: 'store_not_empty' })
   await engine.close()
+})
+
+/** Commits, rotates, merges and prunes all the time. */
+const WRITER = fileURLToPath(new URL('../../testing/crash-writer.ts', import.meta.url))
+
+it('copies a store that a writer in another process commits to, merges and prunes', { timeout: 120_000 }, async () => {
+  const path = join(folder.path, 'store')
+  const writer = spawn(process.execPath, [...SOURCE_OPTIONS, WRITER, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(writer, 'close')
+  await once(writer.stdout, 'data')
+  writer.stdout.resume()
+  const reader = openStateEngineReader({ path })
+  for (let at = 0; at < 6; at++) {
+    const before = reader.ledger!
+    const copyPath = join(folder.path, `copy ${at}`)
+    await reader.snapshot(copyPath, { compact: at % 2 === 1 })
+    expect((await reader.check()).problems).toEqual([])
+    const copy = openStateEngine({ path: copyPath })
+    const { oldestVersion, latestVersion } = copy.ledger!
+    expect(latestVersion).toBeGreaterThanOrEqual(before.latestVersion)
+    expect((await copy.check()).problems).toEqual([])
+    for (const version of [oldestVersion, (oldestVersion + latestVersion) / 2n, latestVersion]) {
+      expect(differences(copy.at(version))).toEqual([])
+    }
+    await copy.commit([knownVersion(latestVersion + 1n)], KNOWN_CHAIN)
+    await copy.close()
+  }
+  writer.kill('SIGKILL')
+  await ended
+  await reader.close()
+})
+
+it('has the commits that are not merged, and nothing of a snapshot that was interrupted', async () => {
+  const path = join(folder.path, 'store')
+  const engine = openStateEngine({ path })
+  for (let version = 0; version < 5; version++) await engine.commit([record(version, [], version)], CHAIN)
+  const copyPath = join(folder.path, 'copy')
+  cpSync(path, copyPath, { recursive: true, filter: (name) => !name.includes('state.mdb') })
+  writeFileSync(join(copyPath, 'write-ahead-2'), 'of a snapshot that was interrupted')
+  await engine.snapshot(copyPath)
+  await engine.close()
+  const copy = openStateEngineReader({ path: copyPath })
+  expect(copy.ledger?.latestVersion).toBe(4n)
+  expect(await copy.check()).toMatchObject({ problems: [], unmergedCommits: 4 })
+  await copy.close()
 })

@@ -145,6 +145,11 @@ export function storeCorrupt(why: string, cause?: unknown): StoreError {
   return new LedgerStateError('store_corrupt', `the store is damaged: ${why}`, {}, { cause })
 }
 
+export function writeAheadDamaged(file: string, offset: number, why: string): StoreError {
+  const message = `the store is damaged: ${file} at byte ${offset}: ${why}`
+  return new LedgerStateError('store_corrupt', message, { offset })
+}
+
 export function dataFileCutShort(file: string, found: number, needed: number): StoreError {
   const message = `the store is damaged: the file is cut short: ${found} of ${needed} bytes (${file})`
   return new LedgerStateError('store_corrupt', message, { found, needed })
@@ -152,6 +157,11 @@ export function dataFileCutShort(file: string, found: number, needed: number): S
 
 export function storeFull(path: string, cause: unknown): StoreError {
   return new LedgerStateError('store_full', `the disk of ${path} is full`, {}, { cause })
+}
+
+export function writerBroken(cause: unknown): StoreError {
+  const message = 'the store failed: a commit could not be written or undone; reopen the store'
+  return new LedgerStateError('store_failed', message, {}, { cause })
 }
 
 export function storeFailed(why: string, cause: unknown): StoreError {

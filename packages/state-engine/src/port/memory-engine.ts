@@ -37,7 +37,7 @@ import {
   toScanRange,
 } from './validate-arguments.js'
 import { validateBatch, validateImportBase, validateImportPart } from './validate-batch.js'
-import { expectKept, expectLedger, expectListable, PRUNE_STEP_ENTRIES, windowStart } from './window.js'
+import { expectKept, expectLedger, expectListable, PRUNE_STEP_RECORDS, windowStart } from './window.js'
 
 /** What outlives an engine in memory: `createMemoryEngine(store)` opens it again once the engine before is closed. */
 export interface MemoryStore {
@@ -232,15 +232,14 @@ class MemoryEngine implements StateWriter {
     const { maxEntries = Number.POSITIVE_INFINITY } = options
     expectCount('maxEntries', maxEntries, 1)
     expectLedger(state.ledger)
-    const start = windowStart(state.ledger.latestVersion, retainVersions)
-    const floor = state.blocks.find(({ firstVersion }) => firstVersion >= start) ?? state.blocks.at(-1)!
+    const floor = this.blockAt(windowStart(state.ledger, retainVersions))
     if (floor.firstVersion > state.ledger.oldestVersion) {
       state.ledger = { ...state.ledger, oldestVersion: floor.firstVersion, oldestBlock: floor.block }
       state.blocks = state.blocks.filter(({ firstVersion }) => firstVersion >= floor.firstVersion)
       this.#watch.notice()
     }
     const { oldestVersion } = state.ledger
-    const most = Math.ceil(maxEntries / PRUNE_STEP_ENTRIES) * PRUNE_STEP_ENTRIES
+    const most = Math.ceil(maxEntries / PRUNE_STEP_RECORDS) * PRUNE_STEP_RECORDS
     const droppedEntries = this.#dropUnseen(oldestVersion, most)
     return { oldestVersion, droppedEntries, done: droppedEntries < most }
   }

@@ -36,14 +36,17 @@ export interface CommitOptions {
 
 export interface PruneResult {
   readonly oldestVersion: bigint
-  /** Superseded values and deletions that this call removed. */
+  /**
+   * Superseded values and deletions that this call removed from the files. What is superseded before it is written into
+   * them, while it is in the table in memory, is never counted.
+   */
   readonly droppedEntries: number
   /** Whether everything that can go is gone. If not, the next call continues. */
   readonly done: boolean
 }
 
 export interface PruneOptions {
-  /** Superseded values after which to stop, rounded up to a whole step of 2,000; no limit by default. */
+  /** Superseded values and deletions after which to stop, once the step under way is done; no limit by default. */
   readonly maxEntries?: number
 }
 
@@ -88,8 +91,8 @@ export interface StateWriter extends StateEngineReader {
    */
   commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void>
   /**
-   * Removes what no version of a window of `retainVersions` can see. The window begins with the first block that starts
-   * at or after latest - retainVersions + 1, or with the newest block if none does. It never moves back.
+   * Removes what no version of a window of `retainVersions` can see. The window begins with the block that version
+   * latest - retainVersions + 1 belongs to, so it is never smaller than asked for. It never moves back.
    * @throws `no_ledger`, `invalid_argument`
    */
   prune(retainVersions: bigint, options?: PruneOptions): Promise<PruneResult>

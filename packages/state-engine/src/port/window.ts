@@ -14,12 +14,16 @@ export function expectKept(version: bigint, ledger: LedgerInfo): void {
   if (version < ledger.oldestVersion) throw versionPruned(version, ledger.oldestVersion)
 }
 
-/** Lowest version of a window of so many versions. @throws `invalid_argument` */
-export function windowStart(latestVersion: bigint, retainVersions: bigint): bigint {
+/**
+ * Lowest version that a window of so many versions has to keep: the new window begins at the block that it belongs to.
+ * @throws `invalid_argument`
+ */
+export function windowStart({ oldestVersion, latestVersion }: LedgerInfo, retainVersions: bigint): bigint {
   if (typeof retainVersions !== 'bigint' || retainVersions < 1n) {
     throw invalidArgument('the number of versions to retain', 'a bigint of at least 1', retainVersions)
   }
-  return retainVersions > latestVersion ? 0n : latestVersion - retainVersions + 1n
+  const start = latestVersion - retainVersions + 1n
+  return start > oldestVersion ? start : oldestVersion
 }
 
 /**
@@ -39,5 +43,5 @@ export function expectListable(
   if (first <= ledger.oldestVersion) throw versionPruned(first, ledger.oldestVersion)
 }
 
-/** Prunes work in steps of so many superseded values, so that commits and other work get their turn between them. */
-export const PRUNE_STEP_ENTRIES = 2_000
+/** Prunes work in steps of so many records, so that commits and other work get their turn between them. */
+export const PRUNE_STEP_RECORDS = 2_000

@@ -1,7 +1,12 @@
+import { Buffer } from 'node:buffer'
+import type { VersionWrites, Write } from '@ledger-state/core'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
-import { ABSENT, type Lookup } from './lookup.js'
+import type { Segment } from '../memory-table/segment.js'
+import { blockStartingAt } from './blocks.js'
+import { type Lookup, PRESENT } from './lookup.js'
 import type { ReadSnapshot } from './read-snapshot.js'
+import { RevisionCursor } from './revision-cursor.js'
 import { keyPages } from './scan.js'
 
 /** Writes that are sorted in memory at a time. */
@@ -12,15 +17,91 @@ const PARTS = 4_096
 const EVERY_KEY = new Uint8Array(0)
 
 /** The keys that each version wrote, in ascending order of versions, without versions that wrote nothing. */
-export type KeysByVersion = Map<bigint, Uint8Array[]>
+type KeysByVersion = Map<bigint, Uint8Array[]>
+
+/**
+ * What versions wrote, in order. The table has its versions in their order: they cost what they wrote. Those that are
+ * merged cost passes over all keys.
+ */
+export function* listVersions(
+  store: LmdbStore,
+  lookup: Lookup,
+  snapshot: () => ReadSnapshot,
+  first: bigint,
+  last: bigint,
+): Generator<VersionWrites> {
+  for (let next = first; next <= last; ) {
+    const { segments } = snapshot().table
+    const segment = segments.find((one) => isIn(one, next))
+    if (segment) {
+      yield { version: next, block: blockStartingAt(store, snapshot(), next), writes: writesInTable(segment, next) }
+      next++
+      continue
+    }
+    const inTable = segments.find(({ versionCount, firstVersion }) => versionCount > 0 && firstVersion > next)
+    const end = inTable && inTable.firstVersion <= last ? inTable.firstVersion - 1n : last
+    yield* listMergedVersions(store, lookup, snapshot, next, end)
+    next = end + 1n
+  }
+}
+
+function isIn({ firstVersion, versionCount }: Segment, version: bigint): boolean {
+  return version >= firstVersion && version < firstVersion + BigInt(versionCount)
+}
+
+/** In the order of their keys. */
+function writesInTable(segment: Segment, version: bigint): Write[] {
+  const { bytes } = segment
+  const writes: Write[] = []
+  for (let entry = segment.firstEntryFrom(version); entry < segment.entryCount; entry++) {
+    if (segment.version(entry) !== version) break
+    const key = Buffer.from(bytes.subarray(segment.keyStart(entry), segment.keyEnd(entry)))
+    const isDeletion = segment.isDeletion(entry)
+    writes.push([
+      key,
+      isDeletion ? null : Buffer.from(bytes.subarray(segment.valueStart(entry), segment.valueEnd(entry))),
+    ])
+  }
+  return writes.sort(([a], [b]) => Buffer.compare(a, b))
+}
+
+function* listMergedVersions(
+  store: LmdbStore,
+  lookup: Lookup,
+  snapshot: () => ReadSnapshot,
+  first: bigint,
+  last: bigint,
+): Generator<VersionWrites> {
+  let next = first
+  for (const keysOfVersions of keysByVersion(store, snapshot, first, last)) {
+    for (const [version, keys] of keysOfVersions) {
+      while (next < version) yield mergedVersion(store, lookup, snapshot, next++, [])
+      yield mergedVersion(store, lookup, snapshot, next++, keys)
+    }
+  }
+  while (next <= last) yield mergedVersion(store, lookup, snapshot, next++, [])
+}
+
+function mergedVersion(
+  store: LmdbStore,
+  lookup: Lookup,
+  snapshot: () => ReadSnapshot,
+  version: bigint,
+  keys: readonly Uint8Array[],
+): VersionWrites {
+  const writes = keys.map((key): Write => {
+    const found = lookup.find(key, highHalf(version), lowHalf(version), snapshot())
+    return [key, found === PRESENT ? lookup.copy() : null]
+  })
+  return { version, block: blockStartingAt(store, snapshot(), version), writes }
+}
 
 /**
  * The store is ordered by key, so this takes one pass over all keys to count writes, and one more for each slice of
  * versions. Memory is bounded.
  */
-export function* keysByVersion(
+function* keysByVersion(
   store: LmdbStore,
-  lookup: Lookup,
   snapshot: () => ReadSnapshot,
   first: bigint,
   last: bigint,
@@ -48,16 +129,12 @@ export function* keysByVersion(
 
   function* revisions(from: bigint, to: bigint) {
     if (from > to) return
-    for (const keys of keyPages(store, EVERY_KEY, EVERY_KEY, () => snapshot().options)) {
+    const cursor = new RevisionCursor(store)
+    for (const keys of keyPages(store, EVERY_KEY, EVERY_KEY, snapshot)) {
       for (const key of keys) {
-        for (let version = to; ; version--) {
-          const { options } = snapshot()
-          if (lookup.find(key, highHalf(version), lowHalf(version), options) === ABSENT) break
-          version = lookup.writtenVersion
-          if (version < from) break
-          yield { version, key }
-          if (version === from) break
-        }
+        cursor.open(key, snapshot())
+        let isThere = cursor.newestAtMost(to)
+        for (; isThere && cursor.version >= from; isThere = cursor.older()) yield { version: cursor.version, key }
       }
     }
   }

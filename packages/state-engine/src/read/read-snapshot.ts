@@ -2,13 +2,25 @@ import type { LedgerInfo } from '@ledger-state/core'
 import { decodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadTransaction } from '../lmdb/table.js'
-import { storeClosed } from '../port/errors.js'
+import type { MemoryTable } from '../memory-table/memory-table.js'
+import type { CommitHead } from '../memory-table/segment.js'
+import { storeClosed, writeAheadDamaged } from '../port/errors.js'
+import { writeAheadPath } from '../write-ahead/files.js'
 
-/** One state of the store. */
+/** One state of the store: what is merged, and the table of what is not. The table may already have later commits. */
 export interface ReadSnapshot {
   readonly options: { readonly transaction: ReadTransaction }
+  /** What is merged. */
   readonly record: LedgerRecord | undefined
   readonly ledger: LedgerInfo | undefined
+  readonly table: MemoryTable
+}
+
+/** Where a snapshot has its table from: the writer of the same engine, or the write-ahead files. */
+export interface TableSource {
+  readonly table: MemoryTable
+  /** Brings the table up to date. Returns false if a file is gone that the ledger record needs. */
+  follow(record: LedgerRecord | undefined): boolean
 }
 
 /** How long reads share a snapshot, and so how late they see commits of other processes. */
@@ -22,6 +34,7 @@ const READS_BETWEEN_CLOCKS = 4_096
  */
 export class ReadSnapshots {
   readonly #store: LmdbStore
+  readonly #source: TableSource
   #current: ReadSnapshot | undefined
   #takenAt = 0
   #readsLeft = 0
@@ -29,9 +42,12 @@ export class ReadSnapshots {
   #idleTicks = 0
   #closed = false
   #seen: { bytes: Buffer; record: LedgerRecord } | undefined
+  /** The ledger of the last snapshot, and what it was made of: it is the same object until it changes. */
+  #ledger: { head: CommitHead; record: LedgerRecord; info: LedgerInfo } | undefined
 
-  constructor(store: LmdbStore) {
+  constructor(store: LmdbStore, source: TableSource) {
     this.#store = store
+    this.#source = source
   }
 
   /** @throws `store_closed` */
@@ -40,27 +56,63 @@ export class ReadSnapshots {
     return this.#renew()
   }
 
+  /** After a commit of this engine, which changed the table only. */
+  noticeCommit(): void {
+    if (!this.#current) return
+    const { options, record, table } = this.#current
+    this.#current = { options, record, table, ledger: this.#toLedger(record) }
+  }
+
   #renew(): ReadSnapshot {
     if (this.#closed) throw storeClosed()
     const now = performance.now()
     this.#readsLeft = READS_BETWEEN_CLOCKS
     if (this.#current && now - this.#takenAt < SHARED_MS) return this.#current
     this.release()
-    const transaction = this.#store.root.useReadTransaction()
-    const options = { transaction }
-    try {
-      const bytes = this.#store.meta.getBinary(LEDGER_KEY, options)
-      if (bytes && !this.#seen?.bytes.equals(bytes)) this.#seen = { bytes, record: decodeLedgerRecord(bytes) }
-      const record = bytes && this.#seen!.record
-      this.#current = { options, record, ledger: record?.ledger }
-    } catch (error) {
-      transaction.done()
-      throw error
-    }
+    this.#current = this.#take()
     this.#takenAt = now
     this.#idleTicks = 0
     this.#ticker ??= setInterval(this.#tick, SHARED_MS).unref()
     return this.#current
+  }
+
+  #take(): ReadSnapshot {
+    for (let missing: number | undefined; ; ) {
+      const transaction = this.#store.root.useReadTransaction()
+      try {
+        const record = this.#readRecord(transaction)
+        if (this.#source.follow(record)) {
+          return { options: { transaction }, record, ledger: this.#toLedger(record), table: this.#source.table }
+        }
+        const { walFile } = record!
+        if (missing === walFile) {
+          throw writeAheadDamaged(writeAheadPath(this.#store.path, walFile), 0, 'the file, or one after it, is missing')
+        }
+        missing = walFile
+        this.#store.root.resetReadTxn()
+      } catch (error) {
+        transaction.done()
+        throw error
+      }
+      transaction.done()
+    }
+  }
+
+  #readRecord(transaction: ReadTransaction): LedgerRecord | undefined {
+    const bytes = this.#store.meta.getBinary(LEDGER_KEY, { transaction })
+    if (!bytes) return undefined
+    if (!this.#seen?.bytes.equals(bytes)) this.#seen = { bytes, record: decodeLedgerRecord(bytes) }
+    return this.#seen.record
+  }
+
+  #toLedger(record: LedgerRecord | undefined): LedgerInfo | undefined {
+    const { head } = this.#source.table
+    if (!record || !head || head.latestVersion <= record.ledger.latestVersion) return record?.ledger
+    if (this.#ledger?.head !== head || this.#ledger.record !== record) {
+      const { latestVersion, latestBlock } = head
+      this.#ledger = { head, record, info: { ...record.ledger, latestVersion, latestBlock } }
+    }
+    return this.#ledger.info
   }
 
   release(): void {

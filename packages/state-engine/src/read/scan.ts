@@ -5,51 +5,134 @@ import { LONG_KEY, largeReference, latestTail } from '../databases/latest-record
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadOptions, Table } from '../lmdb/table.js'
+import type { Segment } from '../memory-table/segment.js'
+import type { ReadSnapshot } from './read-snapshot.js'
 
 /** Keys that a scan takes from one snapshot, at most and at least. */
 const MAX_PAGE_KEYS = 256
 const MIN_PAGE_KEYS = 16
+const ZERO = Buffer.of(0)
+
+/** Keys of one source, ascending. */
+interface SourceKeys {
+  readonly keys: Uint8Array[]
+  /** Whether the source has no more. */
+  readonly isWhole: boolean
+}
 
 /**
- * The keys that have a record, begin with a prefix and are at or above `first`, in the order of their bytes and in pages.
- * Each page comes from the snapshot that is current when it is asked for; `wanted` says how many keys the caller still
- * wants.
+ * The keys that have a record or an entry in the table, begin with a prefix and are at or above `first`, in the order of
+ * their bytes and in pages. Each page comes from the snapshot that is current when it is asked for; `wanted` says how many
+ * keys the caller still wants.
  */
 export function* keyPages(
   store: LmdbStore,
   prefix: Uint8Array,
   first: Uint8Array,
-  options: () => ReadOptions,
+  snapshot: () => ReadSnapshot,
   wanted: () => number = () => MAX_PAGE_KEYS,
 ): Generator<Uint8Array[]> {
-  const begin = Buffer.compare(first, prefix) > 0 ? first : prefix
-  let start: Uint8Array | undefined = prefixToStoredStart(begin)
-  const end = prefixToStoredEnd(prefix)
-  while (start) {
+  let begin: Uint8Array | undefined = Buffer.compare(first, prefix) > 0 ? first : prefix
+  while (begin) {
     const count = Math.max(MIN_PAGE_KEYS, Math.min(wanted(), MAX_PAGE_KEYS))
-    const stored: Uint8Array[] = [...rangeOfKeys(store.latestByStoredKey, start, end, options(), count)]
-    const last = stored.at(-1)
-    start = last && stored.length === count ? Buffer.concat([last, Buffer.of(0)]) : undefined
-    if (last && start && !storedKeyToPrefix(last).isWhole) {
-      // Long keys with the same beginning are stored in the order of their hashes: all are read, to be sorted.
-      const { beginning } = storedKeyToPrefix(last)
-      const rest = [...rangeOfKeys(store.latestByStoredKey, start, prefixToStoredEnd(beginning), options())]
-      stored.push(...rest)
-      start = prefixToStoredEnd(beginning)
-    }
-    const keys = storedKeysToKeys(store, stored, options())
-    yield keys.filter((key) => startsWith(key, prefix) && Buffer.compare(key, begin) >= 0)
+    const { options, table } = snapshot()
+    const merged = mergedKeys(store, prefix, begin, count, options)
+    const sources = [merged]
+    // If there are very many long keys, what is read of them at once leads as far in the table.
+    const most = Math.max(count, merged.keys.length)
+    for (const segment of table.segments) sources.push(segmentKeys(segment, prefix, begin, most))
+    const page = mergeSources(sources)
+    yield page.keys
+    begin = page.isWhole ? undefined : Buffer.concat([page.keys.at(-1)!, ZERO])
   }
 }
 
-function* rangeOfKeys(
+/** The keys of all sources in order, each once, as far as every source was read. */
+function mergeSources(sources: readonly SourceKeys[]): SourceKeys {
+  const [one, ...others] = sources.filter(({ keys }) => keys.length > 0)
+  if (!one) return { keys: [], isWhole: true }
+  if (others.length === 0) return one
+  let end: Uint8Array | undefined
+  for (const { keys, isWhole } of [one, ...others]) {
+    const last = keys.at(-1)!
+    if (!isWhole && (!end || Buffer.compare(last, end) < 0)) end = last
+  }
+  const sorted = sources.flatMap(({ keys }) => keys).sort(Buffer.compare)
+  const keys = sorted.filter((key, at) => {
+    const isRepeated = at > 0 && Buffer.compare(sorted[at - 1]!, key) === 0
+    return !isRepeated && (!end || Buffer.compare(key, end) <= 0)
+  })
+  return { keys, isWhole: !end }
+}
+
+/** Copies of the first keys of a segment that begin with a prefix and are at or above `begin`. */
+function segmentKeys(segment: Segment, prefix: Uint8Array, begin: Uint8Array, count: number): SourceKeys {
+  const sorted = segment.sortedKeys()
+  const { bytes } = segment
+  const keys: Uint8Array[] = []
+  for (let place = firstAtLeast(segment, sorted, begin); place < sorted.length; place++) {
+    if (keys.length === count) return { keys, isWhole: false }
+    const start = segment.startOfKey(sorted[place]!)
+    const end = segment.endOfKey(sorted[place]!)
+    if (end - start < prefix.length || bytes.compare(prefix, 0, prefix.length, start, start + prefix.length) !== 0)
+      break
+    keys.push(Buffer.from(bytes.subarray(start, end)))
+  }
+  return { keys, isWhole: true }
+}
+
+function firstAtLeast(segment: Segment, sorted: Int32Array, begin: Uint8Array): number {
+  const { bytes } = segment
+  let least = 0
+  let most = sorted.length
+  while (least < most) {
+    const middle = (least + most) >> 1
+    const key = sorted[middle]!
+    const isBelow = bytes.compare(begin, 0, begin.length, segment.startOfKey(key), segment.endOfKey(key)) < 0
+    if (isBelow) least = middle + 1
+    else most = middle
+  }
+  return least
+}
+
+/** The first keys with a record that begin with a prefix and are at or above `begin`. */
+function mergedKeys(
+  store: LmdbStore,
+  prefix: Uint8Array,
+  begin: Uint8Array,
+  count: number,
+  options: ReadOptions,
+): SourceKeys {
+  const table = store.latestByStoredKey
+  const end = prefixToStoredEnd(prefix)
+  const found: Uint8Array[] = []
+  // Long keys that begin as `begin` does may all be below it: then the next ones are read.
+  for (let start: Buffer = prefixToStoredStart(begin); ; ) {
+    const stored = rangeOfKeys(table, start, end, options, count)
+    const last = stored.at(-1)
+    let next: Buffer | undefined = last && stored.length === count ? Buffer.concat([last, ZERO]) : undefined
+    if (last && next && !storedKeyToPrefix(last).isWhole) {
+      // Long keys with the same beginning are stored in the order of their hashes: all are read, to be sorted.
+      const afterLong = prefixToStoredEnd(storedKeyToPrefix(last).beginning)
+      stored.push(...rangeOfKeys(table, next, afterLong, options))
+      next = afterLong
+    }
+    for (const key of storedKeysToKeys(store, stored, options)) {
+      if (startsWith(key, prefix) && Buffer.compare(key, begin) >= 0) found.push(key)
+    }
+    if (!next || found.length > 0) return { keys: found, isWhole: !next }
+    start = next
+  }
+}
+
+function rangeOfKeys(
   table: Table<Uint8Array>,
   start: Uint8Array,
   end: Uint8Array,
   options: ReadOptions,
   limit?: number,
-): Iterable<Uint8Array> {
-  yield* table.getKeys({ start, end, ...options, ...(limit !== undefined && { limit }) })
+): Uint8Array[] {
+  return [...table.getKeys({ start, end, ...options, ...(limit !== undefined && { limit }) })]
 }
 
 /** In the order of their bytes. */

@@ -10,21 +10,19 @@ import {
   type StateEntry,
   type VersionWrites,
   versionPruned,
-  type Write,
 } from '@ledger-state/core'
-import { highHalf, lowHalf, numberedKeyVersion, versionKey } from '../bytes/numbered-key.js'
-import { decodeBlock } from '../databases/ledger-record.js'
+import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
-import type { ReadOptions } from '../lmdb/table.js'
 import { invalidArgument } from '../port/errors.js'
 import type { EngineView } from '../port/ports.js'
 import { newestBlockAtMost } from '../port/search-blocks.js'
 import { expectArray, expectU64, type ScanRange, toHistoryRange, toScanRange } from '../port/validate-arguments.js'
 import { expectKept, expectLedger, expectListable } from '../port/window.js'
+import { blockWith } from './blocks.js'
 import { listHistory } from './list-history.js'
-import { keysByVersion } from './list-versions.js'
+import { listVersions } from './list-versions.js'
 import { type Found, Lookup, PRESENT } from './lookup.js'
-import { type ReadSnapshot, ReadSnapshots } from './read-snapshot.js'
+import { type ReadSnapshot, ReadSnapshots, type TableSource } from './read-snapshot.js'
 import { keyPages } from './scan.js'
 
 /** The reading half of an engine. */
@@ -35,15 +33,20 @@ export class StoreReads {
   /** The view of the newest version, shared until there is a newer one. */
   #latest: StoreView | undefined
 
-  constructor(store: LmdbStore) {
+  constructor(store: LmdbStore, source: TableSource) {
     this.#store = store
-    this.#snapshots = new ReadSnapshots(store)
+    this.#snapshots = new ReadSnapshots(store, source)
     this.#lookup = new Lookup(store)
   }
 
   /** What reads see now. @throws `store_closed` */
   snapshot(): ReadSnapshot {
     return this.#snapshots.current()
+  }
+
+  /** After a commit of this engine, which changed the table only. */
+  noticeCommit(): void {
+    this.#snapshots.noticeCommit()
   }
 
   /** The next read sees what was committed meanwhile. */
@@ -74,22 +77,7 @@ export class StoreReads {
     const snapshot = this.snapshot()
     expectLedger(snapshot.ledger)
     expectKept(version, snapshot.ledger)
-    return this.#blockAt(version, snapshot.ledger, snapshot.options)
-  }
-
-  #blockAt(version: bigint, { latestVersion }: LedgerInfo, options: ReadOptions): Block {
-    const { blocks } = this.#store
-    const [found] = blocks.getRange({
-      start: versionKey(version, 0),
-      end: undefined,
-      reverse: true,
-      limit: 1,
-      ...options,
-    })
-    const block = { firstVersion: numberedKeyVersion(found!.key), block: decodeBlock(found!.key, found!.value) }
-    if (version === latestVersion) return { ...block, lastVersion: version }
-    const [next] = blocks.getKeys({ start: versionKey(version + 1n, 0), end: undefined, limit: 1, ...options })
-    return { ...block, lastVersion: next ? numberedKeyVersion(next) - 1n : latestVersion }
+    return blockWith(this.#store, snapshot, version)
   }
 
   blockByHeight(height: bigint): Block | undefined {
@@ -104,16 +92,16 @@ export class StoreReads {
   }
 
   #newestBlockAtMost(measure: (block: BlockInfo) => bigint, target: bigint): Block | undefined {
-    const { ledger, options } = this.snapshot()
-    expectLedger(ledger)
-    return newestBlockAtMost(ledger, (version) => this.#blockAt(version, ledger, options), measure, target)
+    const snapshot = this.snapshot()
+    expectLedger(snapshot.ledger)
+    return newestBlockAtMost(snapshot.ledger, (version) => blockWith(this.#store, snapshot, version), measure, target)
   }
 
   history(key: Uint8Array, options?: HistoryOptions): Iterable<Revision> {
     const range = toHistoryRange(key, options)
     const { ledger } = this.snapshot()
     expectLedger(ledger)
-    return listHistory(this.#store, this.#lookup, () => this.snapshot(), key, range, ledger)
+    return listHistory(this.#store, () => this.snapshot(), key, range, ledger)
   }
 
   versions(first: bigint, last: bigint): Iterable<VersionWrites> {
@@ -127,24 +115,7 @@ export class StoreReads {
       expectListable(first, last, current.ledger)
       return current
     }
-    let next = first
-    for (const keysOfVersions of keysByVersion(this.#store, this.#lookup, snapshot, first, last)) {
-      for (const [version, keys] of keysOfVersions) {
-        while (next < version) yield this.#versionWrites(next++, [], snapshot)
-        yield this.#versionWrites(next++, keys, snapshot)
-      }
-    }
-    while (next <= last) yield this.#versionWrites(next++, [], snapshot)
-  }
-
-  #versionWrites(version: bigint, keys: readonly Uint8Array[], snapshot: () => ReadSnapshot): VersionWrites {
-    const writes = keys.map((key): Write => {
-      const found = this.#lookup.find(key, highHalf(version), lowHalf(version), snapshot().options)
-      return [key, found === PRESENT ? this.#lookup.copy() : null]
-    })
-    const blockKey = versionKey(version, 0)
-    const block = this.#store.blocks.getBinary(blockKey, snapshot().options)
-    return { version, block: block && decodeBlock(blockKey, block), writes }
+    yield* listVersions(this.#store, this.#lookup, snapshot, first, last)
   }
 }
 
@@ -200,8 +171,8 @@ class StoreView implements EngineView {
   *#scan(prefix: Uint8Array, { start, limit }: ScanRange): Generator<KeyedEntry> {
     let left = limit
     if (left === 0) return
-    const options = () => this.#current().options
-    for (const keys of keyPages(this.#store, prefix, start, options, () => left)) {
+    const snapshot = () => this.#current()
+    for (const keys of keyPages(this.#store, prefix, start, snapshot, () => left)) {
       for (const key of keys) {
         const entry = this.getEntry(key)
         if (!entry) continue
@@ -213,7 +184,7 @@ class StoreView implements EngineView {
 
   #find(key: Uint8Array): Found {
     if (!(key instanceof Uint8Array)) throw invalidArgument('the key', 'a Uint8Array', key)
-    return this.#lookup.find(key, this.#high, this.#low, this.#current().options)
+    return this.#lookup.find(key, this.#high, this.#low, this.#current())
   }
 
   #current(): ReadSnapshot {

@@ -4,7 +4,6 @@ import type { KeyedEntry } from '@ledger-state/core'
 import { versionKey } from '../bytes/numbered-key.js'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { isLongKey } from '../bytes/stored-key.js'
-import { VersionList } from '../bytes/version-list.js'
 import { putLarge } from '../databases/large-values.js'
 import { encodeLatest, MAX_INLINE_VALUE_LENGTH } from '../databases/latest-record.js'
 import { encodeBlock, encodeLedgerRecord } from '../databases/ledger-record.js'
@@ -33,6 +32,9 @@ const NOTHING: ImportCounts = { entries: 0, nextLargeId: 0, payloadBytes: 0 }
 /** Runs work in a write transaction of its own. The work may be run again. */
 export type Transact = (work: () => void) => void
 
+/** Creates the write-ahead file that follows an import. Returns its number, and that of its first commit. */
+export type BeginLog = () => { readonly walFile: number; readonly nextCommit: number }
+
 /** Begins an import, or resumes one. @throws `store_not_empty`, `invalid_argument` */
 export function beginImport(
   store: LmdbStore,
@@ -40,6 +42,7 @@ export function beginImport(
   version: bigint,
   options: ImportOptions,
   transact: Transact,
+  beginLog: BeginLog,
 ): StateImport {
   expectU64('the version of the import', version)
   expectObject('the options of the import', options)
@@ -53,7 +56,7 @@ export function beginImport(
     }
     if (!left) putUnfinished(store, builder, version, NOTHING, undefined)
   })
-  return new LmdbImport(store, builder, version, left?.counts ?? NOTHING, left?.mark, transact)
+  return new LmdbImport(store, builder, version, left?.counts ?? NOTHING, left?.mark, transact, beginLog)
 }
 
 /** Discards an unfinished import, within the transaction of the caller. */
@@ -71,6 +74,7 @@ class LmdbImport implements StateImport {
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
   readonly #transact: Transact
+  readonly #beginLog: BeginLog
   readonly #shared = new SharedRecord()
   #counts: ImportCounts
 
@@ -81,6 +85,7 @@ class LmdbImport implements StateImport {
     counts: ImportCounts,
     mark: Uint8Array | undefined,
     transact: Transact,
+    beginLog: BeginLog,
   ) {
     this.#store = store
     this.#builder = builder
@@ -88,6 +93,7 @@ class LmdbImport implements StateImport {
     this.#counts = counts
     this.#mark = mark
     this.#transact = transact
+    this.#beginLog = beginLog
   }
 
   get entryCount(): number {
@@ -115,7 +121,8 @@ class LmdbImport implements StateImport {
     const chainId = validateImportBase(this.version, base)
     const { block, mark, complete = true } = base
     const { version } = this
-    const { entries, nextLargeId, payloadBytes } = this.#counts
+    const { nextLargeId, payloadBytes } = this.#counts
+    const log = this.#beginLog()
     const ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
     this.#transact(() => {
       this.#expectCurrent()
@@ -124,8 +131,10 @@ class LmdbImport implements StateImport {
       const record = {
         ledger,
         base: { version, complete },
-        nextKeyId: entries,
+        ...log,
+        nextRun: 0,
         nextLargeId,
+        nextGeneration: 0,
         blocks: 1,
         retired: 0,
         supersededEntries: 0,
@@ -148,7 +157,7 @@ class LmdbImport implements StateImport {
 
   #put(entries: readonly KeyedEntry[]): ImportCounts {
     const { latest } = this.#store
-    let { entries: keyId, nextLargeId, payloadBytes } = this.#counts
+    let { nextLargeId, payloadBytes } = this.#counts
     const putInPieces = (bytes: Uint8Array) => {
       const id = nextLargeId++
       putLarge(this.#store, this.#builder, id, bytes)
@@ -159,10 +168,9 @@ class LmdbImport implements StateImport {
       const longKey = isLongKey(key) ? putInPieces(key) : undefined
       const stored = value.length > MAX_INLINE_VALUE_LENGTH ? putInPieces(value) : value
       payloadBytes += key.length + value.length
-      const record = { keyId: keyId++, version, older: new VersionList(), indexed: false, longKey, value: stored }
-      latest.putSync(key, encodeLatest(this.#builder, key, record))
+      latest.putSync(key, encodeLatest(this.#builder, key, { version, fences: [], longKey, value: stored }))
     }
-    return { entries: keyId, nextLargeId, payloadBytes }
+    return { entries: this.#counts.entries + entries.length, nextLargeId, payloadBytes }
   }
 }
 

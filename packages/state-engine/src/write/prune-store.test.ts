@@ -2,12 +2,17 @@ import type { Write } from '@ledger-state/core'
 import { expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
-import { openStateEngine } from '../open-state-engine.js'
+import { openStateEngine, type StateEngine } from '../open-state-engine.js'
 
 const folder = temporaryFolder()
 
+/** Merges after every commit, so that all there is to prune is in the files. */
+function open(): StateEngine {
+  return openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 0 })
+}
+
 it('removes everything that no version of the window sees', async () => {
-  const engine = openStateEngine({ path: folder.path, durability: 'none' })
+  const engine = open()
   for (let version = 0; version < 200; version++) {
     const writes: Write[] = [
       [bytes('busy'), bytes(`v${version}`)],
@@ -28,7 +33,7 @@ it('removes everything that no version of the window sees', async () => {
 })
 
 it('lets later commits reuse the pages of what it pruned', async () => {
-  const engine = openStateEngine({ path: folder.path, durability: 'none' })
+  const engine = open()
   let version = 0
   const window = async () => {
     for (const until = version + 400; version < until; version++) {
@@ -50,7 +55,7 @@ it('lets later commits reuse the pages of what it pruned', async () => {
 })
 
 it('prunes in parts, stays sound between them, and continues after a commit', async () => {
-  const engine = openStateEngine({ path: folder.path, durability: 'none' })
+  const engine = open()
   const writes = Array.from({ length: 1_000 }, (_, at) => [bytes(`k${at}`), bytes('value')] as [Uint8Array, Uint8Array])
   for (let version = 0; version < 10; version++) await engine.commit([record(version, writes, version)], CHAIN)
   const first = await engine.prune(1n, { maxEntries: 1 })

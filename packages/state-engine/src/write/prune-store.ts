@@ -1,39 +1,38 @@
 import type { Buffer } from 'node:buffer'
-import type { LedgerInfo } from '@ledger-state/core'
-import { noLedger, U64_MAX } from '@ledger-state/core'
-import { type NumberedKey, numberedKeySeed, numberedKeyVersion, versionKey } from '../bytes/numbered-key.js'
-import { CHECKSUM_LENGTH, openRecord, type RecordBuilder } from '../bytes/record.js'
+import type { BlockInfo } from '@ledger-state/core'
+import { type NumberedKey, numberedKey, numberedKeySeed, versionKey } from '../bytes/numbered-key.js'
+import { openRecord, type RecordBuilder } from '../bytes/record.js'
+import { type Generation, listGenerations, putGeneration } from '../databases/generations.js'
 import { dropLarge } from '../databases/large-values.js'
 import { DELETED, decodeLatest } from '../databases/latest-record.js'
-import { decodeBlock, decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
-import { decodeRetired, ENTRY_HEADER_LENGTH } from '../databases/superseded-log.js'
-import { dropChunk, dropIndex } from '../databases/version-index.js'
+import { decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
+import { decodeRetired, type RetiredEntry } from '../databases/retired-records.js'
+import { CHUNK_LEVEL, pairPayload, runCount, runLevel } from '../databases/run-record.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
-import { PRUNE_STEP_ENTRIES, windowStart } from '../port/window.js'
+import { PRUNE_STEP_RECORDS } from '../port/window.js'
 import { atFailurePoint } from './failure-points.js'
 
 export interface PruneStep {
+  /** Superseded values and deletions. */
   readonly dropped: number
   readonly done: boolean
 }
 
-/** Raises the oldest version, within the transaction of the caller. From then on readers refuse what is below it. */
-export function raiseOldest(store: LmdbStore, builder: RecordBuilder, retainVersions: bigint): void {
-  const bytes = store.meta.getBinary(LEDGER_KEY)
-  if (!bytes) throw noLedger()
-  const record = decodeLedgerRecord(bytes)
-  const { ledger } = record
-  const start = versionKey(windowStart(ledger.latestVersion, retainVersions), 0)
-  const [floor] = [
-    ...store.blocks.getRange({ start, end: undefined, limit: 1 }),
-    // If no block starts inside the window, the newest block stays whole.
-    ...store.blocks.getRange({ start: undefined, end: undefined, reverse: true, limit: 1 }),
-  ]
-  const oldestVersion = numberedKeyVersion(floor!.key)
-  if (oldestVersion <= ledger.oldestVersion) return
-  const raised: LedgerInfo = { ...ledger, oldestVersion, oldestBlock: decodeBlock(floor!.key, floor!.value) }
-  store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, { ...record, ledger: raised }))
+/**
+ * Raises the oldest version, within the transaction of the caller: it begins a block, and may be above what is merged. From
+ * then on readers refuse what is below it.
+ */
+export function raiseOldest(
+  store: LmdbStore,
+  builder: RecordBuilder,
+  oldestVersion: bigint,
+  oldestBlock: BlockInfo,
+): void {
+  const record = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
+  if (oldestVersion <= record.ledger.oldestVersion) return
+  const ledger = { ...record.ledger, oldestVersion, oldestBlock }
+  store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, { ...record, ledger }))
   atFailurePoint('prune: floor raised')
 }
 
@@ -41,80 +40,142 @@ export function raiseOldest(store: LmdbStore, builder: RecordBuilder, retainVers
 export function pruneStep(store: LmdbStore, builder: RecordBuilder): PruneStep {
   const record = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
   const { oldestVersion } = record.ledger
-  const end = oldestVersion === U64_MAX ? undefined : versionKey(oldestVersion + 1n, 0)
-  const range = { start: undefined, end, limit: PRUNE_STEP_ENTRIES }
-  const dropper = new Dropper(store, builder)
-  const superseded = [...store.log.getRange(range)]
-  for (const { key, value } of superseded) dropper.dropSuperseded(key, value)
-  const retired = [...store.retired.getRange(range)]
-  for (const { key, value } of retired) dropper.dropRetired(key, value)
   const blocks = [
-    ...store.blocks.getKeys({ start: undefined, end: versionKey(oldestVersion, 0), limit: PRUNE_STEP_ENTRIES }),
+    ...store.blocks.getKeys({ start: undefined, end: versionKey(oldestVersion, 0), limit: PRUNE_STEP_RECORDS }),
   ]
   for (const key of blocks) store.blocks.removeSync(key)
-  if (superseded.length + retired.length + blocks.length > 0) {
+  const dropper = new GenerationDropper(store, builder)
+  const ended = endedGenerations(store, oldestVersion)
+  for (const { number, generation } of ended) {
+    dropper.drop(number, generation)
+    if (dropper.isTired) break
+  }
+  if (blocks.length + dropper.steps > 0) {
     const left: LedgerRecord = {
       ...record,
       blocks: record.blocks - blocks.length,
-      retired: record.retired - retired.length,
-      supersededEntries: record.supersededEntries - dropper.entries,
-      payloadBytes: record.payloadBytes - dropper.bytes,
+      retired: record.retired - dropper.retired,
+      supersededEntries: record.supersededEntries - dropper.pairs,
+      payloadBytes: record.payloadBytes - dropper.payloadBytes,
     }
     store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, left))
   }
   atFailurePoint('prune: step before the transaction ends')
   return {
-    dropped: dropper.entries + dropper.deletions,
-    done: [superseded, retired, blocks].every(({ length }) => length < PRUNE_STEP_ENTRIES),
+    dropped: dropper.pairs + dropper.deletions,
+    done: !dropper.isTired && blocks.length < PRUNE_STEP_RECORDS,
   }
 }
 
-class Dropper {
-  /** Superseded values. */
-  entries = 0
+/** Those that no version of the window sees, from the front, as many as a step may drop. */
+function endedGenerations(store: LmdbStore, oldestVersion: bigint) {
+  const ended: { number: number; generation: Generation }[] = []
+  for (const found of listGenerations(store)) {
+    if (found.generation.upTo > oldestVersion || ended.length > PRUNE_STEP_RECORDS) break
+    ended.push(found)
+  }
+  return ended
+}
+
+/** Drops generations, from the front, until it did a step's work. */
+class GenerationDropper {
+  /** Records and entries dropped. */
+  steps = 0
+  /** Superseded values dropped. */
+  pairs = 0
   /** Keys that were deleted and are now forgotten. */
   deletions = 0
+  /** Records of `retired` dropped. */
+  retired = 0
   /** Bytes of payload dropped. */
-  bytes = 0
+  payloadBytes = 0
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
-  readonly #shared = new SharedRecord()
+  readonly #runRecord = new SharedRecord()
+  readonly #latestRecord = new SharedRecord()
 
   constructor(store: LmdbStore, builder: RecordBuilder) {
     this.#store = store
     this.#builder = builder
   }
 
-  dropSuperseded(key: NumberedKey, record: Buffer): void {
-    this.entries++
-    // Large values are counted where they are dropped.
-    if (record[0] === 0) this.bytes += record.length - ENTRY_HEADER_LENGTH - CHECKSUM_LENGTH
-    this.#store.log.removeSync(key)
+  get isTired(): boolean {
+    return this.steps >= PRUNE_STEP_RECORDS
   }
 
-  dropRetired(key: NumberedKey, record: Buffer): void {
-    const version = numberedKeyVersion(key)
-    const content = openRecord(record, numberedKeySeed(key), () => `what version ${version} retired`)
-    const { deletions, chunks, large } = decodeRetired(version, content)
-    this.#store.retired.removeSync(key)
-    for (const stored of deletions) this.#forget(stored, version)
-    for (const { keyId, number } of chunks) dropChunk(this.#store, this.#builder, keyId, number, version)
-    for (const bytes of large) {
-      dropLarge(this.#store, bytes)
-      this.bytes += bytes.length
+  /** Drops a generation, or the first part of it. */
+  drop(number: number, generation: Generation): void {
+    let left = this.#dropRun(generation)
+    if (left.firstRun === left.endRun) left = this.#dropRetired(number, left)
+    if (left.firstRun < left.endRun || left.retired > 0) putGeneration(this.#store, this.#builder, number, left)
+    else this.#store.generations.removeSync(number)
+  }
+
+  #dropRun(generation: Generation): Generation {
+    let { firstRun, pairs, payloadBytes } = generation
+    const record = this.#runRecord
+    for (; firstRun < generation.endRun && !this.isTired; firstRun++) {
+      this.steps++
+      if (!record.load(this.#store.run, firstRun, {})) continue
+      if (runLevel(record) === CHUNK_LEVEL) {
+        const count = runCount(record)
+        pairs -= count
+        for (let pair = 0; pair < count; pair++) payloadBytes -= pairPayload(record, pair)
+      }
+      this.#store.run.removeSync(firstRun)
+    }
+    this.pairs += generation.pairs - pairs
+    this.payloadBytes += generation.payloadBytes - payloadBytes
+    return { ...generation, firstRun, pairs, payloadBytes }
+  }
+
+  #dropRetired(number: number, generation: Generation): Generation {
+    let { retired } = generation
+    const range = { start: numberedKey(number, 0), end: numberedKey(number + 1, 0), limit: PRUNE_STEP_RECORDS }
+    for (const { key, value } of [...this.#store.retired.getRange(range)]) {
+      if (this.isTired) break
+      if (this.#dropEntries(key, value)) retired--
+    }
+    this.retired += generation.retired - retired
+    return { ...generation, retired }
+  }
+
+  /** Drops what a record retired, from its beginning on. Returns whether that is all; otherwise the record keeps the rest. */
+  #dropEntries(key: NumberedKey, record: Buffer): boolean {
+    const content = openRecord(record, numberedKeySeed(key), () => 'a record of the database retired')
+    let start = 0
+    for (const entry of decodeRetired(content)) {
+      if (this.isTired) break
+      this.#dropEntry(entry)
+      start = entry.end
+    }
+    if (start === content.length) {
+      this.#store.retired.removeSync(key)
+      return true
+    }
+    const left = this.#builder.begin().bytes(content.subarray(start)).seal(numberedKeySeed(key))
+    this.#store.retired.putSync(key, left)
+    return false
+  }
+
+  #dropEntry(entry: RetiredEntry): void {
+    if (entry.kind === 'deletion') {
+      this.steps++
+      this.#forget(entry.storedKey, entry.version)
+    } else {
+      this.steps += dropLarge(this.#store, entry.large)
     }
   }
 
   /** Forgets a key unless it was written again after it was deleted. */
-  #forget(stored: Uint8Array, version: bigint): void {
-    const shared = this.#shared
-    if (!shared.load(this.#store.latestByStoredKey, stored, {})) return
-    if (!(shared.bytes[0]! & DELETED) || shared.view.getBigUint64(8) !== version) return
-    const { keyId, longKey } = decodeLatest(shared)
-    this.#store.latestByStoredKey.removeSync(stored)
-    dropIndex(this.#store, keyId)
+  #forget(storedKey: Uint8Array, version: bigint): void {
+    const record = this.#latestRecord
+    if (!record.load(this.#store.latestByStoredKey, storedKey, {})) return
+    if (!(record.bytes[0]! & DELETED) || record.view.getBigUint64(2) !== version) return
+    const { longKey } = decodeLatest(record)
+    this.#store.latestByStoredKey.removeSync(storedKey)
     if (longKey) dropLarge(this.#store, longKey)
-    this.bytes += longKey ? longKey.length : stored.length - 1
+    this.payloadBytes += longKey ? longKey.length : storedKey.length - 1
     this.deletions++
   }
 }

@@ -1,7 +1,7 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openStateEngine } from '../../src/open-state-engine.ts'
+import { openStateEngine, openStateEngineReader } from '../../src/open-state-engine.ts'
 import { createMemoryEngine } from '../../src/port/memory-engine.ts'
 import { setFailurePointHandler } from '../../src/write/failure-points.ts'
 import { runHistories } from './run-histories.ts'
@@ -17,14 +17,31 @@ export interface BesideModelOptions {
 
 /** Runs random histories of the engine on LMDB beside the engine in memory. */
 export async function runBesideModel({ count, seed, values = [] }: BesideModelOptions): Promise<void> {
-  let path = ''
+  const paths: string[] = []
+  const newPath = () => {
+    const path = mkdtempSync(join(ROOT, 'engine-history-'))
+    paths.push(path)
+    return path
+  }
   await runHistories({
-    parts() {
-      path = mkdtempSync(join(ROOT, 'engine-history-'))
-      const open = () => openStateEngine({ path, durability: 'none' })
-      return { createModel: createMemoryEngine, open, setFailurePointHandler, values }
+    parts(memoryTableBytes) {
+      let path = newPath()
+      return {
+        createModel: createMemoryEngine,
+        open: () => openStateEngine({ path, durability: 'none', memoryTableBytes }),
+        openReader: () => openStateEngineReader({ path }),
+        copyStore() {
+          const copy = newPath()
+          cpSync(path, copy, { recursive: true })
+          path = copy
+        },
+        setFailurePointHandler,
+        values,
+      }
     },
-    close: () => rmSync(path, { recursive: true }),
+    close() {
+      for (const path of paths.splice(0)) rmSync(path, { recursive: true })
+    },
     count,
     seed,
   })

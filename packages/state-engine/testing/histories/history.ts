@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isLedgerStateError, U64_MAX, type VersionWrites } from '@ledger-state/core'
 import type { StateEngine } from '../../src/open-state-engine.ts'
-import type { StateWriter } from '../../src/port/ports.ts'
+import type { StateEngineReader, StateWriter } from '../../src/port/ports.ts'
 import type { setFailurePointHandler } from '../../src/write/failure-points.ts'
 import { CHAIN, KEYS, type PlannedVersion } from './inputs.ts'
 
@@ -10,6 +10,10 @@ export interface HistoryParts {
   createModel(): StateWriter
   /** Opens the one store of the history, also again after it was closed. */
   open(): StateEngine
+  /** Opens it for reading beside its writer. */
+  openReader(): StateEngineReader
+  /** From now on `open` opens a copy of the store as its files are now: what a killed writer leaves. */
+  copyStore(): void
   readonly setFailurePointHandler: typeof setFailurePointHandler
   /** Values to choose from besides generated ones. */
   readonly values?: readonly Uint8Array[]
@@ -57,6 +61,13 @@ export class History {
     this.expectSameLedger()
   }
 
+  /** Commits to the engine; to the model, too, unless the engine throws. */
+  async tryCommit(planned: readonly PlannedVersion[]): Promise<void> {
+    const versions = this.plan(planned)
+    await this.engine.commit(versions, CHAIN)
+    await this.model.commit(this.take(planned), CHAIN)
+  }
+
   async prune(retain: number): Promise<void> {
     if (!this.model.ledger) return
     const expected = await this.model.prune(BigInt(retain))
@@ -69,6 +80,28 @@ export class History {
     await this.engine.close()
     this.engine = this.parts.open()
     this.expectSameLedger()
+  }
+
+  /** As if the process had been killed. */
+  async kill(): Promise<void> {
+    this.parts.copyStore()
+    await this.reopen()
+  }
+
+  /** Asks a reader of its own instead of the writer. */
+  async compareReader(version: bigint): Promise<void> {
+    const reader = this.parts.openReader()
+    try {
+      assert.deepEqual(reader.ledger, this.model.ledger)
+      for (const ask of [readAll(version), scanAll(version)]) {
+        assert.deepEqual(
+          answerOf(() => ask(reader)),
+          answerOf(() => ask(this.model)),
+        )
+      }
+    } finally {
+      await reader.close()
+    }
   }
 
   expectSameLedger(): void {
@@ -88,13 +121,7 @@ export class History {
   }
 
   compareReads(version: bigint): void {
-    this.compare((engine) => {
-      const view = engine.at(version)
-      return KEYS.map((key) => {
-        const entry = view.getEntry(key)
-        return entry && [entry.version, plain(entry.value)]
-      })
-    })
+    this.compare(readAll(version))
   }
 
   /** A version in or around the window, from 0 to 1,000 thousandths of it. */
@@ -104,6 +131,25 @@ export class History {
     const version = low + ((latestVersion + 2n - low) * BigInt(thousandths)) / 1_000n
     return version > U64_MAX ? U64_MAX : version
   }
+}
+
+function readAll(version: bigint) {
+  return (engine: StateEngineReader) => {
+    const view = engine.at(version)
+    return KEYS.map((key) => {
+      const entry = view.getEntry(key)
+      return entry && [entry.version, plain(entry.value)]
+    })
+  }
+}
+
+function scanAll(version: bigint) {
+  return (engine: StateEngineReader) =>
+    [...engine.at(version).scan(new Uint8Array(0))].map((entry) => [
+      plain(entry.key),
+      entry.version,
+      plain(entry.value),
+    ])
 }
 
 function answerOf(read: () => unknown): unknown {

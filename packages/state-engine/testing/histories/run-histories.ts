@@ -4,10 +4,12 @@ import { firstVersion } from './inputs.ts'
 import { historySteps } from './steps.ts'
 
 const MOST_STEPS = 10
+/** Every commit is merged at once; each is a segment of its own; a few are a segment; none is merged. */
+const tableBytes = fc.constantFrom(0, 1, 30_000, undefined)
 
 export interface HistoryRun {
-  /** Gives each history a store of its own. */
-  parts(): HistoryParts
+  /** Gives each history a store of its own, whose table takes so many bytes. */
+  parts(memoryTableBytes: number | undefined): HistoryParts
   /** Removes the store of a history. */
   close(): void
   readonly count: number
@@ -16,11 +18,11 @@ export interface HistoryRun {
 
 /** Runs random histories of an engine beside the model; throws at the first that differs, with what repeats it. */
 export async function runHistories({ parts, close, count, seed }: HistoryRun): Promise<void> {
-  const example = parts()
+  const example = parts(undefined)
   close()
   const steps = fc.commands(historySteps(example), { maxCommands: MOST_STEPS, size: 'max' })
-  const property = fc.asyncProperty(steps, firstVersion, async (chosen, first) => {
-    const history = new History(parts(), first)
+  const property = fc.asyncProperty(steps, firstVersion, tableBytes, async (chosen, first, memoryTableBytes) => {
+    const history = new History(parts(memoryTableBytes), first)
     try {
       await fc.asyncModelRun(() => ({ model: {}, real: history }), chosen)
       for (const place of [0, 100, 500, 900, 1_000]) history.compareReads(history.versionAt(place))

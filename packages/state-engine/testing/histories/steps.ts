@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ScanOptions } from '@ledger-state/core'
 import fc from 'fast-check'
 import type { FailurePoint } from '../../src/write/failure-points.ts'
@@ -94,28 +95,34 @@ function pruneStep(retained: fc.Arbitrary<number>) {
 
 const ABORTS: readonly FailurePoint[] = [
   'commit: began',
-  'commit: log written',
-  'commit: latest written',
-  'commit: before the transaction ends',
+  'commit: appended',
+  'commit: synced',
+  'rotation: file created',
+  'rotation: sealed',
+  'bulk: file created',
+  'bulk: before the transaction ends',
+  'merge: before the transaction ends',
+  'merge: slice done',
+  'merge: before the last transaction ends',
+  'merge: done',
   'prune: floor raised',
   'prune: step before the transaction ends',
 ]
 
-/** Work that is aborted inside its transaction leaves the store as it was. */
+/** Work that is aborted leaves the store as it was; a merge is tried again. */
 function abortStep(planned: fc.Arbitrary<PlannedVersion[]>) {
   const choice = fc.record({ planned, point: fc.constantFrom(...ABORTS), retain: fc.integer({ min: 1, max: 40 }) })
   return choice.map(({ planned: chosen, point, retain }) =>
     step(`abort at ${point}`, async (history) => {
-      const versions = history.plan(chosen)
       const aborted = new Error('aborted by the test')
       history.parts.setFailurePointHandler((reached) => {
         if (reached === point) throw aborted
       })
       try {
-        if (point.startsWith('commit')) await history.engine.commit(versions, { chainId: 7 })
+        if (!point.startsWith('prune')) await history.tryCommit(chosen)
         else if (history.model.ledger) await history.engine.prune(BigInt(retain))
       } catch (error) {
-        assert.equal((error as Error).cause, aborted)
+        assert.ok(error === aborted || (error as Error).cause === aborted, String(error))
       } finally {
         history.parts.setFailurePointHandler(undefined)
       }
@@ -126,6 +133,32 @@ function abortStep(planned: fc.Arbitrary<PlannedVersion[]>) {
       }
       history.expectSameLedger()
     }),
+  )
+}
+
+/** While it runs, every look at the clock is a second after the one before: each slice of a merge has one key. */
+async function withFastClock(work: () => Promise<void>): Promise<void> {
+  const { now } = performance
+  let seconds = 0
+  performance.now = () => now.call(performance) + 1_000 * seconds++
+  try {
+    await work()
+  } finally {
+    performance.now = now
+  }
+}
+
+/** A writer that is killed in the middle of a merge, or a reader that reads then. */
+function mergeStep(planned: fc.Arbitrary<PlannedVersion[]>) {
+  return fc.record({ planned, turns: fc.nat(6), place: thousandths, isKilled: fc.boolean() }).map((chosen) =>
+    step(`${chosen.isKilled ? 'kill' : 'read'} after ${chosen.turns} turns`, (history) =>
+      withFastClock(async () => {
+        await history.commit(history.take(chosen.planned))
+        for (let turn = 0; turn < chosen.turns; turn++) await nextTurn()
+        if (chosen.isKilled) await history.kill()
+        else await history.compareReader(history.versionAt(chosen.place))
+      }),
+    ),
   )
 }
 
@@ -146,5 +179,7 @@ export function historySteps({ values = [] }: HistoryParts): fc.Arbitrary<Step>[
     fc.constant(step('reopen', (history) => history.reopen())),
     fc.constant(step('check', (history) => history.expectSound())),
     abortStep(planned),
+    mergeStep(planned),
+    mergeStep(burst),
   ]
 }

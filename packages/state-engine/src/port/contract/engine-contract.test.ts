@@ -11,18 +11,22 @@ describe('the memory engine', () => {
   for (const { name, run } of STATE_ENGINE_CONTRACT) {
     it(name, async () => {
       const store = createMemoryStore()
-      await run(() => createMemoryEngine(store))
+      await run(() => createMemoryEngine(store), { countsEveryDrop: true })
     })
   }
 })
 
-describe('the engine on LMDB', () => {
+describe.each([
+  ['that merges every commit', 0],
+  ['that merges after some commits', 4_096],
+  ['with its usual table', undefined],
+])('the engine on LMDB %s', (_, memoryTableBytes) => {
   for (const { name, run } of STATE_ENGINE_CONTRACT) {
     it(name, async () => {
       const path = mkdtempSync(join(tmpdir(), 'state-engine-'))
-      const open = () => openStateEngine({ path, durability: 'none' })
+      const open = () => openStateEngine({ path, durability: 'none', memoryTableBytes })
       try {
-        await run(open)
+        await run(open, { countsEveryDrop: memoryTableBytes === 0 })
         const engine = open()
         expect((await engine.check()).problems).toEqual([])
         await engine.close()
@@ -39,7 +43,7 @@ async function firstFailure({ breakEngine, cases }: (typeof BROKEN_ENGINES)[numb
     const store = createMemoryStore()
     let openings = 0
     try {
-      await run(() => breakEngine(createMemoryEngine(store), openings++))
+      await run(() => breakEngine(createMemoryEngine(store), openings++), { countsEveryDrop: true })
     } catch (error) {
       return `${name}: ${String(error)}`
     }

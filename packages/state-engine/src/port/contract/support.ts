@@ -5,27 +5,34 @@ import type { StateWriter } from '../ports.js'
 /** Opens the one store of a case, which is empty at first. A case closes an engine before it opens the store again. */
 export type OpenStore = () => StateWriter | Promise<StateWriter>
 
+/** In what engines may differ. */
+export interface EngineTraits {
+  /** Whether prunes count all that is superseded, which also means that all of it was written into the files before. */
+  readonly countsEveryDrop: boolean
+}
+
 /** One thing that every engine does, as a test that throws unless the engine does it. */
 export interface ContractCase {
   readonly name: string
-  run(open: OpenStore): Promise<void>
+  run(open: OpenStore, traits: EngineTraits): Promise<void>
 }
 
 /** A case for an engine on an empty store. `reopen` closes the engine and opens its store again. */
 export function contractCase(
   name: string,
-  body: (engine: StateWriter, reopen: () => Promise<StateWriter>) => Promise<void>,
+  body: (engine: StateWriter, reopen: () => Promise<StateWriter>, traits: EngineTraits) => Promise<void>,
 ): ContractCase {
   return {
     name,
-    async run(open) {
+    async run(open, traits) {
       let engine = await open()
       try {
-        await body(engine, async () => {
+        const reopen = async () => {
           await engine.close()
           engine = await open()
           return engine
-        })
+        }
+        await body(engine, reopen, traits)
       } finally {
         await engine.close()
       }

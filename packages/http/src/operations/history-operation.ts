@@ -1,0 +1,81 @@
+import type { Change, History, HistoryOptions, LedgerState } from '@ledger-state/ledger'
+import { prefersCsv } from '../protocol/accept.js'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { ChangesCsvBody, changeToJson } from './history-formats.js'
+import { HISTORY_PARAMETERS, parseHistoryRange, readHistory } from './history-page.js'
+import {
+  BODY_ERRORS,
+  type JsonSchema,
+  type Operation,
+  type OperationRequest,
+  type Parameter,
+  STATE_ERRORS,
+} from './operation.js'
+import { JsonArrayBody } from './page-bodies.js'
+
+const PAGES =
+  'Newest first, or `order=asc`; in pages. What was written before the window stands under the version that wrote it, without a time.'
+
+type OpenHistory<T> = (state: LedgerState, options: HistoryOptions) => History<Change<T>>
+
+/** What is particular to the history of one kind of thing. */
+export interface HistoryKind<T> extends Pick<Operation, 'id' | 'path' | 'summary' | 'description' | 'requestBody'> {
+  /** Parameters that name the thing. */
+  readonly subject: readonly Parameter[]
+  /** The member of a change that says what the thing is, and its schema. */
+  readonly member: string
+  readonly schema: JsonSchema
+  readonly csv?: { readonly column: string; toText(change: Change<T>): string }
+  /** Reads the subject, before the range; what it gives is called when the rest of the request is read. */
+  parse(request: OperationRequest): () => OpenHistory<T>
+  toJson(change: Change<T>): string
+}
+
+/** Lists the changes of one thing, in pages; POST where the request has a body. */
+export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
+  const { id, path, summary, description, requestBody, subject, member, schema, csv } = kind
+  return {
+    id,
+    method: requestBody ? 'POST' : 'GET',
+    path,
+    negotiates: csv !== undefined,
+    tag: 'Histories',
+    summary,
+    description: `${description} ${PAGES}`,
+    parameters: [...subject, ...HISTORY_PARAMETERS],
+    ...(requestBody && { requestBody }),
+    success: {
+      json: changesOf(member, schema),
+      ...(csv && { csv: { type: 'string', description: `The columns version, timestamp and ${csv.column}.` } }),
+    },
+    isPaged: true,
+    tellsCompleteness: true,
+    errors: requestBody ? BODY_ERRORS : STATE_ERRORS,
+    async handle(request) {
+      const asCsv = prefersCsv(request.accept) ? csv : undefined
+      const subjectOf = kind.parse(request)
+      const range = parseHistoryRange(request.query)
+      request.expectOutput('json', summary)
+      const body = asCsv
+        ? new ChangesCsvBody(asCsv.column, asCsv.toText)
+        : new JsonArrayBody((change: Change<T>) => changeToJson(change, member, kind.toJson(change)))
+      const page = await readHistory(request, range, subjectOf(), body)
+      return { ...page, contentType: CONTENT_TYPE[asCsv ? 'csv' : 'json'] }
+    },
+  }
+}
+
+function changesOf(member: string, value: JsonSchema): JsonSchema {
+  return {
+    type: 'array',
+    items: {
+      type: 'object',
+      required: ['version', 'timestamp', member],
+      properties: {
+        version: { $ref: '#/components/schemas/U64' },
+        timestamp: { oneOf: [{ $ref: '#/components/schemas/U64' }, { type: 'null' }] },
+        [member]: value,
+      },
+    },
+  }
+}

@@ -1,0 +1,54 @@
+import type { RecordBuilder } from '../bytes/record.js'
+import type { SharedRecord } from '../lmdb/shared-record.js'
+
+// A fence says where superseded values of a key are: u64 first version | u8 level | u48 run number of a chunk (level 0) or
+// of a node, which has fences of the level below. Fences of a key ascend by first version and descend by level; the
+// interval of one ends where the next begins.
+
+export interface Fence {
+  readonly firstVersion: bigint
+  readonly level: number
+  readonly run: number
+}
+
+export const FENCE_LENGTH = 15
+const LEVEL_AT = 8
+const RUN_AT = 9
+
+export function addFence(builder: RecordBuilder, { firstVersion, level, run }: Fence): RecordBuilder {
+  return builder.u64(firstVersion).u8(level).u48(run)
+}
+
+/** How many of `count` fences, from `at` on, begin at or below a version, which is given in halves. */
+export function countFencesAtMost(view: DataView, at: number, count: number, high: number, low: number): number {
+  let least = 0
+  let most = count
+  while (least < most) {
+    const middle = (least + most) >> 1
+    const fenceAt = at + FENCE_LENGTH * middle
+    const fenceHigh = view.getUint32(fenceAt)
+    if (fenceHigh < high || (fenceHigh === high && view.getUint32(fenceAt + 4) <= low)) least = middle + 1
+    else most = middle
+  }
+  return least
+}
+
+export function fenceLevel(record: SharedRecord, at: number): number {
+  return record.bytes[at + LEVEL_AT]!
+}
+
+export function fenceRun(record: SharedRecord, at: number): number {
+  return record.u48(at + RUN_AT)
+}
+
+/** Decodes `count` fences, from `at` on. */
+export function readFences({ view }: { readonly view: DataView }, at: number, count: number): Fence[] {
+  return Array.from({ length: count }, (_, place) => {
+    const fenceAt = at + FENCE_LENGTH * place
+    return {
+      firstVersion: view.getBigUint64(fenceAt),
+      level: view.getUint8(fenceAt + LEVEL_AT),
+      run: view.getUint16(fenceAt + RUN_AT) * 2 ** 32 + view.getUint32(fenceAt + RUN_AT + 2),
+    }
+  })
+}

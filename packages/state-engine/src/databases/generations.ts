@@ -1,0 +1,87 @@
+import { Buffer } from 'node:buffer'
+import { crc32 } from 'node:zlib'
+import { counterSeed } from '../bytes/counter-key.js'
+import { openRecord, type RecordBuilder } from '../bytes/record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import type { ReadOptions } from '../lmdb/table.js'
+import { storeCorrupt } from '../port/errors.js'
+
+// The database `generations` has a record for each merge, which is pruned as a whole:
+//   u48 number → u64 up to | u48 first run number | u48 end | u48 records of `retired` | u48 pairs | u48 payload | u32 CRC
+// The merge that is under way has the same record in the database `meta`, under `merging`.
+
+/** What a merge wrote besides the `latest` records. */
+export interface Generation {
+  /** The newest version that was merged: nothing of the generation is seen once it is the oldest. 0 under way. */
+  readonly upTo: bigint
+  /** The number of its first record in the database `run`, or the first one left by a prune. */
+  readonly firstRun: number
+  /** The number after that of its last record. */
+  readonly endRun: number
+  /** Its records in the database `retired`. */
+  readonly retired: number
+  /** Superseded values in its chunks. */
+  readonly pairs: number
+  /** Bytes of those values. */
+  readonly payloadBytes: number
+}
+
+const LENGTH = 8 + 5 * 6
+const MERGING_KEY = Buffer.from('merging')
+const MERGING_SEED = crc32(MERGING_KEY)
+
+function encode(builder: RecordBuilder, generation: Generation, seed: number): Uint8Array {
+  const { upTo, firstRun, endRun, retired, pairs, payloadBytes } = generation
+  builder.begin().u64(upTo)
+  for (const number of [firstRun, endRun, retired, pairs, payloadBytes]) builder.u48(number)
+  return builder.seal(seed)
+}
+
+function decode(record: Buffer, seed: number, what: () => string): Generation {
+  const content = openRecord(record, seed, what)
+  if (content.length !== LENGTH) throw storeCorrupt(`${what()} has ${content.length} bytes`)
+  const number = (place: number) => content.readUIntBE(8 + 6 * place, 6)
+  return {
+    upTo: content.readBigUInt64BE(0),
+    firstRun: number(0),
+    endRun: number(1),
+    retired: number(2),
+    pairs: number(3),
+    payloadBytes: number(4),
+  }
+}
+
+export function putGeneration(
+  { generations }: LmdbStore,
+  builder: RecordBuilder,
+  number: number,
+  generation: Generation,
+): void {
+  generations.putSync(number, encode(builder, generation, counterSeed(number)))
+}
+
+/** @throws `store_corrupt` */
+export function decodeGeneration(number: number, record: Buffer): Generation {
+  return decode(record, counterSeed(number), () => `generation ${number}`)
+}
+
+/** The generations that are left, oldest first. @throws `store_corrupt` */
+export function* listGenerations(
+  { generations }: LmdbStore,
+  options: ReadOptions = {},
+): Generator<{ readonly number: number; readonly generation: Generation }> {
+  for (const { key, value } of generations.getRange({ ...options, start: undefined, end: undefined })) {
+    yield { number: key, generation: decodeGeneration(key, value) }
+  }
+}
+
+export function putMerging({ meta }: LmdbStore, builder: RecordBuilder, generation: Generation | undefined): void {
+  if (generation) meta.putSync(MERGING_KEY, encode(builder, generation, MERGING_SEED))
+  else meta.removeSync(MERGING_KEY)
+}
+
+/** What a merge that is not finished wrote so far. @throws `store_corrupt` */
+export function getMerging({ meta }: LmdbStore, options: ReadOptions = {}): Generation | undefined {
+  const record = meta.getBinary(MERGING_KEY, options)
+  return record && decode(record, MERGING_SEED, () => 'the record of a merge under way')
+}

@@ -1,0 +1,124 @@
+import { counterSeed } from '../bytes/counter-key.js'
+import { CHECKSUM_LENGTH } from '../bytes/record.js'
+import type { SharedRecord } from '../lmdb/shared-record.js'
+import { storeCorrupt } from '../port/errors.js'
+import { FENCE_LENGTH, type Fence, readFences } from './fences.js'
+import { LARGE_REFERENCE_LENGTH } from './large-values.js'
+import { DELETED, LARGE, largeReference, type StoredValue } from './latest-record.js'
+
+// A record of the database `run`, which is only appended to, under its number:
+//   a chunk: u8 0 | u8 m | u64 version of the first pair | m × pair | values | u32 CRC
+//     pair: u32 version less that of the first | u16 end of its value, counted from the first value, << 2 | flags
+//     pairs of one key, ascending; each value was superseded by the next pair's version
+//   a node: u8 level above 0 | u8 m | m × fence of the level below | u32 CRC
+
+export const CHUNK_LEVEL = 0
+export const PAIRS_AT = 10
+export const PAIR_LENGTH = 6
+export const NODE_FENCES_AT = 2
+/** Two records of this length fill a page of LMDB. */
+export const RUN_RECORD_TARGET = 1_900
+export const MAX_PAIRS = 255
+export const MAX_NODE_FENCES = 126
+/** Longer superseded values are kept in pieces, which fill pages better. */
+export const MAX_RUN_VALUE_LENGTH = 1_400
+
+const U32 = 2 ** 32
+
+/** Seed for the checksum of a record. */
+export function runSeed(number: number): number {
+  return counterSeed(number)
+}
+
+export function runLevel({ bytes }: SharedRecord): number {
+  return bytes[0]!
+}
+
+/** Of pairs in a chunk, of fences in a node. */
+export function runCount({ bytes }: SharedRecord): number {
+  return bytes[1]!
+}
+
+/** How many pairs of a chunk are at or below a version, which is given in halves. */
+export function countPairsAtMost(record: SharedRecord, high: number, low: number): number {
+  const { view } = record
+  // Versions relative to the first pair's: exact in a float, for pairs of a chunk are less than 2^32 apart.
+  const limit = (high - view.getUint32(2)) * U32 + (low - view.getUint32(6))
+  let least = 0
+  let most = runCount(record)
+  while (least < most) {
+    const middle = (least + most) >> 1
+    if (view.getUint32(PAIRS_AT + PAIR_LENGTH * middle) <= limit) least = middle + 1
+    else most = middle
+  }
+  return least
+}
+
+export function pairVersionHigh({ view }: SharedRecord, pair: number): number {
+  const low = view.getUint32(6) + view.getUint32(PAIRS_AT + PAIR_LENGTH * pair)
+  return low < U32 ? view.getUint32(2) : view.getUint32(2) + 1
+}
+
+export function pairVersionLow({ view }: SharedRecord, pair: number): number {
+  return (view.getUint32(6) + view.getUint32(PAIRS_AT + PAIR_LENGTH * pair)) >>> 0
+}
+
+/** `DELETED`, `LARGE` or neither. */
+export function pairFlags({ view }: SharedRecord, pair: number): number {
+  return view.getUint16(PAIRS_AT + PAIR_LENGTH * pair + 4) & 3
+}
+
+/** Where the value of a pair, or the reference to it, starts in the record. */
+export function pairStart(record: SharedRecord, pair: number): number {
+  const valuesAt = PAIRS_AT + PAIR_LENGTH * runCount(record)
+  return pair === 0 ? valuesAt : valuesAt + (record.view.getUint16(PAIRS_AT + PAIR_LENGTH * pair - 2) >> 2)
+}
+
+export function pairEnd(record: SharedRecord, pair: number): number {
+  const end = record.view.getUint16(PAIRS_AT + PAIR_LENGTH * pair + 4) >> 2
+  return PAIRS_AT + PAIR_LENGTH * runCount(record) + end
+}
+
+/** Bytes of payload in a pair: its value, wherever that is. */
+export function pairPayload(record: SharedRecord, pair: number): number {
+  const start = pairStart(record, pair)
+  return pairFlags(record, pair) & LARGE ? record.view.getUint32(start + 6) : pairEnd(record, pair) - start
+}
+
+export interface Pair {
+  readonly version: bigint
+  /** A copy. */
+  readonly value: StoredValue
+}
+
+/** Decodes a chunk into copies. @throws `store_corrupt` */
+export function decodeChunk(record: SharedRecord): Pair[] {
+  const count = runCount(record)
+  expectLevel(record, CHUNK_LEVEL, PAIRS_AT + PAIR_LENGTH * count)
+  let end = PAIRS_AT + PAIR_LENGTH * count
+  return Array.from({ length: count }, (_, pair) => {
+    const start = end
+    const flags = pairFlags(record, pair)
+    end = pairEnd(record, pair)
+    const isSound = flags === DELETED ? end === start : flags !== LARGE || end === start + LARGE_REFERENCE_LENGTH
+    if (!isSound || end < start || end > record.length - CHECKSUM_LENGTH || flags > LARGE) {
+      throw storeCorrupt('a chunk does not parse')
+    }
+    const version = (BigInt(pairVersionHigh(record, pair)) << 32n) | BigInt(pairVersionLow(record, pair))
+    const value = flags & DELETED ? null : flags & LARGE ? largeReference(record, start) : record.copy(start, end)
+    return { version, value }
+  })
+}
+
+/** Decodes the fences of a node. @throws `store_corrupt` */
+export function decodeNode(record: SharedRecord, level: number): Fence[] {
+  const count = runCount(record)
+  expectLevel(record, level, NODE_FENCES_AT + FENCE_LENGTH * count)
+  return readFences(record, NODE_FENCES_AT, count)
+}
+
+function expectLevel(record: SharedRecord, level: number, least: number): void {
+  const isWhole = record.length >= least + CHECKSUM_LENGTH
+  if (isWhole && runLevel(record) === level && runCount(record) > 0) return
+  throw storeCorrupt(`a record of the database run is not the ${level === CHUNK_LEVEL ? 'chunk' : 'node'} it should be`)
+}

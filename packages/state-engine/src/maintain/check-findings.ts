@@ -1,0 +1,58 @@
+import type { Buffer } from 'node:buffer'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isLedgerStateError } from '@ledger-state/core'
+import type { ReadTransaction, Table } from '../lmdb/table.js'
+
+const MOST_PROBLEMS = 100
+const RECORDS_BETWEEN_TURNS = 5_000
+const WHOLE = { start: undefined, end: undefined }
+
+/** What a check found so far, and how it reads: in one transaction, with turns for other work. */
+export class CheckFindings {
+  /** One line for each of the first hundred faults. */
+  readonly problems: string[] = []
+  readonly options: { readonly transaction: ReadTransaction }
+  readonly #onProgress: (records: number) => void
+  #records = 0
+
+  constructor(transaction: ReadTransaction, onProgress: (records: number) => void) {
+    this.options = { transaction }
+    this.#onProgress = onProgress
+  }
+
+  /** Records that were read. */
+  get records(): number {
+    return this.#records
+  }
+
+  add(problem: string): void {
+    if (this.problems.length < MOST_PROBLEMS) this.problems.push(problem)
+  }
+
+  /** What the work returns; undefined, and a problem, if it finds the store damaged. */
+  attempt<T>(work: () => T): T | undefined {
+    try {
+      return work()
+    } catch (error) {
+      if (!isLedgerStateError(error) && !(error instanceof RangeError)) throw error
+      this.add(error.message)
+      return undefined
+    }
+  }
+
+  /** All records of a database. */
+  async *each<K>(table: Table<K>): AsyncGenerator<{ key: K; value: Buffer }> {
+    for (const entry of table.getRange({ ...WHOLE, ...this.options })) {
+      if (++this.#records % RECORDS_BETWEEN_TURNS === 0) {
+        this.#onProgress(this.#records)
+        await nextTurn()
+      }
+      yield entry
+    }
+  }
+
+  expectEmpty<K>(name: string, table: Table<K>): void {
+    const [any] = table.getKeys({ ...WHOLE, limit: 1, ...this.options })
+    if (any !== undefined) this.add(`the store has no ledger record, but its database ${name} has records`)
+  }
+}

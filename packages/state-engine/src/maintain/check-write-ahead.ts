@@ -1,0 +1,95 @@
+import type { LedgerInfo } from '@ledger-state/core'
+import type { LedgerRecord } from '../databases/ledger-record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import type { BlockEntry } from '../memory-table/block-list.js'
+import { KeyHash } from '../memory-table/key-hash.js'
+import type { CommitHead } from '../memory-table/segment.js'
+import { SegmentFile, type SegmentFileOptions } from '../memory-table/segment-file.js'
+import type { CheckFindings } from './check-findings.js'
+
+/** A writer may append while a file is read; beyond so many times it is damage. */
+const MOST_TRIES = 100
+
+/** What the write-ahead files have that is not merged. */
+export interface UnmergedCommits {
+  readonly latestVersion: bigint
+  /** Blocks that begin in it. */
+  readonly blocks: readonly BlockEntry[]
+  readonly commits: number
+}
+
+/**
+ * Reads the write-ahead files of a store from the first that is not merged on. Undefined if one is missing, perhaps because
+ * it was merged meanwhile.
+ */
+export function checkWriteAhead(
+  store: LmdbStore,
+  { ledger, walFile, nextCommit }: LedgerRecord,
+  findings: CheckFindings,
+): UnmergedCommits | undefined {
+  const { path: folder, storeId } = store
+  const hash = new KeyHash()
+  const blocks: BlockEntry[] = []
+  let { latestVersion, latestBlock } = ledger
+  let firstCommit = nextCommit
+  for (let fileNumber = walFile; ; fileNumber++) {
+    const file = openFile({ folder, storeId, fileNumber, firstCommit, blockBefore: latestBlock }, hash)
+    if (!file) return undefined
+    try {
+      readWhole(file)
+      const { segment } = file
+      const after: LedgerInfo = { ...ledger, latestVersion, latestBlock }
+      if (segment.head) checkSegment(segment.firstVersion, segment.head, after, findings)
+      for (let at = 0; at < segment.blocks.count; at++) {
+        const entry = segment.blocks.at(at)
+        if (entry.block.height <= latestBlock.height) {
+          findings.add(
+            `block ${entry.block.height} at version ${entry.firstVersion} follows block ${latestBlock.height}`,
+          )
+        }
+        latestBlock = entry.block
+        blocks.push(entry)
+      }
+      latestVersion = segment.head?.latestVersion ?? latestVersion
+      firstCommit = file.nextCommit
+      if (!file.isSealed) break
+    } finally {
+      file.close()
+    }
+  }
+  return { latestVersion, blocks, commits: firstCommit - nextCommit }
+}
+
+function openFile(options: SegmentFileOptions, hash: KeyHash): SegmentFile | undefined {
+  try {
+    return new SegmentFile(options, hash)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** @throws `store_corrupt` if the file is damaged */
+function readWhole(file: SegmentFile): void {
+  for (let tries = 1; ; tries++) {
+    file.read()
+    const { length } = file.segment
+    if (file.isSealed) return
+    try {
+      file.expectTornEnd()
+      return
+    } catch (error) {
+      file.read()
+      if (file.segment.length === length || tries === MOST_TRIES) throw error
+    }
+  }
+}
+
+function checkSegment(firstVersion: bigint, head: CommitHead, before: LedgerInfo, findings: CheckFindings): void {
+  if (firstVersion !== before.latestVersion + 1n) {
+    findings.add(`a write-ahead file begins with version ${firstVersion}, after ${before.latestVersion}`)
+  }
+  if (head.chainId !== before.chainId) {
+    findings.add(`a write-ahead file is of chain ${head.chainId}, the store of chain ${before.chainId}`)
+  }
+}

@@ -1,0 +1,72 @@
+import type { BlockInfo } from '@ledger-state/core'
+import { grown } from './grown.js'
+
+/** A block and the version that it begins with. */
+export interface BlockEntry {
+  readonly firstVersion: bigint
+  readonly block: BlockInfo
+}
+
+const NUMBERS = 3
+
+/** The blocks that begin in a segment, ascending. */
+export class BlockList {
+  /** Versions count from that of the first block. */
+  #first = 0n
+  #versions = new Uint32Array(8)
+  #numbers = new BigUint64Array(8 * NUMBERS)
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  get byteSize(): number {
+    return this.#count * (4 + 8 * NUMBERS)
+  }
+
+  at(place: number): BlockEntry {
+    const numbers = this.#numbers
+    const at = place * NUMBERS
+    const block = { height: numbers[at]!, epoch: numbers[at + 1]!, timestampUsec: numbers[at + 2]! }
+    return { firstVersion: this.#first + BigInt(this.#versions[place]!), block }
+  }
+
+  newestAtMost(version: bigint): BlockEntry | undefined {
+    const count = this.#countAtMost(version)
+    return count > 0 ? this.at(count - 1) : undefined
+  }
+
+  oldestAbove(version: bigint): BlockEntry | undefined {
+    const count = this.#countAtMost(version)
+    return count < this.#count ? this.at(count) : undefined
+  }
+
+  /** How many begin at or below a version. */
+  #countAtMost(version: bigint): number {
+    if (version < this.#first) return 0
+    const relative = Number(version - this.#first)
+    let least = 0
+    let most = this.#count
+    while (least < most) {
+      const middle = (least + most) >> 1
+      if (this.#versions[middle]! <= relative) least = middle + 1
+      else most = middle
+    }
+    return least
+  }
+
+  push({ firstVersion, block }: BlockEntry): void {
+    if (this.#count === 0) this.#first = firstVersion
+    const at = this.#count++
+    this.#versions = grown(this.#versions, this.#count)
+    this.#numbers = grown(this.#numbers, this.#count * NUMBERS)
+    this.#versions[at] = Number(firstVersion - this.#first)
+    this.#numbers.set([block.height, block.epoch, block.timestampUsec], at * NUMBERS)
+  }
+
+  /** Removes all but the first. */
+  truncate(count: number): void {
+    this.#count = count
+  }
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto'
+
+/**
+ * HalfSipHash-1-3 with a key of its own for each process: keys come from strangers, who must not be able to choose many
+ * that share a place in the table. https://github.com/veorq/SipHash
+ */
+export class KeyHash {
+  readonly #key0: number
+  readonly #key1: number
+  #bytes = new Uint8Array(4_096)
+  #words = new Int32Array(this.#bytes.buffer)
+
+  /** Takes a secret of 8 bytes. */
+  constructor(secret: Buffer = randomBytes(8)) {
+    this.#key0 = secret.readInt32LE(0)
+    this.#key1 = secret.readInt32LE(4)
+  }
+
+  /** The hash of a part of some bytes: an integer of 32 bits, with sign. */
+  of(bytes: Uint8Array, start: number, end: number): number {
+    const length = end - start
+    const words = this.#load(bytes, start, end)
+    const last = length >> 2
+    let v0 = this.#key0
+    let v1 = this.#key1
+    let v2 = 0x6c79_6765 ^ this.#key0
+    let v3 = 0x7465_6462 ^ this.#key1
+    for (let at = 0; at <= last; at++) {
+      // The last word has the bytes that are left, and the length in its highest byte.
+      const word = at < last ? words[at]! : (words[at]! & ~(-1 << (8 * (length & 3)))) | (length << 24)
+      v3 ^= word
+      // One round.
+      v0 = (v0 + v1) | 0
+      v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0
+      v0 = (v0 << 16) | (v0 >>> 16)
+      v2 = (v2 + v3) | 0
+      v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2
+      v0 = (v0 + v3) | 0
+      v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0
+      v2 = (v2 + v1) | 0
+      v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
+      v2 = (v2 << 16) | (v2 >>> 16)
+      v0 ^= word
+    }
+    v2 ^= 0xff
+    for (let round = 0; round < 3; round++) {
+      v0 = (v0 + v1) | 0
+      v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0
+      v0 = (v0 << 16) | (v0 >>> 16)
+      v2 = (v2 + v3) | 0
+      v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2
+      v0 = (v0 + v3) | 0
+      v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0
+      v2 = (v2 + v1) | 0
+      v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
+      v2 = (v2 << 16) | (v2 >>> 16)
+    }
+    return v1 ^ v3
+  }
+
+  /** Copies them to where they are read four at a time: half the time of reading them one by one, also for short keys. */
+  #load(bytes: Uint8Array, start: number, end: number): Int32Array {
+    const length = end - start
+    if (length >= this.#bytes.length) {
+      this.#bytes = new Uint8Array((2 * length + 4) & ~3)
+      this.#words = new Int32Array(this.#bytes.buffer)
+    }
+    this.#bytes.set(length === bytes.length ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset + start, length))
+    return this.#words
+  }
+}

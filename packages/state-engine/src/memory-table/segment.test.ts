@@ -1,0 +1,227 @@
+import { Buffer } from 'node:buffer'
+import type { VersionWrites, Write } from '@ledger-state/core'
+import { isLedgerStateError } from '@ledger-state/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import { indexCommit } from './index-commit.js'
+import { MemoryTable } from './memory-table.js'
+import { payloadLength, putCommit } from './put-commit.js'
+import { NONE, Segment } from './segment.js'
+
+/** Keys that share beginnings, are parts of each other, and are empty. */
+const KEY = fc.oneof(
+  fc.uint8Array({ maxLength: 3 }),
+  fc
+    .constantFrom('', '\0', '\0\0', 'abcd', 'abcd\0', 'abcdabcd', 'x'.repeat(70), `${'x'.repeat(70)}y`)
+    .map(Buffer.from),
+  fc.integer({ min: 0, max: 400 }).map((at) => Buffer.from(`a key of some length ${at}`)),
+)
+const VALUE = fc.option(fc.uint8Array({ maxLength: 40 }), { freq: 3 })
+const WRITES = fc.array(fc.tuple(KEY, VALUE), { maxLength: 12 })
+const COMMITS = fc.array(fc.array(WRITES, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 20 })
+const FIRST = fc.constantFrom(0n, 7n, 2n ** 32n - 3n, 2n ** 53n, 2n ** 64n - 200n)
+
+const text = (key: Uint8Array) => Buffer.from(key).toString('latin1')
+
+/** The writes of each key, oldest first. */
+type Oracle = Map<string, { version: bigint; value: Uint8Array | null }[]>
+
+/** Versions of which the oracle takes those writes that a commit keeps; none if one of them writes a key twice. */
+function applyToOracle(oracle: Oracle, versions: readonly VersionWrites[]): boolean {
+  const before = new Map([...oracle].map(([key, writes]) => [key, [...writes]]))
+  for (const { version, writes } of versions) {
+    const seen = new Set<string>()
+    for (const [key, value] of writes) {
+      if (seen.has(text(key))) {
+        oracle.clear()
+        for (const [key, writes] of before) oracle.set(key, writes)
+        return false
+      }
+      seen.add(text(key))
+      const older = oracle.get(text(key)) ?? []
+      if (value === null && (older.at(-1)?.value ?? null) === null) continue
+      oracle.set(text(key), [...older, { version, value }])
+    }
+  }
+  return true
+}
+
+function toVersions(first: bigint, writesOfVersions: readonly (readonly Write[])[]) {
+  return writesOfVersions.map((writes, at): VersionWrites => {
+    const version = first + BigInt(at)
+    const block =
+      version % 3n === 0n || at === 0 ? { height: version, epoch: 1n, timestampUsec: version & 0xffn } : undefined
+    return { version, block, writes }
+  })
+}
+
+function commit(table: MemoryTable, segment: Segment, number: number, versions: readonly VersionWrites[]): boolean {
+  const checkpoint = segment.checkpoint()
+  const content = { number, chainId: 7n, versions, mark: Buffer.from([number]), blockBefore: segment.head?.latestBlock }
+  segment.reserve(payloadLength(content))
+  try {
+    segment.head = putCommit(segment, table.hash, content, () => false)
+    return true
+  } catch (error) {
+    expect(isLedgerStateError(error, 'duplicate_key')).toBe(true)
+    segment.rollBack(checkpoint)
+    expect(segment.checkpoint()).toEqual(checkpoint)
+    return false
+  }
+}
+
+function expectSame(table: MemoryTable, segment: Segment, oracle: Oracle, versions: readonly bigint[]): void {
+  expect(segment.keyCount).toBe(oracle.size)
+  for (const [key, writes] of oracle) {
+    const bytes = Buffer.from(key, 'latin1')
+    const hash = table.hashOf(bytes)
+    const found: { version: bigint; value: Uint8Array | null }[] = []
+    for (let entry = segment.newest(bytes, hash); entry !== NONE; entry = segment.older(entry)) {
+      expect(segment.version(entry)).toBe(
+        (BigInt(segment.versionHigh(entry)) << 32n) | BigInt(segment.versionLow(entry)),
+      )
+      found.unshift(contentOf(segment, entry))
+    }
+    expect(found).toEqual(writes.map(({ version, value }) => ({ version, value: value && Buffer.from(value) })))
+    for (const version of versions) {
+      const entry = segment.find(bytes, hash, highHalf(version), lowHalf(version))
+      const expected = writes.findLast((write) => write.version <= version)
+      expect(entry === NONE ? undefined : segment.version(entry)).toBe(expected?.version)
+      const later = segment.oldestAtLeast(bytes, hash, highHalf(version), lowHalf(version))
+      const expectedLater = writes.find((write) => write.version >= version)
+      expect(later === NONE ? undefined : segment.version(later)).toBe(expectedLater?.version)
+    }
+  }
+  const order = [...segment.sortedHeads()].map((entry) =>
+    segment.bytes.subarray(segment.keyStart(entry), segment.keyEnd(entry)),
+  )
+  expect(order.map(text)).toEqual([...oracle.keys()].sort())
+  for (const entry of segment.sortedHeads()) {
+    const key = segment.bytes.subarray(segment.keyStart(entry), segment.keyEnd(entry))
+    expect(segment.newest(key, table.hashOf(key))).toBe(entry)
+  }
+}
+
+function contentOf(segment: Segment, entry: number) {
+  const value = segment.isDeletion(entry)
+    ? null
+    : Buffer.from(segment.bytes.subarray(segment.valueStart(entry), segment.valueEnd(entry)))
+  return { version: segment.version(entry), value }
+}
+
+describe('Segment', () => {
+  it('finds what a map of all writes has, after commits that were taken and refused, and after it was read again', () => {
+    const property = fc.property(FIRST, COMMITS, fc.nat(), (first, commits, sortAfter) => {
+      const table = new MemoryTable()
+      const segment = new Segment(1, table.hash)
+      const again = new Segment(1, table.hash)
+      const oracle: Oracle = new Map()
+      let next = first
+      for (const [at, writesOfVersions] of commits.entries()) {
+        const versions = toVersions(next, writesOfVersions)
+        const start = segment.length
+        const isTaken = applyToOracle(oracle, versions)
+        expect(commit(table, segment, at, versions)).toBe(isTaken)
+        if (!isTaken) continue
+        next += BigInt(versions.length)
+        again.reserve(segment.length - start)
+        segment.bytes.copy(again.bytes, start, start, segment.length)
+        again.length = segment.length
+        again.head = indexCommit(again, table.hash, at, start, segment.length, again.head?.latestBlock)
+        expect(again.head).toEqual(segment.head)
+        if (at === sortAfter % commits.length) segment.sortedHeads()
+      }
+      const asked = [first, next - 1n, next, first + 3n, first - 1n, 0n].filter((version) => version >= 0n)
+      for (const found of [segment, again]) {
+        expectSame(table, found, oracle, asked)
+        expect(found.versionCount).toBe(Number(next - first))
+        const blocks = Array.from({ length: found.blocks.count }, (_, at) => found.blocks.at(at))
+        for (const { firstVersion, block } of blocks) expect(block.height).toBe(firstVersion)
+        for (const version of asked) {
+          expect(found.blocks.newestAtMost(version)).toEqual(
+            blocks.findLast(({ firstVersion }) => firstVersion <= version),
+          )
+          expect(found.blocks.oldestAbove(version)).toEqual(blocks.find(({ firstVersion }) => firstVersion > version))
+          const entries = Array.from({ length: found.entryCount }, (_, entry) => found.version(entry))
+          const from = entries.findIndex((entry) => entry >= version)
+          expect(found.firstEntryFrom(version)).toBe(from === -1 ? entries.length : from)
+        }
+      }
+    })
+    fc.assert(property, { numRuns: 300 })
+  })
+
+  it('finds any of many versions of a key in few steps, and sorts many keys as it grows', () => {
+    const table = new MemoryTable()
+    const segment = new Segment(1, table.hash)
+    const hot = Buffer.from('hot')
+    for (let version = 0n; version < 20_000n; version++) {
+      const other = Buffer.from(`key ${(version * 7_919n) % 100_003n}`)
+      const writes = [
+        [hot, Buffer.from(String(version))],
+        [other, other],
+      ] as const
+      commit(table, segment, Number(version), [
+        { version, block: { height: version, epoch: 0n, timestampUsec: 0n }, writes },
+      ])
+      if (version % 5_000n === 0n) segment.sortedHeads()
+    }
+    const hash = table.hashOf(hot)
+    for (let version = 0n; version < 20_000n; version += 7n) {
+      const entry = segment.find(hot, hash, highHalf(version), lowHalf(version))
+      expect(segment.version(entry)).toBe(version)
+      expect(segment.oldestAtLeast(hot, hash, highHalf(version), lowHalf(version))).toBe(entry)
+    }
+    const keys = [...segment.sortedHeads()].map((entry) =>
+      text(segment.bytes.subarray(segment.keyStart(entry), segment.keyEnd(entry))),
+    )
+    expect(keys).toHaveLength(20_001)
+    expect(keys).toEqual([...keys].sort())
+  })
+
+  it('leaves out deletions of keys that have no value, and asks about those that it does not know', () => {
+    const table = new MemoryTable()
+    const segment = new Segment(3, table.hash)
+    const asked: string[] = []
+    const put = (version: bigint, writes: Write[]) => {
+      const versions = [{ version, block: { height: version, epoch: 0n, timestampUsec: 0n }, writes }]
+      const content = { number: 1, chainId: 1n, versions, mark: undefined, blockBefore: undefined }
+      segment.reserve(payloadLength(content))
+      putCommit(segment, table.hash, content, (key) => {
+        asked.push(text(key))
+        return text(key) === 'elsewhere'
+      })
+    }
+    put(
+      0n,
+      ['here', 'elsewhere', 'nowhere'].map((key) => [Buffer.from(key), key === 'here' ? Buffer.from('v') : null]),
+    )
+    expect(asked).toEqual(['elsewhere', 'nowhere'])
+    expect(segment.entryCount).toBe(2)
+    put(
+      1n,
+      ['here', 'elsewhere'].map((key) => [Buffer.from(key), null]),
+    )
+    expect(segment.entryCount).toBe(3)
+    const twice = [Buffer.from('nowhere'), null] as const
+    expect(() => put(2n, [twice, [twice[0], Buffer.from('v')]])).toThrow(
+      expect.objectContaining({ code: 'duplicate_key' }),
+    )
+  })
+
+  it('refuses a payload that does not parse', () => {
+    const table = new MemoryTable()
+    const segment = new Segment(3, table.hash)
+    commit(table, segment, 1, toVersions(0n, [[[Buffer.from('k'), Buffer.from('v')]]]))
+    for (let end = 0; end < segment.length; end++) {
+      const cut = new Segment(3, table.hash)
+      cut.reserve(end)
+      segment.bytes.copy(cut.bytes, 0, 0, end)
+      cut.length = end
+      expect(() => indexCommit(cut, table.hash, 1, 0, end, undefined)).toThrow(
+        expect.objectContaining({ code: 'store_corrupt', message: expect.stringContaining('write-ahead-3') }),
+      )
+    }
+  })
+})

@@ -1,0 +1,131 @@
+import { CHECKSUM_LENGTH, type RecordBuilder } from '../bytes/record.js'
+import { FENCE_LENGTH } from '../databases/fences.js'
+import type { Generation } from '../databases/generations.js'
+import { type LargeBytes, putLarge } from '../databases/large-values.js'
+import { LARGE } from '../databases/latest-record.js'
+import type { LedgerRecord } from '../databases/ledger-record.js'
+import { RetiredWriter } from '../databases/retired-records.js'
+import { CHUNK_LEVEL, MAX_PAIRS, PAIR_LENGTH, PAIRS_AT, RUN_RECORD_TARGET, runSeed } from '../databases/run-record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import type { FenceList } from './fence-list.js'
+import type { PairList } from './pair-list.js'
+
+const APPEND = { append: true }
+const U32 = 2 ** 32
+
+/** Appends what a merge writes besides the `latest` records, and counts it. */
+export class GenerationWriter {
+  readonly retired: RetiredWriter
+  readonly #store: LmdbStore
+  readonly #builder: RecordBuilder
+  readonly #firstRun: number
+  #nextRun: number
+  #nextLargeId: number
+  #pairs: number
+  #payloadBytes: number
+
+  /** Goes on where the merge under way was left; takes the ledger record before it. */
+  constructor(store: LmdbStore, builder: RecordBuilder, before: LedgerRecord, merging: Generation | undefined) {
+    this.#store = store
+    this.#builder = builder
+    this.#nextRun = before.nextRun
+    this.#nextLargeId = before.nextLargeId
+    this.#firstRun = merging?.firstRun ?? this.#nextRun
+    this.#pairs = merging?.pairs ?? 0
+    this.#payloadBytes = merging?.payloadBytes ?? 0
+    this.retired = new RetiredWriter(store, before.nextGeneration, merging?.retired ?? 0)
+  }
+
+  get nextRun(): number {
+    return this.#nextRun
+  }
+
+  get nextLargeId(): number {
+    return this.#nextLargeId
+  }
+
+  /** Superseded values in the chunks of the merge. */
+  get pairs(): number {
+    return this.#pairs
+  }
+
+  /** What was written so far, once the retired entries are flushed. */
+  generation(upTo: bigint): Generation {
+    return {
+      upTo,
+      firstRun: this.#firstRun,
+      endRun: this.#nextRun,
+      retired: this.retired.count,
+      pairs: this.#pairs,
+      payloadBytes: this.#payloadBytes,
+    }
+  }
+
+  putLarge(bytes: Uint8Array): LargeBytes {
+    const id = this.#nextLargeId++
+    putLarge(this.#store, this.#builder, id, bytes)
+    return { id, length: bytes.length }
+  }
+
+  /** Appends chunks of all pairs, and a fence for each. */
+  appendChunks(pairs: PairList, fences: FenceList): void {
+    for (let start = 0; start < pairs.count; ) {
+      const end = chunkEnd(pairs, start)
+      fences.push(pairs.high[start]!, pairs.low[start]!, CHUNK_LEVEL, this.#appendChunk(pairs, start, end))
+      start = end
+    }
+    this.#pairs += pairs.count
+    this.#payloadBytes += pairs.payloadBytes
+  }
+
+  #appendChunk(pairs: PairList, start: number, end: number): number {
+    const builder = this.#builder
+      .begin()
+      .u8(CHUNK_LEVEL)
+      .u8(end - start)
+      .u32(pairs.high[start]!)
+      .u32(pairs.low[start]!)
+    let valueEnd = 0
+    for (let pair = start; pair < end; pair++) {
+      valueEnd += pairs.encodedLength(pair)
+      builder.u32(versionsBetween(pairs, start, pair)).u16((valueEnd << 2) | pairs.flags[pair]!)
+    }
+    for (let pair = start; pair < end; pair++) {
+      if (pairs.flags[pair] === LARGE) builder.u48(pairs.largeId[pair]!).u32(pairs.end[pair]!)
+      else if (pairs.flags[pair] === 0) builder.part(pairs.source[pair]!, pairs.start[pair]!, pairs.end[pair]!)
+    }
+    return this.#append()
+  }
+
+  /** Appends a node with the fences from `start` to `end`. */
+  readonly appendNode = (level: number, fences: FenceList, start: number, end: number): number => {
+    this.#builder
+      .begin()
+      .u8(level)
+      .u8(end - start)
+    this.#builder.part(fences.bytes, FENCE_LENGTH * start, FENCE_LENGTH * end)
+    return this.#append()
+  }
+
+  #append(): number {
+    const run = this.#nextRun++
+    this.#store.run.putSync(run, this.#builder.seal(runSeed(run)), APPEND)
+    return run
+  }
+}
+
+/** The pairs from `start` on that fit into one chunk. */
+function chunkEnd(pairs: PairList, start: number): number {
+  let length = PAIRS_AT + CHECKSUM_LENGTH + PAIR_LENGTH + pairs.encodedLength(start)
+  let end = start + 1
+  for (; end < pairs.count && end - start < MAX_PAIRS && versionsBetween(pairs, start, end) < U32; end++) {
+    length += PAIR_LENGTH + pairs.encodedLength(end)
+    if (length > RUN_RECORD_TARGET) break
+  }
+  return end
+}
+
+/** Of pairs far apart not exact, but above 2^32. */
+function versionsBetween({ high, low }: PairList, first: number, second: number): number {
+  return (high[second]! - high[first]!) * U32 + (low[second]! - low[first]!)
+}

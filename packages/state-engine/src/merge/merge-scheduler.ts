@@ -1,0 +1,100 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { RecordBuilder } from '../bytes/record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import type { MemoryTable } from '../memory-table/memory-table.js'
+import type { Segment } from '../memory-table/segment.js'
+import { SegmentMerge } from './merge-segment.js'
+
+/** Work of one transaction of a merge; other work of the process gets its turn before the next. */
+const SLICE_MS = 20
+
+export interface MergeParts {
+  readonly store: LmdbStore
+  readonly builder: RecordBuilder
+  readonly table: MemoryTable
+  /** Runs a slice in a write transaction; it returns whether the segment is merged. */
+  transact(slice: () => boolean): boolean
+  /** Makes all transactions so far durable. */
+  syncStore(): Promise<void>
+  /** The segments of the files below a number are in LMDB. */
+  onMerged(fileNumber: number): void
+}
+
+/** Merges sealed segments, the oldest first, while the process does other work. */
+export class MergeScheduler {
+  readonly #parts: MergeParts
+  #running: Promise<void> | undefined
+  #isStopped = false
+  /** The share of the oldest segment that is merged. */
+  #progress = 0
+  #waiting: (() => void)[] = []
+
+  constructor(parts: MergeParts) {
+    this.#parts = parts
+  }
+
+  /** Begins to merge, unless it does already or there is nothing to merge. */
+  start(): void {
+    void this.#start().catch(ignore)
+  }
+
+  /** Resolves when no sealed segment is left. Tries again after a merge that failed. @throws what the merge throws */
+  async settled(): Promise<void> {
+    await this.#start()
+  }
+
+  /**
+   * Resolves when this share of the oldest sealed segment is merged, or none is being merged: commits that keep to the
+   * pace of the merge never wait for all of it.
+   */
+  async keepPace(share: number): Promise<void> {
+    while (this.#running && this.#progress < share) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** Resolves when the transaction under way is over. No other begins. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#running?.catch(ignore)
+  }
+
+  #start(): Promise<void> {
+    this.#running ??= this.#mergeSealed().finally(() => {
+      this.#running = undefined
+      this.#wake()
+    })
+    return this.#running
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
+  }
+
+  async #mergeSealed(): Promise<void> {
+    while (this.#parts.table.segments.length > 1 && !this.#isStopped) await this.#merge(this.#parts.table.segments[0]!)
+  }
+
+  async #merge(segment: Segment): Promise<void> {
+    const { store, builder, transact, syncStore, onMerged } = this.#parts
+    const walFile = segment.fileNumber + 1
+    this.#progress = 0
+    for (const _ of segment.sortInSteps()) {
+      await nextTurn()
+      if (this.#isStopped) return
+    }
+    const merge = new SegmentMerge(store, builder, segment, walFile)
+    for (let isMerged = false; !isMerged; ) {
+      isMerged = transact(() => merge.slice(SLICE_MS))
+      merge.sliceCommitted()
+      this.#progress = merge.progress
+      this.#wake()
+      await nextTurn()
+      if (this.#isStopped) return
+    }
+    await syncStore()
+    onMerged(walFile)
+  }
+}
+
+function ignore(): void {}

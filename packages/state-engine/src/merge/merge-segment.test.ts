@@ -1,0 +1,275 @@
+import { Buffer } from 'node:buffer'
+import type { VersionWrites, Write } from '@ledger-state/core'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { segmentOf } from '../../testing/segments.ts'
+import { bytes, record } from '../../testing/small-records.ts'
+import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import { RecordBuilder } from '../bytes/record.js'
+import { keySeed } from '../bytes/stored-key.js'
+import type { Fence } from '../databases/fences.js'
+import { getMerging, listGenerations } from '../databases/generations.js'
+import { decodeLatest, MAX_FENCES } from '../databases/latest-record.js'
+import { decodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
+import { countPairsAtMost, decodeChunk, decodeNode, runCount, runLevel } from '../databases/run-record.js'
+import { LEDGER_KEY, type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
+import { SharedRecord } from '../lmdb/shared-record.js'
+import { runTransaction } from '../lmdb/write-transaction.js'
+import { MemoryTable } from '../memory-table/memory-table.js'
+import { Lookup, PRESENT } from '../read/lookup.js'
+import { pruneStep, raiseOldest } from '../write/prune-store.js'
+import { SegmentMerge } from './merge-segment.js'
+
+const folder = temporaryFolder()
+const builder = new RecordBuilder()
+let store: LmdbStore
+
+beforeEach(() => {
+  store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none', verifyReads: true })
+})
+afterEach(() => store.root.close())
+
+function transact<T>(work: () => T): T {
+  return runTransaction(store.root, 'none', work)
+}
+
+function ledgerRecord(): LedgerRecord {
+  return decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
+}
+
+function mergeWhole(versions: readonly VersionWrites[], number = 1): void {
+  const merge = new SegmentMerge(store, builder, segmentOf(versions, number), number + 1)
+  transact(() => merge.mergeWhole())
+}
+
+function raise(oldestVersion: bigint, first: bigint): void {
+  const block = { height: oldestVersion - first, epoch: 0n, timestampUsec: 0n }
+  transact(() => raiseOldest(store, builder, oldestVersion, block))
+}
+
+function pruneWhole(): void {
+  while (!transact(() => pruneStep(store, builder)).done);
+}
+
+function get(lookup: Lookup, key: Uint8Array, version: bigint): string | undefined {
+  const { ledger, ...rest } = ledgerRecord()
+  const snapshot = { options: {}, record: { ledger, ...rest }, ledger, table: new MemoryTable() }
+  const found = lookup.find(key, highHalf(version), lowHalf(version), snapshot as never)
+  return found === PRESENT ? Buffer.from(lookup.copy()).toString('latin1') : undefined
+}
+
+/** Counts that `check` compares, computed from all records. */
+function countAll() {
+  const runs = new SharedRecord()
+  let pairs = 0
+  for (const key of store.run.getKeys({ start: undefined, end: undefined })) {
+    runs.load(store.run, key, {})
+    if (runLevel(runs) === 0) pairs += runCount(runs)
+  }
+  return { pairs, retired: store.retired.getStats().entryCount, blocks: store.blocks.getStats().entryCount }
+}
+
+function expectCounts(): void {
+  const { supersededEntries, retired, blocks } = ledgerRecord()
+  expect({ pairs: supersededEntries, retired, blocks }).toEqual(countAll())
+  const generations = [...listGenerations(store)].map(({ generation }) => generation)
+  const merging = getMerging(store)
+  const pairs = generations.reduce((sum, { pairs }) => sum + pairs, merging?.pairs ?? 0)
+  expect(pairs).toBe(supersededEntries)
+}
+
+/** Versions of all pairs that the fences of a key lead to. */
+function supersededVersions(key: Uint8Array): bigint[] {
+  const latest = new SharedRecord()
+  if (!latest.load(store.latest, key, {})) return []
+  const below = ({ level, run }: Fence): bigint[] => {
+    const shared = new SharedRecord()
+    if (!shared.load(store.run, run, {})) return []
+    const record = shared.detach()
+    return level > 0 ? decodeNode(record, level).flatMap(below) : decodeChunk(record).map(({ version }) => version)
+  }
+  return decodeLatest(latest.detach()).fences.flatMap(below)
+}
+
+function expectHistory(key: string, revisions: readonly ModelWrite[], oldest: bigint): void {
+  const found = supersededVersions(bytes(key))
+  for (const [at, version] of found.slice(1).entries()) expect(version).toBeGreaterThan(found[at]!)
+  // A deletion that the window begins with may be forgotten.
+  const seen = revisions
+    .slice(0, -1)
+    .filter(([version, value], at) => revisions[at + 1]![0] > oldest && (value !== null || version > oldest))
+  expect(found.slice(found.length - seen.length)).toEqual(seen.map(([version]) => version))
+}
+
+function pieceCount(value: string, mostInline: number): number {
+  if (value.length <= mostInline) return 0
+  return Math.floor(value.length / 4_068) + Math.ceil((value.length % 4_068) / 990)
+}
+
+const LONG = 'long '.repeat(500)
+const KEYS = ['', 'a', 'ab', 'b', 'c\0', `${LONG}1`, `${LONG}2`]
+const SIZES = [0, 1, 30, 900, 1_400, 1_401, 3_680, 3_681, 9_000]
+
+type ModelWrite = readonly [version: bigint, value: string | null]
+
+/** Segments of commits, each merged whole or in slices of one key each, of which some are not committed; and prunes. */
+describe('beside a plain model', () => {
+  const write = fc.record({
+    key: fc.nat({ max: KEYS.length - 1 }),
+    size: fc.option(fc.nat({ max: SIZES.length - 1 }), { freq: 4 }),
+  })
+  const version = fc.uniqueArray(write, { maxLength: 4, size: 'max', selector: ({ key }) => key })
+  const segment = fc.record({
+    versions: fc.array(version, { minLength: 1, maxLength: 8, size: 'max' }),
+    slices: fc.array(fc.constantFrom('committed', 'aborted', 'killed'), { maxLength: 6, size: 'max' }),
+    prune: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { freq: 2 }),
+  })
+
+  it('reads every kept version right after any merges and prunes', () => {
+    fc.assert(
+      fc.property(
+        fc.array(segment, { minLength: 1, maxLength: 25, size: 'max' }),
+        fc.constantFrom(0n, 2n ** 32n - 9n, 2n ** 53n),
+        (segments, first) => {
+          transact(() => {
+            for (const table of [store.latest, store.run, store.generations, store.retired, store.large, store.blocks])
+              table.clearSync()
+            for (const key of [LEDGER_KEY, Buffer.from('merging')]) store.meta.removeSync(key)
+          })
+          const model = new Map(KEYS.map((key) => [key, [] as ModelWrite[]]))
+          const lookup = new Lookup(store)
+          let next = first
+          let oldest = first
+          for (const [at, { versions: drawn, slices, prune: share }] of segments.entries()) {
+            const versions = drawn.map((writes) => {
+              const height = Number(next - first)
+              const made = writes.map(({ key, size }): Write => {
+                const value = size === null ? null : `${next} `.padEnd(SIZES[size]!, 'x').slice(0, SIZES[size]!)
+                const revisions = model.get(KEYS[key]!)!
+                if (value !== null || (revisions.at(-1)?.[1] ?? null) !== null) revisions.push([next, value])
+                return [bytes(KEYS[key]!), value === null ? null : bytes(value)]
+              })
+              return record(next++, made, height)
+            })
+            const merged = segmentOf(versions, at + 1)
+            if (share !== null && at > 0) {
+              oldest += BigInt(Math.floor(Number(next - 1n - oldest) * share))
+              raise(oldest, first)
+            }
+            let merge = new SegmentMerge(store, builder, merged, at + 2)
+            if (at > 0) {
+              for (const fate of slices) {
+                if (fate === 'aborted') {
+                  const abort = () => {
+                    merge.slice(0)
+                    throw new Error('aborted')
+                  }
+                  expect(() => transact(abort)).toThrow('aborted')
+                } else {
+                  if (fate === 'killed') merge = new SegmentMerge(store, builder, merged, at + 2)
+                  if (ledgerRecord().nextCommit > at + 1) break
+                  transact(() => merge.slice(0))
+                  merge.sliceCommitted()
+                  expectCounts()
+                }
+              }
+            }
+            if (at === 0 || ledgerRecord().nextCommit === at + 1) transact(() => merge.mergeWhole())
+            if (share !== null) pruneWhole()
+            expect(ledgerRecord().ledger).toMatchObject({ oldestVersion: oldest, latestVersion: next - 1n })
+            expectCounts()
+          }
+          for (const [key, revisions] of model) {
+            for (let version = oldest; version < next; version++) {
+              const expected = revisions.findLast(([written]) => written <= version)?.[1] ?? undefined
+              expect(get(lookup, bytes(key), version)).toBe(expected)
+            }
+            expectHistory(key, revisions, oldest)
+          }
+          // Once all versions but the newest are pruned, only newest values are left.
+          raise(next - 1n, first)
+          pruneWhole()
+          expect(ledgerRecord()).toMatchObject({ supersededEntries: 0, retired: 0 })
+          expect(store.run.getStats().entryCount).toBe(0)
+          const left = [...model].filter(([, revisions]) => (revisions.at(-1)?.[1] ?? null) !== null)
+          expect(store.latest.getStats().entryCount).toBe(left.length)
+          const payload = left.reduce((sum, [key, revisions]) => sum + key.length + revisions.at(-1)![1]!.length, 0)
+          expect(ledgerRecord().payloadBytes).toBe(payload)
+          const pieces = left.map(
+            ([key, revisions]) => pieceCount(key, 1_900) + pieceCount(revisions.at(-1)![1]!, 3_680),
+          )
+          expect(store.large.getStats().entryCount).toBe(pieces.reduce((sum, count) => sum + count, 0))
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+})
+
+it('keeps records and reads of one hot key small over thousands of merges', () => {
+  const key = bytes('hot')
+  const lookup = new Lookup(store)
+  const reads: number[] = []
+  const most = { latest: 0, depth: 0 }
+  for (let version = 0; version < 4_000; version++) {
+    mergeWhole([record(version, [[key, bytes(`value ${version}`)]], version)], version + 1)
+  }
+  const shared = new SharedRecord()
+  shared.load(store.latest, key, {})
+  shared.verify(keySeed(key))
+  const { fences } = decodeLatest(shared)
+  most.latest = shared.length
+  most.depth = Math.max(...fences.map(({ level }) => level))
+  expect(fences.length).toBeLessThanOrEqual(MAX_FENCES)
+  expect(most.latest).toBeLessThan(400)
+  expect(most.depth).toBeLessThanOrEqual(4)
+  // Nodes are few beside chunks.
+  expect(store.run.getStats().entryCount).toBeLessThan(4_000 * 1.1)
+  const countReads = store.run.getBinaryFast
+  store.run.getBinaryFast = function counted(this: typeof store.run, ...given) {
+    reads[reads.length - 1]!++
+    return countReads.apply(this, given)
+  }
+  for (let version = 0n; version < 4_000n; version += 13n) {
+    reads.push(0)
+    expect(get(lookup, key, version)).toBe(`value ${version}`)
+  }
+  expect(Math.max(...reads)).toBeLessThanOrEqual(most.depth + 1)
+})
+
+it('merges many writes of one key in parts, which hold several of them side by side', () => {
+  const key = bytes('busy')
+  const versions = Array.from({ length: 5_000 }, (_, at) => record(at, [[key, bytes(`v${at}`)]], at))
+  mergeWhole(versions.slice(0, 1))
+  const merge = new SegmentMerge(store, builder, segmentOf(versions.slice(1), 2), 3)
+  let slices = 1
+  while (!transact(() => merge.slice(0))) {
+    merge.sliceCommitted()
+    slices++
+  }
+  expect(slices).toBe(5)
+  const lookup = new Lookup(store)
+  for (let version = 0n; version < 5_000n; version += 7n) expect(get(lookup, key, version)).toBe(`v${version}`)
+  expect(store.run.getStats().entryCount).toBeLessThan(5_000 / 100)
+  expectCounts()
+})
+
+it('does not write what no version of the window sees', () => {
+  const value = (version: number) => new Uint8Array(2_000).fill(version)
+  mergeWhole([record(0, [[bytes('k'), value(0)]], 0)])
+  transact(() => raiseOldest(store, builder, 8n, { height: 8n, epoch: 0n, timestampUsec: 0n }))
+  const versions = Array.from({ length: 10 }, (_, at) => {
+    const writes: Write[] = [[bytes('k'), value(at + 1)]]
+    if (at === 3) writes.push([bytes('gone'), bytes('soon')])
+    if (at === 5) writes.push([bytes('gone'), null])
+    return record(at + 1, writes, at + 1)
+  })
+  mergeWhole(versions, 2)
+  expect(ledgerRecord()).toMatchObject({ supersededEntries: 2, retired: 1, blocks: 1 + 3 })
+  expect(store.latest.getStats().entryCount).toBe(1)
+  expect([...store.blocks.getKeys({ start: undefined, end: undefined })].map(({ low }) => low)).toEqual([0, 8, 9, 10])
+  const shared = new SharedRecord()
+  shared.load(store.run, 0, {})
+  expect(countPairsAtMost(shared, 0, 8)).toBe(1)
+})

@@ -1,0 +1,57 @@
+import type { BlockInfo } from '@ledger-state/core'
+import type { LedgerRecord } from '../databases/ledger-record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { MemoryTable } from '../memory-table/memory-table.js'
+import { SegmentFile } from '../memory-table/segment-file.js'
+
+/** The table of a reader, which follows the write-ahead files of a writer in another process, or in this one. */
+export class FileFollower {
+  readonly table = new MemoryTable()
+  readonly #store: LmdbStore
+  #files: SegmentFile[] = []
+
+  constructor(store: LmdbStore) {
+    this.#store = store
+  }
+
+  /**
+   * Takes what was appended to the files that are not merged, according to the ledger record. Returns false if one of them
+   * was merged and removed meanwhile: then there is a newer ledger record.
+   * @throws `store_corrupt`
+   */
+  follow(record: LedgerRecord | undefined): boolean {
+    if (!record) return true
+    this.#dropBelow(record.walFile)
+    if (this.#files.length === 0 && !this.#open(record.walFile, record.nextCommit, record.ledger.latestBlock))
+      return false
+    for (;;) {
+      const last = this.#files.at(-1)!
+      last.read()
+      if (!last.isSealed) return true
+      const { fileNumber, head } = last.segment
+      if (!this.#open(fileNumber + 1, last.nextCommit, head?.latestBlock ?? record.ledger.latestBlock)) return false
+    }
+  }
+
+  close(): void {
+    this.#dropBelow(Number.POSITIVE_INFINITY)
+  }
+
+  #open(fileNumber: number, firstCommit: number, blockBefore: BlockInfo): boolean {
+    const { path: folder, storeId } = this.#store
+    try {
+      const file = new SegmentFile({ folder, storeId, fileNumber, firstCommit, blockBefore }, this.table.hash)
+      this.#files.push(file)
+      this.table.push(file.segment)
+      return true
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+      throw error
+    }
+  }
+
+  #dropBelow(fileNumber: number): void {
+    while (this.#files.length > 0 && this.#files[0]!.segment.fileNumber < fileNumber) this.#files.shift()!.close()
+    this.table.dropBelow(fileNumber)
+  }
+}

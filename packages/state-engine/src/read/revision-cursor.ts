@@ -1,0 +1,265 @@
+import { Buffer } from 'node:buffer'
+import { counterSeed } from '../bytes/counter-key.js'
+import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import { CHECKSUM_LENGTH } from '../bytes/record.js'
+import { keySeed } from '../bytes/stored-key.js'
+import { LARGE_REFERENCE_LENGTH, readLarge } from '../databases/large-values.js'
+import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from '../databases/latest-record.js'
+import { NODE_FENCES_AT, runLevel } from '../databases/run-record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { SharedRecord } from '../lmdb/shared-record.js'
+import { NONE, type Segment } from '../memory-table/segment.js'
+import { storeCorrupt } from '../port/errors.js'
+import type { ReadSnapshot } from './read-snapshot.js'
+import { Chunk, FenceList } from './run-lists.js'
+
+/** Where a cursor is. Revisions of the table are newer than the newest that is merged; those of the run are older. */
+type Place = TablePlace | RunPlace | typeof LATEST | undefined
+
+interface TablePlace {
+  readonly kind: 'table'
+  readonly segment: number
+  readonly entry: number
+}
+
+interface RunPlace {
+  readonly kind: 'run'
+  readonly path: readonly Step[]
+  readonly chunk: Chunk
+  readonly pair: number
+}
+
+const LATEST = { kind: 'latest' } as const
+
+/** A fence of a list of fences: the first list is in the latest record, each other one in a node. */
+interface Step {
+  readonly fences: FenceList
+  readonly place: number
+}
+
+/** The record of the newest write of a key that is merged: a copy. */
+interface MergedRecord {
+  readonly record: SharedRecord
+  readonly version: bigint
+  readonly flags: number
+  readonly fences: FenceList
+  /** Where the value begins, or the reference to it. */
+  readonly valueAt: number
+}
+
+/**
+ * The revisions of a key in one snapshot, in order, whether they are in the table, in the latest record or in the run. A
+ * step costs nothing within a chunk, or else one get; it reads no chunk that the window does not see.
+ */
+export class RevisionCursor {
+  readonly #store: LmdbStore
+  readonly #record = new SharedRecord()
+  #key: Uint8Array = new Uint8Array(0)
+  #hash = 0
+  #snapshot: ReadSnapshot | undefined
+  #segments: readonly Segment[] = []
+  #oldestVersion = 0n
+  #merged: MergedRecord | undefined
+  /** Undefined: before the oldest revision. */
+  #place: Place
+
+  constructor(store: LmdbStore) {
+    this.#store = store
+  }
+
+  /** Turns to a key in a snapshot, and is before its oldest revision. The snapshot stays valid while the cursor is used. */
+  open(key: Uint8Array, snapshot: ReadSnapshot): void {
+    const { table, ledger } = snapshot
+    this.#key = key
+    this.#snapshot = snapshot
+    this.#segments = table.segments
+    this.#hash = this.#segments.length > 0 ? table.hashOf(key) : 0
+    this.#oldestVersion = ledger!.oldestVersion
+    this.#merged = this.#loadMerged()
+    this.#place = undefined
+  }
+
+  /** Of the revision that the cursor is at. */
+  get version(): bigint {
+    const place = this.#place!
+    if (place.kind === 'table') return this.#segments[place.segment]!.version(place.entry)
+    return place.kind === 'latest' ? this.#merged!.version : place.chunk.versionAt(place.pair)
+  }
+
+  /** A copy of the value of the revision that the cursor is at; null for a deletion. */
+  value(): Uint8Array | null {
+    const place = this.#place!
+    if (place.kind === 'table') return valueOfEntry(this.#segments[place.segment]!, place.entry)
+    if (place.kind === 'run') {
+      const { chunk, pair } = place
+      return this.#valueOf(chunk.record, chunk.flagsOf(pair), chunk.startOf(pair), chunk.endOf(pair))
+    }
+    const { record, flags, valueAt } = this.#merged!
+    return this.#valueOf(record, flags, valueAt, record.length - CHECKSUM_LENGTH)
+  }
+
+  /** Goes to the newest revision at or below a version, which is in the window. Returns whether there is one. */
+  newestAtMost(version: bigint): boolean {
+    this.#place = this.#newestInTable(version) ?? this.#newestMerged(version)
+    return this.#place !== undefined
+  }
+
+  /** Goes to the revision before. Returns whether there is one that the window may see; else none is older. */
+  older(): boolean {
+    const place = this.#place
+    if (place?.kind === 'table') this.#place = this.#olderInTable(place.segment, place.entry)
+    else if (place?.kind === 'latest') this.#place = this.#newestOf(this.#merged!.fences, [])
+    else if (place) this.#place = this.#olderInRun(place)
+    return this.#place !== undefined
+  }
+
+  /** Goes to the revision after, at first to the oldest. Returns whether there is one. */
+  newer(): boolean {
+    const place = this.#place
+    if (!place) this.#place = (this.#merged && this.#oldestOf(this.#merged.fences, [])) ?? this.#newestRecord()
+    else if (place.kind === 'run') this.#place = this.#newerInRun(place)
+    else this.#place = this.#oldestEntryFrom(this.version + 1n)
+    return this.#place !== undefined
+  }
+
+  // The table.
+
+  #newestInTable(version: bigint): Place {
+    const [high, low] = [highHalf(version), lowHalf(version)]
+    for (let segment = this.#segments.length - 1; segment >= 0; segment--) {
+      const entry = this.#segments[segment]!.find(this.#key, this.#hash, high, low)
+      if (entry !== NONE) return this.#unlessMerged(segment, entry)
+    }
+    return undefined
+  }
+
+  #olderInTable(segment: number, entry: number): Place {
+    const older = this.#segments[segment]!.older(entry)
+    if (older !== NONE) return this.#unlessMerged(segment, older) ?? this.#mergedPlace()
+    for (let before = segment - 1; before >= 0; before--) {
+      const newest = this.#segments[before]!.newest(this.#key, this.#hash)
+      if (newest !== NONE) return this.#unlessMerged(before, newest) ?? this.#mergedPlace()
+    }
+    return this.#mergedPlace()
+  }
+
+  #oldestEntryFrom(version: bigint): Place {
+    const [high, low] = [highHalf(version), lowHalf(version)]
+    for (const [at, segment] of this.#segments.entries()) {
+      const entry = segment.oldestAtLeast(this.#key, this.#hash, high, low)
+      if (entry !== NONE) return { kind: 'table', segment: at, entry }
+    }
+    return undefined
+  }
+
+  /** The table also has what a merge that is under way has written already. */
+  #unlessMerged(segment: number, entry: number): Place {
+    if (this.#merged && this.#segments[segment]!.version(entry) <= this.#merged.version) return undefined
+    return { kind: 'table', segment, entry }
+  }
+
+  // The latest record and the run.
+
+  #mergedPlace(): Place {
+    return this.#merged && LATEST
+  }
+
+  #newestRecord(): Place {
+    return this.#mergedPlace() ?? this.#oldestEntryFrom(0n)
+  }
+
+  #newestMerged(version: bigint): Place {
+    if (!this.#merged) return undefined
+    if (this.#merged.version <= version) return LATEST
+    return this.#newestOf(this.#merged.fences, [], version)
+  }
+
+  /** The newest revision behind a list of fences, at or below a version if one is given. */
+  #newestOf(fences: FenceList, above: readonly Step[], version?: bigint): Place {
+    const place = (version === undefined ? fences.count : fences.countAtMost(version)) - 1
+    // Nobody sees what was superseded at or below the oldest version; it may have been pruned.
+    if (place < 0 || fences.endAt(place) <= this.#oldestVersion) return undefined
+    const path = [...above, { fences, place }]
+    const below = this.#load(fences, place)
+    if (below instanceof FenceList) return this.#newestOf(below, path, version)
+    const pair = (version === undefined ? below.count : below.countAtMost(version)) - 1
+    if (pair < 0) throw storeCorrupt('a chunk of the run begins after its fence')
+    return { kind: 'run', path, chunk: below, pair }
+  }
+
+  /** The oldest revision behind a list of fences, of those that the window may see. */
+  #oldestOf(fences: FenceList, above: readonly Step[]): Place {
+    let place = 0
+    while (place < fences.count && fences.endAt(place) <= this.#oldestVersion) place++
+    if (place === fences.count) return undefined
+    const path = [...above, { fences, place }]
+    const below = this.#load(fences, place)
+    return below instanceof FenceList ? this.#oldestOf(below, path) : { kind: 'run', path, chunk: below, pair: 0 }
+  }
+
+  #olderInRun({ path, chunk, pair }: RunPlace): Place {
+    if (pair > 0) return { kind: 'run', path, chunk, pair: pair - 1 }
+    for (let depth = path.length - 1; depth >= 0; depth--) {
+      const { fences, place } = path[depth]!
+      if (place > 0) return this.#newestOf(fences, path.slice(0, depth), fences.firstAt(place) - 1n)
+    }
+    return undefined
+  }
+
+  #newerInRun({ path, chunk, pair }: RunPlace): Place {
+    if (pair + 1 < chunk.count) return { kind: 'run', path, chunk, pair: pair + 1 }
+    for (let depth = path.length - 1; depth >= 0; depth--) {
+      const { fences, place } = path[depth]!
+      if (place + 1 < fences.count) return this.#enter(fences, place + 1, path.slice(0, depth))
+    }
+    return this.#mergedPlace()
+  }
+
+  /** The first revision behind a fence. */
+  #enter(fences: FenceList, place: number, above: readonly Step[]): Place {
+    const path = [...above, { fences, place }]
+    const below = this.#load(fences, place)
+    return below instanceof FenceList ? this.#enter(below, 0, path) : { kind: 'run', path, chunk: below, pair: 0 }
+  }
+
+  #load(fences: FenceList, place: number): FenceList | Chunk {
+    const number = fences.runAt(place)
+    const level = fences.levelAt(place)
+    const record = this.#record
+    if (!record.load(this.#store.run, number, this.#snapshot!.options)) {
+      throw storeCorrupt(`record ${number} of the run is missing`)
+    }
+    if (this.#store.verifyReads) record.verify(counterSeed(number))
+    if (runLevel(record) !== level) throw storeCorrupt(`record ${number} of the run is not of level ${level}`)
+    if (level === 0) return new Chunk(record.detach())
+    if (fences.level <= level) throw storeCorrupt('a fence leads to a node that is not below it')
+    return new FenceList(record.detach(), NODE_FENCES_AT, fences.endAt(place), level)
+  }
+
+  #loadMerged(): MergedRecord | undefined {
+    const { options } = this.#snapshot!
+    if (!this.#record.load(this.#store.latest, this.#key, options)) return undefined
+    if (this.#store.verifyReads) this.#record.verify(keySeed(this.#key))
+    const record = this.#record.detach()
+    const flags = record.bytes[0]!
+    const tail = latestTail(record)
+    if (flags & LONG_KEY) {
+      const stored = readLarge(this.#store, largeReference(record, tail), options)
+      if (Buffer.compare(stored, this.#key) !== 0) return undefined
+    }
+    const version = record.view.getBigUint64(2)
+    const fences = new FenceList(record, FENCES_AT, version)
+    return { record, version, flags, fences, valueAt: tail + (flags & LONG_KEY ? LARGE_REFERENCE_LENGTH : 0) }
+  }
+
+  #valueOf(record: SharedRecord, flags: number, start: number, end: number): Uint8Array | null {
+    if (flags & DELETED) return null
+    if (flags & LARGE) return readLarge(this.#store, largeReference(record, start), this.#snapshot!.options)
+    return record.copy(start, end)
+  }
+}
+
+function valueOfEntry(segment: Segment, entry: number): Uint8Array | null {
+  if (segment.isDeletion(entry)) return null
+  return Buffer.from(segment.bytes.subarray(segment.valueStart(entry), segment.valueEnd(entry)))
+}

@@ -1,0 +1,88 @@
+import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import { countFencesAtMost, FENCE_LENGTH, fenceLevel, fenceRun } from '../databases/fences.js'
+import {
+  countPairsAtMost,
+  pairEnd,
+  pairFlags,
+  pairStart,
+  pairVersionHigh,
+  pairVersionLow,
+  runCount,
+} from '../databases/run-record.js'
+import type { SharedRecord } from '../lmdb/shared-record.js'
+
+/** Above all levels. */
+const ROOT_LEVEL = 256
+
+/** The fences of a latest record or a node, in a copy of it. */
+export class FenceList {
+  readonly count: number
+  /** Of the node; above all for the latest record. */
+  readonly level: number
+  readonly #record: SharedRecord
+  readonly #at: number
+  readonly #end: bigint
+
+  /** Takes where they begin in the record, and the version at which the last interval ends. */
+  constructor(record: SharedRecord, at: number, end: bigint, level: number = ROOT_LEVEL) {
+    this.count = runCount(record)
+    this.level = level
+    this.#record = record
+    this.#at = at
+    this.#end = end
+  }
+
+  firstAt(place: number): bigint {
+    return this.#record.view.getBigUint64(this.#at + FENCE_LENGTH * place)
+  }
+
+  /** Where the interval of a fence ends. */
+  endAt(place: number): bigint {
+    return place + 1 < this.count ? this.firstAt(place + 1) : this.#end
+  }
+
+  levelAt(place: number): number {
+    return fenceLevel(this.#record, this.#at + FENCE_LENGTH * place)
+  }
+
+  /** The number of the chunk or the node in the run. */
+  runAt(place: number): number {
+    return fenceRun(this.#record, this.#at + FENCE_LENGTH * place)
+  }
+
+  /** How many begin at or below a version. */
+  countAtMost(version: bigint): number {
+    return countFencesAtMost(this.#record.view, this.#at, this.count, highHalf(version), lowHalf(version))
+  }
+}
+
+/** A copy of a chunk. */
+export class Chunk {
+  readonly count: number
+  readonly record: SharedRecord
+
+  constructor(record: SharedRecord) {
+    this.record = record
+    this.count = runCount(record)
+  }
+
+  versionAt(pair: number): bigint {
+    return (BigInt(pairVersionHigh(this.record, pair)) << 32n) | BigInt(pairVersionLow(this.record, pair))
+  }
+
+  flagsOf(pair: number): number {
+    return pairFlags(this.record, pair)
+  }
+
+  startOf(pair: number): number {
+    return pairStart(this.record, pair)
+  }
+
+  endOf(pair: number): number {
+    return pairEnd(this.record, pair)
+  }
+
+  countAtMost(version: bigint): number {
+    return countPairsAtMost(this.record, highHalf(version), lowHalf(version))
+  }
+}

@@ -1,0 +1,77 @@
+import { closeSync, fdatasyncSync, fsyncSync, ftruncateSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { encodeFileHeader, FILE_HEADER_LENGTH, type FileHeader } from './file-format.js'
+
+const NAME = /^write-ahead-([1-9]\d{0,14})$/
+
+export function writeAheadPath(folder: string, fileNumber: number): string {
+  return join(folder, `write-ahead-${fileNumber}`)
+}
+
+/** The numbers of the write-ahead files in a folder, ascending. */
+export function listWriteAheadFiles(folder: string): number[] {
+  const numbers = readdirSync(folder).flatMap((name) => NAME.exec(name)?.slice(1).map(Number) ?? [])
+  return numbers.sort((a, b) => a - b)
+}
+
+/** A write-ahead file that is appended to. Throws what the system says. */
+export class AppendFile {
+  readonly path: string
+  readonly #descriptor: number
+
+  constructor(path: string, descriptor: number) {
+    this.path = path
+    this.#descriptor = descriptor
+  }
+
+  /** Creates a file without records. If it is durable, so are its header and its name. */
+  static create(folder: string, header: FileHeader, isDurable: boolean): AppendFile {
+    const path = writeAheadPath(folder, header.fileNumber)
+    const file = new AppendFile(path, openSync(path, 'w'))
+    try {
+      file.write(encodeFileHeader(header), 0, FILE_HEADER_LENGTH)
+      if (isDurable) {
+        file.sync()
+        syncFolder(folder)
+      }
+      return file
+    } catch (error) {
+      file.close()
+      rmSync(path)
+      throw error
+    }
+  }
+
+  /** Opens a file that exists. */
+  static open(path: string): AppendFile {
+    return new AppendFile(path, openSync(path, 'r+'))
+  }
+
+  /** Writes a part of an image of the file to its place. */
+  write(image: Uint8Array, start: number, end: number): void {
+    for (let at = start; at < end; ) at += writeSync(this.#descriptor, image, at, end - at, at)
+  }
+
+  truncate(length: number): void {
+    ftruncateSync(this.#descriptor, length)
+  }
+
+  sync(): void {
+    fdatasyncSync(this.#descriptor)
+  }
+
+  close(): void {
+    closeSync(this.#descriptor)
+  }
+}
+
+/** Makes the names in a folder durable. */
+export function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return
+  const descriptor = openSync(folder, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

@@ -1,0 +1,214 @@
+import { rmSync } from 'node:fs'
+import { type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
+import type { MemoryTable } from '../memory-table/memory-table.js'
+import { type CommitContent, type HasValue, payloadLength, putCommit } from '../memory-table/put-commit.js'
+import { Segment } from '../memory-table/segment.js'
+import { writerBroken } from '../port/errors.js'
+import { encodeFileHeader, putRecordHeader, RECORD_HEADER_LENGTH, recordSeed } from '../write-ahead/file-format.js'
+import { AppendFile, listWriteAheadFiles, writeAheadPath } from '../write-ahead/files.js'
+import { atFailurePoint } from './failure-points.js'
+
+/** The file that commits are appended to. */
+export interface ActiveFile {
+  readonly file: AppendFile
+  readonly segment: Segment
+  /** Up to where the file is synced. */
+  synced: number
+}
+
+export interface CommitLogState {
+  readonly table: MemoryTable
+  /** Its segment is the last of the table. Undefined in a store without commits. */
+  readonly active: ActiveFile | undefined
+  readonly nextCommit: number
+}
+
+/** A file that follows a commit which does not go through a file. */
+export interface FollowingFile {
+  readonly active: ActiveFile
+  readonly walFile: number
+  /** The number of the commit before the file. */
+  readonly number: number
+}
+
+/** The write-ahead files of a writer, and the table of their commits. */
+export class CommitLog {
+  readonly table: MemoryTable
+  readonly #store: LmdbStore
+  #active: ActiveFile | undefined
+  #nextCommit: number
+  /** Why nothing can be written any more. */
+  #failure: unknown
+
+  constructor(store: LmdbStore, { table, active, nextCommit }: CommitLogState) {
+    this.#store = store
+    this.table = table
+    this.#active = active
+    this.#nextCommit = nextCommit
+  }
+
+  /** The segment that commits go to; undefined in a store without commits. */
+  get segment(): Segment | undefined {
+    return this.#active?.segment
+  }
+
+  /**
+   * Appends a commit, waits as the durability says, and only then indexes it as the head of the table.
+   * @throws `duplicate_key`, `store_full`, `store_failed`
+   */
+  append(content: Omit<CommitContent, 'number'>, hasValue: HasValue): void {
+    this.#expectWhole()
+    const { segment } = this.#active!
+    const start = segment.length
+    const before = segment.checkpoint()
+    segment.reserve(RECORD_HEADER_LENGTH + payloadLength(content))
+    try {
+      segment.length = start + RECORD_HEADER_LENGTH
+      const head = putCommit(segment, this.table.hash, { ...content, number: this.#nextCommit }, hasValue)
+      this.#write(start)
+      atFailurePoint('commit: appended')
+      if (this.#store.durability === 'full') this.#sync()
+      atFailurePoint('commit: synced')
+      segment.head = head
+      this.#nextCommit++
+    } catch (error) {
+      segment.rollBack(before)
+      this.#undo(start)
+      throw error
+    }
+  }
+
+  /**
+   * Seals the file and begins the next one. The sealed file is on disk before any of it is merged.
+   * @throws `store_full`, `store_failed`
+   */
+  rotate(): void {
+    this.#expectWhole()
+    const { file, segment } = this.#active!
+    const next = this.#create(segment.fileNumber + 1, this.#nextCommit, segment)
+    const start = segment.length
+    try {
+      atFailurePoint('rotation: file created')
+      // The sealing record then says that all before it is on disk.
+      if (this.#isDurable) this.#sync()
+      segment.reserve(RECORD_HEADER_LENGTH)
+      segment.length = start + RECORD_HEADER_LENGTH
+      this.#write(start)
+      if (this.#isDurable) this.#sync()
+      atFailurePoint('rotation: sealed')
+    } catch (error) {
+      segment.length = start
+      this.#undo(start)
+      remove(next)
+      throw error
+    }
+    file.close()
+    this.#active = next
+    this.table.push(next.segment)
+  }
+
+  /** Creates the file that follows a commit which does not go through a file. */
+  createFollowing(): FollowingFile {
+    this.#expectWhole()
+    const number = this.#nextCommit
+    const last = this.#active?.segment.fileNumber ?? 0
+    const active = this.#create(last + 1, number + 1)
+    return { active, walFile: last + 1, number }
+  }
+
+  /** After that commit is in LMDB. The files before are merged, or have no commits. */
+  follow({ active, walFile, number }: FollowingFile): void {
+    this.#active?.file.close()
+    this.#active = active
+    this.#nextCommit = number + 1
+    this.table.push(active.segment)
+    this.dropBelow(walFile)
+  }
+
+  /** If there was no such commit. */
+  discard({ active }: FollowingFile): void {
+    remove(active)
+  }
+
+  /** Forgets the files below a number, which are merged, and removes them. */
+  dropBelow(fileNumber: number): void {
+    this.table.dropBelow(fileNumber)
+    const { path } = this.#store
+    for (const number of listWriteAheadFiles(path)) {
+      if (number < fileNumber) rmSync(writeAheadPath(path, number), { force: true })
+    }
+  }
+
+  /** Returns when all commits are on disk. @throws `store_failed` */
+  sync(): void {
+    this.#expectWhole()
+    if (this.#active) this.#sync()
+  }
+
+  close(): void {
+    this.#active?.file.close()
+    this.#active = undefined
+  }
+
+  get #isDurable(): boolean {
+    return this.#store.durability !== 'none'
+  }
+
+  #create(fileNumber: number, firstCommit: number, before?: Segment): ActiveFile {
+    const { path, storeId } = this.#store
+    return withStoreErrors(path, () => {
+      const header = { storeId, fileNumber, firstCommit }
+      const file = AppendFile.create(path, header, this.#isDurable)
+      const segment = new Segment(fileNumber, this.table.hash, before)
+      const bytes = encodeFileHeader(header)
+      segment.reserve(bytes.length)
+      bytes.copy(segment.bytes)
+      segment.length = bytes.length
+      return { file, segment, synced: this.#isDurable ? bytes.length : 0 }
+    })
+  }
+
+  /** Completes the last record of the arena, and writes it. */
+  #write(start: number): void {
+    const { file, segment, synced } = this.#active!
+    const seed = recordSeed(this.#store.storeId, segment.fileNumber)
+    putRecordHeader(segment.bytes, start, segment.length, { number: this.#nextCommit, synced }, seed)
+    withStoreErrors(this.#store.path, () => file.write(segment.bytes, start, segment.length))
+  }
+
+  #sync(): void {
+    const active = this.#active!
+    if (active.synced === active.segment.length) return
+    try {
+      active.file.sync()
+    } catch (failure) {
+      // What is on the disk now is not known, and a second sync would not tell.
+      throw this.#break(failure)
+    }
+    active.synced = active.segment.length
+  }
+
+  /** Cuts off what was written of a record. */
+  #undo(start: number): void {
+    if (this.#failure) throw this.#failure
+    try {
+      this.#active!.file.truncate(start)
+    } catch (failure) {
+      throw this.#break(failure)
+    }
+  }
+
+  #break(cause: unknown): unknown {
+    this.#failure = writerBroken(cause)
+    return this.#failure
+  }
+
+  #expectWhole(): void {
+    if (this.#failure) throw this.#failure
+  }
+}
+
+function remove({ file }: ActiveFile): void {
+  file.close()
+  rmSync(file.path, { force: true })
+}

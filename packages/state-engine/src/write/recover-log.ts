@@ -1,0 +1,74 @@
+import { rmSync, statSync } from 'node:fs'
+import type { LedgerRecord } from '../databases/ledger-record.js'
+import { type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
+import { MemoryTable } from '../memory-table/memory-table.js'
+import { SegmentFile } from '../memory-table/segment-file.js'
+import { writeAheadDamaged } from '../port/errors.js'
+import { FILE_HEADER_LENGTH } from '../write-ahead/file-format.js'
+import { AppendFile, listWriteAheadFiles, writeAheadPath } from '../write-ahead/files.js'
+import type { ActiveFile, CommitLogState } from './commit-log.js'
+
+/**
+ * Reads the write-ahead files from the first that is not wholly merged, cuts a torn end off the last, and removes those
+ * that are not needed.
+ * @throws `store_corrupt`
+ */
+export function recoverLog(store: LmdbStore, record: LedgerRecord | undefined): CommitLogState {
+  return withStoreErrors(store.path, () => {
+    const numbers = listWriteAheadFiles(store.path)
+    if (record) return recoverFiles(store, record, numbers)
+    // The first commit creates a file before it is in LMDB.
+    for (const number of numbers) removeWithoutCommits(store, number)
+    return { table: new MemoryTable(), active: undefined, nextCommit: 1 }
+  })
+}
+
+function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly number[]): CommitLogState {
+  const table = new MemoryTable()
+  const { walFile } = record
+  let { nextCommit } = record
+  let blockBefore = record.ledger.latestBlock
+  for (let fileNumber = walFile; ; fileNumber++) {
+    if (!numbers.includes(fileNumber)) {
+      throw writeAheadDamaged(writeAheadPath(store.path, fileNumber), 0, 'the file is missing')
+    }
+    const { path: folder, storeId } = store
+    const file = new SegmentFile({ folder, storeId, fileNumber, firstCommit: nextCommit, blockBefore }, table.hash)
+    try {
+      file.read()
+      table.push(file.segment)
+      nextCommit = file.nextCommit
+      blockBefore = file.segment.head?.latestBlock ?? blockBefore
+      if (file.isSealed) continue
+      for (const number of numbers) if (number > fileNumber) removeWithoutCommits(store, number)
+      const active = openActive(store, file)
+      for (const number of numbers) if (number < walFile) rmSync(writeAheadPath(folder, number), { force: true })
+      return { table, active, nextCommit }
+    } finally {
+      file.close()
+    }
+  }
+}
+
+/** Cuts a torn end off the last file. What is left of it is on disk before anything is appended. */
+function openActive({ durability }: LmdbStore, file: SegmentFile): ActiveFile {
+  const { segment, size } = file
+  if (size > segment.length) file.expectTornEnd()
+  const active = AppendFile.open(file.path)
+  try {
+    if (size > segment.length) active.truncate(segment.length)
+    if (durability !== 'none') active.sync()
+  } catch (error) {
+    active.close()
+    throw error
+  }
+  return { file: active, segment, synced: durability === 'none' ? file.synced : segment.length }
+}
+
+/** A file that was created, and not used yet. @throws `store_corrupt` if it has commits */
+function removeWithoutCommits({ path }: LmdbStore, number: number): void {
+  const file = writeAheadPath(path, number)
+  const { size } = statSync(file)
+  if (size > FILE_HEADER_LENGTH) throw writeAheadDamaged(file, FILE_HEADER_LENGTH, 'the file before it is not complete')
+  rmSync(file)
+}

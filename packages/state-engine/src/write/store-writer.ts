@@ -1,0 +1,285 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Block, type LedgerInfo, noLedger, type VersionWrites } from '@ledger-state/core'
+import { RecordBuilder } from '../bytes/record.js'
+import { DELETED } from '../databases/latest-record.js'
+import type { LedgerRecord } from '../databases/ledger-record.js'
+import type { Durability } from '../lmdb/durability.js'
+import { type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
+import { SharedRecord } from '../lmdb/shared-record.js'
+import type { ReadOptions } from '../lmdb/table.js'
+import { runTransaction } from '../lmdb/write-transaction.js'
+import { type CommitContent, commitSize, payloadLength, putCommit } from '../memory-table/put-commit.js'
+import { NONE, Segment } from '../memory-table/segment.js'
+import { MergeScheduler } from '../merge/merge-scheduler.js'
+import { SegmentMerge } from '../merge/merge-segment.js'
+import { storeClosed } from '../port/errors.js'
+import type { CommitOptions, ImportOptions, PruneOptions, PruneResult, StateImport } from '../port/ports.js'
+import { expectCount, expectObject } from '../port/validate-arguments.js'
+import { validateBatch } from '../port/validate-batch.js'
+import { windowStart } from '../port/window.js'
+import { CommitLog, type FollowingFile } from './commit-log.js'
+import { atFailurePoint } from './failure-points.js'
+import { beginImport, dropUnfinishedImport } from './import-state.js'
+import { pruneStep, raiseOldest } from './prune-store.js'
+import { recoverLog } from './recover-log.js'
+
+/** What a writer needs of the reading half of its engine. */
+export interface WriterReads {
+  snapshot(): {
+    readonly options: ReadOptions
+    readonly record: LedgerRecord | undefined
+    readonly ledger: LedgerInfo | undefined
+  }
+  blockAt(version: bigint): Block
+  /** The table has another commit. */
+  noticeCommit(): void
+  /** LMDB has another state. */
+  forgetSnapshot(): void
+}
+
+/** The writing half of an engine. */
+export class StoreWriter {
+  readonly #store: LmdbStore
+  readonly #reads: WriterReads
+  readonly #log: CommitLog
+  readonly #segmentBytes: number
+  readonly #builder = new RecordBuilder()
+  readonly #latest = new SharedRecord()
+  readonly #merges: MergeScheduler
+  readonly #onChange: () => void
+  /** Commits and what else must not mix with them run in turn; undefined while none does. */
+  #turn: Promise<unknown> | undefined
+  #following: FollowingFile | undefined
+  #isClosed = false
+
+  /** Takes the log of `openLog`, and the most bytes that a segment may have. Calls back after each change. */
+  constructor(store: LmdbStore, reads: WriterReads, log: CommitLog, segmentBytes: number, onChange: () => void) {
+    this.#store = store
+    this.#reads = reads
+    this.#log = log
+    this.#segmentBytes = segmentBytes
+    this.#onChange = onChange
+    this.#merges = new MergeScheduler({
+      store,
+      builder: this.#builder,
+      table: log.table,
+      transact: (slice) => this.#mergeSlice(slice),
+      syncStore: async () => {
+        if (store.durability !== 'none') await this.#syncStore()
+      },
+      onMerged: (fileNumber) => this.#dropMerged(fileNumber),
+    })
+    this.#merges.start()
+  }
+
+  commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void> {
+    return this.#inTurn(() => this.#commit(versions, options))
+  }
+
+  async #commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void> {
+    const { ledger } = this.#reads.snapshot()
+    const chainId = validateBatch(versions, options, ledger)
+    if (versions.length === 0) return
+    this.#store.expectInPlace()
+    atFailurePoint('commit: began')
+    const content = { chainId, versions, mark: options.mark, blockBefore: ledger?.latestBlock }
+    const size = commitSize(content)
+    const { segment } = this.#log
+    if (!segment || size > this.#segmentBytes) await this.#commitInBulk(content, ledger)
+    else await this.#append(segment, content, size)
+    atFailurePoint('commit: done')
+    this.#onChange()
+  }
+
+  async #append(segment: Segment, content: Omit<CommitContent, 'number'>, size: number): Promise<void> {
+    const filled = segment.byteSize + size
+    if (segment.head && filled > this.#segmentBytes) await this.#rotate()
+    else if (this.#log.table.segments.length > 1) await this.#merges.keepPace(filled / this.#segmentBytes)
+    this.#expectOpen()
+    this.#log.append(content, (key, hash) => this.#hasValue(key, hash))
+    this.#reads.noticeCommit()
+  }
+
+  /** A commit that is merged at once: the first, and those that are larger than a segment. */
+  async #commitInBulk(content: Omit<CommitContent, 'number'>, ledger: LedgerInfo | undefined): Promise<void> {
+    if (this.#log.segment) await this.#mergeAll()
+    const following = this.#log.createFollowing()
+    try {
+      atFailurePoint('bulk: file created')
+      const segment = new Segment(0, this.#log.table.hash)
+      segment.reserve(payloadLength(content))
+      segment.head = putCommit(segment, this.#log.table.hash, { ...content, number: following.number }, (key) =>
+        this.#isInLatest(key),
+      )
+      const merge = new SegmentMerge(this.#store, this.#builder, segment, following.walFile)
+      this.#transact(this.#durability, () => {
+        if (!ledger) dropUnfinishedImport(this.#store)
+        merge.mergeWhole()
+        atFailurePoint('bulk: before the transaction ends')
+      })
+    } catch (error) {
+      this.#log.discard(following)
+      throw error
+    }
+    atFailurePoint('bulk: committed')
+    this.#log.follow(following)
+  }
+
+  async #mergeAll(): Promise<void> {
+    if (this.#log.segment?.head) await this.#rotate()
+    await this.#merges.settled()
+    this.#expectOpen()
+  }
+
+  /** One sealed segment at most waits to be merged. */
+  async #rotate(): Promise<void> {
+    await this.#merges.settled()
+    this.#expectOpen()
+    this.#log.rotate()
+    this.#merges.start()
+  }
+
+  /** Whether a key that the newest segment does not have has a value. */
+  #hasValue(key: Uint8Array, hash: number): boolean {
+    for (const segment of this.#log.table.segments.slice(0, -1).reverse()) {
+      const entry = segment.newest(key, hash)
+      if (entry !== NONE) return !segment.isDeletion(entry)
+    }
+    return this.#isInLatest(key)
+  }
+
+  #isInLatest(key: Uint8Array): boolean {
+    const latest = this.#latest
+    if (!latest.load(this.#store.latest, key, this.#reads.snapshot().options)) return false
+    return (latest.bytes[0]! & DELETED) === 0
+  }
+
+  async prune(retainVersions: bigint, options: PruneOptions = {}): Promise<PruneResult> {
+    expectObject('the options of the prune', options)
+    const { maxEntries = Number.POSITIVE_INFINITY } = options
+    expectCount('maxEntries', maxEntries, 1)
+    this.#raiseOldest(retainVersions)
+    this.#onChange()
+    const { oldestVersion } = this.#reads.snapshot().ledger!
+    for (let droppedEntries = 0; ; ) {
+      const step = this.#transact(this.#store.durability, () => pruneStep(this.#store, this.#builder))
+      atFailurePoint('prune: step done')
+      droppedEntries += step.dropped
+      if (step.done || droppedEntries >= maxEntries) return { oldestVersion, droppedEntries, done: step.done }
+      await nextTurn()
+      this.#expectOpen()
+    }
+  }
+
+  #raiseOldest(retainVersions: bigint): void {
+    const { ledger, record } = this.#reads.snapshot()
+    if (!ledger || !record) throw noLedger()
+    const { firstVersion, block } = this.#reads.blockAt(windowStart(ledger, retainVersions))
+    if (firstVersion <= ledger.oldestVersion) return
+    // The window must not begin above the versions that are on disk.
+    if (firstVersion > record.ledger.latestVersion && this.#store.durability !== 'none') this.#log.sync()
+    this.#transact(this.#store.durability, () => raiseOldest(this.#store, this.#builder, firstVersion, block))
+  }
+
+  beginImport(version: bigint, options: ImportOptions = {}): StateImport {
+    const transact = (work: () => void) => {
+      this.#expectOpen()
+      this.#importTransaction(work)
+      this.#onChange()
+    }
+    const beginLog = () => {
+      this.#following = this.#log.createFollowing()
+      return { walFile: this.#following.walFile, nextCommit: this.#following.number + 1 }
+    }
+    return beginImport(this.#store, this.#builder, version, options, transact, beginLog)
+  }
+
+  /** The last one of an import is followed by the first write-ahead file. */
+  #importTransaction(work: () => void): void {
+    try {
+      this.#transact(this.#store.durability, work)
+    } catch (error) {
+      if (this.#following) this.#log.discard(this.#following)
+      this.#following = undefined
+      throw error
+    }
+    if (this.#following) this.#log.follow(this.#following)
+    this.#following = undefined
+  }
+
+  async flush(): Promise<void> {
+    this.#log.sync()
+    await this.#syncStore()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#merges.stop()
+    await this.#turn?.catch(() => {})
+    this.#log.close()
+  }
+
+  #mergeSlice(slice: () => boolean): boolean {
+    const isMerged = this.#transact(this.#durability === 'none' ? 'none' : 'ordered', () => {
+      const isLast = slice()
+      atFailurePoint(isLast ? 'merge: before the last transaction ends' : 'merge: before the transaction ends')
+      return isLast
+    })
+    if (!isMerged) atFailurePoint('merge: slice done')
+    return isMerged
+  }
+
+  #dropMerged(fileNumber: number): void {
+    atFailurePoint('merge: done')
+    this.#log.dropBelow(fileNumber)
+    atFailurePoint('merge: file removed')
+  }
+
+  /** Before a write-ahead file is removed, what was merged of it is on disk. */
+  get #durability(): Durability {
+    return this.#store.durability === 'none' ? 'none' : 'full'
+  }
+
+  async #syncStore(): Promise<void> {
+    const { path, root } = this.#store
+    const error = await new Promise<Error | null | undefined>((resolve) => root.sync(resolve))
+    withStoreErrors(path, () => {
+      if (error) throw error
+    })
+  }
+
+  #transact<T>(durability: Durability, work: () => T): T {
+    const { path, root } = this.#store
+    this.#store.expectInPlace()
+    try {
+      return withStoreErrors(path, () => runTransaction(root, durability, work))
+    } finally {
+      // What was written is visible at once to reads of this engine.
+      this.#reads.forgetSnapshot()
+    }
+  }
+
+  /** Runs work at once if nothing else is under way, or else when all before it is done. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const ofOpenStore = async () => {
+      this.#expectOpen()
+      await work()
+    }
+    const result = this.#turn ? this.#turn.then(ofOpenStore, ofOpenStore) : ofOpenStore()
+    this.#turn = result
+    const done = () => {
+      if (this.#turn === result) this.#turn = undefined
+    }
+    result.then(done, done)
+    return result
+  }
+
+  #expectOpen(): void {
+    if (this.#isClosed) throw storeClosed()
+  }
+}
+
+/** Opens the write-ahead files of a store for its writer. @throws `store_corrupt` */
+export function openLog(store: LmdbStore, record: LedgerRecord | undefined): CommitLog {
+  return new CommitLog(store, recoverLog(store, record))
+}

@@ -1,0 +1,15 @@
+import type { VersionWrites } from '@ledger-state/core'
+import { KeyHash } from '../src/memory-table/key-hash.ts'
+import { payloadLength, putCommit } from '../src/memory-table/put-commit.ts'
+import { Segment } from '../src/memory-table/segment.ts'
+
+const HASH = new KeyHash()
+
+/** A segment of one commit. Deletions of keys that it does not have are kept. */
+export function segmentOf(versions: readonly VersionWrites[], number = 1, blockBefore = versions[0]!.block): Segment {
+  const segment = new Segment(number, HASH)
+  const content = { number, chainId: 7n, versions, mark: undefined, blockBefore }
+  segment.reserve(payloadLength(content))
+  segment.head = putCommit(segment, HASH, content, () => true)
+  return segment
+}
