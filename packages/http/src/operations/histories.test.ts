@@ -111,6 +111,15 @@ describe('the history of a balance', () => {
     expect((await get(`${HISTORY}?from=9`)).body).toBe('[]')
   })
 
+  it('is sampled for a curve: at most so many points, with every extreme of the range', async () => {
+    const all = ALL.map((one) => JSON.parse(one) as unknown)
+    expect(JSON.parse((await get(`${HISTORY}?points=100`)).body)).toEqual(all)
+    expect((await get(`${HISTORY}?points=4`)).body).toBe(`[${ALL.filter((_, at) => at !== 3).join(',')}]`)
+    const csv = await get(`${HISTORY}?points=4&order=asc`, { accept: 'text/csv' })
+    expect(csv.body.split('\r\n')).toHaveLength(6)
+    for (const points of ['3', '10001', 'x']) expect((await get(`${HISTORY}?points=${points}`)).statusCode).toBe(400)
+  })
+
   it('is CSV for those who ask for it', async () => {
     const lines = [`4,${START + 4n * SECOND},20`, `2,${START + 2n * SECOND},10`]
     for (const accept of [

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Ledger } from '@ledger-state/ledger'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { Answered } from './answer-writer.js'
@@ -14,6 +15,11 @@ export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<Upl
   readonly bodyLimitBytes?: number
   /** Absolute URL, ending in `/v1`, of a service that keeps versions which this one has pruned. */
   readonly archivalEndpoint?: string
+  /**
+   * Asked about requests for paths outside `/v1`: answers one and returns true, or returns false, and it is answered 404.
+   * Bodies of such requests are read over.
+   */
+  readonly otherRequests?: (request: IncomingMessage, response: ServerResponse) => boolean
   /** Told of faults of ours, which clients see as 500 without details. */
   readonly onUnexpectedError?: (error: unknown, request: { method: string; url: string }) => void
   /** Told of every answer when it is handed to its socket, and of clients that left before theirs. */

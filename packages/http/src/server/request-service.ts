@@ -34,6 +34,8 @@ export class RequestService {
   readonly #context: ExchangeContext
   readonly #readBody: (exchange: Exchange) => void
   readonly #onAnswered: ((answered: Answered) => void) | undefined
+  readonly #otherRequests: RequestListenerOptions['otherRequests']
+  readonly #isClosing: () => boolean
   readonly #connections = new WeakMap<Socket, { last: Exchange }>()
 
   /**
@@ -52,6 +54,7 @@ export class RequestService {
       maxUploads = 5_000,
       maxUploadBytes = 64 * 1024 * 1024,
       archivalEndpoint,
+      otherRequests,
       onUnexpectedError = () => {},
       onAnswered,
     }: RequestListenerOptions,
@@ -67,6 +70,8 @@ export class RequestService {
     this.#uploads = new Uploads(uploadLimits, (exchange) => this.refuse(exchange, overloaded()))
     this.#context = { ledger, output, turns: this.#turns, load: this.#load }
     this.#onAnswered = onAnswered
+    this.#otherRequests = otherRequests
+    this.#isClosing = isClosing
     this.answers = new AnswerWriter({
       ledger,
       chainHeaders,
@@ -113,6 +118,7 @@ export class RequestService {
       this.refuse(exchange, fault)
       return
     }
+    if (this.#otherRequests && isElsewhere(request.url!) && this.#answersOther(exchange)) return
     const route = this.#findRoute(exchange)
     if (route?.method !== 'POST' && !request.readableEnded) readOver(request, this.#turns)
     if (!route) return
@@ -131,6 +137,16 @@ export class RequestService {
   /** Tells of an answer to what never became a request. */
   tellUnreadable(status: number): void {
     this.#onAnswered?.({ method: '', url: '', route: 'unreadable', status, seconds: 0 })
+  }
+
+  #answersOther(exchange: Exchange): boolean {
+    const { request, response } = exchange
+    response.shouldKeepAlive &&= !this.#isClosing()
+    if (!this.#otherRequests!(request, response)) return false
+    if (!request.readableEnded) readOver(request, this.#turns)
+    exchange.isAnswered = true
+    this.#settle(exchange, response.statusCode)
+    return true
   }
 
   /** Answers the request where it has no route. */
@@ -226,4 +242,9 @@ export class RequestService {
     this.#load.hold(answerBytes)
     response.once('close', () => this.#load.release(answerBytes))
   }
+}
+
+/** Whether a target is a path that is neither `/v1` nor below it. */
+function isElsewhere(target: string): boolean {
+  return target.startsWith('/') && !/^\/v1(?:[/?]|$)/.test(target)
 }
