@@ -54,7 +54,8 @@ export class StaticFiles {
     if ((method !== 'GET' && method !== 'HEAD') || path === '/v1' || path.startsWith('/v1/')) return false
     const known = this.#files.get(path)
     // Any other address without a suffix is a view of the page.
-    const file = known ?? (extname(path) === '' || path.includes('::') || wantsPage(request) ? this.#files.get(PAGE) : undefined)
+    const file =
+      known ?? (extname(path) === '' || path.includes('::') || wantsPage(request) ? this.#files.get(PAGE) : undefined)
     if (!file) return false
     const body = /\bbr\b/.test(request.headers['accept-encoding'] ?? '') ? (file.brotli ?? file.plain) : file.plain
     response.writeHead(200, {

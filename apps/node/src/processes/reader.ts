@@ -1,5 +1,4 @@
 // The main module of a reader process: it reads the store and answers requests on connections from the supervisor.
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError } from '@ledger-state/core'
@@ -7,10 +6,10 @@ import { createHttpServer } from '@ledger-state/http'
 import { createLedger } from '@ledger-state/ledger'
 import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
+import { openExplorer } from '../explorer/static-files.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createReaderMetrics } from '../observability/reader-metrics.js'
 import { aborted, failProcess, startReports, stopOrder, tellSupervisor } from './child.js'
-import { openExplorer } from '../explorer/static-files.js'
 import { connectionLimit } from './descriptor-limit.js'
 import type { ConnectionOffer } from './messages.js'
 
@@ -19,6 +18,8 @@ export interface ReaderSettings {
   readonly headerWord: string
   readonly output: { readonly json: boolean; readonly bcs: boolean }
   readonly archivalEndpoint: string | undefined
+  /** Whether the page of the node is served. */
+  readonly explorer: boolean
   readonly bodyLimitBytes: number
   readonly maxConnections: number
   readonly maxRequestsInFlight: number
@@ -33,7 +34,7 @@ const DRAIN_CHECK_MS = 20
 const FIRST_REQUEST_MS = 1_000
 
 async function runReader(settings: ReaderSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
-  const { name, dataDir, log: logSettings, archivalEndpoint, stopTimeoutMs, ...limits } = settings
+  const { name, dataDir, log: logSettings, archivalEndpoint, explorer, stopTimeoutMs, ...limits } = settings
   const maxConnections = Math.min(settings.maxConnections, connectionLimit())
   const log = createLogger(logSettings, name)
   const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
@@ -41,18 +42,18 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
   const connections = new Map<Socket, number>()
   const metrics = createReaderMetrics(engine, name, () => connections.size)
   const isDebugging = log.isLevelEnabled('debug')
+  const files = explorer ? openExplorer() : undefined
   const server = createHttpServer({
     ...limits,
     ledger: createLedger(metrics.sampled(engine)),
     ...(archivalEndpoint !== undefined && { archivalEndpoint }),
+    ...(files && { otherRequests: (request, response) => files.answer(request, response) }),
     onUnexpectedError: (err, { method, url }) => log.error({ err, method, url }, 'a request failed'),
     onAnswered(answered) {
       metrics.observeAnswer(answered)
       if (isDebugging) log.debug(answered, 'answered')
     },
   })
-  const explorer = openExplorer()
-  if (explorer) putBefore(server, (request, response) => explorer.answer(request, response))
   // A server that does not listen starts its timers for slow requests only by this event.
   server.emit('listening')
   process.on('message', ({ offer, takenBefore }: ConnectionOffer, connection) => {
@@ -100,15 +101,6 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     }
     for (const connection of connections.keys()) connection.destroy()
   }
-}
-
-/** Requests that `answer` does not answer go to whoever listened before. */
-function putBefore(server: Server, answer: (request: IncomingMessage, response: ServerResponse) => boolean): void {
-  const [next] = server.listeners('request') as [RequestListener]
-  server.removeAllListeners('request')
-  server.on('request', (request, response) => {
-    if (!answer(request, response)) next(request, response)
-  })
 }
 
 /**
