@@ -4,6 +4,7 @@ import { TimeMachine } from './components/time-machine.tsx'
 import { route } from './state/location.ts'
 import type { View } from './state/route.ts'
 import { AccountView } from './views/account.tsx'
+import { ApiView } from './views/api.tsx'
 import { BalanceView } from './views/balance.tsx'
 import { BlockView } from './views/block.tsx'
 import { HomeView } from './views/home.tsx'
@@ -23,10 +24,16 @@ export function App() {
         To the content
       </a>
       <header>
-        <a class="brand" href="/">
-          Ledger State
-        </a>
-        <SearchField />
+        <div class="bar">
+          <a class="brand" href="/">
+            <img src="/icon.svg" alt="" />
+            Ledger State
+          </a>
+          <SearchField />
+          <nav aria-label="Pages">
+            <a href="/api">API</a>
+          </nav>
+        </div>
         <TimeMachine />
       </header>
       <main id="content" tabIndex={-1}>
@@ -43,15 +50,17 @@ function ViewOf({ view }: { readonly view: View }) {
     case 'account':
       return <AccountView address={view.address} tab={view.tab} />
     case 'balance':
-      return <BalanceView address={view.address} asset={view.asset} />
+      return <BalanceView address={view.address} asset={view.asset} curve={view.curve} />
     case 'resource':
       return <ResourceView address={view.address} type={view.type} />
     case 'module':
       return <ModuleView address={view.address} module={view.module} />
     case 'table':
-      return <TableView handle={view.handle} types={view.types} />
+      return <TableView handle={view.handle} types={view.types} itemKey={view.key} />
     case 'block':
       return <BlockView by={view.by} number={view.number} />
+    case 'api':
+      return <ApiView operation={view.operation} />
     case 'unknown':
       return (
         <section class="notice" role="alert">
@@ -80,6 +89,8 @@ function viewTitle(view: View): string {
       return `Table ${view.handle}`
     case 'block':
       return view.by === 'height' ? `Block ${view.number}` : `Version ${view.number}`
+    case 'api':
+      return view.operation ?? 'API'
     case 'unknown':
       return 'No such page'
   }

@@ -18,6 +18,8 @@ export interface ApiRequest {
   /** A version, a time, or undefined for the latest. */
   readonly at?: string | undefined
   readonly body?: string | undefined
+  /** The media type of the answer; JSON where none is named. */
+  readonly accept?: string | undefined
 }
 
 /** The path of a request as it is sent. */
@@ -35,11 +37,11 @@ export async function ask<T>(request: ApiRequest, signal: AbortSignal): Promise<
 }
 
 export async function askText(request: ApiRequest, signal: AbortSignal): Promise<Result<string>> {
-  const { body } = request
+  const { body, accept = 'application/json' } = request
   try {
     const response = await fetch(requestPath(request), {
       signal,
-      headers: { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
+      headers: { accept, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { method: 'POST', body }),
     })
     const text = await response.text()

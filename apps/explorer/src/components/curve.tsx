@@ -14,24 +14,44 @@ interface CurveProps {
   readonly label: string
   /** Called with the place of the point that somebody chose. */
   readonly onChoose: (at: number) => void
+  /** Called with the places of the first and the last point of a part that somebody dragged over. */
+  readonly onZoom: (first: number, last: number) => void
 }
 
-const HEIGHT = 260
+const HEIGHT = 288
+/** Shorter drags are clicks, in pixels. */
+const SHORT_DRAG = 8
 
-/** A value over versions or time, as steps; drag to zoom, double-click to see all. */
-export function Curve({ points, isTime, label, onChoose }: CurveProps) {
+/** A value over versions or time, as steps; drag over a part to see it closer. */
+export function Curve({ points, isTime, label, onChoose, onZoom }: CurveProps) {
   const place = useRef<HTMLDivElement>(null)
+  const heard = useRef({ onChoose, onZoom })
+  heard.current = { onChoose, onZoom }
   useEffect(() => {
     const element = place.current!
     const color = (name: string) => getComputedStyle(element).getPropertyValue(name)
-    const axis: uPlot.Axis = { stroke: color('--text-soft'), grid: { stroke: color('--line'), width: 1 } }
+    const axis: uPlot.Axis = {
+      font: '12px system-ui, sans-serif',
+      stroke: color('--text-soft'),
+      grid: { stroke: color('--line'), width: 1 },
+    }
     const plot = new uPlot(
       {
         width: element.clientWidth,
         height: HEIGHT,
         scales: { x: { time: isTime } },
         legend: { show: false },
-        axes: [axis, { ...axis, size: 90 }],
+        cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 9 } },
+        hooks: {
+          setSelect: [
+            ({ select, posToIdx }: uPlot) => {
+              if (select.width < SHORT_DRAG) return
+              const [first, last] = [posToIdx(select.left), posToIdx(select.left + select.width)]
+              if (last > first) heard.current.onZoom(first, last)
+            },
+          ],
+        },
+        axes: [axis, { ...axis, size: axisSize, values: (_, values) => values.map(formatTick) }],
         series: [
           {},
           {
@@ -49,7 +69,7 @@ export function Curve({ points, isTime, label, onChoose }: CurveProps) {
     )
     const choose = (): void => {
       const { idx } = plot.cursor
-      if (idx !== null && idx !== undefined) onChoose(idx)
+      if (plot.select.width < SHORT_DRAG && idx !== null && idx !== undefined) heard.current.onChoose(idx)
     }
     plot.over.addEventListener('click', choose)
     const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }))
@@ -60,4 +80,15 @@ export function Curve({ points, isTime, label, onChoose }: CurveProps) {
     }
   }, [points, isTime, label])
   return <div class="curve" ref={place} role="img" aria-label={`${label}: ${points.length} changes`} />
+}
+
+/** Short: the list beside the curve has every digit. */
+function formatTick(value: number): string {
+  return Math.abs(value) >= 1e6
+    ? value.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 3 })
+    : String(value)
+}
+
+function axisSize(_: uPlot, values: readonly string[] | null): number {
+  return 24 + 7 * Math.max(3, ...(values ?? []).map(({ length }) => length))
 }

@@ -13,10 +13,13 @@ export function Link({ view, children, title }: { view: View; children: Componen
 
 /** An address, short, with the whole of it as its title. */
 export function AddressLink({ address }: { readonly address: string }) {
-  const short = address.length > 18 ? `${address.slice(0, 8)}…${address.slice(-6)}` : address
   return (
     <Link view={{ name: 'account', address, tab: 'balances' }} title={address}>
-      <code>{short}</code>
+      <code>{shortAddress(address)}</code>
     </Link>
   )
+}
+
+export function shortAddress(address: string): string {
+  return address.length > 18 ? `${address.slice(0, 8)}…${address.slice(-6)}` : address
 }

@@ -17,3 +17,15 @@ export function formatMicroseconds(text: string): string {
   const microseconds = BigInt(text)
   return `${new Date(Number(microseconds / 1000n)).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
+
+export function formatAge(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
+  return seconds < 172_800
+    ? `${Math.round(seconds / 3_600)} h`
+    : `${groupDigits(String(Math.round(seconds / 86_400)))} days`
+}
+
+export function formatDifference(difference: bigint, decimals: number): string {
+  return `${difference > 0n ? '+' : ''}${formatAmount(String(difference), decimals)}`
+}

@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { ask } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
 import type { StateHead } from '../api/state-head.ts'
@@ -13,6 +13,13 @@ export const newestFailure = signal<Failure | undefined>(undefined)
 /** The oldest block of the window. */
 export const oldestTimestampUsec = signal<string | undefined>(undefined)
 
+const now = signal(Date.now())
+/** How long ago the newest block was made. */
+export const ageSeconds = computed(() => {
+  const made = Number(BigInt(newest.value?.timestampUsec ?? '0') / 1_000n)
+  return Math.max(0, Math.round((now.value - made) / 1_000))
+})
+
 /** Keeps `newest` up to date until the returned function is called. */
 export function followLedger(): () => void {
   const stop = new AbortController()
@@ -21,8 +28,12 @@ export function followLedger(): () => void {
     if (!stop.signal.aborted) timer = setTimeout(tick, newestFailure.value?.retryAfterMs ?? LIVE_MS)
   }
   let timer = setTimeout(tick, 0)
+  const clock = setInterval(() => {
+    now.value = Date.now()
+  }, 1_000)
   return () => {
     stop.abort()
+    clearInterval(clock)
     clearTimeout(timer)
   }
 }

@@ -10,10 +10,17 @@ window.addEventListener('popstate', () => {
   route.value = here()
 })
 
-export function goTo(next: Route): void {
+/** @param scroll whether the page is seen from its top, or from where it is */
+export function goTo(next: Route, scroll: 'top' | 'stay' = 'top'): void {
+  const isSameView = viewOf(next) === viewOf(route.value)
   window.history.pushState(null, '', routeToHref(next))
   route.value = next
-  window.scrollTo(0, 0)
+  if (scroll === 'top' && !isSameView) window.scrollTo(0, 0)
+}
+
+/** The time machine leaves the page where it is. */
+function viewOf(one: Route): string {
+  return routeToHref({ ...one, at: undefined })
 }
 
 /** Follows a link without loading the page anew, unless it is opened elsewhere. */

@@ -3,13 +3,24 @@ import { describe, expect, it } from 'vitest'
 import { ACCOUNT_TABS, parseRoute, routeToHref, type View } from './route.ts'
 
 const word = fc.string({ minLength: 1, unit: 'grapheme' })
+const version = fc.option(
+  fc.bigInt(0n, 2n ** 64n - 1n).map((one) => String(one)),
+  { nil: undefined },
+)
+const curve = fc.record({
+  by: fc.constantFrom('version' as const, undefined),
+  from: version,
+  to: version,
+  point: version,
+})
 const views: fc.Arbitrary<View> = fc.oneof(
   fc.constant<View>({ name: 'home' }),
   fc.record({ name: fc.constant('account' as const), address: word, tab: fc.constantFrom(...ACCOUNT_TABS) }),
-  fc.record({ name: fc.constant('balance' as const), address: word, asset: word }),
+  fc.record({ name: fc.constant('balance' as const), address: word, asset: word, curve }),
   fc.record({ name: fc.constant('resource' as const), address: word, type: word }),
   fc.record({ name: fc.constant('module' as const), address: word, module: word }),
   fc.record({ name: fc.constant('block' as const), by: fc.constantFrom('height', 'version'), number: word }),
+  fc.record({ name: fc.constant('api' as const), operation: fc.option(word, { nil: undefined }) }),
   fc.record({
     name: fc.constant('table' as const),
     handle: word,
@@ -18,6 +29,7 @@ const views: fc.Arbitrary<View> = fc.oneof(
       keyType: fc.constant(undefined),
       valueType: fc.option(word, { nil: undefined }),
     }),
+    key: fc.option(word, { nil: undefined }),
   }),
 )
 

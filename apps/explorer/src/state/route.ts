@@ -2,15 +2,24 @@
 export type View =
   | { readonly name: 'home' }
   | { readonly name: 'account'; readonly address: string; readonly tab: AccountTab }
-  | { readonly name: 'balance'; readonly address: string; readonly asset: string }
+  | { readonly name: 'balance'; readonly address: string; readonly asset: string; readonly curve: CurveView }
   | { readonly name: 'resource'; readonly address: string; readonly type: string }
   | { readonly name: 'module'; readonly address: string; readonly module: string }
-  | { readonly name: 'table'; readonly handle: string; readonly types: TableTypes }
+  | { readonly name: 'table'; readonly handle: string; readonly types: TableTypes; readonly key?: string | undefined }
+  | { readonly name: 'api'; readonly operation?: string | undefined }
   | { readonly name: 'block'; readonly by: 'height' | 'version'; readonly number: string }
   | { readonly name: 'unknown'; readonly path: string }
 
 export const ACCOUNT_TABS = ['balances', 'resources', 'modules', 'changes'] as const
 export type AccountTab = (typeof ACCOUNT_TABS)[number]
+
+/** What of a curve is seen: all of it unless a range of versions is named, and the point that was chosen. */
+export interface CurveView {
+  readonly by?: 'version' | undefined
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly point?: string | undefined
+}
 
 /** Where the types of a table come from: the account that holds it, or whoever looks. */
 export interface TableTypes {
@@ -41,7 +50,9 @@ function parseView(path: string, parameters: URLSearchParams): View {
     const tab = ACCOUNT_TABS.find((one) => one === (second ?? 'balances'))
     return tab ? { name, address: first, tab } : unknown
   }
-  if (name === 'balance' && first && second) return { name, address: first, asset: second }
+  if (name === 'balance' && first && second)
+    return { name, address: first, asset: second, curve: parseCurve(parameters) }
+  if (name === 'api' && second === undefined) return { name, operation: first || undefined }
   if (name === 'resource' && first && second) return { name, address: first, type: second }
   if (name === 'module' && first && second) return { name, address: first, module: second }
   if (name === 'block' && first && second === undefined) return { name, by: 'height', number: first }
@@ -52,7 +63,13 @@ function parseView(path: string, parameters: URLSearchParams): View {
     keyType: parameters.get('key_type') ?? undefined,
     valueType: parameters.get('value_type') ?? undefined,
   }
-  return { name, handle: first, types }
+  return { name, handle: first, types, key: parameters.get('key') ?? undefined }
+}
+
+function parseCurve(parameters: URLSearchParams): CurveView {
+  const version = (name: string) => /^\d+$/.exec(parameters.get(name) ?? '')?.[0]
+  const by = parameters.get('by') === 'version' ? 'version' : undefined
+  return { by, from: version('from'), to: version('to'), point: version('point') }
 }
 
 function decodePart(part: string): string | undefined {
@@ -70,14 +87,18 @@ export function routeToHref({ view, at }: Route): string {
     if (holder) parameters.set('holder', holder)
     if (keyType) parameters.set('key_type', keyType)
     if (valueType) parameters.set('value_type', valueType)
+    if (view.key !== undefined) parameters.set('key', view.key)
   }
+  if (view.name === 'balance')
+    for (const [name, value] of Object.entries(view.curve)) if (value !== undefined) parameters.set(name, value)
   if (at !== undefined) parameters.set('at', at)
   const query = parameters.toString()
   return viewToPath(view) + (query && `?${query}`)
 }
 
 function viewToPath(view: View): string {
-  const path = (...parts: readonly string[]) => `/${parts.map(encodeURIComponent).join('/')}`
+  const path = (...parts: readonly string[]) =>
+    `/${parts.map((part) => encodeURIComponent(part).replaceAll('%3A', ':')).join('/')}`
   switch (view.name) {
     case 'home':
       return '/'
@@ -93,6 +114,8 @@ function viewToPath(view: View): string {
       return path('table', view.handle)
     case 'block':
       return path(view.by === 'height' ? 'block' : 'version', view.number)
+    case 'api':
+      return view.operation === undefined ? '/api' : path('api', view.operation)
     case 'unknown':
       return view.path
   }

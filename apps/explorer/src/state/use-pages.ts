@@ -22,12 +22,17 @@ const NONE: Pages<never> = {
   head: undefined,
 }
 
-/** The pages of a list, all of the state of the first. */
-export function usePages<Page, T>(request: ApiRequest, itemsOf: (page: Page) => readonly T[]): Pages<T> {
-  const name = requestPath(request)
+/** The pages of a list, all of the state of the first; at once where they are taken eagerly. A node that is lost or busy is asked again. */
+export function usePages<Page, T>(
+  request: ApiRequest,
+  itemsOf: (page: Page) => readonly T[],
+  { isEager = false }: { readonly isEager?: boolean } = {},
+): Pages<T> {
+  const name = `${requestPath(request)} ${request.body ?? ''}`
   const [pages, setPages] = useState<{ readonly of: string; readonly pages: Pages<T> }>({ of: name, pages: NONE })
   useEffect(() => {
     const stop = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
     const load = async (before: Pages<T>, cursor: string | undefined): Promise<void> => {
       setPages({ of: name, pages: { ...before, more: undefined, isLoading: true, failure: undefined } })
       // All pages speak of one state.
@@ -35,7 +40,10 @@ export function usePages<Page, T>(request: ApiRequest, itemsOf: (page: Page) => 
       const path = cursor === undefined ? request.path : withParameter(request.path, 'start', cursor)
       const result = await ask<Page>({ ...request, path, at }, stop.signal)
       if ('failure' in result) {
-        setPages({ of: name, pages: { ...before, isLoading: false, failure: result.failure } })
+        const { failure } = result
+        setPages({ of: name, pages: { ...before, isLoading: false, failure } })
+        if (failure.retryAfterMs !== undefined)
+          timer = setTimeout(() => void load(before, cursor).catch(() => {}), failure.retryAfterMs)
         return
       }
       const { answer, value } = result
@@ -48,10 +56,14 @@ export function usePages<Page, T>(request: ApiRequest, itemsOf: (page: Page) => 
         head: before.head ?? answer.head,
       }
       const more = answer.cursor === undefined ? undefined : () => void load(next, answer.cursor).catch(() => {})
-      setPages({ of: name, pages: { ...next, more } })
+      if (isEager && more) more()
+      else setPages({ of: name, pages: { ...next, more } })
     }
     load(NONE, undefined).catch(() => {})
-    return () => stop.abort()
+    return () => {
+      stop.abort()
+      clearTimeout(timer)
+    }
   }, [name])
   return pages.of === name ? pages.pages : NONE
 }

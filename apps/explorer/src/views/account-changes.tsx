@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
+import { Differences } from '../components/differences.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
+import { Loading } from '../components/loading.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
 import { newest } from '../state/ledger.ts'
@@ -19,7 +21,7 @@ export function AccountChanges({ address }: { readonly address: string }) {
   const head = newest.value
   const { at } = route.value
   const to = at ?? head?.version
-  if (to === undefined || !head) return null
+  if (to === undefined || !head) return <Loading />
   return <ChangesTo key={to} address={address} to={to} oldest={head.oldestVersion} />
 }
 
@@ -47,27 +49,23 @@ function ChangesTo({
         }}
       >
         <label>
-          since <input value={text} onInput={(event) => setText(event.currentTarget.value)} />
+          since version or time{' '}
+          <input type="text" value={text} onInput={(event) => setText(event.currentTarget.value)} />
         </label>
         <span>up to {to}</span>
         <button type="submit">Compare</button>
       </form>
       {pages.items.map(({ type, module, before, after }) => (
-        <details key={type ?? module} class="card" open={pages.items.length <= 3}>
+        <details key={type ?? module} class="card" open={pages.items.length <= 10}>
           <summary>
             <bdi class="type">{type ?? `module ${module}`}</bdi>{' '}
             <small>{before === null ? 'created' : after === null ? 'deleted' : 'changed'}</small>
           </summary>
-          <div class="beside">
-            <div>
-              <h3>before</h3>
-              <ValueTree value={before} />
-            </div>
-            <div>
-              <h3>after</h3>
-              <ValueTree value={after} />
-            </div>
-          </div>
+          {before !== null && after !== null ? (
+            <Differences before={before} after={after} />
+          ) : (
+            <ValueTree value={after ?? before} holder={address} />
+          )}
         </details>
       ))}
       {!pages.isLoading && !pages.failure && pages.items.length === 0 && !pages.more && (

@@ -1,9 +1,9 @@
+import type { ModuleAnswer } from '../api/module.ts'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { Link } from '../components/link.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { route } from '../state/location.ts'
 import { usePages } from '../state/use-pages.ts'
-import type { ModuleAnswer } from './module.tsx'
 
 const PAGE = 100
 

@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks'
 import { ForPrograms } from '../components/for-programs.tsx'
+import { LastChange } from '../components/last-change.tsx'
 import { Link } from '../components/link.tsx'
 import { MoreButton } from '../components/more-button.tsx'
+import { ResourceAmount } from '../components/resource-amount.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
 import { route } from '../state/location.ts'
 import { usePages } from '../state/use-pages.ts'
@@ -12,9 +14,11 @@ export interface Resource {
 }
 
 const PAGE = 100
+/** So many are open from the start. */
+const FEW = 3
 
 export function AccountResources({ address }: { readonly address: string }) {
-  const request = { path: `/accounts/${address}/resources?limit=${PAGE}`, at: route.value.at }
+  const request = { path: `/accounts/${encodeURIComponent(address)}/resources?limit=${PAGE}`, at: route.value.at }
   const pages = usePages<readonly Resource[], Resource>(request, (page) => page)
   const [filter, setFilter] = useState('')
   const shown = pages.items.filter(({ type }) => type.toLowerCase().includes(filter.toLowerCase()))
@@ -22,6 +26,7 @@ export function AccountResources({ address }: { readonly address: string }) {
     <section aria-label="Resources">
       {pages.items.length > 5 && (
         <input
+          type="text"
           class="filter"
           aria-label="Filter by type"
           placeholder="Filter by type"
@@ -29,16 +34,8 @@ export function AccountResources({ address }: { readonly address: string }) {
           onInput={(event) => setFilter(event.currentTarget.value)}
         />
       )}
-      {shown.map(({ type, data }) => (
-        <details key={type} class="card" open={shown.length <= 3}>
-          <summary>
-            <bdi class="type">{type}</bdi>
-          </summary>
-          <ValueTree value={data} />
-          <p>
-            <Link view={{ name: 'resource', address, type }}>its history</Link>
-          </p>
-        </details>
+      {shown.map((resource) => (
+        <ResourceCard key={resource.type} address={address} resource={resource} isOpenAtFirst={shown.length <= FEW} />
       ))}
       {!pages.isLoading && !pages.failure && pages.items.length === 0 && (
         <p class="empty">No resources at this version.</p>
@@ -46,5 +43,32 @@ export function AccountResources({ address }: { readonly address: string }) {
       <MoreButton pages={pages} />
       <ForPrograms requests={[request]} />
     </section>
+  )
+}
+
+interface ResourceCardProps {
+  readonly address: string
+  readonly resource: Resource
+  readonly isOpenAtFirst: boolean
+}
+
+function ResourceCard({ address, resource: { type, data }, isOpenAtFirst }: ResourceCardProps) {
+  const [isOpen, setOpen] = useState(isOpenAtFirst)
+  const history = `/accounts/${encodeURIComponent(address)}/resource/${encodeURIComponent(type)}/history`
+  return (
+    <details class="card" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <bdi class="type">{type}</bdi>
+      </summary>
+      {isOpen && (
+        <>
+          <ResourceAmount address={address} type={type} data={data} />
+          <ValueTree value={data} holder={address} />
+          <p>
+            <LastChange path={history} /> · <Link view={{ name: 'resource', address, type }}>History</Link>
+          </p>
+        </>
+      )}
+    </details>
   )
 }

@@ -1,9 +1,11 @@
+import type { ComponentChildren } from 'preact'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { WindowBar } from '../components/window-bar.tsx'
-import { groupDigits } from '../state/amount.ts'
-import { newest, newestFailure } from '../state/ledger.ts'
+import { formatAge, groupDigits } from '../state/amount.ts'
+import { ageSeconds, newest, newestFailure } from '../state/ledger.ts'
+import type { View } from '../state/route.ts'
 
 /** The framework's account, which every ledger has. */
 const FRAMEWORK = '0x1'
@@ -11,7 +13,6 @@ const FRAMEWORK = '0x1'
 export function HomeView() {
   const head = newest.value
   if (!head) return newestFailure.value ? <FailureNotice failure={newestFailure.value} /> : <Loading />
-  const lagSeconds = Math.max(0, Math.round((Date.now() - Number(BigInt(head.timestampUsec) / 1000n)) / 1000))
   return (
     <>
       <h1>Chain {head.chainId}</h1>
@@ -23,22 +24,26 @@ export function HomeView() {
         />
         <Fact name="Block" value={groupDigits(head.height)} />
         <Fact name="Epoch" value={groupDigits(head.epoch)} />
-        <Fact name="Age of the newest block" value={formatAge(lagSeconds)} />
+        <Fact name="Age of the newest block" value={formatAge(ageSeconds.value)} />
       </dl>
-      <nav aria-label="Where to begin">
-        <ul class="begin">
-          <li>
-            <Link view={{ name: 'account', address: FRAMEWORK, tab: 'modules' }}>the framework's modules</Link>
-          </li>
-          <li>
-            <Link view={{ name: 'account', address: FRAMEWORK, tab: 'resources' }}>the framework's resources</Link>
-          </li>
-          <li>
-            <Link view={{ name: 'block', by: 'version', number: head.version }}>the newest block</Link>
-          </li>
-          <li>
-            <a href="/v1/spec">all operations of the API</a>
-          </li>
+      <h2 id="begin">Where to begin</h2>
+      <nav aria-labelledby="begin">
+        <ul class="tiles">
+          <Tile view={{ name: 'account', address: FRAMEWORK, tab: 'modules' }} title="The framework's modules">
+            types and functions of {FRAMEWORK}
+          </Tile>
+          <Tile view={{ name: 'account', address: FRAMEWORK, tab: 'resources' }} title="The framework's resources">
+            what the chain keeps of itself
+          </Tile>
+          <Tile view={{ name: 'account', address: FRAMEWORK, tab: 'changes' }} title="What changed">
+            of {FRAMEWORK}, between two versions
+          </Tile>
+          <Tile view={{ name: 'block', by: 'version', number: head.version }} title="The newest block">
+            height {groupDigits(head.height)}
+          </Tile>
+          <Tile view={{ name: 'api' }} title="The API">
+            every operation, with a form that sends it
+          </Tile>
         </ul>
       </nav>
     </>
@@ -54,10 +59,13 @@ function Fact({ name, value }: { readonly name: string; readonly value: string }
   )
 }
 
-function formatAge(seconds: number): string {
-  if (seconds < 120) return `${seconds} s`
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
-  return seconds < 172_800
-    ? `${Math.round(seconds / 3_600)} h`
-    : `${groupDigits(String(Math.round(seconds / 86_400)))} days`
+function Tile({ view, title, children }: { view: View; title: string; children: ComponentChildren }) {
+  return (
+    <li>
+      <Link view={view}>
+        {title}
+        <small>{children}</small>
+      </Link>
+    </li>
+  )
 }

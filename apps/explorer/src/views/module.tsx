@@ -1,38 +1,12 @@
+import type { AbiFunction, ModuleAnswer } from '../api/module.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { AddressLink } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
+import { groupDigits } from '../state/amount.ts'
 import { route } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
-
-interface AbiFunction {
-  readonly name: string
-  readonly visibility: string
-  readonly is_entry: boolean
-  readonly is_view: boolean
-  readonly generic_type_params: readonly { readonly constraints: readonly string[] }[]
-  readonly params: readonly string[]
-  readonly return: readonly string[]
-}
-
-interface AbiStruct {
-  readonly name: string
-  readonly is_native: boolean
-  readonly abilities: readonly string[]
-  readonly generic_type_params: readonly { readonly constraints: readonly string[] }[]
-  readonly fields: readonly { readonly name: string; readonly type: string }[]
-}
-
-export interface ModuleAnswer {
-  readonly bytecode: string
-  readonly abi: {
-    readonly address: string
-    readonly name: string
-    readonly friends: readonly string[]
-    readonly exposed_functions: readonly AbiFunction[]
-    readonly structs: readonly AbiStruct[]
-  } | null
-}
+import { TypeUses, useTypeUses } from './type-uses.tsx'
 
 export function ModuleView({ address, module }: { readonly address: string; readonly module: string }) {
   const request = { path: `/accounts/${address}/module/${encodeURIComponent(module)}`, at: route.value.at }
@@ -54,20 +28,24 @@ export function ModuleView({ address, module }: { readonly address: string; read
 }
 
 function Abi({ answer: { abi, bytecode } }: { readonly answer: ModuleAnswer }) {
+  const uses = useTypeUses(abi?.address)
   if (!abi) return <p class="empty">Its bytes are no module that this node can read.</p>
   return (
     <>
-      <p>{(bytecode.length - 2) / 2} bytes of code</p>
+      <p class="subtitle">
+        {groupDigits(String((bytecode.length - 2) / 2))} bytes of code
+        {abi.friends.length > 0 && `; friends: ${abi.friends.join(', ')}`}
+      </p>
       <h2>Types</h2>
       {abi.structs.length === 0 && <p class="empty">None.</p>}
       {abi.structs.map((struct) => (
         <details key={struct.name} class="card">
           <summary>
             <code>
-              struct {struct.name}
+              {struct.is_enum ? 'enum' : 'struct'} {struct.name}
               {typeParameters(struct.generic_type_params)}
             </code>{' '}
-            <small>{struct.abilities.join(', ')}</small>
+            <small>{[struct.is_event && 'event', ...struct.abilities].filter(Boolean).join(', ')}</small>
           </summary>
           <dl class="members">
             {struct.fields.map(({ name, type }) => (
@@ -79,6 +57,7 @@ function Abi({ answer: { abi, bytecode } }: { readonly answer: ModuleAnswer }) {
               </div>
             ))}
           </dl>
+          <TypeUses type={`${abi.address}::${abi.name}::${struct.name}`} uses={uses} />
         </details>
       ))}
       <h2>Functions</h2>

@@ -1,10 +1,13 @@
 import { useState } from 'preact/hooks'
 import { ForPrograms } from '../components/for-programs.tsx'
+import { KeyForm } from '../components/key-form.tsx'
+import { Link } from '../components/link.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
 import { goTo, route } from '../state/location.ts'
 import type { TableTypes } from '../state/route.ts'
 import { usePages } from '../state/use-pages.ts'
+import { TableItem } from './table-item.tsx'
 
 interface ItemsPage {
   readonly key_type: string | null
@@ -20,44 +23,63 @@ interface Item {
   readonly raw_value?: string
 }
 
-interface ShownItem {
-  readonly item: Item
-  readonly page: ItemsPage
+interface TableViewProps {
+  readonly handle: string
+  readonly types: TableTypes
+  /** The key of one item, as JSON. */
+  readonly itemKey: string | undefined
 }
 
-export function TableView({ handle, types }: { readonly handle: string; readonly types: TableTypes }) {
-  const parameters = new URLSearchParams({ limit: '50' })
+const PAGE = '50'
+
+export function TableView({ handle, types, itemKey }: TableViewProps) {
+  const parameters = new URLSearchParams({ limit: PAGE })
   if (types.keyType) parameters.set('key_type', types.keyType)
   if (types.valueType) parameters.set('value_type', types.valueType)
   if (types.holder) parameters.set('holder', types.holder)
-  const request = { path: `/tables/${handle}/items?${parameters}`, at: route.value.at }
-  const pages = usePages<ItemsPage, ShownItem>(request, (page) => page.items.map((item) => ({ item, page })))
+  const request = { path: `/tables/${encodeURIComponent(handle)}/items?${parameters}`, at: route.value.at }
+  // The types come with each page, also where it has no items.
+  const pages = usePages<ItemsPage, { readonly page: ItemsPage; readonly item: Item | undefined }>(request, (page) => [
+    { page, item: undefined },
+    ...page.items.map((item) => ({ page, item })),
+  ])
   const found = pages.items[0]?.page
+  const items = pages.items.flatMap(({ item }) => item ?? [])
+  const [keyType, valueType] = [found?.key_type ?? types.keyType, found?.value_type ?? types.valueType]
+  const open = (key: string): void => goTo({ view: { name: 'table', handle, types, key }, at: route.value.at })
   return (
     <>
       <h1>
-        Table <code class="whole">{handle}</code>
+        Table <code>{handle}</code>
       </h1>
-      {found && (
-        <p class="subtitle">
-          <bdi class="type">{found.key_type ?? 'keys of an unknown type'}</bdi> →{' '}
-          <bdi class="type">{found.value_type ?? 'values of an unknown type'}</bdi>
-        </p>
+      <p class="subtitle">
+        <bdi class="type">{keyType ?? 'keys of an unknown type'}</bdi> →{' '}
+        <bdi class="type">{valueType ?? 'values of an unknown type'}</bdi>
+      </p>
+      {(!keyType || !valueType) && <TypesForm handle={handle} types={types} />}
+      {keyType && valueType && <KeyForm key={keyType} type={keyType} onKey={open} />}
+      {itemKey !== undefined && keyType && valueType ? (
+        <TableItem handle={handle} types={types} keyType={keyType} valueType={valueType} itemKey={itemKey} />
+      ) : (
+        <>
+          {items.map((item, at) => (
+            <article key={at} class="card item item-of-table">
+              <div>
+                <ValueTree value={item.key ?? item.raw_key} depth={2} />
+              </div>
+              <div>
+                <ValueTree value={item.value ?? item.raw_value} depth={2} holder={types.holder} />
+              </div>
+              {item.key !== undefined && (
+                <Link view={{ name: 'table', handle, types, key: JSON.stringify(item.key) }}>History</Link>
+              )}
+            </article>
+          ))}
+          {!pages.isLoading && !pages.failure && items.length === 0 && <p class="empty">No items at this version.</p>}
+          <MoreButton pages={pages} />
+          <ForPrograms requests={[request]} />
+        </>
       )}
-      <TypesForm handle={handle} types={types} />
-      {pages.items.map(({ item }, at) => (
-        <article key={at} class="card item">
-          <div>
-            <ValueTree value={item.key ?? item.raw_key} depth={2} />
-          </div>
-          <div>
-            <ValueTree value={item.value ?? item.raw_value} depth={2} />
-          </div>
-        </article>
-      ))}
-      {!pages.isLoading && !pages.failure && pages.items.length === 0 && <p class="empty">No items at this version.</p>}
-      <MoreButton pages={pages} />
-      <ForPrograms requests={[request]} />
     </>
   )
 }
@@ -75,6 +97,7 @@ function TypesForm({ handle, types }: { readonly handle: string; readonly types:
       }}
     >
       <input
+        type="text"
         aria-label="Account that holds the table"
         placeholder="account that holds the table, for its types"
         value={holder}

@@ -6,7 +6,7 @@ import { type LedgerSource, openSource } from '@ledger-state/feed'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { ingestSettings, nodeOptions, settings } from '../config/settings.js'
-import { demoExamples } from '../demo/demo-examples.js'
+import { DEMO_PAGE, demoExamples } from '../demo/demo-examples.js'
 import { DEMO_CHAIN_ID, DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
 import { type IngestIntoOptions, ingestInto, notice, parseIngestSettings } from '../ingest/ingest-into.js'
 import { nodeSettings } from '../processes/node-settings.js'
@@ -49,7 +49,9 @@ export const startCommand: Command = {
     await runNode(node, stop.signal, {
       onListening(address, ledger) {
         const lines = [servingLine(address, ledger)]
-        if (isDemo && ledger?.chainId === BigInt(DEMO_CHAIN_ID)) lines.push('', requestsToTry(address))
+        const isDemoLedger = isDemo && ledger?.chainId === BigInt(DEMO_CHAIN_ID)
+        if (isDemoLedger) lines.push('', requestsToTry(address))
+        if (node.reader.explorer) lines.push('', `the ledger to look at: ${address}${isDemoLedger ? DEMO_PAGE : '/'}`)
         process.stdout.write(`${lines.join('\n')}\n`)
       },
       reread: () => nodeSettings(input.reread(), dataDir, defaultRetain),
