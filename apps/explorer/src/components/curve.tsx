@@ -12,6 +12,8 @@ interface CurveProps {
   readonly points: readonly CurvePoint[]
   readonly isTime: boolean
   readonly label: string
+  /** The place of the point that is marked. */
+  readonly chosen: number | undefined
   /** Called with the place of the point that somebody chose. */
   readonly onChoose: (at: number) => void
   /** Called with the places of the first and the last point of a part that somebody dragged over. */
@@ -23,10 +25,12 @@ const HEIGHT = 288
 const SHORT_DRAG = 8
 
 /** A value over versions or time, as steps; drag over a part to see it closer. */
-export function Curve({ points, isTime, label, onChoose, onZoom }: CurveProps) {
+export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: CurveProps) {
   const place = useRef<HTMLDivElement>(null)
-  const heard = useRef({ onChoose, onZoom })
-  heard.current = { onChoose, onZoom }
+  const heard = useRef({ onChoose, onZoom, chosen })
+  heard.current = { onChoose, onZoom, chosen }
+  const drawn = useRef<uPlot | undefined>(undefined)
+  useEffect(() => drawn.current?.redraw(false), [chosen])
   useEffect(() => {
     const element = place.current!
     const color = (name: string) => getComputedStyle(element).getPropertyValue(name)
@@ -39,10 +43,13 @@ export function Curve({ points, isTime, label, onChoose, onZoom }: CurveProps) {
       {
         width: element.clientWidth,
         height: HEIGHT,
+        padding: [16, 32, 0, 0],
+        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
         scales: { x: { time: isTime } },
         legend: { show: false },
         cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 9 } },
         hooks: {
+          draw: [(plot: uPlot) => drawChosen(plot, heard.current.chosen, color('--accent'))],
           setSelect: [
             ({ select, posToIdx }: uPlot) => {
               if (select.width < SHORT_DRAG) return
@@ -51,7 +58,10 @@ export function Curve({ points, isTime, label, onChoose, onZoom }: CurveProps) {
             },
           ],
         },
-        axes: [axis, { ...axis, size: axisSize, values: (_, values) => values.map(formatTick) }],
+        axes: [
+          { ...axis, ...(isTime && { values: formatTimes }) },
+          { ...axis, size: axisSize, values: (_, values) => values.map(formatTick) },
+        ],
         series: [
           {},
           {
@@ -67,6 +77,7 @@ export function Curve({ points, isTime, label, onChoose, onZoom }: CurveProps) {
       [points.map(({ x }) => x), points.map(({ y }) => y)],
       element,
     )
+    drawn.current = plot
     const choose = (): void => {
       const { idx } = plot.cursor
       if (plot.select.width < SHORT_DRAG && idx !== null && idx !== undefined) heard.current.onChoose(idx)
@@ -76,6 +87,7 @@ export function Curve({ points, isTime, label, onChoose, onZoom }: CurveProps) {
     resized.observe(element)
     return () => {
       resized.disconnect()
+      drawn.current = undefined
       plot.destroy()
     }
   }, [points, isTime, label])
@@ -91,4 +103,22 @@ function formatTick(value: number): string {
 
 function axisSize(_: uPlot, values: readonly string[] | null): number {
   return 24 + 7 * Math.max(3, ...(values ?? []).map(({ length }) => length))
+}
+
+/** In UTC, as all times of the page. */
+function formatTimes(_: uPlot, seconds: readonly number[], __: number, ___: number, step: number): string[] {
+  return seconds.map((one) => {
+    const text = new Date(one * 1_000).toISOString()
+    if (step >= 86_400) return text.slice(0, 10)
+    return step >= 60 ? text.slice(11, 16) : text.slice(11, 19)
+  })
+}
+
+function drawChosen({ ctx, data, valToPos }: uPlot, chosen: number | undefined, color: string): void {
+  const [x, y] = chosen === undefined ? [] : [data[0][chosen], data[1]?.[chosen]]
+  if (typeof x !== 'number' || typeof y !== 'number') return
+  ctx.beginPath()
+  ctx.arc(valToPos(x, 'x', true), valToPos(y, 'y', true), 5 * devicePixelRatio, 0, 2 * Math.PI)
+  ctx.fillStyle = color
+  ctx.fill()
 }

@@ -2,10 +2,18 @@ import type { ComponentChildren } from 'preact'
 import { route } from '../state/location.ts'
 import { routeToHref, type View } from '../state/route.ts'
 
+interface LinkProps {
+  readonly view: View
+  readonly children: ComponentChildren
+  readonly title?: string
+  /** Whether it leads to what is seen. */
+  readonly isHere?: boolean
+}
+
 /** A link to another view of the same state. */
-export function Link({ view, children, title }: { view: View; children: ComponentChildren; title?: string }) {
+export function Link({ view, children, title, isHere = false }: LinkProps) {
   return (
-    <a href={routeToHref({ view, at: route.value.at })} title={title}>
+    <a href={routeToHref({ view, at: route.value.at })} title={title} aria-current={isHere ? 'page' : undefined}>
       {children}
     </a>
   )

@@ -39,7 +39,7 @@ interface MembersProps {
 function Members({ entries, isList, depth, holder }: MembersProps) {
   const [isOpen, setOpen] = useState(depth < OPEN_DEPTH)
   const [shown, setShown] = useState(FIRST_MEMBERS)
-  const label = isList ? `${entries.length} members` : `${entries.length} fields`
+  const label = `${entries.length} ${isList ? 'member' : 'field'}${entries.length === 1 ? '' : 's'}`
   if (!isOpen) {
     return (
       <button type="button" class="fold" aria-expanded="false" onClick={() => setOpen(true)}>

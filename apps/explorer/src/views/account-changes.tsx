@@ -37,7 +37,9 @@ function ChangesTo({
   const before = /^\d+$/.test(to) ? BigInt(to) - DEFAULT_DISTANCE : BigInt(oldest)
   const [from, setFrom] = useState(String(before > BigInt(oldest) ? before : BigInt(oldest)))
   const [text, setText] = useState(from)
-  const request = { path: `/accounts/${address}/changes?from=${encodeURIComponent(from)}&to=${encodeURIComponent(to)}` }
+  const request = {
+    path: `/accounts/${encodeURIComponent(address)}/changes?from=${encodeURIComponent(from)}&to=${encodeURIComponent(to)}`,
+  }
   const pages = usePages<readonly Change[], Change>(request, (page) => page)
   return (
     <section aria-label="Changes">

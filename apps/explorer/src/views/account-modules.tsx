@@ -8,7 +8,7 @@ import { usePages } from '../state/use-pages.ts'
 const PAGE = 100
 
 export function AccountModules({ address }: { readonly address: string }) {
-  const request = { path: `/accounts/${address}/modules?limit=${PAGE}`, at: route.value.at }
+  const request = { path: `/accounts/${encodeURIComponent(address)}/modules?limit=${PAGE}`, at: route.value.at }
   const pages = usePages<readonly ModuleAnswer[], ModuleAnswer>(request, (page) => page)
   const names = pages.items.flatMap(({ abi }) => (abi ? [abi] : []))
   return (

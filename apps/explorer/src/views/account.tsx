@@ -24,22 +24,30 @@ const TAB_TITLES: Readonly<Record<AccountTab, string>> = {
 
 export function AccountView({ address, tab }: { readonly address: string; readonly tab: AccountTab }) {
   const { at } = route.value
-  const request = { path: `/accounts/${address}`, at }
+  const request = { path: `/accounts/${encodeURIComponent(address)}`, at }
   const account = useAnswer<Account>(request)
+  if (account && 'failure' in account && account.failure.kind !== 'absent')
+    return (
+      <>
+        <h1>
+          Account <code>{address}</code>
+        </h1>
+        <FailureNotice failure={account.failure} />
+      </>
+    )
   return (
     <>
       <h1>
-        Account <code class="whole">{address}</code>
+        Account <code>{address}</code>
       </h1>
       {account === undefined && <Loading />}
       {account && 'value' in account && <p class="subtitle">sent {account.value.sequence_number} transactions</p>}
-      {account && 'failure' in account && account.failure.kind !== 'absent' && (
-        <FailureNotice failure={account.failure} />
-      )}
       <nav class="tabs" aria-label="Parts of the account">
         {ACCOUNT_TABS.map((one) => (
           <span key={one} class={one === tab ? 'tab tab-chosen' : 'tab'}>
-            <Link view={{ name: 'account', address, tab: one }}>{TAB_TITLES[one]}</Link>
+            <Link view={{ name: 'account', address, tab: one }} isHere={one === tab}>
+              {TAB_TITLES[one]}
+            </Link>
           </span>
         ))}
       </nav>
@@ -47,7 +55,7 @@ export function AccountView({ address, tab }: { readonly address: string; readon
       {tab === 'resources' && <AccountResources address={address} />}
       {tab === 'modules' && <AccountModules address={address} />}
       {tab === 'changes' && <AccountChanges address={address} />}
-      <ForPrograms requests={[request]} />
+      {tab === 'balances' && <ForPrograms requests={[request]} />}
     </>
   )
 }

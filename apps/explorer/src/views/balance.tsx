@@ -80,6 +80,7 @@ function BalanceCurve({ address, asset, curve, decimals }: BalanceViewProps & { 
   if (pages.failure) return <FailureNotice failure={pages.failure} />
   if (changes.length === 0)
     return pages.isLoading ? <Loading /> : <p class="empty">It did not change in the window of this node.</p>
+  const chosen = curve.point === undefined ? -1 : changes.findIndex(({ version }) => version === curve.point)
   const isPart = curve.from !== undefined || curve.to !== undefined
   return (
     <section aria-label="Curve">
@@ -99,6 +100,7 @@ function BalanceCurve({ address, asset, curve, decimals }: BalanceViewProps & { 
         points={points}
         isTime={isTime}
         label="Balance"
+        chosen={chosen < 0 ? undefined : chosen}
         onChoose={(index) => show({ point: changes[index]!.version })}
         onZoom={(first, last) => show({ from: changes[first]!.version, to: changes[last]!.version })}
       />

@@ -9,7 +9,10 @@ import { useAnswer } from '../state/use-answer.ts'
 import { TypeUses, useTypeUses } from './type-uses.tsx'
 
 export function ModuleView({ address, module }: { readonly address: string; readonly module: string }) {
-  const request = { path: `/accounts/${address}/module/${encodeURIComponent(module)}`, at: route.value.at }
+  const request = {
+    path: `/accounts/${encodeURIComponent(address)}/module/${encodeURIComponent(module)}`,
+    at: route.value.at,
+  }
   const answer = useAnswer<ModuleAnswer>(request)
   return (
     <>
