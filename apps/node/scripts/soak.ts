@@ -1,14 +1,17 @@
 // Runs a real node for minutes under load: a ledger that grows, a window that changes, a client that knows every right
-// answer, faults, and hostile clients. Prints a table and writes a page. Exit status 1 if an answer was wrong, did not come
-// in time or was refused for want of capacity, or if a version was lost.
+// answer, one that opens a connection for each request, faults, and hostile clients. Prints a table and writes a page. Exit
+// status 1 if an answer was wrong, did not come in time or was refused for want of capacity, if a version was lost, or if
+// the supervisor keeps descriptors.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { eventually } from '@ledger-state/testing/eventually'
 import { type HostileProcess, type HostileReport, startHostileProcess } from '@ledger-state/testing/hostile-process'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { NO_ANSWER, startFreshClient } from '../testing/fresh-client.ts'
 import { startSteadyClient } from '../testing/steady-client.ts'
 import { BLOCK_VERSIONS } from '../testing/steady-ledger.ts'
 import { inflictFault } from './soak/faults.ts'
-import { type Sample, takeSample } from './soak/samples.ts'
+import { type Sample, supervisorDescriptors, takeSample } from './soak/samples.ts'
 import { SoakBed } from './soak/soak-bed.ts'
 import { mebibytes, outcomeToRows, type SoakOutcome, writeSoakPage } from './soak/soak-report.ts'
 
@@ -55,6 +58,7 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
   const sampleIntervalMs = Math.min(MOST_SAMPLE_INTERVAL_MS, (minutes * 60_000) / SAMPLES)
   const client = startSteadyClient({ address: () => bed.node.address, connections: 4, pauseMs: 3, seed })
   const { tally } = client
+  const fresh = startFreshClient(() => bed.node.address, 2, 10)
   const growth = setInterval(() => {
     bed.source.latest += GROWTH_VERSIONS
   }, GROWTH_INTERVAL_MS)
@@ -110,15 +114,26 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
     clearInterval(growth)
     hostile = await crowd?.stop()
     await expectKept(bed.source.latest)
-    await client.stop()
+    await Promise.all([client.stop(), fresh.stop()])
+    await keepsNoDescriptors(bed)
     await bed.stopNode()
     await bed.checkStore()
   } finally {
     clearInterval(growth)
     if (hostile === undefined) await crowd?.stop()
-    await client.stop()
+    await Promise.all([client.stop(), fresh.stop()])
   }
-  return { minutes, seed, tally, faults, hostile, lostVersions, samples }
+  return { minutes, seed, tally, fresh: fresh.outcomes, faults, hostile, lostVersions, samples }
+}
+
+/** Descriptors of a supervisor that has no connections: files, listeners, and the channels of its processes. */
+const MOST_IDLE_DESCRIPTORS = 40
+
+async function keepsNoDescriptors({ node }: SoakBed): Promise<void> {
+  await eventually(
+    () => supervisorDescriptors(node)! <= MOST_IDLE_DESCRIPTORS,
+    () => `the supervisor to close connections: it has ${supervisorDescriptors(node)} descriptors`,
+  )
 }
 
 const options = parseOptions()
@@ -130,10 +145,11 @@ if (options) {
     const rows = outcomeToRows(outcome)
     const width = Math.max(...rows.map(([name]) => name.length))
     for (const [name, text] of rows) process.stdout.write(`${name.padEnd(width)}  ${text}\n`)
-    const { tally, lostVersions } = outcome
+    const { tally, fresh, lostVersions } = outcome
     for (const answer of tally.wrong) process.stdout.write(`wrong: ${answer}\n`)
     process.stdout.write(`wrote ${await writeSoakPage(options.out, outcome)}\n`)
-    const lateAnswers = NOT_IN_TIME.reduce((sum, kind) => sum + (tally.errors.get(kind) ?? 0), 0)
+    const lateFresh = (fresh.get(NO_ANSWER) ?? 0) + (fresh.get('503') ?? 0)
+    const lateAnswers = NOT_IN_TIME.reduce((sum, kind) => sum + (tally.errors.get(kind) ?? 0), lateFresh)
     if (lateAnswers > 0) process.stdout.write(`${lateAnswers} answers did not come in time\n`)
     process.exitCode = tally.wrong.length > 0 || lateAnswers > 0 || lostVersions > 0 ? 1 : 0
   } finally {

@@ -44,9 +44,21 @@ export function emptyStore(dataDir: string): ProgramError {
   return new LedgerStateError('no_ledger', `the store in ${dataDir} is empty: ingest something first`)
 }
 
+/** A window cannot be forecast from a store in which no value was superseded yet. */
+export function nothingToForecastFrom(): ProgramError {
+  const message =
+    'nothing to forecast from: no version of this store has superseded a value; ingest some versions first'
+  return new LedgerStateError('no_ledger', message)
+}
+
 export function nothingToServe(dataDir: string): ProgramError {
   const ways = 'ingest something into it first, follow a node with --follow URL, or give --create to begin empty'
   return new LedgerStateError('store_missing', `there is no ledger store in ${dataDir}: ${ways}`)
+}
+
+export function deadlyStore(dataDir: string, end: string): ProgramError {
+  const what = `reading it ended the process with ${end}, as a page does that leads outside of the file`
+  return new LedgerStateError('store_corrupt', `${dataDir} is damaged: ${what}; restore a snapshot, or ingest anew`)
 }
 
 export function damagedStore(dataDir: string, problems: number, checked: string): ProgramError {

@@ -1,25 +1,24 @@
 #!/usr/bin/env node
-import { constants } from 'node:os'
-import { isLedgerStateError } from '@ledger-state/core'
-import { runCommandLine } from './commands/run-command-line.js'
+// Imports nothing of the program: its modules fail with errors of their own on a Node that is too old for them.
+import { readFileSync } from 'node:fs'
 
-const EXIT_FAILED = 1
 const EXIT_USAGE = 2
-/** A shell adds the number of the signal that ended a process. */
-const EXIT_SIGNAL = 128
 
-try {
-  await runCommandLine(process.argv.slice(2))
-} catch (error) {
-  // A `LedgerStateError` is written for people; anything else is a fault of the program, and its stack says where.
-  const text = isLedgerStateError(error) ? error.message : error instanceof Error ? error.stack : String(error)
-  process.stderr.write(`ledger-state: ${text}\n`)
-  process.exitCode = exitStatus(error)
+const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+const [leastMajor, leastMinor] = numbersOf(manifest.engines.node)
+const [major, minor] = numbersOf(process.versions.node)
+
+if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) {
+  await import('./program.js')
+} else {
+  const needed = `${leastMajor}.${leastMinor}`
+  const found = `${process.execPath} is ${process.versions.node}`
+  process.stderr.write(`ledger-state: Node.js ${needed} or newer is needed; ${found}\n`)
+  process.exitCode = EXIT_USAGE
 }
 
-function exitStatus(error: unknown): number {
-  if (isLedgerStateError(error, 'usage')) return EXIT_USAGE
-  if (isLedgerStateError(error, 'stopped'))
-    return EXIT_SIGNAL + constants.signals[error.fields.signal as NodeJS.Signals]
-  return EXIT_FAILED
+/** Of `>=22.13` or `22.13.0`. */
+function numbersOf(version: string): [major: number, minor: number] {
+  const [first, second] = version.match(/\d+/g)!
+  return [Number(first), Number(second)]
 }

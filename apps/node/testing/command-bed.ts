@@ -1,14 +1,17 @@
 // A folder in which a test runs commands of the program; all is gone when the test ends.
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { bytesToHex } from '@ledger-state/core'
-import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
+import { openSource } from '@ledger-state/feed'
+import { type IngestOptions, ingestSource } from '@ledger-state/ingest'
+import { type LmdbEngineReader, openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { storeFacts } from '../src/commands/info.ts'
-import { PROGRAM, RunningProgram, type RunOptions, runProgram } from './program.ts'
+import { FEED_HEADER, feedRows } from './feed-rows.ts'
+import { type Outcome, PROGRAM, RunningProgram, type RunOptions, runProgram } from './program.ts'
 
 /** Metrics and probes have tests of their own; here several nodes run at once. */
 const ENVIRONMENT = { LEDGER_STATE_ADMIN_LISTEN: 'off' }
@@ -27,6 +30,11 @@ export class CommandBed {
 
   runWith(options: RunOptions, ...words: string[]) {
     return runProgram(words, { cwd: this.folder, env: ENVIRONMENT, ...options })
+  }
+
+  /** Runs several commands at the same time. */
+  async runAll(commands: readonly (readonly string[])[]): Promise<Outcome[]> {
+    return await Promise.all(commands.map((words) => this.start(...words).outcome()))
   }
 
   start(...words: string[]): RunningProgram {
@@ -56,6 +64,15 @@ export class CommandBed {
 
   ingest(source: string, store: string, ...options: string[]) {
     return this.run('ingest', source, '--data-dir', this.at(store), ...options)
+  }
+
+  /** Ingests a feed of `feedRows` in this process. */
+  async fill(store: string, versions: number, options: Pick<IngestOptions, 'retain'> = {}): Promise<void> {
+    const path = this.at('feed.ndjson')
+    writeFileSync(path, [FEED_HEADER, ...feedRows(0, versions)].join('\n'))
+    const engine = openStateEngine({ path: this.at(store) })
+    await ingestSource(engine, await openSource(path), options)
+    await engine.close()
   }
 
   /** What `info --json` prints, read in this process. */

@@ -13,6 +13,7 @@ export interface NodeOptions extends RunOptions {
 
 export interface Readiness {
   readonly ready: boolean
+  readonly why?: string
   readonly processes: readonly { readonly name: string; readonly state: string; readonly pid?: number }[]
   readonly ledger_version?: string
   readonly oldest_ledger_version?: string

@@ -1,7 +1,7 @@
 // A ledger without end, made up as it is asked for, of which every right answer is known without keeping any: each
 // version writes the next few of a ring of table items, and a balance.
 import { createHash } from 'node:crypto'
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ByteWriter } from '@ledger-state/core'
 import { writeModule } from '@ledger-state/move-module'
@@ -22,7 +22,9 @@ FRAMEWORK[31] = 1
 const KEYS = 2_000
 const WRITES_A_VERSION = 8
 const ACCOUNTS = 50
-const START_USEC = 1_700_000_000_000_000n
+/** Time of the first block. */
+export const STEADY_START_SECONDS = 1_700_000_000
+const START_USEC = BigInt(STEADY_START_SECONDS) * 1_000_000n
 
 /** Spreads numbers over 32 bits. */
 function mix(value: number): number {
@@ -146,12 +148,17 @@ function writeSetOf(version: number): Uint8Array {
   return writer.toBytes()
 }
 
-function transactionOf(version: number, writeSet: Uint8Array): Uint8Array {
+/** `fork`: 0, or the number of another ledger with the same writes. */
+function transactionOf(version: number, writeSet: Uint8Array, fork: number): Uint8Array {
   if (version === 0) return new ByteWriter().u8(1).u8(0).bytes(writeSet).uleb128(0).toBytes()
-  if (!startsBlock(version)) return new ByteWriter().u8(3).bytes(Buffer.alloc(32, 1)).toBytes()
+  if (!startsBlock(version))
+    return new ByteWriter()
+      .u8(3)
+      .bytes(Buffer.alloc(32, 1 + fork))
+      .toBytes()
   const metadata = new ByteWriter()
     .u8(2)
-    .bytes(Buffer.alloc(32, 2))
+    .bytes(Buffer.alloc(32, 2 + fork))
     .u64(1n)
     .u64(BigInt(heightAt(version)))
   metadata.bytes(Buffer.alloc(32, 3)).byteString(Uint8Array.of(1)).uleb128(0).u64(timeAt(version))
@@ -164,11 +171,11 @@ function transactionHash(transaction: Uint8Array): Uint8Array {
   return createHash('sha3-256').update(HASH_PREFIX).update(transaction).digest()
 }
 
-function pageOf(first: number, count: number): Uint8Array {
+function pageOf(first: number, count: number, fork: number): Uint8Array {
   const writer = new ByteWriter().uleb128(count)
   for (let version = first; version < first + count; version++) {
     const writeSet = writeSetOf(version)
-    const transaction = transactionOf(version, writeSet)
+    const transaction = transactionOf(version, writeSet, fork)
     writer.u64(BigInt(version)).bytes(transaction)
     // Info: V0, gas, success, hashes of which only the first is true, neither state root nor auxiliary hash.
     writer.u8(0).u64(1n).u8(0).bytes(transactionHash(transaction)).bytes(Buffer.alloc(64)).bool(false).bool(false)
@@ -179,25 +186,64 @@ function pageOf(first: number, count: number): Uint8Array {
 
 const MOST_ON_A_PAGE = 100
 
+export type SourceFault = (response: ServerResponse, page: Buffer) => void
+
+/** The ways in which a page comes broken. */
+export const SOURCE_FAULTS: Readonly<Record<string, SourceFault>> = {
+  'a page that is cut short': (response, page) => sendPage(response, page.subarray(0, page.length >> 1)),
+  'a page of other bytes': (response, page) => sendPage(response, Buffer.from(page.map((byte) => byte ^ 0x55))),
+  'a page of HTML': (response) => response.setHeader('content-type', 'text/html').end('<html>maintenance'),
+  'a page that breaks off': (response, page) => {
+    response.setHeader('content-length', page.length)
+    response.write(page.subarray(0, page.length >> 1))
+    setImmediate(() => response.destroy())
+  },
+}
+
 export interface SteadyNode {
   readonly url: string
   /** Newest version that it tells of. */
   latest: number
-  /** While set, requests are taken and never answered. */
+  /** While set, requests are taken and not answered. */
   isStalled: boolean
+  /** 0, or the number of another ledger with the same writes. */
+  fork: number
+  chainId: number
+  /** Each answers the next request for a page in place of the node. */
+  readonly faults: SourceFault[]
+  /** What the node demands of each request; others are answered 401. */
+  authorization: string | undefined
   close(): Promise<void>
 }
 
 /** A node with this ledger, which grows as `latest` is raised. Its proofs are void: followers need `--no-verify`. */
 export async function startSteadyNode(port = 0): Promise<SteadyNode> {
   const server: Server = createServer((request, response) => {
-    if (!node.isStalled) answer(new URL(request.url!, node.url), response)
+    if (isStalled) held.push(() => handle(request, response))
+    else handle(request, response)
   })
+  let isStalled = false
+  const held: (() => void)[] = []
+  const handle: RequestListener = (request, response) => {
+    if (node.authorization !== undefined && request.headers.authorization !== node.authorization) {
+      response.writeHead(401).end()
+    } else answer(new URL(request.url!, node.url), response)
+  }
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const node: SteadyNode = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     latest: 0,
-    isStalled: false,
+    get isStalled() {
+      return isStalled
+    },
+    set isStalled(value) {
+      isStalled = value
+      if (!isStalled) for (const answerLate of held.splice(0)) answerLate()
+    },
+    fork: 0,
+    chainId: STEADY_CHAIN_ID,
+    faults: [],
+    authorization: undefined,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections()
@@ -207,11 +253,11 @@ export async function startSteadyNode(port = 0): Promise<SteadyNode> {
   return node
 
   function answer(url: URL, response: ServerResponse): void {
-    response.setHeader('x-aptos-chain-id', STEADY_CHAIN_ID)
+    response.setHeader('x-aptos-chain-id', node.chainId)
     response.setHeader('x-aptos-ledger-version', node.latest)
     if (url.pathname === '/v1') {
       response.setHeader('content-type', 'application/json')
-      response.end(JSON.stringify({ chain_id: STEADY_CHAIN_ID, ledger_version: String(node.latest) }))
+      response.end(JSON.stringify({ chain_id: node.chainId, ledger_version: String(node.latest) }))
       return
     }
     const start = Number(url.searchParams.get('start'))
@@ -222,7 +268,13 @@ export async function startSteadyNode(port = 0): Promise<SteadyNode> {
       response.end('{"message":"not there yet","error_code":"version_not_found"}')
       return
     }
-    response.setHeader('content-type', 'application/x-bcs')
-    response.end(pageOf(start, count))
+    const page = Buffer.from(pageOf(start, count, node.fork))
+    const fault = node.faults.shift() ?? sendPage
+    fault(response, page)
   }
+}
+
+function sendPage(response: ServerResponse, page: Buffer): void {
+  response.setHeader('content-type', 'application/x-bcs')
+  response.end(page)
 }

@@ -11,6 +11,7 @@ export { type ErrorFields, isLedgerStateError, LedgerStateError } from './error.
 export { noLedger, type ParseErrorCode, type StateErrorCode, versionNotFound, versionPruned } from './errors.js'
 export { bytesToHex, bytesToHexDigits, hexDigitValue, hexToBytes } from './hex.js'
 export { type BlockInfo, isSameBlock, type VersionWrites, type Write } from './ledger-record.js'
+export { type Link, LinkedList } from './linked-list.js'
 export { clip, quote } from './quote.js'
 export { SizedCache } from './sized-cache.js'
 export type {

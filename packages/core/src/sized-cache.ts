@@ -5,18 +5,26 @@ interface Kept<V> {
 
 /** Part of the capacity that one entry may take by default. */
 const LARGEST_SHARE = 1 / 16
+/** A power of two. */
+const NOTED_KEYS = 8_192
+const HASHED_CHARACTERS = 64
 
 /**
  * A cache bounded by the size of what it holds, in a unit of the caller's, such as bytes. Entries stand in two
  * generations, each of half the capacity. A hit moves an entry to the young generation; when that is full, it becomes
  * the old one, and what was left in the old one is evicted. Unlike a strict order of use, this adds almost nothing to the
  * look-up of a hit. An entry above `largestEntry` is not kept.
+ *
+ * Once a generation was filled, a new key is noted the first time and kept the second: keys that come once evict nothing,
+ * and what was made for them dies young, which costs the garbage collector almost nothing.
  */
-export class SizedCache<K, V extends {}> {
+export class SizedCache<V extends {}> {
   readonly #generationSize: number
   readonly #largestEntry: number
-  #young = new Map<K, Kept<V>>()
-  #old = new Map<K, Kept<V>>()
+  #young = new Map<string, Kept<V>>()
+  #old = new Map<string, Kept<V>>()
+  /** Hashes of keys that were not kept the first time; each slot has the last one. */
+  #noted: Int32Array | undefined
   #youngSize = 0
   #oldSize = 0
 
@@ -31,7 +39,7 @@ export class SizedCache<K, V extends {}> {
     return this.#youngSize + this.#oldSize
   }
 
-  get(key: K): V | undefined {
+  get(key: string): V | undefined {
     const young = this.#young.get(key)
     if (young !== undefined) return young.value
     const old = this.#old.get(key)
@@ -40,12 +48,12 @@ export class SizedCache<K, V extends {}> {
     return old.value
   }
 
-  set(key: K, value: V, size: number): void {
+  set(key: string, value: V, size: number): void {
     if (size > this.#largestEntry) this.delete(key)
-    else this.#keep(key, { value, size })
+    else if (this.#isWelcome(key)) this.#keep(key, { value, size })
   }
 
-  delete(key: K): void {
+  delete(key: string): void {
     const young = this.#young.get(key)
     if (young !== undefined) this.#youngSize -= young.size
     const old = this.#old.get(key)
@@ -54,7 +62,17 @@ export class SizedCache<K, V extends {}> {
     this.#old.delete(key)
   }
 
-  #keep(key: K, kept: Kept<V>): void {
+  /** Notes the key where it is not. */
+  #isWelcome(key: string): boolean {
+    if (this.#noted === undefined || this.#young.has(key) || this.#old.has(key)) return true
+    const hash = hashOf(key)
+    const slot = hash & (NOTED_KEYS - 1)
+    if (this.#noted[slot] === hash) return true
+    this.#noted[slot] = hash
+    return false
+  }
+
+  #keep(key: string, kept: Kept<V>): void {
     const before = this.#young.get(key)
     if (before !== undefined) this.#youngSize -= before.size
     if (this.#youngSize + kept.size > this.#generationSize) {
@@ -63,8 +81,17 @@ export class SizedCache<K, V extends {}> {
       if (before !== undefined) this.#old.delete(key)
       this.#young = new Map()
       this.#youngSize = 0
+      this.#noted ??= new Int32Array(NOTED_KEYS)
     }
     this.#young.set(key, kept)
     this.#youngSize += kept.size
   }
+}
+
+/** FNV-1a over some of the characters. Keys of the same hash are only kept a time too early. */
+function hashOf(key: string): number {
+  const step = Math.ceil(key.length / HASHED_CHARACTERS)
+  let hash = 0x811c9dc5 ^ key.length
+  for (let at = 0; at < key.length; at += step) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)
+  return hash ^ (hash >>> 15)
 }

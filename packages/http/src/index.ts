@@ -1,6 +1,6 @@
+export type { RequestExample, RequestExamples } from './document/request-example.js'
 export type { RequestErrorCode } from './errors.js'
 export type { OutputFormat } from './protocol/media-types.js'
-export type { Answered } from './server/answer-writer.js'
 export { createHttpServer, type HttpServerOptions } from './server/create-http-server.js'
 export { createRequestListener } from './server/create-request-listener.js'
-export type { RequestListenerOptions } from './server/request-listener-options.js'
+export type { Answered, RequestListenerOptions } from './server/request-listener-options.js'

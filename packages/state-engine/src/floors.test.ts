@@ -13,6 +13,7 @@ const FLOORS = [
   ['databases', 'memory-table'],
   ['merge'],
   ['read', 'write', 'maintain'],
+  ['upgrade'],
   ['.'],
 ]
 

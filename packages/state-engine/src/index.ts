@@ -40,3 +40,5 @@ export type {
   StateWriter,
 } from './port/ports.js'
 export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './port/validate-batch.js'
+export type { UpgradeProgress, UpgradeStep } from './upgrade/pace.js'
+export { type UpgradeOptions, upgradeStore } from './upgrade-store.js'

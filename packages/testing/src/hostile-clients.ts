@@ -28,7 +28,9 @@ const BODY_BYTES = 8 * 2 ** 20
 const MEMBERS = 700_000
 const BATCH_TYPES = 1_000
 const TREE_DEPTH = 7
+const LEGAL_BATCH_TYPES = 100
 const ACCEPT_COMMAS = 31_000
+const ACCEPT_TYPES = 2_000
 const SLOW_CONNECTIONS = 2_001
 const SLOW_PAUSE_MS = 5_000
 const UPLOADS = 150
@@ -54,16 +56,18 @@ export const HOSTILE_ATTACKS = {
     const request = post(ITEM_PATH, `{"key_type":"u64","value_type":"u64","key":{${members.join(',')}}}`)
     return () => request
   }),
-  'batches of 1,000 distinct types': sendingRequests(1, (random) => () => {
-    const elements = Array.from({ length: BATCH_TYPES }, () => `{"table_handle":"0x7",${typedItem(random)}}`)
-    return post(BATCH_PATH, `{"requests":[${elements.join(',')}]}`)
-  }),
+  'batches of 1,000 distinct types': sendingRequests(1, (random) => () => typedBatch(random, BATCH_TYPES)),
+  'batches of 100 distinct types, 700 KB': sendingRequests(1, (random) => () => typedBatch(random, LEGAL_BATCH_TYPES)),
   'items of distinct types of 7 KB': sendingRequests(4, (random) => () => post(ITEM_PATH, `{${typedItem(random)}}`)),
   '31,000 commas in Accept': sendingRequests(3, () => {
     // A reader that looks for quotes after each comma takes quadratic time.
     const accept = `${','.repeat(ACCEPT_COMMAS)}""`
     const request = Buffer.from(`GET /v1 HTTP/1.1\r\nhost: h\r\naccept: ${accept}\r\n\r\n`)
     return () => request
+  }),
+  'Accept with 2,000 types, another one each time': sendingRequests(1, (random) => () => {
+    const types = Array.from({ length: ACCEPT_TYPES }, () => `a/${random.below(2 ** 30).toString(36)};q=0.1`)
+    return Buffer.from(`GET /v1 HTTP/1.1\r\nhost: h\r\naccept: ${types.join()}\r\n\r\n`)
   }),
   '2,001 connections that send a byte now and then': holdingConnections(
     SLOW_CONNECTIONS,
@@ -137,6 +141,51 @@ export function startHostileCrowd(options: HostileOptions): HostileClient {
   }
 }
 
+/** What takes memory, time or connections, with requests of which no two are alike. */
+const MIXTURE: readonly HostileAttack[] = [
+  'items of distinct types of 7 KB',
+  'batches of 100 distinct types, 700 KB',
+  'Accept with 2,000 types, another one each time',
+  '2,001 connections that send a byte now and then',
+  '150 unfinished uploads of 8 MiB',
+]
+
+/** All attacks of the mixture at the same time. The tally counts by attack. */
+export function startHostileMixture({ address, seed }: HostileOptions): HostileClient {
+  const clients = MIXTURE.map((attack, at) => startHostileClient(attack, { address, seed: seed + at }))
+  const tally: HostileTally = { sent: 0, ends: new Map() }
+  return {
+    tally,
+    async stop() {
+      await Promise.all(clients.map((client) => client.stop()))
+      for (const [at, attack] of MIXTURE.entries()) {
+        const { sent } = clients[at]!.tally
+        tally.sent += sent
+        tally.ends.set(attack, sent)
+      }
+    },
+  }
+}
+
+const BUSY_SLICE_MS = 5
+
+/** Sends nothing, and takes as much of the processor as it gets: what of a delay is the machine's. */
+export function startBusyClient(): HostileClient {
+  let isStopped = false
+  const burn = (): void => {
+    const end = performance.now() + BUSY_SLICE_MS
+    while (performance.now() < end);
+    if (!isStopped) setImmediate(burn)
+  }
+  burn()
+  return {
+    tally: { sent: 0, ends: new Map() },
+    async stop() {
+      isStopped = true
+    },
+  }
+}
+
 /** Resolves early when it is told to stop. */
 async function rest(milliseconds: number, stop: AbortSignal): Promise<void> {
   await sleep(milliseconds, undefined, { signal: stop }).catch(() => {})
@@ -145,6 +194,11 @@ async function rest(milliseconds: number, stop: AbortSignal): Promise<void> {
 function typedItem(random: Random): string {
   const type = randomTypeTree(random, TREE_DEPTH)
   return `"key_type":"${type}","value_type":"u64","key":{"data":[]}`
+}
+
+function typedBatch(random: Random, count: number): Buffer {
+  const elements = Array.from({ length: count }, () => `{"table_handle":"0x7",${typedItem(random)}}`)
+  return post(BATCH_PATH, `{"requests":[${elements.join(',')}]}`)
 }
 
 function head(path: string, length: number): string {

@@ -6,8 +6,8 @@ import type { HostileAttack } from './hostile-clients.ts'
 const PROGRAM = fileURLToPath(new URL('./run-hostile-client.ts', import.meta.url))
 
 export interface HostileTask {
-  /** `crowd`: attacks chosen at random. */
-  readonly attack: HostileAttack | 'crowd'
+  /** `crowd`: attacks chosen at random; `mixture`: several at the same time; `busy`: nothing is sent. */
+  readonly attack: HostileAttack | 'crowd' | 'mixture' | 'busy'
   readonly host: string
   readonly port: number
   readonly seed: number

@@ -1,6 +1,12 @@
 // The program of `hostile-process.ts`. Argument: a `HostileTask` as JSON.
 import { setPriority } from 'node:os'
-import { startHostileClient, startHostileCrowd } from './hostile-clients.ts'
+import {
+  type HostileClient,
+  startBusyClient,
+  startHostileClient,
+  startHostileCrowd,
+  startHostileMixture,
+} from './hostile-clients.ts'
 import type { HostileReport, HostileTask } from './hostile-process.ts'
 
 /** Lower priority than the node and the client that are measured. */
@@ -9,7 +15,7 @@ const NICENESS = 10
 const { attack, host, port, seed } = JSON.parse(process.argv[2]!) as HostileTask
 setPriority(NICENESS)
 const options = { address: () => ({ host, port }), seed }
-const client = attack === 'crowd' ? startHostileCrowd(options) : startHostileClient(attack, options)
+const client = start()
 process.on('disconnect', () => process.exit())
 process.once('message', async () => {
   await client.stop()
@@ -17,3 +23,16 @@ process.once('message', async () => {
   process.send!({ sent, ends: Object.fromEntries(ends) } satisfies HostileReport)
 })
 process.send!('started')
+
+function start(): HostileClient {
+  switch (attack) {
+    case 'crowd':
+      return startHostileCrowd(options)
+    case 'mixture':
+      return startHostileMixture(options)
+    case 'busy':
+      return startBusyClient()
+    default:
+      return startHostileClient(attack, options)
+  }
+}

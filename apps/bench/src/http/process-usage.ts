@@ -17,6 +17,8 @@ export function cpuMicroseconds(pid: number): number {
 export interface MemoryWatch {
   /** The most memory that one process of the tree has held so far. */
   readonly peakBytes: number
+  /** The most that one of them was seen to hold since this was last called. */
+  takeMostBytes(): number
   stop(): void
 }
 
@@ -25,8 +27,11 @@ const WATCH_INTERVAL_MS = 200
 /** Watches a process and its descendants, also those that end meanwhile. */
 export function watchMemory(pid: number): MemoryWatch {
   let peakBytes = 0
+  let mostBytes = 0
   const look = (): void => {
-    peakBytes = Math.max(peakBytes, ...processTree(pid).map(peakOf))
+    const memory = processTree(pid).map(memoryOf)
+    peakBytes = Math.max(peakBytes, ...memory.map(({ peak }) => peak))
+    mostBytes = Math.max(mostBytes, ...memory.map(({ now }) => now))
   }
   const timer = setInterval(look, WATCH_INTERVAL_MS)
   return {
@@ -34,13 +39,20 @@ export function watchMemory(pid: number): MemoryWatch {
       look()
       return peakBytes
     },
+    takeMostBytes() {
+      look()
+      const taken = mostBytes
+      mostBytes = 0
+      return taken
+    },
     stop: () => clearInterval(timer),
   }
 }
 
-function peakOf(pid: number): number {
+function memoryOf(pid: number): { peak: number; now: number } {
   const status = readIfThere(`/proc/${pid}/status`)
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024
+  const bytesOf = (line: RegExp): number => Number(line.exec(status)?.[1] ?? 0) * 1_024
+  return { peak: bytesOf(/^VmHWM:\s+(\d+) kB$/m), now: bytesOf(/^VmRSS:\s+(\d+) kB$/m) }
 }
 
 function processTree(pid: number): number[] {

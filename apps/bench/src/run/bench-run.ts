@@ -27,6 +27,8 @@ export interface BenchRunOptions {
   readonly peers: readonly PeerName[] | undefined
   /** Where stores are kept for later runs; undefined: they are removed. */
   readonly storesFolder: string | undefined
+  /** Minutes of `hostile` with all kinds of clients at the same time; undefined: one kind after the other. */
+  readonly minutes: number | undefined
   /** Backup for `ingest`; undefined: the one of the project's shared folder. */
   readonly source: { readonly location: string; readonly hashSalt: string | undefined } | undefined
 }
@@ -37,6 +39,7 @@ export class BenchRun {
   readonly seed: number
   readonly keys: number | undefined
   readonly peers: readonly PeerName[] | undefined
+  readonly minutes: number | undefined
   readonly source: BenchRunOptions['source']
   readonly measures: Measure[] = []
   /** What was left out, and why. */
@@ -46,11 +49,12 @@ export class BenchRun {
   readonly #storesFolder: string | undefined
   #suite = ''
 
-  constructor({ scale, seed, keys, peers, storesFolder, source }: BenchRunOptions, signal: AbortSignal) {
+  constructor({ scale, seed, keys, peers, storesFolder, minutes, source }: BenchRunOptions, signal: AbortSignal) {
     this.scale = scale
     this.seed = seed
     this.keys = keys
     this.peers = peers
+    this.minutes = minutes
     this.source = source
     this.#storesFolder = storesFolder
     this.#signal = signal

@@ -12,7 +12,14 @@ describe('parseCommandLine', () => {
     expect(namesOf(order)).toEqual(SUITES.map(({ name }) => name))
     expect(order).toMatchObject({
       kind: 'run',
-      options: { scale: 'small', seed: 1, keys: undefined, peers: undefined, storesFolder: undefined },
+      options: {
+        scale: 'small',
+        seed: 1,
+        keys: undefined,
+        peers: undefined,
+        storesFolder: undefined,
+        minutes: undefined,
+      },
       out: undefined,
     })
   })
@@ -47,6 +54,7 @@ describe('parseCommandLine', () => {
     [['--scale', 'huge'], 'unknown scale "huge"'],
     [['--nonsense'], "Unknown option '--nonsense'"],
     [['--seed', '0'], '--seed needs a whole number from 1'],
+    [['--minutes', '0.5'], '--minutes needs a whole number from 1'],
     [['--keys', '10'], '--keys needs a whole number from 1000'],
     [['--peers', 'sqlite,oracle'], 'unknown peer "oracle": use some of seek-lmdb'],
     [['--report', 'result.json'], '--report needs --out DIR'],

@@ -38,6 +38,8 @@ Options:
                    ${PEER_NAMES.join(',')}. At many keys the disk may not hold all of them.
   --stores DIR     lookup: keeps the stores in DIR, and uses those that an earlier run filled with the same writes
                    (--list prints their size)
+  --minutes N      hostile: all kinds of clients at the same time for N minutes, with figures of each minute, in place of
+                   one kind after the other
   --seed N         lookup and commit: seed of what is written and asked (default 1)
   --source DIR     ingest: the backup to ingest (default ../shared/data/backup)
   --hash-salt SALT ingest: see ledger-state ingest --help
@@ -64,6 +66,7 @@ export function parseCommandLine(words: readonly string[], allSuites: readonly S
     keys: values.keys === undefined ? undefined : wholeNumber('keys', values.keys, 1_000, 999_999_999),
     peers: values.peers === undefined ? undefined : parsePeers(values.peers),
     storesFolder: values.stores,
+    minutes: values.minutes === undefined ? undefined : wholeNumber('minutes', values.minutes, 1, 1_440),
     source: values.source === undefined ? undefined : { location: values.source, hashSalt: values['hash-salt'] },
   }
   return { kind: 'run', suites, options, out: values.out, compareWith: values.compare }
@@ -81,6 +84,7 @@ function parseWords(words: readonly string[]) {
         keys: { type: 'string' },
         peers: { type: 'string' },
         stores: { type: 'string' },
+        minutes: { type: 'string' },
         seed: { type: 'string', default: '1' },
         source: { type: 'string' },
         'hash-salt': { type: 'string' },

@@ -9,10 +9,12 @@ import { interferenceSuite } from './interference.ts'
 import { lookupSuite } from './lookup.ts'
 import { pruneSuite } from './prune.ts'
 import { readsSuite } from './reads.ts'
+import { tableSuite } from './table.ts'
 
 /** In the order in which they run. */
 export const SUITES: readonly Suite[] = [
   lookupSuite,
+  tableSuite,
   commitSuite,
   pruneSuite,
   codecSuite,

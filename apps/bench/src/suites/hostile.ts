@@ -7,6 +7,7 @@ import { type Server, startNode } from '../http/servers.ts'
 import { type SteadyLatencies, sendSteadily } from '../http/steady-requests.ts'
 import type { BenchRun } from '../run/bench-run.ts'
 import type { Suite } from '../run/suite.ts'
+import { measureMinutes } from './hostile-minutes.ts'
 
 const REQUESTS_PER_SECOND = 100
 const SMALL_READ = `/v1/accounts/${accountHex(7)}/balance/0x1::aptos_coin::AptosCoin`
@@ -39,7 +40,12 @@ export const hostileSuite: Suite = {
     }
     const folder = run.folder('hostile')
     await writeServedStore(folder)
+    if (run.minutes !== undefined) {
+      await measureMinutes(run, folder, run.minutes, { path: SMALL_READ, perSecond: REQUESTS_PER_SECOND })
+      return
+    }
     const idle = await measureBeside(run, folder, undefined)
+    await measureBeside(run, folder, 'busy')
     for (const attack of HOSTILE_ATTACK_NAMES) {
       const delayMs = (await measureBeside(run, folder, attack)).p99 - idle.p99
       if (delayMs > AIM_MS)
@@ -52,9 +58,9 @@ export const hostileSuite: Suite = {
 async function measureBeside(
   run: BenchRun,
   folder: string,
-  attack: HostileAttack | undefined,
+  attack: HostileAttack | 'busy' | undefined,
 ): Promise<SteadyLatencies> {
-  const subject = attack ?? 'no hostile client'
+  const subject = attack === 'busy' ? 'a busy process that sends nothing' : (attack ?? 'no hostile client')
   run.step(subject)
   const node = await startNode(folder)
   const memory = watchMemory(node.pid)
@@ -66,7 +72,8 @@ async function measureBeside(
     await sleep(hostile ? run.byScale({ tiny: 200, small: 2_000, medium: 2_000, large: 2_000 }) : 0)
     const milliseconds = run.byScale({ tiny: 500, small: 5_000, medium: 20_000, large: 60_000 })
     const latencies = await sendSteadily(steadyRequests(node, milliseconds))
-    if (hostile) run.note(`${subject}: ${endsToText(await hostile.stop())}`)
+    const report = await hostile?.stop()
+    if (report && report.sent > 0) run.note(`${subject}: ${endsToText(report)}`)
     record(run, subject, attack === undefined, latencies, memory.peakBytes)
     return latencies
   } finally {

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import type { NodeProcess } from '../../testing/node-process.ts'
 
 export interface Sample {
@@ -7,6 +8,8 @@ export interface Sample {
   readonly memoryBytes: number
   readonly fileBytes: number
   readonly freeBytes: number
+  /** Open files and connections of the supervisor. */
+  readonly descriptors: number
 }
 
 /** Undefined while the node is down, or none of its readers has reported. */
@@ -19,5 +22,22 @@ export async function takeSample(node: NodeProcess, minute: number): Promise<Sam
   const fileBytes = sum('store_file_bytes')
   if (fileBytes === 0) return undefined
   const memoryBytes = sum('process_resident_memory_bytes')
-  return { minute: Math.round(minute * 100) / 100, memoryBytes, fileBytes, freeBytes: sum('store_free_bytes') }
+  const descriptors = supervisorDescriptors(node)
+  if (descriptors === undefined) return undefined
+  return {
+    minute: Math.round(minute * 100) / 100,
+    memoryBytes,
+    fileBytes,
+    freeBytes: sum('store_free_bytes'),
+    descriptors,
+  }
+}
+
+/** Undefined where it has ended. */
+export function supervisorDescriptors({ child }: NodeProcess): number | undefined {
+  try {
+    return readdirSync(`/proc/${child.pid}/fd`).length
+  } catch {
+    return undefined
+  }
 }

@@ -11,6 +11,8 @@ export interface SoakOutcome {
   readonly minutes: number
   readonly seed: number
   readonly tally: ClientTally
+  /** Requests on connections of their own, by status or by what went wrong. */
+  readonly fresh: ReadonlyMap<string, number>
   readonly faults: ReadonlyMap<string, number>
   readonly hostile: HostileReport | undefined
   readonly lostVersions: number
@@ -18,7 +20,7 @@ export interface SoakOutcome {
 }
 
 const METHOD = `One real node with two readers follows a node that grows twice as fast as a busy network, with a window that
-changes. A steady client knows every right answer. Faults and hostile clients come at random, from the seed.`
+changes. A steady client knows every right answer, another one opens a connection for each request. Faults and hostile clients come at random, from the seed.`
 
 const CHARTS: readonly Chart[] = [
   {
@@ -27,11 +29,17 @@ const CHARTS: readonly Chart[] = [
     x: 'minutes',
     caption: 'Resident memory of all processes of the node together.',
   },
+  {
+    title: 'Descriptors of the supervisor',
+    metric: 'descriptors',
+    x: 'minutes',
+    caption: 'Its open files and connections. A connection is its own until a reader has taken it.',
+  },
   { title: 'Size of the data file', metric: 'file size', x: 'minutes', caption: 'The file, and the free pages in it.' },
 ]
 
 export function outcomeToRows(outcome: SoakOutcome): [name: string, text: string][] {
-  const { minutes, seed, tally, faults, hostile, lostVersions, samples } = outcome
+  const { minutes, seed, tally, fresh, faults, hostile, lostVersions, samples } = outcome
   const times = tally.milliseconds.toSorted((a, b) => a - b)
   const percentile = (share: number) => `${(times[Math.floor(times.length * share)] ?? 0).toFixed(2)} ms`
   return [
@@ -43,9 +51,17 @@ export function outcomeToRows(outcome: SoakOutcome): [name: string, text: string
     ['requests', `${tally.requests}, of them ${tally.right} answered right`],
     ['wrong answers', String(tally.wrong.length)],
     ['refusals and errors', countsToText(tally.errors)],
+    ['requests on fresh connections', countsToText(fresh)],
     ['lost versions', String(lostVersions)],
     ['latency p50, p99', `${percentile(0.5)}, ${percentile(0.99)}`],
     ['memory, all processes', spanToText(samples.map(({ memoryBytes }) => memoryBytes))],
+    [
+      'descriptors of the supervisor',
+      spanToText(
+        samples.map(({ descriptors }) => descriptors),
+        String,
+      ),
+    ],
     ['data file', spanToText(samples.map(({ fileBytes }) => fileBytes))],
   ]
 }
@@ -66,23 +82,24 @@ export async function writeSoakPage(folder: string, outcome: SoakOutcome): Promi
   return path
 }
 
-function sampleToMeasures({ minute, memoryBytes, fileBytes, freeBytes }: Sample): Measure[] {
-  const measure = (subject: string, metric: string, bytes: number): Measure => ({
+function sampleToMeasures({ minute, memoryBytes, fileBytes, freeBytes, descriptors }: Sample): Measure[] {
+  const measure = (subject: string, metric: string, value: number, unit: string): Measure => ({
     suite: 'soak',
     title: metric,
     subject,
     role: 'ours',
     metric,
-    unit: 'MiB',
+    unit,
     better: 'neither',
-    rounds: [bytes / 2 ** 20],
+    rounds: [value],
     at: { minutes: minute },
     plotOnly: true,
   })
   return [
-    measure('all processes', 'memory', memoryBytes),
-    measure('data file', 'file size', fileBytes),
-    measure('free pages in it', 'file size', freeBytes),
+    measure('all processes', 'memory', memoryBytes / 2 ** 20, 'MiB'),
+    measure('data file', 'file size', fileBytes / 2 ** 20, 'MiB'),
+    measure('free pages in it', 'file size', freeBytes / 2 ** 20, 'MiB'),
+    measure('supervisor', 'descriptors', descriptors, ''),
   ]
 }
 
@@ -90,11 +107,11 @@ function countsToText(counts: ReadonlyMap<string, number>): string {
   return [...counts].map(([kind, count]) => `${count} × ${kind}`).join(', ') || 'none'
 }
 
-function spanToText(bytes: readonly number[]): string {
-  if (bytes.length === 0) return 'not sampled'
-  const most = (some: readonly number[]) => mebibytes(Math.max(...some))
-  const secondHalf = bytes.slice(bytes.length >> 1)
-  return `${mebibytes(bytes[0]!)} at first, ${most(bytes)} at most, ${most(secondHalf)} at most in the second half`
+function spanToText(values: readonly number[], toText = mebibytes): string {
+  if (values.length === 0) return 'not sampled'
+  const most = (some: readonly number[]) => toText(Math.max(...some))
+  const secondHalf = values.slice(values.length >> 1)
+  return `${toText(values[0]!)} at first, ${most(values)} at most, ${most(secondHalf)} at most in the second half`
 }
 
 export function mebibytes(bytes: number): string {

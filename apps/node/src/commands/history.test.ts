@@ -6,6 +6,7 @@ import { createLedger, parseAsset } from '@ledger-state/ledger'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
+import type { Outcome } from '../../testing/program.ts'
 import { ACCOUNTS, BEAN } from '../demo/demo-addresses.js'
 import { DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
 
@@ -39,19 +40,19 @@ afterAll(async () => {
   await bed.close()
 })
 
-function history(...words: string[]) {
-  return bed.run('history', 'balance', owner, BEAN, '--data-dir', 'store', ...words)
+async function history(...words: string[]): Promise<Outcome> {
+  return await bed.start('history', 'balance', owner, BEAN, '--data-dir', 'store', ...words).outcome()
 }
 
-function changes(...words: string[]): PrintedChange[] {
-  const { status, stdout, stderr } = history(...words)
+async function changes(...words: string[]): Promise<PrintedChange[]> {
+  const { status, stdout, stderr } = await history(...words)
   expect([status, stderr]).toEqual([0, ''])
   return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as PrintedChange]))
 }
 
 describe('history balance', () => {
-  it('prints every change of the window as a line of JSON, the newest first or the oldest first', () => {
-    const all = changes('--order', 'asc')
+  it('prints every change of the window as a line of JSON, the newest first or the oldest first', async () => {
+    const [all, newestFirst] = await Promise.all([changes('--order', 'asc'), changes()])
     // More than one page of 256.
     expect(all.length).toBeGreaterThan(300)
     const [opening, ...others] = all
@@ -60,42 +61,47 @@ describe('history balance', () => {
     const expected = [...balances].filter(([version, held]) => version > oldest && held !== balances.get(version - 1n))
     expect(others.map(({ version, balance }) => [BigInt(version), BigInt(balance)])).toEqual(expected)
     expect(others.every(({ timestamp }) => timestamp?.startsWith('1735'))).toBe(true)
-    expect(changes()).toEqual(all.toReversed())
+    expect(newestFirst).toEqual(all.toReversed())
   })
 
-  it('prints a range of versions or of times, and no more than its limit', () => {
-    const all = changes()
+  it('prints a range of versions or of times, and no more than its limit', async () => {
+    const all = await changes()
     const within = (from: bigint, to: bigint) =>
       all.filter(({ version }) => BigInt(version) >= from && BigInt(version) <= to)
-    expect(changes('--from', '1500', '--to', '1600')).toEqual(within(1_500n, 1_600n))
-    for (const limit of [3, 256, 300]) expect(changes('--limit', String(limit))).toEqual(all.slice(0, limit))
+    const limited = (limit: number) => [['--limit', String(limit)], all.slice(0, limit)] as const
     // The block of height 188 has this time and begins with version 1,497; one of four seconds later begins with 1,505.
     const time = '2025-01-01T00:12:32Z'
-    expect(changes('--from', time, '--to', '1600')).toEqual(within(1_497n, 1_600n))
-    expect(changes('--from', '1400', '--to', '2025-01-01T01:12:35.999999+01:00')).toEqual(within(1_400n, 1_504n))
-    expect(changes('--from', '2025-01-01T00:12:33Z', '--to', '2025-01-01T00:12:34Z')).toEqual([])
+    const expected = [
+      [['--from', '1500', '--to', '1600'], within(1_500n, 1_600n)],
+      ...[3, 256, 300].map(limited),
+      [['--from', time, '--to', '1600'], within(1_497n, 1_600n)],
+      [['--from', '1400', '--to', '2025-01-01T01:12:35.999999+01:00'], within(1_400n, 1_504n)],
+      [['--from', '2025-01-01T00:12:33Z', '--to', '2025-01-01T00:12:34Z'], []],
+    ] as const
+    await Promise.all(expected.map(async ([words, printed]) => expect(await changes(...words)).toEqual(printed)))
   })
 
-  it('prints CSV', () => {
-    const lines = changes('--from', '2000').map((one) => `${one.version},${one.timestamp},${one.balance}\n`)
-    expect(history('--from', '2000', '--csv').stdout).toBe(`version,timestamp,balance\n${lines.join('')}`)
+  it('prints CSV', async () => {
+    const [all, csv] = await Promise.all([changes('--from', '2000'), history('--from', '2000', '--csv')])
+    const lines = all.map((one) => `${one.version},${one.timestamp},${one.balance}\n`)
+    expect(csv.stdout).toBe(`version,timestamp,balance\n${lines.join('')}`)
   })
 
-  it('warns where it is not complete', () => {
-    const { status, stdout, stderr } = history('--from', '1', '--csv')
+  it('warns where it is not complete', async () => {
+    const [{ status, stdout, stderr }, whole] = await Promise.all([history('--from', '1', '--csv'), history('--csv')])
     expect([status, stderr]).toEqual([
       0,
       `warning: the history is not complete: what was written before version ${oldest} is not known\n`,
     ])
-    expect(stdout).toBe(history('--csv').stdout)
+    expect(stdout).toBe(whole.stdout)
   })
 
-  it('refuses an end that the store does not have, and ends without an error where nobody reads it', () => {
-    expect(history('--to', '2024-12-31T00:00:00Z')).toMatchObject({
+  it('refuses an end that the store does not have, and ends without an error where nobody reads it', async () => {
+    expect(await history('--to', '2024-12-31T00:00:00Z')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('has been pruned'),
     })
-    expect(history('--to', '3000')).toMatchObject({ status: 1, stderr: expect.stringContaining('3000') })
+    expect(await history('--to', '3000')).toMatchObject({ status: 1, stderr: expect.stringContaining('3000') })
     const command = bed.commandLine('history', 'balance', owner, BEAN, '--data-dir', 'store').join(' ')
     const line = `set -o pipefail; ${command} | true`
     expect(spawnSync('bash', ['-c', line], { cwd: bed.folder, encoding: 'utf8' })).toMatchObject({

@@ -3,27 +3,37 @@ import { type LmdbEngineReader, openStateEngineReader, type StoreBase } from '@l
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { emptyStore } from '../errors.js'
+import { emptyStore, nothingToForecastFrom } from '../errors.js'
+import { measureStore } from '../sizing/forecast.js'
+import { FORECAST_HEADINGS, forecastRow, forecastWindows } from '../sizing/sizing-rows.js'
 import { formatBytes, formatCount } from '../terminal/amounts.js'
-import { table } from '../terminal/table.js'
+import { columns, table } from '../terminal/table.js'
 
 const jsonOption = switchOption('json', 'print JSON; u64 values are strings')
+const forecastOption = switchOption('forecast', 'say what larger windows of this ledger take')
 
 export const infoCommand: Command = {
   name: 'info',
   summary: 'Says what a store holds.',
   arguments: [],
-  options: [settings.dataDir, jsonOption],
+  options: [settings.dataDir, jsonOption, forecastOption],
   required: [settings.dataDir],
-  examples: ['ledger-state info --data-dir data/mainnet --json'],
+  details: `--forecast computes disk, memory and the time of an ingest from the bytes that this store takes for each key and
+each write; docs/sizing.md says how. It works beside a node, and better the longer the window of the store is.`,
+  examples: [
+    'ledger-state info --data-dir data/mainnet --json',
+    'ledger-state info --data-dir data/mainnet --forecast',
+  ],
   async run(input) {
     const engine = openStateEngineReader({ path: input.required(settings.dataDir), verifyReads: true })
     try {
       const { ledger, base, stats } = engine
       if (!ledger) throw emptyStore(input.required(settings.dataDir))
       const { latestBlock, oldestBlock } = ledger
+      const isForecast = input.get(forecastOption)
       if (input.get(jsonOption)) {
-        process.stdout.write(`${JSON.stringify(storeFacts(engine))}\n`)
+        const facts = { ...storeFacts(engine), ...(isForecast && forecastFacts(engine)) }
+        process.stdout.write(`${JSON.stringify(facts)}\n`)
         return
       }
       const rows = [
@@ -38,6 +48,7 @@ export const infoCommand: Command = {
         ['data file', formatBytes(stats.fileBytes)],
       ]
       process.stdout.write(`${table(rows)}\n`)
+      if (isForecast) process.stdout.write(`\n${forecastText(engine)}\n`)
     } finally {
       await engine.close()
     }
@@ -65,6 +76,45 @@ export function storeFacts(engine: LmdbEngineReader) {
     blocks: stats.blocks,
     file_bytes: stats.fileBytes,
   }
+}
+
+function measured({ ledger, stats }: LmdbEngineReader) {
+  const versions = Number(ledger!.latestVersion - ledger!.oldestVersion) + 1
+  const found = measureStore({ ...stats, versions })
+  if (!found) throw nothingToForecastFrom()
+  return found
+}
+
+function forecastFacts(engine: LmdbEngineReader) {
+  const { shape, measured: bytes } = measured(engine)
+  const windows = forecastWindows(shape, bytes).map((window) => ({
+    versions: window.versions,
+    disk_bytes: Math.ceil(window.diskBytes),
+    memory_bytes: Math.ceil(window.memoryBytes),
+    seconds_from_backup: Math.ceil(window.backupSeconds),
+    seconds_from_node: Math.ceil(window.nodeSeconds),
+  }))
+  const { bytesPerKey, bytesPerWrite, freePages } = bytes
+  const basis = {
+    keys: shape.keys,
+    writes_per_version: shape.writesPerVersion,
+    bytes_per_key: bytesPerKey,
+    bytes_per_write: bytesPerWrite,
+    file_to_used_pages: freePages,
+  }
+  return { forecast: { basis, windows } }
+}
+
+function forecastText(engine: LmdbEngineReader): string {
+  const { shape, measured: bytes } = measured(engine)
+  const windows = forecastWindows(shape, bytes).map(forecastRow)
+  const basis = [
+    ['bytes a key of the newest state', bytes.bytesPerKey.toFixed(0)],
+    ['writes a version that superseded a value', shape.writesPerVersion.toFixed(2)],
+    ['bytes of such a write', bytes.bytesPerWrite.toFixed(0)],
+    ['file ÷ pages in use', bytes.freePages.toFixed(2)],
+  ]
+  return `${table(basis)}\n\n${columns([FORECAST_HEADINGS, ...windows])}`
 }
 
 function describeBase({ version, complete }: StoreBase): string {

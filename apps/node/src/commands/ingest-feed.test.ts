@@ -2,21 +2,16 @@
 import { writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { openStateEngine } from '@ledger-state/state-engine'
-import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import { FEED_HEADER, feedRow, feedRows } from '../../testing/feed-rows.ts'
-import { BLOCK_VERSIONS, type SteadyNode, startSteadyNode } from '../../testing/steady-ledger.ts'
 
 let bed: CommandBed
-let source: SteadyNode | undefined
 beforeEach(() => {
   bed = new CommandBed()
 })
 afterEach(async () => {
   await bed.close()
-  await source?.close()
-  source = undefined
 })
 
 function feed(...lines: string[]): string {
@@ -77,46 +72,5 @@ describe('ingest of a feed', () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining('another writer has this store open')])
     await engine.close()
     expect(ingest(feed(FEED_HEADER, ...feedRows(0, 10))).status).toBe(0)
-  })
-})
-
-describe('a signal', () => {
-  it.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)('%s ends an ingest at the end of a block, with status %i and how to resume', async (signal, status) => {
-    source = await startSteadyNode()
-    // More than any machine takes in during this test.
-    source.latest = 100_000_000
-    const words = ['ingest', source.url, '--data-dir', bed.at('store'), '--no-verify']
-    const program = bed.start(...words)
-    await eventually(
-      async () => Number((await info()).ledger_version) > 0,
-      () => program.output,
-    )
-    expect(await program.stop(signal)).toBe(status)
-    const line = `ledger-state: stopped by ${signal}: [\\d,]+ versions, .* run the same command again to resume`
-    expect(program.output).toMatch(new RegExp(line))
-    const stoppedAt = Number((await info()).ledger_version)
-    expect(stoppedAt % BLOCK_VERSIONS).toBe(0)
-    source.latest = stoppedAt + 7
-    const resumed = bed.start(...words)
-    expect(await resumed.ended).toBe(0)
-    expect(resumed.output).toMatch(/^ingested: 7 versions/)
-  })
-
-  it('ends a proof with status 143, and a node that is followed with 0', async () => {
-    source = await startSteadyNode()
-    source.latest = 100_000_000
-    const proof = bed.start('ingest', source.url, '--dry-run', '--no-verify')
-    const follower = bed.start('ingest', source.url, '--data-dir', bed.at('store'), '--no-verify', '--follow')
-    await eventually(
-      async () => Number((await info()).ledger_version) > 0,
-      () => follower.output,
-    )
-    expect(await proof.stop()).toBe(143)
-    expect(proof.output).toMatch(/stopped by SIGTERM: .* the rest was not read/)
-    expect(await follower.stop()).toBe(0)
-    expect(follower.output).toMatch(/^stopped: [\d,]+ versions/m)
   })
 })

@@ -1,8 +1,10 @@
-// The longer tests of ingest and export: several stores each, compared whole.
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// Ingest of every kind of source, and export: what is taken, where it stops, and how it resumes.
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { type StandInNode, startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
-import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { restPage, SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { eventually } from '@ledger-state/testing/eventually'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import { NodeProcess } from '../../testing/node-process.ts'
@@ -22,7 +24,153 @@ afterEach(async () => {
   node = undefined
 })
 
+describe('ingest of a genesis', () => {
+  it('tells its waypoint, and refuses another', async () => {
+    writeFileSync(bed.at('genesis.blob'), chain.genesisBlob)
+    const { stderr, status } = bed.run('ingest', bed.at('genesis.blob'), '--dry-run')
+    expect([status, stderr]).toEqual([
+      0,
+      expect.stringMatching(
+        /^nothing vouches for .*genesis.blob: its chain 42 is not a known network.*\nsound: 1 versions \(0 to 0\).*waypoint 0:[0-9a-f]{64}/,
+      ),
+    ])
+    const waypoint = /waypoint (0:[0-9a-f]{64})/.exec(stderr)![1]!
+    const other = `0:${'ab'.repeat(32)}`
+    expect(bed.ingest(bed.at('genesis.blob'), 'store', '--waypoint', other)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`has the waypoint ${waypoint}, not ${other}`),
+    })
+    expect(bed.ingest(bed.at('genesis.blob'), 'store', '--waypoint', waypoint).status).toBe(0)
+    expect(await bed.info('store')).toMatchObject({ base: 'genesis', base_version: '0', chain_id: SYNTHETIC_CHAIN_ID })
+    writeBackup(chain, bed.at('backup'))
+    expect(bed.ingest(bed.at('backup'), 'store', '--waypoint', waypoint).stderr).toMatch(
+      /a waypoint is compared with that of a genesis/,
+    )
+  })
+
+  it.skipIf(!hasSharedData)('is proven against the published waypoint', () => {
+    const published = readFileSync(sharedPath('data/genesis/mainnet.waypoint.txt'), 'utf8').trim()
+    const blob = sharedPath('data/genesis/mainnet.genesis.blob')
+    expect(bed.ingest(blob, 'store', '--waypoint', published).status).toBe(0)
+  })
+})
+
+describe.skipIf(!hasSharedData)('ingest of the genesis of mainnet without --waypoint', () => {
+  it('is proven, and refuses one flipped bit', () => {
+    const blob = readFileSync(sharedPath('data/genesis/mainnet.genesis.blob'))
+    writeFileSync(bed.at('genesis.blob'), blob)
+    expect(bed.ingest(bed.at('genesis.blob'), 'store')).toMatchObject({
+      status: 0,
+      stderr: expect.not.stringContaining('vouches'),
+    })
+    // The last byte of a value in the middle.
+    blob[blob.indexOf('CurrentTimeMicroseconds') + 'CurrentTimeMicroseconds'.length + 3]! ^= 1
+    writeFileSync(bed.at('genesis.blob'), blob)
+    expect(bed.ingest(bed.at('genesis.blob'), 'other')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(
+        /the genesis of chain 1 \(mainnet\), but its waypoint is 0:[0-9a-f]{64}, not 0:6072b68a/,
+      ),
+    })
+  })
+})
+
 describe('ingest of a backup', () => {
+  it('goes from genesis to its end, and resumes after a genesis blob', async () => {
+    writeBackup(chain, bed.at('backup'), { format: 'V1' })
+    expect(bed.ingest(bed.at('backup'), 'whole').status).toBe(0)
+    writeFileSync(bed.at('genesis.blob'), chain.genesisBlob)
+    expect(bed.ingest(bed.at('genesis.blob'), 'parts').status).toBe(0)
+    expect(bed.ingest(bed.at('backup'), 'parts', '--to', '50').status).toBe(0)
+    expect((await bed.info('parts')).ledger_version).toBe('50')
+    expect(bed.ingest(bed.at('backup'), 'parts').status).toBe(0)
+    expect(await bed.digest('parts')).toBe(await bed.digest('whole'))
+    const again = bed.ingest(bed.at('backup'), 'parts')
+    expect([again.status, again.stderr]).toEqual([0, expect.stringContaining('ingested: 0 versions')])
+  })
+
+  it('refuses to begin without a base, unless that is assumed, and says so from then on', async () => {
+    writeBackup(chain, bed.at('backup'), { first: 31, chunk: 20 })
+    expect(bed.ingest(bed.at('backup'), 'store')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(
+        /version 31, but the store is empty: .* assume an empty base with --assume-empty-base/,
+      ),
+    })
+    const block = chain.expected.find(({ version, block }) => version >= 31n && block)!
+    const { status, stderr } = bed.ingest(bed.at('backup'), 'store', '--assume-empty-base')
+    expect([status, stderr]).toEqual([
+      0,
+      expect.stringContaining(`begins at version ${block.version} on an assumed empty base`),
+    ])
+    expect(await bed.info('store')).toMatchObject({ base: 'assumed_empty', base_version: String(block.version) })
+    expect(bed.run('info', '--data-dir', bed.at('store')).stdout).toMatch(
+      /assumed empty before version .* not known to be absent/,
+    )
+    // What was exported of it is no complete state either.
+    bed.run('export', bed.at('some.ndjson.gz'), '--data-dir', bed.at('store'))
+    expect(bed.ingest(bed.at('some.ndjson.gz'), 'copy')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('--assume-empty-base'),
+    })
+    expect(bed.ingest(bed.at('some.ndjson.gz'), 'copy', '--assume-empty-base').status).toBe(0)
+    expect((await bed.info('copy')).base).toBe('assumed_empty')
+  })
+
+  it('begins where it is told, and does not leave a gap', async () => {
+    writeBackup(chain, bed.at('backup'))
+    const block = chain.expected.find(({ version, block }) => version >= 60n && block)!
+    expect(bed.ingest(bed.at('backup'), 'store', '--from', '60', '--to', '90', '--assume-empty-base').status).toBe(0)
+    expect(await bed.info('store')).toMatchObject({
+      oldest_ledger_version: String(block.version),
+      ledger_version: '90',
+    })
+    expect(bed.ingest(bed.at('backup'), 'store', '--from', '95')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('version 95 is asked for, but the next version of the store is 91'),
+    })
+    expect(bed.run('ingest', bed.at('backup'), '--dry-run', '--from', '60', '--to', '90').stderr).toMatch(
+      /sound: 31 versions \(60 to 90\)/,
+    )
+  })
+
+  it('stops at a damaged chunk, names it, keeps what precedes it, and resumes once it is whole', async () => {
+    writeBackup(chain, bed.at('backup'), { gzip: false })
+    const chunk = bed.at('backup/transaction_50-.ab12/75-.chunk')
+    const whole = readFileSync(chunk)
+    for (const damaged of [
+      whole.subarray(0, whole.length >> 1),
+      Buffer.concat([whole.subarray(0, 200), Buffer.of(1), whole.subarray(201)]),
+    ]) {
+      writeFileSync(chunk, damaged)
+      const { status, stderr } = bed.ingest(bed.at('backup'), 'store')
+      expect([status, stderr]).toEqual([1, expect.stringMatching(/transaction_50-.ab12\/75-.chunk.*record \d+/)])
+      expect((await bed.info('store')).ledger_version).toBe('74')
+    }
+    renameSync(chunk, `${chunk}.away`)
+    expect(bed.ingest(bed.at('backup'), 'store').stderr).toMatch(/the backup lacks .*75-.chunk/)
+    writeFileSync(chunk, whole)
+    expect(bed.ingest(bed.at('backup'), 'store').status).toBe(0)
+    expect((await bed.info('store')).ledger_version).toBe(String(LAST))
+  })
+
+  it('names the chain that no source tells of', async () => {
+    writeBackup(chain, bed.at('backup'), { first: 1, chunk: 3 })
+    const options = ['--assume-empty-base', '--to', '1']
+    expect(bed.ingest(bed.at('backup'), 'store', ...options)).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(
+        /record 0 \(version 1\): the source does not tell the id of its chain; name it with --chain-id/,
+      ),
+    })
+    expect(bed.ingest(bed.at('backup'), 'store', ...options, '--chain-id', '7').status).toBe(0)
+    expect((await bed.info('store')).chain_id).toBe(7)
+    expect(bed.ingest(bed.at('backup'), 'store')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/the source is of chain 42, the store holds chain 7/),
+    })
+  })
+
   it('resumes after a state snapshot, and answers as a store from genesis does', async () => {
     const snapshot = writeBackup(chain, bed.at('backup'), { snapshot: { version: SNAPSHOT, chunk: 15 } })
     expect(bed.ingest(snapshot, 'store')).toMatchObject({
@@ -80,6 +228,73 @@ describe('ingest of a backup', () => {
 })
 
 describe('a node', () => {
+  it('is ingested up to its newest version, then followed, and stopped with all durable', async () => {
+    node = await startStandInNode(chain)
+    node.latest = 60
+    expect(await bed.start('ingest', node.url, '--data-dir', bed.at('store')).ended).toBe(0)
+    expect((await bed.info('store')).ledger_version).toBe('60')
+    const follower = bed.start('ingest', node.url, '--data-dir', bed.at('store'), '--follow')
+    for (const latest of [61, 90, LAST]) {
+      node.latest = latest
+      await eventually(
+        async () => (await bed.info('store')).ledger_version === String(latest),
+        () => follower.output,
+      )
+    }
+    expect(await follower.stop()).toBe(0)
+    writeBackup(chain, bed.at('backup'))
+    bed.ingest(bed.at('backup'), 'whole')
+    expect(await bed.digest('store')).toBe(await bed.digest('whole'))
+  }, 60_000)
+
+  it('is followed through broken answers, each of which is one line', async () => {
+    node = await startStandInNode(chain)
+    node.latest = 60
+    const follower = bed.start('ingest', node.url, '--data-dir', bed.at('store'), '--follow')
+    await eventually(
+      async () => (await bed.info('store')).ledger_version === '60',
+      () => follower.output,
+    )
+    const page = Buffer.from(restPage(chain, 60, 50))
+    page[page.length >> 1]! ^= 1
+    const bcs = (response: ServerResponse) => response.setHeader('content-type', 'application/x-bcs')
+    for (let broken = 0; broken < 2; broken++) node.faults.push((_, response) => bcs(response).end(page))
+    node.faults.push((_, response) => response.end('<html>maintenance</html>'))
+    node.latest = LAST
+    await eventually(
+      async () => (await bed.info('store')).ledger_version === String(LAST),
+      () => follower.output,
+    )
+    expect(follower.output.match(/; asking again in .* s; if it lasts, use another node\n/g)?.length).toBe(3)
+    expect(await follower.stop()).toBe(0)
+  })
+
+  it('is left at the end of a block when the ingest is stopped', async () => {
+    const long = new SyntheticChain({ blocks: 250 })
+    const served = await startStandInNode(long)
+    node = served
+    const follower = bed.start('ingest', served.url, '--data-dir', bed.at('store'), '--follow')
+    await eventually(
+      () => served.starts.length >= 3,
+      () => `three pages: ${follower.output}`,
+    )
+    expect(await follower.stop()).toBe(0)
+    const version = Number((await bed.info('store')).ledger_version)
+    expect(version === Number(long.latestVersion) || long.expected[version + 1]!.block !== undefined).toBe(true)
+  })
+
+  it('is an error at once where it answers 404 to everything', async () => {
+    node = await startStandInNode(chain)
+    const notFound: StandInNode['faults'][number] = (_, response) => {
+      response.statusCode = 404
+      response.end('not here')
+    }
+    node.faults.push(notFound)
+    const follower = bed.start('ingest', node.url, '--data-dir', bed.at('store'), '--follow')
+    expect(await follower.ended).toBe(1)
+    expect(follower.output).toMatch(/is not the API of a node: .* found status 404, not here/)
+  })
+
   it('is followed while the store is served, and left when it is on a fork', async () => {
     node = await startStandInNode(chain)
     node.latest = 40
@@ -121,6 +336,22 @@ describe('a node', () => {
 })
 
 describe('export', () => {
+  it('refuses another format, and versions in the wrong order or not there', () => {
+    writeBackup(chain, bed.at('backup'))
+    bed.ingest(bed.at('backup'), 'store')
+    for (const [options, status, message] of [
+      [['--format', 'csv'], 2, /feed is the only format/],
+      [['--from', '50', '--to', '40'], 2, /--from 50 is above --to 40/],
+      [['--to', '9999'], 1, /Ledger version not found/],
+    ] as const) {
+      expect(bed.run('export', bed.at('x'), '--data-dir', bed.at('store'), ...options)).toMatchObject({
+        status,
+        stderr: expect.stringMatching(message),
+      })
+      expect([existsSync(bed.at('x')), existsSync(bed.at('x.unfinished'))]).toEqual([false, false])
+    }
+  })
+
   it('writes feeds, packed as their names say, which ingest reads', async () => {
     writeBackup(chain, bed.at('backup'))
     bed.ingest(bed.at('backup'), 'whole', '--retain', '100')

@@ -84,6 +84,7 @@ describe('start', () => {
     expect(pageLines.length).toBeGreaterThan(20)
     for (const escaped of pageLines) {
       const line = escaped
+        .replaceAll(/<[^>]*>/g, '')
         .replaceAll('&quot;', '"')
         .replaceAll('&lt;', '<')
         .replaceAll('&gt;', '>')

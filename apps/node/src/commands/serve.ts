@@ -1,8 +1,8 @@
-import type { LedgerInfo } from '@ledger-state/core'
 import type { Command } from '../config/command.js'
 import { nodeOptions, settings } from '../config/settings.js'
 import { beginReplica } from '../ingest/begin-replica.js'
 import { nodeSettings } from '../processes/node-settings.js'
+import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 
@@ -10,7 +10,8 @@ export const serveCommand: Command = {
   name: 'serve',
   summary: 'Serves a store over HTTP, also while another process ingests into it. An empty store answers 503.',
   details: `A folder without a store is refused, unless a node is followed or --create is given.
-SIGTERM lets requests end; SIGHUP reads the configuration anew: the window and the node to follow take effect at once.`,
+SIGTERM lets requests end; SIGHUP reads the configuration anew: the window and the node to follow take effect at once,
+and the log names the settings that have changed and take effect at the next restart.`,
   arguments: [],
   options: [settings.dataDir, settings.create, ...nodeOptions],
   required: [settings.dataDir],
@@ -30,11 +31,4 @@ SIGTERM lets requests end; SIGHUP reads the configuration anew: the window and t
       reread: () => nodeSettings(input.reread(), dataDir),
     })
   },
-}
-
-export function servingLine(address: string, ledger: LedgerInfo | undefined): string {
-  const what = ledger
-    ? `versions ${ledger.oldestVersion} to ${ledger.latestVersion} of chain ${ledger.chainId}`
-    : 'an empty store'
-  return `serving ${what} on ${address}/v1`
 }

@@ -1,18 +1,19 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { isLedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError, type LedgerInfo } from '@ledger-state/core'
 import { type LedgerSource, openSource } from '@ledger-state/feed'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { ingestSettings, nodeOptions, settings } from '../config/settings.js'
 import { DEMO_PAGE, demoExamples } from '../demo/demo-examples.js'
 import { DEMO_CHAIN_ID, DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
+import { DEMO_REQUESTS } from '../demo/demo-requests.js'
 import { type IngestIntoOptions, ingestInto, notice, parseIngestSettings } from '../ingest/ingest-into.js'
-import { nodeSettings } from '../processes/node-settings.js'
+import { type NodeSettings, nodeSettings } from '../processes/node-settings.js'
+import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
 import { listenForStop } from '../terminal/stop-signal.js'
-import { servingLine } from './serve.js'
 
 /** A file in the data folder during a first ingest: where it is found, the ingest was cut short and is resumed. */
 const INGESTING_MARK = 'ingest-under-way'
@@ -38,7 +39,7 @@ export const startCommand: Command = {
     const node = nodeSettings(input, dataDir, defaultRetain)
     const retain = given.retain ?? defaultRetain
 
-    const held = await heldVersions(dataDir)
+    const held = await heldLedger(dataDir)
     if (held === undefined) {
       const source = isDemo ? openDemoLedger() : await openSource(from, given.source)
       await ingestMarked(dataDir, source, { ...given, retain, stop })
@@ -46,15 +47,17 @@ export const startCommand: Command = {
       notice(leftUnread(from, dataDir, held))
     }
     if (stop.signal.aborted) return
-    await runNode(node, stop.signal, {
+    const holdsDemo = isDemo && (held === undefined || held.chainId === BigInt(DEMO_CHAIN_ID))
+    const withExamples = (settings: NodeSettings): NodeSettings =>
+      holdsDemo ? { ...settings, reader: { ...settings.reader, examples: DEMO_REQUESTS } } : settings
+    await runNode(withExamples(node), stop.signal, {
       onListening(address, ledger) {
         const lines = [servingLine(address, ledger)]
-        const isDemoLedger = isDemo && ledger?.chainId === BigInt(DEMO_CHAIN_ID)
-        if (isDemoLedger) lines.push('', requestsToTry(address))
-        if (node.reader.explorer) lines.push('', `the ledger to look at: ${address}${isDemoLedger ? DEMO_PAGE : '/'}`)
+        if (holdsDemo) lines.push('', requestsToTry(address))
+        if (node.reader.explorer) lines.push('', `the ledger to look at: ${address}${holdsDemo ? DEMO_PAGE : '/'}`)
         process.stdout.write(`${lines.join('\n')}\n`)
       },
-      reread: () => nodeSettings(input.reread(), dataDir, defaultRetain),
+      reread: () => withExamples(nodeSettings(input.reread(), dataDir, defaultRetain)),
     })
   },
 }
@@ -64,26 +67,26 @@ function requestsToTry(address: string): string {
   return `requests to try:\n\n${examples.join('')}\nall operations, each with a line to try: ${address}/v1/spec\n`
 }
 
-/** The versions that the store holds, as a text; undefined where a first ingest has yet to begin, or to end. */
-async function heldVersions(dataDir: string): Promise<string | undefined> {
+/** What the store holds; undefined where a first ingest has yet to begin, or to end. */
+async function heldLedger(dataDir: string): Promise<LedgerInfo | undefined> {
   if (existsSync(join(dataDir, INGESTING_MARK))) return undefined
   try {
     const engine = openStateEngineReader({ path: dataDir })
     const { ledger } = engine
     await engine.close()
-    return ledger && `${ledger.oldestVersion} to ${ledger.latestVersion}`
+    return ledger
   } catch (error) {
     if (isLedgerStateError(error, 'store_missing')) return undefined
     throw error
   }
 }
 
-function leftUnread(from: string, dataDir: string, held: string): string {
+function leftUnread(from: string, dataDir: string, held: LedgerInfo): string {
   const isAbsent = !/^https?:/.test(from) && !existsSync(from)
   const advice = isAbsent
     ? `there is no ${from}`
     : `to add to the store: ledger-state ingest ${from} --data-dir ${dataDir}`
-  return `--from ${from} is not read, for the store in ${dataDir} holds versions ${held} already; ${advice}`
+  return `--from ${from} is not read, for the store in ${dataDir} holds versions ${held.oldestVersion} to ${held.latestVersion} already; ${advice}`
 }
 
 async function ingestMarked(dataDir: string, source: LedgerSource, options: IngestIntoOptions): Promise<void> {

@@ -1,11 +1,10 @@
-// prune, check, snapshot and export, on stores that ingest made.
+// prune, check, snapshot and export.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { asNobody, canBecomeNobody } from '../../testing/as-nobody.ts'
 import { CommandBed } from '../../testing/command-bed.ts'
-import { FEED_HEADER, feedRows } from '../../testing/feed-rows.ts'
 
 let bed: CommandBed
 beforeEach(() => {
@@ -15,20 +14,44 @@ afterEach(async () => {
   await bed.close()
 })
 
-function fill(store: string, versions: number, ...options: string[]): void {
-  writeFileSync(bed.at('feed.ndjson'), [FEED_HEADER, ...feedRows(0, versions)].join('\n'))
-  expect(bed.ingest(bed.at('feed.ndjson'), store, ...options).status).toBe(0)
-}
-
 /** What a command draws on a terminal, its standard output included. */
 function onTerminal(...words: string[]): string {
   const quoted = bed.commandLine(...words).map((word) => `'${word}'`)
   return spawnSync('script', ['-qec', quoted.join(' '), '/dev/null'], { encoding: 'utf8', cwd: bed.folder }).stdout
 }
 
+describe('info --forecast', () => {
+  it('computes larger windows from what the store takes, also while it is written', async () => {
+    fill('store', 100)
+    const engine = openStateEngine({ path: bed.at('store') })
+    const { stats } = engine
+    const facts = JSON.parse(bed.run('info', '--data-dir', 'store', '--forecast', '--json').stdout)
+    expect(facts.ledger_version).toBe('99')
+    const { basis, windows } = facts.forecast
+    expect(basis).toMatchObject({ keys: stats.keys, writes_per_version: stats.historyEntries / 100 })
+    expect(windows.map(({ versions }: { versions: number }) => versions)).toEqual([1e6, 50e6, 500e6])
+    for (const { versions, disk_bytes } of windows) {
+      const used = basis.keys * basis.bytes_per_key + versions * basis.writes_per_version * basis.bytes_per_write
+      expect(disk_bytes).toBe(Math.ceil(used * basis.file_to_used_pages))
+    }
+    const { status, stdout } = bed.run('info', '--data-dir', 'store', '--forecast')
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/window +disk +memory +from a backup +from a node\n +1,000,000 +\d/)
+    await engine.close()
+  })
+
+  it('says what it lacks where nothing was superseded', async () => {
+    fill('store', 1)
+    expect(bed.run('info', '--data-dir', 'store', '--forecast')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/nothing to forecast from: .* ingest some versions first\n$/),
+    })
+  })
+})
+
 describe('prune', () => {
   it('leaves a window of whole blocks', async () => {
-    fill('store', 100, '--retain', '35')
+    await bed.fill('store', 100, { retain: 35n })
     expect(await bed.info('store')).toMatchObject({
       ledger_version: '99',
       oldest_ledger_version: '60',
@@ -45,7 +68,7 @@ describe('prune', () => {
 
 describe('check and snapshot', () => {
   it('prove a store sound and copy it, also while another process has it open for writing', async () => {
-    fill('store', 100, '--retain', '35')
+    await bed.fill('store', 100, { retain: 35n })
     const engine = openStateEngine({ path: bed.at('store') })
     expect(bed.run('check', '--data-dir', 'store')).toMatchObject({
       status: 0,
@@ -60,11 +83,11 @@ describe('check and snapshot', () => {
     const again = bed.run('snapshot', 'copy', '--data-dir', 'store')
     expect([again.status, again.stderr]).toEqual([1, 'ledger-state: copy holds a store already\n'])
     await engine.close()
-    fill('copy', 110)
+    await bed.fill('copy', 110)
   })
 
-  it('find a store damaged, and say so in one line after the problems', () => {
-    fill('store', 2_000)
+  it('find a store damaged, and say so in one line after the problems', async () => {
+    await bed.fill('store', 2_000)
     const file = bed.at('store/state.mdb')
     const bytes = readFileSync(file)
     // Values of the key 0x01, wherever the file has them.
@@ -79,13 +102,13 @@ describe('check and snapshot', () => {
     expect(stderr).not.toMatch(/MDB_/)
   })
 
-  it('say of a file that is cut short how much of it is there, as every command does', () => {
-    fill('store', 500)
+  it('say of a file that is cut short how much of it is there, as every command does', async () => {
+    await bed.fill('store', 500)
     const bytes = readFileSync(bed.at('store/state.mdb'))
     for (const length of [0, 50, 60_000, bytes.length - 5_000]) {
       writeFileSync(bed.at('store/state.mdb'), bytes.subarray(0, length))
-      for (const words of [['check'], ['info'], ['serve', '--listen', '127.0.0.1:0'], ['snapshot', 'copy']]) {
-        const { status, stderr } = bed.run(...words, '--data-dir', 'store')
+      const commands = [['check'], ['info'], ['serve', '--listen', '127.0.0.1:0'], ['snapshot', 'copy']]
+      for (const { status, stderr } of await bed.runAll(commands.map((words) => [...words, '--data-dir', 'store']))) {
         expect([status, stderr]).toEqual([
           1,
           expect.stringMatching(new RegExp(`^ledger-state: .*the file is cut short: ${length} of \\d+ bytes.*\n$`)),
@@ -94,8 +117,8 @@ describe('check and snapshot', () => {
     }
   })
 
-  it('show on a terminal how far they are', () => {
-    fill('store', 1_000)
+  it('show on a terminal how far they are', async () => {
+    await bed.fill('store', 1_000)
     expect(onTerminal('snapshot', 'copy', '--data-dir', 'store')).toMatch(
       /copying: [\d.]+ (B|KiB|MiB) of [\d.]+ KiB, [\d.]+ %.*copy holds versions 0 to 999/s,
     )
@@ -103,15 +126,15 @@ describe('check and snapshot', () => {
 })
 
 describe('export', () => {
-  it('shows on a terminal how far it is', () => {
-    fill('store', 1_000)
+  it('shows on a terminal how far it is', async () => {
+    await bed.fill('store', 1_000)
     const shown = onTerminal('export', 'copy.ndjson', '--data-dir', 'store', '--from', '500')
     expect(shown).toMatch(/exporting the state: \d+ of at most 98 entries, .*, [\d.]+ %/)
     expect(shown).toMatch(/copy.ndjson holds the state at version 500 \(\d+ entries\) and the 499 versions after it/)
   })
 
-  it('says what is wrong with the place where it is to write, and leaves nothing there', () => {
-    fill('store', 100)
+  it('says what is wrong with the place where it is to write, and leaves nothing there', async () => {
+    await bed.fill('store', 100)
     const refused = (file: string) => {
       const { status, stderr } = bed.run('export', file, '--data-dir', 'store')
       expect(status).toBe(1)
@@ -125,23 +148,11 @@ describe('export', () => {
     expect(refused('folder')).toContain('folder cannot be written: it is a folder')
     expect(readdirSync(bed.folder).sort()).toEqual(['feed.ndjson', 'folder', 'store'])
   })
-
-  it('that a signal stops writes nothing, with status 143', async () => {
-    fill('store', 30_000)
-    const program = bed.start('export', 'copy.ndjson.gz', '--data-dir', 'store')
-    await bed.exists('copy.ndjson.gz.unfinished')
-    expect(await program.stop()).toBe(143)
-    expect(program.output).toContain('stopped by SIGTERM: copy.ndjson.gz is not written')
-    expect([existsSync(bed.at('copy.ndjson.gz')), existsSync(bed.at('copy.ndjson.gz.unfinished'))]).toEqual([
-      false,
-      false,
-    ])
-  })
 })
 
 describe.skipIf(!canBecomeNobody)('a folder without permission', () => {
-  it('is named as such, and not as a missing store', () => {
-    fill('store', 10)
+  it('is named as such, and not as a missing store', async () => {
+    await bed.fill('store', 10)
     chmodSync(bed.folder, 0o755)
     chmodSync(bed.at('store'), 0o700)
     const asOther = (...words: string[]) => bed.runWith({ prefix: asNobody() }, ...words)

@@ -29,7 +29,7 @@ export interface CommandInput {
   required<T>(option: Option<T>): T
   /** The same words, with the environment and the file read again. */
   reread(): CommandInput
-  /** The value of every setting. */
+  /** The value of every setting but secrets. */
   effective(): Record<string, string | number | boolean>
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { nodeSettings } from '../processes/node-settings.js'
 import type { Command, CommandInput } from './command.js'
 import { parseCommandInput } from './command-line.js'
 import { configurationSchema, effectiveConfiguration, readConfiguration } from './configuration.js'
@@ -87,6 +88,32 @@ describe('readConfiguration', () => {
   })
 })
 
+describe('headers for a node', () => {
+  const secret = 'Authorization: Bearer abc.def=='
+
+  it('come as one, or from a file with one a line', () => {
+    expect(settings.followHeader.parse(secret)).toEqual({ authorization: 'Bearer abc.def==' })
+    const path = file(`${secret}\r\n\nX-Api-Key:1\n`)
+    expect(settings.followHeader.parse(`@${path}`)).toEqual({ authorization: 'Bearer abc.def==', 'x-api-key': '1' })
+  })
+
+  it.each(['abc', ': abc', 'a b: abc', 'a: abc\nb: abc', 'a: \u0000abc', 'a:', 'a: abc…'])(
+    'refuse %j, unquoted',
+    (text) => {
+      const environment = { LEDGER_STATE_FOLLOW_HEADER: text }
+      expect(() => readConfiguration(undefined, environment)).toThrow(
+        /^LEDGER_STATE_FOLLOW_HEADER: a header is expected, such as 'Authorization: Bearer …', or @FILE$/,
+      )
+    },
+  )
+
+  it('are not printed', () => {
+    const given = readConfiguration(file({ 'follow-header': secret }), {})
+    expect(given.get(settings.followHeader)).toBeDefined()
+    expect(effectiveConfiguration(given)).not.toHaveProperty('follow-header')
+  })
+})
+
 describe('a command line', () => {
   it('comes before all else, with switches either way', () => {
     const path = file({ retain: 5, json: false, 'assume-empty-base': true })
@@ -116,6 +143,15 @@ describe('a command line', () => {
   ])('refuses %j', (words, message) => {
     expect(() => parse(...words)).toThrow(message)
   })
+})
+
+it('every limit of a reader is a setting', () => {
+  const limits = { bodyLimitBytes: 2_000, maxConnections: 3, maxRequestsInFlight: 4, maxUploads: 5 }
+  const input = parse(
+    ...['--body-limit', '2000', '--max-connections', '3', '--max-requests-in-flight', '4', '--max-uploads', '5'],
+    ...['--max-upload-bytes', '6000', '--max-answer-bytes', '7000'],
+  )
+  expect(nodeSettings(input, 'data').reader).toMatchObject({ ...limits, maxUploadBytes: 6_000, maxAnswerBytes: 7_000 })
 })
 
 it('the JSON Schema names every setting', () => {

@@ -66,12 +66,12 @@ function textOf({ value: valueName }: Option<unknown>, value: unknown, place: st
   throw usageError(`${place}: a string or a whole number is expected`)
 }
 
-/** The value of every setting, as the content of a configuration file. */
+/** The value of every setting but secrets, as the content of a configuration file. */
 export function effectiveConfiguration(given: Configuration): Record<string, string | number | boolean> {
   const effective: Record<string, string | number | boolean> = {}
   for (const setting of ALL) {
     const text = given.get(setting)?.text ?? setting.fallback
-    if (text === undefined) continue
+    if (text === undefined || setting.isSecret) continue
     const parsed = setting.parse(text)
     effective[setting.name] = typeof parsed === 'boolean' || isNumberText(text) ? JSON.parse(text) : text
   }

@@ -7,6 +7,8 @@ export interface Option<T> {
   /** Name of the value in help texts; without one the option is a switch. */
   readonly value?: string | undefined
   readonly description: string
+  /** Whether its value is shown to nobody: neither quoted in an error nor printed. */
+  readonly isSecret?: boolean | undefined
   /** The text that holds where none is given. */
   readonly fallback?: string | undefined
   /** @throws any `LedgerStateError`; its message then follows the name of the option */

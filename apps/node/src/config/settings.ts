@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { parseU64 } from '@ledger-state/core'
 import { usageError } from '../errors.js'
+import { parseFollowHeaders } from './follow-headers.js'
 import { defaultedOption, type Option, oneOf, option, switchOption, textOption, wholeNumber } from './option.js'
 
 export interface ListenAddress {
@@ -117,6 +118,20 @@ export const settings = {
     'address that serves the whole store to replicas; not for the public',
     parseListenAddress,
   ),
+  followHeader: {
+    name: 'follow-header',
+    value: 'HEADER',
+    description:
+      'header of each request to a node, NAME: VALUE, or @FILE with one a line; is neither logged nor printed',
+    isSecret: true,
+    parse: parseFollowHeaders,
+  } satisfies Option<Readonly<Record<string, string>>>,
+  maxLag: option(
+    'max-lag',
+    'SECONDS',
+    'answer /-/ready with 503 while the newest block is older than this (default: whatever its age)',
+    (text) => wholeNumber(1, 2 ** 32)(text) * 1_000,
+  ),
   hashSalt: textOption('hash-salt', 'SALT', 'prefix of the names of hashes (default APTOS::; a fork may have another)'),
   verify: switchOption('verify', 'compute hashes and proofs; without, a source is believed and read faster', true),
   waypoint: option(
@@ -153,6 +168,27 @@ export const settings = {
     'requests with a body at one time, in each reader; more are answered 503',
     '2000',
     wholeNumber(1, 1_000_000),
+  ),
+  maxUploads: defaultedOption(
+    'max-uploads',
+    'N',
+    'bodies that come in at one time, in each reader; above it the oldest is answered 503',
+    '5000',
+    wholeNumber(1, 1_000_000),
+  ),
+  maxUploadBytes: defaultedOption(
+    'max-upload-bytes',
+    'BYTES',
+    'bytes of bodies held at one time, in each reader, at least two of the largest; above it the largest is answered 503',
+    '67108864',
+    wholeNumber(1_024, 2 ** 40),
+  ),
+  maxAnswerBytes: defaultedOption(
+    'max-answer-bytes',
+    'BYTES',
+    'bytes of large answers that clients have not read yet, in each reader; above it requests are answered 503',
+    '268435456',
+    wholeNumber(1_024, 2 ** 40),
   ),
   requestTimeout: defaultedOption(
     'request-timeout',
@@ -199,6 +235,7 @@ export const proofSettings = [settings.hashSalt, settings.verify]
 
 export const ingestSettings = [
   settings.retain,
+  settings.followHeader,
   ...proofSettings,
   settings.waypoint,
   settings.assumeEmptyBase,
@@ -216,6 +253,8 @@ export const nodeOptions = [
   settings.follow,
   settings.replicaOf,
   settings.serveFeed,
+  settings.followHeader,
+  settings.maxLag,
   ...proofSettings,
   settings.json,
   settings.bcs,
@@ -223,6 +262,9 @@ export const nodeOptions = [
   settings.bodyLimit,
   settings.maxConnections,
   settings.maxRequestsInFlight,
+  settings.maxUploads,
+  settings.maxUploadBytes,
+  settings.maxAnswerBytes,
   settings.requestTimeout,
   settings.idleTimeout,
   settings.drainDelay,

@@ -23,7 +23,13 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
     retain: input.get(settings.retain),
     assumeEmptyBase: input.get(settings.assumeEmptyBase),
     chainId: input.get(settings.chainId),
-    source: { waypoint, verify, hashSalt: input.get(settings.hashSalt), onNotice: notice },
+    source: {
+      waypoint,
+      verify,
+      headers: input.get(settings.followHeader),
+      hashSalt: input.get(settings.hashSalt),
+      onNotice: notice,
+    },
   }
 }
 

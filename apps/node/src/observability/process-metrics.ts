@@ -1,7 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-const QUANTILES = [0.5, 0.99, 1]
+/** By the word that the label has for them. */
+const DELAYS: readonly (readonly [word: string, percentile: number])[] = [
+  ['median', 50],
+  ['p99', 99],
+  ['longest', 100],
+]
 const SAMPLE_INTERVAL_MS = 10
 
 /** The metrics that every process has: memory, processor time, delay of its event loop. */
@@ -33,14 +38,14 @@ export function registerProcessMetrics(registry: Registry, processName: string):
   delays.enable()
   new Gauge({
     name: 'ledger_state_event_loop_delay_seconds',
-    help: 'Delay of the event loop of a process since its last report; quantile 1 is the longest.',
-    labelNames: ['process', 'quantile'],
+    help: 'Delay of the event loop of a process since its last report: the median, the 99th percentile, the longest.',
+    labelNames: ['process', 'delay'],
     registers,
     collect() {
-      for (const quantile of QUANTILES) {
+      for (const [delay, percentile] of DELAYS) {
         // The monitor measures the time between two samples.
-        const milliseconds = delays.percentile(quantile * 100) / 1e6 - SAMPLE_INTERVAL_MS
-        this.set({ ...labels, quantile: String(quantile) }, Math.max(0, milliseconds) / 1_000)
+        const milliseconds = delays.percentile(percentile) / 1e6 - SAMPLE_INTERVAL_MS
+        this.set({ ...labels, delay }, Math.max(0, milliseconds) / 1_000)
       }
       delays.reset()
     },

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { isLedgerStateError, type LedgerInfo } from '@ledger-state/core'
 import type { Registry } from 'prom-client'
 import type { MetricSnapshot } from '../observability/merge-metrics.js'
-import { type ProcessMessage, REPORT_INTERVAL_MS } from './messages.js'
+import { type ProcessMessage, REPORT_INTERVAL_MS, SETTINGS_VARIABLE } from './messages.js'
 
 /**
  * Aborted when the supervisor orders this process to stop, or has ended. SIGINT is ignored: a terminal sends it to all
@@ -14,6 +14,11 @@ export function stopOrder(): AbortSignal {
   process.on('SIGTERM', () => controller.abort())
   process.on('disconnect', () => controller.abort())
   return controller.signal
+}
+
+/** The settings that the supervisor gave to this process. */
+export function processSettings<Settings>(): Settings {
+  return JSON.parse(process.env[SETTINGS_VARIABLE]!)
 }
 
 export async function aborted(signal: AbortSignal): Promise<undefined> {

@@ -122,7 +122,8 @@ export class Dispatcher {
       this.#withdraw(pending)
       this.#offerWaiting()
     }
-    pending.offer = { id, taker, expiry: setTimeout(expire, 2 * OFFER_MS) }
+    // After one more look at what has come in: where this process was paused, the reader's reply waits to be read.
+    pending.offer = { id, taker, expiry: setTimeout(() => setImmediate(expire), 2 * OFFER_MS) }
     this.#waiting.delete(pending)
     this.#offers.set(id, pending)
     this.#openOffers.set(taker, (this.#openOffers.get(taker) ?? 0) + 1)

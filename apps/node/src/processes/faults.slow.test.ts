@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -18,7 +19,9 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openStateEngine } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
+import { tableItemKey } from '@ledger-state/type-tag'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { asNobody, canBecomeNobody, NOBODY } from '../../testing/as-nobody.ts'
 import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
@@ -192,7 +195,64 @@ describe('a disk', () => {
     // What falls on pages that hold nothing changes nothing.
     expect(found).toBeGreaterThan(rounds / 4)
   })
+
+  it('with a page that leads outside of the file ends the readers that meet it; they are replaced, and the log names check', async () => {
+    const items = 2_000
+    const damaged = 1_000
+    const keyOf = (item: number) => Buffer.from(Uint32Array.of(item).buffer)
+    const dataDir = bed.at('crafted')
+    const engine = openStateEngine({ path: dataDir })
+    const mark = Buffer.alloc(40, 0xdd)
+    const writes = Array.from({ length: items }, (_, item): [Uint8Array, Uint8Array] => [
+      tableItemKey(new Uint8Array(32), keyOf(item)),
+      item === damaged ? mark : Buffer.alloc(40, 1),
+    ])
+    const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+    await engine.commit([{ version: 0n, block, writes }], { chainId: 4 })
+    await engine.close()
+    claimOneGibibyte(join(dataDir, 'state.mdb'), mark)
+
+    const check = runProgram(['check', '--data-dir', dataDir])
+    expect([check.status, check.stderr]).toEqual([1, expect.stringMatching(/^ledger-state: .* is damaged: .*\n$/)])
+    const node = await bed.start({ dataDir, options: ['--readers', '2'] })
+    const read = (item: number) =>
+      fetch(`${node.address}/v1/tables/0x0/raw_item`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', connection: 'close' },
+        body: JSON.stringify({ key: `0x${keyOf(item).toString('hex')}` }),
+      }).then(
+        ({ status }) => status,
+        () => 'no answer',
+      )
+    for (let round = 0; round < 4; round++) {
+      expect(await read(damaged)).toBe('no answer')
+      for (const item of [0, damaged - 1, damaged + 1, items - 1]) expect(await read(item)).toBe(200)
+    }
+    const advice = `: the data file may be damaged; ledger-state check --data-dir ${dataDir} finds out`
+    expect(node.output.split(advice)).toHaveLength(5)
+    expect(node.output).toMatch(/reader-[01] was ended by SIG(BUS|SEGV): the data file/)
+    await eventually(
+      async () => (await node.readiness()).processes.every(({ state }) => state === 'up'),
+      () => 'both readers',
+    )
+    expect((await node.readiness()).ready).toBe(true)
+    expect(await node.stop()).toBe(0)
+  })
 })
+
+/** Makes the entry of a store that holds these bytes say that it has a gibibyte. The format is in `data-pages.ts` of the engine. */
+function claimOneGibibyte(file: string, value: Buffer): void {
+  const bytes = readFileSync(file)
+  for (let at = bytes.indexOf(value); at >= 0; at = bytes.indexOf(value, at + 1)) {
+    const page = at - (at % 4_096)
+    const offsets = Array.from({ length: bytes.readUInt16LE(page + 20) / 2 }, (_, node) =>
+      bytes.readUInt16LE(page + 24 + 2 * node),
+    )
+    const node = Math.max(...offsets.map((offset) => page + 24 + offset).filter((offset) => offset < at))
+    bytes.writeUInt32LE(2 ** 30, node)
+  }
+  writeFileSync(file, bytes)
+}
 
 describe('the data folder', () => {
   it('that vanishes is still served, not written to, and in use again when it is back', async () => {
@@ -353,6 +413,28 @@ describe('the world outside', () => {
     await answersRightly(bed.startClient(() => node))
     expect(await node.stop()).toBe(0)
   })
+})
+
+it('the soft limit of descriptors is raised to the hard one, and connections up to it are served', async () => {
+  const bed = await NodeBed.open()
+  try {
+    bed.source.latest = 10
+    const node = await bed.start({ prefix: ['prlimit', '--nofile=100:700'], options: bed.following('--readers', '1') })
+    await reaches(node, 10)
+    const { pid } = (await node.readiness()).processes[0]!
+    expect(readFileSync(`/proc/${pid}/limits`, 'utf8')).toMatch(/^Max open files +700 +700 /m)
+    const open = await openConnections(node.address, 500)
+    await eventually(
+      async () => /^ledger_state_http_connections 50\d$/m.test(await node.metrics()),
+      () => 'the connections',
+    )
+    expect(open.filter(({ destroyed }) => destroyed)).toEqual([])
+    expect(await node.metrics()).toMatch(/^ledger_state_http_refused_connections_total 0$/m)
+    for (const socket of open) socket.destroy()
+    expect(await node.stop()).toBe(0)
+  } finally {
+    await bed.close()
+  }
 })
 
 async function openConnections(address: string, count: number): Promise<Socket[]> {

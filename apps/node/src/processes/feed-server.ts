@@ -7,7 +7,7 @@ import { Registry } from 'prom-client'
 import type { ListenAddress } from '../config/settings.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { registerProcessMetrics } from '../observability/process-metrics.js'
-import { aborted, failProcess, startReports, stopOrder } from './child.js'
+import { aborted, failProcess, processSettings, startReports, stopOrder } from './child.js'
 import { addressUrl, listenOn } from './listen.js'
 
 export interface FeedServerSettings {
@@ -46,4 +46,4 @@ async function runFeedServer(settings: FeedServerSettings & { readonly name: str
 }
 
 const stop = stopOrder()
-runFeedServer(JSON.parse(process.argv[2]!), stop).then(() => process.exit(), failProcess)
+runFeedServer(processSettings(), stop).then(() => process.exit(), failProcess)

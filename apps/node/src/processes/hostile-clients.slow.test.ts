@@ -45,6 +45,7 @@ describe(`beside a hostile client (TEST_SEED=${seed})`, () => {
           )
           expect([path, ...answer]).toEqual([path, 200, expect.any(String)])
         }
+        expect((await node.readiness()).ready).toBe(true)
       }
     } finally {
       await hostile.stop()
@@ -109,5 +110,15 @@ describe('broken requests', () => {
       /^ledger_state_http_request_duration_seconds_count\{.*raw_item.*status="5/m,
     )
     expect(node.output).not.toContain('"level":50')
+    expect(node.output).not.toContain('"status":499')
+  })
+
+  it('of clients that leave are told of in the log where it debugs', async () => {
+    const debugging = await bed.start({ dataDir: bed.at('other'), options: bed.following('--log-level', 'debug') })
+    const { host, port } = addressOf(debugging)
+    const { socket } = openRawConnection(port, host)
+    socket.end(head('content-length: 14') + body.slice(0, 5))
+    const line = await debugging.outputMatching(/^.*"status":499.*$/m)
+    expect(/^.*"status":499.*$/m.exec(line)![0]).toContain('"level":20')
   })
 })

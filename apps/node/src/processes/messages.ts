@@ -33,3 +33,6 @@ export interface ConnectionOffer {
 }
 
 export const REPORT_INTERVAL_MS = 1_000
+
+/** Of the environment of a process: its settings, as JSON. */
+export const SETTINGS_VARIABLE = 'LEDGER_STATE_PROCESS'

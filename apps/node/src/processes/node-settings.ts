@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { CommandInput } from '../config/command.js'
 import { type ListenAddress, settings } from '../config/settings.js'
 import { usageError } from '../errors.js'
+import type { LogSettings } from '../observability/logger.js'
 import type { FeedServerSettings } from './feed-server.js'
 import type { ReaderSettings } from './reader.js'
 import type { WriterSettings } from './writer.js'
@@ -16,11 +18,36 @@ export interface NodeSettings {
   readonly readers: number
   readonly drainDelayMs: number
   readonly stopTimeoutMs: number
+  /** Age of the newest block above which the node is not ready; undefined for any. */
+  readonly maxLagMs: number | undefined
+  readonly log: LogSettings
   readonly reader: ReaderSettings
   /** Undefined where no replicas are served. */
   readonly feed: FeedServerSettings | undefined
   /** Undefined where there is nothing to write: no node to follow, and no window to keep. */
   readonly writer: WriterSettings | undefined
+  /** The value of every setting, by its name. */
+  readonly byName: Readonly<Record<string, unknown>>
+}
+
+/** Those that take effect while the node runs. */
+const AT_ONCE: readonly string[] = [
+  settings.retain.name,
+  settings.follow.name,
+  settings.followHeader.name,
+  settings.hashSalt.name,
+  settings.verify.name,
+  settings.maxLag.name,
+]
+
+/** Names of the settings that differ. */
+export function changedSettings(before: NodeSettings, after: NodeSettings): { atOnce: string[]; atRestart: string[] } {
+  const names = Object.keys({ ...before.byName, ...after.byName })
+  const changed = names.filter((name) => !isDeepStrictEqual(before.byName[name], after.byName[name]))
+  return {
+    atOnce: changed.filter((name) => AT_ONCE.includes(name)),
+    atRestart: changed.filter((name) => !AT_ONCE.includes(name)),
+  }
 }
 
 /** @throws `usage` where settings contradict each other */
@@ -31,6 +58,7 @@ export function nodeSettings(input: CommandInput, dataDir: string, defaultRetain
   const stopTimeoutMs = input.get(settings.stopTimeout)
   const follow = followedUrl(input)
   const serveFeed = input.get(settings.serveFeed)
+  const followHeaders = input.get(settings.followHeader)
   const retain = input.get(settings.retain) ?? defaultRetain
   return {
     dataDir,
@@ -40,6 +68,9 @@ export function nodeSettings(input: CommandInput, dataDir: string, defaultRetain
     readers: input.get(settings.readers),
     drainDelayMs: input.get(settings.drainDelay),
     stopTimeoutMs,
+    maxLagMs: input.get(settings.maxLag),
+    log,
+    byName: { ...input.effective(), [settings.followHeader.name]: followHeaders },
     reader: {
       dataDir,
       headerWord: input.get(settings.headerWord),
@@ -49,6 +80,9 @@ export function nodeSettings(input: CommandInput, dataDir: string, defaultRetain
       bodyLimitBytes: input.get(settings.bodyLimit),
       maxConnections: input.get(settings.maxConnections),
       maxRequestsInFlight: input.get(settings.maxRequestsInFlight),
+      maxUploads: input.get(settings.maxUploads),
+      maxUploadBytes: input.get(settings.maxUploadBytes),
+      maxAnswerBytes: input.get(settings.maxAnswerBytes),
       requestTimeoutMs: input.get(settings.requestTimeout),
       idleTimeoutMs: input.get(settings.idleTimeout),
       stopTimeoutMs,
@@ -61,6 +95,7 @@ export function nodeSettings(input: CommandInput, dataDir: string, defaultRetain
         : {
             dataDir,
             follow,
+            followHeaders,
             retain: retain?.toString(),
             hashSalt: input.get(settings.hashSalt),
             verify: input.get(settings.verify),

@@ -69,6 +69,35 @@ describe('processes', () => {
   })
 })
 
+describe('the supervisor', () => {
+  it('that is paused for longer than a process may be silent kills none, and no request fails', async () => {
+    bed.source.latest = 500
+    const node = await bed.start({ options: bed.following('--readers', '2') })
+    await reaches(node, 500)
+    const pids = async () => (await node.readiness()).processes.map(({ pid }) => pid)
+    await eventually(
+      async () => (await node.readiness()).processes.every(({ state }) => state === 'up'),
+      () => node.output,
+    )
+    const before = await pids()
+    bed.grow(5)
+    const client = bed.startClient(() => node)
+    await answersRightly(client)
+    node.child.kill('SIGSTOP')
+    await sleep(66_000)
+    node.child.kill('SIGCONT')
+    // Long enough for a check of the silence.
+    await sleep(6_000)
+    expect(await pids()).toEqual(before)
+    expect(node.output).not.toMatch(/has not reported/)
+    bed.stopGrowth()
+    await reaches(node, bed.source.latest)
+    await answersRightly(client)
+    expect([...client.tally.errors.keys()].filter((kind) => !['404', '410'].includes(kind))).toEqual([])
+    expect(await node.stop()).toBe(0)
+  }, 200_000)
+})
+
 describe('configuration', () => {
   it('is read anew on SIGHUP: the window changes, a bad file changes nothing', async () => {
     writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 1_500, follow: bed.source.url, verify: false }))
@@ -87,10 +116,21 @@ describe('configuration', () => {
     writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 200, follow: bed.source.url, verify: false }))
     node.child.kill('SIGHUP')
     await oldest('1801')
+    expect(node.output).toMatch(/"SIGHUP: retain changed"/)
+    node.child.kill('SIGHUP')
+    await node.outputMatching(/"SIGHUP: no setting has changed"/)
     // A wider window fills with new versions; pruned ones stay pruned.
     writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 1_000, follow: bed.source.url, verify: false }))
     node.child.kill('SIGHUP')
     await node.outputMatching(/it is replaced[\s\S]*it is replaced/)
+    // What takes effect at the next restart is named as long as it has not.
+    const more = { retain: 1_000, follow: bed.source.url, verify: false, readers: 3, 'drain-delay': 1, 'max-lag': 4e9 }
+    writeFileSync(bed.at('node.json'), JSON.stringify(more))
+    const AT_RESTART = 'readers, drain-delay changed, which takes effect at the next restart'
+    node.child.kill('SIGHUP')
+    await node.outputMatching(new RegExp(`"SIGHUP: max-lag changed; ${AT_RESTART}"`))
+    node.child.kill('SIGHUP')
+    await node.outputMatching(new RegExp(`"SIGHUP: ${AT_RESTART}"`))
     bed.source.latest = 2_500
     await reaches(node, 2_500)
     expect((await node.readiness()).oldest_ledger_version).toBe('1801')

@@ -1,17 +1,18 @@
 // The main module of a reader process: it reads the store and answers requests on connections from the supervisor.
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isLedgerStateError } from '@ledger-state/core'
-import { createHttpServer } from '@ledger-state/http'
+import { isLedgerStateError, LinkedList } from '@ledger-state/core'
+import { createHttpServer, type RequestExamples } from '@ledger-state/http'
 import { createLedger } from '@ledger-state/ledger'
 import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import { openExplorer } from '../explorer/static-files.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createReaderMetrics } from '../observability/reader-metrics.js'
-import { aborted, failProcess, startReports, stopOrder, tellSupervisor } from './child.js'
+import { aborted, failProcess, processSettings, startReports, stopOrder, tellSupervisor } from './child.js'
 import { connectionLimit } from './descriptor-limit.js'
 import type { ConnectionOffer } from './messages.js'
+import { holdUntilServed, minimumHeader } from './minimum-version.js'
 
 export interface ReaderSettings {
   readonly dataDir: string
@@ -23,9 +24,14 @@ export interface ReaderSettings {
   readonly bodyLimitBytes: number
   readonly maxConnections: number
   readonly maxRequestsInFlight: number
+  readonly maxUploads: number
+  readonly maxUploadBytes: number
+  readonly maxAnswerBytes: number
   readonly requestTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly stopTimeoutMs: number
+  /** Requests that fit what the store holds. */
+  readonly examples?: RequestExamples
   readonly log: LogSettings
 }
 
@@ -33,13 +39,18 @@ const DRAIN_CHECK_MS = 20
 /** A connection that is this old and has sent nothing is idle. */
 const FIRST_REQUEST_MS = 1_000
 
+interface TakenConnection {
+  readonly connection: Socket
+  /** In milliseconds of `performance.now`. */
+  readonly takenAt: number
+}
+
 async function runReader(settings: ReaderSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
   const { name, dataDir, log: logSettings, archivalEndpoint, explorer, stopTimeoutMs, ...limits } = settings
   const maxConnections = Math.min(settings.maxConnections, connectionLimit())
   const log = createLogger(logSettings, name)
   const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
-  /** With the time at which each was taken. */
-  const connections = new Map<Socket, number>()
+  const connections = new LinkedList<TakenConnection>()
   const metrics = createReaderMetrics(engine, name, () => connections.size)
   const isDebugging = log.isLevelEnabled('debug')
   const files = explorer ? openExplorer() : undefined
@@ -54,6 +65,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
       if (isDebugging) log.debug(answered, 'answered')
     },
   })
+  holdUntilServed(server, minimumHeader(settings.headerWord), () => engine.ledger?.latestVersion)
   // A server that does not listen starts its timers for slow requests only by this event.
   server.emit('listening')
   process.on('message', ({ offer, takenBefore }: ConnectionOffer, connection) => {
@@ -78,8 +90,8 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
   await engine.close()
 
   function take(connection: Socket): void {
-    connections.set(connection, performance.now())
-    connection.once('close', () => connections.delete(connection))
+    const link = connections.append({ connection, takenAt: performance.now() })
+    connection.once('close', () => connections.remove(link))
     connection.setNoDelay(true)
     server.emit('connection', connection)
     connection.resume()
@@ -87,8 +99,8 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
 
   /** Waits for the first requests of connections that were just taken: `close` drops those that have sent none. */
   async function firstRequests(): Promise<void> {
-    const isExpected = ([connection, since]: [Socket, number]): boolean =>
-      connection.bytesRead === 0 && performance.now() - since < FIRST_REQUEST_MS
+    const isExpected = ({ connection, takenAt }: TakenConnection): boolean =>
+      connection.bytesRead === 0 && performance.now() - takenAt < FIRST_REQUEST_MS
     while ([...connections].some(isExpected)) await sleep(DRAIN_CHECK_MS)
   }
 
@@ -99,7 +111,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
       server.closeIdleConnections()
       await sleep(DRAIN_CHECK_MS)
     }
-    for (const connection of connections.keys()) connection.destroy()
+    for (const { connection } of connections) connection.destroy()
   }
 }
 
@@ -122,4 +134,4 @@ function createStoreWatch(engine: LmdbEngineReader, log: Logger): () => void {
 }
 
 const stop = stopOrder()
-runReader(JSON.parse(process.argv[2]!), stop).then(() => process.exit(), failProcess)
+runReader(processSettings(), stop).then(() => process.exit(), failProcess)

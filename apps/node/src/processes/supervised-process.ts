@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LedgerInfo } from '@ledger-state/core'
 import type { Logger } from 'pino'
 import { type MetricSnapshot, retireMetrics } from '../observability/merge-metrics.js'
-import type { ConnectionOffer, ProcessMessage, ReaderReply } from './messages.js'
+import { type ConnectionOffer, type ProcessMessage, type ReaderReply, SETTINGS_VARIABLE } from './messages.js'
 
 const FIRST_PAUSE_MS = 100
 /** After a run this long, or one that ended in order, pauses start again with the first one. */
@@ -14,19 +14,25 @@ const SILENCE_MS = 60_000
 const SILENCE_CHECK_MS = 5_000
 /** Added to the time that a process is given to end; then it is killed. */
 const STOP_GRACE_MS = 5_000
+/** Ends of a process that read outside of its memory. */
+const MEMORY_FAULTS: readonly (string | null)[] = ['SIGBUS', 'SIGSEGV']
 
 export interface ProcessPlan {
   /** Names the process in logs and metrics. */
   readonly name: string
   /** Its main module. */
   readonly module: URL
-  /** Passed to the module as JSON. */
   /** Options of Node beside those of this process. */
   readonly nodeOptions?: readonly string[]
+  /** Beside the environment of this process. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** What `processSettings` gives to the module. */
   readonly settings: object
   readonly log: Logger
   /** Longest pause before a restart; each pause is twice the one before. */
   readonly longestPauseMs: number
+  /** What an operator can do where it reads outside of its memory, as damage of the data file makes it do. */
+  readonly adviceOnMemoryFault: string
   /** Whether a restart cannot help after this fault. */
   readonly isFinal: (code: string | undefined) => boolean
   /** Called when it reports for the first time. */
@@ -104,13 +110,15 @@ export class SupervisedProcess {
   }
 
   #start(): void {
-    const { name, module, settings, log, nodeOptions } = this.#plan
+    const { name, module, settings, log, nodeOptions, environment, adviceOnMemoryFault } = this.#plan
     this.state = 'starting'
     const began = performance.now()
     let heardAt = began
     let lastWords: Extract<ProcessMessage, { type: 'failed' }> | undefined
-    const child = fork(module, [JSON.stringify({ ...settings, name })], {
+    const child = fork(module, [name], {
       serialization: 'advanced',
+      // Not among the arguments, which every user of the machine can list.
+      env: { ...process.env, ...environment, [SETTINGS_VARIABLE]: JSON.stringify({ ...settings, name }) },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       execArgv: [...process.execArgv, ...(nodeOptions ?? [])],
     })
@@ -121,8 +129,13 @@ export class SupervisedProcess {
       else if (message.type === 'report') this.#heed(message)
       else this.#plan.onReply?.(message)
     })
+    let checkedAt = began
     const silence = setInterval(() => {
-      if (performance.now() - heardAt < SILENCE_MS) return
+      const now = performance.now()
+      // Where this process was paused, it has yet to read what was reported meanwhile.
+      if (now - checkedAt > 2 * SILENCE_CHECK_MS) heardAt = now
+      checkedAt = now
+      if (now - heardAt < SILENCE_MS) return
       log.error(`${name} has not reported for ${SILENCE_MS / 1_000} s and is killed`)
       child.kill('SIGKILL')
     }, SILENCE_CHECK_MS)
@@ -135,9 +148,10 @@ export class SupervisedProcess {
         this.#end(lastWords, how)
         resolve()
       }
-      child.on('exit', (code, signal) =>
-        settle(signal === null ? `ended with status ${code}` : `was ended by ${signal}`, code === 0),
-      )
+      child.on('exit', (code, signal) => {
+        if (MEMORY_FAULTS.includes(signal)) log.error(`${name} was ended by ${signal}: ${adviceOnMemoryFault}`)
+        settle(signal === null ? `ended with status ${code}` : `was ended by ${signal}`, code === 0)
+      })
       // Without a pid, the process could not be started.
       child.on('error', (error) => {
         if (child.pid === undefined) settle(`cannot be started: ${error.message}`, false)

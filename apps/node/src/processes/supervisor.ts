@@ -13,7 +13,8 @@ import { openAcceptor } from './acceptor.js'
 import { openAdminServer } from './admin-server.js'
 import { Dispatcher } from './dispatcher.js'
 import { addressUrl } from './listen.js'
-import type { NodeSettings } from './node-settings.js'
+import { changedSettings, type NodeSettings } from './node-settings.js'
+import { servingLine } from './serving-line.js'
 import { type ProcessState, SupervisedProcess } from './supervised-process.js'
 import type { WriterSettings } from './writer.js'
 
@@ -22,14 +23,19 @@ const WRITER = new URL('./writer.js', import.meta.url)
 const FEED_SERVER = new URL('./feed-server.js', import.meta.url)
 
 /**
- * A young generation of 64 MB instead of 16: what the requests of one turn allocate dies there. Beside clients that send
- * as much as they may, the p99 of other requests fell from 119 to 21 ms; the memory of a reader stayed the same.
+ * Bodies are buffers outside of the heap, which V8 counts to it: above the 16 MB of a reader that has little to do, it
+ * collected the old generation for each 8 MB of them. From 64 MB on it does so a few times less often.
  */
-const READER_NODE_OPTIONS = ['--max-semi-space-size=64']
+const READER_NODE_OPTIONS = ['--initial-old-space-size=64']
+/** glibc keeps freed blocks of up to 32 MB for itself once it has seen such; from 128 KiB on they go back to the system. */
+const READER_ENVIRONMENT = { MALLOC_MMAP_THRESHOLD_: '131072' }
 const LONGEST_READER_PAUSE_MS = 2_000
 const LONGEST_WRITER_PAUSE_MS = 30_000
 
-/** Faults of a writer that may pass: another writer, a full disk, a source that cannot be reached. */
+/**
+ * Faults of a writer that may pass: another writer, a full disk, an address at which no node answers for now. That may be
+ * a proxy before a node that is down, so `source_failed` passes also where the answers are those of something else.
+ */
 const PASSING: readonly (string | undefined)[] = [
   undefined,
   'source_failed',
@@ -46,7 +52,7 @@ const UNREADABLE: readonly (string | undefined)[] = ['store_corrupt', 'store_for
 const STATES: readonly ProcessState[] = ['starting', 'up', 'waiting', 'given-up']
 
 export interface NodeEvents {
-  /** Called when the first reader is up. */
+  /** Called when the first reader is up, unless the log is to be JSON: then it has the line of `servingLine`. */
   onListening(address: string, ledger: LedgerInfo | undefined): void
   /** Reads the settings again. @throws `usage` where they are wrong */
   reread(): NodeSettings
@@ -58,14 +64,12 @@ export interface NodeEvents {
  * request cannot end the node.
  */
 export async function runNode(settings: NodeSettings, signal: AbortSignal, events: NodeEvents): Promise<void> {
-  const log = createLogger(settings.reader.log, 'supervisor')
+  const log = createLogger(settings.log, 'supervisor')
   await prepareStore(settings)
   const node = new Node(settings, log)
-  let isStarted = false
   const reread = (): void => {
-    if (!isStarted) return
     try {
-      node.changeWriter(events.reread().writer)
+      node.change(events.reread())
     } catch (error) {
       log.error(`SIGHUP: nothing is changed: ${isLedgerStateError(error) ? error.message : error}`)
     }
@@ -75,8 +79,8 @@ export async function runNode(settings: NodeSettings, signal: AbortSignal, event
     const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort').then(() => {})
     const started = await Promise.race([node.start(), stopped])
     if (started) {
-      isStarted = true
-      events.onListening(started.address, started.ledger)
+      if (settings.log.format === 'json') log.info(servingLine(started.address, started.ledger))
+      else events.onListening(started.address, started.ledger)
       await stopped
     }
   } finally {
@@ -86,7 +90,8 @@ export async function runNode(settings: NodeSettings, signal: AbortSignal, event
 }
 
 class Node {
-  readonly #settings: NodeSettings
+  /** Those in force. */
+  #settings: NodeSettings
   readonly #log: Logger
   readonly #registry = new Registry()
   readonly #readers: SupervisedProcess[] = []
@@ -108,7 +113,7 @@ class Node {
 
   /** Resolves with the address once a reader is up. @throws the error of a reader that cannot open the store */
   async start(): Promise<{ address: string; ledger: LedgerInfo | undefined }> {
-    const { listen, adminListen, readers, reader, writer } = this.#settings
+    const { listen, adminListen, readers, reader } = this.#settings
     const dispatcher = this.#dispatcher
     const acceptor = await openAcceptor(
       listen,
@@ -133,9 +138,11 @@ class Node {
           name: `reader-${index}`,
           module: READER,
           nodeOptions: READER_NODE_OPTIONS,
+          environment: READER_ENVIRONMENT,
           settings: reader,
           log: this.#log,
           longestPauseMs: LONGEST_READER_PAUSE_MS,
+          adviceOnMemoryFault: this.#adviceOnMemoryFault,
           isFinal: (code) => !isUp && UNREADABLE.includes(code),
           onGivenUp: (code, message) => reject(new LedgerStateError(code, message)),
           onUp: () => {
@@ -149,7 +156,7 @@ class Node {
         this.#readers.push(process)
       }
     })
-    this.changeWriter(writer)
+    this.#changeWriter(this.#settings.writer)
     await up
     this.#startFeedServer()
     return { address: acceptor.address, ledger: this.#ledger }
@@ -164,12 +171,28 @@ class Node {
       settings: feed,
       log: this.#log,
       longestPauseMs: LONGEST_WRITER_PAUSE_MS,
+      adviceOnMemoryFault: this.#adviceOnMemoryFault,
       isFinal: (code) => code === 'cannot_listen' || UNREADABLE.includes(code),
     })
   }
 
+  /** Takes over the settings that may change while the node runs, and names the others. */
+  change(settings: NodeSettings): void {
+    const { atOnce, atRestart } = changedSettings(this.#settings, settings)
+    const effects = [
+      ...(atOnce.length > 0 ? [`${atOnce.join(', ')} changed`] : []),
+      ...(atRestart.length > 0 ? [`${atRestart.join(', ')} changed, which takes effect at the next restart`] : []),
+    ]
+    this.#log.info(`SIGHUP: ${effects.join('; ') || 'no setting has changed'}`)
+    const { writer, maxLagMs } = settings
+    const byName = { ...this.#settings.byName }
+    for (const name of atOnce) byName[name] = settings.byName[name]
+    this.#settings = { ...this.#settings, writer, maxLagMs, byName }
+    this.#changeWriter(writer)
+  }
+
   /** Starts the writer, or replaces it where its settings have changed. */
-  changeWriter(settings: WriterSettings | undefined): void {
+  #changeWriter(settings: WriterSettings | undefined): void {
     const text = settings && JSON.stringify(settings)
     this.#changing = this.#changing.then(async () => {
       if (this.#stopping || text === this.#writerSettings) return
@@ -184,6 +207,7 @@ class Node {
           settings,
           log: this.#log,
           longestPauseMs: LONGEST_WRITER_PAUSE_MS,
+          adviceOnMemoryFault: this.#adviceOnMemoryFault,
           isFinal: (code) => !PASSING.includes(code),
         })
     })
@@ -205,6 +229,10 @@ class Node {
     this.#admin?.closeAllConnections()
   }
 
+  get #adviceOnMemoryFault(): string {
+    return `the data file may be damaged; ledger-state check --data-dir ${this.#settings.reader.dataDir} finds out`
+  }
+
   get #processes(): SupervisedProcess[] {
     return [...this.#readers, ...[this.#writer, this.#feedServer].filter((process) => process !== undefined)]
   }
@@ -213,15 +241,32 @@ class Node {
     return this.#readers.find(({ state }) => state === 'up')?.ledger
   }
 
+  /** Age of the newest block that is served. */
+  get #lagSeconds(): number | undefined {
+    const ledger = this.#ledger
+    return ledger && Math.max(0, Date.now() / 1_000 - Number(ledger.latestBlock.timestampUsec) / 1e6)
+  }
+
   #readiness() {
     const ledger = this.#ledger
+    const why = this.#whyNotReady()
     const details = {
+      ...(why !== undefined && { why }),
       stopping: this.#stopping,
+      lag_seconds: this.#lagSeconds,
       processes: this.#processes.map(({ name, state, pid, restarts }) => ({ name, state, pid, restarts })),
       ledger_version: ledger?.latestVersion.toString(),
       oldest_ledger_version: ledger?.oldestVersion.toString(),
     }
-    return { ready: !this.#stopping && ledger !== undefined, details }
+    return { ready: why === undefined, details }
+  }
+
+  #whyNotReady(): string | undefined {
+    const [lag, { maxLagMs }] = [this.#lagSeconds, this.#settings]
+    if (this.#stopping) return 'the node is stopping'
+    if (lag === undefined) return 'no reader is up, or the store is empty'
+    if (maxLagMs === undefined || lag * 1_000 <= maxLagMs) return undefined
+    return `the newest block is ${Math.round(lag)} s old, max-lag is ${maxLagMs / 1_000} s`
   }
 
   async #snapshots(): Promise<(readonly MetricSnapshot[])[]> {
@@ -264,10 +309,7 @@ class Node {
         this.inc(refused())
       },
     })
-    const lagSeconds = (): number | undefined => {
-      const ledger = this.#ledger
-      return ledger && Math.max(0, Date.now() / 1_000 - Number(ledger.latestBlock.timestampUsec) / 1e6)
-    }
+    const lagSeconds = (): number | undefined => this.#lagSeconds
     new Gauge({
       name: 'ledger_state_lag_seconds',
       help: 'Age of the newest block that is served.',

@@ -7,12 +7,13 @@ import { openStateEngine, type StateEngine } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createWriterMetrics, type WriterMetrics } from '../observability/writer-metrics.js'
-import { aborted, failProcess, startReports, stopOrder } from './child.js'
+import { aborted, failProcess, processSettings, startReports, stopOrder } from './child.js'
 
 export interface WriterSettings {
   readonly dataDir: string
   /** URL of a node; undefined where the store is only pruned. */
   readonly follow: string | undefined
+  readonly followHeaders: Readonly<Record<string, string>> | undefined
   /** In versions, in decimal. */
   readonly retain: string | undefined
   readonly hashSalt: string | undefined
@@ -37,7 +38,7 @@ async function runWriter(settings: WriterSettings & { readonly name: string }, s
 
 async function follow(
   url: string,
-  { dataDir, hashSalt, verify }: WriterSettings,
+  { dataDir, followHeaders: headers, hashSalt, verify }: WriterSettings,
   retain: bigint | undefined,
   metrics: WriterMetrics,
   log: Logger,
@@ -47,7 +48,7 @@ async function follow(
   const stopReports = startReports(metrics.registry, () => engine.ledger)
   try {
     const onNotice = (message: string): void => log.warn(message)
-    const opening = openSource(url, { follow: true, verify, hashSalt, onNotice })
+    const opening = openSource(url, { follow: true, headers, verify, hashSalt, onNotice })
     if (retain !== undefined) await pruneUntil(engine, retain, metrics, AbortSignal.any([stop, settled(opening)]))
     const source = await Promise.race([opening, aborted(stop)])
     if (!source) return
@@ -100,4 +101,4 @@ function settled(promise: Promise<unknown>): AbortSignal {
 }
 
 const stop = stopOrder()
-runWriter(JSON.parse(process.argv[2]!), stop).then(() => process.exit(), failProcess)
+runWriter(processSettings(), stop).then(() => process.exit(), failProcess)

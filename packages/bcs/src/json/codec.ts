@@ -20,18 +20,8 @@ export interface Codec {
   jsonToBytes(value: JsonValue): Uint8Array
 }
 
-const CODECS = new WeakMap<Layout, Codec>()
-
-/** The codec of a layout. Each direction is compiled at its first use. The codec lives as long as the layout. */
+/** A codec of a layout, made anew by each call. Each direction is compiled at its first use. */
 export function codecOf(layout: Layout): Codec {
-  const known = CODECS.get(layout)
-  if (known) return known
-  const codec = createCodec(layout)
-  CODECS.set(layout, codec)
-  return codec
-}
-
-function createCodec(layout: Layout): Codec {
   let json: JsonDecoder | undefined
   let fromJson: ((value: JsonValue) => Uint8Array) | undefined
   return {

@@ -27,7 +27,9 @@ export interface JsonDecoder {
   toUtf8(bytes: Uint8Array, maxBytes?: number): Buffer
 }
 
-// Printing never waits or calls out, so that one value is printed at a time and all decoders share one buffer.
+// Printing never waits or calls out, so that one value is printed at a time and all decoders share one buffer. Nothing in
+// it outlives a call. A buffer for each decoder would take 4 KiB for each layout that a ledger keeps, thousands of them;
+// one for each ledger would be an argument of everything that makes a codec, and save nothing.
 const OUT = new JsonTextWriter()
 
 /**

@@ -17,7 +17,8 @@ import { INTEGER_WIDTH, type Layout, type LayoutField, type LayoutVariant } from
 import { layoutDepth } from '../layout/layout-size.js'
 import { isJsonObject, JsonNumber, type JsonObject, type JsonValue, jsonTypeName } from './json-value.js'
 
-// Encoding never waits or calls out, so that one value is written at a time and all encoders share one buffer.
+// Encoding never waits or calls out, so that one value is written at a time and all encoders share one buffer, for the
+// reasons for which all decoders do (`json-decoder.ts`).
 const WRITER = new ByteWriter()
 
 type Encoder = (value: JsonValue | undefined, writer: ByteWriter) => void

@@ -50,6 +50,7 @@ export class LiveFeed implements LedgerSource {
   checkpoint: { readonly version: bigint; readonly writesHash: Uint8Array } | undefined
   readonly #url: string
   readonly #follow: boolean
+  readonly #headers: Readonly<Record<string, string>> | undefined
   readonly #onNotice: (message: string) => void
   readonly #firstPauseMs: number | undefined
   readonly #closed = new AbortController()
@@ -65,6 +66,7 @@ export class LiveFeed implements LedgerSource {
     this.position = url
     this.description = `ledger feed at ${url}`
     this.#follow = options.follow === true
+    this.#headers = options.headers
     this.#onNotice = options.onNotice ?? (() => {})
     this.#firstPauseMs = firstPauseMs
   }
@@ -133,8 +135,9 @@ export class LiveFeed implements LedgerSource {
     const timer = setTimeout(() => silence.abort(feedSilent(this.#url, SILENCE_MS)), SILENCE_MS)
     try {
       const signal = AbortSignal.any([ended, silence.signal])
-      const headers = { accept: 'application/x-ndjson', 'accept-encoding': 'zstd, gzip' }
-      const response = await fetch(`${this.#url}/feed?from=${this.#next}`, { headers, signal })
+      const headers = { ...this.#headers, accept: 'application/x-ndjson', 'accept-encoding': 'zstd, gzip' }
+      const redirect = this.#headers ? 'manual' : 'follow'
+      const response = await fetch(`${this.#url}/feed?from=${this.#next}`, { headers, redirect, signal })
       if (response.status !== 200) throw await this.#refusal(response)
       const lines = readLines(pieces(response, timer), MAX_LINE_BYTES, () => invalidFeed('a line is too long'))
       let isFirst = true

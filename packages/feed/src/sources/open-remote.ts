@@ -12,13 +12,14 @@ const ATTEMPTS = 8
  */
 export async function openRemote(location: string, options: SourceOptions): Promise<LedgerSource> {
   const url = toRemoteUrl(location)
-  const { onNotice = () => {} } = options
+  const { onNotice = () => {}, headers } = options
   const attempts = options.follow === true ? Number.POSITIVE_INFINITY : ATTEMPTS
-  const request = { accept: 'application/json', signal: undefined, attempts, unusableAnswers: 1, onNotice }
-  const feed = await fetchRetrying(
+  const request = { accept: 'application/json', headers, signal: undefined, attempts, unusableAnswers: 1, onNotice }
+  const answer = await fetchRetrying(
     () => url,
     request,
-    ({ status, body }) => ({ value: status === 200 ? parseFeedIndex(tryJson(body.toString('utf8'))) : undefined }),
+    (value) => ({ value }),
   )
-  return feed ? new LiveFeed(url, feed, options) : await openRestNode(url, options)
+  const feed = answer?.status === 200 ? parseFeedIndex(tryJson(answer.body.toString('utf8'))) : undefined
+  return feed ? new LiveFeed(url, feed, options) : await openRestNode(url, options, {}, answer)
 }

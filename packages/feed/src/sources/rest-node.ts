@@ -49,14 +49,17 @@ export interface RestNodeTiming {
  * @param url of the API, such as `https://node.example/v1`
  * @throws `invalid_argument` for a URL with a user name or password, or that is none; `source_failed` where it does not
  *   answer as such a node does
+ * @param index what the URL itself answered, if it was already asked
  */
 export async function openRestNode(
   url: string,
   options: SourceOptions,
   timing: RestNodeTiming = {},
+  index?: FetchAnswer,
 ): Promise<LedgerSource> {
   const node = new RestNode(toRemoteUrl(url), options, timing)
-  await node.readIndex()
+  if (index) node.takeIndex(index)
+  else await node.readIndex()
   return node
 }
 
@@ -69,6 +72,7 @@ class RestNode implements LedgerSource {
   readonly #prover: Prover
   readonly #verify: boolean
   readonly #follow: boolean
+  readonly #headers: Readonly<Record<string, string>> | undefined
   readonly #onNotice: (message: string) => void
   readonly #timing: RestNodeTiming
   #frontier: AccumulatorFrontier | undefined
@@ -88,6 +92,7 @@ class RestNode implements LedgerSource {
     this.#prover = createProver(this.#hasher, options.thread)
     this.#verify = options.verify !== false
     this.#follow = options.follow === true
+    this.#headers = options.headers
     this.#onNotice = options.onNotice ?? (() => {})
     this.#timing = timing
   }
@@ -109,17 +114,22 @@ class RestNode implements LedgerSource {
       'application/json',
       this.#closed.signal,
       nothing,
-      ({ status, body }) => {
-        const text = body.toString('utf8')
-        const index: unknown = status === 200 ? tryJson(text) : undefined
-        const { chain_id: chainId, ledger_version: version } = (index ?? {}) as Record<string, unknown>
-        if (typeof chainId !== 'number' || typeof version !== 'string' || !DECIMAL.test(version))
-          throw notANode(this.#url, status, clip(text))
-        this.chainId = chainId
-        this.#ledgerVersion = parseU64(version)
+      (answer) => {
+        this.takeIndex(answer)
         return { value: undefined }
       },
     )
+  }
+
+  /** @throws `source_failed` unless it is that of a node */
+  takeIndex({ status, body }: FetchAnswer): void {
+    const text = body.toString('utf8')
+    const index: unknown = status === 200 ? tryJson(text) : undefined
+    const { chain_id: chainId, ledger_version: version } = (index ?? {}) as Record<string, unknown>
+    if (typeof chainId !== 'number' || typeof version !== 'string' || !DECIMAL.test(version))
+      throw notANode(this.#url, status, clip(text))
+    this.chainId = chainId
+    this.#ledgerVersion = parseU64(version)
   }
 
   async *versions(from: Reading = {}): AsyncGenerator<VersionWrites> {
@@ -278,11 +288,12 @@ class RestNode implements LedgerSource {
       ? [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
       : [ATTEMPTS, UNUSABLE_ANSWERS]
     const { firstPauseMs } = this.#timing
+    const headers = this.#headers
     const onNotice = (message: string) => {
       onFailure()
       this.#onNotice(message)
     }
-    const options: FetchOptions = { accept, signal, attempts, unusableAnswers, firstPauseMs, onNotice }
+    const options: FetchOptions = { accept, headers, signal, attempts, unusableAnswers, firstPauseMs, onNotice }
     return fetchRetrying(urlNow, options, read)
   }
 

@@ -72,6 +72,18 @@ describe('fetchRetrying', () => {
     expect(answers).toBe(5)
   })
 
+  it('sends further headers, and does not follow a redirect with them', async () => {
+    const asked: (string | undefined)[] = []
+    const url = await serve((request, response) => {
+      asked.push(request.headers['x-key'] as string | undefined)
+      if (request.url === '/') response.writeHead(302, { location: '/elsewhere' }).end()
+      else response.end()
+    })
+    expect((await fetchRetrying(url, options(1), read))?.status).toBe(200)
+    expect((await fetchRetrying(url, { ...options(1), headers: { 'x-key': 'k' } }, read))?.status).toBe(302)
+    expect(asked).toEqual([undefined, undefined, 'k'])
+  })
+
   it('waits as long as Retry-After says', async () => {
     const url = await serve((_, response) => {
       response.writeHead(429, { 'retry-after': '7' })

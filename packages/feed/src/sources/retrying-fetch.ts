@@ -19,6 +19,8 @@ const IF_IT_LASTS = '; if it lasts, use another node'
 
 export interface FetchOptions {
   readonly accept: string
+  /** Further headers. Redirects, which would carry them to another server, are then not followed. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Ends requests and pauses; the result is then undefined. */
   readonly signal: AbortSignal | undefined
   /** Requests before it gives up; infinite for a caller that waits without end. */
@@ -94,22 +96,23 @@ interface Failure {
 
 async function fetchOnce<T>(
   url: string,
-  { accept, signal }: FetchOptions,
+  options: FetchOptions,
   read: (answer: FetchAnswer) => AnswerReading<T> | Promise<AnswerReading<T>>,
 ): Promise<{ readonly value: T } | Failure> {
-  const answer = await request(url, accept, signal)
+  const answer = await request(url, options)
   if ('why' in answer) return answer
   const reading = await read(answer)
   if ('value' in reading) return reading
   return { why: reading.unusable.message, retryAfterMs: 0, unusable: reading.unusable }
 }
 
-async function request(url: string, accept: string, signal: AbortSignal | undefined): Promise<FetchAnswer | Failure> {
+async function request(url: string, { accept, headers: more, signal }: FetchOptions): Promise<FetchAnswer | Failure> {
   const limits = [AbortSignal.timeout(REQUEST_TIMEOUT_MS), ...(signal ? [signal] : [])]
   const began = performance.now()
   try {
     const response = await fetch(url, {
-      headers: { accept, 'accept-encoding': ENCODINGS },
+      headers: { ...more, accept, 'accept-encoding': ENCODINGS },
+      redirect: more ? 'manual' : 'follow',
       signal: AbortSignal.any(limits),
     })
     const { status, headers } = response

@@ -1,18 +1,25 @@
 import type { Operation, Route } from '../operations/operation.js'
 import { type AnswerHeaderNames, createOpenApiDocument } from './openapi.js'
+import type { RequestExamples } from './request-example.js'
 import { createSpecPage } from './spec-page.js'
+import { SPEC_SCRIPT } from './spec-script.js'
 
-/** Routes to descriptions of the operations: the OpenAPI document and a page for people. */
-export function createDocumentRoutes(operations: readonly Operation[], headers: AnswerHeaderNames): Route[] {
+/** Routes to descriptions of the operations: the OpenAPI document, and a page for people with its script. */
+export function createDocumentRoutes(
+  operations: readonly Operation[],
+  headers: AnswerHeaderNames,
+  examples: RequestExamples,
+): Route[] {
   const document = createOpenApiDocument(operations, headers)
-  const page = createSpecPage(operations, document.components.schemas)
+  const { page, policy } = createSpecPage(operations, document.components.schemas, examples)
   return [
     textRoute('/v1/spec.json', 'application/json', JSON.stringify(document)),
-    textRoute('/v1/spec', 'text/html; charset=utf-8', page),
+    textRoute('/v1/spec', 'text/html; charset=utf-8', page, ['content-security-policy', policy]),
+    textRoute('/v1/spec.js', 'text/javascript; charset=utf-8', SPEC_SCRIPT),
   ]
 }
 
-function textRoute(path: string, contentType: string, text: string): Route {
+function textRoute(path: string, contentType: string, text: string, headers: readonly string[] = []): Route {
   const body = Buffer.from(text)
-  return { method: 'GET', path, negotiates: false, handle: () => ({ contentType, body }) }
+  return { method: 'GET', path, negotiates: false, handle: () => ({ contentType, headers, body }) }
 }

@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto'
 import type { Operation } from '../operations/operation.js'
-import { demoCurlLine } from './demo-requests.js'
+import { NEUTRAL_EXAMPLES, type RequestExample, type RequestExamples } from './request-example.js'
+
+/** Shown where the script of the page does not say which service it is from. */
+const DEFAULT_ORIGIN = 'http://127.0.0.1:8080'
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --code: #8882; }
@@ -12,39 +16,45 @@ table { border-collapse: collapse; width: 100%; } td, th { text-align: left; pad
 .method { font-weight: 700; margin-right: 0.5em; }
 `
 
-/** A page for people that describes the operations: one document, nothing to load, no script. */
-export function createSpecPage(operations: readonly Operation[], schemas: Readonly<Record<string, unknown>>): string {
+/**
+ * A page for people that describes the operations, with the policy for its `Content-Security-Policy`. It loads nothing but
+ * `spec.js`, and is complete without it.
+ */
+export function createSpecPage(
+  operations: readonly Operation[],
+  schemas: Readonly<Record<string, unknown>>,
+  examples: RequestExamples,
+): { page: string; policy: string } {
   const contents = operations.map(({ id, summary }) => `<li><a href="#${id}">${escapeHtml(summary)}</a></li>`)
   const models = Object.entries(schemas).map(
     ([name, schema]) =>
       `<h3 id="${name}"><code>${name}</code></h3><pre>${escapeHtml(JSON.stringify(schema, null, 2))}</pre>`,
   )
-  return `<!doctype html>
+  const page = `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Ledger State API</title><style>${STYLE}</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Ledger State API</title><style>${STYLE}</style><script src="spec.js" defer></script></head>
 <body>
 <h1>Ledger State API</h1>
-<p>The state of a ledger at any version or time inside a window, and its history. The examples ask the demonstration ledger; a click selects one. The same as <a href="spec.json">OpenAPI 3.1</a>.</p>
+<p>The state of a ledger at any version or time inside a window, and its history. A click selects an example. The same as <a href="spec.json">OpenAPI 3.1</a>.</p>
 <ul>${contents.join('')}</ul>
-${operations.map(operationSection).join('\n')}
+${operations.map((operation) => operationSection(operation, examples[operation.id])).join('\n')}
 <h2>Schemas</h2>
 ${models.join('\n')}
 </body>
 </html>
 `
+  return {
+    page,
+    policy: `default-src 'none'; script-src 'self'; style-src 'sha256-${sha256(STYLE)}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  }
 }
 
-function operationSection({
-  id,
-  method,
-  path,
-  summary,
-  description,
-  parameters,
-  requestBody,
-  success,
-  errors,
-}: Operation): string {
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
+}
+
+function operationSection(operation: Operation, given: RequestExample | undefined): string {
+  const { id, method, path, summary, description, parameters, requestBody, success, errors } = operation
   const rows = parameters.map(
     (parameter) =>
       `<tr><td><code>${parameter.name}</code></td><td>${parameter.in}</td><td>${escapeHtml(parameter.description)}</td></tr>`,
@@ -55,11 +65,23 @@ function operationSection({
     `<p>${escapeHtml(description)}</p>`,
   ]
   if (rows.length > 0) parts.push(`<table><tr><th>parameter</th><th>in</th><th></th></tr>${rows.join('')}</table>`)
-  const example = demoCurlLine(id)
-  if (example) parts.push(`<pre class="example">${escapeHtml(example)}</pre>`)
+  const example = given ?? NEUTRAL_EXAMPLES[id]
+  if (example) parts.push(`<pre class="example">${curlLine(example)}</pre>`)
   if (requestBody) parts.push(`<p>Body (JSON):</p><pre>${escapeHtml(JSON.stringify(requestBody, null, 2))}</pre>`)
   parts.push(`<p>200: ${Object.keys(success).join(' or ').toUpperCase()}. Errors: ${errors.join(', ')}.</p>`)
   return parts.join('\n')
+}
+
+/** A line for a shell, as HTML. */
+function curlLine({ target, body, pipe }: RequestExample): string {
+  const data = body ? ` -H 'content-type: application/json' -d '${inQuotes(JSON.stringify(body))}'` : ''
+  const rest = `${inQuotes(target)}'${data}${pipe ? ` | ${pipe}` : ''}`
+  return `curl -s '<span class="origin">${DEFAULT_ORIGIN}</span>${escapeHtml(rest)}`
+}
+
+/** Text between single quotes of a shell. */
+function inQuotes(text: string): string {
+  return text.replaceAll("'", "'\\''")
 }
 
 function escapeHtml(text: string): string {

@@ -44,12 +44,14 @@ export interface OperationRequest {
 }
 
 /** How long one request may hold the event loop while others wait. */
-export const TURN_BUDGET_MS = 10
+export const TURN_BUDGET_MS = 5
 
 export interface Answer {
   /** The state that the chain-state headers describe; where it is undefined, the latest. */
   readonly ledger?: LedgerInfo
   readonly contentType: string
+  /** Further headers, names and values by turns. */
+  readonly headers?: readonly string[]
   /** Of a history: whether all of its changes in the range that was asked for are known. */
   readonly isComplete?: boolean
   /** Where the next page begins; undefined where nothing follows. */

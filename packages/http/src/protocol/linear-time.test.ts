@@ -9,7 +9,7 @@ import { parseHistoryRange } from '../operations/history-page.js'
 import { parseLimit, parseStateKeyStart } from '../operations/paging.js'
 import { expectJsonContentType, parseAddressParameter, parseAskedState } from '../operations/request-parts.js'
 import { createRouter } from '../server/router.js'
-import { acceptsOnlyJson, chooseFormat } from './accept.js'
+import { acceptsOnlyJson, chooseFormat, prefersCsv } from './accept.js'
 import { chooseEncoding } from './content-encoding.js'
 import { matchesEtag } from './etag.js'
 import { parseJsonBytes, READ_LIMITS } from './json-body.js'
@@ -23,7 +23,7 @@ const router = createRouter(
 
 /** All that parses what a client sends. */
 const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
-  Accept: (text) => [chooseFormat(text, 'json'), acceptsOnlyJson(text)],
+  Accept: (text) => [chooseFormat(text, 'json'), acceptsOnlyJson(text), prefersCsv(text)],
   'Accept-Encoding': chooseEncoding,
   'If-None-Match': (text) => matchesEtag(text, '"4-5-json"'),
   'Content-Type': (text) => expectJsonContentType(text),

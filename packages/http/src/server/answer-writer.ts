@@ -1,146 +1,92 @@
 import { STATUS_CODES } from 'node:http'
 import type { LedgerInfo } from '@ledger-state/core'
-import type { Ledger } from '@ledger-state/ledger'
+import type { RequestError } from '../errors.js'
 import type { Answer } from '../operations/operation.js'
 import { chooseEncoding, compress, MIN_COMPRESSED_BYTES } from '../protocol/content-encoding.js'
 import { errorToReply } from '../protocol/error-reply.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import type { ChainHeaders } from './chain-headers.js'
-import type { Exchange } from './exchange.js'
+import type { Exchange, ServiceContext } from './exchange.js'
 
-export interface Answered {
-  readonly method: string
-  readonly url: string
-  /** The path as the OpenAPI document has it; `other` where there is none, `unreadable` for what never became a request. */
-  readonly route: string
-  /** 499 where the client left before its answer. */
-  readonly status: number
-  /** From the end of the headers on. */
-  readonly seconds: number
-}
-
-export interface AnswerWriterOptions {
-  readonly ledger: Ledger
-  readonly chainHeaders: ChainHeaders
-  readonly corsHeaders: (origin: string) => readonly string[]
-  readonly archivalEndpoint: string | undefined
-  readonly isClosing: () => boolean
-  readonly onUnexpectedError: (error: unknown, request: { method: string; url: string }) => void
-  readonly onAnswered: (exchange: Exchange, status: number) => void
-}
+// Hands answers to their sockets, the first of each exchange; others are ignored.
 
 const CLIENT_LEFT = 499
+/** Answers from this size on are counted while their clients read them. */
+const LARGE_ANSWER_BYTES = 16_384
 const NOTHING: readonly string[] = []
 
-/** Hands answers to their sockets, the first of each exchange; others are ignored. */
-export class AnswerWriter {
-  readonly #options: AnswerWriterOptions
-
-  constructor(options: AnswerWriterOptions) {
-    this.#options = options
+export function sendAnswer(exchange: Exchange, answer: Answer): void {
+  const { context, request, readVersion } = exchange
+  const { chainHeaders } = context
+  const { ledger, contentType, body, etag, notModified, cursor, isComplete, headers: further } = answer
+  const known = ledger === undefined ? latestHeaders(context) : chainHeaders.of(ledger)
+  const isLarge = body.length >= MIN_COMPRESSED_BYTES
+  const headers = commonHeaders(exchange, known, isLarge)
+  if (etag !== undefined) headers.push('etag', etag)
+  if (isComplete !== undefined) headers.push(chainHeaders.completeName, String(isComplete))
+  if (cursor !== undefined) headers.push(chainHeaders.cursorName, cursor)
+  if (readVersion !== undefined) headers.push(chainHeaders.readVersionName, String(readVersion))
+  if (further !== undefined) headers.push(...further)
+  if (notModified) {
+    write(exchange, 304, headers, undefined)
+    return
   }
-
-  send(exchange: Exchange, answer: Answer): void {
-    const { chainHeaders } = this.#options
-    const { ledger: described, contentType, body, etag, notModified, cursor, isComplete } = answer
-    const known = described === undefined ? this.#latestHeaders() : chainHeaders.of(described)
-    const isLarge = body.length >= MIN_COMPRESSED_BYTES
-    const headers = this.#commonHeaders(exchange, known, isLarge)
-    if (etag !== undefined) headers.push('etag', etag)
-    if (isComplete !== undefined) headers.push(chainHeaders.completeName, String(isComplete))
-    if (cursor !== undefined) headers.push(chainHeaders.cursorName, cursor)
-    const { readVersion } = exchange
-    if (readVersion !== undefined) headers.push(chainHeaders.readVersionName, String(readVersion))
-    if (notModified) {
-      this.#write(exchange, 304, headers, undefined)
-      return
-    }
-    headers.push('content-type', contentType)
-    const encoding = isLarge ? chooseEncoding(headerOf(exchange, 'accept-encoding')) : undefined
-    if (encoding === undefined) this.#write(exchange, 200, headers, body)
-    else {
-      compress(typeof body === 'string' ? Buffer.from(body) : body, encoding)
-        .then((compressed) => this.#write(exchange, 200, [...headers, 'content-encoding', encoding], compressed))
-        .catch((error) => this.sendError(exchange, error))
-    }
+  headers.push('content-type', contentType)
+  const encoding = isLarge ? chooseEncoding(request.headers['accept-encoding'] as string | undefined) : undefined
+  if (encoding === undefined) write(exchange, 200, headers, body)
+  else {
+    compress(typeof body === 'string' ? Buffer.from(body) : body, encoding)
+      .then((compressed) => write(exchange, 200, [...headers, 'content-encoding', encoding], compressed))
+      .catch((error) => sendError(exchange, error))
   }
+}
 
-  sendError(exchange: Exchange, error: unknown): void {
-    const { archivalEndpoint, onUnexpectedError } = this.#options
-    const { status, headers, body, unexpected } = errorToReply(error, archivalEndpoint)
-    const { request, pinned } = exchange
-    if (unexpected) onUnexpectedError(error, { method: request.method!, url: request.url! })
-    if (exchange.isAnswered) return
-    if (status === CLIENT_LEFT) {
-      this.#settle(exchange, status)
-      exchange.response.destroy()
-      return
-    }
-    const all = this.#commonHeaders(exchange, this.#latestHeaders(pinned), false)
-    all.push(...headers, 'content-type', CONTENT_TYPE.json)
-    this.#write(exchange, status, all, Buffer.from(body))
+export function sendError(exchange: Exchange, error: unknown): void {
+  const { context, request, pinned } = exchange
+  const { status, headers, body, unexpected } = errorToReply(error, context.archivalEndpoint)
+  if (unexpected) context.onUnexpectedError(error, { method: request.method!, url: request.url! })
+  if (exchange.isAnswered) return
+  if (status === CLIENT_LEFT) {
+    settle(exchange, status, 0)
+    exchange.response.destroy()
+    return
   }
+  const all = commonHeaders(exchange, latestHeaders(context, pinned), false)
+  all.push(...headers, 'content-type', CONTENT_TYPE.json)
+  write(exchange, status, all, Buffer.from(body))
+}
 
-  /** Sends an answer that is all headers. */
-  sendHeaders(exchange: Exchange, headers: readonly string[]): void {
-    this.#write(exchange, 200, [...this.#commonHeaders(exchange, this.#latestHeaders(), false), ...headers], '')
-  }
+/** Answers with an error and closes the connection. */
+export function refuse(exchange: Exchange, error: RequestError): void {
+  exchange.isLast = true
+  sendError(exchange, error)
+}
 
-  /** The answer to what never became a request, as it goes over the wire. */
-  rawError(error: unknown): { status: number; bytes: Buffer } {
-    const { status, body } = errorToReply(error, this.#options.archivalEndpoint)
-    const bytes = Buffer.from(body)
-    const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`]
-    const headers = [...this.#latestHeaders(), 'content-type', CONTENT_TYPE.json]
-    headers.push('content-length', String(bytes.length), 'connection', 'close')
-    for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
-    return { status, bytes: Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]) }
-  }
+/** Sends an answer that is all headers. */
+export function sendHeaders(exchange: Exchange, headers: readonly string[]): void {
+  write(exchange, 200, [...commonHeaders(exchange, latestHeaders(exchange.context), false), ...headers], '')
+}
 
-  #commonHeaders({ route, request, isLast }: Exchange, known: readonly string[], isLarge: boolean): string[] {
-    const { corsHeaders, isClosing } = this.#options
-    const headers = [...known, 'vary', varyOf(route?.negotiates === true, isLarge)]
-    // What is true of the latest version is not for long, and headers tell the state of the ledger in any case.
-    if (request.method !== 'POST') headers.push('cache-control', 'no-cache')
-    const { origin } = request.headers
-    if (origin !== undefined) headers.push(...corsHeaders(origin))
-    if (isLast || isClosing()) headers.push('connection', 'close')
-    return headers
-  }
+/** The answer to what never became a request, as it goes over the wire. */
+export function unreadableAnswer(context: ServiceContext, error: RequestError): Buffer {
+  const { status, body } = errorToReply(error, context.archivalEndpoint)
+  const bytes = Buffer.from(body)
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`]
+  const headers = [...latestHeaders(context), 'content-type', CONTENT_TYPE.json]
+  headers.push('content-length', String(bytes.length), 'connection', 'close')
+  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
+  context.onAnswered?.({ method: '', url: '', route: 'unreadable', status, seconds: 0 })
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes])
+}
 
-  #write(exchange: Exchange, status: number, headers: string[], body: string | Uint8Array | undefined): void {
-    if (exchange.isAnswered) return
-    const { response } = exchange
-    if (response.destroyed) {
-      this.#settle(exchange, CLIENT_LEFT)
-      return
-    }
-    if (body === undefined) response.writeHead(status, headers).end()
-    else {
-      headers.push('content-length', String(body.length))
-      exchange.answerBytes = body.length
-      response.writeHead(status, headers)
-      if (body.length < MIN_COMPRESSED_BYTES) response.end(latin1Of(body), 'latin1')
-      else response.end(body)
-    }
-    this.#settle(exchange, status)
-  }
-
-  #settle(exchange: Exchange, status: number): void {
-    exchange.isAnswered = true
-    this.#options.onAnswered(exchange, status)
-  }
-
-  /** Nothing where the state is not known: the answer is about another fault, or this is its reason. */
-  #latestHeaders(pinned?: LedgerInfo): readonly string[] {
-    const { ledger, chainHeaders } = this.#options
-    try {
-      const info = pinned ?? ledger.info
-      return info === undefined ? NOTHING : chainHeaders.of(info)
-    } catch {
-      return NOTHING
-    }
-  }
+function commonHeaders(exchange: Exchange, known: readonly string[], isLarge: boolean): string[] {
+  const { context, request, route, isLast } = exchange
+  const headers = [...known, 'vary', varyOf(route?.negotiates === true, isLarge)]
+  // What is true of the latest version is not for long, and headers tell the state of the ledger in any case.
+  if (request.method !== 'POST') headers.push('cache-control', 'no-cache')
+  const { origin } = request.headers
+  if (origin !== undefined) headers.push(...context.corsHeaders(origin))
+  if (isLast || context.isClosing()) headers.push('connection', 'close')
+  return headers
 }
 
 /** Any answer can have headers that depend on the origin; pages of others read it only with them. */
@@ -149,8 +95,31 @@ function varyOf(negotiates: boolean, isLarge: boolean): string {
   return isLarge ? 'Accept-Encoding, Origin' : 'Origin'
 }
 
-function headerOf({ request }: Exchange, name: string): string | undefined {
-  return request.headers[name] as string | undefined
+/** Nothing where the state is not known: the answer is about another fault, or this is its reason. */
+function latestHeaders({ ledger, chainHeaders }: ServiceContext, pinned?: LedgerInfo): readonly string[] {
+  try {
+    const info = pinned ?? ledger.info
+    return info === undefined ? NOTHING : chainHeaders.of(info)
+  } catch {
+    return NOTHING
+  }
+}
+
+function write(exchange: Exchange, status: number, headers: string[], body: string | Uint8Array | undefined): void {
+  if (exchange.isAnswered) return
+  const { response } = exchange
+  if (response.destroyed) {
+    settle(exchange, CLIENT_LEFT, 0)
+    return
+  }
+  if (body === undefined) response.writeHead(status, headers).end()
+  else {
+    headers.push('content-length', String(body.length))
+    response.writeHead(status, headers)
+    if (body.length < MIN_COMPRESSED_BYTES) response.end(latin1Of(body), 'latin1')
+    else response.end(body)
+  }
+  settle(exchange, status, body?.length ?? 0)
 }
 
 /**
@@ -159,4 +128,23 @@ function headerOf({ request }: Exchange, name: string): string | undefined {
  */
 function latin1Of(body: string | Uint8Array): string {
   return typeof body === 'string' ? body : Buffer.prototype.latin1Slice.call(body, 0, body.length)
+}
+
+export function settle(exchange: Exchange, status: number, answerBytes: number): void {
+  const { context, request, response, route, arrivedAt } = exchange
+  const { load, onAnswered } = context
+  exchange.isAnswered = true
+  exchange.release()
+  if (answerBytes >= LARGE_ANSWER_BYTES) {
+    load.hold(answerBytes)
+    response.on('close', () => load.release(answerBytes))
+  }
+  exchange.answeredAt = performance.now()
+  onAnswered?.({
+    method: request.method!,
+    url: request.url!,
+    route: route?.path ?? 'other',
+    status,
+    seconds: (exchange.answeredAt - arrivedAt) / 1_000,
+  })
 }

@@ -11,8 +11,8 @@ import {
   stopServer,
   WHOLE_ITEM_REQUEST,
 } from '../../testing/one-item-server.ts'
-import type { Answered } from './answer-writer.js'
 import type { HttpServerOptions } from './create-http-server.js'
+import type { Answered } from './request-listener-options.js'
 
 const running: RunningServer[] = []
 afterEach(async () => {
@@ -142,7 +142,7 @@ describe('requests that the protocol forbids', () => {
 
 describe('a connection on which nothing is sent', () => {
   it('is closed when it has been idle for long, without an answer to what nobody asked', async () => {
-    const { text } = await exchangeOf('', { requestTimeoutMs: 100, idleTimeoutMs: 1_000 })
+    const { text } = await exchangeOf('', { requestTimeoutMs: 100, idleTimeoutMs: 400 })
     expect(text).toBe('')
   })
 

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { clientLeft, headersTooLarge, type RequestError, requestTimeout, unreadableRequest } from '../errors.js'
+import { refuse, unreadableAnswer } from './answer-writer.js'
 import type { Exchange } from './exchange.js'
 import type { RequestService } from './request-service.js'
 
@@ -31,15 +32,12 @@ export function answerBrokenRequests(server: Server, service: RequestService): v
   /** The fault is in the body of a request. */
   function endBrokenBody(error: NodeJS.ErrnoException, socket: Socket, exchange: Exchange): void {
     if (exchange.isAnswered) afterExchange(exchange, () => socket.end())
-    else if (error.code === ENDED_EARLY) service.refuse(exchange, clientLeft())
-    else service.refuse(exchange, faultOf(error))
+    else if (error.code === ENDED_EARLY) refuse(exchange, clientLeft())
+    else refuse(exchange, faultOf(error))
   }
 
   function answerOnSocket(error: NodeJS.ErrnoException, socket: Socket): void {
-    if (!socket.writable) return
-    const { status, bytes } = service.answers.rawError(faultOf(error))
-    socket.end(bytes)
-    service.tellUnreadable(status)
+    if (socket.writable) socket.end(unreadableAnswer(service.context, faultOf(error)))
   }
 }
 

@@ -11,12 +11,12 @@ import { eventually } from '@ledger-state/testing/eventually'
 import { openRawConnection, type RawConnection } from '@ledger-state/testing/raw-connection'
 import { tableItemKey } from '@ledger-state/type-tag'
 import { type InjectOptions, inject } from 'light-my-request'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createHttpServer, type HttpServerOptions } from './create-http-server.js'
 
 const open: Server[] = []
 const sockets: Socket[] = []
-afterEach(async () => {
+afterAll(async () => {
   for (const socket of sockets.splice(0)) socket.destroy()
   await Promise.all(open.splice(0).map(stop))
 })
@@ -77,7 +77,8 @@ const rawItem = (key: string) =>
 const statusOf = (port: number, path: string) => fetch(`http://127.0.0.1:${port}${path}`).then(({ status }) => status)
 const healthy = (port: number) => statusOf(port, '/v1/-/healthy')
 
-describe('slow and idle clients', () => {
+// They wait, and so they wait together.
+describe.concurrent('slow and idle clients', () => {
   it('a body that trickles in is answered 408 and dropped', async () => {
     const { port } = await startServer({ requestTimeoutMs: 300 })
     const { socket, received, closed } = openSocket(port)
@@ -122,8 +123,10 @@ describe('slow and idle clients', () => {
     const { closed } = openSocket(port)
     await closed
   })
+})
 
-  it('a client that leaves in the middle of its request or its answer hurts nobody', async () => {
+describe('a client that leaves', () => {
+  it('in the middle of its request or its answer hurts nobody', async () => {
     const { server, port } = await startServer({ maxRequestsInFlight: 2 })
     for (let round = 0; round < 10; round++) {
       const { socket } = openSocket(port)
@@ -194,11 +197,11 @@ describe('load', () => {
   })
 
   it('that holds the event loop is shed until it comes round in time again', async () => {
-    const { server } = await startServer({ maxEventLoopDelayMs: 100 })
+    const { server } = await startServer({ maxEventLoopDelayMs: 50 })
     const status = async () => (await injected(server, { url: '/v1' })).statusCode
     await expect.poll(status, PATIENCE).toBe(200)
     const hold = async () => {
-      const until = performance.now() + 400
+      const until = performance.now() + 200
       while (performance.now() < until);
       await sleep(1)
     }

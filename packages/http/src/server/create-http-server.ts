@@ -1,5 +1,6 @@
 import { Server, type ServerOptions } from 'node:http'
 import { expectationFailed } from '../errors.js'
+import { refuse } from './answer-writer.js'
 import { answerBrokenRequests } from './broken-requests.js'
 import { dropIdleConnections } from './idle-connections.js'
 import type { RequestListenerOptions } from './request-listener-options.js'
@@ -51,7 +52,7 @@ export function createHttpServer({
     service.handle(exchange)
   })
   server.on('checkExpectation', (request, response) => {
-    service.refuse(service.begin(request, response), expectationFailed(request.headers.expect!))
+    refuse(service.begin(request, response), expectationFailed(request.headers.expect!))
   })
   answerBrokenRequests(server, service)
   server.onClosing = dropIdleConnections(server, idleTimeoutMs)

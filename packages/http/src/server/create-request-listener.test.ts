@@ -6,9 +6,8 @@ import { overriding } from '@ledger-state/testing/overriding'
 import { tableItemKey } from '@ledger-state/type-tag'
 import { type InjectOptions, inject } from 'light-my-request'
 import { describe, expect, it } from 'vitest'
-import type { Answered } from './answer-writer.js'
 import { createRequestListener } from './create-request-listener.js'
-import type { RequestListenerOptions } from './request-listener-options.js'
+import type { Answered, RequestListenerOptions } from './request-listener-options.js'
 
 const HANDLE = parseAddress('0x7ab1e')
 const ITEM = '/v1/tables/0x7ab1e/item'

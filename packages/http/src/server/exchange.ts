@@ -1,20 +1,30 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { LedgerInfo } from '@ledger-state/core'
+import type { LedgerInfo, Link } from '@ledger-state/core'
 import { type Ledger, type LedgerState, lastVersionOf, type Moment } from '@ledger-state/ledger'
 import { clientLeft, outputDisabled, overloaded } from '../errors.js'
 import type { OperationRequest, Route } from '../operations/operation.js'
 import type { OutputFormat } from '../protocol/media-types.js'
+import type { ChainHeaders } from './chain-headers.js'
 import type { ChunkCollector } from './chunk-collector.js'
 import type { LoadShedder } from './load-shedder.js'
+import type { Answered } from './request-listener-options.js'
 import type { TurnQueue } from './turn-queue.js'
-import type { Upload } from './uploads.js'
+import type { Upload, Uploads } from './uploads.js'
 
-/** What all requests of a listener share. */
-export interface ExchangeContext {
+/** What all exchanges of a service share. */
+export interface ServiceContext {
   readonly ledger: Ledger
   readonly output: Readonly<Record<OutputFormat, boolean>>
+  readonly chainHeaders: ChainHeaders
+  readonly corsHeaders: (origin: string) => readonly string[]
+  readonly archivalEndpoint: string | undefined
   readonly turns: TurnQueue
   readonly load: LoadShedder
+  readonly uploads: Uploads<Exchange>
+  /** Whether connections are to be closed after their next answer. */
+  readonly isClosing: () => boolean
+  readonly onUnexpectedError: (error: unknown, request: { method: string; url: string }) => void
+  readonly onAnswered: ((answered: Answered) => void) | undefined
 }
 
 const NO_BODY = Buffer.alloc(0)
@@ -23,6 +33,7 @@ const NO_BODY = Buffer.alloc(0)
 export class Exchange implements OperationRequest, Upload {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  readonly context: ServiceContext
   /** Undefined until the router found it. */
   route: Route | undefined = undefined
   params: Readonly<Record<string, string>> = {}
@@ -31,10 +42,10 @@ export class Exchange implements OperationRequest, Upload {
   chunks: ChunkCollector | undefined = undefined
   /** What the body takes of memory. */
   heldBytes = 0
+  place: Link<Upload> | undefined = undefined
   isInFlight = false
   /** Whether the client sends its body only when it is told to. */
   awaitsContinue = false
-  answerBytes = 0
   /** Bytes of an answer that is being built. */
   builtBytes = 0
   /** When the answer was handed to its socket, in milliseconds of `performance.now`. */
@@ -48,12 +59,11 @@ export class Exchange implements OperationRequest, Upload {
   isLast = false
   /** When its headers were in, in milliseconds of `performance.now`. */
   readonly arrivedAt = performance.now()
-  readonly #context: ExchangeContext
 
-  constructor(request: IncomingMessage, response: ServerResponse, context: ExchangeContext) {
+  constructor(request: IncomingMessage, response: ServerResponse, context: ServiceContext) {
     this.request = request
     this.response = response
-    this.#context = context
+    this.context = context
   }
 
   get accept(): string | undefined {
@@ -74,18 +84,12 @@ export class Exchange implements OperationRequest, Upload {
     return at < 0 ? '' : url.slice(at + 1)
   }
 
-  /** The body is not needed any more; the response may be open for long. */
-  releaseBody(): void {
-    this.body = NO_BODY
-    this.chunks?.clear()
-  }
-
   get ledger(): Ledger {
-    return this.#context.ledger
+    return this.context.ledger
   }
 
   pin(asked: Moment | undefined): LedgerState {
-    const { ledger } = this.#context
+    const { ledger } = this.context
     const state = ledger.at(asked && lastVersionOf(ledger, asked))
     if (this.pinned === undefined && asked && 'timestampUsec' in asked) this.readVersion = state.version
     this.pinned = state.ledger
@@ -93,21 +97,31 @@ export class Exchange implements OperationRequest, Upload {
   }
 
   expectOutput(format: OutputFormat, what: string): void {
-    if (!this.#context.output[format]) throw outputDisabled(what, format)
+    if (!this.context.output[format]) throw outputDisabled(what, format)
   }
 
   hold(bytes: number): void {
     this.builtBytes += bytes
-    this.#context.load.hold(bytes)
-    if (this.#context.load.isFull) throw overloaded()
+    this.context.load.hold(bytes)
+    if (this.context.load.isFull) throw overloaded()
   }
 
   nextTurn(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#context.turns.resume(() => {
+      this.context.turns.resume(() => {
         if (this.response.destroyed) reject(clientLeft())
         else resolve()
       })
     })
+  }
+
+  /** Lets go of what only building the answer needs; the response may be open for long. */
+  release(): void {
+    const { uploads, load } = this.context
+    load.release(this.builtBytes)
+    if (!this.chunks) return
+    uploads.release(this)
+    this.chunks.clear()
+    this.body = NO_BODY
   }
 }

@@ -8,8 +8,8 @@ import { createMemoryEngine } from '@ledger-state/state-engine'
 import { tableItemKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answered } from './answer-writer.js'
 import { createHttpServer, type HttpServerOptions } from './create-http-server.js'
+import type { Answered } from './request-listener-options.js'
 
 const BODY_LIMIT = 2_000
 

@@ -1,7 +1,14 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { LinkedList } from '@ledger-state/core'
 
 const LONGEST_SWEEP_INTERVAL_MS = 5_000
+
+interface Connection {
+  readonly socket: Socket
+  movedBytes: number
+  movedAt: number
+}
 
 /**
  * Drops connections on which nothing moves: idle clients as well as those that do not read their answers. Looks at all
@@ -9,23 +16,26 @@ const LONGEST_SWEEP_INTERVAL_MS = 5_000
  * drops the connections on which nothing was ever sent.
  */
 export function dropIdleConnections(server: Server, idleTimeoutMs: number): () => void {
-  const connections = new Map<Socket, { movedBytes: number; movedAt: number }>()
+  const connections = new LinkedList<Connection>()
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, { movedBytes: 0, movedAt: performance.now() })
-    socket.once('close', () => connections.delete(socket))
+    const link = connections.append({ socket, movedBytes: 0, movedAt: performance.now() })
+    socket.once('close', () => connections.remove(link))
   })
   const sweep = () => {
     const now = performance.now()
-    for (const [socket, last] of connections) {
+    for (const connection of connections) {
+      const { socket } = connection
       // What waits to be sent counts as written: a client that does not read moves neither.
       const movedBytes = socket.bytesRead + socket.bytesWritten - socket.writableLength
-      if (movedBytes !== last.movedBytes) connections.set(socket, { movedBytes, movedAt: now })
-      else if (now - last.movedAt >= idleTimeoutMs) socket.destroy()
+      if (movedBytes !== connection.movedBytes) {
+        connection.movedBytes = movedBytes
+        connection.movedAt = now
+      } else if (now - connection.movedAt >= idleTimeoutMs) socket.destroy()
     }
   }
   const timer = setInterval(sweep, Math.min(idleTimeoutMs / 2, LONGEST_SWEEP_INTERVAL_MS)).unref()
   server.once('close', () => clearInterval(timer))
   return () => {
-    for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy()
+    for (const { socket } of connections) if (socket.bytesRead === 0) socket.destroy()
   }
 }

@@ -1,15 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import { bodyInCrumbs, bodyTooLarge } from '../errors.js'
+import { BATCH_LIMITS } from '../protocol/json-body.js'
 import { ChunkCollector } from './chunk-collector.js'
 import type { Exchange } from './exchange.js'
-import type { TurnQueue } from './turn-queue.js'
+import type { Intake } from './intake.js'
 import type { Unpack } from './unpack.js'
 import type { Uploads } from './uploads.js'
 
 export interface BodyReaderOptions {
   readonly bodyLimitBytes: number
   readonly uploads: Uploads<Exchange>
-  readonly turns: TurnQueue
+  readonly intake: Intake
   readonly unpack: Unpack
   /** The body is in `exchange.body`, as it was before its `Content-Encoding`. */
   onBody(exchange: Exchange): void
@@ -23,22 +24,22 @@ const MOST_SMALL_CHUNKS = 1_024
 const SMALL_CHUNK_BYTES = 16
 
 /**
- * Receives what a request sends after its answer, at the pace of one large chunk in a turn of the event loop: unpaced,
- * a socket is read 32 times in one turn, and many of them hold the others up.
+ * Receives what a request sends after its answer, one large chunk at a time: unpaced, a socket is read 32 times in one
+ * turn of the event loop, and many of them hold the others up.
  */
-export function readOver(request: IncomingMessage, turns: TurnQueue): void {
-  request.on('data', (chunk: Buffer) => pace(request, chunk, turns))
+export function readOver(request: IncomingMessage, intake: Intake): void {
+  request.on('data', (chunk: Buffer) => pace(request, chunk, intake, true))
 }
 
-function pace(request: IncomingMessage, { length }: Buffer, turns: TurnQueue): boolean {
+function pace(request: IncomingMessage, { length }: Buffer, intake: Intake, isLong: boolean): boolean {
   if (length < LARGE_CHUNK_BYTES) return false
   request.pause()
-  turns.resume(() => request.resume())
+  intake.pace(length, isLong, () => request.resume())
   return true
 }
 
 /** Receives bodies. Each counts as held until its exchange is answered. */
-export function createBodyReader({ bodyLimitBytes, uploads, turns, unpack, onBody, onError }: BodyReaderOptions) {
+export function createBodyReader({ bodyLimitBytes, uploads, intake, unpack, onBody, onError }: BodyReaderOptions) {
   function unpackBody(exchange: Exchange, encoding: string): void {
     unpack(exchange.body, encoding)
       .then((body) => {
@@ -54,7 +55,7 @@ export function createBodyReader({ bodyLimitBytes, uploads, turns, unpack, onBod
     const { request } = exchange
     const told = request.headers['content-length']
     if (told !== undefined && Number(told) > bodyLimitBytes) {
-      readOver(request, turns)
+      readOver(request, intake)
       onError(exchange, bodyTooLarge(bodyLimitBytes))
       return
     }
@@ -68,7 +69,8 @@ export function createBodyReader({ bodyLimitBytes, uploads, turns, unpack, onBod
     exchange.chunks = chunks
     uploads.begin(exchange)
     request.on('data', (chunk: Buffer) => {
-      const isPaused = pace(request, chunk, turns)
+      const isLong = exchange.isAnswered || Math.max(chunks.length, Number(told ?? 0)) > BATCH_LIMITS.bytes
+      const isPaused = pace(request, chunk, intake, isLong)
       // What follows a refusal is read over.
       if (exchange.isAnswered) return
       chunks.add(chunk)

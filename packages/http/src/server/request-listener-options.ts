@@ -1,9 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Ledger } from '@ledger-state/ledger'
+import type { RequestExamples } from '../document/request-example.js'
 import type { OutputFormat } from '../protocol/media-types.js'
-import type { Answered } from './answer-writer.js'
 import type { LoadLimits } from './load-shedder.js'
 import type { UploadLimits } from './uploads.js'
+
+export interface Answered {
+  readonly method: string
+  readonly url: string
+  /** The path as the OpenAPI document has it; `other` where there is none, `unreadable` for what never became a request. */
+  readonly route: string
+  /** 499 where the client left before its answer. */
+  readonly status: number
+  /** From the end of the headers on. */
+  readonly seconds: number
+}
 
 export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<UploadLimits> {
   readonly ledger: Ledger
@@ -20,6 +31,8 @@ export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<Upl
    * Bodies of such requests are read over.
    */
   readonly otherRequests?: (request: IncomingMessage, response: ServerResponse) => boolean
+  /** Requests that `/v1/spec` shows, by the id of their operation; of the others it shows one that fits any ledger. */
+  readonly examples?: RequestExamples
   /** Told of faults of ours, which clients see as 500 without details. */
   readonly onUnexpectedError?: (error: unknown, request: { method: string; url: string }) => void
   /** Told of every answer when it is handed to its socket, and of clients that left before theirs. */

@@ -1,3 +1,5 @@
+import { type Link, LinkedList } from '@ledger-state/core'
+
 export interface UploadLimits {
   /** Bodies that are being received at one time. Beyond it the one that has been coming in for longest is dropped. Default 5,000. */
   readonly maxUploads: number
@@ -11,6 +13,8 @@ export interface UploadLimits {
 /** A request whose body is held in memory. */
 export interface Upload {
   heldBytes: number
+  /** While its body is being received. */
+  place: Link<Upload> | undefined
 }
 
 /**
@@ -21,7 +25,7 @@ export class Uploads<T extends Upload> {
   readonly #limits: UploadLimits
   readonly #refuse: (upload: T) => void
   /** In the order in which they began. */
-  readonly #receiving = new Set<T>()
+  readonly #receiving = new LinkedList<T>()
   #heldBytes = 0
 
   /** `refuse` answers a request that it takes too much, and lets go of its body. */
@@ -31,8 +35,8 @@ export class Uploads<T extends Upload> {
   }
 
   begin(upload: T): void {
-    this.#receiving.add(upload)
-    if (this.#receiving.size > this.#limits.maxUploads) this.#drop(this.#receiving.values().next().value!)
+    upload.place = this.#receiving.append(upload)
+    if (this.#receiving.size > this.#limits.maxUploads) this.#drop(this.#receiving.first!)
   }
 
   /** Tells how many bytes an upload holds by now. */
@@ -44,11 +48,13 @@ export class Uploads<T extends Upload> {
 
   /** The body is in whole: it is held, but dropped no more. */
   complete(upload: T): void {
-    this.#receiving.delete(upload)
+    if (!upload.place) return
+    this.#receiving.remove(upload.place as Link<T>)
+    upload.place = undefined
   }
 
   release(upload: T): void {
-    this.#receiving.delete(upload)
+    this.complete(upload)
     this.#heldBytes -= upload.heldBytes
     upload.heldBytes = 0
   }

@@ -13,7 +13,7 @@ const COPIES_OF_TEXT = 3
 export class ParsedTexts<T extends {}> {
   readonly #parse: (text: string) => T
   readonly #heapSize: (parsed: T) => number
-  readonly #parsed: SizedCache<string, T>
+  readonly #parsed: SizedCache<T>
 
   /** `capacity` and the sizes in bytes of heap; `heapSize` counts all that is reachable from a parsed text. */
   constructor(capacity: number, parse: (text: string) => T, heapSize: (parsed: T) => number) {

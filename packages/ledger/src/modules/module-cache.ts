@@ -18,7 +18,7 @@ export interface FoundModule {
 
 /** The modules of a ledger, with the definitions of those that were read. */
 export class ModuleCache {
-  readonly #modules = new SizedCache<string, MoveModule>(CAPACITY, LARGEST_MODULE)
+  readonly #modules = new SizedCache<MoveModule>(CAPACITY, LARGEST_MODULE)
 
   /** Bytes of heap, as estimated. */
   get size(): number {

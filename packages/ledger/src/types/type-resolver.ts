@@ -35,7 +35,7 @@ interface ResolvedType {
 export class TypeResolver {
   /** Of tags only their text: what a tag leads to would live as long as the tag, whatever the capacity. */
   readonly #texts = new WeakMap<TypeTag, string>()
-  readonly #types = new SizedCache<string, readonly ResolvedType[]>(CAPACITY)
+  readonly #types = new SizedCache<readonly ResolvedType[]>(CAPACITY)
   readonly #modules: ModuleCache
 
   constructor(modules: ModuleCache) {

@@ -12,6 +12,7 @@ const folder = temporaryFolder()
 
 it.each([
   ['2', /has layout version 2, this program reads version 4: an older program wrote it/],
+  ['3', /reads version 4: copy it into this layout with ‘ledger-state store upgrade --data-dir \S+ --to NEW’/],
   ['5', /has layout version 5, this program reads version 4: a newer program wrote it/],
 ])('refuses a store of layout %s, which may have other databases', (layout, message) => {
   const write = `

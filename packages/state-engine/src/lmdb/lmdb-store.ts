@@ -138,7 +138,10 @@ function createDataFile(file: string, durability: Durability, mapBytes: number |
   rmSync(unfinished, { force: true })
   const root = openEnvironment(unfinished, { readOnly: false, readAhead: false, mapBytes })
   try {
-    runTransaction(root as unknown as Environment, durability, () => openTables(root, file, { create: true }))
+    // Before the file gets its name, all of it is on disk.
+    runTransaction(root as unknown as Environment, durability === 'none' ? 'none' : 'full', () =>
+      openTables(root, file, { create: true }),
+    )
   } finally {
     void root.close()
     rmSync(`${unfinished}-lock`, { force: true })

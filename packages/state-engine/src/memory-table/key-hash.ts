@@ -21,10 +21,10 @@ export class KeyHash {
     const length = end - start
     const words = this.#load(bytes, start, end)
     const last = length >> 2
-    let v0 = this.#key0
-    let v1 = this.#key1
-    let v2 = 0x6c79_6765 ^ this.#key0
-    let v3 = 0x7465_6462 ^ this.#key1
+    let v0 = this.#key0 | 0
+    let v1 = this.#key1 | 0
+    let v2 = 0x6c79_6765 ^ v0
+    let v3 = 0x7465_6462 ^ v1
     for (let at = 0; at <= last; at++) {
       // The last word has the bytes that are left, and the length in its highest byte.
       const word = at < last ? words[at]! : (words[at]! & ~(-1 << (8 * (length & 3)))) | (length << 24)

@@ -30,6 +30,11 @@ export class KeyOrder {
     return 4 * this.#counted
   }
 
+  /** How many keys are sorted, in part or as a whole. */
+  get sortedCount(): number {
+    return this.#counted
+  }
+
   /** All keys, in order; valid until there are more. */
   sorted(): Int32Array {
     for (const _ of this.steps());

@@ -16,6 +16,9 @@ import { indexCommit } from './index-commit.js'
 import type { KeyHash } from './key-hash.js'
 import { Segment } from './segment.js'
 
+/** More than a writer ever writes: 2 GiB. */
+const MAX_FILE_LENGTH = 2 ** 31
+
 export interface SegmentFileOptions {
   readonly folder: string
   readonly storeId: bigint
@@ -103,6 +106,7 @@ export class SegmentFile {
   /** Reads the file up to an offset into the arena, behind what is used of it. Returns how far it came. */
   #load(end: number): number {
     const { segment } = this
+    if (end > MAX_FILE_LENGTH) throw writeAheadDamaged(this.path, MAX_FILE_LENGTH, 'the file is too long')
     segment.reserve(end - segment.length)
     for (let at = segment.length; ; ) {
       const count = at < end ? readSync(this.#descriptor, segment.bytes, at, end - at, at) : 0

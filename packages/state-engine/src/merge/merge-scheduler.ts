@@ -7,6 +7,8 @@ import { SegmentMerge } from './merge-segment.js'
 
 /** Work of one transaction of a merge; other work of the process gets its turn before the next. */
 const SLICE_MS = 20
+/** About so much of the work of a merge is sorting. */
+const SORT_SHARE = 0.1
 
 export interface MergeParts {
   readonly store: LmdbStore
@@ -25,7 +27,7 @@ export class MergeScheduler {
   readonly #parts: MergeParts
   #running: Promise<void> | undefined
   #isStopped = false
-  /** The share of the oldest segment that is merged. */
+  /** The share of the work on the oldest segment that is done. */
   #progress = 0
   #waiting: (() => void)[] = []
 
@@ -44,8 +46,8 @@ export class MergeScheduler {
   }
 
   /**
-   * Resolves when this share of the oldest sealed segment is merged, or none is being merged: commits that keep to the
-   * pace of the merge never wait for all of it.
+   * Resolves when this share of the work on the oldest sealed segment is done, or none is being merged: commits that keep
+   * to the pace of the merge never wait for all of it.
    */
   async keepPace(share: number): Promise<void> {
     while (this.#running && this.#progress < share) await new Promise<void>((resolve) => this.#waiting.push(resolve))
@@ -65,6 +67,13 @@ export class MergeScheduler {
     return this.#running
   }
 
+  /** Lets other work of the process have its turn. */
+  async #pause(progress: number): Promise<void> {
+    this.#progress = progress
+    this.#wake()
+    await nextTurn()
+  }
+
   #wake(): void {
     const waiting = this.#waiting
     this.#waiting = []
@@ -80,16 +89,14 @@ export class MergeScheduler {
     const walFile = segment.fileNumber + 1
     this.#progress = 0
     for (const _ of segment.sortInSteps()) {
-      await nextTurn()
+      await this.#pause(SORT_SHARE * segment.sortedShare)
       if (this.#isStopped) return
     }
     const merge = new SegmentMerge(store, builder, segment, walFile)
     for (let isMerged = false; !isMerged; ) {
       isMerged = transact(() => merge.slice(SLICE_MS))
       merge.sliceCommitted()
-      this.#progress = merge.progress
-      this.#wake()
-      await nextTurn()
+      await this.#pause(SORT_SHARE + (1 - SORT_SHARE) * merge.progress)
       if (this.#isStopped) return
     }
     await syncStore()

@@ -7,7 +7,7 @@ import { runBesideModel } from '../../testing/histories/beside-model.ts'
 
 const HISTORIES = Number(process.env.ENGINE_HISTORIES ?? (process.env.CI ? 10_000 : 1_000))
 const SEED = testSeed()
-const LONG = { timeout: 600_000 }
+const LONG = { timeout: 1_800_000 }
 
 it(`answers as the model does in ${HISTORIES} random histories (TEST_SEED=${SEED})`, LONG, async () => {
   await runBesideModel({ count: HISTORIES, seed: SEED })

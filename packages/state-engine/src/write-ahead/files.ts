@@ -1,5 +1,18 @@
-import { closeSync, fdatasyncSync, fsyncSync, ftruncateSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { storeFileGone } from '../port/errors.js'
 import { encodeFileHeader, FILE_HEADER_LENGTH, type FileHeader } from './file-format.js'
 
 const NAME = /^write-ahead-([1-9]\d{0,14})$/
@@ -18,10 +31,12 @@ export function listWriteAheadFiles(folder: string): number[] {
 export class AppendFile {
   readonly path: string
   readonly #descriptor: number
+  readonly #opened: Stats
 
   constructor(path: string, descriptor: number) {
     this.path = path
     this.#descriptor = descriptor
+    this.#opened = fstatSync(descriptor)
   }
 
   /** Creates a file without records. If it is durable, so are its header and its name. */
@@ -45,6 +60,13 @@ export class AppendFile {
   /** Opens a file that exists. */
   static open(path: string): AppendFile {
     return new AppendFile(path, openSync(path, 'r+'))
+  }
+
+  /** @throws `store_missing` unless the file still has its name: nobody would find what is appended */
+  expectInPlace(): void {
+    const found = statSync(this.path, { throwIfNoEntry: false })
+    if (found?.ino === this.#opened.ino && found.dev === this.#opened.dev) return
+    throw storeFileGone(this.path, found ? 'replaced' : 'removed')
   }
 
   /** Writes a part of an image of the file to its place. */

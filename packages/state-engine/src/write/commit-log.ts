@@ -54,11 +54,12 @@ export class CommitLog {
 
   /**
    * Appends a commit, waits as the durability says, and only then indexes it as the head of the table.
-   * @throws `duplicate_key`, `store_full`, `store_failed`
+   * @throws `duplicate_key`, `store_missing`, `store_full`, `store_failed`
    */
   append(content: Omit<CommitContent, 'number'>, hasValue: HasValue): void {
     this.#expectWhole()
-    const { segment } = this.#active!
+    const { file, segment } = this.#active!
+    file.expectInPlace()
     const start = segment.length
     const before = segment.checkpoint()
     segment.reserve(RECORD_HEADER_LENGTH + payloadLength(content))

@@ -19,6 +19,12 @@ export type FailurePoint =
   | 'prune: step done'
   | 'import: part done'
   | 'import: before it counts'
+  | 'upgrade: part copied'
+  | 'upgrade: state copied'
+  | 'upgrade: versions committed'
+  | 'upgrade: compared'
+  | 'upgrade: file moved'
+  | 'upgrade: all moved'
 
 let onReach: ((point: FailurePoint) => void) | undefined
 

@@ -33,7 +33,7 @@ it('removes everything that no version of the window sees', async () => {
 })
 
 it('lets later commits reuse the pages of what it pruned', async () => {
-  const engine = open()
+  const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 300_000 })
   let version = 0
   const window = async () => {
     for (const until = version + 400; version < until; version++) {
@@ -66,5 +66,39 @@ it('prunes in parts, stays sound between them, and continues after a commit', as
   const rest = await engine.prune(2n, { maxEntries: 100_000 })
   expect(rest).toEqual({ oldestVersion: 9n, droppedEntries: 7_000, done: true })
   expect(engine.stats.historyEntries).toBe(1_000)
+  await engine.close()
+})
+
+it('drops a generation of many deletions and large values in steps, sound after each', async () => {
+  const engine = open()
+  const keys = Array.from({ length: 3_000 }, (_, at) => bytes(`key ${at}`))
+  const large = (fill: number): Write[] =>
+    [0, 1].map((at) => [bytes(`large ${at}`), new Uint8Array(6_000_000).fill(fill)])
+  await engine.commit([record(0, [...keys.map((key): Write => [key, key]), ...large(1)], 0)], CHAIN)
+  await engine.commit([record(1, [...keys.map((key): Write => [key, null]), ...large(2)], 1)], CHAIN)
+  await engine.commit([record(2, [], 2)], CHAIN)
+  let steps = 0
+  let dropped = 0
+  for (let done = false; !done; steps++) {
+    const step = await engine.prune(1n, { maxEntries: 1 })
+    dropped += step.droppedEntries
+    done = step.done
+    expect((await engine.check()).problems).toEqual([])
+  }
+  expect(steps).toBeGreaterThan(3)
+  expect(dropped).toBe(2 * keys.length + 2)
+  expect(engine.stats).toMatchObject({ keys: 2, historyEntries: 0 })
+  expect(engine.stats.payloadBytes).toBe(2 * (6_000_000 + 'large 0'.length))
+  await engine.close()
+})
+
+it('never writes what dies in the table', async () => {
+  const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 60_000 })
+  for (let version = 0; version < 2_000; version++) {
+    await engine.commit([record(version, [[bytes('busy'), new Uint8Array(100)]], version)], CHAIN)
+    if (version % 20 === 0) await engine.prune(10n)
+  }
+  expect(engine.stats.historyEntries).toBeLessThan(200)
+  expect((await engine.check()).problems).toEqual([])
   await engine.close()
 })

@@ -139,6 +139,14 @@ describe('a write-ahead file that is damaged', () => {
     )
   })
 
+  it('is refused if it is longer than any that was written', async () => {
+    const { path } = await makeStore(2)
+    expect(() => {
+      const long = copy(path, (path) => truncateSync(join(path, 'write-ahead-1'), 2 ** 40))
+      openStateEngine({ path: long })
+    }).toThrow(expect.objectContaining({ code: 'store_corrupt', message: expect.stringMatching(/is too long/) }))
+  })
+
   it('tells a reader that it is missing', async () => {
     const { path } = await makeStore(2)
     rmSync(join(path, 'write-ahead-1'))

@@ -1,6 +1,7 @@
-import { rmSync, statSync } from 'node:fs'
+import { closeSync, fdatasyncSync, openSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import type { LedgerRecord } from '../databases/ledger-record.js'
-import { type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
+import { type LmdbStore, STORE_FILE, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { MemoryTable } from '../memory-table/memory-table.js'
 import { SegmentFile } from '../memory-table/segment-file.js'
 import { writeAheadDamaged } from '../port/errors.js'
@@ -15,12 +16,24 @@ import type { ActiveFile, CommitLogState } from './commit-log.js'
  */
 export function recoverLog(store: LmdbStore, record: LedgerRecord | undefined): CommitLogState {
   return withStoreErrors(store.path, () => {
+    // A writer before may have been killed with transactions that were not synced, such as the last one of a merge. Before a
+    // file is removed or appended to because of them, they are on disk.
+    if (store.durability !== 'none') syncFile(join(store.path, STORE_FILE))
     const numbers = listWriteAheadFiles(store.path)
     if (record) return recoverFiles(store, record, numbers)
     // The first commit creates a file before it is in LMDB.
     for (const number of numbers) removeWithoutCommits(store, number)
     return { table: new MemoryTable(), active: undefined, nextCommit: 1 }
   })
+}
+
+function syncFile(path: string): void {
+  const descriptor = openSync(path, 'r+')
+  try {
+    fdatasyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly number[]): CommitLogState {

@@ -197,7 +197,8 @@ export class StoreWriter {
   /** The last one of an import is followed by the first write-ahead file. */
   #importTransaction(work: () => void): void {
     try {
-      this.#transact(this.#store.durability, work)
+      // Commits in that file need what the last transaction wrote.
+      this.#transact(this.#following ? this.#durability : this.#store.durability, work)
     } catch (error) {
       if (this.#following) this.#log.discard(this.#following)
       this.#following = undefined
@@ -235,7 +236,7 @@ export class StoreWriter {
     atFailurePoint('merge: file removed')
   }
 
-  /** Before a write-ahead file is removed, what was merged of it is on disk. */
+  /** Of transactions that write-ahead files depend on: what was merged of a file is on disk before it is removed. */
   get #durability(): Durability {
     return this.#store.durability === 'none' ? 'none' : 'full'
   }

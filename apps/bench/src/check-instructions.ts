@@ -1,0 +1,54 @@
+// Counts the instructions of look-ups and writes, and compares them with `instructions.json`, which has those of the commit
+// before: a change of cost is seen where a busy machine hides it from every clock. `--write` records them anew. Last line
+// `N passed, M failed`.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { hasValgrind, instructionsOf } from './instructions/count-instructions.ts'
+import { isRequest, OPERATIONS, type OperationName } from './instructions/operations.ts'
+import { differenceOf, readRecordedCounts, writeRecordedCounts } from './instructions/recorded-counts.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'instructions-'))
+
+function folder(name: string): string {
+  const path = join(root, name)
+  mkdirSync(path, { recursive: true })
+  return path
+}
+
+async function countAll(): Promise<Partial<Record<OperationName, number>>> {
+  const counted: Partial<Record<OperationName, number>> = {}
+  for (const { name: operation, counts } of OPERATIONS.filter(({ name }) => !isRequest(name))) {
+    const storeFolder = (count: number) => folder(`${operation} ${count}`)
+    const count = await instructionsOf({ operation, counts, cacheFolder: folder('compiled'), storeFolder })
+    counted[operation] = Math.round(count)
+    process.stdout.write(`${operation}: ${Math.round(count)} instructions\n`)
+  }
+  return counted
+}
+
+function compare(counted: Partial<Record<OperationName, number>>): string[] {
+  const { node, counts } = readRecordedCounts()
+  if (node !== process.version) return [`instructions.json is of Node.js ${node}, this is ${process.version}`]
+  return Object.entries(counted).flatMap(([operation, count]) => {
+    const difference = differenceOf(count, counts[operation as OperationName])
+    return difference === undefined ? [] : [`${operation}: ${difference}`]
+  })
+}
+
+try {
+  if (!hasValgrind()) process.stdout.write('not checked: there is no valgrind\n')
+  else {
+    const counted = await countAll()
+    if (process.argv.includes('--write')) writeRecordedCounts({ node: process.version, counts: counted })
+    const differences = compare(counted)
+    for (const difference of differences) process.stdout.write(`${difference}\n`)
+    if (differences.length > 0) {
+      process.stdout.write('If that is meant, record it: pnpm check-instructions --write\n')
+      process.exitCode = 1
+    }
+    process.stdout.write(`${Object.keys(counted).length - differences.length} passed, ${differences.length} failed\n`)
+  }
+} finally {
+  rmSync(root, { recursive: true, force: true, maxRetries: 10 })
+}

@@ -1,0 +1,33 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { OperationName } from './operations.ts'
+
+/** Counts of the commit that last changed them. They depend on the version of Node.js, which the workspace pins. */
+export interface RecordedCounts {
+  readonly node: string
+  readonly counts: Readonly<Partial<Record<OperationName, number>>>
+}
+
+const FILE = fileURLToPath(new URL('../../instructions.json', import.meta.url))
+/** Two runs of the same code differ by less than one in a hundred. */
+const TOLERANCE = 0.04
+
+export function readRecordedCounts(): RecordedCounts {
+  return JSON.parse(readFileSync(FILE, 'utf8')) as RecordedCounts
+}
+
+export function writeRecordedCounts(recorded: RecordedCounts): void {
+  writeFileSync(FILE, `${JSON.stringify(recorded, undefined, 2)}\n`)
+}
+
+/** Says how a count differs from the recorded one; undefined where it does not. */
+export function differenceOf(count: number, recorded: number | undefined): string | undefined {
+  if (recorded === undefined) return `${format(count)} instructions, of which nothing is recorded`
+  const ratio = count / recorded
+  if (Math.abs(ratio - 1) <= TOLERANCE) return undefined
+  return `${format(count)} instructions, ${ratio.toFixed(3)} times the recorded ${format(recorded)}`
+}
+
+function format(count: number): string {
+  return Math.round(count).toLocaleString('en-US')
+}

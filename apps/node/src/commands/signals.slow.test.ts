@@ -1,0 +1,72 @@
+// Commands that a signal ends: how far they have come, their status, and how to resume.
+import { existsSync } from 'node:fs'
+import { eventually } from '@ledger-state/testing/eventually'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CommandBed } from '../../testing/command-bed.ts'
+import { BLOCK_VERSIONS, type SteadyNode, startSteadyNode } from '../../testing/steady-ledger.ts'
+
+let bed: CommandBed
+let source: SteadyNode | undefined
+beforeEach(() => {
+  bed = new CommandBed()
+})
+afterEach(async () => {
+  await bed.close()
+  await source?.close()
+  source = undefined
+})
+
+const info = () => bed.info('store')
+
+describe('a signal', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s ends an ingest at the end of a block, with status %i and how to resume', async (signal, status) => {
+    source = await startSteadyNode()
+    // More than any machine takes in during this test.
+    source.latest = 100_000_000
+    const words = ['ingest', source.url, '--data-dir', bed.at('store'), '--no-verify']
+    const program = bed.start(...words)
+    await eventually(
+      async () => Number((await info()).ledger_version) > 0,
+      () => program.output,
+    )
+    expect(await program.stop(signal)).toBe(status)
+    const line = `ledger-state: stopped by ${signal}: [\\d,]+ versions, .* run the same command again to resume`
+    expect(program.output).toMatch(new RegExp(line))
+    const stoppedAt = Number((await info()).ledger_version)
+    expect(stoppedAt % BLOCK_VERSIONS).toBe(0)
+    source.latest = stoppedAt + 7
+    const resumed = bed.start(...words)
+    expect(await resumed.ended).toBe(0)
+    expect(resumed.output).toMatch(/^ingested: 7 versions/)
+  })
+
+  it('ends a proof with status 143, and a node that is followed with 0', async () => {
+    source = await startSteadyNode()
+    source.latest = 100_000_000
+    const proof = bed.start('ingest', source.url, '--dry-run', '--no-verify')
+    const follower = bed.start('ingest', source.url, '--data-dir', bed.at('store'), '--no-verify', '--follow')
+    await eventually(
+      async () => Number((await info()).ledger_version) > 0,
+      () => follower.output,
+    )
+    expect(await proof.stop()).toBe(143)
+    expect(proof.output).toMatch(/stopped by SIGTERM: .* the rest was not read/)
+    expect(await follower.stop()).toBe(0)
+    expect(follower.output).toMatch(/^stopped: [\d,]+ versions/m)
+  })
+
+  it('ends an export with status 143, and nothing is written', async () => {
+    await bed.fill('store', 30_000)
+    const program = bed.start('export', 'copy.ndjson.gz', '--data-dir', 'store')
+    await bed.exists('copy.ndjson.gz.unfinished')
+    expect(await program.stop()).toBe(143)
+    expect(program.output).toContain('stopped by SIGTERM: copy.ndjson.gz is not written')
+    expect([existsSync(bed.at('copy.ndjson.gz')), existsSync(bed.at('copy.ndjson.gz.unfinished'))]).toEqual([
+      false,
+      false,
+    ])
+  })
+})

@@ -1,0 +1,22 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { PROGRAM } from '../testing/program.ts'
+
+/** Debian's, where it is older than what the program needs. */
+const SYSTEM_NODE = '/usr/bin/node'
+const found = spawnSync(SYSTEM_NODE, ['--version'], { encoding: 'utf8' }).stdout?.trim()
+const isOld = found !== undefined && Number(/^v(\d+)/.exec(found)?.[1]) < 22
+
+describe('the program', () => {
+  it.skipIf(!isOld)(
+    `on an older Node (${isOld ? found : `no older ${SYSTEM_NODE} here`}) says which one it needs`,
+    () => {
+      const { status, stdout, stderr } = spawnSync(SYSTEM_NODE, [PROGRAM, 'serve'], { encoding: 'utf8', env: {} })
+      expect([status, stdout, stderr]).toEqual([
+        2,
+        '',
+        `ledger-state: Node.js 22.13 or newer is needed; ${SYSTEM_NODE} is ${found!.slice(1)}\n`,
+      ])
+    },
+  )
+})

@@ -1,0 +1,40 @@
+// The main module of the process that checks a store. Argument: the folder. A damaged page may lead LMDB outside of the file,
+// which ends the process by a signal; the command that started it then says so.
+import { isLedgerStateError } from '@ledger-state/core'
+import { type CheckReport, openStateEngineReader } from '@ledger-state/state-engine'
+import { formatCount } from '../terminal/amounts.js'
+
+/** What the process sends before it ends. */
+export type CheckMessage =
+  | { readonly report: CheckReport }
+  | { readonly code: string | undefined; readonly message: string }
+
+const REPORT_INTERVAL_RECORDS = 1_000_000
+
+async function check(path: string): Promise<CheckReport> {
+  const engine = openStateEngineReader({ path })
+  let next = REPORT_INTERVAL_RECORDS
+  const onProgress = (records: number) => {
+    if (records < next) return
+    next += REPORT_INTERVAL_RECORDS
+    process.stderr.write(`${formatCount(records)} records\n`)
+  }
+  try {
+    return await engine.check({ onProgress })
+  } finally {
+    await engine.close()
+  }
+}
+
+function tell(message: CheckMessage): void {
+  process.send!(message, () => process.disconnect())
+}
+
+process.on('disconnect', () => process.exit())
+check(process.argv[2]!).then(
+  (report) => tell({ report }),
+  (error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error)
+    tell({ code: isLedgerStateError(error) ? error.code : undefined, message })
+  },
+)

@@ -1,0 +1,8 @@
+import type { LedgerInfo } from '@ledger-state/core'
+
+export function servingLine(address: string, ledger: LedgerInfo | undefined): string {
+  const what = ledger
+    ? `versions ${ledger.oldestVersion} to ${ledger.latestVersion} of chain ${ledger.chainId}`
+    : 'an empty store'
+  return `serving ${what} on ${address}/v1`
+}

@@ -1,0 +1,24 @@
+import { constants } from 'node:os'
+import { isLedgerStateError } from '@ledger-state/core'
+import { runCommandLine } from './commands/run-command-line.js'
+
+const EXIT_FAILED = 1
+const EXIT_USAGE = 2
+/** A shell adds the number of the signal that ended a process. */
+const EXIT_SIGNAL = 128
+
+try {
+  await runCommandLine(process.argv.slice(2))
+} catch (error) {
+  // A `LedgerStateError` is written for people; anything else is a fault of the program, and its stack says where.
+  const text = isLedgerStateError(error) ? error.message : error instanceof Error ? error.stack : String(error)
+  process.stderr.write(`ledger-state: ${text}\n`)
+  process.exitCode = exitStatus(error)
+}
+
+function exitStatus(error: unknown): number {
+  if (isLedgerStateError(error, 'usage')) return EXIT_USAGE
+  if (isLedgerStateError(error, 'stopped'))
+    return EXIT_SIGNAL + constants.signals[error.fields.signal as NodeJS.Signals]
+  return EXIT_FAILED
+}

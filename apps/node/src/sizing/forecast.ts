@@ -1,0 +1,87 @@
+import {
+  INNER_BYTES_PER_KEY,
+  type MeasuredStore,
+  READER_BYTES,
+  SUPERVISOR_BYTES,
+  SUPPOSED_MEMORY_BYTES,
+  WRITER_BYTES,
+  WRITES_PER_SECOND,
+} from './measured.js'
+
+export interface LedgerShape {
+  /** Of the newest state. */
+  readonly keys: number
+  readonly writesPerVersion: number
+}
+
+export interface Forecast {
+  /** Of the data file. */
+  readonly diskBytes: number
+  /** Of all processes with two readers, and the inner pages of the store. */
+  readonly memoryBytes: number
+  /** Until a state snapshot, unless the window is whole, and then the versions of the window are ingested from a backup. */
+  readonly backupSeconds: number
+  /** The same with the versions from a node that answers in 100 ms. */
+  readonly nodeSeconds: number
+}
+
+const READERS = 2
+
+/** What a window takes. `isWhole`: the window begins with genesis, and all keys were written in it. */
+export function forecastWindow(
+  versions: number,
+  { keys, writesPerVersion }: LedgerShape,
+  { bytesPerWrite, bytesPerKey, freePages }: MeasuredStore,
+  isWhole = false,
+): Forecast {
+  const writes = versions * writesPerVersion
+  const state = isWhole ? 0 : keys
+  const diskBytes = (state * bytesPerKey + writes * bytesPerWrite) * freePages
+  const processes = SUPERVISOR_BYTES + READERS * READER_BYTES + WRITER_BYTES
+  const memoryBytes = processes + Math.min(diskBytes, keys * INNER_BYTES_PER_KEY)
+  const seconds = (amount: number, rate: number): number =>
+    amount / (diskBytes > SUPPOSED_MEMORY_BYTES ? Math.min(rate, WRITES_PER_SECOND.beyondMemory) : rate)
+  const snapshotSeconds = seconds(state, WRITES_PER_SECOND.snapshot)
+  return {
+    diskBytes,
+    memoryBytes,
+    backupSeconds: snapshotSeconds + seconds(writes, WRITES_PER_SECOND.backup),
+    nodeSeconds: snapshotSeconds + seconds(writes, WRITES_PER_SECOND.node),
+  }
+}
+
+/** What a store tells of its ledger and of its own bytes. */
+export interface StoreFigures {
+  readonly keys: number
+  readonly historyEntries: number
+  readonly fileBytes: number
+  readonly freeBytes: number
+  readonly databases: Readonly<Record<string, { readonly bytes: number }>>
+  /** Of the window, from the oldest to the newest. */
+  readonly versions: number
+}
+
+/** Databases whose size follows the number of keys; that of the others follows the window. */
+const OF_STATE: readonly string[] = ['latest', 'large']
+
+/**
+ * The shape and the bytes of a store as they are. Writes are counted by what they superseded: those that made a key are
+ * in the state. Undefined where nothing was superseded yet: a window cannot be forecast from one version.
+ */
+export function measureStore(store: StoreFigures): { shape: LedgerShape; measured: MeasuredStore } | undefined {
+  const { keys, historyEntries, versions, databases } = store
+  if (keys === 0 || historyEntries === 0) return undefined
+  const bytesOf = (isOfState: boolean): number =>
+    Object.entries(databases)
+      .filter(([name]) => OF_STATE.includes(name) === isOfState)
+      .reduce((sum, [, { bytes }]) => sum + bytes, 0)
+  const used = Math.max(1, store.fileBytes - store.freeBytes)
+  return {
+    shape: { keys, writesPerVersion: historyEntries / versions },
+    measured: {
+      bytesPerKey: bytesOf(true) / keys,
+      bytesPerWrite: bytesOf(false) / historyEntries,
+      freePages: store.fileBytes / used,
+    },
+  }
+}

@@ -1,0 +1,78 @@
+// docs/sizing.md says what the code computes. After a new measurement: change measured.ts, the table at the top of the
+// page, and the rows that this test prints.
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { forecastWindow, type LedgerShape, measureStore } from './forecast.js'
+import {
+  INNER_BYTES_PER_KEY,
+  MEASURED,
+  READER_BYTES,
+  SUPERVISOR_BYTES,
+  WRITER_BYTES,
+  WRITES_PER_SECOND,
+} from './measured.js'
+import { forecastRow, forecastWindows } from './sizing-rows.js'
+
+const page = readFileSync(new URL('../../../../docs/sizing.md', import.meta.url), 'utf8')
+/** The cells of all tables, without what only aligns them. */
+const rows = page
+  .split('\n')
+  .filter((line) => line.startsWith('|'))
+  .map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  )
+
+const LEDGERS: Readonly<Record<string, LedgerShape & { readonly all: number }>> = {
+  Mainnet: { keys: 1e9, writesPerVersion: 6.6, all: 4e9 },
+  Testnet: { keys: 0.5e9, writesPerVersion: 6.6, all: 4e9 },
+  'A small chain': { keys: 1e6, writesPerVersion: 3.5, all: 100e6 },
+}
+
+describe('docs/sizing.md', () => {
+  it.each(Object.entries(LEDGERS))('has the tables of %s', (name, ledger) => {
+    expect(page).toContain(`## ${name}\n`)
+    for (const window of forecastWindows(ledger, MEASURED, ledger.all)) expect(rows).toContainEqual(forecastRow(window))
+  })
+
+  it('names the measured figures that the code computes with', () => {
+    const figures = rows.map(([, value]) => value)
+    const mebibytes = (bytes: number) => `${bytes / 2 ** 20} MiB`
+    for (const value of [
+      `${MEASURED.bytesPerWrite} bytes`,
+      `${MEASURED.bytesPerKey} bytes`,
+      `× ${MEASURED.freePages}`,
+      `${INNER_BYTES_PER_KEY} bytes`,
+      mebibytes(SUPERVISOR_BYTES),
+      mebibytes(READER_BYTES),
+      mebibytes(WRITER_BYTES),
+      ...Object.values(WRITES_PER_SECOND).map((rate) => rate.toLocaleString('en-US')),
+    ]) {
+      expect(figures).toContain(value)
+    }
+  })
+})
+
+describe('a forecast', () => {
+  it('from a store repeats the store', () => {
+    const databases = {
+      latest: { bytes: 40_000 },
+      large: { bytes: 10_000 },
+      log: { bytes: 90_000 },
+      blocks: { bytes: 10_000 },
+    }
+    const store = { keys: 200, historyEntries: 1_000, versions: 500, fileBytes: 200_000, freeBytes: 40_000, databases }
+    const { shape, measured } = measureStore(store)!
+    expect(shape).toEqual({ keys: 200, writesPerVersion: 2 })
+    expect(measured).toEqual({ bytesPerKey: 250, bytesPerWrite: 100, freePages: 1.25 })
+    expect(forecastWindow(500, shape, measured).diskBytes).toBe(187_500)
+    expect(forecastWindow(5_000, shape, measured).diskBytes).toBe((50_000 + 10 * 100_000) * 1.25)
+  })
+
+  it('cannot be made where nothing was superseded', () => {
+    const store = { keys: 5, historyEntries: 0, versions: 1, fileBytes: 4_096, freeBytes: 0, databases: {} }
+    expect(measureStore(store)).toBeUndefined()
+  })
+})

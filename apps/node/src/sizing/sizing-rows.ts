@@ -1,0 +1,38 @@
+import { formatBytes, formatCount } from '../terminal/amounts.js'
+import { type Forecast, forecastWindow, type LedgerShape } from './forecast.js'
+import type { MeasuredStore } from './measured.js'
+
+export const FORECAST_HEADINGS = ['window', 'disk', 'memory', 'from a backup', 'from a node'] as const
+export const FORECAST_WINDOWS: readonly number[] = [1e6, 50e6, 500e6]
+
+export interface SizedWindow extends Forecast {
+  readonly versions: number
+}
+
+/** For the usual windows, and for all versions from genesis on where their number is given. */
+export function forecastWindows(shape: LedgerShape, measured: MeasuredStore, all?: number): SizedWindow[] {
+  const usual = FORECAST_WINDOWS.filter((versions) => all === undefined || versions < all)
+  const sized = usual.map((versions) => ({ versions, ...forecastWindow(versions, shape, measured) }))
+  return all === undefined ? sized : [...sized, { versions: all, ...forecastWindow(all, shape, measured, true) }]
+}
+
+export function forecastRow({ versions, diskBytes, memoryBytes, backupSeconds, nodeSeconds }: SizedWindow): string[] {
+  return [
+    formatCount(versions),
+    formatBytes(diskBytes),
+    formatBytes(memoryBytes),
+    formatLongTime(backupSeconds),
+    formatLongTime(nodeSeconds),
+  ]
+}
+
+/** Of what takes minutes to years. */
+function formatLongTime(seconds: number): string {
+  const units: [seconds: number, name: string][] = [
+    [86_400, 'days'],
+    [3_600, 'h'],
+    [60, 'min'],
+  ]
+  const [length, name] = units.find(([unit]) => seconds >= 2 * unit) ?? [1, 's']
+  return `${formatCount(Math.ceil(seconds / length))} ${name}`
+}

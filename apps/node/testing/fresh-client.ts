@@ -1,0 +1,48 @@
+// A client that opens a connection for each request.
+import { connect } from 'node:net'
+
+/** Longer than any wait that a node allows itself. */
+const PATIENCE_MS = 30_000
+export const NO_ANSWER = 'no answer in 30 s'
+
+/** One request on a connection of its own. Resolves with its status, or what went wrong. */
+export function askFresh(address: string): Promise<string> {
+  const { hostname, port } = new URL(address)
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname)
+    let text = ''
+    socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error(NO_ANSWER)))
+    socket.on('connect', () => socket.write('GET /v1 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'))
+    socket.on('data', (piece) => {
+      text += piece
+    })
+    socket.on('error', (error) => resolve(error.message))
+    socket.on('close', () => resolve(/^HTTP\/1.1 (\d+) /.exec(text)?.[1] ?? `closed after ${text.length} bytes`))
+  })
+}
+
+export interface FreshClient {
+  /** Requests by status, or by what went wrong. */
+  readonly outcomes: ReadonlyMap<string, number>
+  stop(): Promise<void>
+}
+
+export function startFreshClient(address: () => string, connections: number, pauseMs = 0): FreshClient {
+  const outcomes = new Map<string, number>()
+  let isStopped = false
+  const run = async (): Promise<void> => {
+    while (!isStopped) {
+      const outcome = await askFresh(address())
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  }
+  const running = Array.from({ length: connections }, run)
+  return {
+    outcomes,
+    async stop() {
+      isStopped = true
+      await Promise.all(running)
+    },
+  }
+}

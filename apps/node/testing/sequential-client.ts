@@ -1,0 +1,103 @@
+// A client that asks one question after the other, through a balancer with TLS, and keeps cookies as a browser does.
+import { Agent, type RequestOptions, request } from 'node:https'
+import { createRandom } from '@ledger-state/testing/random'
+import { parseAnswer, questionToRequest, randomQuestion, steadyAnswer } from './steady-ledger.ts'
+
+export interface SequentialTally {
+  answers: number
+  /** What was asked and what came, for all that is no right answer. */
+  readonly failures: string[]
+  /** Answers that named an older ledger version than the one before. */
+  wentBack: number
+  latest: number
+}
+
+export interface SequentialClient {
+  readonly tally: SequentialTally
+  stop(): Promise<void>
+}
+
+export interface SequentialClientOptions {
+  /** `https://…`, without `/v1`. */
+  readonly address: string
+  /** Certificate that it trusts. */
+  readonly ca: Buffer
+  readonly keepsCookies: boolean
+  readonly pauseMs: number
+  readonly seed: number
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: Buffer
+  readonly version: number
+}
+
+export function startSequentialClient(options: SequentialClientOptions): SequentialClient {
+  const { address, ca, keepsCookies, pauseMs, seed } = options
+  const random = createRandom(seed)
+  // Now and then a new connection, as of a new client.
+  const agents = [new Agent({ keepAlive: true, maxSockets: 1, ca }), new Agent({ keepAlive: false, ca })]
+  const tally: SequentialTally = { answers: 0, failures: [], wentBack: 0, latest: -1 }
+  let cookie: string | undefined
+  let isStopped = false
+
+  async function run(): Promise<void> {
+    while (!isStopped) {
+      await ask()
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  }
+
+  async function ask(): Promise<void> {
+    const version = Math.max(0, tally.latest - random.below(50))
+    const question = randomQuestion(version, random)
+    const [url, { method, headers, body }] = questionToRequest(address, question)
+    const accept = question.kind === 'raw_item' ? 'application/x-bcs' : 'application/json'
+    const sent = { ...(headers as Record<string, string>), accept, ...(keepsCookies && cookie && { cookie }) }
+    // The newest state by turns with versions that it was shown, which the other node may not have yet.
+    const isPinned = keepsCookies && random.below(2) === 0
+    try {
+      const options: RequestOptions = { method, headers: sent, agent: random.pick(agents), timeout: 20_000 }
+      const answer = isPinned
+        ? await send(url, options, body as string)
+        : await send(`${address}/v1`, { ...options, method: 'GET' })
+      tally.answers++
+      if (answer.version < tally.latest) tally.wentBack++
+      tally.latest = Math.max(tally.latest, answer.version)
+      const found = isPinned ? parseAnswer(question, answer.status, answer.body) : undefined
+      const isRight = isPinned ? found === steadyAnswer(question) : answer.status === 200
+      if (!isRight) tally.failures.push(`${url}: ${answer.status} ${answer.body.toString('latin1').slice(0, 200)}`)
+    } catch (error) {
+      tally.failures.push(`${url}: ${(error as Error).message}`)
+    }
+  }
+
+  function send(url: string, options: RequestOptions, body?: string): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const sending = request(url, options, (response) => {
+        const pieces: Buffer[] = []
+        response.on('data', (piece) => pieces.push(piece))
+        response.on('error', reject)
+        response.on('end', () => {
+          cookie = response.headers['set-cookie']?.[0]?.split(';')[0] ?? cookie
+          const version = Number(response.headers['x-svc-ledger-version'] ?? -1)
+          resolve({ status: response.statusCode!, body: Buffer.concat(pieces), version })
+        })
+      })
+      sending.on('timeout', () => sending.destroy(new Error('no answer')))
+      sending.on('error', reject)
+      sending.end(body)
+    })
+  }
+
+  const running = run()
+  return {
+    tally,
+    async stop() {
+      isStopped = true
+      await running
+      for (const agent of agents) agent.destroy()
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import { Buffer } from 'node:buffer'
+import type { Write } from '@ledger-state/core'
+import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { expect, it } from 'vitest'
+import { CHAIN, record } from '../../testing/small-records.ts'
+import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { openStateEngine } from '../open-state-engine.js'
+
+const SEED = testSeed()
+const folder = temporaryFolder()
+const ROUNDS = 60
+
+/** Short ones, and long ones that have their first 1,900 bytes in common. */
+function randomKey(random: ReturnType<typeof createRandom>): Buffer {
+  const short = Buffer.from(`${random.below(3)}/${random.below(4_000)}`)
+  return random.below(4) === 0 ? Buffer.concat([Buffer.alloc(1_950, '1'), short]) : short
+}
+
+it(`merges the keys of segments and of the data file, from any key on (TEST_SEED=${SEED})`, async () => {
+  const random = createRandom(SEED)
+  const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 700_000 })
+  /** The version that wrote each key first. */
+  const known = new Map<string, bigint>()
+  for (let version = 0n; version < 30n; version++) {
+    const writes = new Map<string, Write>()
+    for (let count = 0; count < 60; count++) {
+      const key = randomKey(random)
+      writes.set(key.toString('latin1'), [key, Buffer.from(`${version}`)])
+    }
+    for (const text of writes.keys()) if (!known.has(text)) known.set(text, version)
+    await engine.commit([record(Number(version), [...writes.values()], Number(version))], CHAIN)
+  }
+  expect(engine.stats.tableEntries).toBeGreaterThan(100)
+  expect(engine.stats.keys).toBeGreaterThan(100)
+  const sorted = [...known.keys()].sort()
+  for (let round = 0; round < ROUNDS; round++) {
+    const version = BigInt(random.below(30))
+    const prefix = ['', '0', '1', '1/1', '1'.repeat(1_930)][random.below(5)]!
+    const start = random.below(3) === 0 ? undefined : random.pick(sorted)
+    const limit = random.below(3) === 0 ? undefined : random.below(700)
+    const options = { start: start === undefined ? undefined : Buffer.from(start, 'latin1'), limit }
+    const found = [...engine.at(version).scan(Buffer.from(prefix, 'latin1'), options)].map(({ key }) =>
+      Buffer.from(key).toString('latin1'),
+    )
+    const expected = sorted.filter(
+      (key) => key.startsWith(prefix) && known.get(key)! <= version && (start === undefined || key >= start),
+    )
+    expect(found).toEqual(expected.slice(0, limit))
+  }
+  await engine.close()
+})

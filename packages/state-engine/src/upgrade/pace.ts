@@ -1,0 +1,37 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+/** An upgrade does one after the other. */
+export type UpgradeStep = 'pages' | 'state' | 'versions' | 'check' | 'comparison'
+
+export interface UpgradeProgress {
+  readonly step: UpgradeStep
+  /** Pages of the old store, keys of its oldest state, writes of the versions after it, records of the check of the copy, keys of the comparison. */
+  readonly done: number
+  /** Undefined for the two checks. */
+  readonly total: number | undefined
+}
+
+/** What the steps of an upgrade tell their caller. */
+export interface Pace {
+  /** Other work gets its turn. To be called every some milliseconds. @throws the reason of the signal, once it is aborted */
+  turn(): Promise<void>
+  /** The same, and tells how far it is. */
+  report(progress: UpgradeProgress): Promise<void>
+}
+
+export function createPace(
+  onProgress: ((progress: UpgradeProgress) => void) | undefined,
+  signal: AbortSignal | undefined,
+): Pace {
+  const turn = async (): Promise<void> => {
+    await nextTurn()
+    signal?.throwIfAborted()
+  }
+  return {
+    turn,
+    async report(progress) {
+      onProgress?.(progress)
+      await turn()
+    },
+  }
+}

@@ -1,0 +1,173 @@
+import type { Random } from '@ledger-state/testing/random'
+import type { DiskEvent, FileId } from './record-run.ts'
+
+const SECTOR = 512
+/** LMDB's meta pages have no checksum: they need sectors that are written as a whole, as its documentation says. */
+const META_PAGES = 8_192
+
+interface PendingChange {
+  readonly change: { readonly at: number; readonly bytes: Buffer } | { readonly length: number }
+}
+
+interface SimulatedFile {
+  /** What is on the disk for sure. */
+  durable: Buffer
+  /** What may be, in part: writes and truncations since the last sync. */
+  pending: PendingChange[]
+  /** Changes that a sync under way makes durable. */
+  readonly syncs: Map<number, ReadonlySet<PendingChange>>
+}
+
+type NameChange = Extract<DiskEvent, { readonly kind: 'create' | 'rename' | 'remove' }>
+
+/**
+ * What a disk may hold when the power fails: everything that was synced, and of the rest any subset of sectors and of names,
+ * some sectors torn in their middle.
+ */
+export class SimulatedDisk {
+  readonly #files = new Map<FileId, SimulatedFile>()
+  readonly #names = new Map<string, FileId>()
+  #nameChanges: NameChange[] = []
+
+  /** Holds these files for sure; their ids are their places. */
+  constructor(existing: ReadonlyMap<string, Buffer> = new Map()) {
+    for (const [name, content] of existing) {
+      const file = this.#names.size
+      this.#names.set(name, file)
+      this.#files.set(file, { durable: Buffer.from(content), pending: [], syncs: new Map() })
+    }
+  }
+
+  apply(event: DiskEvent): void {
+    switch (event.kind) {
+      case 'create':
+        this.#files.set(event.file, { durable: Buffer.alloc(0), pending: [], syncs: new Map() })
+        this.#nameChanges.push(event)
+        break
+      case 'rename':
+      case 'remove':
+        this.#nameChanges.push(event)
+        break
+      case 'write':
+        if (event.isSynced) writeSynced(this.#file(event.file), event)
+        else this.#file(event.file).pending.push({ change: event })
+        break
+      case 'truncate':
+        this.#file(event.file).pending.push({ change: { length: event.length } })
+        break
+      case 'sync began':
+        this.#file(event.file).syncs.set(event.sync, new Set(this.#file(event.file).pending))
+        break
+      case 'sync ended':
+        this.#sync(this.#file(event.file), event.sync)
+        break
+      case 'folder synced':
+        this.#syncFolder(event.folder)
+        break
+      case 'printed':
+        break
+    }
+  }
+
+  /** One of the contents that the disk may have now: names of files and their bytes. */
+  image(random: Random): Map<string, Buffer> {
+    // Images in which nothing, or all of it, came to the disk are among the likely ones.
+    const share = random.pick([0, 10, 50, 90, 100])
+    const names = new Map(this.#names)
+    const isPrefix = random.below(2) === 0
+    let changes = isPrefix ? this.#nameChanges.slice(0, random.below(this.#nameChanges.length + 1)) : this.#nameChanges
+    if (!isPrefix) changes = changes.filter(() => random.below(100) < share)
+    for (const change of changes) changeName(names, change)
+    return new Map([...names].map(([name, file]) => [name, imageOf(name, this.#file(file), random, share)]))
+  }
+
+  #file(id: FileId): SimulatedFile {
+    return this.#files.get(id)!
+  }
+
+  #sync(file: SimulatedFile, sync: number): void {
+    const changes = file.syncs.get(sync)!
+    file.syncs.delete(sync)
+    for (const pending of file.pending) if (changes.has(pending)) file.durable = changed(file.durable, pending)
+    file.pending = file.pending.filter((pending) => !changes.has(pending))
+  }
+
+  /** Changes in this folder, and what a file that was moved into it was before. */
+  #syncFolder(folder: string): void {
+    const moved = new Set<string>()
+    const synced = new Set<NameChange>()
+    for (const change of this.#nameChanges.toReversed()) {
+      const name = change.kind === 'rename' ? change.to : change.name
+      if (folderOf(name) !== folder && !moved.has(name)) continue
+      synced.add(change)
+      if (change.kind === 'rename') moved.add(change.from)
+    }
+    for (const change of this.#nameChanges) if (synced.has(change)) changeName(this.#names, change)
+    this.#nameChanges = this.#nameChanges.filter((change) => !synced.has(change))
+  }
+}
+
+function imageOf(name: string, { durable, pending }: SimulatedFile, random: Random, share: number): Buffer {
+  let content: Buffer = Buffer.from(durable)
+  for (const { change } of pending) {
+    if ('length' in change) {
+      if (random.below(100) < share) content = resized(content, change.length)
+      continue
+    }
+    const { at, bytes } = change
+    // The file may have its new length without the bytes.
+    if (random.below(4) === 0) content = resized(content, Math.max(content.length, at + bytes.length))
+    for (let start = at; start < at + bytes.length; ) {
+      const end = Math.min(at + bytes.length, start - (start % SECTOR) + SECTOR)
+      if (random.below(100) < share) {
+        let sector = bytes.subarray(start - at, end - at)
+        const mayBeTorn = !(name.includes('.mdb') && start < META_PAGES)
+        if (mayBeTorn && random.below(20) === 0) sector = sector.subarray(0, random.below(sector.length + 1))
+        content = written(content, start, sector)
+      }
+      start = end
+    }
+  }
+  return content
+}
+
+function changed(content: Buffer, { change }: PendingChange): Buffer {
+  return 'length' in change ? resized(content, change.length) : written(content, change.at, change.bytes)
+}
+
+/** In place where the content is long enough. */
+function written(content: Buffer, at: number, bytes: Buffer): Buffer {
+  const target = resized(content, Math.max(content.length, at + bytes.length))
+  bytes.copy(target, at)
+  return target
+}
+
+function resized(content: Buffer, length: number): Buffer {
+  if (length <= content.length) return content.subarray(0, length)
+  const larger = Buffer.alloc(length)
+  content.copy(larger)
+  return larger
+}
+
+/** It replaces what was pending in its place: the system holds one content of each page. */
+function writeSynced(file: SimulatedFile, { at, bytes }: { readonly at: number; readonly bytes: Buffer }): void {
+  file.durable = written(file.durable, at, bytes)
+  const isOver = ({ change }: PendingChange) =>
+    'bytes' in change && change.at >= at && change.at + change.bytes.length <= at + bytes.length
+  file.pending = file.pending.filter((pending) => !isOver(pending))
+}
+
+function changeName(names: Map<string, FileId>, change: NameChange): void {
+  if (change.kind === 'create') names.set(change.name, change.file)
+  else if (change.kind === 'remove') names.delete(change.name)
+  else {
+    const file = names.get(change.from)
+    if (file === undefined) return
+    names.delete(change.from)
+    names.set(change.to, file)
+  }
+}
+
+function folderOf(name: string): string {
+  return name.includes('/') ? name.slice(0, name.lastIndexOf('/')) : ''
+}
