@@ -19,6 +19,11 @@ function precompressed(): Plugin {
 export default defineConfig({
   plugins: [precompressed()],
   esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
-  build: { target: 'es2022', modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
+  build: {
+    target: 'es2022',
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    rolldownOptions: { input: ['index.html', 'operators.html'] },
+  },
   server: { proxy: { '/v1': process.env.NODE_URL ?? 'http://127.0.0.1:8080' } },
 })

@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const PAGE = '/index.html'
 /** Their names change with their content. */
 const HASHED = /^\/assets\//
 
@@ -28,12 +27,20 @@ interface StaticFile {
   readonly brotli: Buffer | undefined
 }
 
-/** The built explorer, held in memory: some 150 kB. */
+/** A page of the built explorer with its files, held in memory: some 150 kB. */
 export class StaticFiles {
   readonly #files = new Map<string, StaticFile>()
 
-  /** @param folder of the build */
-  constructor(folder: string) {
+  readonly #page: string
+  readonly #isView: (path: string, request: IncomingMessage) => boolean
+
+  /**
+   * @param folder of the build
+   * @param page that is answered with at its views
+   */
+  constructor(folder: string, page: string, isView: (path: string, request: IncomingMessage) => boolean) {
+    this.#page = page
+    this.#isView = isView
     for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
       const type = TYPES[extname(path)]
       if (type === undefined) continue
@@ -47,15 +54,13 @@ export class StaticFiles {
     }
   }
 
-  /** Answers a request for the page or one of its files; false for all that is the API's. */
+  /** Answers a request for the page or one of its files; false for all others. */
   answer(request: IncomingMessage, response: ServerResponse): boolean {
     const { method, url = '' } = request
     const [path] = url.split('?', 1) as [string]
-    if ((method !== 'GET' && method !== 'HEAD') || path === '/v1' || path.startsWith('/v1/')) return false
+    if (method !== 'GET' && method !== 'HEAD') return false
     const known = this.#files.get(path)
-    // Any other address without a suffix is a view of the page.
-    const file =
-      known ?? (extname(path) === '' || path.includes('::') || wantsPage(request) ? this.#files.get(PAGE) : undefined)
+    const file = known ?? (this.#isView(path, request) ? this.#files.get(this.#page) : undefined)
     if (!file) return false
     const body = /\bbr\b/.test(request.headers['accept-encoding'] ?? '') ? (file.brotli ?? file.plain) : file.plain
     response.writeHead(200, {
@@ -71,12 +76,22 @@ export class StaticFiles {
   }
 }
 
-function wantsPage({ headers }: IncomingMessage): boolean {
-  return headers.accept?.includes('text/html') === true
+/** Any address of the explorer without a suffix is a view of it. */
+function isExplorerView(path: string, { headers }: IncomingMessage): boolean {
+  return extname(path) === '' || path.includes('::') || headers.accept?.includes('text/html') === true
 }
 
-/** Undefined where this program was installed without it. */
+/** The page that shows the ledger; undefined where this program was installed without it. */
 export function openExplorer(): StaticFiles | undefined {
+  return openPage('index.html', isExplorerView)
+}
+
+/** The page that shows the node to its operator; undefined where this program was installed without it. */
+export function openOperatorsPage(): StaticFiles | undefined {
+  return openPage('operators.html', (path) => path === '/')
+}
+
+function openPage(name: string, isView: (path: string, request: IncomingMessage) => boolean): StaticFiles | undefined {
   const folder = fileURLToPath(new URL('.', import.meta.resolve('@ledger-state/explorer/dist/index.html')))
-  return existsSync(join(folder, 'index.html')) ? new StaticFiles(folder) : undefined
+  return existsSync(join(folder, name)) ? new StaticFiles(folder, `/${name}`, isView) : undefined
 }
