@@ -22,7 +22,7 @@ function onTerminal(...words: string[]): string {
 
 describe('info --forecast', () => {
   it('computes larger windows from what the store takes, also while it is written', async () => {
-    fill('store', 100)
+    await bed.fill('store', 100)
     const engine = openStateEngine({ path: bed.at('store') })
     const { stats } = engine
     const facts = JSON.parse(bed.run('info', '--data-dir', 'store', '--forecast', '--json').stdout)
@@ -41,7 +41,7 @@ describe('info --forecast', () => {
   })
 
   it('says what it lacks where nothing was superseded', async () => {
-    fill('store', 1)
+    await bed.fill('store', 1)
     expect(bed.run('info', '--data-dir', 'store', '--forecast')).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(/nothing to forecast from: .* ingest some versions first\n$/),

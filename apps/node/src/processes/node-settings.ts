@@ -34,6 +34,7 @@ export interface NodeSettings {
 const AT_ONCE: readonly string[] = [
   settings.retain.name,
   settings.follow.name,
+  settings.replicaOf.name,
   settings.followHeader.name,
   settings.hashSalt.name,
   settings.verify.name,

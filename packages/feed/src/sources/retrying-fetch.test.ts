@@ -79,8 +79,8 @@ describe('fetchRetrying', () => {
       if (request.url === '/') response.writeHead(302, { location: '/elsewhere' }).end()
       else response.end()
     })
-    expect((await fetchRetrying(url, options(1), read))?.status).toBe(200)
-    expect((await fetchRetrying(url, { ...options(1), headers: { 'x-key': 'k' } }, read))?.status).toBe(302)
+    expect((await fetchRetrying(() => url, options(1), read))?.status).toBe(200)
+    expect((await fetchRetrying(() => url, { ...options(1), headers: { 'x-key': 'k' } }, read))?.status).toBe(302)
     expect(asked).toEqual([undefined, undefined, 'k'])
   })
 

@@ -17,6 +17,7 @@ import { LEDGER_KEY, type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { runTransaction } from '../lmdb/write-transaction.js'
 import { MemoryTable } from '../memory-table/memory-table.js'
+import type { Segment } from '../memory-table/segment.js'
 import { Lookup, PRESENT } from '../read/lookup.js'
 import { pruneStep, raiseOldest } from '../write/prune-store.js'
 import { SegmentMerge } from './merge-segment.js'
@@ -113,7 +114,105 @@ const SIZES = [0, 1, 30, 900, 1_400, 1_401, 3_680, 3_681, 9_000]
 
 type ModelWrite = readonly [version: bigint, value: string | null]
 
-/** Segments of commits, each merged whole or in slices of one key each, of which some are not committed; and prunes. */
+interface DrawnWrite {
+  readonly key: number
+  /** Null deletes. */
+  readonly size: number | null
+}
+
+type Fate = 'committed' | 'aborted' | 'killed'
+
+/** The store of the test beside a plain model of it. */
+class ModelledStore {
+  readonly #model = new Map(KEYS.map((key) => [key, [] as ModelWrite[]]))
+  readonly #first: bigint
+  #next: bigint
+  #oldest: bigint
+  #segments = 0
+
+  constructor(first: bigint) {
+    this.#first = first
+    this.#next = first
+    this.#oldest = first
+    const { latest, run, generations, retired, large, blocks, meta } = store
+    transact(() => {
+      for (const table of [latest, run, generations, retired, large, blocks]) table.clearSync()
+      for (const key of [LEDGER_KEY, Buffer.from('merging')]) meta.removeSync(key)
+    })
+  }
+
+  /** Versions that write this, as a segment. */
+  write(versions: readonly (readonly DrawnWrite[])[]): Segment {
+    const made = versions.map((writes) => {
+      const version = this.#next++
+      const pairs = writes.map((drawn) => this.#write(version, drawn))
+      return record(version, pairs, Number(version - this.#first))
+    })
+    return segmentOf(made, ++this.#segments)
+  }
+
+  #write(version: bigint, { key, size }: DrawnWrite): Write {
+    const value = size === null ? null : `${version} `.padEnd(SIZES[size]!, 'x').slice(0, SIZES[size]!)
+    const revisions = this.#model.get(KEYS[key]!)!
+    if (value !== null || (revisions.at(-1)?.[1] ?? null) !== null) revisions.push([version, value])
+    return [bytes(KEYS[key]!), value === null ? null : bytes(value)]
+  }
+
+  /** Raises the oldest version by this share of the window. */
+  raise(share: number): void {
+    this.#oldest += BigInt(Math.floor(Number(this.#next - 1n - this.#oldest) * share))
+    raise(this.#oldest, this.#first)
+  }
+
+  /** In slices of one key each, of which some are aborted, or forgotten as if the process was killed; then the rest. */
+  merge(segment: Segment, slices: readonly Fate[]): void {
+    const isMerged = () => ledgerRecord().nextCommit > this.#segments
+    let merge = new SegmentMerge(store, builder, segment, this.#segments + 1)
+    for (const fate of this.#segments > 1 ? slices : []) {
+      if (isMerged()) break
+      if (fate === 'aborted') expect(() => transact(() => abort(() => merge.slice(0)))).toThrow('aborted')
+      if (fate === 'killed') merge = new SegmentMerge(store, builder, segment, this.#segments + 1)
+      if (fate === 'aborted') continue
+      transact(() => merge.slice(0))
+      merge.sliceCommitted()
+      expectCounts()
+    }
+    if (this.#segments === 1 || !isMerged()) transact(() => merge.mergeWhole())
+  }
+
+  expectSame(): void {
+    const lookup = new Lookup(store)
+    expect(ledgerRecord().ledger).toMatchObject({ oldestVersion: this.#oldest, latestVersion: this.#next - 1n })
+    expectCounts()
+    for (const [key, revisions] of this.#model) {
+      for (let version = this.#oldest; version < this.#next; version++) {
+        const expected = revisions.findLast(([written]) => written <= version)?.[1] ?? undefined
+        expect(get(lookup, bytes(key), version)).toBe(expected)
+      }
+      expectHistory(key, revisions, this.#oldest)
+    }
+  }
+
+  /** Once all versions but the newest are pruned. */
+  expectNewestValuesOnly(): void {
+    expect(ledgerRecord()).toMatchObject({ supersededEntries: 0, retired: 0 })
+    expect(store.run.getStats().entryCount).toBe(0)
+    const left = [...this.#model].flatMap(([key, revisions]) => {
+      const value = revisions.at(-1)?.[1] ?? null
+      return value === null ? [] : [{ key, value }]
+    })
+    expect(store.latest.getStats().entryCount).toBe(left.length)
+    expect(ledgerRecord().payloadBytes).toBe(left.reduce((sum, { key, value }) => sum + key.length + value.length, 0))
+    const pieces = left.map(({ key, value }) => pieceCount(key, 1_900) + pieceCount(value, 3_680))
+    expect(store.large.getStats().entryCount).toBe(pieces.reduce((sum, count) => sum + count, 0))
+  }
+}
+
+function abort(work: () => void): never {
+  work()
+  throw new Error('aborted')
+}
+
 describe('beside a plain model', () => {
   const write = fc.record({
     key: fc.nat({ max: KEYS.length - 1 }),
@@ -122,86 +221,27 @@ describe('beside a plain model', () => {
   const version = fc.uniqueArray(write, { maxLength: 4, size: 'max', selector: ({ key }) => key })
   const segment = fc.record({
     versions: fc.array(version, { minLength: 1, maxLength: 8, size: 'max' }),
-    slices: fc.array(fc.constantFrom('committed', 'aborted', 'killed'), { maxLength: 6, size: 'max' }),
+    slices: fc.array(fc.constantFrom<Fate>('committed', 'aborted', 'killed'), { maxLength: 6, size: 'max' }),
     prune: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { freq: 2 }),
   })
+  const segments = fc.array(segment, { minLength: 1, maxLength: 25, size: 'max' })
 
   it('reads every kept version right after any merges and prunes', () => {
     fc.assert(
-      fc.property(
-        fc.array(segment, { minLength: 1, maxLength: 25, size: 'max' }),
-        fc.constantFrom(0n, 2n ** 32n - 9n, 2n ** 53n),
-        (segments, first) => {
-          transact(() => {
-            for (const table of [store.latest, store.run, store.generations, store.retired, store.large, store.blocks])
-              table.clearSync()
-            for (const key of [LEDGER_KEY, Buffer.from('merging')]) store.meta.removeSync(key)
-          })
-          const model = new Map(KEYS.map((key) => [key, [] as ModelWrite[]]))
-          const lookup = new Lookup(store)
-          let next = first
-          let oldest = first
-          for (const [at, { versions: drawn, slices, prune: share }] of segments.entries()) {
-            const versions = drawn.map((writes) => {
-              const height = Number(next - first)
-              const made = writes.map(({ key, size }): Write => {
-                const value = size === null ? null : `${next} `.padEnd(SIZES[size]!, 'x').slice(0, SIZES[size]!)
-                const revisions = model.get(KEYS[key]!)!
-                if (value !== null || (revisions.at(-1)?.[1] ?? null) !== null) revisions.push([next, value])
-                return [bytes(KEYS[key]!), value === null ? null : bytes(value)]
-              })
-              return record(next++, made, height)
-            })
-            const merged = segmentOf(versions, at + 1)
-            if (share !== null && at > 0) {
-              oldest += BigInt(Math.floor(Number(next - 1n - oldest) * share))
-              raise(oldest, first)
-            }
-            let merge = new SegmentMerge(store, builder, merged, at + 2)
-            if (at > 0) {
-              for (const fate of slices) {
-                if (fate === 'aborted') {
-                  const abort = () => {
-                    merge.slice(0)
-                    throw new Error('aborted')
-                  }
-                  expect(() => transact(abort)).toThrow('aborted')
-                } else {
-                  if (fate === 'killed') merge = new SegmentMerge(store, builder, merged, at + 2)
-                  if (ledgerRecord().nextCommit > at + 1) break
-                  transact(() => merge.slice(0))
-                  merge.sliceCommitted()
-                  expectCounts()
-                }
-              }
-            }
-            if (at === 0 || ledgerRecord().nextCommit === at + 1) transact(() => merge.mergeWhole())
-            if (share !== null) pruneWhole()
-            expect(ledgerRecord().ledger).toMatchObject({ oldestVersion: oldest, latestVersion: next - 1n })
-            expectCounts()
-          }
-          for (const [key, revisions] of model) {
-            for (let version = oldest; version < next; version++) {
-              const expected = revisions.findLast(([written]) => written <= version)?.[1] ?? undefined
-              expect(get(lookup, bytes(key), version)).toBe(expected)
-            }
-            expectHistory(key, revisions, oldest)
-          }
-          // Once all versions but the newest are pruned, only newest values are left.
-          raise(next - 1n, first)
-          pruneWhole()
-          expect(ledgerRecord()).toMatchObject({ supersededEntries: 0, retired: 0 })
-          expect(store.run.getStats().entryCount).toBe(0)
-          const left = [...model].filter(([, revisions]) => (revisions.at(-1)?.[1] ?? null) !== null)
-          expect(store.latest.getStats().entryCount).toBe(left.length)
-          const payload = left.reduce((sum, [key, revisions]) => sum + key.length + revisions.at(-1)![1]!.length, 0)
-          expect(ledgerRecord().payloadBytes).toBe(payload)
-          const pieces = left.map(
-            ([key, revisions]) => pieceCount(key, 1_900) + pieceCount(revisions.at(-1)![1]!, 3_680),
-          )
-          expect(store.large.getStats().entryCount).toBe(pieces.reduce((sum, count) => sum + count, 0))
-        },
-      ),
+      fc.property(segments, fc.constantFrom(0n, 2n ** 32n - 9n, 2n ** 53n), (drawn, first) => {
+        const modelled = new ModelledStore(first)
+        for (const [at, { versions, slices, prune }] of drawn.entries()) {
+          const written = modelled.write(versions)
+          // Before the merge: what is superseded below the oldest version is then not written.
+          if (prune !== null && at > 0) modelled.raise(prune)
+          modelled.merge(written, slices)
+          if (prune !== null) pruneWhole()
+        }
+        modelled.expectSame()
+        modelled.raise(1)
+        pruneWhole()
+        modelled.expectNewestValuesOnly()
+      }),
       { numRuns: 60 },
     )
   })
