@@ -23,6 +23,7 @@ let bed: CommandBed
 let browser: Browser
 let address: string
 let startLines: string
+let admin: string
 /** What should not happen on any page. */
 const faults: string[] = []
 const pages: Page[] = []
@@ -30,9 +31,10 @@ const pages: Page[] = []
 beforeAll(async () => {
   bed = new CommandBed()
   mkdirSync(SCREENSHOTS, { recursive: true })
-  const node = await bed.serve('start', '--archival-endpoint', ARCHIVE)
+  const node = await bed.serve('start', '--archival-endpoint', ARCHIVE, '--admin-listen', '127.0.0.1:0')
   address = node.address
   startLines = await node.program.outputMatching(/the ledger to look at: .*\n/)
+  admin = /probes are on (http:\/\/[^"\s]+)/.exec(startLines)![1]!
   browser = await openBrowser()
 }, 120_000)
 
@@ -46,7 +48,7 @@ afterEach(async () => {
   expect(faults.splice(0)).toEqual([])
 })
 
-async function open(path: string, options: BrowserContextOptions = WIDE_LIGHT): Promise<Page> {
+async function open(path: string, options: BrowserContextOptions = WIDE_LIGHT, host = address): Promise<Page> {
   const context = await browser.newContext({ locale: 'en-US', ...options })
   const page = await context.newPage()
   pages.push(page)
@@ -55,9 +57,9 @@ async function open(path: string, options: BrowserContextOptions = WIDE_LIGHT): 
     if (/Content Security Policy/.test(message.text())) faults.push(message.text())
   })
   page.on('request', (request) => {
-    if (!request.url().startsWith(address) && !request.url().startsWith('blob:')) faults.push(request.url())
+    if (!request.url().startsWith(host) && !request.url().startsWith('blob:')) faults.push(request.url())
   })
-  await page.goto(address + path)
+  await page.goto(host + path)
   return page
 }
 
@@ -312,6 +314,21 @@ describe('faults of the node', () => {
     await shows(page, 'The node does not answer; asking again')
     await page.unroute('**/v1/**')
     await shows(page, '0x1::account::Account')
+  })
+})
+
+describe('the page of the operator', () => {
+  it('is on the admin listener, and shows processes and the last hour', async () => {
+    for (const [theme, options] of Object.entries({ 'wide-light': WIDE_LIGHT, 'narrow-dark': NARROW_DARK })) {
+      const page = await open('/', options, admin)
+      await shows(page, 'reader-0')
+      await shows(page, 'Versions a second')
+      await page.screenshot({ path: `${SCREENSHOTS}operators-${theme}.png` })
+      expect(await accessibilityFindings(page)).toEqual([])
+      expect(Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))).toBeLessThanOrEqual(0)
+    }
+    expect((await fetch(`${admin}/other`)).status).toBe(404)
+    expect((await fetch(`${address}/-/history`)).headers.get('content-type')).toContain('text/html')
   })
 })
 
