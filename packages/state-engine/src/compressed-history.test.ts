@@ -15,7 +15,7 @@ function value(version: number): Uint8Array {
   return bytes(`{"sequence": "${version}", "guid": {"account": "0x1", "creation": "4"}, "counter": "${version * 3}"}`)
 }
 
-async function ingest(path: string, first: number, count: number, compressHistory?: boolean): Promise<number> {
+async function ingest(path: string, first: number, count: number, compressHistory = true): Promise<number> {
   const engine = openStateEngine({ path, durability: 'none', memoryTableBytes: 0, compressHistory })
   const versions = Array.from({ length: count }, (_, at) => record(first + at, [[KEY, value(first + at)]], first + at))
   await engine.commit(versions, CHAIN)

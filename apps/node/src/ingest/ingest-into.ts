@@ -50,7 +50,7 @@ export async function ingestInto(
 ): Promise<void> {
   const began = performance.now()
   try {
-    const engine = openStateEngine({ path: dataDir, verifyReads: true })
+    const engine = openStateEngine({ path: dataDir, verifyReads: true, compressHistory: true })
     try {
       const progress = createIngestProgress(process.stderr, 'ingesting')
       const counters = await ingestSource(engine, source, {

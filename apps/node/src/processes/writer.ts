@@ -44,7 +44,7 @@ async function follow(
   log: Logger,
   stop: AbortSignal,
 ): Promise<void> {
-  const engine = openStateEngine({ path: dataDir, create: false, verifyReads: true })
+  const engine = openStateEngine({ path: dataDir, create: false, verifyReads: true, compressHistory: true })
   const stopReports = startReports(metrics.registry, () => engine.ledger)
   try {
     const onNotice = (message: string): void => log.warn(message)

@@ -112,7 +112,7 @@ export function openLmdbStore({
   verifyReads = false,
   readAhead,
   mapBytes,
-  compressHistory = true,
+  compressHistory = false,
 }: LmdbStoreOptions): LmdbStore {
   const file = join(path, STORE_FILE)
   if (readOnly) expectStore(path)
