@@ -64,6 +64,10 @@ export function orderInvalid(text: string): RequestError {
   return invalidRequest(`${JSON.stringify(clip(text))} is neither asc nor desc`)
 }
 
+export function pointsInvalid(points: bigint, least: number, most: number): RequestError {
+  return invalidRequest(`${points} points are asked for, ${least} to ${most} are possible`)
+}
+
 export function cursorWith0x(): RequestError {
   return invalidRequest('a cursor is hex without 0x')
 }

@@ -6,7 +6,7 @@ import { type LedgerSource, openSource } from '@ledger-state/feed'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { ingestSettings, nodeOptions, settings } from '../config/settings.js'
-import { demoExamples } from '../demo/demo-examples.js'
+import { DEMO_PAGE, demoExamples } from '../demo/demo-examples.js'
 import { DEMO_CHAIN_ID, DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
 import { DEMO_REQUESTS } from '../demo/demo-requests.js'
 import { type IngestIntoOptions, ingestInto, notice, parseIngestSettings } from '../ingest/ingest-into.js'
@@ -54,6 +54,7 @@ export const startCommand: Command = {
       onListening(address, ledger) {
         const lines = [servingLine(address, ledger)]
         if (holdsDemo) lines.push('', requestsToTry(address))
+        if (node.reader.explorer) lines.push('', `the ledger to look at: ${address}${holdsDemo ? DEMO_PAGE : '/'}`)
         process.stdout.write(`${lines.join('\n')}\n`)
       },
       reread: () => withExamples(nodeSettings(input.reread(), dataDir, defaultRetain)),

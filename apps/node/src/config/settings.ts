@@ -147,6 +147,7 @@ export const settings = {
   chainId: option('chain-id', 'N', 'id of the chain, for a source that does not carry it', wholeNumber(0, 255)),
   json: switchOption('json', 'answer in JSON', true),
   bcs: switchOption('bcs', 'answer in BCS', true),
+  explorer: switchOption('explorer', 'serve a web page at / that shows the ledger', true),
   bodyLimit: defaultedOption(
     'body-limit',
     'BYTES',
@@ -257,6 +258,7 @@ export const nodeOptions = [
   ...proofSettings,
   settings.json,
   settings.bcs,
+  settings.explorer,
   settings.bodyLimit,
   settings.maxConnections,
   settings.maxRequestsInFlight,

@@ -7,6 +7,9 @@ const OLD_TIME = '2025-01-01T00:12:30Z'
 /** Not long before the newest version. */
 const RECENT_VERSION = 2_990
 
+/** The page of a balance with a curve, for somebody who sees the explorer for the first time. */
+export const DEMO_PAGE = `/balance/${ACCOUNTS[0]}/${APTOS_COIN}`
+
 /** A read of the demonstration ledger, with the line of a shell that sends it. */
 interface DemoExample {
   readonly reads: string

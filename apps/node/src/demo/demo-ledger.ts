@@ -102,6 +102,8 @@ class DemoLedger {
     ])
     for (const account of ACCOUNTS)
       writes.push(this.#account(account), this.#coinStore(account), this.#primaryStore(account))
+    writes.push(this.#coinInfo(APTOS_COIN, 'Aptos Coin', 'APT', 8), this.#coinInfo(BEAN, 'Bean', 'BEAN', 3))
+    writes.push(this.#aptosMetadata())
     const harbour = { visits: { handle: VISITS }, berths: { handle: BERTHS }, prices: { handle: PRICES } }
     writes.push([resourceKey(parseAddress(HARBOUR), parseStructTag(HARBOUR_TYPE)), this.#codec(HARBOUR_TYPE, harbour)])
     for (const good of GOODS) writes.push(this.#price(good, '0'))
@@ -186,6 +188,18 @@ class DemoLedger {
       signer_capability_offer: { for: { vec: [] } },
     }
     return [resourceKey(parseAddress(account), parseStructTag(ACCOUNT_TYPE)), this.#codec(ACCOUNT_TYPE, value)]
+  }
+
+  #coinInfo(coin: string, name: string, symbol: string, decimals: number): Write {
+    const type = `0x1::coin::CoinInfo<${coin}>`
+    const value = this.#codec(type, { name, symbol, decimals, supply: { vec: [] } })
+    return [resourceKey(parseAddress(coin.split('::')[0]!), parseStructTag(type)), value]
+  }
+
+  #aptosMetadata(): Write {
+    const type = '0x1::fungible_asset::Metadata'
+    const value = this.#codec(type, { name: 'Aptos Coin', symbol: 'APT', decimals: 8, icon_uri: '', project_uri: '' })
+    return [resourceGroupKey(APTOS_METADATA, OBJECT_GROUP), encodeGroup([[parseStructTag(type), value]])]
   }
 
   #coinStore(account: string): Write {

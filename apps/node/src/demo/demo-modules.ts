@@ -129,6 +129,25 @@ const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
       },
       [true],
     ),
+    struct(
+      'CoinInfo',
+      key,
+      {
+        name: '0x1::string::String',
+        symbol: '0x1::string::String',
+        decimals: 'u8',
+        supply: '0x1::option::Option<0x1::optional_aggregator::OptionalAggregator>',
+      },
+      [true],
+    ),
+  ],
+  '0x1::aggregator': [struct('Aggregator', store, { handle: 'address', key: 'address', limit: 'u128' })],
+  '0x1::optional_aggregator': [
+    struct('Integer', store, { value: 'u128', limit: 'u128' }),
+    struct('OptionalAggregator', store, {
+      aggregator: '0x1::option::Option<0x1::aggregator::Aggregator>',
+      integer: '0x1::option::Option<0x1::optional_aggregator::Integer>',
+    }),
   ],
   '0x1::aptos_coin': [struct('AptosCoin', key, EMPTY)],
   '0x1::object': [
@@ -138,7 +157,13 @@ const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
   ],
   '0x1::aggregator_v2': [struct('Aggregator', drop | store, { value: T0, max_value: T0 }, [false])],
   '0x1::fungible_asset': [
-    struct('Metadata', key, { name: '0x1::string::String', symbol: '0x1::string::String', decimals: 'u8' }),
+    struct('Metadata', key, {
+      name: '0x1::string::String',
+      symbol: '0x1::string::String',
+      decimals: 'u8',
+      icon_uri: '0x1::string::String',
+      project_uri: '0x1::string::String',
+    }),
     struct('FungibleStore', key, {
       metadata: '0x1::object::Object<0x1::fungible_asset::Metadata>',
       balance: 'u64',

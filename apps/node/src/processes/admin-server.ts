@@ -7,6 +7,10 @@ export interface AdminPages {
   metrics(): Promise<string>
   /** Whether requests are answered now, with the facts that say so. */
   readiness(): { readonly ready: boolean; readonly details: object }
+  /** Metrics of the last hour, as the page draws them. */
+  history(): readonly object[]
+  /** Answers a request for the page of the operator, and returns whether it did. */
+  page(request: IncomingMessage, response: ServerResponse): boolean
 }
 
 const REQUEST_TIMEOUT_MS = 10_000
@@ -46,8 +50,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, pages:
       send(response, ready ? 200 : 503, 'application/json', `${JSON.stringify({ ready, ...details })}\n`)
       return
     }
+    case '/-/history': {
+      const { ready, details } = pages.readiness()
+      send(response, 200, 'application/json', JSON.stringify({ ready, ...details, samples: pages.history() }))
+      return
+    }
     default:
-      send(response, 404, 'text/plain', 'not found; there are /metrics, /-/live and /-/ready\n')
+      if (pages.page(request, response)) return
+      send(response, 404, 'text/plain', 'not found; there are a page at /, /metrics, /-/live and /-/ready\n')
   }
 }
 

@@ -77,6 +77,7 @@ export function nodeSettings(input: CommandInput, dataDir: string, defaultRetain
       headerWord: input.get(settings.headerWord),
       output,
       archivalEndpoint: input.get(settings.archivalEndpoint),
+      explorer: input.get(settings.explorer),
       bodyLimitBytes: input.get(settings.bodyLimit),
       maxConnections: input.get(settings.maxConnections),
       maxRequestsInFlight: input.get(settings.maxRequestsInFlight),

@@ -6,6 +6,7 @@ import { createHttpServer, type RequestExamples } from '@ledger-state/http'
 import { createLedger } from '@ledger-state/ledger'
 import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
+import { openExplorer } from '../explorer/static-files.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createReaderMetrics } from '../observability/reader-metrics.js'
 import { aborted, failProcess, processSettings, startReports, stopOrder, tellSupervisor } from './child.js'
@@ -18,6 +19,8 @@ export interface ReaderSettings {
   readonly headerWord: string
   readonly output: { readonly json: boolean; readonly bcs: boolean }
   readonly archivalEndpoint: string | undefined
+  /** Whether the page of the node is served. */
+  readonly explorer: boolean
   readonly bodyLimitBytes: number
   readonly maxConnections: number
   readonly maxRequestsInFlight: number
@@ -43,17 +46,19 @@ interface TakenConnection {
 }
 
 async function runReader(settings: ReaderSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
-  const { name, dataDir, log: logSettings, archivalEndpoint, stopTimeoutMs, ...limits } = settings
+  const { name, dataDir, log: logSettings, archivalEndpoint, explorer, stopTimeoutMs, ...limits } = settings
   const maxConnections = Math.min(settings.maxConnections, connectionLimit())
   const log = createLogger(logSettings, name)
   const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
   const connections = new LinkedList<TakenConnection>()
   const metrics = createReaderMetrics(engine, name, () => connections.size)
   const isDebugging = log.isLevelEnabled('debug')
+  const files = explorer ? openExplorer() : undefined
   const server = createHttpServer({
     ...limits,
     ledger: createLedger(metrics.sampled(engine)),
     ...(archivalEndpoint !== undefined && { archivalEndpoint }),
+    ...(files && { otherRequests: (request, response) => files.answer(request, response) }),
     onUnexpectedError: (err, { method, url }) => log.error({ err, method, url }, 'a request failed'),
     onAnswered(answered) {
       metrics.observeAnswer(answered)

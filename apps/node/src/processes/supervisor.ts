@@ -6,8 +6,10 @@ import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engi
 import type { Logger } from 'pino'
 import { Counter, Gauge, Registry } from 'prom-client'
 import { nothingToServe } from '../errors.js'
+import { openOperatorsPage } from '../explorer/static-files.js'
 import { createLogger } from '../observability/logger.js'
 import { type MetricSnapshot, mergedMetricsText } from '../observability/merge-metrics.js'
+import { MetricsHistory, SAMPLE_INTERVAL_MS } from '../observability/metrics-history.js'
 import { registerProcessMetrics } from '../observability/process-metrics.js'
 import { openAcceptor } from './acceptor.js'
 import { openAdminServer } from './admin-server.js'
@@ -102,6 +104,8 @@ class Node {
   /** Settles when the last change of the writer is done: changes are made one at a time. */
   #changing: Promise<void> = Promise.resolve()
   #admin: Server | undefined
+  readonly #history = new MetricsHistory()
+  #historyTimer: ReturnType<typeof setInterval> | undefined
   #closeAcceptor = (): void => {}
   #stopping = false
 
@@ -125,9 +129,13 @@ class Node {
       dispatcher.close()
     }
     if (adminListen) {
+      const page = this.#settings.reader.explorer ? openOperatorsPage() : undefined
+      this.#keepHistory()
       this.#admin = await openAdminServer(adminListen, {
         metrics: async () => await mergedMetricsText(await this.#snapshots()),
         readiness: () => this.#readiness(),
+        history: () => this.#history.samples,
+        page: (request, response) => page?.answer(request, response) ?? false,
       })
       this.#log.info(`metrics and probes are on ${addressUrl(this.#admin)}`)
     }
@@ -160,6 +168,17 @@ class Node {
     await up
     this.#startFeedServer()
     return { address: acceptor.address, ledger: this.#ledger }
+  }
+
+  /** Until the node stops. */
+  #keepHistory(): void {
+    const sample = (): void => {
+      this.#snapshots()
+        .then(mergedMetricsText)
+        .then((text) => this.#history.add(text, Date.now()))
+        .catch((error: unknown) => this.#log.error(`metrics could not be read: ${error}`))
+    }
+    this.#historyTimer = setInterval(sample, SAMPLE_INTERVAL_MS).unref()
   }
 
   #startFeedServer(): void {
@@ -225,6 +244,7 @@ class Node {
     this.#closeAcceptor()
     await this.#changing
     await Promise.all(this.#processes.map((process) => process.stop(this.#settings.stopTimeoutMs)))
+    clearInterval(this.#historyTimer)
     this.#admin?.close()
     this.#admin?.closeAllConnections()
   }

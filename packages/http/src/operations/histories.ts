@@ -40,6 +40,7 @@ export const getBalanceHistory: Operation = createHistoryOperation<bigint>({
     const asset = parseAssetParameter(request, request.params.asset_type!)
     return () => (state, options) => state.balanceHistory(owner, asset, options)
   },
+  measure: ({ value }) => value,
   toJson: ({ value }) => `"${value}"`,
 })
 

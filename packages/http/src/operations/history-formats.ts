@@ -1,4 +1,4 @@
-import type { Change } from '@ledger-state/ledger'
+import { type Change, ChangeSampler, type SampledRange } from '@ledger-state/ledger'
 import type { PageBody } from './paging.js'
 
 /** A change as JSON. The time is null where it is below the window. `value` is JSON. */
@@ -30,5 +30,29 @@ export class ChangesCsvBody<T> implements PageBody<Change<T>> {
 
   toBytes(): Uint8Array {
     return Buffer.from(`${this.#lines.join('\r\n')}\r\n`)
+  }
+}
+
+/** Of the changes that are added those that a curve needs, written to another body. */
+export class SampledBody<T> implements PageBody<Change<T>> {
+  readonly #body: PageBody<Change<T>>
+  readonly #measure: (change: Change<T>) => bigint
+  readonly #sampler: ChangeSampler<T>
+  /** What is kept is bounded by the points, and written at the end. */
+  readonly length = 0
+
+  constructor(body: PageBody<Change<T>>, measure: (change: Change<T>) => bigint, range: SampledRange) {
+    this.#body = body
+    this.#measure = measure
+    this.#sampler = new ChangeSampler(range)
+  }
+
+  add(change: Change<T>): void {
+    this.#sampler.add(change, this.#measure(change))
+  }
+
+  toBytes(): Uint8Array {
+    for (const change of this.#sampler.kept()) this.#body.add(change)
+    return this.#body.toBytes()
   }
 }

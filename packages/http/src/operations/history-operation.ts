@@ -1,8 +1,8 @@
 import type { Change, History, HistoryOptions, LedgerState } from '@ledger-state/ledger'
 import { prefersCsv } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import { ChangesCsvBody, changeToJson } from './history-formats.js'
-import { HISTORY_PARAMETERS, parseHistoryRange, readHistory } from './history-page.js'
+import { ChangesCsvBody, changeToJson, SampledBody } from './history-formats.js'
+import { HISTORY_PARAMETERS, POINTS_PARAMETER, parseHistoryRange, parsePoints, readHistory } from './history-page.js'
 import {
   BODY_ERRORS,
   type JsonSchema,
@@ -26,6 +26,8 @@ export interface HistoryKind<T> extends Pick<Operation, 'id' | 'path' | 'summary
   readonly member: string
   readonly schema: JsonSchema
   readonly csv?: { readonly column: string; toText(change: Change<T>): string }
+  /** The number that a curve of the changes shows. */
+  readonly measure?: (change: Change<T>) => bigint
   /** Reads the subject, before the range; what it gives is called when the rest of the request is read. */
   parse(request: OperationRequest): () => OpenHistory<T>
   toJson(change: Change<T>): string
@@ -33,7 +35,7 @@ export interface HistoryKind<T> extends Pick<Operation, 'id' | 'path' | 'summary
 
 /** Lists the changes of one thing, in pages; POST where the request has a body. */
 export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
-  const { id, path, summary, description, requestBody, subject, member, schema, csv } = kind
+  const { id, path, summary, description, requestBody, subject, member, schema, csv, measure } = kind
   return {
     id,
     method: requestBody ? 'POST' : 'GET',
@@ -42,7 +44,7 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
     tag: 'Histories',
     summary,
     description: `${description} ${PAGES}`,
-    parameters: [...subject, ...HISTORY_PARAMETERS],
+    parameters: [...subject, ...HISTORY_PARAMETERS, ...(measure ? [POINTS_PARAMETER] : [])],
     ...(requestBody && { requestBody }),
     success: {
       json: changesOf(member, schema),
@@ -54,12 +56,16 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
     async handle(request) {
       const asCsv = prefersCsv(request.accept) ? csv : undefined
       const subjectOf = kind.parse(request)
-      const range = parseHistoryRange(request.query)
+      const range = { ...parseHistoryRange(request.query), points: measure && parsePoints(request.query) }
       request.expectOutput('json', summary)
       const body = asCsv
         ? new ChangesCsvBody(asCsv.column, asCsv.toText)
         : new JsonArrayBody((change: Change<T>) => changeToJson(change, member, kind.toJson(change)))
-      const page = await readHistory(request, range, subjectOf(), body)
+      const page = await readHistory(request, range, subjectOf(), ({ version }, first) =>
+        measure && range.points !== undefined
+          ? new SampledBody(body, measure, { first, last: version, points: range.points })
+          : body,
+      )
       return { ...page, contentType: CONTENT_TYPE[asCsv ? 'csv' : 'json'] }
     },
   }

@@ -8,7 +8,7 @@ import {
   type Moment,
   parseMoment,
 } from '@ledger-state/ledger'
-import { orderInvalid } from '../errors.js'
+import { orderInvalid, pointsInvalid } from '../errors.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
 import {
   addHeld,
@@ -39,6 +39,18 @@ export const TO_PARAMETER: Parameter = {
   schema: { type: 'string' },
 }
 
+const LEAST_POINTS = 4
+const MOST_POINTS = 10_000
+/** Changes that are read for one answer of a few points: some 100 ms of work, in turns. */
+const MOST_SAMPLED_CHANGES = 100_000
+
+export const POINTS_PARAMETER: Parameter = {
+  name: 'points',
+  in: 'query',
+  description: `For a curve: at most so many changes. The range is divided into equal buckets of versions, and of each the first and the last change, the least and the greatest value are shown. In place of \`limit\`; one answer reads ${MOST_SAMPLED_CHANGES} changes, and its cursor, with the same range and points, gives the rest.`,
+  schema: { type: 'integer', minimum: LEAST_POINTS, maximum: MOST_POINTS },
+}
+
 export const HISTORY_PARAMETERS: readonly Parameter[] = [
   FROM_PARAMETER,
   TO_PARAMETER,
@@ -59,6 +71,8 @@ export interface HistoryRange {
   readonly order: 'newestFirst' | 'oldestFirst'
   readonly start: bigint | undefined
   readonly limit: number | undefined
+  /** Undefined where all changes are shown. */
+  readonly points: number | undefined
 }
 
 export function parseHistoryRange(query: string): HistoryRange {
@@ -68,7 +82,17 @@ export function parseHistoryRange(query: string): HistoryRange {
     order: parameterOf(query, 'order', parseOrder) ?? 'newestFirst',
     start: parameterOf(query, 'start', parseU64),
     limit: parseLimit(query),
+    points: undefined,
   }
+}
+
+/** @throws `invalid_request` */
+export function parsePoints(query: string): number | undefined {
+  return parameterOf(query, 'points', (text) => {
+    const points = parseU64(text)
+    if (points < LEAST_POINTS || points > MOST_POINTS) throw pointsInvalid(points, LEAST_POINTS, MOST_POINTS)
+    return Number(points)
+  })
 }
 
 function parseOrder(text: string): 'newestFirst' | 'oldestFirst' {
@@ -82,15 +106,18 @@ export async function readHistory<T>(
   request: OperationRequest,
   range: HistoryRange,
   open: (state: LedgerState, options: HistoryOptions) => History<Change<T>>,
-  body: PageBody<Change<T>>,
+  bodyOf: (state: LedgerState, first: bigint) => PageBody<Change<T>>,
 ): Promise<Pick<Answer, 'ledger' | 'body' | 'cursor' | 'isComplete'>> {
   const turn = new TurnBudget(request)
   const state = request.pin(range.to)
   const { order, start } = range
+  const from = range.from && firstVersionOf(request.ledger, range.from)
+  const { oldestVersion } = state.ledger
+  const body = bodyOf(state, from !== undefined && from > oldestVersion ? from : oldestVersion)
   const history = open(state, {
-    from: range.from && firstVersionOf(request.ledger, range.from),
+    from,
     order,
-    limit: pageLimit(range.limit, DEFAULT_PAGE, MAX_PAGE),
+    limit: range.points === undefined ? pageLimit(range.limit, DEFAULT_PAGE, MAX_PAGE) : MOST_SAMPLED_CHANGES,
     start,
     isFull: () => body.length >= MAX_PAGE_BYTES,
   })

@@ -130,7 +130,7 @@ function latin1Of(body: string | Uint8Array): string {
   return typeof body === 'string' ? body : Buffer.prototype.latin1Slice.call(body, 0, body.length)
 }
 
-function settle(exchange: Exchange, status: number, answerBytes: number): void {
+export function settle(exchange: Exchange, status: number, answerBytes: number): void {
   const { context, request, response, route, arrivedAt } = exchange
   const { load, onAnswered } = context
   exchange.isAnswered = true

@@ -78,4 +78,42 @@ describe('the request listener', () => {
     await app.listen({ port: 0, host: '127.0.0.1' })
     expect(await readsAt(await listening(app.server))).toEqual(ANSWERS)
   })
+
+  it('hands paths outside /v1 to the host where it is told to, and answers 404 to what the host leaves', async () => {
+    const engine = createMemoryEngine()
+    await engine.commit([{ version: 0n, block: { height: 0n, epoch: 0n, timestampUsec: 0n }, writes: [] }], {
+      chainId: 4,
+    })
+    const asked: string[] = []
+    const answered: unknown[] = []
+    const listener = createRequestListener({
+      ledger: createLedger(engine),
+      otherRequests(request, response) {
+        asked.push(request.url!)
+        if (request.url !== '/page') return false
+        response.end('a page')
+        return true
+      },
+      onAnswered: ({ url, route, status }) => answered.push([url, route, status]),
+    })
+    const base = await listening(createServer(listener))
+    const texts: unknown[] = []
+    for (const path of ['/page', '/v1', '/v1/nothing', '/v1?x', '/v10', '/other']) {
+      const response = await fetch(base + path)
+      texts.push([path, response.status])
+      if (path === '/page') expect(await response.text()).toBe('a page')
+    }
+    const posted = await fetch(`${base}/page`, { method: 'POST', body: 'x'.repeat(100_000) })
+    expect([posted.status, await posted.text()]).toEqual([200, 'a page'])
+    expect(texts).toEqual([
+      ['/page', 200],
+      ['/v1', 200],
+      ['/v1/nothing', 404],
+      ['/v1?x', 200],
+      ['/v10', 404],
+      ['/other', 404],
+    ])
+    expect(asked).toEqual(['/page', '/v10', '/other', '/page'])
+    expect(answered[0]).toEqual(['/page', 'other', 200])
+  })
 })

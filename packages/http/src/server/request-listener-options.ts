@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Ledger } from '@ledger-state/ledger'
 import type { RequestExamples } from '../document/request-example.js'
 import type { OutputFormat } from '../protocol/media-types.js'
@@ -25,6 +26,11 @@ export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<Upl
   readonly bodyLimitBytes?: number
   /** Absolute URL, ending in `/v1`, of a service that keeps versions which this one has pruned. */
   readonly archivalEndpoint?: string
+  /**
+   * Asked about requests for paths outside `/v1`: answers one and returns true, or returns false, and it is answered 404.
+   * Bodies of such requests are read over.
+   */
+  readonly otherRequests?: (request: IncomingMessage, response: ServerResponse) => boolean
   /** Requests that `/v1/spec` shows, by the id of their operation; of the others it shows one that fits any ledger. */
   readonly examples?: RequestExamples
   /** Told of faults of ours, which clients see as 500 without details. */

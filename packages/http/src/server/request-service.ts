@@ -4,7 +4,7 @@ import { createDocumentRoutes } from '../document/document-routes.js'
 import { clientLeft, overloaded } from '../errors.js'
 import type { Route } from '../operations/operation.js'
 import { BATCH_LIMITS } from '../protocol/json-body.js'
-import { refuse, sendAnswer, sendError, sendHeaders } from './answer-writer.js'
+import { refuse, sendAnswer, sendError, sendHeaders, settle } from './answer-writer.js'
 import { createChainHeaders } from './chain-headers.js'
 import { createCorsHeaders, isPreflight, preflightHeaders } from './cors.js'
 import { createOperations } from './create-operations.js'
@@ -34,6 +34,7 @@ export class RequestService {
   readonly #router: Router
   readonly #intake: Intake
   readonly #readBody: (exchange: Exchange) => void
+  readonly #otherRequests: RequestListenerOptions['otherRequests']
   readonly #connections = new WeakMap<Socket, Connection>()
 
   /**
@@ -53,6 +54,7 @@ export class RequestService {
       maxUploadBytes = 64 * 1024 * 1024,
       archivalEndpoint,
       examples = {},
+      otherRequests,
       onUnexpectedError = () => {},
       onAnswered,
     }: RequestListenerOptions,
@@ -83,6 +85,7 @@ export class RequestService {
     this.#router = createRouter([...operations, ...createDocumentRoutes(operations, chainHeaders, examples)], {
       '/v1/': '/v1',
     })
+    this.#otherRequests = otherRequests
     this.#intake = new Intake(this.context.turns)
     this.#readBody = createBodyReader({
       bodyLimitBytes,
@@ -114,6 +117,7 @@ export class RequestService {
       refuse(exchange, fault)
       return
     }
+    if (this.#otherRequests && isElsewhere(request.url!) && this.#isAnsweredElsewhere(exchange)) return
     const route = this.#findRoute(exchange)
     if (route?.method === 'POST') {
       endWithResponse(exchange)
@@ -129,6 +133,15 @@ export class RequestService {
     socket.once('close', () => {
       connection.last = undefined
     })
+  }
+
+  #isAnsweredElsewhere(exchange: Exchange): boolean {
+    const { request, response } = exchange
+    response.shouldKeepAlive &&= !this.context.isClosing()
+    if (!this.#otherRequests!(request, response)) return false
+    if (!request.readableEnded) readOver(request, this.#intake)
+    settle(exchange, response.statusCode, 0)
+    return true
   }
 
   /** Answers the request where it has no route. */
@@ -197,4 +210,9 @@ function endWithResponse(exchange: Exchange): void {
     if (exchange.isInFlight) exchange.context.load.leave()
     if (!exchange.isAnswered) sendError(exchange, clientLeft())
   })
+}
+
+/** Whether a target is a path that is neither `/v1` nor below it. */
+function isElsewhere(target: string): boolean {
+  return target.startsWith('/') && !/^\/v1(?:[/?]|$)/.test(target)
 }

@@ -1,0 +1,91 @@
+import { type Failure, toFailure } from './failure.ts'
+import type { StateHead } from './state-head.ts'
+
+export interface Answer {
+  readonly text: string
+  readonly head: StateHead | undefined
+  /** Where the next page begins. */
+  readonly cursor: string | undefined
+  /** Of a history: whether all changes of its range are known. */
+  readonly isComplete: boolean
+}
+
+export type Result<T> = { readonly value: T; readonly answer: Answer } | { readonly failure: Failure }
+
+export interface ApiRequest {
+  /** Below `/v1`, with its query, without the state. */
+  readonly path: string
+  /** A version, a time, or undefined for the latest. */
+  readonly at?: string | undefined
+  readonly body?: string | undefined
+  /** The media type of the answer; JSON where none is named. */
+  readonly accept?: string | undefined
+}
+
+/** The path of a request as it is sent. */
+export function requestPath({ path, at }: ApiRequest): string {
+  if (at === undefined) return `/v1${path}`
+  const state = /^\d+$/.test(at) ? `ledger_version=${at}` : `ledger_timestamp=${encodeURIComponent(at)}`
+  return `/v1${path}${path.includes('?') ? '&' : '?'}${state}`
+}
+
+/** JSON of an answer; numbers that JavaScript cannot hold are for `readText`. */
+export async function ask<T>(request: ApiRequest, signal: AbortSignal): Promise<Result<T>> {
+  const result = await askText(request, signal)
+  if ('failure' in result) return result
+  return { value: JSON.parse(result.value) as T, answer: result.answer }
+}
+
+export async function askText(request: ApiRequest, signal: AbortSignal): Promise<Result<string>> {
+  const { body, accept = 'application/json' } = request
+  try {
+    const response = await fetch(requestPath(request), {
+      signal,
+      headers: { accept, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { method: 'POST', body }),
+    })
+    const text = await response.text()
+    const head = readHead(response.headers)
+    if (!response.ok) return { failure: toFailure(response.status, text, head, response.headers.get('retry-after')) }
+    const answer = {
+      text,
+      head,
+      cursor: header(response.headers, 'cursor'),
+      isComplete: header(response.headers, 'complete') !== 'false',
+    }
+    return { value: text, answer }
+  } catch (error) {
+    if (signal.aborted) throw error
+    return { failure: { kind: 'unreachable', message: 'the node does not answer', retryAfterMs: 2_000 } }
+  }
+}
+
+/** A header of whatever word the node uses: `x-svc-…`, `x-aptos-…`. */
+function header(headers: Headers, name: string): string | undefined {
+  for (const [found, value] of headers) if (found.startsWith('x-') && found.endsWith(`-${name}`)) return value
+  return undefined
+}
+
+function readHead(headers: Headers): StateHead | undefined {
+  const version = exactHeader(headers, 'ledger-version')
+  if (version === undefined) return undefined
+  return {
+    version,
+    chainId: exactHeader(headers, 'chain-id') ?? '',
+    oldestVersion: exactHeader(headers, 'ledger-oldest-version') ?? '0',
+    timestampUsec: exactHeader(headers, 'ledger-timestampusec') ?? '0',
+    height: exactHeader(headers, 'block-height') ?? '0',
+    oldestHeight: exactHeader(headers, 'oldest-block-height') ?? '0',
+    epoch: exactHeader(headers, 'epoch') ?? '0',
+  }
+}
+
+/** `block-height` must not be taken for `oldest-block-height`. */
+function exactHeader(headers: Headers, name: string): string | undefined {
+  const pattern = new RegExp(`^x-[a-z0-9]+(?:-[a-z0-9]+)*?-${name}$`)
+  for (const [found, value] of headers) {
+    if (pattern.test(found) && (name.startsWith('oldest') || !found.includes('-oldest-'))) return value
+    if (found.endsWith('-ledger-oldest-version') && name === 'ledger-oldest-version') return value
+  }
+  return undefined
+}

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import { toCommandLine, toCurl, toSdkLine } from './program-lines.ts'
+
+const COIN = encodeURIComponent('0x1::coin::CoinStore<0x2::b::Bean>')
+
+it('says a read of an account for curl, ts-sdk and the command line', () => {
+  const request = { path: `/accounts/0xa/resource/${COIN}`, at: '15' }
+  expect(toCurl('http://node:80', request)).toBe(
+    `curl 'http://node:80/v1/accounts/0xa/resource/${COIN}?ledger_version=15'`,
+  )
+  expect(toSdkLine(request)).toBe(
+    "await aptos.getAccountResource({ accountAddress: '0xa', resourceType: '0x1::coin::CoinStore<0x2::b::Bean>', options: { ledgerVersion: 15n } })",
+  )
+  expect(toCommandLine(request)).toBe(
+    "ledger-state get resource 0xa '0x1::coin::CoinStore<0x2::b::Bean>' --version 15 --data-dir DIR",
+  )
+})
+
+it('quotes what a shell would read otherwise', () => {
+  const body = JSON.stringify({ key_type: '0x1::string::String', value_type: 'u8', key: "it's" })
+  const request = { path: '/tables/0x7/item', body }
+  expect(toCurl('http://n', request)).toContain(`"key":"it'\\''s"`)
+  expect(toCommandLine(request)).toBe(
+    `ledger-state get table-item 0x7 --key-type 0x1::string::String --value-type u8 --key '"it'\\''s"' --data-dir DIR`,
+  )
+})
+
+it('says nothing where there is no such call or command', () => {
+  expect(toSdkLine({ path: '/accounts/0xa/balance/0xa/history?limit=5' })).toBeUndefined()
+  expect(toSdkLine({ path: '/accounts/0xa/resources', at: '2025-01-01T00:00:00Z' })).toBeUndefined()
+  expect(toCommandLine({ path: '/accounts/0xa/resources' })).toBeUndefined()
+  expect(toCommandLine({ path: '/accounts/0xa/balance/0xa/history?limit=5' })).toBe(
+    'ledger-state history balance 0xa 0xa --limit 5 --data-dir DIR',
+  )
+})

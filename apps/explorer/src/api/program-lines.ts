@@ -1,0 +1,77 @@
+import { type ApiRequest, requestPath } from './client.ts'
+
+/** A request as a line of a shell. */
+export function toCurl(origin: string, request: ApiRequest): string {
+  const url = quoted(origin + requestPath(request))
+  const { body } = request
+  return body === undefined ? `curl ${url}` : `curl ${url} -H 'content-type: application/json' -d ${quoted(body)}`
+}
+
+interface Parts {
+  readonly path: readonly string[]
+  readonly query: URLSearchParams
+  readonly at: string | undefined
+  readonly body: { readonly key_type: string; readonly value_type: string; readonly key: unknown } | undefined
+}
+
+/** The call of the ts-sdk that sends a request, where it has one: it reads at versions, and no histories. */
+export function toSdkLine(request: ApiRequest): string | undefined {
+  const { path, at, body } = partsOf(request)
+  if (at !== undefined && !/^\d+$/.test(at)) return undefined
+  const options = at === undefined ? '' : `, options: { ledgerVersion: ${at}n }`
+  const call = (name: string, members: string, more = options) => `await aptos.${name}({ ${members}${more} })`
+  const [kind, subject = '', part, name, more] = path
+  const text = (value: string) => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  if (more !== undefined) return undefined
+  if (kind === 'tables' && part === 'item' && name === undefined && body)
+    return call('getTableItem', `handle: ${text(subject)}, data: ${JSON.stringify(body)}`)
+  if (kind === 'blocks' && part !== undefined)
+    return subject === 'by_height'
+      ? call('getBlockByHeight', `blockHeight: ${part}`, '')
+      : call('getBlockByVersion', `ledgerVersion: ${part}`, '')
+  if (kind !== 'accounts') return undefined
+  const account = `accountAddress: ${text(subject)}`
+  if (part === undefined) return call('getAccountInfo', account, '')
+  if (part === 'resources') return call('getAccountResources', account)
+  if (part === 'modules') return call('getAccountModules', account)
+  if (name === undefined) return undefined
+  if (part === 'resource') return call('getAccountResource', `${account}, resourceType: ${text(name)}`)
+  if (part === 'module') return call('getAccountModule', `${account}, moduleName: ${text(name)}`)
+  return part === 'balance' && at === undefined ? call('getBalance', `${account}, asset: ${text(name)}`, '') : undefined
+}
+
+/** The command that reads the same from the folder of a store, where there is one. */
+export function toCommandLine(request: ApiRequest): string | undefined {
+  const { path, at, body, query } = partsOf(request)
+  const state = at === undefined ? '' : /^\d+$/.test(at) ? ` --version ${at}` : ` --at ${at}`
+  const line = (text: string) => `ledger-state ${text}${state} --data-dir DIR`
+  const [kind, subject = '', part, name, more] = path
+  if (kind === 'tables' && part === 'item' && name === undefined && body) {
+    const types = `--key-type ${quoted(body.key_type)} --value-type ${quoted(body.value_type)}`
+    return line(`get table-item ${quoted(subject)} ${types} --key ${quoted(JSON.stringify(body.key))}`)
+  }
+  if (kind !== 'accounts') return undefined
+  if (part === undefined) return line(`get account ${quoted(subject)}`)
+  if (name === undefined) return undefined
+  if (part === 'balance' && more === 'history') {
+    const limit = query.get('limit')
+    return line(`history balance ${quoted(subject)} ${quoted(name)}${limit ? ` --limit ${limit}` : ''}`)
+  }
+  if (more !== undefined || !['balance', 'resource', 'module'].includes(part)) return undefined
+  return line(`get ${part} ${quoted(subject)} ${quoted(name)}`)
+}
+
+function partsOf({ path, at, body }: ApiRequest): Parts {
+  const [before, query] = path.split('?', 2) as [string, string?]
+  return {
+    path: before.split('/').slice(1).map(decodeURIComponent),
+    query: new URLSearchParams(query),
+    at,
+    body: body === undefined ? undefined : (JSON.parse(body) as Parts['body']),
+  }
+}
+
+/** As one word of a shell. */
+function quoted(text: string): string {
+  return /^[\w:./@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}

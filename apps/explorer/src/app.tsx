@@ -1,0 +1,97 @@
+import { useEffect } from 'preact/hooks'
+import { SearchField } from './components/search-field.tsx'
+import { TimeMachine } from './components/time-machine.tsx'
+import { route } from './state/location.ts'
+import type { View } from './state/route.ts'
+import { AccountView } from './views/account.tsx'
+import { ApiView } from './views/api.tsx'
+import { BalanceView } from './views/balance.tsx'
+import { BlockView } from './views/block.tsx'
+import { HomeView } from './views/home.tsx'
+import { ModuleView } from './views/module.tsx'
+import { ResourceView } from './views/resource.tsx'
+import { TableView } from './views/table.tsx'
+
+export function App() {
+  const { view } = route.value
+  const title = viewTitle(view)
+  useEffect(() => {
+    document.title = title === '' ? 'Ledger State' : `${title} · Ledger State`
+  }, [title])
+  return (
+    <>
+      <a class="skip" href="#content">
+        To the content
+      </a>
+      <header>
+        <div class="bar">
+          <a class="brand" href="/">
+            <img src="/icon.svg" alt="" />
+            Ledger State
+          </a>
+          <SearchField />
+          <nav aria-label="Pages">
+            <a href="/api">API</a>
+          </nav>
+        </div>
+        <TimeMachine />
+      </header>
+      <main id="content" tabIndex={-1}>
+        <ViewOf view={view} />
+      </main>
+    </>
+  )
+}
+
+function ViewOf({ view }: { readonly view: View }) {
+  switch (view.name) {
+    case 'home':
+      return <HomeView />
+    case 'account':
+      return <AccountView address={view.address} tab={view.tab} />
+    case 'balance':
+      return <BalanceView address={view.address} asset={view.asset} curve={view.curve} />
+    case 'resource':
+      return <ResourceView address={view.address} type={view.type} />
+    case 'module':
+      return <ModuleView address={view.address} module={view.module} />
+    case 'table':
+      return <TableView handle={view.handle} types={view.types} itemKey={view.key} />
+    case 'block':
+      return <BlockView by={view.by} number={view.number} />
+    case 'api':
+      return <ApiView operation={view.operation} />
+    case 'unknown':
+      return (
+        <section class="notice" role="alert">
+          <h1>There is no such page</h1>
+          <p>
+            <bdi>{view.path}</bdi> names nothing. <a href="/">Begin at the ledger.</a>
+          </p>
+        </section>
+      )
+  }
+}
+
+function viewTitle(view: View): string {
+  switch (view.name) {
+    case 'home':
+      return ''
+    case 'account':
+      return `Account ${view.address}`
+    case 'balance':
+      return `Balance of ${view.address}`
+    case 'resource':
+      return view.type
+    case 'module':
+      return `${view.address}::${view.module}`
+    case 'table':
+      return `Table ${view.handle}`
+    case 'block':
+      return view.by === 'height' ? `Block ${view.number}` : `Version ${view.number}`
+    case 'api':
+      return view.operation ?? 'API'
+    case 'unknown':
+      return 'No such page'
+  }
+}

@@ -1,0 +1,55 @@
+import { useState } from 'preact/hooks'
+import { type ApiRequest, askText } from '../api/client.ts'
+import type { Failure } from '../api/failure.ts'
+import { FailureNotice } from './failure-notice.tsx'
+
+const PAGE = 1_000
+
+/** Saves a whole history as CSV, page by page. */
+export function CsvButton({ path, name }: { readonly path: string; readonly name: string }) {
+  const [lines, setLines] = useState<number | undefined>(undefined)
+  const [failure, setFailure] = useState<Failure | undefined>(undefined)
+  const save = async (): Promise<void> => {
+    setFailure(undefined)
+    const texts: string[] = []
+    let at: string | undefined
+    let start: string | undefined
+    do {
+      setLines(texts.length * PAGE)
+      const request: ApiRequest = {
+        path: `${path}?limit=${PAGE}${to(at)}${start === undefined ? '' : `&start=${start}`}`,
+        accept: 'text/csv',
+      }
+      const page = await askText(request, new AbortController().signal)
+      if ('failure' in page) {
+        setFailure(page.failure)
+        break
+      }
+      // All pages speak of one state, and the first has the names of the columns.
+      at ??= page.answer.head?.version
+      texts.push(texts.length === 0 ? page.value : page.value.slice(page.value.indexOf('\r\n') + 2))
+      start = page.answer.cursor
+    } while (start !== undefined)
+    setLines(undefined)
+    if (start === undefined && texts.length > 0) saveText(texts, name)
+  }
+  return (
+    <>
+      <button type="button" disabled={lines !== undefined} onClick={() => void save()}>
+        {lines === undefined ? 'Save as CSV' : `${lines} lines…`}
+      </button>
+      {failure && <FailureNotice failure={failure} />}
+    </>
+  )
+}
+
+const to = (version: string | undefined): string => (version === undefined ? '' : `&to=${version}`)
+
+function saveText(texts: readonly string[], name: string): void {
+  const url = URL.createObjectURL(new Blob([...texts], { type: 'text/csv' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(url)
+}

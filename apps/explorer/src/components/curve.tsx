@@ -1,0 +1,124 @@
+import { useEffect, useRef } from 'preact/hooks'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+
+export interface CurvePoint {
+  /** Seconds since 1970, or a version. */
+  readonly x: number
+  readonly y: number
+}
+
+interface CurveProps {
+  readonly points: readonly CurvePoint[]
+  readonly isTime: boolean
+  readonly label: string
+  /** The place of the point that is marked. */
+  readonly chosen: number | undefined
+  /** Called with the place of the point that somebody chose. */
+  readonly onChoose: (at: number) => void
+  /** Called with the places of the first and the last point of a part that somebody dragged over. */
+  readonly onZoom: (first: number, last: number) => void
+}
+
+const HEIGHT = 288
+/** Shorter drags are clicks, in pixels. */
+const SHORT_DRAG = 8
+
+/** A value over versions or time, as steps; drag over a part to see it closer. */
+export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: CurveProps) {
+  const place = useRef<HTMLDivElement>(null)
+  const heard = useRef({ onChoose, onZoom, chosen })
+  heard.current = { onChoose, onZoom, chosen }
+  const drawn = useRef<uPlot | undefined>(undefined)
+  useEffect(() => drawn.current?.redraw(false), [chosen])
+  useEffect(() => {
+    const element = place.current!
+    const color = (name: string) => getComputedStyle(element).getPropertyValue(name)
+    const axis: uPlot.Axis = {
+      font: '12px system-ui, sans-serif',
+      stroke: color('--text-soft'),
+      grid: { stroke: color('--line'), width: 1 },
+    }
+    const plot = new uPlot(
+      {
+        width: element.clientWidth,
+        height: HEIGHT,
+        padding: [16, 32, 0, 0],
+        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
+        scales: { x: { time: isTime } },
+        legend: { show: false },
+        cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 9 } },
+        hooks: {
+          draw: [(plot: uPlot) => drawChosen(plot, heard.current.chosen, color('--accent'))],
+          setSelect: [
+            ({ select, posToIdx }: uPlot) => {
+              if (select.width < SHORT_DRAG) return
+              const [first, last] = [posToIdx(select.left), posToIdx(select.left + select.width)]
+              if (last > first) heard.current.onZoom(first, last)
+            },
+          ],
+        },
+        axes: [
+          { ...axis, ...(isTime && { values: formatTimes }) },
+          { ...axis, size: axisSize, values: (_, values) => values.map(formatTick) },
+        ],
+        series: [
+          {},
+          {
+            label,
+            stroke: color('--accent'),
+            fill: color('--accent-soft'),
+            width: 2,
+            paths: uPlot.paths.stepped!({ align: 1 }),
+            points: { show: points.length < 100 },
+          },
+        ],
+      },
+      [points.map(({ x }) => x), points.map(({ y }) => y)],
+      element,
+    )
+    drawn.current = plot
+    const choose = (): void => {
+      const { idx } = plot.cursor
+      if (plot.select.width < SHORT_DRAG && idx !== null && idx !== undefined) heard.current.onChoose(idx)
+    }
+    plot.over.addEventListener('click', choose)
+    const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }))
+    resized.observe(element)
+    return () => {
+      resized.disconnect()
+      drawn.current = undefined
+      plot.destroy()
+    }
+  }, [points, isTime, label])
+  return <div class="curve" ref={place} role="img" aria-label={`${label}: ${points.length} changes`} />
+}
+
+/** Short: the list beside the curve has every digit. */
+function formatTick(value: number): string {
+  return Math.abs(value) >= 1e6
+    ? value.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 3 })
+    : String(value)
+}
+
+function axisSize(_: uPlot, values: readonly string[] | null): number {
+  return 24 + 7 * Math.max(3, ...(values ?? []).map(({ length }) => length))
+}
+
+/** In UTC, as all times of the page. */
+function formatTimes(_: uPlot, seconds: readonly number[], __: number, ___: number, step: number): string[] {
+  return seconds.map((one) => {
+    const text = new Date(one * 1_000).toISOString()
+    if (step >= 86_400) return text.slice(0, 10)
+    return step >= 60 ? text.slice(11, 16) : text.slice(11, 19)
+  })
+}
+
+function drawChosen({ ctx, data, valToPos }: uPlot, chosen: number | undefined, color: string): void {
+  const [x, y] = chosen === undefined ? [] : [data[0][chosen], data[1]?.[chosen]]
+  if (typeof x !== 'number' || typeof y !== 'number') return
+  ctx.beginPath()
+  ctx.arc(valToPos(x, 'x', true), valToPos(y, 'y', true), 5 * devicePixelRatio, 0, 2 * Math.PI)
+  ctx.fillStyle = color
+  ctx.fill()
+}

@@ -1,0 +1,35 @@
+import type { Failure } from '../api/failure.ts'
+import { goTo, route } from '../state/location.ts'
+
+const TITLES: Readonly<Record<Failure['kind'], string>> = {
+  absent: 'Not there',
+  pruned: 'No longer kept',
+  future: 'Not there yet',
+  invalid: 'That cannot be read',
+  overloaded: 'The node is busy; asking again',
+  unreachable: 'The node does not answer; asking again',
+  failed: 'The node failed',
+}
+
+export function FailureNotice({ failure }: { readonly failure: Failure }) {
+  const { kind, message, oldestVersion, archivalEndpoint } = failure
+  return (
+    <section class={`notice notice-${kind}`} role="alert">
+      <h2>{TITLES[kind]}</h2>
+      <p>{message}</p>
+      {kind === 'pruned' && oldestVersion !== undefined && (
+        <p>
+          The window of this node begins at version {oldestVersion}.{' '}
+          <button type="button" onClick={() => goTo({ ...route.value, at: oldestVersion })}>
+            Look there
+          </button>
+        </p>
+      )}
+      {archivalEndpoint !== undefined && (
+        <p>
+          Older versions are served by <a href={archivalEndpoint}>{archivalEndpoint}</a>.
+        </p>
+      )}
+    </section>
+  )
+}

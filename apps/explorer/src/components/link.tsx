@@ -1,0 +1,33 @@
+import type { ComponentChildren } from 'preact'
+import { route } from '../state/location.ts'
+import { routeToHref, type View } from '../state/route.ts'
+
+interface LinkProps {
+  readonly view: View
+  readonly children: ComponentChildren
+  readonly title?: string
+  /** Whether it leads to what is seen. */
+  readonly isHere?: boolean
+}
+
+/** A link to another view of the same state. */
+export function Link({ view, children, title, isHere = false }: LinkProps) {
+  return (
+    <a href={routeToHref({ view, at: route.value.at })} title={title} aria-current={isHere ? 'page' : undefined}>
+      {children}
+    </a>
+  )
+}
+
+/** An address, short, with the whole of it as its title. */
+export function AddressLink({ address }: { readonly address: string }) {
+  return (
+    <Link view={{ name: 'account', address, tab: 'balances' }} title={address}>
+      <code>{shortAddress(address)}</code>
+    </Link>
+  )
+}
+
+export function shortAddress(address: string): string {
+  return address.length > 18 ? `${address.slice(0, 8)}…${address.slice(-6)}` : address
+}

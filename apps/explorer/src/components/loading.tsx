@@ -1,0 +1,7 @@
+export function Loading() {
+  return (
+    <p class="loading" role="status">
+      Loading…
+    </p>
+  )
+}

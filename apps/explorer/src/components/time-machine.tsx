@@ -1,0 +1,151 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ask } from '../api/client.ts'
+import type { Failure } from '../api/failure.ts'
+import { formatAge, formatMicroseconds, groupDigits } from '../state/amount.ts'
+import { ageSeconds, newest, newestFailure, oldestTimestampUsec } from '../state/ledger.ts'
+import { goTo, route } from '../state/location.ts'
+import { textToMoment } from '../state/moment.ts'
+import { useAnswer } from '../state/use-answer.ts'
+import { FailureNotice } from './failure-notice.tsx'
+
+interface Block {
+  readonly block_timestamp: string
+  readonly last_version: string
+}
+
+const go = (at: string | undefined): void => goTo({ view: route.value.view, at })
+
+/** Says which state is looked at, and moves to another: the latest, a version, a time or a block. */
+export function TimeMachine() {
+  const { at } = route.value
+  const [dragged, setDragged] = useState<string | undefined>(undefined)
+  useEffect(() => setDragged(undefined), [at])
+  return (
+    <section class={at === undefined ? 'time-machine' : 'time-machine is-past'} aria-label="Time machine">
+      <div class="bar">
+        <button type="button" aria-pressed={at === undefined} onClick={() => go(undefined)}>
+          Latest
+        </button>
+        <span class="moment">
+          {dragged !== undefined ? (
+            <>
+              version <strong>{groupDigits(dragged)}</strong>
+            </>
+          ) : at === undefined ? (
+            <LiveMoment />
+          ) : (
+            <PastMoment at={at} />
+          )}
+        </span>
+        <Slider onDrag={setDragged} />
+        <MomentField />
+      </div>
+    </section>
+  )
+}
+
+function LiveMoment() {
+  const head = newest.value
+  const isLost = newestFailure.value !== undefined
+  if (!head) return <span class={isLost ? 'live is-lost' : 'live'}>{isLost ? 'the node does not answer' : '…'}</span>
+  return (
+    <span class={isLost ? 'live is-lost' : 'live'}>
+      version <strong>{groupDigits(head.version)}</strong> · {formatMicroseconds(head.timestampUsec)} ·{' '}
+      {isLost ? 'the node does not answer; asking again' : `${formatAge(ageSeconds.value)} ago`}
+    </span>
+  )
+}
+
+function PastMoment({ at }: { readonly at: string }) {
+  const isVersion = /^\d+$/.test(at)
+  const block = useAnswer<Block>(isVersion ? { path: `/blocks/by_version/${at}` } : undefined)
+  if (!isVersion) return <strong>{at.replace('T', ' ').replace(/(\.0+)?Z$/, ' UTC')}</strong>
+  return (
+    <>
+      version <strong>{groupDigits(at)}</strong>
+      {block && 'value' in block && ` · ${formatMicroseconds(block.value.block_timestamp)}`}
+    </>
+  )
+}
+
+/** The window as an axis. The thumb is moved with the arrow keys too. */
+function Slider({ onDrag }: { readonly onDrag: (version: string) => void }) {
+  const head = newest.value
+  const { at } = route.value
+  if (!head) return null
+  const [first, last] = [BigInt(head.oldestVersion), BigInt(head.version)]
+  const span = last - first
+  // Positions are parts of the window: versions may be larger than a number holds.
+  const steps = span < 10_000n ? Number(span) : 10_000
+  const toVersion = (step: number): string => String(steps === 0 ? last : first + (span * BigInt(step)) / BigInt(steps))
+  const value = at === undefined ? steps : Math.round(positionOf(at, head) * steps)
+  return (
+    <input
+      type="range"
+      min={0}
+      max={steps}
+      value={value}
+      aria-label="Version, from the oldest to the latest"
+      aria-valuetext={at === undefined ? `latest, version ${head.version}` : `at ${at}`}
+      onInput={(event) => onDrag(toVersion(Number(event.currentTarget.value)))}
+      onChange={(event) => {
+        const step = Number(event.currentTarget.value)
+        go(step === steps ? undefined : toVersion(step))
+      }}
+    />
+  )
+}
+
+/** Where a state stands in the window, from 0 to 1; for a time, about where. */
+function positionOf(at: string, head: NonNullable<typeof newest.value>): number {
+  const part = (value: number, from: number, to: number) =>
+    to === from ? 1 : Math.min(1, Math.max(0, (value - from) / (to - from)))
+  if (/^\d+$/.test(at)) return part(Number(at), Number(head.oldestVersion), Number(head.version))
+  const oldest = Number(oldestTimestampUsec.value ?? head.timestampUsec)
+  return part(Date.parse(at) * 1_000, oldest, Number(head.timestampUsec))
+}
+
+function MomentField() {
+  const [text, setText] = useState('')
+  const [failure, setFailure] = useState<Failure | undefined>(undefined)
+  const moment = textToMoment(text)
+  const submit = async (): Promise<void> => {
+    if (moment === undefined) return
+    setFailure(undefined)
+    if ('at' in moment) go(moment.at)
+    else {
+      const block = await ask<Block>({ path: `/blocks/by_height/${moment.height}` }, new AbortController().signal)
+      if ('failure' in block) {
+        setFailure(block.failure)
+        return
+      }
+      go(block.value.last_version)
+    }
+    setText('')
+  }
+  return (
+    <>
+      <form
+        class="inline"
+        style={{ margin: 0 }}
+        onSubmit={(event) => {
+          event.preventDefault()
+          void submit()
+        }}
+      >
+        <input
+          type="text"
+          aria-label="Version, time or block to go to"
+          placeholder="version, time or block 12"
+          autocomplete="off"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <button type="submit" disabled={moment === undefined}>
+          Go
+        </button>
+      </form>
+      {failure && <FailureNotice failure={failure} />}
+    </>
+  )
+}

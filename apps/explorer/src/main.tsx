@@ -1,0 +1,9 @@
+import { render } from 'preact'
+import { App } from './app.tsx'
+import { followLedger } from './state/ledger.ts'
+import { onLinkClick } from './state/location.ts'
+import './styles.css'
+
+document.addEventListener('click', onLinkClick)
+followLedger()
+render(<App />, document.getElementById('page')!)

@@ -1,0 +1,24 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { formatAmount, groupDigits } from './amount.ts'
+
+it('an amount keeps every digit', () => {
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: -(2n ** 256n), max: 2n ** 256n }),
+      fc.integer({ min: 0, max: 40 }),
+      (units, decimals) => {
+        const text = formatAmount(String(units), decimals).replaceAll('\u2009', '').replace('−', '-')
+        const [whole, fraction = ''] = text.replace('-', '').split('.') as [string, string?]
+        const back = BigInt(whole + fraction.padEnd(decimals, '0'))
+        expect(text.startsWith('-') ? -back : back).toBe(units)
+      },
+    ),
+  )
+})
+
+it('digits stand in groups of three', () => {
+  expect(groupDigits('1234567')).toBe('1\u2009234\u2009567')
+  expect(formatAmount('5', 8)).toBe('0.00000005')
+  expect(formatAmount('100000000', 8)).toBe('1')
+})

@@ -1,0 +1,31 @@
+/** A whole number of the smallest units as a decimal number of the unit, to the last digit. */
+export function formatAmount(units: string, decimals: number): string {
+  const negative = units.startsWith('-')
+  const digits = (negative ? units.slice(1) : units).padStart(decimals + 1, '0')
+  const whole = groupDigits(digits.slice(0, digits.length - decimals))
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
+  return `${negative ? '−' : ''}${whole}${fraction && `.${fraction}`}`
+}
+
+/** Thin spaces between thousands. */
+export function groupDigits(digits: string): string {
+  return digits.replace(/\B(?=(\d{3})+$)/g, '\u2009')
+}
+
+/** Microseconds since 1970 as a time in UTC. */
+export function formatMicroseconds(text: string): string {
+  const microseconds = BigInt(text)
+  return `${new Date(Number(microseconds / 1000n)).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
+export function formatAge(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
+  return seconds < 172_800
+    ? `${Math.round(seconds / 3_600)} h`
+    : `${groupDigits(String(Math.round(seconds / 86_400)))} days`
+}
+
+export function formatDifference(difference: bigint, decimals: number): string {
+  return `${difference > 0n ? '+' : ''}${formatAmount(String(difference), decimals)}`
+}

@@ -1,0 +1,36 @@
+/** A Move type as its text says it: what stands before the `<`, and the types between the angles. */
+export interface MoveType {
+  readonly text: string
+  readonly name: string
+  readonly parameters: readonly MoveType[]
+}
+
+export function parseMoveType(text: string): MoveType {
+  const trimmed = text.trim()
+  const open = trimmed.indexOf('<')
+  if (open < 0 || !trimmed.endsWith('>')) return { text: trimmed, name: trimmed, parameters: [] }
+  const inner = trimmed.slice(open + 1, -1)
+  return { text: trimmed, name: trimmed.slice(0, open), parameters: splitParameters(inner).map(parseMoveType) }
+}
+
+/** Splits at the commas outside of angles. */
+function splitParameters(text: string): readonly string[] {
+  const parts: string[] = []
+  let depth = 0
+  let start = 0
+  for (let at = 0; at < text.length; at++) {
+    const letter = text[at]
+    if (letter === '<') depth++
+    else if (letter === '>') depth--
+    else if (letter === ',' && depth === 0) {
+      parts.push(text.slice(start, at))
+      start = at + 1
+    }
+  }
+  return [...parts, text.slice(start)]
+}
+
+/** A type of a field with the type arguments of its struct in place of `T0`, `T1`, … */
+export function withArguments(field: string, parameters: readonly MoveType[]): string {
+  return field.replace(/\bT(\d+)\b/g, (all, at: string) => parameters[Number(at)]?.text ?? all)
+}

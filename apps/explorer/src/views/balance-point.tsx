@@ -1,0 +1,74 @@
+import { type BalanceChange, balanceHistoryPath } from '../api/history.ts'
+import { formatAmount, formatDifference, formatMicroseconds, groupDigits } from '../state/amount.ts'
+import { goTo, route } from '../state/location.ts'
+import { useAnswer } from '../state/use-answer.ts'
+
+interface BalancePointProps {
+  readonly address: string
+  readonly asset: string
+  readonly decimals: number
+  /** What the curve shows, the oldest first. */
+  readonly changes: readonly BalanceChange[]
+  readonly point: string | undefined
+  readonly onChoose: (version: string) => void
+  readonly onZoom: (from: string, to: string) => void
+}
+
+/** The point of a curve that was chosen, exactly; and all that the pointer does with the curve, for the keyboard. */
+export function BalancePoint(props: BalancePointProps) {
+  const { address, asset, decimals, changes, point, onChoose, onZoom } = props
+  const path = `${balanceHistoryPath(address, asset)}?to=${point}&limit=2`
+  // The curve may leave out the change before this one.
+  const found = useAnswer<readonly BalanceChange[]>(point === undefined ? undefined : { path })
+  const [change, before] = found && 'value' in found ? found.value : []
+  const at =
+    point === undefined ? changes.length : changes.findLastIndex(({ version }) => BigInt(version) <= BigInt(point))
+  const [earlier, later] = [changes[at - 1], changes[at + 1]]
+  const reach = Math.max(1, Math.floor(changes.length / 4))
+  const zoom = (): void => {
+    const centre = Math.max(0, Math.min(changes.length - 1, at))
+    onZoom(
+      changes[Math.max(0, centre - reach)]!.version,
+      changes[Math.min(changes.length - 1, centre + reach)]!.version,
+    )
+  }
+  return (
+    <div class="point">
+      <div role="status">
+        {change ? (
+          <>
+            <strong>{formatAmount(change.balance, decimals)}</strong>{' '}
+            {before && <Difference of={BigInt(change.balance) - BigInt(before.balance)} decimals={decimals} />}
+            <br />
+            <small>
+              since version {groupDigits(change.version)}
+              {change.timestamp !== null && ` · ${formatMicroseconds(change.timestamp)}`}
+            </small>
+          </>
+        ) : (
+          <small>Click a point for its version, time and difference; drag over a part to see it closer.</small>
+        )}
+      </div>
+      <div class="inline" style={{ margin: 0 }}>
+        <button type="button" disabled={!earlier} onClick={() => onChoose(earlier!.version)}>
+          Earlier
+        </button>
+        <button type="button" disabled={!later} onClick={() => onChoose(later!.version)}>
+          Later
+        </button>
+        <button type="button" disabled={changes.length < 3} onClick={zoom}>
+          Closer
+        </button>
+        {change && (
+          <button type="button" onClick={() => goTo({ view: route.value.view, at: change.version })}>
+            Look at this version
+          </button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function Difference({ of, decimals }: { readonly of: bigint; readonly decimals: number }) {
+  return <span class={of < 0n ? 'fall' : 'rise'}>{formatDifference(of, decimals)}</span>
+}

@@ -1,0 +1,178 @@
+import { useMemo } from 'preact/hooks'
+import { type BalanceChange, balanceHistoryPath } from '../api/history.ts'
+import { CsvButton } from '../components/csv-button.tsx'
+import { Curve } from '../components/curve.tsx'
+import { FailureNotice } from '../components/failure-notice.tsx'
+import { ForPrograms } from '../components/for-programs.tsx'
+import { AddressLink } from '../components/link.tsx'
+import { Loading } from '../components/loading.tsx'
+import { MoreButton } from '../components/more-button.tsx'
+import { VirtualRows } from '../components/virtual-rows.tsx'
+import { formatAmount, formatDifference, formatMicroseconds, groupDigits } from '../state/amount.ts'
+import { goTo, route } from '../state/location.ts'
+import type { CurveView } from '../state/route.ts'
+import { useText } from '../state/use-answer.ts'
+import { useAsset } from '../state/use-asset.ts'
+import { usePages } from '../state/use-pages.ts'
+import { BalancePoint } from './balance-point.tsx'
+
+interface BalanceViewProps {
+  readonly address: string
+  readonly asset: string
+  readonly curve: CurveView
+}
+
+/** Changes of a curve: some two for each pixel. */
+const POINTS = 4_000
+const PAGE = 1_000
+
+export function BalanceView({ address, asset, curve }: BalanceViewProps) {
+  const { at } = route.value
+  const request = { path: `/accounts/${encodeURIComponent(address)}/balance/${encodeURIComponent(asset)}`, at }
+  const balance = useText(request)
+  const known = useAsset(asset)
+  const decimals = known?.decimals ?? 0
+  return (
+    <>
+      <h1>
+        <bdi>{known ? known.name : <span class="type">{asset}</span>}</bdi>
+      </h1>
+      <p class="subtitle">
+        of <AddressLink address={address} />
+        {known && (
+          <>
+            {' '}
+            · <bdi class="type">{asset}</bdi>
+          </>
+        )}
+      </p>
+      {balance === undefined && <Loading />}
+      {balance && 'failure' in balance && <FailureNotice failure={balance.failure} />}
+      {balance && 'value' in balance && (
+        <p class="balance">
+          {formatAmount(balance.value, decimals)}{' '}
+          <small>
+            <bdi>{known?.symbol}</bdi>
+          </small>
+        </p>
+      )}
+      <BalanceCurve address={address} asset={asset} curve={curve} decimals={decimals} />
+      <BalanceChanges address={address} asset={asset} decimals={decimals} />
+      <ForPrograms requests={[request, { path: `${balanceHistoryPath(address, asset)}?limit=${PAGE}` }]} />
+    </>
+  )
+}
+
+function BalanceCurve({ address, asset, curve, decimals }: BalanceViewProps & { readonly decimals: number }) {
+  const isTime = curve.by === undefined
+  const range = new URLSearchParams({ order: 'asc', points: String(POINTS) })
+  if (curve.from !== undefined) range.set('from', curve.from)
+  if (curve.to !== undefined) range.set('to', curve.to)
+  const request = { path: `${balanceHistoryPath(address, asset)}?${range}` }
+  const pages = usePages<readonly BalanceChange[], BalanceChange>(request, (page) => page, { isEager: true })
+  const changes = useMemo(
+    () => pages.items.filter(({ timestamp }) => !isTime || timestamp !== null),
+    [pages.items, isTime],
+  )
+  const points = useMemo(() => changes.map((change) => toPoint(change, isTime, decimals)), [changes, isTime, decimals])
+  const show = (next: Partial<CurveView>): void =>
+    goTo({ view: { name: 'balance', address, asset, curve: { ...curve, ...next } }, at: route.value.at }, 'stay')
+  if (pages.failure) return <FailureNotice failure={pages.failure} />
+  if (changes.length === 0)
+    return pages.isLoading ? <Loading /> : <p class="empty">It did not change in the window of this node.</p>
+  const chosen = curve.point === undefined ? -1 : changes.findIndex(({ version }) => version === curve.point)
+  const isPart = curve.from !== undefined || curve.to !== undefined
+  return (
+    <section aria-label="Curve">
+      <div class="inline">
+        <h2>History</h2>
+        <button type="button" aria-pressed={isTime} onClick={() => show({ by: undefined })}>
+          by time
+        </button>
+        <button type="button" aria-pressed={!isTime} onClick={() => show({ by: 'version' })}>
+          by version
+        </button>
+        <button type="button" disabled={!isPart} onClick={() => show({ from: undefined, to: undefined })}>
+          Whole window
+        </button>
+      </div>
+      <Curve
+        points={points}
+        isTime={isTime}
+        label="Balance"
+        chosen={chosen < 0 ? undefined : chosen}
+        onChoose={(index) => show({ point: changes[index]!.version })}
+        onZoom={(first, last) => show({ from: changes[first]!.version, to: changes[last]!.version })}
+      />
+      <BalancePoint
+        address={address}
+        asset={asset}
+        decimals={decimals}
+        changes={changes}
+        point={curve.point}
+        onChoose={(point) => show({ point })}
+        onZoom={(from, to) => show({ from, to })}
+      />
+      {!pages.isComplete && <p class="hint">What was written before the window is not known.</p>}
+    </section>
+  )
+}
+
+/** The curve is drawn in numbers of 53 bits; the list below it has every digit. */
+function toPoint({ version, timestamp, balance }: BalanceChange, isTime: boolean, decimals: number) {
+  return { x: isTime ? Number(timestamp) / 1e6 : Number(version), y: Number(balance) / 10 ** decimals }
+}
+
+interface BalanceChangesProps {
+  readonly address: string
+  readonly asset: string
+  readonly decimals: number
+}
+
+function BalanceChanges({ address, asset, decimals }: BalanceChangesProps) {
+  const path = `${balanceHistoryPath(address, asset)}?limit=${PAGE}`
+  const pages = usePages<readonly BalanceChange[], BalanceChange>({ path }, (page) => page)
+  const changes = pages.items
+  if (changes.length === 0) return <MoreButton pages={pages} />
+  return (
+    <section aria-label="Changes">
+      <div class="inline">
+        <h2>
+          {groupDigits(String(changes.length))} {pages.more ? 'newest changes' : 'changes'}
+        </h2>
+        <CsvButton path={balanceHistoryPath(address, asset)} name="balance.csv" />
+      </div>
+      <VirtualRows
+        label="Changes of the balance"
+        count={changes.length}
+        onEnd={pages.more}
+        row={(at) => <ChangeRow change={changes[at]!} before={changes[at + 1]?.balance} decimals={decimals} />}
+      />
+      <MoreButton pages={pages} />
+    </section>
+  )
+}
+
+interface ChangeRowProps {
+  readonly change: BalanceChange
+  readonly before: string | undefined
+  readonly decimals: number
+}
+
+function ChangeRow({ change: { version, timestamp, balance }, before, decimals }: ChangeRowProps) {
+  const difference = before === undefined ? undefined : BigInt(balance) - BigInt(before)
+  return (
+    <>
+      <span>
+        <a href={`/version/${version}`}>version {groupDigits(version)}</a>
+        <small>{timestamp === null ? 'before the window' : formatMicroseconds(timestamp)}</small>
+      </span>
+      <span>
+        {formatAmount(balance, decimals)}
+        <small class={difference !== undefined && difference < 0n ? 'fall' : 'rise'}>
+          {difference === undefined ? '\u00a0' : formatDifference(difference, decimals)}
+        </small>
+      </span>
+    </>
+  )
+}

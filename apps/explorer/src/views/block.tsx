@@ -1,0 +1,62 @@
+import { FailureNotice } from '../components/failure-notice.tsx'
+import { ForPrograms } from '../components/for-programs.tsx'
+import { Loading } from '../components/loading.tsx'
+import { formatMicroseconds, groupDigits } from '../state/amount.ts'
+import { goTo } from '../state/location.ts'
+import { useAnswer } from '../state/use-answer.ts'
+
+interface Block {
+  readonly block_height: string
+  readonly block_hash: string | null
+  readonly block_timestamp: string
+  readonly first_version: string
+  readonly last_version: string
+}
+
+export function BlockView({ by, number }: { readonly by: 'height' | 'version'; readonly number: string }) {
+  const request = { path: `/blocks/by_${by}/${encodeURIComponent(number)}` }
+  const answer = useAnswer<Block>(request)
+  return (
+    <>
+      <h1>{by === 'height' ? `Block ${groupDigits(number)}` : `The block of version ${groupDigits(number)}`}</h1>
+      {answer === undefined && <Loading />}
+      {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
+      {answer && 'value' in answer && <BlockFacts block={answer.value} />}
+      <ForPrograms requests={[request]} />
+    </>
+  )
+}
+
+function BlockFacts({ block }: { readonly block: Block }) {
+  return (
+    <>
+      <dl class="facts">
+        <div>
+          <dt>Height</dt>
+          <dd class="number">{groupDigits(block.block_height)}</dd>
+        </div>
+        <div>
+          <dt>Time</dt>
+          <dd class="number">{formatMicroseconds(block.block_timestamp)}</dd>
+        </div>
+        <div>
+          <dt>Versions</dt>
+          <dd class="number">
+            {groupDigits(block.first_version)} to {groupDigits(block.last_version)}
+          </dd>
+        </div>
+        {block.block_hash !== null && (
+          <div>
+            <dt>Hash</dt>
+            <dd>
+              <code class="whole">{block.block_hash}</code>
+            </dd>
+          </div>
+        )}
+      </dl>
+      <button type="button" onClick={() => goTo({ view: { name: 'home' }, at: block.last_version })}>
+        Look at the state after this block
+      </button>
+    </>
+  )
+}

@@ -1,0 +1,71 @@
+import type { ComponentChildren } from 'preact'
+import { FailureNotice } from '../components/failure-notice.tsx'
+import { Link } from '../components/link.tsx'
+import { Loading } from '../components/loading.tsx'
+import { WindowBar } from '../components/window-bar.tsx'
+import { formatAge, groupDigits } from '../state/amount.ts'
+import { ageSeconds, newest, newestFailure } from '../state/ledger.ts'
+import type { View } from '../state/route.ts'
+
+/** The framework's account, which every ledger has. */
+const FRAMEWORK = '0x1'
+
+export function HomeView() {
+  const head = newest.value
+  if (!head) return newestFailure.value ? <FailureNotice failure={newestFailure.value} /> : <Loading />
+  return (
+    <>
+      <h1>Chain {head.chainId}</h1>
+      <WindowBar />
+      <dl class="facts">
+        <Fact
+          name="Versions kept"
+          value={groupDigits(String(BigInt(head.version) - BigInt(head.oldestVersion) + 1n))}
+        />
+        <Fact name="Block" value={groupDigits(head.height)} />
+        <Fact name="Epoch" value={groupDigits(head.epoch)} />
+        <Fact name="Age of the newest block" value={formatAge(ageSeconds.value)} />
+      </dl>
+      <h2 id="begin">Where to begin</h2>
+      <nav aria-labelledby="begin">
+        <ul class="tiles">
+          <Tile view={{ name: 'account', address: FRAMEWORK, tab: 'modules' }} title="The framework's modules">
+            types and functions of {FRAMEWORK}
+          </Tile>
+          <Tile view={{ name: 'account', address: FRAMEWORK, tab: 'resources' }} title="The framework's resources">
+            what the chain keeps of itself
+          </Tile>
+          <Tile view={{ name: 'account', address: FRAMEWORK, tab: 'changes' }} title="What changed">
+            of {FRAMEWORK}, between two versions
+          </Tile>
+          <Tile view={{ name: 'block', by: 'version', number: head.version }} title="The newest block">
+            height {groupDigits(head.height)}
+          </Tile>
+          <Tile view={{ name: 'api' }} title="The API">
+            every operation, with a form that sends it
+          </Tile>
+        </ul>
+      </nav>
+    </>
+  )
+}
+
+function Fact({ name, value }: { readonly name: string; readonly value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd class="number">{value}</dd>
+    </div>
+  )
+}
+
+function Tile({ view, title, children }: { view: View; title: string; children: ComponentChildren }) {
+  return (
+    <li>
+      <Link view={view}>
+        {title}
+        <small>{children}</small>
+      </Link>
+    </li>
+  )
+}

@@ -1,0 +1,37 @@
+import { FailureNotice } from '../components/failure-notice.tsx'
+import { ForPrograms } from '../components/for-programs.tsx'
+import { AddressLink } from '../components/link.tsx'
+import { Loading } from '../components/loading.tsx'
+import { ResourceAmount } from '../components/resource-amount.tsx'
+import { ValueHistory } from '../components/value-history.tsx'
+import { ValueTree } from '../components/value-tree.tsx'
+import { route } from '../state/location.ts'
+import { useAnswer } from '../state/use-answer.ts'
+import type { Resource } from './account-resources.tsx'
+
+export function ResourceView({ address, type }: { readonly address: string; readonly type: string }) {
+  const path = `/accounts/${encodeURIComponent(address)}/resource/${encodeURIComponent(type)}`
+  const { at } = route.value
+  const answer = useAnswer<Resource>({ path, at })
+  const history = { path: `${path}/history?limit=20` }
+  return (
+    <>
+      <h1>
+        <bdi class="type">{type}</bdi>
+      </h1>
+      <p class="subtitle">
+        of <AddressLink address={address} />
+      </p>
+      {answer === undefined && <Loading />}
+      {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
+      {answer && 'value' in answer && (
+        <>
+          <ResourceAmount address={address} type={type} data={answer.value.data} />
+          <ValueTree value={answer.value.data} holder={address} />
+        </>
+      )}
+      <ValueHistory request={history} />
+      <ForPrograms requests={[{ path, at }, history]} />
+    </>
+  )
+}

@@ -1,0 +1,42 @@
+import { FailureNotice } from '../components/failure-notice.tsx'
+import { ForPrograms } from '../components/for-programs.tsx'
+import { Link } from '../components/link.tsx'
+import { Loading } from '../components/loading.tsx'
+import { ValueHistory } from '../components/value-history.tsx'
+import { ValueTree } from '../components/value-tree.tsx'
+import { route } from '../state/location.ts'
+import type { TableTypes } from '../state/route.ts'
+import { useAnswer } from '../state/use-answer.ts'
+
+interface TableItemProps {
+  readonly handle: string
+  readonly types: TableTypes
+  readonly keyType: string
+  readonly valueType: string
+  /** As JSON. */
+  readonly itemKey: string
+}
+
+/** One item of a table, with its history. */
+export function TableItem({ handle, types, keyType, valueType, itemKey }: TableItemProps) {
+  const table = `/tables/${encodeURIComponent(handle)}`
+  const body = `{"key_type":${JSON.stringify(keyType)},"value_type":${JSON.stringify(valueType)},"key":${itemKey}}`
+  const request = { path: `${table}/item`, at: route.value.at, body }
+  const history = { path: `${table}/item/history?limit=20`, body }
+  const answer = useAnswer<unknown>(request)
+  return (
+    <section aria-label="Item">
+      <p>
+        <Link view={{ name: 'table', handle, types }}>All items</Link>
+      </p>
+      <h2>
+        Item <bdi class="type">{itemKey.length > 100 ? `${itemKey.slice(0, 100)}…` : itemKey}</bdi>
+      </h2>
+      {answer === undefined && <Loading />}
+      {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
+      {answer && 'value' in answer && <ValueTree value={answer.value} holder={types.holder} />}
+      <ValueHistory request={history} />
+      <ForPrograms requests={[request, history]} />
+    </section>
+  )
+}

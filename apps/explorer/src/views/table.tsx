@@ -1,0 +1,109 @@
+import { useState } from 'preact/hooks'
+import { ForPrograms } from '../components/for-programs.tsx'
+import { KeyForm } from '../components/key-form.tsx'
+import { Link } from '../components/link.tsx'
+import { MoreButton } from '../components/more-button.tsx'
+import { ValueTree } from '../components/value-tree.tsx'
+import { goTo, route } from '../state/location.ts'
+import type { TableTypes } from '../state/route.ts'
+import { usePages } from '../state/use-pages.ts'
+import { TableItem } from './table-item.tsx'
+
+interface ItemsPage {
+  readonly key_type: string | null
+  readonly value_type: string | null
+  readonly found_in: unknown
+  readonly items: readonly Item[]
+}
+
+interface Item {
+  readonly key?: unknown
+  readonly value?: unknown
+  readonly raw_key?: string
+  readonly raw_value?: string
+}
+
+interface TableViewProps {
+  readonly handle: string
+  readonly types: TableTypes
+  /** The key of one item, as JSON. */
+  readonly itemKey: string | undefined
+}
+
+const PAGE = '50'
+
+export function TableView({ handle, types, itemKey }: TableViewProps) {
+  const parameters = new URLSearchParams({ limit: PAGE })
+  if (types.keyType) parameters.set('key_type', types.keyType)
+  if (types.valueType) parameters.set('value_type', types.valueType)
+  if (types.holder) parameters.set('holder', types.holder)
+  const request = { path: `/tables/${encodeURIComponent(handle)}/items?${parameters}`, at: route.value.at }
+  // The types come with each page, also where it has no items.
+  const pages = usePages<ItemsPage, { readonly page: ItemsPage; readonly item: Item | undefined }>(request, (page) => [
+    { page, item: undefined },
+    ...page.items.map((item) => ({ page, item })),
+  ])
+  const found = pages.items[0]?.page
+  const items = pages.items.flatMap(({ item }) => item ?? [])
+  const [keyType, valueType] = [found?.key_type ?? types.keyType, found?.value_type ?? types.valueType]
+  const open = (key: string): void => goTo({ view: { name: 'table', handle, types, key }, at: route.value.at })
+  return (
+    <>
+      <h1>
+        Table <code>{handle}</code>
+      </h1>
+      <p class="subtitle">
+        <bdi class="type">{keyType ?? 'keys of an unknown type'}</bdi> →{' '}
+        <bdi class="type">{valueType ?? 'values of an unknown type'}</bdi>
+      </p>
+      {(!keyType || !valueType) && <TypesForm handle={handle} types={types} />}
+      {keyType && valueType && <KeyForm key={keyType} type={keyType} onKey={open} />}
+      {itemKey !== undefined && keyType && valueType ? (
+        <TableItem handle={handle} types={types} keyType={keyType} valueType={valueType} itemKey={itemKey} />
+      ) : (
+        <>
+          {items.map((item, at) => (
+            <article key={at} class="card item item-of-table">
+              <div>
+                <ValueTree value={item.key ?? item.raw_key} depth={2} />
+              </div>
+              <div>
+                <ValueTree value={item.value ?? item.raw_value} depth={2} holder={types.holder} />
+              </div>
+              {item.key !== undefined && (
+                <Link view={{ name: 'table', handle, types, key: JSON.stringify(item.key) }}>History</Link>
+              )}
+            </article>
+          ))}
+          {!pages.isLoading && !pages.failure && items.length === 0 && <p class="empty">No items at this version.</p>}
+          <MoreButton pages={pages} />
+          <ForPrograms requests={[request]} />
+        </>
+      )}
+    </>
+  )
+}
+
+/** The types of a table stand in the account that holds it, or are named by whoever looks. */
+function TypesForm({ handle, types }: { readonly handle: string; readonly types: TableTypes }) {
+  const [holder, setHolder] = useState(types.holder ?? '')
+  const { at } = route.value
+  return (
+    <form
+      class="inline"
+      onSubmit={(event) => {
+        event.preventDefault()
+        goTo({ view: { name: 'table', handle, types: { ...types, holder: holder.trim() || undefined } }, at })
+      }}
+    >
+      <input
+        type="text"
+        aria-label="Account that holds the table"
+        placeholder="account that holds the table, for its types"
+        value={holder}
+        onInput={(event) => setHolder(event.currentTarget.value)}
+      />
+      <button type="submit">Read with its types</button>
+    </form>
+  )
+}

@@ -1,0 +1,38 @@
+// Chromium out of an npm package: nothing is installed by hand.
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import chromium from '@sparticuz/chromium'
+import { type Browser, type Page, chromium as playwright } from 'playwright-core'
+
+export type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+
+/** With one process a browser ends when its first page is closed. */
+const REFUSED_ARGUMENTS = ['--single-process', '--disable-web-security', '--allow-running-insecure-content']
+
+export async function openBrowser(): Promise<Browser> {
+  return await playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: chromium.args.filter((argument) => !REFUSED_ARGUMENTS.includes(argument)),
+  })
+}
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+/** What axe finds of a page, each finding as a line. The policy of the page forbids scripts of others: it runs outside of it. */
+export async function accessibilityFindings(page: Page): Promise<string[]> {
+  const session = await page.context().newCDPSession(page)
+  const evaluate = async (expression: string): Promise<unknown> => {
+    const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    })
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
+    return result.value
+  }
+  await evaluate(await readFile(AXE, 'utf8'))
+  const findings = await evaluate(`axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 160) + ' ' + failureSummary)))`)
+  await session.detach()
+  return findings as string[]
+}

@@ -1,0 +1,41 @@
+/** Metrics that the operators' page draws; values of all labels are added up. */
+const DRAWN = [
+  'ledger_state_latest_version',
+  'ledger_state_lag_seconds',
+  'ledger_state_store_file_bytes',
+  'ledger_state_store_history_entries',
+  'ledger_state_pruned_entries_total',
+  'ledger_state_committed_versions_total',
+  'ledger_state_process_resident_memory_bytes',
+  'ledger_state_process_cpu_seconds_total',
+  'ledger_state_http_request_duration_seconds_count',
+] as const
+
+/** Ten seconds apart, for an hour. */
+export const SAMPLE_INTERVAL_MS = 10_000
+const MOST_SAMPLES = 360
+
+interface Sample {
+  /** Milliseconds since 1970. */
+  readonly time: number
+  readonly values: Readonly<Record<string, number>>
+}
+
+/** What the metrics of a node were during the last hour, in memory. */
+export class MetricsHistory {
+  readonly #samples: Sample[] = []
+
+  get samples(): readonly Sample[] {
+    return this.#samples
+  }
+
+  /** @param text of all metrics, in the format of Prometheus */
+  add(text: string, time: number): void {
+    const values: Record<string, number> = {}
+    for (const [, name, value] of text.matchAll(/^([a-z_]+)(?:\{[^\n]*\})? ([^ \n]+)$/gm)) {
+      if (DRAWN.some((one) => one === name)) values[name!] = (values[name!] ?? 0) + Number(value)
+    }
+    this.#samples.push({ time, values })
+    if (this.#samples.length > MOST_SAMPLES) this.#samples.shift()
+  }
+}
