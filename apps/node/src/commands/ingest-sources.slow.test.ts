@@ -217,7 +217,7 @@ describe('ingest of a backup', () => {
 
   it('says where a full disk stopped it, and resumes when there is space', async () => {
     writeBackup(new SyntheticChain({ blocks: 250 }), bed.at('backup'))
-    const prefix = ['bash', '-c', 'ulimit -f 160; exec "$0" "$@"']
+    const prefix = ['bash', '-c', 'ulimit -f 120; exec "$0" "$@"']
     const { status, stderr } = bed.runWith({ prefix }, 'ingest', bed.at('backup'), '--data-dir', bed.at('store'))
     expect(stderr).toMatch(/ledger-state: .*(full|version|record)/)
     expect(status).toBe(1)

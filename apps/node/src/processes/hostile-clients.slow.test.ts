@@ -15,6 +15,11 @@ beforeEach(async () => {
   bed.source.latest = 500
   node = await bed.start({ options: bed.following('--readers', '1') })
   await reaches(node, 500)
+  // The supervisor hears of it with the next report of the reader.
+  await eventually(
+    async () => (await node.readiness()).ready,
+    () => node.output,
+  )
 })
 afterEach(async () => {
   await bed.close()
