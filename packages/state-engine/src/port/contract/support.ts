@@ -14,7 +14,8 @@ export interface EngineTraits {
 /** One thing that every engine does, as a test that throws unless the engine does it. */
 export interface ContractCase {
   readonly name: string
-  run(open: OpenStore, traits: EngineTraits): Promise<void>
+  /** @param traits by default those of an engine that counts every drop */
+  run(open: OpenStore, traits?: EngineTraits): Promise<void>
 }
 
 /** A case for an engine on an empty store. `reopen` closes the engine and opens its store again. */
@@ -24,7 +25,7 @@ export function contractCase(
 ): ContractCase {
   return {
     name,
-    async run(open, traits) {
+    async run(open, traits = { countsEveryDrop: true }) {
       let engine = await open()
       try {
         const reopen = async () => {
