@@ -46,6 +46,7 @@ each write; docs/sizing.md says how. It works beside a node, and better the long
         ['keys', formatCount(stats.keys)],
         ['history entries', formatCount(stats.historyEntries)],
         ['data file', formatBytes(stats.fileBytes)],
+        ['not merged yet', `${formatCount(stats.tableEntries)} writes (${formatBytes(stats.writeAheadBytes)})`],
       ]
       process.stdout.write(`${table(rows)}\n`)
       if (isForecast) process.stdout.write(`\n${forecastText(engine)}\n`)
@@ -75,6 +76,8 @@ export function storeFacts(engine: LmdbEngineReader) {
     history_entries: stats.historyEntries,
     blocks: stats.blocks,
     file_bytes: stats.fileBytes,
+    unmerged_writes: stats.tableEntries,
+    write_ahead_bytes: stats.writeAheadBytes,
   }
 }
 
