@@ -7,6 +7,7 @@ import { steadyVersions } from '../workload/steady-versions.ts'
 import { VERSIONS_PER_BATCH } from '../workload/workload.ts'
 
 const TITLE = 'ingest and prune in turns'
+const TABLE_BYTES_PER_KEY = 300
 
 export const pruneSuite: Suite = {
   name: 'prune',
@@ -41,7 +42,8 @@ export const pruneSuite: Suite = {
 
 async function measure(run: BenchRun, keys: number, windows: number): Promise<void> {
   const path = run.folder('prune')
-  const engine = openStateEngine({ path, durability: 'none' })
+  // A quarter of what a window writes: what dies in the table is never pruned, and what is merged together goes together.
+  const engine = openStateEngine({ path, durability: 'none', memoryTableBytes: TABLE_BYTES_PER_KEY * keys })
   const source = steadyVersions(keys)
   const windowVersions = BigInt(keys)
   const passWindow = async (prunes: boolean) => {
