@@ -19,9 +19,12 @@ import { SegmentFile } from '../memory-table/segment-file.js'
 import { folderHasStore, writeAheadDamaged } from '../port/errors.js'
 import { AppendFile, listWriteAheadFiles, syncFolder, writeAheadPath } from '../write-ahead/files.js'
 
+const MOST_TRIES = 5
+
 /**
- * Copies the store into a folder: first the write-ahead files from the first that is not merged on, then the data file, in
- * which more of them may be merged. The data file gets its name once the copy is complete.
+ * Copies the store into a folder: the write-ahead files from the first that is not merged on, the data file, in which more of
+ * them may be merged, and then what was appended to them meanwhile: some of it may be merged, too. The data file gets its
+ * name once the copy is complete.
  */
 export async function takeSnapshot(store: LmdbStore, path: string, compact: boolean): Promise<void> {
   if (existsSync(join(path, STORE_FILE))) throw folderHasStore(path)
@@ -31,14 +34,11 @@ export async function takeSnapshot(store: LmdbStore, path: string, compact: bool
     removeUnfinished(path, unfinished)
   })
   try {
-    withStoreErrors(path, () => copyWriteAhead(store, path))
-    const failure = await store.root.backup(unfinished, compact).then(
-      () => undefined,
-      (error: unknown) => ({ error }),
-    )
+    for (let tries = 1; !(await copyAll(store, path, unfinished, compact)); tries++) {
+      if (tries === MOST_TRIES) throw writeAheadDamaged(store.path, 0, 'files were merged faster than they were copied')
+      withStoreErrors(path, () => removeUnfinished(path, unfinished))
+    }
     withStoreErrors(path, () => {
-      if (failure) throw failure.error
-      matchWriteAhead(store, path, readLedgerRecord(unfinished))
       renameSync(unfinished, join(path, STORE_FILE))
       syncFolder(path)
     })
@@ -46,6 +46,36 @@ export async function takeSnapshot(store: LmdbStore, path: string, compact: bool
     // Not earlier: free space tells whether the disk was full.
     removeUnfinished(path, unfinished)
     throw error
+  }
+}
+
+/** Returns false if a file was merged and removed whose copy lacks its end. */
+async function copyAll(store: LmdbStore, path: string, unfinished: string, compact: boolean): Promise<boolean> {
+  withStoreErrors(path, () => copyWriteAhead(store, path))
+  const failure = await store.root.backup(unfinished, compact).then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  )
+  return withStoreErrors(path, () => {
+    if (failure) throw failure.error
+    const record = readLedgerRecord(unfinished)
+    const isWhole = !record || copyFrom(store, path, record) || hasSealedCopy(store, path, record)
+    matchWriteAhead(store, path, record)
+    return isWhole
+  })
+}
+
+/** Whether the copy has all of the first file that is not merged. */
+function hasSealedCopy({ storeId }: LmdbStore, path: string, record: LedgerRecord): boolean {
+  const { walFile: fileNumber, nextCommit: firstCommit } = record
+  if (!existsSync(writeAheadPath(path, fileNumber))) return false
+  const blockBefore = record.ledger.latestBlock
+  const copy = new SegmentFile({ folder: path, storeId, fileNumber, firstCommit, blockBefore }, new KeyHash())
+  try {
+    copy.read()
+    return copy.isSealed
+  } finally {
+    copy.close()
   }
 }
 
