@@ -65,7 +65,7 @@ async function copyAll(store: LmdbStore, path: string, unfinished: string, compa
   })
 }
 
-/** Whether the copy has all of the first file that is not merged. */
+/** Whether the copy has all of the first file that is not merged, and the one that follows it. */
 function hasSealedCopy({ storeId }: LmdbStore, path: string, record: LedgerRecord): boolean {
   const { walFile: fileNumber, nextCommit: firstCommit } = record
   if (!existsSync(writeAheadPath(path, fileNumber))) return false
@@ -73,7 +73,7 @@ function hasSealedCopy({ storeId }: LmdbStore, path: string, record: LedgerRecor
   const copy = new SegmentFile({ folder: path, storeId, fileNumber, firstCommit, blockBefore }, new KeyHash())
   try {
     copy.read()
-    return copy.isSealed
+    return copy.isSealed && existsSync(writeAheadPath(path, fileNumber + 1))
   } finally {
     copy.close()
   }
