@@ -76,9 +76,9 @@ export class StaticFiles {
   }
 }
 
-/** Any address of the explorer without a suffix is a view of it. */
+/** Browsers ask for views, whose addresses the page itself reads; programs get 404 for what is neither `/` nor a file. */
 function isExplorerView(path: string, { headers }: IncomingMessage): boolean {
-  return extname(path) === '' || path.includes('::') || headers.accept?.includes('text/html') === true
+  return path === '/' || headers.accept?.includes('text/html') === true
 }
 
 /** The page that shows the ledger; undefined where this program was installed without it. */
