@@ -50,8 +50,7 @@ export function moduleNameInvalid(text: string): RequestError {
   return invalidPart('path `module_name`', `Invalid identifier '${clip(text)}'`)
 }
 
-/** A type tag that names no struct. */
-/** @param part as of `invalidPart` */
+/** Refuses a type tag that names no struct. @param part as of `invalidPart` */
 export function structTagExpected(part: string, text: string): RequestError {
   return invalidPart(part, `${JSON.stringify(clip(text))} is no struct tag 0x…::module::Name`)
 }

@@ -43,7 +43,7 @@ export function sendAnswer(exchange: Exchange, answer: Answer): void {
 export function sendError(exchange: Exchange, error: unknown): void {
   const { context, request, pinned } = exchange
   const { status, headers, body, unexpected } = errorToReply(error, context.archivalEndpoint)
-  if (unexpected) context.onUnexpectedError(error, { method: request.method!, url: request.url! })
+  if (unexpected) context.onUnexpectedError?.(error, { method: request.method!, url: request.url! })
   if (exchange.isAnswered) return
   if (status === CLIENT_LEFT) {
     settle(exchange, status, 0)

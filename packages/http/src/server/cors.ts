@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { preflightMethodNotAllowed } from '../errors.js'
+import type { ChainHeaders } from './chain-headers.js'
 
 const METHODS = ['GET', 'POST']
 const MAX_AGE_SECONDS = 86_400
@@ -7,8 +8,9 @@ const MAX_AGE_SECONDS = 86_400
 const EXPOSED = ['ETag', 'Retry-After']
 
 /** Lets pages of any origin read answers, chain-state headers included. Nothing here depends on who asks. */
-export function createCorsHeaders(chainHeaderNames: readonly string[]): (origin: string) => readonly string[] {
-  const exposed = [...chainHeaderNames, ...EXPOSED].join(',')
+export function createCorsHeaders(chainHeaders: ChainHeaders): (origin: string) => readonly string[] {
+  const { names, cursorName, completeName, readVersionName } = chainHeaders
+  const exposed = [...names, cursorName, completeName, readVersionName, ...EXPOSED].join(',')
   return (origin) => [
     'access-control-allow-origin',
     origin,

@@ -6,9 +6,11 @@ import type { OperationRequest, Route } from '../operations/operation.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { ChainHeaders } from './chain-headers.js'
 import type { ChunkCollector } from './chunk-collector.js'
+import type { Intake } from './intake.js'
 import type { LoadShedder } from './load-shedder.js'
-import type { Answered } from './request-listener-options.js'
+import type { RequestListenerOptions } from './request-listener-options.js'
 import type { TurnQueue } from './turn-queue.js'
+import type { Unpack } from './unpack.js'
 import type { Upload, Uploads } from './uploads.js'
 
 /** What all exchanges of a service share. */
@@ -18,13 +20,16 @@ export interface ServiceContext {
   readonly chainHeaders: ChainHeaders
   readonly corsHeaders: (origin: string) => readonly string[]
   readonly archivalEndpoint: string | undefined
+  readonly bodyLimitBytes: number
   readonly turns: TurnQueue
   readonly load: LoadShedder
+  readonly intake: Intake
   readonly uploads: Uploads<Exchange>
+  readonly unpack: Unpack
   /** Whether connections are to be closed after their next answer. */
   readonly isClosing: () => boolean
-  readonly onUnexpectedError: (error: unknown, request: { method: string; url: string }) => void
-  readonly onAnswered: ((answered: Answered) => void) | undefined
+  readonly onUnexpectedError: RequestListenerOptions['onUnexpectedError']
+  readonly onAnswered: RequestListenerOptions['onAnswered']
 }
 
 const NO_BODY = Buffer.alloc(0)

@@ -1,21 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { bodyInCrumbs, bodyTooLarge } from '../errors.js'
 import { BATCH_LIMITS } from '../protocol/json-body.js'
+import { refuse, sendError } from './answer-writer.js'
 import { ChunkCollector } from './chunk-collector.js'
 import type { Exchange } from './exchange.js'
 import type { Intake } from './intake.js'
-import type { Unpack } from './unpack.js'
-import type { Uploads } from './uploads.js'
-
-export interface BodyReaderOptions {
-  readonly bodyLimitBytes: number
-  readonly uploads: Uploads<Exchange>
-  readonly intake: Intake
-  readonly unpack: Unpack
-  /** The body is in `exchange.body`, as it was before its `Content-Encoding`. */
-  onBody(exchange: Exchange): void
-  onError(exchange: Exchange, error: unknown): void
-}
 
 /** A chunk of this size is one of many: the socket has more to read. */
 const LARGE_CHUNK_BYTES = 32_768
@@ -38,55 +27,54 @@ function pace(request: IncomingMessage, { length }: Buffer, intake: Intake, isLo
   return true
 }
 
-/** Receives bodies. Each counts as held until its exchange is answered. */
-export function createBodyReader({ bodyLimitBytes, uploads, intake, unpack, onBody, onError }: BodyReaderOptions) {
-  function unpackBody(exchange: Exchange, encoding: string): void {
-    unpack(exchange.body, encoding)
-      .then((body) => {
-        if (exchange.isAnswered) return
-        exchange.body = body
-        uploads.hold(exchange, body.length)
-        onBody(exchange)
-      })
-      .catch((error) => onError(exchange, error))
+/** Receives the body of a request. It counts as held until its exchange is answered. */
+export function readBody(exchange: Exchange, onBody: (exchange: Exchange) => void): void {
+  const { request, context } = exchange
+  const { bodyLimitBytes, intake, uploads } = context
+  const told = Number(request.headers['content-length'] ?? 0)
+  if (told > bodyLimitBytes) {
+    readOver(request, intake)
+    sendError(exchange, bodyTooLarge(bodyLimitBytes))
+    return
   }
+  // Requests without a body have ended from the start.
+  if (request.readableEnded) {
+    onBody(exchange)
+    return
+  }
+  if (exchange.awaitsContinue) exchange.response.writeContinue()
+  const chunks = new ChunkCollector()
+  exchange.chunks = chunks
+  uploads.begin(exchange)
+  request.on('data', (chunk: Buffer) => {
+    const isLong = exchange.isAnswered || Math.max(chunks.length, told) > BATCH_LIMITS.bytes
+    const isPaused = pace(request, chunk, intake, isLong)
+    // What follows a refusal is read over.
+    if (exchange.isAnswered) return
+    chunks.add(chunk)
+    if (chunks.length > bodyLimitBytes) sendError(exchange, bodyTooLarge(bodyLimitBytes))
+    else if (chunks.count > MOST_SMALL_CHUNKS && chunks.length < chunks.count * SMALL_CHUNK_BYTES) {
+      refuse(exchange, bodyInCrumbs())
+    } else uploads.hold(exchange, chunks.heldBytes + (isPaused ? request.readableHighWaterMark : 0))
+  })
+  request.on('end', () => {
+    if (exchange.isAnswered) return
+    uploads.complete(exchange)
+    exchange.body = chunks.take()
+    const encoding = request.headers['content-encoding']
+    if (encoding === undefined) onBody(exchange)
+    else unpackBody(exchange, encoding, onBody)
+  })
+}
 
-  return function readBody(exchange: Exchange): void {
-    const { request } = exchange
-    const told = request.headers['content-length']
-    if (told !== undefined && Number(told) > bodyLimitBytes) {
-      readOver(request, intake)
-      onError(exchange, bodyTooLarge(bodyLimitBytes))
-      return
-    }
-    // Requests without a body have ended from the start.
-    if (request.readableEnded) {
+function unpackBody(exchange: Exchange, encoding: string, onBody: (exchange: Exchange) => void): void {
+  const { unpack, uploads } = exchange.context
+  unpack(exchange.body, encoding)
+    .then((body) => {
+      if (exchange.isAnswered) return
+      exchange.body = body
+      uploads.hold(exchange, body.length)
       onBody(exchange)
-      return
-    }
-    if (exchange.awaitsContinue) exchange.response.writeContinue()
-    const chunks = new ChunkCollector()
-    exchange.chunks = chunks
-    uploads.begin(exchange)
-    request.on('data', (chunk: Buffer) => {
-      const isLong = exchange.isAnswered || Math.max(chunks.length, Number(told ?? 0)) > BATCH_LIMITS.bytes
-      const isPaused = pace(request, chunk, intake, isLong)
-      // What follows a refusal is read over.
-      if (exchange.isAnswered) return
-      chunks.add(chunk)
-      if (chunks.length > bodyLimitBytes) onError(exchange, bodyTooLarge(bodyLimitBytes))
-      else if (chunks.count > MOST_SMALL_CHUNKS && chunks.length < chunks.count * SMALL_CHUNK_BYTES) {
-        exchange.isLast = true
-        onError(exchange, bodyInCrumbs())
-      } else uploads.hold(exchange, chunks.heldBytes + (isPaused ? request.readableHighWaterMark : 0))
     })
-    request.on('end', () => {
-      if (exchange.isAnswered) return
-      uploads.complete(exchange)
-      exchange.body = chunks.take()
-      const encoding = request.headers['content-encoding']
-      if (encoding === undefined) onBody(exchange)
-      else unpackBody(exchange, encoding)
-    })
-  }
+    .catch((error) => sendError(exchange, error))
 }

@@ -16,6 +16,8 @@ export interface Answered {
   readonly seconds: number
 }
 
+export const DEFAULT_HEADER_WORD = 'svc'
+
 export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<UploadLimits> {
   readonly ledger: Ledger
   /** Word in the names of the chain-state headers: `x-<word>-ledger-version`. Default `svc`. */

@@ -1,27 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { createDocumentRoutes } from '../document/document-routes.js'
-import { clientLeft, overloaded } from '../errors.js'
+import { clientLeft } from '../errors.js'
 import type { Route } from '../operations/operation.js'
-import { BATCH_LIMITS } from '../protocol/json-body.js'
 import { refuse, sendAnswer, sendError, sendHeaders, settle } from './answer-writer.js'
-import { createChainHeaders } from './chain-headers.js'
-import { createCorsHeaders, isPreflight, preflightHeaders } from './cors.js'
+import { isPreflight, preflightHeaders } from './cors.js'
 import { createOperations } from './create-operations.js'
 import { Exchange, type ServiceContext } from './exchange.js'
 import { framingFault } from './framing-fault.js'
-import { Intake } from './intake.js'
-import { LoadShedder } from './load-shedder.js'
-import { createBodyReader, readOver } from './read-body.js'
-import type { RequestListenerOptions } from './request-listener-options.js'
+import { readBody, readOver } from './read-body.js'
+import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
 import { createRouter, type Router } from './router.js'
-import { TurnQueue } from './turn-queue.js'
-import { createUnpack } from './unpack.js'
-import { Uploads } from './uploads.js'
+import { createServiceContext } from './service-context.js'
 
 /** Requests up to this size are answered at once; the work on longer ones waits for its turn. */
 const SMALL_REQUEST_BYTES = 2_048
-const CONCURRENT_DECOMPRESSIONS = 4
 
 /** Empty once the connection is closed: collections of the young generation free neither a closed socket nor the values of a WeakMap. */
 interface Connection {
@@ -32,8 +25,6 @@ interface Connection {
 export class RequestService {
   readonly context: ServiceContext
   readonly #router: Router
-  readonly #intake: Intake
-  readonly #readBody: (exchange: Exchange) => void
   readonly #otherRequests: RequestListenerOptions['otherRequests']
   readonly #connections = new WeakMap<Socket, Connection>()
 
@@ -41,67 +32,21 @@ export class RequestService {
    * @param isClosing whether connections are to be closed after their next answer
    * @throws `chain_id_too_large`
    */
-  constructor(
-    {
-      ledger,
-      headerWord = 'svc',
-      output = { json: true, bcs: true },
-      bodyLimitBytes = 8 * 1024 * 1024,
-      maxRequestsInFlight = 2_000,
-      maxAnswerBytes = 256 * 1024 * 1024,
-      maxEventLoopDelayMs = 1_000,
-      maxUploads = 5_000,
-      maxUploadBytes = 64 * 1024 * 1024,
-      archivalEndpoint,
-      examples = {},
-      otherRequests,
-      onUnexpectedError = () => {},
-      onAnswered,
-    }: RequestListenerOptions,
-    isClosing = () => false,
-  ) {
-    const chainHeaders = createChainHeaders(headerWord)
+  constructor(options: RequestListenerOptions, isClosing = () => false) {
+    const { ledger, headerWord = DEFAULT_HEADER_WORD, archivalEndpoint, examples = {}, otherRequests } = options
+    this.context = createServiceContext(options, isClosing)
+    const { chainHeaders } = this.context
     if (ledger.info) chainHeaders.of(ledger.info)
-    const uploadLimits = { maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) }
-    this.context = {
-      ledger,
-      output,
-      chainHeaders,
-      corsHeaders: createCorsHeaders([
-        ...chainHeaders.names,
-        chainHeaders.cursorName,
-        chainHeaders.completeName,
-        chainHeaders.readVersionName,
-      ]),
-      archivalEndpoint,
-      turns: new TurnQueue(),
-      load: new LoadShedder({ maxRequestsInFlight, maxAnswerBytes, maxEventLoopDelayMs }),
-      uploads: new Uploads(uploadLimits, (exchange) => refuse(exchange, overloaded())),
-      isClosing,
-      onUnexpectedError,
-      onAnswered,
-    }
     const operations = createOperations(headerWord, archivalEndpoint)
-    this.#router = createRouter([...operations, ...createDocumentRoutes(operations, chainHeaders, examples)], {
-      '/v1/': '/v1',
-    })
+    const routes = [...operations, ...createDocumentRoutes(operations, chainHeaders, examples)]
+    this.#router = createRouter(routes, { '/v1/': '/v1' })
     this.#otherRequests = otherRequests
-    this.#intake = new Intake(this.context.turns)
-    this.#readBody = createBodyReader({
-      bodyLimitBytes,
-      uploads: this.context.uploads,
-      intake: this.#intake,
-      unpack: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
-      onBody: (exchange) => this.#answerInTurn(exchange, exchange.body.length, performance.now()),
-      onError: sendError,
-    })
   }
 
   begin(request: IncomingMessage, response: ServerResponse): Exchange {
     const exchange = new Exchange(request, response, this.context)
-    const connection = this.#connections.get(request.socket)
-    if (connection) connection.last = exchange
-    else this.#rememberConnection(request.socket, { last: exchange })
+    const connection = this.#connections.get(request.socket) ?? this.#rememberConnection(request.socket)
+    connection.last = exchange
     return exchange
   }
 
@@ -121,25 +66,27 @@ export class RequestService {
     const route = this.#findRoute(exchange)
     if (route?.method === 'POST') {
       endWithResponse(exchange)
-      this.#readBody(exchange)
+      readBody(exchange, receiveBody)
       return
     }
-    if (!request.readableEnded) readOver(request, this.#intake)
-    if (route) this.#answerInTurn(exchange, request.url!.length, exchange.arrivedAt)
+    if (!request.readableEnded) readOver(request, this.context.intake)
+    if (route) answerInTurn(exchange, request.url!.length, exchange.arrivedAt)
   }
 
-  #rememberConnection(socket: Socket, connection: Connection): void {
+  #rememberConnection(socket: Socket): Connection {
+    const connection: Connection = { last: undefined }
     this.#connections.set(socket, connection)
     socket.once('close', () => {
       connection.last = undefined
     })
+    return connection
   }
 
   #isAnsweredElsewhere(exchange: Exchange): boolean {
     const { request, response } = exchange
     response.shouldKeepAlive &&= !this.context.isClosing()
     if (!this.#otherRequests!(request, response)) return false
-    if (!request.readableEnded) readOver(request, this.#intake)
+    if (!request.readableEnded) readOver(request, this.context.intake)
     settle(exchange, response.statusCode, 0)
     return true
   }
@@ -161,22 +108,26 @@ export class RequestService {
       return undefined
     }
   }
+}
 
-  /** At once, where the request is small and others have left time of this turn. Refuses it under too much load. */
-  #answerInTurn(exchange: Exchange, length: number, began: number): void {
-    const { load, turns } = this.context
-    const { answersUnderLoad, method } = exchange.route!
-    const refusal = answersUnderLoad ? undefined : load.refusal()
-    if (refusal) {
-      sendError(exchange, refusal)
-      return
-    }
-    if (method === 'POST') enterFlight(exchange)
-    if (length > SMALL_REQUEST_BYTES || turns.isSpent) turns.run(() => answer(exchange))
-    else {
-      answer(exchange)
-      turns.spend((exchange.isAnswered ? exchange.answeredAt : performance.now()) - began)
-    }
+function receiveBody(exchange: Exchange): void {
+  answerInTurn(exchange, exchange.body.length, performance.now())
+}
+
+/** At once, where the request is small and others have left time of this turn. Refuses it under too much load. */
+function answerInTurn(exchange: Exchange, length: number, began: number): void {
+  const { load, turns } = exchange.context
+  const { answersUnderLoad, method } = exchange.route!
+  const refusal = answersUnderLoad ? undefined : load.refusal()
+  if (refusal) {
+    sendError(exchange, refusal)
+    return
+  }
+  if (method === 'POST') enterFlight(exchange)
+  if (length > SMALL_REQUEST_BYTES || turns.isSpent) turns.run(() => answer(exchange))
+  else {
+    answer(exchange)
+    turns.spend((exchange.isAnswered ? exchange.answeredAt : performance.now()) - began)
   }
 }
 

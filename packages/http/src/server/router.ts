@@ -8,11 +8,14 @@ export interface FoundRoute {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** A path with the routes that it has, one for each method. */
-interface Path {
-  readonly segments: readonly string[]
-  /** By segment: the name of the parameter that it is, undefined where it is text. */
-  readonly names: readonly (string | undefined)[]
+/** A place in the tree of all paths. */
+interface Place {
+  /** Name of the parameter that leads here; undefined where the text does. */
+  readonly parameter: string | undefined
+  /** Segment of the path that leads here. */
+  readonly segment: string
+  readonly next: Place[]
+  /** By method. */
   readonly routes: Map<string, Route>
 }
 
@@ -24,68 +27,63 @@ export interface Router {
 
 /** Routes by their paths; `aliases` are further paths, each with a path whose routes it has. HEAD goes where GET does. */
 export function createRouter(routes: readonly Route[], aliases: Readonly<Record<string, string>>): Router {
-  const bySegments: (Path[] | undefined)[] = []
+  const root = createPlace('')
   for (const route of routes) {
     addRoute(route.path, route)
     for (const [alias, path] of Object.entries(aliases)) if (path === route.path) addRoute(alias, route)
   }
 
   function addRoute(path: string, route: Route): void {
-    const segments = path.split('/')
-    bySegments[segments.length] ??= []
-    const paths = bySegments[segments.length]!
-    let known = paths.find((one) => one.segments.join('/') === path)
-    if (!known) {
-      const names = segments.map((segment) => /^\{(.*)\}$/.exec(segment)?.[1])
-      known = { segments, names, routes: new Map() }
-      paths.push(known)
+    let place = root
+    for (const segment of path.split('/').slice(1)) {
+      const known = place.next.find((one) => one.segment === segment)
+      const next = known ?? createPlace(segment)
+      if (!known) place.next.splice(next.parameter === undefined ? 0 : place.next.length, 0, next)
+      place = next
     }
-    known.routes.set(route.method, route)
-    if (route.method === 'GET') known.routes.set('HEAD', route)
+    place.routes.set(route.method, route)
+    if (route.method === 'GET') place.routes.set('HEAD', route)
   }
 
   return {
     find(method, target) {
-      const asked = segmentsOf(target, bySegments.length)
-      for (const path of bySegments[asked.length] ?? []) {
-        if (!matches(path, asked)) continue
-        const route = path.routes.get(method)
-        if (!route) throw methodNotAllowed([...path.routes.keys()].join(', '))
-        return { route, params: paramsOf(path, asked) }
+      const path = pathOf(target)
+      if (percentDecoded(path) === undefined) throw invalidPathEncoding()
+      const params: Record<string, string> = {}
+      let place: Place | undefined = path === '' ? undefined : root
+      for (let end = 0; place && end < path.length; ) {
+        const start = end + 1
+        const slashAt = path.indexOf('/', start)
+        end = slashAt < 0 ? path.length : slashAt
+        const segment = percentDecoded(path.slice(start, end))!
+        place = nextPlace(place, segment, slashAt < 0)
+        if (place?.parameter !== undefined) params[place.parameter] = segment
       }
-      throw routeNotFound()
+      if (!place || place.routes.size === 0) throw routeNotFound()
+      const route = place.routes.get(method)
+      if (!route) throw methodNotAllowed([...place.routes.keys()].join(', '))
+      return { route, params }
     },
   }
 }
 
-function matches({ segments, names }: Path, asked: readonly string[]): boolean {
-  for (let at = 0; at < segments.length; at++) {
-    if (names[at] === undefined && segments[at] !== asked[at]) return false
-  }
-  return true
+function createPlace(segment: string): Place {
+  return { segment, parameter: /^\{(.*)\}$/.exec(segment)?.[1], next: [], routes: new Map() }
 }
 
-function paramsOf({ names }: Path, asked: readonly string[]): Record<string, string> {
-  const params: Record<string, string> = {}
-  for (let at = 0; at < names.length; at++) {
-    const name = names[at]
-    if (name !== undefined) params[name] = asked[at]!
+/** Texts stand before parameters. One that ends its paths is none of a longer path. */
+function nextPlace({ next }: Place, segment: string, isLast: boolean): Place | undefined {
+  for (const place of next) {
+    if (place.parameter !== undefined) return place
+    if (place.segment === segment && (isLast || place.next.length > 0)) return place
   }
-  return params
+  return undefined
 }
 
-/** The decoded segments of the path, at most so many; the first is empty. */
-function segmentsOf(target: string, most: number): string[] {
+function pathOf(target: string): string {
   const queryAt = target.indexOf('?')
-  let path = queryAt < 0 ? target : target.slice(0, queryAt)
-  if (path.charCodeAt(0) !== 0x2f) path = pathOfAbsoluteForm(path)
-  const segments = path.split('/', most)
-  if (!path.includes('%')) return segments
-  return segments.map((segment) => {
-    const decoded = percentDecoded(segment)
-    if (decoded === undefined) throw invalidPathEncoding()
-    return decoded
-  })
+  const path = queryAt < 0 ? target : target.slice(0, queryAt)
+  return path.startsWith('/') ? path : pathOfAbsoluteForm(path)
 }
 
 /** `http://host/path` is a target that every server takes (RFC 9112, 3.2.2). */

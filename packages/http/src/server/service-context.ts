@@ -1,0 +1,45 @@
+import { overloaded } from '../errors.js'
+import { BATCH_LIMITS } from '../protocol/json-body.js'
+import { refuse } from './answer-writer.js'
+import { createChainHeaders } from './chain-headers.js'
+import { createCorsHeaders } from './cors.js'
+import type { Exchange, ServiceContext } from './exchange.js'
+import { Intake } from './intake.js'
+import { LoadShedder } from './load-shedder.js'
+import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
+import { TurnQueue } from './turn-queue.js'
+import { createUnpack } from './unpack.js'
+import { Uploads } from './uploads.js'
+
+const CONCURRENT_DECOMPRESSIONS = 4
+
+/** @param isClosing whether connections are to be closed after their next answer */
+export function createServiceContext(options: RequestListenerOptions, isClosing: () => boolean): ServiceContext {
+  const { ledger, archivalEndpoint, onUnexpectedError, onAnswered } = options
+  const {
+    headerWord = DEFAULT_HEADER_WORD,
+    output = { json: true, bcs: true },
+    bodyLimitBytes = 8 * 1024 * 1024,
+  } = options
+  const { maxRequestsInFlight = 2_000, maxAnswerBytes = 256 * 1024 * 1024, maxEventLoopDelayMs = 1_000 } = options
+  const { maxUploads = 5_000, maxUploadBytes = 64 * 1024 * 1024 } = options
+  const chainHeaders = createChainHeaders(headerWord)
+  const turns = new TurnQueue()
+  const uploadLimits = { maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) }
+  return {
+    ledger,
+    output,
+    chainHeaders,
+    corsHeaders: createCorsHeaders(chainHeaders),
+    archivalEndpoint,
+    bodyLimitBytes,
+    turns,
+    load: new LoadShedder({ maxRequestsInFlight, maxAnswerBytes, maxEventLoopDelayMs }),
+    intake: new Intake(turns),
+    uploads: new Uploads<Exchange>(uploadLimits, (exchange) => refuse(exchange, overloaded())),
+    unpack: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
+    isClosing,
+    onUnexpectedError,
+    onAnswered,
+  }
+}
