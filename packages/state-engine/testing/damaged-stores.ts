@@ -47,9 +47,9 @@ export function damagedStores({ isPruned }: { readonly isPruned: boolean }) {
   }
 }
 
-/** Opens and checks stores in another process, which no signal may end. */
-export function openElsewhere(paths: readonly string[]): Opened[] {
-  const { signal, stdout, stderr } = spawnSync(process.execPath, [...SOURCE_OPTIONS, SCRIPT, ...paths], {
+/** Opens stores in another process, which no signal may end, and checks or uses them. */
+export function openElsewhere(paths: readonly string[], task: 'check' | 'use' = 'check'): Opened[] {
+  const { signal, stdout, stderr } = spawnSync(process.execPath, [...SOURCE_OPTIONS, SCRIPT, task, ...paths], {
     encoding: 'utf8',
   })
   const opened = stdout

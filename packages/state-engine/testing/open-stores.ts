@@ -1,7 +1,9 @@
-// Opens stores in a process of its own, as a reader, as the writer and for a check, and prints what came of it: one line of
-// JSON for each store. Damaged stores may end the process by a signal, which must not end the tests.
+// Opens stores in a process of its own, as a reader and as the writer, and prints what came of it: one line of JSON for each
+// store. Damaged stores may end the process by a signal, which must not end the tests. The first argument says what is done
+// with an open store: `check`, or `use`, which reads of it what `info` and `get` do, and commits.
 import { isLedgerStateError } from '@ledger-state/core'
-import { openStateEngine, openStateEngineReader } from '../src/index.js'
+import { type LmdbEngineReader, openStateEngine, openStateEngineReader } from '../src/index.js'
+import { KNOWN_CHAIN, knownVersion } from './known-ledger.js'
 
 export interface Opened {
   readonly path: string
@@ -11,21 +13,42 @@ export interface Opened {
   readonly problems?: readonly string[]
 }
 
-for (const path of process.argv.slice(2)) process.stdout.write(`${JSON.stringify(await open(path))}\n`)
+const [task, ...paths] = process.argv.slice(2)
+for (const path of paths) process.stdout.write(`${JSON.stringify(await open(path))}\n`)
 
 async function open(path: string): Promise<Opened> {
-  const problems: string[] = []
   try {
-    for (const openEngine of [openStateEngineReader, openStateEngine]) {
-      const engine = openEngine({ path })
-      try {
-        problems.push(...(await engine.check()).problems)
-      } finally {
-        await engine.close()
-      }
-    }
+    const problems = [...(await openReader(path)), ...(await openWriter(path))]
     return { path, problems }
   } catch (error) {
     return { path, error: isLedgerStateError(error) ? `${error.code}: ${error.message}` : `raw ${String(error)}` }
   }
+}
+
+async function openReader(path: string): Promise<readonly string[]> {
+  const engine = openStateEngineReader({ path })
+  try {
+    return task === 'check' ? (await engine.check()).problems : useReader(engine)
+  } finally {
+    await engine.close()
+  }
+}
+
+async function openWriter(path: string): Promise<readonly string[]> {
+  const engine = openStateEngine({ path, durability: 'none', memoryTableBytes: task === 'check' ? undefined : 0 })
+  try {
+    if (task === 'check') return (await engine.check()).problems
+    if (engine.ledger) await engine.commit([knownVersion(engine.ledger.latestVersion + 1n)], KNOWN_CHAIN)
+    return useReader(engine)
+  } finally {
+    await engine.close()
+  }
+}
+
+function useReader(engine: LmdbEngineReader): readonly string[] {
+  if (!engine.ledger) return []
+  const { latestVersion } = engine.ledger
+  engine.blockAt(latestVersion)
+  for (const [key] of knownVersion(latestVersion).writes) engine.at().get(key)
+  return engine.stats ? [] : ['no statistics']
 }

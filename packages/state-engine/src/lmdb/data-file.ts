@@ -1,6 +1,6 @@
-import type { Buffer } from 'node:buffer'
 import { dataFileCutShort, notAStore, storeCorrupt } from '../port/errors.js'
-import { DataPages, FileTooShort, type Meta, PageFault } from './data-pages.js'
+import { DataPages, FileTooShort, type Meta, PageFault, type PageRange, pagesOfFreeList } from './data-pages.js'
+import { expectSoundOpening } from './opening-pages.js'
 
 /** Tries while a writer commits: it may overwrite pages that belong to a state before. */
 const MOST_TRIES = 100
@@ -8,16 +8,17 @@ const MOST_TRIES = 100
 const MOST_UNWRITTEN_PAGES = 2 ** 20
 
 /**
- * Refuses a data file that lacks pages in use, such as one that was copied in part, or whose list of databases is damaged.
- * Reads some pages at its beginning, and the list of free pages if the file is shorter than its meta page says.
+ * Refuses a data file that lacks pages in use, such as one that was copied in part, or in which pages are damaged that
+ * opening it reads: `opening-pages.ts`. Reads the list of free pages for a writer, and if the file is shorter than its meta
+ * page says.
  * @throws `store_format`, `store_corrupt`
  */
-export function expectSoundFile(file: string): void {
+export function expectSoundFile(file: string, isWriter: boolean): void {
   const pages = new DataPages(file)
   try {
     for (let tries = 1; ; tries++) {
       const meta = readMeta(pages, file)
-      const fault = findFault(pages, meta, file)
+      const fault = findFault(pages, meta, file, isWriter)
       if (!fault) return
       const isStale = readMeta(pages, file).transaction !== meta.transaction
       if (!isStale || tries === MOST_TRIES) throw fault
@@ -37,16 +38,16 @@ function readMeta(pages: DataPages, file: string): Meta {
   }
 }
 
-function findFault(pages: DataPages, meta: Meta, file: string): Error | undefined {
+function findFault(pages: DataPages, meta: Meta, file: string, isWriter: boolean): Error | undefined {
   // The size is read after the meta page: a commit extends the file before it writes that.
   const { size } = pages
   const needed = (meta.lastPage + 1) * meta.pageSize
   if (size < needed && !missesFreePagesOnly(pages, meta, size)) return dataFileCutShort(file, size, needed)
   try {
-    if (meta.main.root !== undefined) pages.readTreePage(meta, meta.main.root)
+    expectSoundOpening(pages, meta, isWriter)
     return undefined
   } catch (error) {
-    if (error instanceof PageFault) return storeCorrupt(`the list of databases in ${file}: ${error.message}`, error)
+    if (error instanceof PageFault) return storeCorrupt(`${file}: ${error.message}`, error)
     throw error
   }
 }
@@ -67,24 +68,11 @@ function missesFreePagesOnly(pages: DataPages, meta: Meta, size: number): boolea
   return free.size === meta.lastPage + 1 - present
 }
 
-type PageRange = readonly [first: number, end: number]
-
 function* freePages(pages: DataPages, meta: Meta, root: number | undefined, depth: number): Generator<PageRange> {
   if (root === undefined || depth === 0) return
   for (const { page, dataLength, data } of pages.readTreePage(meta, root).nodes) {
-    if (page === undefined) yield* listedPages(data)
+    if (page === undefined) yield* pagesOfFreeList(data)
     else if (depth > 1) yield* freePages(pages, meta, page, depth - 1)
-    else yield* listedPages(pages.readOverflow(meta, page, dataLength, true).bytes)
-  }
-}
-
-/** A list: u64 count · numbers of pages, where a negative one says how many there are from the next on, and 0 is a gap. */
-function* listedPages(list: Buffer): Generator<PageRange> {
-  const count = Number(list.readBigUInt64LE(0))
-  for (let at = 1; at <= count; at++) {
-    const entry = Number(list.readBigInt64LE(8 * at))
-    const length = entry < 0 ? -entry : 1
-    const first = entry < 0 ? Number(list.readBigInt64LE(8 * ++at)) : entry
-    if (first > 0) yield [first, first + length]
+    else yield* pagesOfFreeList(pages.readOverflow(meta, page, dataLength, true).bytes)
   }
 }

@@ -13,20 +13,23 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 // Database: u32 page size (only of the free list) · u16 flags · u16 depth · u64 branch pages · u64 leaf pages · u64 overflow
 // pages · u64 entries · u64 root page. The main database has a node with such data for each named database.
 const PAGE_HEADER_LENGTH = 24
+const PAGE_TRANSACTION_AT = 8
 const PAGE_FLAGS_AT = 18
 const LOWER_AT = 20
 const UPPER_AT = 22
 const OVERFLOW_COUNT_AT = 20
-const [BRANCH_PAGE, LEAF_PAGE, OVERFLOW_PAGE] = [1, 2, 4]
+const [BRANCH_PAGE, LEAF_PAGE, OVERFLOW_PAGE, META_PAGE] = [1, 2, 4, 8]
 /** The other flags matter only in memory. */
 const KINDS_OF_PAGES = 0x7f
 const META_LENGTH = 160
 const MAGIC_AT = 24
+const VERSION_AT = 28
 const FREE_LIST_AT = 48
 const MAIN_AT = 96
 const LAST_PAGE_AT = 144
 const TRANSACTION_AT = 152
 const MAGIC = 0xbeef_c0de
+const VERSION = 2
 const DATABASE_LENGTH = 48
 const NO_PAGE = 0xffff_ffff_ffff_ffffn
 const NODE_HEADER_LENGTH = 8
@@ -37,8 +40,10 @@ const PAGE_SIZES = [512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536]
 /** Assumed if the first page cannot be read. */
 const USUAL_PAGE_SIZE = 4_096
 const META_PAGES = 2
+const NUMBER_LENGTH = 8
 
 export interface DatabaseRoot {
+  readonly flags: number
   readonly depth: number
   readonly branchPages: number
   readonly leafPages: number
@@ -114,9 +119,14 @@ export class DataPages {
       throw new FileTooShort(META_PAGES * pageSize)
     }
     const found = bytes.readUInt32LE(FREE_LIST_AT)
-    if (bytes.readUInt32LE(MAGIC_AT) !== MAGIC || !PAGE_SIZES.includes(found)) {
-      throw new PageFault(`meta page ${position === 0 ? 0 : 1} is of another format, or damaged`)
-    }
+    const number = position === 0 ? 0 : 1
+    const isMeta =
+      bytes.readBigUInt64LE(0) === BigInt(number) &&
+      bytes.readUInt16LE(PAGE_FLAGS_AT) === META_PAGE &&
+      bytes.readUInt32LE(MAGIC_AT) === MAGIC &&
+      bytes.readUInt32LE(VERSION_AT) === VERSION &&
+      PAGE_SIZES.includes(found)
+    if (!isMeta) throw new PageFault(`meta page ${number} is of another format, or damaged (byte ${position})`)
     return {
       pageSize: found,
       lastPage: Number(bytes.readBigUInt64LE(LAST_PAGE_AT)),
@@ -127,43 +137,56 @@ export class DataPages {
   }
 
   /** A branch or leaf page, whose nodes lie within it. @throws `PageFault` */
-  readTreePage({ pageSize, lastPage }: Meta, number: number): TreePage {
-    const page = this.#readPage(number, 1, pageSize, lastPage)
+  readTreePage(meta: Meta, number: number): TreePage {
+    const page = this.#readPage(meta, number, 1)
     const flags = page.readUInt16LE(PAGE_FLAGS_AT) & KINDS_OF_PAGES
-    if (flags !== BRANCH_PAGE && flags !== LEAF_PAGE) throw new PageFault(`page ${number} is no page of a tree`)
+    if (flags !== BRANCH_PAGE && flags !== LEAF_PAGE) throw this.faultOf(meta, number, 'is no page of a tree')
     const isBranch = flags === BRANCH_PAGE
     const body = page.subarray(PAGE_HEADER_LENGTH)
     const [lower, upper] = [page.readUInt16LE(LOWER_AT), page.readUInt16LE(UPPER_AT)]
-    if (lower % 2 !== 0 || lower > upper || upper > body.length)
-      throw new PageFault(`page ${number} has a wrong header`)
+    if (lower % 2 !== 0 || lower > upper || upper > body.length) throw this.faultOf(meta, number, 'has a wrong header')
     const nodes = Array.from({ length: lower / 2 }, (_, at) => {
       const start = body.readUInt16LE(2 * at)
       const node = start >= upper ? decodeNode(body, start, isBranch) : undefined
-      if (!node) throw new PageFault(`page ${number} has a node beyond its end`)
+      if (!node) throw this.faultOf(meta, number, 'has a node beyond its end')
       return node
     })
     return { isBranch, nodes }
   }
 
   /** Returns how many overflow pages hold so many bytes, and the bytes if they are wanted. @throws `PageFault` */
-  readOverflow({ pageSize, lastPage }: Meta, first: number, length: number, isWanted: boolean) {
-    const count = Math.ceil((PAGE_HEADER_LENGTH + length) / pageSize)
-    if (first + count - 1 > lastPage) throw new PageFault(`page ${first} is beyond the last page`)
-    const pages = this.#readPage(first, isWanted ? count : 1, pageSize, lastPage)
+  readOverflow(meta: Meta, first: number, length: number, isWanted: boolean) {
+    const count = Math.ceil((PAGE_HEADER_LENGTH + length) / meta.pageSize)
+    this.expectInFile(meta, first)
+    this.expectInFile(meta, first + count - 1)
+    const pages = this.#readPage(meta, first, isWanted ? count : 1)
     const isSound =
       (pages.readUInt16LE(PAGE_FLAGS_AT) & KINDS_OF_PAGES) === OVERFLOW_PAGE &&
       pages.readUInt32LE(OVERFLOW_COUNT_AT) === count
-    if (!isSound) throw new PageFault(`page ${first} does not begin ${count} overflow pages`)
+    if (!isSound) throw this.faultOf(meta, first, `does not begin ${count} overflow pages`)
     return { count, bytes: pages.subarray(PAGE_HEADER_LENGTH, PAGE_HEADER_LENGTH + length) }
   }
 
-  #readPage(number: number, count: number, pageSize: number, lastPage: number): Buffer {
-    if (number < META_PAGES || number > lastPage) throw new PageFault(`page ${number} is not one of the file`)
-    const bytes = Buffer.allocUnsafe(count * pageSize)
-    if (readSync(this.#descriptor, bytes, 0, bytes.length, number * pageSize) < bytes.length) {
-      throw new PageFault(`page ${number} is beyond the end of the file`)
+  /** @throws `PageFault` unless the file has the page, and it is no meta page */
+  expectInFile(meta: Meta, number: number): void {
+    if (number >= META_PAGES && number <= meta.lastPage) return
+    throw new PageFault(`page ${number} is not one of the file`)
+  }
+
+  faultOf({ pageSize }: Meta, number: number, what: string): PageFault {
+    return new PageFault(`page ${number} ${what} (byte ${number * pageSize})`)
+  }
+
+  #readPage(meta: Meta, number: number, count: number): Buffer {
+    this.expectInFile(meta, number)
+    const bytes = Buffer.allocUnsafe(count * meta.pageSize)
+    if (readSync(this.#descriptor, bytes, 0, bytes.length, number * meta.pageSize) < bytes.length) {
+      throw this.faultOf(meta, number, 'is beyond the end of the file')
     }
-    if (bytes.readBigUInt64LE(0) !== BigInt(number)) throw new PageFault(`page ${number} has another number`)
+    if (bytes.readBigUInt64LE(0) !== BigInt(number)) throw this.faultOf(meta, number, 'has another number')
+    if (bytes.readBigUInt64LE(PAGE_TRANSACTION_AT) > meta.transaction) {
+      throw this.faultOf(meta, number, 'is of a transaction that was not committed')
+    }
     return bytes
   }
 }
@@ -194,11 +217,31 @@ export function decodeDatabaseRoot(bytes: Buffer): DatabaseRoot {
   )
   const root = bytes.readBigUInt64LE(40)
   return {
+    flags: bytes.readUInt16LE(4),
     depth: bytes.readUInt16LE(6),
     branchPages: branchPages!,
     leafPages: leafPages!,
     overflowPages: overflowPages!,
     entries: entries!,
     root: root === NO_PAGE ? undefined : Number(root),
+  }
+}
+
+export type PageRange = readonly [first: number, end: number]
+
+/**
+ * An entry of the list of free pages: u64 count · numbers of pages, where a negative one says how many there are from the
+ * next on, and 0 is a gap.
+ * @throws `PageFault` where the list has fewer numbers than its count
+ */
+export function* pagesOfFreeList(list: Buffer): Generator<PageRange> {
+  const count = list.length < NUMBER_LENGTH ? 0 : Number(list.readBigUInt64LE(0))
+  if ((count + 1) * NUMBER_LENGTH > list.length) throw new PageFault(`the list of free pages has no ${count} entries`)
+  for (let at = 1; at <= count; at++) {
+    const entry = Number(list.readBigInt64LE(NUMBER_LENGTH * at))
+    if (entry === 0) continue
+    if (entry < 0 && at === count) throw new PageFault('the list of free pages ends with a length')
+    const first = entry < 0 ? Number(list.readBigInt64LE(NUMBER_LENGTH * ++at)) : entry
+    yield [first, first + (entry < 0 ? -entry : 1)]
   }
 }

@@ -118,7 +118,7 @@ export function openLmdbStore({
   if (readOnly) expectStore(path)
   return withStoreErrors(path, () => {
     if (!readOnly && !existsSync(file)) createDataFile(file, durability, mapBytes)
-    expectSoundFile(file)
+    expectSoundFile(file, !readOnly)
     // A writer may open an empty store and let it grow to any size.
     const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
     const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead, mapBytes })

@@ -64,7 +64,7 @@ export class Layout3Store {
   /** @throws `store_format`, `store_corrupt`, `no_ledger` */
   constructor(path: string) {
     const file = join(path, STORE_FILE)
-    expectSoundFile(file)
+    expectSoundFile(file, false)
     const root = openEnvironment(file, { readOnly: true, readAhead: true })
     try {
       const meta = openTable<Uint8Array>(root, file, 'meta')
