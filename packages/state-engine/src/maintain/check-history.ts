@@ -7,7 +7,7 @@ import { decodeGeneration, type Generation, getMerging } from '../databases/gene
 import { isLarge } from '../databases/latest-record.js'
 import type { LedgerRecord } from '../databases/ledger-record.js'
 import { decodeRetired } from '../databases/retired-records.js'
-import { CHUNK_LEVEL, decodeChunk, decodeNode, pairPayload, runLevel } from '../databases/run-record.js'
+import { CHUNK_LEVEL, decodeChunk, decodeNode, isPacked, pairPayload, runLevel } from '../databases/run-record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { CheckFindings } from './check-findings.js'
@@ -212,9 +212,10 @@ export class HistoryCheck {
     }
     for (const [at, pair] of pairs.entries()) {
       sum.payloadBytes += pairPayload(shared, at)
-      if (pair.value && isLarge(pair.value) && generation.isKept) {
-        this.#large.expectRetired(pair.value, generation.number)
-      }
+      const { value: kept } = pair
+      if (!kept || !generation.isKept) continue
+      if (isPacked(kept)) this.#large.expectBundle(kept, generation.number)
+      else if (isLarge(kept)) this.#large.expectRetired(kept, generation.number)
     }
     sum.pairs += pairs.length
   }

@@ -81,7 +81,9 @@ it('copies a store that a writer in another process commits to, merges and prune
   }
 })
 
-describe('a snapshot beside a writer that commits, merges and prunes more than a hundred versions', { timeout: 60_000 }, () => {
+describe('a snapshot beside a writer that commits, merges and prunes more than a hundred versions', {
+  timeout: 60_000,
+}, () => {
   const path = () => join(folder.path, 'store')
   const copyPath = () => join(folder.path, 'copy')
 
