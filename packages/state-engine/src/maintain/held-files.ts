@@ -22,11 +22,6 @@ export class HeldFiles {
     return this.#descriptors.has(fileNumber)
   }
 
-  /** The number of the newest file; 0 if there is none. */
-  get last(): number {
-    return Math.max(0, ...this.#descriptors.keys())
-  }
-
   /** Copies a file that is held, as long as it is now. */
   copy(fileNumber: number, path: string): void {
     const from = this.#descriptors.get(fileNumber)!

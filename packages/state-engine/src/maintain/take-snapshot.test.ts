@@ -112,16 +112,22 @@ describe('a snapshot beside a writer that commits, merges and prunes more than a
     return before
   }
 
-  /** The writer runs after the copy has begun, before anybody can see that. */
+  /** The writer runs before the copy, and after it has begun, before anybody can see that: its files come and go. */
   const runUnseen =
     (backup: Backup): Backup =>
     (file, compact) => {
+      runWriter()
       const copied = backup(file, compact)
-      while (!statSync(file, { throwIfNoEntry: false })?.size)
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
+      waitUntilBegun(file)
       runWriter()
       return copied
     }
+
+  /** Nothing else of this process runs meanwhile. */
+  function waitUntilBegun(file: string): void {
+    const nothing = new Int32Array(new SharedArrayBuffer(4))
+    while (!statSync(file, { throwIfNoEntry: false })?.size) Atomics.wait(nothing, 0, 0, 1)
+  }
 
   it('has what was there when the data file was copied, although files were merged and removed since', async () => {
     const before = await copyWith((backup) => async (file, compact) => {
@@ -136,6 +142,16 @@ describe('a snapshot beside a writer that commits, merges and prunes more than a
       runWriter()
       await backup(file, compact)
       runWriter()
+    })
+    await expectSoundCopy(copyPath(), before)
+  })
+
+  it('has what was there before the copy, although the files that followed came and went before they could be opened', async () => {
+    const before = await copyWith((backup) => (file, compact) => {
+      const copied = backup(file, compact)
+      waitUntilBegun(file)
+      runWriter()
+      return copied
     })
     await expectSoundCopy(copyPath(), before)
   })

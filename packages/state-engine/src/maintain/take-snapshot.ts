@@ -21,7 +21,7 @@ import { folderHasStore, storeFailed } from '../port/errors.js'
 import { AppendFile, listWriteAheadFiles, syncFolder, writeAheadPath } from '../write-ahead/files.js'
 import { HeldFiles } from './held-files.js'
 
-const MOST_TRIES = 5
+const MOST_TRIES = 3
 /** How often the folder is looked at until the copy of the data file has begun. */
 const POLL_MS = 1
 
@@ -52,7 +52,7 @@ export async function takeSnapshot(store: LmdbStore, path: string, compact: bool
   }
 }
 
-/** Returns false if a file was created, merged and removed before it could be opened. */
+/** Returns false if a file that the copy needs was created, merged and removed before it could be opened. */
 async function copyAll(store: LmdbStore, path: string, unfinished: string, compact: boolean): Promise<boolean> {
   const held = new HeldFiles(store.path)
   try {
@@ -93,20 +93,22 @@ async function copyDataFile(store: LmdbStore, file: string, compact: boolean, he
 }
 
 /**
- * Copies the write-ahead files from the first that is not merged on, as far as they are complete. Returns false if one
- * is not held.
+ * Copies the write-ahead files from the first that is not merged on, as far as they are held and complete: they have what
+ * was committed before the copy of the data file began, and perhaps more. Returns false if the first is not held, or they end
+ * below the oldest version of the data file.
  */
 function copyWriteAhead({ storeId }: LmdbStore, path: string, record: LedgerRecord, held: HeldFiles): boolean {
-  const { last } = held
   const hash = new KeyHash()
   let firstCommit = record.nextCommit
+  let { latestVersion } = record.ledger
+  const hasOldest = () => latestVersion >= record.ledger.oldestVersion
   for (let fileNumber = record.walFile; ; fileNumber++) {
-    if (fileNumber > last && fileNumber > record.walFile) {
-      // All that were there are sealed, and a writer expects the one that follows.
+    if (!held.has(fileNumber)) {
+      if (fileNumber === record.walFile) return false
+      // A writer expects the file that follows a sealed one.
       AppendFile.create(path, { storeId, fileNumber, firstCommit }, true).close()
-      return true
+      return hasOldest()
     }
-    if (!held.has(fileNumber)) return false
     held.copy(fileNumber, writeAheadPath(path, fileNumber))
     const header = { folder: path, storeId, fileNumber, firstCommit, blockBefore: record.ledger.latestBlock }
     const copy = new SegmentFile(header, hash)
@@ -116,7 +118,8 @@ function copyWriteAhead({ storeId }: LmdbStore, path: string, record: LedgerReco
       copy.close()
     }
     cutAt(copy.path, copy.segment.length)
-    if (!copy.isSealed) return true
+    latestVersion = copy.segment.head?.latestVersion ?? latestVersion
+    if (!copy.isSealed) return hasOldest()
     firstCommit = copy.nextCommit
   }
 }
