@@ -20,9 +20,9 @@ export interface Generation {
   readonly endRun: number
   /** Its records in the database `retired`. */
   readonly retired: number
-  /** Superseded values in its chunks. */
+  /** Superseded values in its chunks. Of a generation that is being dropped: about so many are left. */
   readonly pairs: number
-  /** Bytes of those values. */
+  /** Bytes of those values, in the same way. */
   readonly payloadBytes: number
 }
 

@@ -10,9 +10,17 @@ import { FenceList } from '../merge/fence-list.js'
 import { GenerationWriter } from '../merge/generation-writer.js'
 import { PairList } from '../merge/pair-list.js'
 import type { Fence } from './fences.js'
-import type { StoredValue } from './latest-record.js'
 import type { LedgerRecord } from './ledger-record.js'
-import { countPairsAtMost, decodeChunk, decodeNode, type Pair, pairPayload, runLevel, runSeed } from './run-record.js'
+import {
+  countPairsAtMost,
+  decodeChunk,
+  decodeNode,
+  isPacked,
+  type Pair,
+  pairPayload,
+  runLevel,
+  runSeed,
+} from './run-record.js'
 
 const folder = temporaryFolder()
 const BLOCK = { height: 0n, epoch: 0n, timestampUsec: 0n }
@@ -48,6 +56,7 @@ function pairList(pairs: readonly Pair[]): PairList {
     const [high, low] = [Number(version >> 32n), Number(version & 0xffff_ffffn)]
     if (value === null) list.pushDeletion(high, low)
     else if (value instanceof Uint8Array) list.pushValue(high, low, value, 0, value.length)
+    else if (isPacked(value)) list.pushPacked(high, low, value)
     else list.pushLarge(high, low, value)
   }
   return list
@@ -76,11 +85,12 @@ it('lays a chunk and a node out to the byte', () => {
       { version: 0xffff_ffffn, value: Buffer.from('one') },
       { version: 0x1_0000_0001n, value: null },
       { version: 0x1_0000_0002n, value: { id: 7, length: 5_000 } },
+      { version: 0x1_0000_0003n, value: { id: 8, length: 1_500, offset: 70_000 } },
     ]
     output.appendChunks(pairList(pairs), fences)
     const chunk = load(store, 0x0102_0304_0506)
     expect(chunk.copy(0, chunk.length).subarray(0, -4).toString('hex')).toBe(
-      '00 03 00000000ffffffff 00000000 000c 00000002 000d 00000003 0036 6f6e65 00000000000700001388'.replaceAll(
+      '00 04 00000000ffffffff 00000000 000c 00000002 000d 00000003 0036 00000004 006f 6f6e65 00000000000700001388 000000000008000005dc00011170'.replaceAll(
         ' ',
         '',
       ),
@@ -94,11 +104,12 @@ it('lays a chunk and a node out to the byte', () => {
   })
 })
 
-const VALUE: fc.Arbitrary<StoredValue> = fc.oneof(
+const VALUE: fc.Arbitrary<Pair['value']> = fc.oneof(
   fc.constant(null),
   fc.uint8Array({ maxLength: 60 }).map((value) => Buffer.from(value)),
   fc.nat({ max: 1_400 }).map((length) => Buffer.alloc(length, length)),
   fc.record({ id: fc.nat({ max: 2 ** 40 }), length: fc.integer({ min: 1_401, max: 2 ** 24 }) }),
+  fc.record({ id: fc.nat(), length: fc.integer({ min: 1_401, max: 2 ** 24 }), offset: fc.nat({ max: 2 ** 25 }) }),
 )
 const GAP = fc.oneof(fc.constant(1n), fc.bigInt(1n, 1_000n), fc.constantFrom(2n ** 32n - 1n, 2n ** 32n, 2n ** 45n))
 

@@ -3,12 +3,12 @@ import { CHECKSUM_LENGTH } from '../bytes/record.js'
 import type { SharedRecord } from '../lmdb/shared-record.js'
 import { storeCorrupt } from '../port/errors.js'
 import { FENCE_LENGTH, type Fence, readFences } from './fences.js'
-import { LARGE_REFERENCE_LENGTH } from './large-values.js'
+import { LARGE_REFERENCE_LENGTH, PACKED_REFERENCE_LENGTH, type PackedBytes } from './large-values.js'
 import { DELETED, LARGE, largeReference, type StoredValue } from './latest-record.js'
 
 // A record of the database `run`, which is only appended to, under its number:
 //   a chunk: u8 0 | u8 m | u64 version of the first pair | m × pair | values | u32 CRC
-//     pair: u32 version less that of the first | u16 end of its value, counted from the first value, << 2 | flags
+//     pair: u32 version less that of the first | u16 end of its value, counted from the first value, << 2 | kind
 //     pairs of one key, ascending; each value was superseded by the next pair's version
 //   a node: u8 level above 0 | u8 m | m × fence of the level below | u32 CRC
 
@@ -20,7 +20,7 @@ export const NODE_FENCES_AT = 2
 export const RUN_RECORD_TARGET = 1_900
 export const MAX_PAIRS = 255
 export const MAX_NODE_FENCES = 126
-/** Longer superseded values are kept in pieces, which fill pages better. */
+/** Longer superseded values are packed into bundles, which fill pages better. */
 export const MAX_RUN_VALUE_LENGTH = 1_400
 
 const U32 = 2 ** 32
@@ -63,8 +63,11 @@ export function pairVersionLow({ view }: SharedRecord, pair: number): number {
   return (view.getUint32(6) + view.getUint32(PAIRS_AT + PAIR_LENGTH * pair)) >>> 0
 }
 
-/** `DELETED`, `LARGE` or neither. */
-export function pairFlags({ view }: SharedRecord, pair: number): number {
+/** A pair is a deletion (`DELETED`), has a reference to a large value (`LARGE`) or to a part of a bundle, or the value. */
+export const PACKED = 3
+
+/** `DELETED`, `LARGE`, `PACKED` or 0. */
+export function pairKind({ view }: SharedRecord, pair: number): number {
   return view.getUint16(PAIRS_AT + PAIR_LENGTH * pair + 4) & 3
 }
 
@@ -82,13 +85,21 @@ export function pairEnd(record: SharedRecord, pair: number): number {
 /** Bytes of payload in a pair: its value, wherever that is. */
 export function pairPayload(record: SharedRecord, pair: number): number {
   const start = pairStart(record, pair)
-  return pairFlags(record, pair) & LARGE ? record.view.getUint32(start + 6) : pairEnd(record, pair) - start
+  return pairKind(record, pair) >= LARGE ? record.view.getUint32(start + 6) : pairEnd(record, pair) - start
 }
 
 export interface Pair {
   readonly version: bigint
   /** A copy. */
-  readonly value: StoredValue
+  readonly value: StoredValue | PackedBytes
+}
+
+export function isPacked(value: StoredValue | PackedBytes): value is PackedBytes {
+  return value !== null && !(value instanceof Uint8Array) && 'offset' in value
+}
+
+export function packedReference(record: SharedRecord, at: number): PackedBytes {
+  return { ...largeReference(record, at), offset: record.view.getUint32(at + LARGE_REFERENCE_LENGTH) }
 }
 
 /** Decodes a chunk into copies. @throws `store_corrupt` */
@@ -98,16 +109,22 @@ export function decodeChunk(record: SharedRecord): Pair[] {
   let end = PAIRS_AT + PAIR_LENGTH * count
   return Array.from({ length: count }, (_, pair) => {
     const start = end
-    const flags = pairFlags(record, pair)
+    const kind = pairKind(record, pair)
     end = pairEnd(record, pair)
-    const isSound = flags === DELETED ? end === start : flags !== LARGE || end === start + LARGE_REFERENCE_LENGTH
-    if (!isSound || end < start || end > record.length - CHECKSUM_LENGTH || flags > LARGE) {
-      throw storeCorrupt('a chunk does not parse')
-    }
+    const length = ENCODED_LENGTHS[kind] ?? Math.max(0, end - start)
+    if (end !== start + length || end > record.length - CHECKSUM_LENGTH) throw storeCorrupt('a chunk does not parse')
     const version = (BigInt(pairVersionHigh(record, pair)) << 32n) | BigInt(pairVersionLow(record, pair))
-    const value = flags & DELETED ? null : flags & LARGE ? largeReference(record, start) : record.copy(start, end)
-    return { version, value }
+    return { version, value: pairValue(record, kind, start, end) }
   })
+}
+
+/** Of the kinds whose length does not depend on the value. */
+const ENCODED_LENGTHS: readonly (number | undefined)[] = [undefined, 0, LARGE_REFERENCE_LENGTH, PACKED_REFERENCE_LENGTH]
+
+function pairValue(record: SharedRecord, kind: number, start: number, end: number): Pair['value'] {
+  if (kind === DELETED) return null
+  if (kind === LARGE) return largeReference(record, start)
+  return kind === PACKED ? packedReference(record, start) : record.copy(start, end)
 }
 
 /** Decodes the fences of a node. @throws `store_corrupt` */

@@ -1,6 +1,6 @@
 import { numberedKeyId, numberedKeyPart, numberedKeySeed } from '../bytes/numbered-key.js'
 import { openRecord } from '../bytes/record.js'
-import type { LargeBytes } from '../databases/large-values.js'
+import type { LargeBytes, PackedBytes } from '../databases/large-values.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { CheckFindings } from './check-findings.js'
 
@@ -12,6 +12,9 @@ export class LargeCheck {
   readonly #named = new Map<number, number>()
   /** Generations that have to retire large values which chunks refer to, by id. */
   readonly #toRetire = new Map<number, { readonly length: number; readonly generation: number }>()
+
+  /** Generations that have to retire bundles, and how much of each bundle chunks refer to, by id. */
+  readonly #bundles = new Map<number, { readonly length: number; readonly generation: number }>()
 
   constructor(store: LmdbStore, findings: CheckFindings) {
     this.#store = store
@@ -30,6 +33,13 @@ export class LargeCheck {
     this.#toRetire.set(id, { length, generation })
   }
 
+  /** A chunk refers to a part of a bundle that its generation has to retire. */
+  expectBundle({ id, offset, length }: PackedBytes, generation: number): void {
+    const other = this.#bundles.get(id)
+    if (other && other.generation !== generation) this.#findings.add(`two generations refer to bundle ${id}`)
+    this.#bundles.set(id, { length: Math.max(offset + length, other?.length ?? 0), generation })
+  }
+
   nameRetired(large: LargeBytes, generation: number): void {
     this.name(large)
     const expected = this.#toRetire.get(large.id)
@@ -37,6 +47,11 @@ export class LargeCheck {
       this.#findings.add(`generation ${generation} retires large value ${large.id}, to which another one refers`)
     }
     this.#toRetire.delete(large.id)
+    const bundle = this.#bundles.get(large.id)
+    if (bundle && (bundle.length > large.length || bundle.generation !== generation)) {
+      this.#findings.add(`generation ${generation} retires bundle ${large.id}, of which another one or more is in use`)
+    }
+    this.#bundles.delete(large.id)
   }
 
   /** Comes last. */
@@ -54,6 +69,7 @@ export class LargeCheck {
       found.delete(id)
     }
     for (const id of this.#toRetire.keys()) this.#findings.add(`large value ${id} was superseded and never retired`)
+    for (const id of this.#bundles.keys()) this.#findings.add(`bundle ${id} is in use and not retired`)
     for (const id of found.keys()) this.#findings.add(`nothing refers to large value ${id}`)
   }
 }

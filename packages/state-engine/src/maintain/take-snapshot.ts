@@ -1,6 +1,5 @@
 import {
   closeSync,
-  copyFileSync,
   existsSync,
   fsyncSync,
   ftruncateSync,
@@ -8,40 +7,44 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
 import { LEDGER_KEY, type LmdbStore, STORE_FILE, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { openEnvironment } from '../lmdb/open-environment.js'
 import type { Environment, Table } from '../lmdb/table.js'
 import { KeyHash } from '../memory-table/key-hash.js'
 import { SegmentFile } from '../memory-table/segment-file.js'
-import { folderHasStore, writeAheadDamaged } from '../port/errors.js'
+import { folderHasStore, storeFailed } from '../port/errors.js'
 import { AppendFile, listWriteAheadFiles, syncFolder, writeAheadPath } from '../write-ahead/files.js'
+import { HeldFiles } from './held-files.js'
 
-const MOST_TRIES = 5
+const MOST_TRIES = 3
+/** How often the folder is looked at until the copy of the data file has begun. */
+const POLL_MS = 1
 
 /**
- * Copies the store into a folder: the write-ahead files from the first that is not merged on, the data file, in which more of
- * them may be merged, and then what was appended to them meanwhile: some of it may be merged, too. The data file gets its
- * name once the copy is complete.
+ * Copies the store into a folder: the data file, and the write-ahead files that were there when its copy began, with what
+ * was appended to them meanwhile. They are held open, because they may be merged and removed before they are copied. The
+ * data file gets its name once the copy is complete.
  */
 export async function takeSnapshot(store: LmdbStore, path: string, compact: boolean): Promise<void> {
   if (existsSync(join(path, STORE_FILE))) throw folderHasStore(path)
   const unfinished = join(path, `${STORE_FILE}.part`)
-  withStoreErrors(path, () => {
-    mkdirSync(path, { recursive: true })
-    removeUnfinished(path, unfinished)
-  })
+  withStoreErrors(path, () => mkdirSync(path, { recursive: true }))
   try {
-    for (let tries = 1; !(await copyAll(store, path, unfinished, compact)); tries++) {
-      if (tries === MOST_TRIES) throw writeAheadDamaged(store.path, 0, 'files were merged faster than they were copied')
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
       withStoreErrors(path, () => removeUnfinished(path, unfinished))
+      if (!(await copyAll(store, path, unfinished, compact))) continue
+      withStoreErrors(path, () => {
+        renameSync(unfinished, join(path, STORE_FILE))
+        syncFolder(path)
+      })
+      return
     }
-    withStoreErrors(path, () => {
-      renameSync(unfinished, join(path, STORE_FILE))
-      syncFolder(path)
-    })
+    throw storeFailed('write-ahead files were merged faster than the snapshot could open them', undefined)
   } catch (error) {
     // Not earlier: free space tells whether the disk was full.
     removeUnfinished(path, unfinished)
@@ -49,108 +52,92 @@ export async function takeSnapshot(store: LmdbStore, path: string, compact: bool
   }
 }
 
-/** Returns false if a file was merged and removed whose copy lacks its end. */
+/** Returns false if a file that the copy needs was created, merged and removed before it could be opened. */
 async function copyAll(store: LmdbStore, path: string, unfinished: string, compact: boolean): Promise<boolean> {
-  withStoreErrors(path, () => copyWriteAhead(store, path))
-  const failure = await store.root.backup(unfinished, compact).then(
-    () => undefined,
-    (error: unknown) => ({ error }),
+  const held = new HeldFiles(store.path)
+  try {
+    await copyDataFile(store, unfinished, compact, held)
+    return withStoreErrors(path, () => {
+      const record = readLedgerRecord(unfinished)
+      return !record || copyWriteAhead(store, path, record, held)
+    })
+  } finally {
+    held.close()
+  }
+}
+
+/** Copies the data file, and holds the write-ahead files from before the copy began until after it had begun. */
+async function copyDataFile(store: LmdbStore, file: string, compact: boolean, held: HeldFiles): Promise<void> {
+  withStoreErrors(store.path, () => held.holdPresent())
+  let isOver = false
+  let failure: { readonly error: unknown } | undefined
+  const copied = store.root.backup(file, compact).then(
+    () => {
+      isOver = true
+    },
+    (error: unknown) => {
+      isOver = true
+      failure = { error }
+    },
   )
-  return withStoreErrors(path, () => {
+  // LMDB begins its read transaction before it writes.
+  while (!isOver && !(statSync(file, { throwIfNoEntry: false })?.size ?? 0)) {
+    await Promise.race([copied, sleep(POLL_MS)])
+    withStoreErrors(store.path, () => held.holdPresent())
+  }
+  withStoreErrors(store.path, () => held.holdPresent())
+  await copied
+  withStoreErrors(dirname(file), () => {
     if (failure) throw failure.error
-    const record = readLedgerRecord(unfinished)
-    const isWhole = !record || copyFrom(store, path, record) || hasSealedCopy(store, path, record)
-    matchWriteAhead(store, path, record)
-    return isWhole
   })
 }
 
-/** Whether the copy has all of the first file that is not merged, and the one that follows it. */
-function hasSealedCopy({ storeId }: LmdbStore, path: string, record: LedgerRecord): boolean {
-  const { walFile: fileNumber, nextCommit: firstCommit } = record
-  if (!existsSync(writeAheadPath(path, fileNumber))) return false
-  const blockBefore = record.ledger.latestBlock
-  const copy = new SegmentFile({ folder: path, storeId, fileNumber, firstCommit, blockBefore }, new KeyHash())
+/**
+ * Copies the write-ahead files from the first that is not merged on, as far as they are held and complete: they have what
+ * was committed before the copy of the data file began, and perhaps more. Returns false if the first is not held, or they end
+ * below the oldest version of the data file.
+ */
+function copyWriteAhead({ storeId }: LmdbStore, path: string, record: LedgerRecord, held: HeldFiles): boolean {
+  const hash = new KeyHash()
+  let firstCommit = record.nextCommit
+  let { latestVersion } = record.ledger
+  const hasOldest = () => latestVersion >= record.ledger.oldestVersion
+  for (let fileNumber = record.walFile; ; fileNumber++) {
+    if (!held.has(fileNumber)) {
+      if (fileNumber === record.walFile) return false
+      // A writer expects the file that follows a sealed one.
+      AppendFile.create(path, { storeId, fileNumber, firstCommit }, true).close()
+      return hasOldest()
+    }
+    held.copy(fileNumber, writeAheadPath(path, fileNumber))
+    const header = { folder: path, storeId, fileNumber, firstCommit, blockBefore: record.ledger.latestBlock }
+    const copy = new SegmentFile(header, hash)
+    try {
+      copy.read()
+    } finally {
+      copy.close()
+    }
+    cutAt(copy.path, copy.segment.length)
+    latestVersion = copy.segment.head?.latestVersion ?? latestVersion
+    if (!copy.isSealed) return hasOldest()
+    firstCommit = copy.nextCommit
+  }
+}
+
+/** Cuts off what is not complete; all of the rest is on disk. */
+function cutAt(file: string, length: number): void {
+  const descriptor = openSync(file, 'r+')
   try {
-    copy.read()
-    return copy.isSealed && existsSync(writeAheadPath(path, fileNumber + 1))
+    ftruncateSync(descriptor, length)
+    fsyncSync(descriptor)
   } finally {
-    copy.close()
+    closeSync(descriptor)
   }
 }
 
 function removeUnfinished(path: string, unfinished: string): void {
   for (const file of [unfinished, `${unfinished}-lock`]) rmSync(file, { force: true, recursive: true })
   for (const number of listWriteAheadFiles(path)) rmSync(writeAheadPath(path, number))
-}
-
-/** Copies the write-ahead files as far as they are complete. */
-function copyWriteAhead(store: LmdbStore, path: string): void {
-  for (let tried: number | undefined; ; ) {
-    const record = currentRecord(store)
-    if (!record || copyFrom(store, path, record)) return
-    // A merge that finished meanwhile has removed a file: then the ledger record names a later one.
-    if (record.walFile === tried) throw writeAheadDamaged(writeAheadPath(store.path, tried), 0, 'the file is missing')
-    tried = record.walFile
-  }
-}
-
-/** Returns false if a file is missing. */
-function copyFrom({ path: folder, storeId }: LmdbStore, path: string, record: LedgerRecord): boolean {
-  const hash = new KeyHash()
-  let firstCommit = record.nextCommit
-  for (let fileNumber = record.walFile; ; fileNumber++) {
-    const copyPath = writeAheadPath(path, fileNumber)
-    if (!copyIfThere(writeAheadPath(folder, fileNumber), copyPath)) return false
-    const copy = new SegmentFile(
-      { folder: path, storeId, fileNumber, firstCommit, blockBefore: record.ledger.latestBlock },
-      hash,
-    )
-    try {
-      copy.read()
-    } finally {
-      copy.close()
-    }
-    const descriptor = openSync(copyPath, 'r+')
-    try {
-      ftruncateSync(descriptor, copy.segment.length)
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
-    if (!copy.isSealed) return true
-    firstCommit = copy.nextCommit
-  }
-}
-
-function copyIfThere(from: string, to: string): boolean {
-  try {
-    copyFileSync(from, to)
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-    throw error
-  }
-}
-
-/** Removes the copies of files that are merged in the copy, and creates the file that it has no copy of. */
-function matchWriteAhead({ storeId }: LmdbStore, path: string, record: LedgerRecord | undefined): void {
-  const numbers = listWriteAheadFiles(path)
-  for (const number of numbers) if (!record || number < record.walFile) rmSync(writeAheadPath(path, number))
-  if (!record || numbers.includes(record.walFile)) return
-  const header = { storeId, fileNumber: record.walFile, firstCommit: record.nextCommit }
-  AppendFile.create(path, header, true).close()
-}
-
-function currentRecord({ root, meta }: LmdbStore): LedgerRecord | undefined {
-  root.resetReadTxn()
-  const transaction = root.useReadTransaction()
-  try {
-    const bytes = meta.getBinary(LEDGER_KEY, { transaction })
-    return bytes && decodeLedgerRecord(bytes)
-  } finally {
-    transaction.done()
-  }
 }
 
 /** The ledger record of a data file that nobody else uses. */

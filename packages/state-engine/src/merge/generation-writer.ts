@@ -1,11 +1,20 @@
 import { CHECKSUM_LENGTH, type RecordBuilder } from '../bytes/record.js'
+import { BundleWriter } from '../databases/bundle-writer.js'
 import { FENCE_LENGTH } from '../databases/fences.js'
 import type { Generation } from '../databases/generations.js'
-import { type LargeBytes, putLarge } from '../databases/large-values.js'
+import { type LargeBytes, type PackedBytes, putLarge } from '../databases/large-values.js'
 import { LARGE } from '../databases/latest-record.js'
 import type { LedgerRecord } from '../databases/ledger-record.js'
 import { RetiredWriter } from '../databases/retired-records.js'
-import { CHUNK_LEVEL, MAX_PAIRS, PAIR_LENGTH, PAIRS_AT, RUN_RECORD_TARGET, runSeed } from '../databases/run-record.js'
+import {
+  CHUNK_LEVEL,
+  MAX_PAIRS,
+  PACKED,
+  PAIR_LENGTH,
+  PAIRS_AT,
+  RUN_RECORD_TARGET,
+  runSeed,
+} from '../databases/run-record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { FenceList } from './fence-list.js'
 import type { PairList } from './pair-list.js'
@@ -18,6 +27,7 @@ export class GenerationWriter {
   readonly retired: RetiredWriter
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
+  readonly #bundles: BundleWriter
   readonly #firstRun: number
   #nextRun: number
   #nextLargeId: number
@@ -34,6 +44,11 @@ export class GenerationWriter {
     this.#pairs = merging?.pairs ?? 0
     this.#payloadBytes = merging?.payloadBytes ?? 0
     this.retired = new RetiredWriter(store, before.nextGeneration, merging?.retired ?? 0)
+    this.#bundles = new BundleWriter(
+      store,
+      () => this.#nextLargeId++,
+      (bundle) => this.retired.addLarge(bundle),
+    )
   }
 
   get nextRun(): number {
@@ -49,7 +64,13 @@ export class GenerationWriter {
     return this.#pairs
   }
 
-  /** What was written so far, once the retired entries are flushed. */
+  /** Ends what is collected from several keys. */
+  flush(): void {
+    this.#bundles.end()
+    this.retired.flush()
+  }
+
+  /** What was written so far, once it is flushed. */
   generation(upTo: bigint): Generation {
     return {
       upTo,
@@ -65,6 +86,11 @@ export class GenerationWriter {
     const id = this.#nextLargeId++
     putLarge(this.#store, this.#builder, id, bytes)
     return { id, length: bytes.length }
+  }
+
+  /** Keeps a superseded value, which goes with the generation. */
+  pack(source: Uint8Array, start: number, end: number): PackedBytes {
+    return this.#bundles.add(source, start, end)
   }
 
   /** Appends chunks of all pairs, and a fence for each. */
@@ -88,11 +114,13 @@ export class GenerationWriter {
     let valueEnd = 0
     for (let pair = start; pair < end; pair++) {
       valueEnd += pairs.encodedLength(pair)
-      builder.u32(versionsBetween(pairs, start, pair)).u16((valueEnd << 2) | pairs.flags[pair]!)
+      builder.u32(versionsBetween(pairs, start, pair)).u16((valueEnd << 2) | pairs.kind[pair]!)
     }
     for (let pair = start; pair < end; pair++) {
-      if (pairs.flags[pair] === LARGE) builder.u48(pairs.largeId[pair]!).u32(pairs.end[pair]!)
-      else if (pairs.flags[pair] === 0) builder.part(pairs.source[pair]!, pairs.start[pair]!, pairs.end[pair]!)
+      const kind = pairs.kind[pair]!
+      if (kind >= LARGE) builder.u48(pairs.largeId[pair]!).u32(pairs.end[pair]!)
+      if (kind === PACKED) builder.u32(pairs.offset[pair]!)
+      if (kind === 0) builder.part(pairs.source[pair]!, pairs.start[pair]!, pairs.end[pair]!)
     }
     return this.#append()
   }

@@ -130,7 +130,7 @@ export class KeyMerge {
 
   /** The version, in halves, supersedes the value. */
   #supersede(byHigh: number, byLow: number): void {
-    let large = this.#large
+    const large = this.#large
     if (isAtMost(byHigh, byLow, this.#oldestHigh, this.#oldestLow)) {
       if (large) dropLarge(this.#store, large)
       return
@@ -139,13 +139,15 @@ export class KeyMerge {
       this.#pairs.pushDeletion(this.#high, this.#low)
       return
     }
-    if (!large && this.#end - this.#start > MAX_RUN_VALUE_LENGTH) large = this.#putLarge()
-    if (!large) {
+    if (large) {
+      this.#output.retired.addLarge(large)
+      this.#pairs.pushLarge(this.#high, this.#low, large)
+    } else if (this.#end - this.#start > MAX_RUN_VALUE_LENGTH) {
+      const packed = this.#output.pack(this.#source, this.#start, this.#end)
+      this.#pairs.pushPacked(this.#high, this.#low, packed)
+    } else {
       this.#pairs.pushValue(this.#high, this.#low, this.#source, this.#start, this.#end)
-      return
     }
-    this.#output.retired.addLarge(large)
-    this.#pairs.pushLarge(this.#high, this.#low, large)
   }
 
   /** Returns whether the key is kept. */

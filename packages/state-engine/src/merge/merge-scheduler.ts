@@ -5,8 +5,10 @@ import type { MemoryTable } from '../memory-table/memory-table.js'
 import type { Segment } from '../memory-table/segment.js'
 import { SegmentMerge } from './merge-segment.js'
 
-/** Work of one transaction of a merge; other work of the process gets its turn before the next. */
-const SLICE_MS = 20
+/** Work of one transaction of a merge; other work of the process gets its turn before the next. Ending it takes some more. */
+const SLICE_MS = 10
+/** A merge is done when a segment that is filled meanwhile is full to this share: then it need not be waited for. */
+const DONE_AT_SHARE = 0.8
 /** About so much of the work of a merge is sorting. */
 const SORT_SHARE = 0.1
 
@@ -46,10 +48,11 @@ export class MergeScheduler {
   }
 
   /**
-   * Resolves when this share of the work on the oldest sealed segment is done, or none is being merged: commits that keep
-   * to the pace of the merge never wait for all of it.
+   * Resolves when the merge is as far as it should be once this share of the next segment is filled, or none is under way:
+   * commits that keep to its pace never wait for all of it.
    */
-  async keepPace(share: number): Promise<void> {
+  async keepPace(filledShare: number): Promise<void> {
+    const share = Math.min(1, filledShare / DONE_AT_SHARE)
     while (this.#running && this.#progress < share) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 

@@ -64,7 +64,7 @@ export class SegmentMerge {
       this.#mergePart(keyMerge, heads[this.#position.key]!)
       if (performance.now() >= deadline) break
     }
-    output.retired.flush()
+    output.flush()
     const counted = {
       ...before,
       nextRun: output.nextRun,

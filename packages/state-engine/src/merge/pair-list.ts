@@ -1,5 +1,11 @@
-import { LARGE_REFERENCE_LENGTH, type LargeBytes } from '../databases/large-values.js'
+import {
+  LARGE_REFERENCE_LENGTH,
+  type LargeBytes,
+  PACKED_REFERENCE_LENGTH,
+  type PackedBytes,
+} from '../databases/large-values.js'
 import { DELETED, LARGE } from '../databases/latest-record.js'
+import { PACKED } from '../databases/run-record.js'
 
 /**
  * Superseded values of one key while it is merged, ascending by version. They stay where they are until a chunk is
@@ -11,13 +17,15 @@ export class PairList {
   payloadBytes = 0
   readonly high: number[] = []
   readonly low: number[] = []
-  /** `DELETED`, `LARGE` or 0. */
-  readonly flags: number[] = []
+  /** `DELETED`, `LARGE`, `PACKED` or 0. */
+  readonly kind: number[] = []
   readonly source: Uint8Array[] = []
   readonly start: number[] = []
   readonly end: number[] = []
-  /** Of a large value: its id. Its length is in `end`. */
+  /** Of a large value or a bundle. The length of the value is in `end`. */
   readonly largeId: number[] = []
+  /** Of a part of a bundle. */
+  readonly offset: number[] = []
 
   clear(): void {
     this.count = 0
@@ -37,6 +45,14 @@ export class PairList {
     this.payloadBytes += length
   }
 
+  pushPacked(high: number, low: number, { id, offset, length }: PackedBytes): void {
+    this.#push(high, low, PACKED)
+    this.largeId[this.count - 1] = id
+    this.offset[this.count - 1] = offset
+    this.end[this.count - 1] = length
+    this.payloadBytes += length
+  }
+
   pushValue(high: number, low: number, source: Uint8Array, start: number, end: number): void {
     this.#push(high, low, 0)
     this.source[this.count - 1] = source
@@ -47,13 +63,15 @@ export class PairList {
 
   /** Bytes that the value, or the reference to it, takes in a chunk. */
   encodedLength(pair: number): number {
-    return this.flags[pair] === LARGE ? LARGE_REFERENCE_LENGTH : this.end[pair]! - this.start[pair]!
+    const kind = this.kind[pair]
+    if (kind === PACKED) return PACKED_REFERENCE_LENGTH
+    return kind === LARGE ? LARGE_REFERENCE_LENGTH : this.end[pair]! - this.start[pair]!
   }
 
-  #push(high: number, low: number, flags: number): void {
+  #push(high: number, low: number, kind: number): void {
     const pair = this.count++
     this.high[pair] = high
     this.low[pair] = low
-    this.flags[pair] = flags
+    this.kind[pair] = kind
   }
 }

@@ -3,13 +3,15 @@ import { counterSeed } from '../bytes/counter-key.js'
 import { CHECKSUM_LENGTH } from '../bytes/record.js'
 import { keySeed } from '../bytes/stored-key.js'
 import { countFencesAtMost, FENCE_LENGTH, fenceLevel, fenceRun } from '../databases/fences.js'
-import { LARGE_REFERENCE_LENGTH, readLarge } from '../databases/large-values.js'
+import { LARGE_REFERENCE_LENGTH, readLarge, readPacked } from '../databases/large-values.js'
 import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from '../databases/latest-record.js'
 import {
   countPairsAtMost,
   NODE_FENCES_AT,
+  PACKED,
+  packedReference,
   pairEnd,
-  pairFlags,
+  pairKind,
   pairStart,
   pairVersionHigh,
   pairVersionLow,
@@ -63,7 +65,6 @@ export class Lookup {
 
   /** A copy of the value found, in Node's pool of memory: a typed array of its own costs ten times as much. */
   copy(): Uint8Array {
-    // Pieces were joined for this look-up alone.
     if (this.#isOwn) return this.#bytes
     const copy = Buffer.allocUnsafe(this.#end - this.#start)
     copy.set(this.peek())
@@ -146,22 +147,32 @@ export class Lookup {
     const record = this.#runRecord
     this.#writtenHigh = pairVersionHigh(record, pair)
     this.#writtenLow = pairVersionLow(record, pair)
-    return this.#take(record, pairFlags(record, pair), pairStart(record, pair), pairEnd(record, pair), options)
+    const kind = pairKind(record, pair)
+    const start = pairStart(record, pair)
+    if (kind !== PACKED) return this.#take(record, kind, start, pairEnd(record, pair), options)
+    this.#takeOwn(readPacked(this.#store, packedReference(record, start), options))
+    return PRESENT
   }
 
   #take(record: SharedRecord, flags: number, start: number, end: number, options: ReadOptions): Found {
     if (flags & DELETED) return REMOVED
-    this.#isOwn = (flags & LARGE) !== 0
-    if (this.#isOwn) {
-      this.#bytes = readLarge(this.#store, largeReference(record, start), options)
-      this.#start = 0
-      this.#end = this.#bytes.length
-    } else {
-      this.#bytes = record.bytes
-      this.#start = start
-      this.#end = end
+    if (flags & LARGE) {
+      this.#takeOwn(readLarge(this.#store, largeReference(record, start), options))
+      return PRESENT
     }
+    this.#isOwn = false
+    this.#bytes = record.bytes
+    this.#start = start
+    this.#end = end
     return PRESENT
+  }
+
+  /** Takes a value that was joined for this look-up alone. */
+  #takeOwn(bytes: Uint8Array): void {
+    this.#isOwn = true
+    this.#bytes = bytes
+    this.#start = 0
+    this.#end = bytes.length
   }
 
   /** Whether the record belongs to this long key. Loads the record again: the stored key overwrote the buffer. */

@@ -3,9 +3,9 @@ import { counterSeed } from '../bytes/counter-key.js'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import { CHECKSUM_LENGTH } from '../bytes/record.js'
 import { keySeed } from '../bytes/stored-key.js'
-import { LARGE_REFERENCE_LENGTH, readLarge } from '../databases/large-values.js'
+import { LARGE_REFERENCE_LENGTH, readLarge, readPacked } from '../databases/large-values.js'
 import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from '../databases/latest-record.js'
-import { NODE_FENCES_AT, runLevel } from '../databases/run-record.js'
+import { NODE_FENCES_AT, PACKED, packedReference, runLevel } from '../databases/run-record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { NONE, type Segment } from '../memory-table/segment.js'
@@ -92,7 +92,9 @@ export class RevisionCursor {
     if (place.kind === 'table') return valueOfEntry(this.#segments[place.segment]!, place.entry)
     if (place.kind === 'run') {
       const { chunk, pair } = place
-      return this.#valueOf(chunk.record, chunk.flagsOf(pair), chunk.startOf(pair), chunk.endOf(pair))
+      const [kind, start] = [chunk.kindOf(pair), chunk.startOf(pair)]
+      if (kind !== PACKED) return this.#valueOf(chunk.record, kind, start, chunk.endOf(pair))
+      return readPacked(this.#store, packedReference(chunk.record, start), this.#snapshot!.options)
     }
     const { record, flags, valueAt } = this.#merged!
     return this.#valueOf(record, flags, valueAt, record.length - CHECKSUM_LENGTH)

@@ -3,7 +3,7 @@ import { countFencesAtMost, FENCE_LENGTH, fenceLevel, fenceRun } from '../databa
 import {
   countPairsAtMost,
   pairEnd,
-  pairFlags,
+  pairKind,
   pairStart,
   pairVersionHigh,
   pairVersionLow,
@@ -70,8 +70,8 @@ export class Chunk {
     return (BigInt(pairVersionHigh(this.record, pair)) << 32n) | BigInt(pairVersionLow(this.record, pair))
   }
 
-  flagsOf(pair: number): number {
-    return pairFlags(this.record, pair)
+  kindOf(pair: number): number {
+    return pairKind(this.record, pair)
   }
 
   startOf(pair: number): number {

@@ -7,7 +7,6 @@ import { dropLarge } from '../databases/large-values.js'
 import { DELETED, decodeLatest } from '../databases/latest-record.js'
 import { decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
 import { decodeRetired, type RetiredEntry } from '../databases/retired-records.js'
-import { CHUNK_LEVEL, pairPayload, runCount, runLevel } from '../databases/run-record.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { PRUNE_STEP_RECORDS } from '../port/window.js'
@@ -91,7 +90,6 @@ class GenerationDropper {
   payloadBytes = 0
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
-  readonly #runRecord = new SharedRecord()
   readonly #latestRecord = new SharedRecord()
 
   constructor(store: LmdbStore, builder: RecordBuilder) {
@@ -111,19 +109,17 @@ class GenerationDropper {
     else this.#store.generations.removeSync(number)
   }
 
+  /** Records are not read, which would double the cost: of the values, those that are left count by their share. */
   #dropRun(generation: Generation): Generation {
-    let { firstRun, pairs, payloadBytes } = generation
-    const record = this.#runRecord
+    const count = generation.endRun - generation.firstRun
+    let { firstRun } = generation
     for (; firstRun < generation.endRun && !this.isTired; firstRun++) {
       this.steps++
-      if (!record.load(this.#store.run, firstRun, {})) continue
-      if (runLevel(record) === CHUNK_LEVEL) {
-        const count = runCount(record)
-        pairs -= count
-        for (let pair = 0; pair < count; pair++) payloadBytes -= pairPayload(record, pair)
-      }
       this.#store.run.removeSync(firstRun)
     }
+    const left = count > 0 ? (generation.endRun - firstRun) / count : 0
+    const pairs = Math.round(left * generation.pairs)
+    const payloadBytes = Math.round(left * generation.payloadBytes)
     this.pairs += generation.pairs - pairs
     this.payloadBytes += generation.payloadBytes - payloadBytes
     return { ...generation, firstRun, pairs, payloadBytes }
