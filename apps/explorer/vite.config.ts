@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { defineConfig, type Plugin } from 'vite'
 
@@ -18,6 +19,8 @@ function precompressed(): Plugin {
 
 export default defineConfig({
   plugins: [precompressed()],
+  // The readers of bytes are those of the node; a browser has no `node:buffer`.
+  resolve: { alias: { 'node:buffer': fileURLToPath(new URL('src/move/node-buffer.ts', import.meta.url)) } },
   esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
   build: {
     target: 'es2022',

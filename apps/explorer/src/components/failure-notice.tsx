@@ -1,4 +1,5 @@
 import type { Failure } from '../api/failure.ts'
+import { groupDigits } from '../state/amount.ts'
 import { goTo, route } from '../state/location.ts'
 
 const TITLES: Readonly<Record<Failure['kind'], string>> = {
@@ -19,9 +20,17 @@ export function FailureNotice({ failure }: { readonly failure: Failure }) {
       <p>{message}</p>
       {kind === 'pruned' && oldestVersion !== undefined && (
         <p>
-          The window of this node begins at version {oldestVersion}.{' '}
+          The window of this node begins at version {groupDigits(oldestVersion)}.{' '}
           <button type="button" onClick={() => goTo({ ...route.value, at: oldestVersion })}>
             Look there
+          </button>
+        </p>
+      )}
+      {kind === 'future' && (
+        <p>
+          This page shows it once it is there.{' '}
+          <button type="button" onClick={() => goTo({ ...route.value, at: undefined })}>
+            Look at the latest
           </button>
         </p>
       )}

@@ -1,0 +1,3 @@
+export function balanceHistoryPath(address: string, asset: string): string {
+  return `/accounts/${encodeURIComponent(address)}/balance/${encodeURIComponent(asset)}/history`
+}
