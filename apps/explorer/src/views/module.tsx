@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import type { ModuleAnswer } from '../api/answers.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
@@ -6,6 +7,7 @@ import { AddressLink } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { TypeText } from '../components/type-text.tsx'
 import type { Disassembly, FieldText, FunctionDeclaration, TypeDeclaration } from '../move/disassemble.ts'
+import { useDisassembly } from '../move/use-disassembly.ts'
 import { groupDigits } from '../state/amount.ts'
 import { route } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -29,26 +31,12 @@ export function ModuleView({ address, module }: { readonly address: string; read
       <ForPrograms requests={[request]} />
       {(answer === undefined || ('value' in answer && disassembly === undefined)) && <Loading />}
       {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
-      {answer && 'value' in answer && disassembly === 'unreadable' && (
-        <p class="empty">Its bytes are no module that can be read.</p>
-      )}
-      {answer && 'value' in answer && typeof disassembly === 'object' && (
+      {disassembly && 'failure' in disassembly && <FailureNotice failure={disassembly.failure} />}
+      {answer && 'value' in answer && disassembly && !('failure' in disassembly) && (
         <Declarations answer={answer.value} module={module} disassembly={disassembly} />
       )}
     </>
   )
-}
-
-/** The reader of binaries comes with the first module that is looked at. */
-function useDisassembly(bytecode: string | undefined): Disassembly | 'unreadable' | undefined {
-  const [known, setKnown] = useState<{ readonly of: string; readonly found: Disassembly | 'unreadable' } | undefined>()
-  useEffect(() => {
-    if (bytecode === undefined) return
-    import('../move/disassemble.ts')
-      .then(({ disassemble }) => setKnown({ of: bytecode, found: disassemble(bytecode) }))
-      .catch(() => setKnown({ of: bytecode, found: 'unreadable' }))
-  }, [bytecode])
-  return known?.of === bytecode ? known?.found : undefined
 }
 
 interface DeclarationsProps {
@@ -107,7 +95,7 @@ function Declarations({ answer: { abi, bytecode }, module, disassembly }: Declar
 interface TypeCardProps {
   readonly type: TypeDeclaration
   readonly isOpenAtFirst: boolean
-  readonly children: preact.ComponentChildren
+  readonly children: ComponentChildren
 }
 
 function TypeCard({ type, isOpenAtFirst, children }: TypeCardProps) {
