@@ -1,6 +1,7 @@
 import type { Failure } from '../api/failure.ts'
 import { groupDigits } from '../state/amount.ts'
 import { goTo, route } from '../state/location.ts'
+import type { Route } from '../state/route.ts'
 
 const TITLES: Readonly<Record<Failure['kind'], string>> = {
   absent: 'Not there',
@@ -12,6 +13,12 @@ const TITLES: Readonly<Record<Failure['kind'], string>> = {
   failed: 'The node failed',
 }
 
+/** A block is another view; all others are the same view of another state. */
+function routeAt(version: string): Route {
+  const { view, at } = route.value
+  return view.name === 'block' ? { view: { name: 'block', by: 'version', number: version }, at } : { view, at: version }
+}
+
 export function FailureNotice({ failure }: { readonly failure: Failure }) {
   const { kind, message, oldestVersion, archivalEndpoint } = failure
   return (
@@ -21,7 +28,7 @@ export function FailureNotice({ failure }: { readonly failure: Failure }) {
       {kind === 'pruned' && oldestVersion !== undefined && (
         <p>
           The window of this node begins at version {groupDigits(oldestVersion)}.{' '}
-          <button type="button" onClick={() => goTo({ ...route.value, at: oldestVersion })}>
+          <button type="button" onClick={() => goTo(routeAt(oldestVersion))}>
             Look there
           </button>
         </p>
