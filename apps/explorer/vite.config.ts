@@ -1,3 +1,6 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { defineConfig, type Plugin } from 'vite'
 
@@ -5,12 +8,12 @@ import { defineConfig, type Plugin } from 'vite'
 function precompressed(): Plugin {
   return {
     name: 'precompressed',
-    enforce: 'post',
-    generateBundle(_, bundle) {
-      for (const output of Object.values(bundle)) {
-        const source = output.type === 'chunk' ? output.code : output.source
-        const packed = brotliCompressSync(source, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } })
-        this.emitFile({ type: 'asset', fileName: `${output.fileName}.br`, source: packed })
+    // Later than all that changes a file.
+    writeBundle({ dir }, bundle) {
+      for (const name of Object.keys(bundle)) {
+        const file = join(dir!, name)
+        const options = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } }
+        writeFileSync(`${file}.br`, brotliCompressSync(readFileSync(file), options))
       }
     },
   }
@@ -18,6 +21,8 @@ function precompressed(): Plugin {
 
 export default defineConfig({
   plugins: [precompressed()],
+  // The readers of bytes are those of the node; a browser has no `node:buffer`.
+  resolve: { alias: { 'node:buffer': fileURLToPath(new URL('src/move/node-buffer.ts', import.meta.url)) } },
   esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
   build: {
     target: 'es2022',

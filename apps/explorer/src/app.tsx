@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useErrorBoundary } from 'preact/hooks'
 import { SearchField } from './components/search-field.tsx'
 import { TimeMachine } from './components/time-machine.tsx'
 import { route } from './state/location.ts'
@@ -37,9 +37,26 @@ export function App() {
         <TimeMachine />
       </header>
       <main id="content" tabIndex={-1}>
-        <ViewOf view={view} />
+        <SoundView key={window.location.pathname} view={view} />
       </main>
     </>
+  )
+}
+
+/** A view that cannot be drawn leaves search and time machine where they are. */
+function SoundView({ view }: { readonly view: View }) {
+  const [error, reset] = useErrorBoundary()
+  if (error === undefined) return <ViewOf view={view} />
+  return (
+    <section class="notice" role="alert">
+      <h1>This cannot be shown</h1>
+      <p>
+        <bdi>{error instanceof Error ? error.message : String(error)}</bdi>
+      </p>
+      <button type="button" onClick={reset}>
+        Try again
+      </button>
+    </section>
   )
 }
 

@@ -10,6 +10,7 @@ it('answers with the newest value of a key or with nothing, and never holds more
     fc.property(fc.array(step, { maxLength: 300 }), largest, (steps, largestEntry) => {
       const cache = new SizedCache<number>(CAPACITY, largestEntry)
       const newest = new Map<string, number>()
+      expect(cache.capacity).toBe(CAPACITY)
       for (const [at, { key, size, isGet }] of steps.entries()) {
         if (isGet) {
           const found = cache.get(key)
@@ -23,6 +24,7 @@ it('answers with the newest value of a key or with nothing, and never holds more
         }
         expect(cache.size).toBeLessThanOrEqual(CAPACITY)
       }
+      expect(cache.misses).toBe(steps.filter(({ isGet }) => !isGet).length)
     }),
   )
 })

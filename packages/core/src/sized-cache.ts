@@ -27,11 +27,22 @@ export class SizedCache<V extends {}> {
   #noted: Int32Array | undefined
   #youngSize = 0
   #oldSize = 0
+  #misses = 0
 
   /** `largestEntry` is at most half of the capacity, by default a sixteenth. */
   constructor(capacity: number, largestEntry = capacity * LARGEST_SHARE) {
     this.#generationSize = capacity / 2
     this.#largestEntry = Math.min(largestEntry, this.#generationSize)
+  }
+
+  /** Half of it for each generation. */
+  get capacity(): number {
+    return 2 * this.#generationSize
+  }
+
+  /** Values that were set since the cache was made: each was looked for and not found. */
+  get misses(): number {
+    return this.#misses
   }
 
   /** Size of all entries, of which some are held and counted twice; never above the capacity. */
@@ -49,6 +60,7 @@ export class SizedCache<V extends {}> {
   }
 
   set(key: string, value: V, size: number): void {
+    this.#misses++
     if (size > this.#largestEntry) this.delete(key)
     else if (this.#isWelcome(key)) this.#keep(key, { value, size })
   }

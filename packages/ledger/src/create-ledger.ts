@@ -33,6 +33,9 @@ export function createLedger(state: StateReader): Ledger {
       if (last?.view !== view) last = new PinnedState(state, view, readers)
       return last
     },
+    get caches() {
+      return { types: readers.types.use, modules: modules.use, type_texts: types.use, asset_texts: assets.use }
+    },
     versionAtTime: (timestampUsec, nowUsec) => versionAtTime(state, timestampUsec, nowUsec),
   }
 }

@@ -3,6 +3,7 @@ import type { StructTag, TypeTag } from '@ledger-state/type-tag'
 import type { Account } from './accounts/account.js'
 import type { Asset } from './balances/asset.js'
 import type { LedgerBlock } from './blocks/read-block.js'
+import type { CacheUse } from './caches/cache-use.js'
 import type { AccountChange } from './changes/account-changes.js'
 import type { Change, History, HistoryOptions } from './histories/history.js'
 import type { Listing, ListOptions } from './listings/listing.js'
@@ -126,4 +127,9 @@ export interface Ledger {
    * time of the system
    */
   versionAtTime(timestampUsec: bigint, nowUsec?: bigint): bigint
+  /** What the caches of this ledger hold, by their names. */
+  readonly caches: Readonly<Record<CacheName, CacheUse>>
 }
+
+/** Codecs of types, definitions of modules, and what texts of types and of assets parse to. */
+export type CacheName = 'types' | 'modules' | 'type_texts' | 'asset_texts'

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
 import { parseStructTag, readName, type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import type { StructDefinition } from './module-definition.js'

@@ -29,18 +29,30 @@ export function requestPath({ path, at }: ApiRequest): string {
   return `/v1${path}${path.includes('?') ? '&' : '?'}${state}`
 }
 
-/** JSON of an answer; numbers that JavaScript cannot hold are for `readText`. */
+/** Whether the answer changes as the ledger grows. */
+export function readsLatest({ path, at }: ApiRequest): boolean {
+  return at === undefined && !/^\/(?:blocks|spec)|[?&]to=/.test(path)
+}
+
+/** JSON of an answer; a number that JavaScript cannot hold is for `askText`. */
 export async function ask<T>(request: ApiRequest, signal: AbortSignal): Promise<Result<T>> {
   const result = await askText(request, signal)
   if ('failure' in result) return result
-  return { value: JSON.parse(result.value) as T, answer: result.answer }
+  try {
+    return { value: JSON.parse(result.value) as T, answer: result.answer }
+  } catch {
+    return { failure: { kind: 'failed', message: 'what answered is not JSON: something other than a node is there' } }
+  }
 }
+
+/** A node that is gone without a word is lost after so long. */
+const LONGEST_WAIT_MS = 30_000
 
 export async function askText(request: ApiRequest, signal: AbortSignal): Promise<Result<string>> {
   const { body, accept = 'application/json' } = request
   try {
     const response = await fetch(requestPath(request), {
-      signal,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WAIT_MS)]),
       headers: { accept, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { method: 'POST', body }),
     })

@@ -1,3 +1,4 @@
+import type { ErrorBody } from './answers.ts'
 import type { StateHead } from './state-head.ts'
 
 /** Why there is nothing to show. */
@@ -10,13 +11,6 @@ export interface Failure {
   readonly archivalEndpoint?: string | undefined
   /** After which asking again may help. */
   readonly retryAfterMs?: number | undefined
-}
-
-interface ErrorBody {
-  readonly message?: string
-  readonly error_code?: string
-  readonly oldest_ledger_version?: string
-  readonly archival_endpoint?: string
 }
 
 export function toFailure(
@@ -32,13 +26,23 @@ export function toFailure(
     return { kind: 'pruned', message, oldestVersion, archivalEndpoint: body.archival_endpoint }
   }
   if (status === 404) return { kind: body.error_code === 'version_not_found' ? 'future' : 'absent', message }
-  if (status === 503) return { kind: 'overloaded', message, retryAfterMs: 1_000 * Number(retryAfter ?? 2) }
+  if (status === 503) return { kind: 'overloaded', message, retryAfterMs: toMilliseconds(retryAfter) }
   return { kind: status === 400 ? 'invalid' : 'failed', message }
+}
+
+const SHORTEST_RETRY_SECONDS = 1
+const LONGEST_RETRY_SECONDS = 30
+
+/** The header may name a moment in place of seconds; then the shortest wait will do. */
+function toMilliseconds(retryAfter: string | null): number {
+  const seconds = Number(retryAfter ?? SHORTEST_RETRY_SECONDS) || SHORTEST_RETRY_SECONDS
+  return 1_000 * Math.min(LONGEST_RETRY_SECONDS, Math.max(SHORTEST_RETRY_SECONDS, seconds))
 }
 
 function toErrorBody(text: string): ErrorBody {
   try {
-    return JSON.parse(text) as ErrorBody
+    const body: unknown = JSON.parse(text)
+    return typeof body === 'object' && body !== null ? (body as ErrorBody) : {}
   } catch {
     return {}
   }

@@ -16,6 +16,12 @@ it('says a read of an account for curl, ts-sdk and the command line', () => {
   )
 })
 
+it('says how to ask for the ledger itself', () => {
+  expect(toCurl('http://n', { path: '' })).toBe('curl http://n/v1')
+  expect(toSdkLine({ path: '' })).toBe('await aptos.getLedgerInfo()')
+  expect(toCommandLine({ path: '' })).toBe('ledger-state info --data-dir DIR')
+})
+
 it('quotes what a shell would read otherwise', () => {
   const body = JSON.stringify({ key_type: '0x1::string::String', value_type: 'u8', key: "it's" })
   const request = { path: '/tables/0x7/item', body }

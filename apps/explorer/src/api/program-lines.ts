@@ -22,6 +22,7 @@ export function toSdkLine(request: ApiRequest): string | undefined {
   const call = (name: string, members: string, more = options) => `await aptos.${name}({ ${members}${more} })`
   const [kind, subject = '', part, name, more] = path
   const text = (value: string) => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  if (kind === undefined) return 'await aptos.getLedgerInfo()'
   if (more !== undefined) return undefined
   if (kind === 'tables' && part === 'item' && name === undefined && body)
     return call('getTableItem', `handle: ${text(subject)}, data: ${JSON.stringify(body)}`)
@@ -50,6 +51,7 @@ export function toCommandLine(request: ApiRequest): string | undefined {
     const types = `--key-type ${quoted(body.key_type)} --value-type ${quoted(body.value_type)}`
     return line(`get table-item ${quoted(subject)} ${types} --key ${quoted(JSON.stringify(body.key))}`)
   }
+  if (kind === undefined) return 'ledger-state info --data-dir DIR'
   if (kind !== 'accounts') return undefined
   if (part === undefined) return line(`get account ${quoted(subject)}`)
   if (name === undefined) return undefined

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 
@@ -21,6 +21,8 @@ interface CurveProps {
 }
 
 const HEIGHT = 288
+/** Fewer points are marked, each. */
+const FEW_POINTS = 100
 /** Shorter drags are clicks, in pixels. */
 const SHORT_DRAG = 8
 
@@ -30,7 +32,10 @@ export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: Curve
   const heard = useRef({ onChoose, onZoom, chosen })
   heard.current = { onChoose, onZoom, chosen }
   const drawn = useRef<uPlot | undefined>(undefined)
+  const data = useRef<uPlot.AlignedData>([[], []])
+  data.current = useMemo(() => [points.map(({ x }) => x), points.map(({ y }) => y)], [points])
   useEffect(() => drawn.current?.redraw(false), [chosen])
+  useEffect(() => drawn.current?.setData(data.current), [points])
   useEffect(() => {
     const element = place.current!
     const color = (name: string) => getComputedStyle(element).getPropertyValue(name)
@@ -39,6 +44,8 @@ export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: Curve
       stroke: color('--text-soft'),
       grid: { stroke: color('--line'), width: 1 },
     }
+    // The click that ends a drag chooses nothing.
+    let wasDragged = false
     const plot = new uPlot(
       {
         width: element.clientWidth,
@@ -51,9 +58,12 @@ export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: Curve
         hooks: {
           draw: [(plot: uPlot) => drawChosen(plot, heard.current.chosen, color('--accent'))],
           setSelect: [
-            ({ select, posToIdx }: uPlot) => {
+            (plot: uPlot) => {
+              const { select, posToIdx } = plot
               if (select.width < SHORT_DRAG) return
               const [first, last] = [posToIdx(select.left), posToIdx(select.left + select.width)]
+              plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+              wasDragged = true
               if (last > first) heard.current.onZoom(first, last)
             },
           ],
@@ -70,17 +80,18 @@ export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: Curve
             fill: color('--accent-soft'),
             width: 2,
             paths: uPlot.paths.stepped!({ align: 1 }),
-            points: { show: points.length < 100 },
+            points: { show: ({ data }) => data[0].length < FEW_POINTS },
           },
         ],
       },
-      [points.map(({ x }) => x), points.map(({ y }) => y)],
+      data.current,
       element,
     )
     drawn.current = plot
     const choose = (): void => {
       const { idx } = plot.cursor
-      if (plot.select.width < SHORT_DRAG && idx !== null && idx !== undefined) heard.current.onChoose(idx)
+      if (!wasDragged && idx !== null && idx !== undefined) heard.current.onChoose(idx)
+      wasDragged = false
     }
     plot.over.addEventListener('click', choose)
     const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }))
@@ -90,7 +101,7 @@ export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: Curve
       drawn.current = undefined
       plot.destroy()
     }
-  }, [points, isTime, label])
+  }, [isTime, label])
   return <div class="curve" ref={place} role="img" aria-label={`${label}: ${points.length} changes`} />
 }
 

@@ -1,4 +1,4 @@
-import { findDifferences } from '../state/differences.ts'
+import { findDifferences, MOST_DIFFERENCES } from '../state/differences.ts'
 
 const SHORT_TEXT = 200
 const FIRST_DIFFERENCES = 100
@@ -32,7 +32,7 @@ export function Differences({ before, after }: { readonly before: unknown; reado
         ))}
         {all.length > FIRST_DIFFERENCES && (
           <tr>
-            <td colSpan={2}>and {all.length - FIRST_DIFFERENCES} more</td>
+            <td colSpan={2}>and {all.length < MOST_DIFFERENCES ? all.length - FIRST_DIFFERENCES : 'many'} more</td>
           </tr>
         )}
       </tbody>

@@ -1,5 +1,7 @@
 import type { Failure } from '../api/failure.ts'
+import { groupDigits } from '../state/amount.ts'
 import { goTo, route } from '../state/location.ts'
+import type { Route } from '../state/route.ts'
 
 const TITLES: Readonly<Record<Failure['kind'], string>> = {
   absent: 'Not there',
@@ -11,6 +13,12 @@ const TITLES: Readonly<Record<Failure['kind'], string>> = {
   failed: 'The node failed',
 }
 
+/** A block is another view; all others are the same view of another state. */
+function routeAt(version: string): Route {
+  const { view, at } = route.value
+  return view.name === 'block' ? { view: { name: 'block', by: 'version', number: version }, at } : { view, at: version }
+}
+
 export function FailureNotice({ failure }: { readonly failure: Failure }) {
   const { kind, message, oldestVersion, archivalEndpoint } = failure
   return (
@@ -19,9 +27,17 @@ export function FailureNotice({ failure }: { readonly failure: Failure }) {
       <p>{message}</p>
       {kind === 'pruned' && oldestVersion !== undefined && (
         <p>
-          The window of this node begins at version {oldestVersion}.{' '}
-          <button type="button" onClick={() => goTo({ ...route.value, at: oldestVersion })}>
+          The window of this node begins at version {groupDigits(oldestVersion)}.{' '}
+          <button type="button" onClick={() => goTo(routeAt(oldestVersion))}>
             Look there
+          </button>
+        </p>
+      )}
+      {kind === 'future' && (
+        <p>
+          This page shows it once it is there.{' '}
+          <button type="button" onClick={() => goTo({ ...route.value, at: undefined })}>
+            Look at the latest
           </button>
         </p>
       )}

@@ -10,13 +10,14 @@ export function ForPrograms({ requests }: { readonly requests: readonly ApiReque
   return (
     <details class="for-programs">
       <summary>For programs</summary>
-      <h3>curl</h3>
+      <h2>curl</h2>
       {requests.map((request) => (
         <CopyLine key={requestPath(request)} text={toCurl(origin, request)} />
       ))}
       {sdk.length > 0 && (
         <>
-          <h3>ts-sdk, with aptos = new Aptos(new AptosConfig({`{ fullnode: '${origin}/v1' }`}))</h3>
+          <h2>ts-sdk</h2>
+          <CopyLine text={`const aptos = new Aptos(new AptosConfig({ fullnode: '${origin}/v1' }))`} />
           {sdk.map((text) => (
             <CopyLine key={text} text={text} />
           ))}
@@ -24,7 +25,7 @@ export function ForPrograms({ requests }: { readonly requests: readonly ApiReque
       )}
       {command.length > 0 && (
         <>
-          <h3>command line</h3>
+          <h2>command line, beside the store</h2>
           {command.map((text) => (
             <CopyLine key={text} text={text} />
           ))}

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ModuleAnswer } from '../api/module.ts'
+import type { ModuleAnswer } from '../api/answers.ts'
 import { route } from '../state/location.ts'
 import { type MoveType, parseMoveType, withArguments } from '../state/move-type.ts'
 import { useAnswer } from '../state/use-answer.ts'

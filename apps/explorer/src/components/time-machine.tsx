@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { Block } from '../api/answers.ts'
 import { ask } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
 import { formatAge, formatMicroseconds, groupDigits } from '../state/amount.ts'
@@ -7,11 +8,6 @@ import { goTo, route } from '../state/location.ts'
 import { textToMoment } from '../state/moment.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { FailureNotice } from './failure-notice.tsx'
-
-interface Block {
-  readonly block_timestamp: string
-  readonly last_version: string
-}
 
 const go = (at: string | undefined): void => goTo({ view: route.value.view, at })
 
@@ -26,7 +22,7 @@ export function TimeMachine() {
         <button type="button" aria-pressed={at === undefined} onClick={() => go(undefined)}>
           Latest
         </button>
-        <span class="moment">
+        <span class="moment" aria-live={at === undefined ? 'off' : 'polite'}>
           {dragged !== undefined ? (
             <>
               version <strong>{groupDigits(dragged)}</strong>
@@ -50,7 +46,8 @@ function LiveMoment() {
   if (!head) return <span class={isLost ? 'live is-lost' : 'live'}>{isLost ? 'the node does not answer' : '…'}</span>
   return (
     <span class={isLost ? 'live is-lost' : 'live'}>
-      version <strong>{groupDigits(head.version)}</strong> · {formatMicroseconds(head.timestampUsec)} ·{' '}
+      version <strong>{groupDigits(head.version)}</strong>
+      <span class="moment-time"> · {formatMicroseconds(head.timestampUsec)}</span> ·{' '}
       {isLost ? 'the node does not answer; asking again' : `${formatAge(ageSeconds.value)} ago`}
     </span>
   )
@@ -126,8 +123,7 @@ function MomentField() {
   return (
     <>
       <form
-        class="inline"
-        style={{ margin: 0 }}
+        class="inline moment-form"
         onSubmit={(event) => {
           event.preventDefault()
           void submit()

@@ -1,48 +1,84 @@
+import { useRef } from 'preact/hooks'
+import type { ValueChange } from '../api/answers.ts'
 import type { ApiRequest } from '../api/client.ts'
-import type { ValueChange } from '../api/history.ts'
 import { formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { goTo, route } from '../state/location.ts'
 import { usePages } from '../state/use-pages.ts'
 import { Differences } from './differences.tsx'
+import { LongList } from './long-list.tsx'
 import { MoreButton } from './more-button.tsx'
 import { ValueTree } from './value-tree.tsx'
+
+const OPEN_AT_FIRST = 3
+const ROW_HEIGHT = 50
 
 /** The changes of a resource or a table item, each with what it changed. */
 export function ValueHistory({ request }: { readonly request: ApiRequest }) {
   const pages = usePages<readonly ValueChange[], ValueChange>(request, (page) => page)
   const isWhole = !pages.more && !pages.isLoading && !pages.failure && pages.isComplete
+  /** Which changes somebody opened or closed. */
+  const opened = useRef(new Map<string, boolean>())
   return (
     <section aria-label="History">
       <h2>History</h2>
-      {pages.items.map(({ version, timestamp, value }, at) => {
-        const before = pages.items[at + 1]
-        return (
-          <details key={version} class="card" open={at < 3}>
-            <summary>
-              version {groupDigits(version)}{' '}
-              <small>{timestamp === null ? 'before the window' : formatMicroseconds(timestamp)}</small>
-            </summary>
-            {value === null ? (
-              <p>Deleted.</p>
-            ) : before && before.value !== null ? (
-              <Differences before={before.value} after={value} />
-            ) : (
-              <>
-                {(before || isWhole) && <h3>Created</h3>}
-                <ValueTree value={value} />
-              </>
-            )}
-            <p>
-              <button type="button" onClick={() => goTo({ view: route.value.view, at: version })}>
-                Look at this version
-              </button>
-            </p>
-          </details>
-        )
-      })}
+      <LongList
+        label="Changes, the newest first"
+        count={pages.items.length}
+        rowHeight={ROW_HEIGHT}
+        onEnd={pages.more}
+        row={(at) => {
+          const change = pages.items[at]!
+          return (
+            <ChangeCard
+              key={change.version}
+              change={change}
+              before={pages.items[at + 1]}
+              isFirst={isWhole && at === pages.items.length - 1}
+              isOpen={opened.current.get(change.version) ?? at < OPEN_AT_FIRST}
+              onToggle={(isOpen) => opened.current.set(change.version, isOpen)}
+            />
+          )
+        }}
+      />
       {!pages.isLoading && !pages.failure && pages.items.length === 0 && <p class="empty">It was never there.</p>}
       {!pages.isComplete && <p class="hint">What was written before the window is not known.</p>}
       <MoreButton pages={pages} />
     </section>
+  )
+}
+
+interface ChangeCardProps {
+  readonly change: ValueChange
+  readonly before: ValueChange | undefined
+  /** Whether nothing was there before. */
+  readonly isFirst: boolean
+  readonly isOpen: boolean
+  readonly onToggle: (isOpen: boolean) => void
+}
+
+function ChangeCard({ change, before, isFirst, isOpen, onToggle }: ChangeCardProps) {
+  const { version, timestamp, value } = change
+  return (
+    <details class="card" open={isOpen} onToggle={(event) => onToggle(event.currentTarget.open)}>
+      <summary>
+        version {groupDigits(version)}{' '}
+        <small>{timestamp === null ? 'before the window' : formatMicroseconds(timestamp)}</small>
+      </summary>
+      {value === null ? (
+        <p>Deleted.</p>
+      ) : before && before.value !== null ? (
+        <Differences before={before.value} after={value} />
+      ) : (
+        <>
+          {(before || isFirst) && <h3>Created</h3>}
+          <ValueTree value={value} />
+        </>
+      )}
+      <p>
+        <button type="button" onClick={() => goTo({ view: route.value.view, at: version })}>
+          Look at this version
+        </button>
+      </p>
+    </details>
   )
 }

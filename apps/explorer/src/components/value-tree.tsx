@@ -1,12 +1,14 @@
 import { useState } from 'preact/hooks'
 import { AddressLink, Link, shortAddress } from './link.tsx'
+import { LongList } from './long-list.tsx'
 
 /** As answers write them: without leading zeros, or whole. */
 const ADDRESS = /^0x(?:[1-9a-f][0-9a-f]{2,62}|[0-9a-f]{64})$/
 /** Longer texts are cut, with a button for the rest. */
 const SHORT_TEXT = 200
-/** Members of a list that are shown before somebody asks for more. */
+/** Members that are shown before somebody asks for all. */
 const FIRST_MEMBERS = 50
+const ROW_HEIGHT = 26
 /** Below this depth members are shown once they are opened. */
 const OPEN_DEPTH = 3
 
@@ -38,7 +40,7 @@ interface MembersProps {
 
 function Members({ entries, isList, depth, holder }: MembersProps) {
   const [isOpen, setOpen] = useState(depth < OPEN_DEPTH)
-  const [shown, setShown] = useState(FIRST_MEMBERS)
+  const [isWhole, setWhole] = useState(false)
   const label = `${entries.length} ${isList ? 'member' : 'field'}${entries.length === 1 ? '' : 's'}`
   if (!isOpen) {
     return (
@@ -47,28 +49,57 @@ function Members({ entries, isList, depth, holder }: MembersProps) {
       </button>
     )
   }
+  if (isWhole) {
+    return (
+      <LongList
+        label={label}
+        count={entries.length}
+        rowHeight={ROW_HEIGHT}
+        isBoxed
+        row={(at) => (
+          <dl class="members">
+            <Member entry={entries[at]!} depth={depth} holder={holder} />
+          </dl>
+        )}
+      />
+    )
+  }
   return (
-    <dl class="members">
-      {entries.slice(0, shown).map(([name, member]) => (
-        <div key={name} class="member">
-          <dt>{name}</dt>
-          <dd>
-            {name === 'handle' && typeof member === 'string' && ADDRESS.test(member) ? (
-              <Link view={{ name: 'table', handle: member, types: { holder } }} title={`table ${member}`}>
-                table <code>{shortAddress(member)}</code>
-              </Link>
-            ) : (
-              <ValueTree value={member} depth={depth + 1} holder={holder} />
-            )}
-          </dd>
-        </div>
-      ))}
-      {entries.length > shown && (
-        <button type="button" class="fold" onClick={() => setShown(shown * 4)}>
-          {entries.length - shown} more
+    <>
+      <dl class="members">
+        {entries.slice(0, FIRST_MEMBERS).map((entry) => (
+          <Member key={entry[0]} entry={entry} depth={depth} holder={holder} />
+        ))}
+      </dl>
+      {entries.length > FIRST_MEMBERS && (
+        <button type="button" class="fold" onClick={() => setWhole(true)}>
+          all {label}
         </button>
       )}
-    </dl>
+    </>
+  )
+}
+
+interface MemberProps {
+  readonly entry: readonly [name: string, value: unknown]
+  readonly depth: number
+  readonly holder: string | undefined
+}
+
+function Member({ entry: [name, value], depth, holder }: MemberProps) {
+  return (
+    <div class="member">
+      <dt>{name}</dt>
+      <dd>
+        {name === 'handle' && typeof value === 'string' && ADDRESS.test(value) ? (
+          <Link view={{ name: 'table', handle: value, types: { holder } }} title={`table ${value}`}>
+            table <code>{shortAddress(value)}</code>
+          </Link>
+        ) : (
+          <ValueTree value={value} depth={depth + 1} holder={holder} />
+        )}
+      </dd>
+    </div>
   )
 }
 

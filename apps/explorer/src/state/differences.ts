@@ -5,32 +5,38 @@ export interface Difference {
   readonly after: string | undefined
 }
 
-/** More of them are not told apart, and not read. */
-const MOST_LEAVES = 2_000
+/** More are not looked for. */
+export const MOST_DIFFERENCES = 1_000
 
-/** The leaves in which two values of JSON differ, in the order of the first and then of the second. */
+/** The first leaves in which two values of JSON differ, in the order of the first value and then of the second. */
 export function findDifferences(before: unknown, after: unknown): readonly Difference[] {
-  const [old, young] = [leavesOf(before), leavesOf(after)]
-  const paths = new Set([...old.keys(), ...young.keys()])
-  return [...paths].flatMap((path) => {
-    const difference = { path, before: old.get(path), after: young.get(path) }
-    return difference.before === difference.after ? [] : [difference]
-  })
-}
-
-function leavesOf(value: unknown): ReadonlyMap<string, string> {
-  const leaves = new Map<string, string>()
-  const open: [string, unknown][] = value === null || value === undefined ? [] : [['', value]]
-  while (open.length > 0 && leaves.size < MOST_LEAVES) {
-    const [path, one] = open.pop()!
-    if (typeof one !== 'object' || one === null) {
-      leaves.set(path, String(one))
+  const found: Difference[] = []
+  const open: [path: string, before: unknown, after: unknown][] = [['', before ?? undefined, after ?? undefined]]
+  while (open.length > 0 && found.length < MOST_DIFFERENCES) {
+    const [path, old, young] = open.pop()!
+    if (old === young) continue
+    const [oldMembers, youngMembers] = [membersOf(old), membersOf(young)]
+    if (oldMembers.size === 0 && youngMembers.size === 0) {
+      const difference = { path, before: leafToText(old), after: leafToText(young) }
+      if (difference.before !== difference.after) found.push(difference)
       continue
     }
-    const members = Object.entries(one)
-    if (members.length === 0) leaves.set(path, Array.isArray(one) ? '[ ]' : '{ }')
-    for (const [name, member] of members.slice(0, MOST_LEAVES).reverse())
-      open.push([path === '' ? name : `${path}.${name}`, member])
+    // A leaf in place of members, or the other way round, is told beside them.
+    if (oldMembers.size === 0 && old !== undefined) found.push({ path, before: leafToText(old), after: undefined })
+    if (youngMembers.size === 0 && young !== undefined)
+      found.push({ path, before: undefined, after: leafToText(young) })
+    for (const name of [...new Set([...oldMembers.keys(), ...youngMembers.keys()])].reverse())
+      open.push([path === '' ? name : `${path}.${name}`, oldMembers.get(name), youngMembers.get(name)])
   }
-  return leaves
+  return found
+}
+
+function membersOf(value: unknown): ReadonlyMap<string, unknown> {
+  return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : [])
+}
+
+/** Of a value without members. */
+function leafToText(value: unknown): string | undefined {
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[ ]' : '{ }'
+  return value === undefined ? undefined : String(value)
 }

@@ -7,6 +7,7 @@ const labels = (text: string) => textToTargets(text).map(({ label }) => label)
 describe('what a text may mean', () => {
   it('is said for each kind', () => {
     expect(labels(' 0xA11CE ')).toEqual(['account 0xA11CE', 'table 0xA11CE'])
+    expect(labels('ab'.repeat(32))[0]).toBe(`account 0x${'ab'.repeat(32)}`)
     expect(labels('1500')).toEqual(['the state at version 1500', 'the block of version 1500', 'block 1500'])
     expect(labels('0x1::coin')).toEqual(['module 0x1::coin'])
     expect(labels('2026-01-31')).toEqual(['the state at 2026-01-31T00:00:00.000Z'])

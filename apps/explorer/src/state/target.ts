@@ -9,6 +9,8 @@ export interface Target {
 }
 
 const ADDRESS = /^0x[0-9a-fA-F]{1,64}$/
+/** Without `0x` a short one would be a number. */
+const BARE_ADDRESS = /^[0-9a-fA-F]{64}$/
 const NUMBER = /^\d{1,20}$/
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/
 const MODULE = /^(0x[0-9a-fA-F]{1,64})::([A-Za-z_]\w*)$/
@@ -16,7 +18,7 @@ const TYPE = /^(0x[0-9a-fA-F]{1,64})::[A-Za-z_]\w*::[A-Za-z_]\w*(<.*>)?$/
 
 /** All that a text typed into the search field may mean, the likeliest first. */
 export function textToTargets(text: string): readonly Target[] {
-  const trimmed = text.trim()
+  const trimmed = BARE_ADDRESS.test(text.trim()) ? `0x${text.trim()}` : text.trim()
   if (ADDRESS.test(trimmed)) {
     return [
       { label: `account ${trimmed}`, view: { name: 'account', address: trimmed, tab: 'balances' } },

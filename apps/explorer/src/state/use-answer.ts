@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
-import { type ApiRequest, ask, askText, type Result, requestPath } from '../api/client.ts'
+import { type ApiRequest, ask, askText, type Result, readsLatest, requestPath } from '../api/client.ts'
+import { keepFresh } from './keep-fresh.ts'
 
-/** Undefined while it is asked for; the last answer is kept while the same is asked for again. */
+/** Undefined while it is asked for; asked again after the ledger grew, while the last answer is kept. */
 export function useAnswer<T>(request: ApiRequest | undefined): Result<T> | undefined {
   return useAsked(request, ask<T>)
 }
@@ -15,27 +16,26 @@ function useAsked<T>(
   request: ApiRequest | undefined,
   send: (request: ApiRequest, signal: AbortSignal) => Promise<Result<T>>,
 ): Result<T> | undefined {
-  const [result, setResult] = useState<{ readonly of: string; readonly result: Result<T> } | undefined>(undefined)
+  const [asked, setAsked] = useState<{ readonly of: string; readonly result: Result<T> } | undefined>(undefined)
   const name = request && `${requestPath(request)} ${request.body ?? ''}`
   useEffect(() => {
     if (!request || name === undefined) return undefined
-    const stop = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const load = (): void => {
-      send(request, stop.signal).then(
-        (found) => {
-          setResult({ of: name, result: found })
-          const retryAfterMs = 'failure' in found ? found.failure.retryAfterMs : undefined
-          if (retryAfterMs !== undefined) timer = setTimeout(load, retryAfterMs)
-        },
-        () => {},
-      )
-    }
-    load()
-    return () => {
-      stop.abort()
-      clearTimeout(timer)
-    }
+    let last: Result<T> | undefined
+    const fresh = keepFresh({
+      async load(signal) {
+        const result = await send(request, signal)
+        const failure = 'failure' in result ? result.failure : undefined
+        // The time machine says that the node is lost; what was read of it still holds.
+        const isPassing = failure?.retryAfterMs !== undefined
+        if (!(isPassing && last && 'value' in last)) {
+          last = result
+          setAsked({ of: name, result })
+        }
+        return failure
+      },
+      isLive: () => readsLatest(request) || (last && 'failure' in last && last.failure.kind === 'future') === true,
+    })
+    return fresh.stop
   }, [name])
-  return result?.of === name ? result?.result : undefined
+  return asked?.of === name ? asked?.result : undefined
 }

@@ -1,71 +1,102 @@
-import { useEffect, useState } from 'preact/hooks'
-import { type ApiRequest, ask, requestPath } from '../api/client.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { type ApiRequest, ask, readsLatest, requestPath } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
 import type { StateHead } from '../api/state-head.ts'
+import { keepFresh } from './keep-fresh.ts'
 
 export interface Pages<T> {
   readonly items: readonly T[]
-  /** Whether more can be asked for, and how; undefined while a page is loading. */
+  /** Asks for the next page; undefined while one is loading, and after the last. */
   readonly more: (() => void) | undefined
   readonly isLoading: boolean
   readonly isComplete: boolean
   readonly failure: Failure | undefined
+}
+
+interface Loaded<T> {
+  readonly items: readonly T[]
+  readonly cursor: string | undefined
+  readonly isComplete: boolean
+  /** Of the first page: all pages speak of its state. */
   readonly head: StateHead | undefined
 }
 
-const NONE: Pages<never> = {
-  items: [],
-  more: undefined,
-  isLoading: true,
-  isComplete: true,
-  failure: undefined,
-  head: undefined,
+interface Shown<T> {
+  readonly of: string
+  readonly loaded: Loaded<T>
+  readonly isLoading: boolean
+  readonly failure?: Failure
 }
 
-/** The pages of a list, all of the state of the first; at once where they are taken eagerly. A node that is lost or busy is asked again. */
+const NOTHING: Loaded<never> = { items: [], cursor: undefined, isComplete: true, head: undefined }
+
+/**
+ * The pages of a list, all of one state; at once where they are taken eagerly. A node that is lost or busy is asked again. After
+ * the ledger grew the list is asked for again, unless somebody went on to later pages.
+ */
 export function usePages<Page, T>(
   request: ApiRequest,
   itemsOf: (page: Page) => readonly T[],
   { isEager = false }: { readonly isEager?: boolean } = {},
 ): Pages<T> {
   const name = `${requestPath(request)} ${request.body ?? ''}`
-  const [pages, setPages] = useState<{ readonly of: string; readonly pages: Pages<T> }>({ of: name, pages: NONE })
+  const [shown, setShown] = useState<Shown<T>>({ of: name, loaded: NOTHING, isLoading: true })
+  const goOn = useRef<() => void>(() => {})
   useEffect(() => {
-    const stop = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const load = async (before: Pages<T>, cursor: string | undefined): Promise<void> => {
-      setPages({ of: name, pages: { ...before, more: undefined, isLoading: true, failure: undefined } })
-      // All pages speak of one state.
-      const at = request.at ?? before.head?.version
+    let known: Loaded<T> | undefined
+    let wasContinued = false
+    const show = (isLoading: boolean, failure?: Failure): void =>
+      setShown({ of: name, loaded: known ?? NOTHING, isLoading, ...(failure && { failure }) })
+    /** @throws only when it was stopped */
+    const loadPage = async (before: Loaded<T>, signal: AbortSignal): Promise<Loaded<T> | Failure> => {
+      const { cursor } = before
       const path = cursor === undefined ? request.path : withParameter(request.path, 'start', cursor)
-      const result = await ask<Page>({ ...request, path, at }, stop.signal)
-      if ('failure' in result) {
-        const { failure } = result
-        setPages({ of: name, pages: { ...before, isLoading: false, failure } })
-        if (failure.retryAfterMs !== undefined)
-          timer = setTimeout(() => void load(before, cursor).catch(() => {}), failure.retryAfterMs)
-        return
-      }
+      const result = await ask<Page>({ ...request, path, at: request.at ?? before.head?.version }, signal)
+      if ('failure' in result) return result.failure
       const { answer, value } = result
-      const next: Pages<T> = {
-        items: [...before.items, ...itemsOf(value)],
-        more: undefined,
-        isLoading: false,
+      return {
+        items: before.items.length === 0 ? itemsOf(value) : [...before.items, ...itemsOf(value)],
+        cursor: answer.cursor,
         isComplete: answer.isComplete,
-        failure: undefined,
         head: before.head ?? answer.head,
       }
-      const more = answer.cursor === undefined ? undefined : () => void load(next, answer.cursor).catch(() => {})
-      if (isEager && more) more()
-      else setPages({ of: name, pages: { ...next, more } })
     }
-    load(NONE, undefined).catch(() => {})
-    return () => {
-      stop.abort()
-      clearTimeout(timer)
+    const fresh = keepFresh({
+      async load(signal) {
+        // A page that failed is asked for again; a list that is whole is asked for from its start.
+        const isNext = wasContinued && known?.cursor !== undefined
+        if (!known) show(true)
+        let loaded: Loaded<T> | Failure = isNext ? await loadPage(known!, signal) : await loadPage(NOTHING, signal)
+        while (isEager && !('kind' in loaded) && loaded.cursor !== undefined) loaded = await loadPage(loaded, signal)
+        if (!('kind' in loaded)) {
+          known = loaded
+          show(false)
+          return undefined
+        }
+        const isKept = !isNext && known !== undefined && loaded.retryAfterMs !== undefined
+        if (!isKept) {
+          if (!isNext) known = undefined
+          show(false, loaded)
+        }
+        return loaded
+      },
+      isLive: () => readsLatest(request) && !wasContinued,
+    })
+    goOn.current = () => {
+      wasContinued = true
+      show(true)
+      fresh.again()
     }
+    return fresh.stop
   }, [name])
-  return pages.of === name ? pages.pages : NONE
+  const { loaded, isLoading, failure } = shown.of === name ? shown : { loaded: NOTHING, isLoading: true }
+  return {
+    items: loaded.items,
+    more: loaded.cursor === undefined || isLoading || failure ? undefined : goOn.current,
+    isLoading,
+    isComplete: loaded.isComplete,
+    failure,
+  }
 }
 
 function withParameter(path: string, name: string, value: string): string {

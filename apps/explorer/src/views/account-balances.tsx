@@ -1,55 +1,78 @@
 import { useState } from 'preact/hooks'
+import type { BalanceChange, Resource } from '../api/answers.ts'
 import { KNOWN_ASSETS, textToAsset } from '../api/asset.ts'
-import { type BalanceChange, balanceHistoryPath } from '../api/history.ts'
+import { balanceHistoryPath } from '../api/history.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
+import { ForPrograms } from '../components/for-programs.tsx'
 import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
+import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { Sparkline } from '../components/sparkline.tsx'
-import { formatAmount } from '../state/amount.ts'
+import { formatAmount, groupDigits } from '../state/amount.ts'
+import { newest } from '../state/ledger.ts'
 import { goTo, route } from '../state/location.ts'
 import { useAnswer, useText } from '../state/use-answer.ts'
 import { useAsset } from '../state/use-asset.ts'
 import { usePages } from '../state/use-pages.ts'
-import type { Resource } from './account-resources.tsx'
 
 const COIN_STORE = /^0x1::coin::CoinStore<(.+)>$/
 /** The chain's own asset; most accounts have no coin store of it. A balance counts both. */
 const NATIVE_COIN = '0x1::aptos_coin::AptosCoin'
+/** Of the chain that `KNOWN_ASSETS` are on. */
+const MAINNET = '1'
 const SPARKLINE_POINTS = 160
+const ROW_HEIGHT = 64
 
 export function AccountBalances({ address }: { readonly address: string }) {
+  const { at } = route.value
+  const account = encodeURIComponent(address)
   const pages = usePages<readonly Resource[], Resource>(
-    { path: `/accounts/${encodeURIComponent(address)}/resources?limit=1000`, at: route.value.at },
+    { path: `/accounts/${account}/resources?limit=1000`, at },
     (page) => page,
   )
   const coins = pages.items.flatMap(({ type }) => COIN_STORE.exec(type)?.[1] ?? [])
-  const assets = [NATIVE_COIN, ...coins.filter((coin) => coin !== NATIVE_COIN)]
-  if (pages.failure) return <FailureNotice failure={pages.failure} />
+  const known = newest.value?.chainId === MAINNET ? KNOWN_ASSETS.map(({ asset }) => asset).slice(1) : []
+  const assets = [NATIVE_COIN, ...coins.filter((coin) => coin !== NATIVE_COIN), ...known]
+  const isKnown = !(pages.isLoading && pages.items.length === 0)
   return (
     <section aria-label="Balances">
-      <table class="amounts">
-        <thead>
-          <tr>
-            <th scope="col">Asset</th>
-            <th scope="col">In the window</th>
-            <th scope="col" class="number">
-              Balance
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {!(pages.isLoading && pages.items.length === 0) &&
-            assets.map((asset) => <BalanceRow key={asset} address={address} asset={asset} />)}
-        </tbody>
-      </table>
-      <MoreButton pages={pages} />
+      <ForPrograms
+        requests={[
+          { path: `/accounts/${account}`, at },
+          { path: `/accounts/${account}/balance/${encodeURIComponent(NATIVE_COIN)}`, at },
+        ]}
+      />
       <OtherAsset address={address} />
+      {isKnown && (
+        <LongList
+          label="Balances of the account"
+          class="balances"
+          count={pages.failure && coins.length === 0 ? 0 : assets.length}
+          rowHeight={ROW_HEIGHT}
+          onEnd={pages.more}
+          row={(index) => (
+            <BalanceRow
+              key={assets[index]}
+              address={address}
+              asset={assets[index]!}
+              isHiddenAtZero={index > coins.length}
+            />
+          )}
+        />
+      )}
+      <MoreButton pages={pages} />
     </section>
   )
 }
 
-function BalanceRow({ address, asset }: { readonly address: string; readonly asset: string }) {
+interface BalanceRowProps {
+  readonly address: string
+  readonly asset: string
+  readonly isHiddenAtZero: boolean
+}
+
+function BalanceRow({ address, asset, isHiddenAtZero }: BalanceRowProps) {
   const { at } = route.value
   const balance = useText({ path: `/accounts/${encodeURIComponent(address)}/balance/${encodeURIComponent(asset)}`, at })
   const known = useAsset(asset)
@@ -57,32 +80,31 @@ function BalanceRow({ address, asset }: { readonly address: string; readonly ass
     path: `${balanceHistoryPath(address, asset)}?order=asc&points=${SPARKLINE_POINTS}`,
   })
   const changes = history && 'value' in history ? history.value : []
+  if (isHiddenAtZero && (!balance || !('value' in balance) || balance.value === '0')) return null
   return (
-    <tr>
-      <th scope="row">
+    <div class="balance-row">
+      <div>
         <Link view={{ name: 'balance', address, asset, curve: {} }} title={asset}>
           <bdi>{known ? known.name : asset}</bdi>
         </Link>
-        {known && (
-          <small>
-            <bdi>{known.symbol}</bdi>
-          </small>
-        )}
-      </th>
-      <td>
+        <small>
+          <bdi>{known?.symbol ?? '\u00a0'}</bdi>
+        </small>
+      </div>
+      <div>
         {changes.length > 1 && (
           <Sparkline
-            label={`${changes.length} changes`}
+            label={`${groupDigits(String(changes.length))} changes in the window`}
             points={changes.map((change) => ({ x: Number(change.version), y: Number(change.balance) }))}
           />
         )}
-      </td>
-      <td class="number">
+      </div>
+      <div class="amount">
         {balance === undefined && <Loading />}
         {balance && 'failure' in balance && <FailureNotice failure={balance.failure} />}
         {balance && 'value' in balance && formatAmount(balance.value, known?.decimals ?? 0)}
-      </td>
-    </tr>
+      </div>
+    </div>
   )
 }
 
@@ -101,8 +123,9 @@ function OtherAsset({ address }: { readonly address: string }) {
       <input
         type="text"
         aria-label="Coin type, address or name of another asset"
-        placeholder="0x…::module::Coin, the address of an asset, or its name"
+        placeholder="another asset: 0x…::module::Coin, its address, or a name"
         list="known-assets"
+        autocomplete="off"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />
@@ -111,7 +134,9 @@ function OtherAsset({ address }: { readonly address: string }) {
           <option key={name} value={name} />
         ))}
       </datalist>
-      <button type="submit">Its balance</button>
+      <button type="submit" disabled={text.trim() === ''}>
+        Its balance
+      </button>
     </form>
   )
 }

@@ -1,48 +1,48 @@
 import { useState } from 'preact/hooks'
+import type { AccountChange } from '../api/answers.ts'
 import { Differences } from '../components/differences.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
+import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
+import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
 import { newest } from '../state/ledger.ts'
 import { route } from '../state/location.ts'
 import { usePages } from '../state/use-pages.ts'
 
-interface Change {
-  readonly type?: string
-  readonly module?: string
-  readonly before: unknown
-  readonly after: unknown
-}
-
 const DEFAULT_DISTANCE = 100n
+const ROW_HEIGHT = 110
 
 export function AccountChanges({ address }: { readonly address: string }) {
   const head = newest.value
   const { at } = route.value
-  const to = at ?? head?.version
-  if (to === undefined || !head) return <Loading />
-  return <ChangesTo key={to} address={address} to={to} oldest={head.oldestVersion} />
+  if (!head) return <Loading />
+  return <ChangesTo key={at ?? ''} address={address} at={at} latest={head.version} oldest={head.oldestVersion} />
 }
 
-function ChangesTo({
-  address,
-  to,
-  oldest,
-}: {
+interface ChangesToProps {
   readonly address: string
-  readonly to: string
+  readonly at: string | undefined
+  readonly latest: string
   readonly oldest: string
-}) {
-  const before = /^\d+$/.test(to) ? BigInt(to) - DEFAULT_DISTANCE : BigInt(oldest)
-  const [from, setFrom] = useState(String(before > BigInt(oldest) ? before : BigInt(oldest)))
+}
+
+/** The end of the range stays where it was when the view was opened, though the ledger grows. */
+function ChangesTo({ address, at, latest, oldest }: ChangesToProps) {
+  const [to] = useState(at ?? latest)
+  const [from, setFrom] = useState(() => {
+    const before = /^\d+$/.test(to) ? BigInt(to) - DEFAULT_DISTANCE : BigInt(oldest)
+    return String(before > BigInt(oldest) ? before : BigInt(oldest))
+  })
   const [text, setText] = useState(from)
   const request = {
     path: `/accounts/${encodeURIComponent(address)}/changes?from=${encodeURIComponent(from)}&to=${encodeURIComponent(to)}`,
   }
-  const pages = usePages<readonly Change[], Change>(request, (page) => page)
+  const pages = usePages<readonly AccountChange[], AccountChange>(request, (page) => page)
   return (
     <section aria-label="Changes">
+      <ForPrograms requests={[request]} />
       <form
         class="inline"
         onSubmit={(event) => {
@@ -52,29 +52,47 @@ function ChangesTo({
       >
         <label>
           since version or time{' '}
-          <input type="text" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+          <input type="text" autocomplete="off" value={text} onInput={(event) => setText(event.currentTarget.value)} />
         </label>
         <span>up to {to}</span>
-        <button type="submit">Compare</button>
+        <button type="submit" disabled={text.trim() === ''}>
+          Compare
+        </button>
       </form>
-      {pages.items.map(({ type, module, before, after }) => (
-        <details key={type ?? module} class="card" open={pages.items.length <= 10}>
-          <summary>
-            <bdi class="type">{type ?? `module ${module}`}</bdi>{' '}
-            <small>{before === null ? 'created' : after === null ? 'deleted' : 'changed'}</small>
-          </summary>
-          {before !== null && after !== null ? (
-            <Differences before={before} after={after} />
-          ) : (
-            <ValueTree value={after ?? before} holder={address} />
-          )}
-        </details>
-      ))}
+      <LongList
+        label="What changed"
+        count={pages.items.length}
+        rowHeight={ROW_HEIGHT}
+        onEnd={pages.more}
+        row={(index) => <ChangeCard address={address} change={pages.items[index]!} />}
+      />
       {!pages.isLoading && !pages.failure && pages.items.length === 0 && !pages.more && (
         <p class="empty">Nothing changed.</p>
       )}
       <MoreButton pages={pages} />
-      <ForPrograms requests={[request]} />
     </section>
+  )
+}
+
+function ChangeCard({ address, change }: { readonly address: string; readonly change: AccountChange }) {
+  const { type, module, before, after } = change
+  return (
+    <article class="card">
+      <h2 class="card-title">
+        <Link
+          view={
+            type === undefined ? { name: 'module', address, module: module ?? '' } : { name: 'resource', address, type }
+          }
+        >
+          <bdi class="type">{type ?? `module ${module}`}</bdi>
+        </Link>{' '}
+        <small>{before === null ? 'created' : after === null ? 'deleted' : 'changed'}</small>
+      </h2>
+      {before !== null && after !== null ? (
+        <Differences before={before} after={after} />
+      ) : (
+        <ValueTree value={after ?? before} holder={address} />
+      )}
+    </article>
   )
 }

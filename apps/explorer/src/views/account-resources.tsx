@@ -1,47 +1,63 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
+import type { Resource } from '../api/answers.ts'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { LastChange } from '../components/last-change.tsx'
 import { Link } from '../components/link.tsx'
+import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { ResourceAmount } from '../components/resource-amount.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
 import { route } from '../state/location.ts'
 import { usePages } from '../state/use-pages.ts'
 
-export interface Resource {
-  readonly type: string
-  readonly data: unknown
-}
-
 const PAGE = 100
 /** So many are open from the start. */
 const FEW = 3
+const ROW_HEIGHT = 50
 
 export function AccountResources({ address }: { readonly address: string }) {
   const request = { path: `/accounts/${encodeURIComponent(address)}/resources?limit=${PAGE}`, at: route.value.at }
   const pages = usePages<readonly Resource[], Resource>(request, (page) => page)
   const [filter, setFilter] = useState('')
+  /** Which resources somebody opened or closed. */
+  const opened = useRef(new Map<string, boolean>())
   const shown = pages.items.filter(({ type }) => type.toLowerCase().includes(filter.toLowerCase()))
   return (
     <section aria-label="Resources">
+      <ForPrograms requests={[request]} />
       {pages.items.length > 5 && (
         <input
           type="text"
           class="filter"
           aria-label="Filter by type"
-          placeholder="Filter by type"
+          placeholder={pages.more ? 'Filter what is loaded by type' : 'Filter by type'}
           value={filter}
           onInput={(event) => setFilter(event.currentTarget.value)}
         />
       )}
-      {shown.map((resource) => (
-        <ResourceCard key={resource.type} address={address} resource={resource} isOpenAtFirst={shown.length <= FEW} />
-      ))}
+      <LongList
+        label="Resources of the account"
+        count={shown.length}
+        rowHeight={ROW_HEIGHT}
+        onEnd={pages.more}
+        row={(at) => {
+          const resource = shown[at]!
+          return (
+            <ResourceCard
+              key={resource.type}
+              address={address}
+              resource={resource}
+              isOpenAtFirst={opened.current.get(resource.type) ?? shown.length <= FEW}
+              onToggle={(isOpen) => opened.current.set(resource.type, isOpen)}
+            />
+          )
+        }}
+      />
       {!pages.isLoading && !pages.failure && pages.items.length === 0 && (
         <p class="empty">No resources at this version.</p>
       )}
+      {pages.items.length > 0 && shown.length === 0 && <p class="empty">No type has this in its name.</p>}
       <MoreButton pages={pages} />
-      <ForPrograms requests={[request]} />
     </section>
   )
 }
@@ -50,13 +66,23 @@ interface ResourceCardProps {
   readonly address: string
   readonly resource: Resource
   readonly isOpenAtFirst: boolean
+  readonly onToggle: (isOpen: boolean) => void
 }
 
-function ResourceCard({ address, resource: { type, data }, isOpenAtFirst }: ResourceCardProps) {
+function ResourceCard({ address, resource: { type, data }, isOpenAtFirst, onToggle }: ResourceCardProps) {
   const [isOpen, setOpen] = useState(isOpenAtFirst)
   const history = `/accounts/${encodeURIComponent(address)}/resource/${encodeURIComponent(type)}/history`
   return (
-    <details class="card" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details
+      class="card"
+      open={isOpen}
+      onToggle={(event) => {
+        const { open } = event.currentTarget
+        if (open === isOpen) return
+        setOpen(open)
+        onToggle(open)
+      }}
+    >
       <summary>
         <bdi class="type">{type}</bdi>
       </summary>

@@ -1,7 +1,8 @@
+import type { Account } from '../api/answers.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
-import { ForPrograms } from '../components/for-programs.tsx'
 import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
+import { groupDigits } from '../state/amount.ts'
 import { route } from '../state/location.ts'
 import { ACCOUNT_TABS, type AccountTab } from '../state/route.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -9,11 +10,6 @@ import { AccountBalances } from './account-balances.tsx'
 import { AccountChanges } from './account-changes.tsx'
 import { AccountModules } from './account-modules.tsx'
 import { AccountResources } from './account-resources.tsx'
-
-interface Account {
-  readonly sequence_number: string
-  readonly authentication_key: string
-}
 
 const TAB_TITLES: Readonly<Record<AccountTab, string>> = {
   balances: 'Balances',
@@ -24,38 +20,35 @@ const TAB_TITLES: Readonly<Record<AccountTab, string>> = {
 
 export function AccountView({ address, tab }: { readonly address: string; readonly tab: AccountTab }) {
   const { at } = route.value
-  const request = { path: `/accounts/${encodeURIComponent(address)}`, at }
-  const account = useAnswer<Account>(request)
-  if (account && 'failure' in account && account.failure.kind !== 'absent')
-    return (
-      <>
-        <h1>
-          Account <code>{address}</code>
-        </h1>
-        <FailureNotice failure={account.failure} />
-      </>
-    )
+  const account = useAnswer<Account>({ path: `/accounts/${encodeURIComponent(address)}`, at })
+  const failure = account && 'failure' in account && account.failure.kind !== 'absent' ? account.failure : undefined
   return (
     <>
       <h1>
         Account <code>{address}</code>
       </h1>
       {account === undefined && <Loading />}
-      {account && 'value' in account && <p class="subtitle">sent {account.value.sequence_number} transactions</p>}
-      <nav class="tabs" aria-label="Parts of the account">
-        {ACCOUNT_TABS.map((one) => (
-          <span key={one} class={one === tab ? 'tab tab-chosen' : 'tab'}>
-            <Link view={{ name: 'account', address, tab: one }} isHere={one === tab}>
-              {TAB_TITLES[one]}
-            </Link>
-          </span>
-        ))}
-      </nav>
-      {tab === 'balances' && <AccountBalances address={address} />}
-      {tab === 'resources' && <AccountResources address={address} />}
-      {tab === 'modules' && <AccountModules address={address} />}
-      {tab === 'changes' && <AccountChanges address={address} />}
-      {tab === 'balances' && <ForPrograms requests={[request]} />}
+      {account && 'value' in account && (
+        <p class="subtitle">sent {groupDigits(account.value.sequence_number)} transactions</p>
+      )}
+      {failure && <FailureNotice failure={failure} />}
+      {!failure && (
+        <>
+          <nav class="tabs" aria-label="Parts of the account">
+            {ACCOUNT_TABS.map((one) => (
+              <span key={one} class={one === tab ? 'tab tab-chosen' : 'tab'}>
+                <Link view={{ name: 'account', address, tab: one }} isHere={one === tab}>
+                  {TAB_TITLES[one]}
+                </Link>
+              </span>
+            ))}
+          </nav>
+          {tab === 'balances' && <AccountBalances address={address} />}
+          {tab === 'resources' && <AccountResources address={address} />}
+          {tab === 'modules' && <AccountModules address={address} />}
+          {tab === 'changes' && <AccountChanges address={address} />}
+        </>
+      )}
     </>
   )
 }

@@ -1,4 +1,5 @@
-import { type BalanceChange, balanceHistoryPath } from '../api/history.ts'
+import type { BalanceChange } from '../api/answers.ts'
+import { balanceHistoryPath } from '../api/history.ts'
 import { formatAmount, formatDifference, formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { goTo, route } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -49,7 +50,7 @@ export function BalancePoint(props: BalancePointProps) {
           <small>Click a point for its version, time and difference; drag over a part to see it closer.</small>
         )}
       </div>
-      <div class="inline" style={{ margin: 0 }}>
+      <div class="inline point-buttons">
         <button type="button" disabled={!earlier} onClick={() => onChoose(earlier!.version)}>
           Earlier
         </button>

@@ -1,19 +1,20 @@
-import { useMemo } from 'preact/hooks'
-import { type BalanceChange, balanceHistoryPath } from '../api/history.ts'
+import { useMemo, useRef } from 'preact/hooks'
+import type { BalanceChange } from '../api/answers.ts'
+import { balanceHistoryPath } from '../api/history.ts'
 import { CsvButton } from '../components/csv-button.tsx'
 import { Curve } from '../components/curve.tsx'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { AddressLink } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
+import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
-import { VirtualRows } from '../components/virtual-rows.tsx'
 import { formatAmount, formatDifference, formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { goTo, route } from '../state/location.ts'
 import type { CurveView } from '../state/route.ts'
 import { useText } from '../state/use-answer.ts'
 import { useAsset } from '../state/use-asset.ts'
-import { usePages } from '../state/use-pages.ts'
+import { type Pages, usePages } from '../state/use-pages.ts'
 import { BalancePoint } from './balance-point.tsx'
 
 interface BalanceViewProps {
@@ -25,6 +26,7 @@ interface BalanceViewProps {
 /** Changes of a curve: some two for each pixel. */
 const POINTS = 4_000
 const PAGE = 1_000
+const ROW_HEIGHT = 56
 
 export function BalanceView({ address, asset, curve }: BalanceViewProps) {
   const { at } = route.value
@@ -46,6 +48,7 @@ export function BalanceView({ address, asset, curve }: BalanceViewProps) {
           </>
         )}
       </p>
+      <ForPrograms requests={[request, { path: `${balanceHistoryPath(address, asset)}?limit=${PAGE}` }]} />
       {balance === undefined && <Loading />}
       {balance && 'failure' in balance && <FailureNotice failure={balance.failure} />}
       {balance && 'value' in balance && (
@@ -56,9 +59,10 @@ export function BalanceView({ address, asset, curve }: BalanceViewProps) {
           </small>
         </p>
       )}
-      <BalanceCurve address={address} asset={asset} curve={curve} decimals={decimals} />
-      <BalanceChanges address={address} asset={asset} decimals={decimals} />
-      <ForPrograms requests={[request, { path: `${balanceHistoryPath(address, asset)}?limit=${PAGE}` }]} />
+      <div class="curve-and-changes">
+        <BalanceCurve key={`${address} ${asset}`} address={address} asset={asset} curve={curve} decimals={decimals} />
+        <BalanceChanges address={address} asset={asset} decimals={decimals} />
+      </div>
     </>
   )
 }
@@ -70,20 +74,18 @@ function BalanceCurve({ address, asset, curve, decimals }: BalanceViewProps & { 
   if (curve.to !== undefined) range.set('to', curve.to)
   const request = { path: `${balanceHistoryPath(address, asset)}?${range}` }
   const pages = usePages<readonly BalanceChange[], BalanceChange>(request, (page) => page, { isEager: true })
-  const changes = useMemo(
-    () => pages.items.filter(({ timestamp }) => !isTime || timestamp !== null),
-    [pages.items, isTime],
-  )
+  const seen = useSeenChanges(pages, curve)
+  const changes = useMemo(() => seen.filter(({ timestamp }) => !isTime || timestamp !== null), [seen, isTime])
   const points = useMemo(() => changes.map((change) => toPoint(change, isTime, decimals)), [changes, isTime, decimals])
   const show = (next: Partial<CurveView>): void =>
     goTo({ view: { name: 'balance', address, asset, curve: { ...curve, ...next } }, at: route.value.at }, 'stay')
   if (pages.failure) return <FailureNotice failure={pages.failure} />
   if (changes.length === 0)
     return pages.isLoading ? <Loading /> : <p class="empty">It did not change in the window of this node.</p>
-  const chosen = curve.point === undefined ? -1 : changes.findIndex(({ version }) => version === curve.point)
+  const chosen = curve.point === undefined ? -1 : lastIndexAt(changes, curve.point)
   const isPart = curve.from !== undefined || curve.to !== undefined
   return (
-    <section aria-label="Curve">
+    <section aria-label="Curve" aria-busy={pages.isLoading}>
       <div class="inline">
         <h2>History</h2>
         <button type="button" aria-pressed={isTime} onClick={() => show({ by: undefined })}>
@@ -118,6 +120,24 @@ function BalanceCurve({ address, asset, curve, decimals }: BalanceViewProps & { 
   )
 }
 
+/** What the curve shows. Until a part is loaded that somebody asked to see closer, that part of what was seen before. */
+function useSeenChanges(pages: Pages<BalanceChange>, { from, to }: CurveView): readonly BalanceChange[] {
+  const before = useRef<readonly BalanceChange[]>([])
+  const seen = useMemo(() => {
+    if (!pages.isLoading) return pages.items
+    const isInRange = ({ version }: BalanceChange): boolean =>
+      (from === undefined || BigInt(version) >= BigInt(from)) && (to === undefined || BigInt(version) <= BigInt(to))
+    return before.current.filter(isInRange)
+  }, [pages.isLoading, pages.items, from, to])
+  before.current = seen
+  return seen
+}
+
+/** Of the last change at or before a version; -1 where all are later. */
+function lastIndexAt(changes: readonly BalanceChange[], version: string): number {
+  return changes.findLastIndex((change) => BigInt(change.version) <= BigInt(version))
+}
+
 /** The curve is drawn in numbers of 53 bits; the list below it has every digit. */
 function toPoint({ version, timestamp, balance }: BalanceChange, isTime: boolean, decimals: number) {
   return { x: isTime ? Number(timestamp) / 1e6 : Number(version), y: Number(balance) / 10 ** decimals }
@@ -133,7 +153,8 @@ function BalanceChanges({ address, asset, decimals }: BalanceChangesProps) {
   const path = `${balanceHistoryPath(address, asset)}?limit=${PAGE}`
   const pages = usePages<readonly BalanceChange[], BalanceChange>({ path }, (page) => page)
   const changes = pages.items
-  if (changes.length === 0) return <MoreButton pages={pages} />
+  // The curve beside it says whether it is loading, empty or fails.
+  if (changes.length === 0) return null
   return (
     <section aria-label="Changes">
       <div class="inline">
@@ -142,9 +163,12 @@ function BalanceChanges({ address, asset, decimals }: BalanceChangesProps) {
         </h2>
         <CsvButton path={balanceHistoryPath(address, asset)} name="balance.csv" />
       </div>
-      <VirtualRows
+      <LongList
         label="Changes of the balance"
+        class="changes"
+        isBoxed
         count={changes.length}
+        rowHeight={ROW_HEIGHT}
         onEnd={pages.more}
         row={(at) => <ChangeRow change={changes[at]!} before={changes[at + 1]?.balance} decimals={decimals} />}
       />
@@ -162,7 +186,7 @@ interface ChangeRowProps {
 function ChangeRow({ change: { version, timestamp, balance }, before, decimals }: ChangeRowProps) {
   const difference = before === undefined ? undefined : BigInt(balance) - BigInt(before)
   return (
-    <>
+    <div class="change">
       <span>
         <a href={`/version/${version}`}>version {groupDigits(version)}</a>
         <small>{timestamp === null ? 'before the window' : formatMicroseconds(timestamp)}</small>
@@ -173,6 +197,6 @@ function ChangeRow({ change: { version, timestamp, balance }, before, decimals }
           {difference === undefined ? '\u00a0' : formatDifference(difference, decimals)}
         </small>
       </span>
-    </>
+    </div>
   )
 }

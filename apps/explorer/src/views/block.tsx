@@ -1,17 +1,11 @@
+import type { Block } from '../api/answers.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
+import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { goTo } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
-
-interface Block {
-  readonly block_height: string
-  readonly block_hash: string | null
-  readonly block_timestamp: string
-  readonly first_version: string
-  readonly last_version: string
-}
 
 export function BlockView({ by, number }: { readonly by: 'height' | 'version'; readonly number: string }) {
   const request = { path: `/blocks/by_${by}/${encodeURIComponent(number)}` }
@@ -19,10 +13,10 @@ export function BlockView({ by, number }: { readonly by: 'height' | 'version'; r
   return (
     <>
       <h1>{by === 'height' ? `Block ${groupDigits(number)}` : `The block of version ${groupDigits(number)}`}</h1>
+      <ForPrograms requests={[request]} />
       {answer === undefined && <Loading />}
       {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
       {answer && 'value' in answer && <BlockFacts block={answer.value} />}
-      <ForPrograms requests={[request]} />
     </>
   )
 }
@@ -54,9 +48,19 @@ function BlockFacts({ block }: { readonly block: Block }) {
           </div>
         )}
       </dl>
-      <button type="button" onClick={() => goTo({ view: { name: 'home' }, at: block.last_version })}>
-        Look at the state after this block
-      </button>
+      <p class="inline">
+        <button type="button" onClick={() => goTo({ view: { name: 'home' }, at: block.last_version })}>
+          Look at the state after this block
+        </button>
+        {block.block_height !== '0' && (
+          <Link view={{ name: 'block', by: 'height', number: String(BigInt(block.block_height) - 1n) }}>
+            The block before
+          </Link>
+        )}
+        <Link view={{ name: 'block', by: 'height', number: String(BigInt(block.block_height) + 1n) }}>
+          The block after
+        </Link>
+      </p>
     </>
   )
 }

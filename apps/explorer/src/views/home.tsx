@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact'
+import { KNOWN_ASSETS } from '../api/asset.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
+import { ForPrograms } from '../components/for-programs.tsx'
 import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { WindowBar } from '../components/window-bar.tsx'
@@ -9,6 +11,7 @@ import type { View } from '../state/route.ts'
 
 /** The framework's account, which every ledger has. */
 const FRAMEWORK = '0x1'
+const NATIVE_ASSET = KNOWN_ASSETS[0]!.asset
 
 export function HomeView() {
   const head = newest.value
@@ -38,6 +41,9 @@ export function HomeView() {
           <Tile view={{ name: 'account', address: FRAMEWORK, tab: 'changes' }} title="What changed">
             of {FRAMEWORK}, between two versions
           </Tile>
+          <Tile view={{ name: 'account', address: NATIVE_ASSET, tab: 'resources' }} title="The chain's own asset">
+            supply, name and decimals of {NATIVE_ASSET}
+          </Tile>
           <Tile view={{ name: 'block', by: 'version', number: head.version }} title="The newest block">
             height {groupDigits(head.height)}
           </Tile>
@@ -46,6 +52,7 @@ export function HomeView() {
           </Tile>
         </ul>
       </nav>
+      <ForPrograms requests={[{ path: '' }]} />
     </>
   )
 }

@@ -1,8 +1,13 @@
-import type { AbiFunction, ModuleAnswer } from '../api/module.ts'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { ModuleAnswer } from '../api/answers.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { AddressLink } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
+import { TypeText } from '../components/type-text.tsx'
+import type { Disassembly, FieldText, FunctionDeclaration, TypeDeclaration } from '../move/disassemble.ts'
+import { useDisassembly } from '../move/use-disassembly.ts'
 import { groupDigits } from '../state/amount.ts'
 import { route } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -14,6 +19,7 @@ export function ModuleView({ address, module }: { readonly address: string; read
     at: route.value.at,
   }
   const answer = useAnswer<ModuleAnswer>(request)
+  const disassembly = useDisassembly(answer && 'value' in answer ? answer.value.bytecode : undefined)
   return (
     <>
       <h1>
@@ -22,71 +28,130 @@ export function ModuleView({ address, module }: { readonly address: string; read
       <p class="subtitle">
         of <AddressLink address={address} />
       </p>
-      {answer === undefined && <Loading />}
-      {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
-      {answer && 'value' in answer && <Abi answer={answer.value} />}
       <ForPrograms requests={[request]} />
+      {(answer === undefined || ('value' in answer && disassembly === undefined)) && <Loading />}
+      {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
+      {disassembly && 'failure' in disassembly && <FailureNotice failure={disassembly.failure} />}
+      {answer && 'value' in answer && disassembly && !('failure' in disassembly) && (
+        <Declarations answer={answer.value} module={module} disassembly={disassembly} />
+      )}
     </>
   )
 }
 
-function Abi({ answer: { abi, bytecode } }: { readonly answer: ModuleAnswer }) {
+interface DeclarationsProps {
+  readonly answer: ModuleAnswer
+  readonly module: string
+  readonly disassembly: Disassembly
+}
+
+function Declarations({ answer: { abi, bytecode }, module, disassembly }: DeclarationsProps) {
   const uses = useTypeUses(abi?.address)
-  if (!abi) return <p class="empty">Its bytes are no module that this node can read.</p>
+  const [filter, setFilter] = useState('')
+  const isShown = ({ name }: { readonly name: string }) => name.toLowerCase().includes(filter.toLowerCase())
+  const { types, functions, friends, formatVersion } = disassembly
+  const ofOthers = functions.filter(({ visibility, isEntry }) => visibility !== 'private' || isEntry)
+  const ofItsOwn = functions.filter((one) => !ofOthers.includes(one))
   return (
     <>
       <p class="subtitle">
-        {groupDigits(String((bytecode.length - 2) / 2))} bytes of code
-        {abi.friends.length > 0 && `; friends: ${abi.friends.join(', ')}`}
+        {groupDigits(String((bytecode.length - 2) / 2))} bytes, format {formatVersion}
+        {friends.length > 0 && (
+          <>
+            ; friends: <TypeText text={friends.join(', ')} />
+          </>
+        )}
       </p>
+      {types.length + functions.length > 10 && (
+        <input
+          type="text"
+          class="filter"
+          aria-label="Filter by name"
+          placeholder="Filter by name"
+          value={filter}
+          onInput={(event) => setFilter(event.currentTarget.value)}
+        />
+      )}
       <h2>Types</h2>
-      {abi.structs.length === 0 && <p class="empty">None.</p>}
-      {abi.structs.map((struct) => (
-        <details key={struct.name} class="card">
-          <summary>
-            <code>
-              {struct.is_enum ? 'enum' : 'struct'} {struct.name}
-              {typeParameters(struct.generic_type_params)}
-            </code>{' '}
-            <small>{[struct.is_event && 'event', ...struct.abilities].filter(Boolean).join(', ')}</small>
-          </summary>
-          <dl class="members">
-            {struct.fields.map(({ name, type }) => (
-              <div key={name} class="member">
-                <dt>{name}</dt>
-                <dd>
-                  <bdi class="type">{type}</bdi>
-                </dd>
-              </div>
-            ))}
-          </dl>
-          <TypeUses type={`${abi.address}::${abi.name}::${struct.name}`} uses={uses} />
-        </details>
+      {types.length === 0 && <p class="empty">None.</p>}
+      {types.filter(isShown).map((type) => (
+        <TypeCard key={type.name} type={type} isOpenAtFirst={types.length <= 3}>
+          {abi && <TypeUses type={`${abi.address}::${module}::${type.name}`} uses={uses} />}
+        </TypeCard>
       ))}
       <h2>Functions</h2>
-      {abi.exposed_functions.length === 0 && <p class="empty">None that others can call.</p>}
-      <ul class="functions">
-        {abi.exposed_functions.map((one) => (
-          <li key={one.name}>
-            <code>{signatureOf(one)}</code>
-          </li>
-        ))}
-      </ul>
+      {ofOthers.length === 0 && <p class="empty">None that others can call.</p>}
+      <FunctionList functions={ofOthers.filter(isShown)} />
+      {ofItsOwn.length > 0 && (
+        <>
+          <h2>Private functions</h2>
+          <FunctionList functions={ofItsOwn.filter(isShown)} />
+        </>
+      )}
     </>
   )
 }
 
-function typeParameters(parameters: readonly { readonly constraints: readonly string[] }[]): string {
-  if (parameters.length === 0) return ''
-  const texts = parameters.map(
-    ({ constraints }, at) => `T${at}${constraints.length > 0 ? `: ${constraints.join(' + ')}` : ''}`,
-  )
-  return `<${texts.join(', ')}>`
+interface TypeCardProps {
+  readonly type: TypeDeclaration
+  readonly isOpenAtFirst: boolean
+  readonly children: ComponentChildren
 }
 
-function signatureOf(one: AbiFunction): string {
-  const words = [one.is_view && '#[view]', one.visibility, one.is_entry && 'entry', 'fun'].filter(Boolean).join(' ')
-  const results =
-    one.return.length === 0 ? '' : `: ${one.return.length === 1 ? one.return[0] : `(${one.return.join(', ')})`}`
-  return `${words} ${one.name}${typeParameters(one.generic_type_params)}(${one.params.join(', ')})${results}`
+function TypeCard({ type, isOpenAtFirst, children }: TypeCardProps) {
+  const { kind, name, parameters, abilities, isEvent, group, variants } = type
+  return (
+    <details class="card" open={isOpenAtFirst}>
+      <summary>
+        <code>
+          <span class="keyword">{kind === 'native' ? 'native struct' : kind}</span> {name}
+          {parameters}
+        </code>{' '}
+        <small>{[isEvent && 'event', ...abilities].filter(Boolean).join(', ')}</small>
+      </summary>
+      {group !== undefined && (
+        <p class="hint">
+          stored in the group <TypeText text={group} />
+        </p>
+      )}
+      {variants.map((variant) =>
+        variant.name === undefined ? (
+          <Fields key="" fields={variant.fields} />
+        ) : (
+          <div key={variant.name} class="variant">
+            <code>{variant.name}</code>
+            {variant.fields.length > 0 && <Fields fields={variant.fields} />}
+          </div>
+        ),
+      )}
+      {children}
+    </details>
+  )
+}
+
+function Fields({ fields }: { readonly fields: readonly FieldText[] }) {
+  return (
+    <dl class="members">
+      {fields.map(({ name, type }) => (
+        <div key={name} class="member">
+          <dt>{name}</dt>
+          <dd>
+            <TypeText text={type} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function FunctionList({ functions }: { readonly functions: readonly FunctionDeclaration[] }) {
+  return (
+    <ul class="functions">
+      {functions.map(({ name, isView, signature }) => (
+        <li key={name}>
+          <TypeText text={signature} /> {isView && <small class="mark">view</small>}
+        </li>
+      ))}
+    </ul>
+  )
 }

@@ -1,13 +1,14 @@
+import type { Resource } from '../api/answers.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { AddressLink } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { ResourceAmount } from '../components/resource-amount.tsx'
+import { TypeText } from '../components/type-text.tsx'
 import { ValueHistory } from '../components/value-history.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
 import { route } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
-import type { Resource } from './account-resources.tsx'
 
 export function ResourceView({ address, type }: { readonly address: string; readonly type: string }) {
   const path = `/accounts/${encodeURIComponent(address)}/resource/${encodeURIComponent(type)}`
@@ -17,11 +18,12 @@ export function ResourceView({ address, type }: { readonly address: string; read
   return (
     <>
       <h1>
-        <bdi class="type">{type}</bdi>
+        <TypeText text={type} />
       </h1>
       <p class="subtitle">
         of <AddressLink address={address} />
       </p>
+      <ForPrograms requests={[{ path, at }, history]} />
       {answer === undefined && <Loading />}
       {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
       {answer && 'value' in answer && (
@@ -31,7 +33,6 @@ export function ResourceView({ address, type }: { readonly address: string; read
         </>
       )}
       <ValueHistory request={history} />
-      <ForPrograms requests={[{ path, at }, history]} />
     </>
   )
 }

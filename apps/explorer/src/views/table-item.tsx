@@ -32,11 +32,11 @@ export function TableItem({ handle, types, keyType, valueType, itemKey }: TableI
       <h2>
         Item <bdi class="type">{itemKey.length > 100 ? `${itemKey.slice(0, 100)}…` : itemKey}</bdi>
       </h2>
+      <ForPrograms requests={[request, history]} />
       {answer === undefined && <Loading />}
       {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
       {answer && 'value' in answer && <ValueTree value={answer.value} holder={types.holder} />}
       <ValueHistory request={history} />
-      <ForPrograms requests={[request, history]} />
     </section>
   )
 }

@@ -1,27 +1,16 @@
 import { useState } from 'preact/hooks'
+import type { TableItem as ListedItem, TablePage } from '../api/answers.ts'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { KeyForm } from '../components/key-form.tsx'
-import { Link } from '../components/link.tsx'
+import { AddressLink, Link } from '../components/link.tsx'
+import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
+import { TypeText } from '../components/type-text.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
 import { goTo, route } from '../state/location.ts'
 import type { TableTypes } from '../state/route.ts'
 import { usePages } from '../state/use-pages.ts'
 import { TableItem } from './table-item.tsx'
-
-interface ItemsPage {
-  readonly key_type: string | null
-  readonly value_type: string | null
-  readonly found_in: unknown
-  readonly items: readonly Item[]
-}
-
-interface Item {
-  readonly key?: unknown
-  readonly value?: unknown
-  readonly raw_key?: string
-  readonly raw_value?: string
-}
 
 interface TableViewProps {
   readonly handle: string
@@ -31,6 +20,7 @@ interface TableViewProps {
 }
 
 const PAGE = '50'
+const ROW_HEIGHT = 110
 
 export function TableView({ handle, types, itemKey }: TableViewProps) {
   const parameters = new URLSearchParams({ limit: PAGE })
@@ -39,10 +29,10 @@ export function TableView({ handle, types, itemKey }: TableViewProps) {
   if (types.holder) parameters.set('holder', types.holder)
   const request = { path: `/tables/${encodeURIComponent(handle)}/items?${parameters}`, at: route.value.at }
   // The types come with each page, also where it has no items.
-  const pages = usePages<ItemsPage, { readonly page: ItemsPage; readonly item: Item | undefined }>(request, (page) => [
-    { page, item: undefined },
-    ...page.items.map((item) => ({ page, item })),
-  ])
+  const pages = usePages<TablePage, { readonly page: TablePage; readonly item: ListedItem | undefined }>(
+    request,
+    (page) => [{ page, item: undefined }, ...page.items.map((item) => ({ page, item }))],
+  )
   const found = pages.items[0]?.page
   const items = pages.items.flatMap(({ item }) => item ?? [])
   const [keyType, valueType] = [found?.key_type ?? types.keyType, found?.value_type ?? types.valueType]
@@ -53,34 +43,55 @@ export function TableView({ handle, types, itemKey }: TableViewProps) {
         Table <code>{handle}</code>
       </h1>
       <p class="subtitle">
-        <bdi class="type">{keyType ?? 'keys of an unknown type'}</bdi> →{' '}
-        <bdi class="type">{valueType ?? 'values of an unknown type'}</bdi>
+        <TypeText text={keyType ?? 'keys of an unknown type'} /> →{' '}
+        <TypeText text={valueType ?? 'values of an unknown type'} />
+        {types.holder !== undefined && (
+          <>
+            , held by <AddressLink address={types.holder} />
+          </>
+        )}
       </p>
+      {itemKey === undefined && <ForPrograms requests={[request]} />}
       {(!keyType || !valueType) && <TypesForm handle={handle} types={types} />}
       {keyType && valueType && <KeyForm key={keyType} type={keyType} onKey={open} />}
       {itemKey !== undefined && keyType && valueType ? (
         <TableItem handle={handle} types={types} keyType={keyType} valueType={valueType} itemKey={itemKey} />
       ) : (
         <>
-          {items.map((item, at) => (
-            <article key={at} class="card item item-of-table">
-              <div>
-                <ValueTree value={item.key ?? item.raw_key} depth={2} />
-              </div>
-              <div>
-                <ValueTree value={item.value ?? item.raw_value} depth={2} holder={types.holder} />
-              </div>
-              {item.key !== undefined && (
-                <Link view={{ name: 'table', handle, types, key: JSON.stringify(item.key) }}>History</Link>
-              )}
-            </article>
-          ))}
+          <LongList
+            label="Items of the table"
+            count={items.length}
+            rowHeight={ROW_HEIGHT}
+            onEnd={pages.more}
+            row={(index) => <ItemCard handle={handle} types={types} item={items[index]!} />}
+          />
           {!pages.isLoading && !pages.failure && items.length === 0 && <p class="empty">No items at this version.</p>}
           <MoreButton pages={pages} />
-          <ForPrograms requests={[request]} />
         </>
       )}
     </>
+  )
+}
+
+interface ItemCardProps {
+  readonly handle: string
+  readonly types: TableTypes
+  readonly item: ListedItem
+}
+
+function ItemCard({ handle, types, item }: ItemCardProps) {
+  return (
+    <article class="card item-of-table">
+      <div>
+        <ValueTree value={item.key ?? item.raw_key} depth={2} />
+      </div>
+      <div>
+        <ValueTree value={item.value ?? item.raw_value} depth={2} holder={types.holder} />
+      </div>
+      {item.key !== undefined && (
+        <Link view={{ name: 'table', handle, types, key: JSON.stringify(item.key) }}>History</Link>
+      )}
+    </article>
   )
 }
 

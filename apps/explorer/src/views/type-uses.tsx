@@ -1,4 +1,4 @@
-import type { ModuleAnswer } from '../api/module.ts'
+import type { ModuleAnswer } from '../api/answers.ts'
 import { Link } from '../components/link.tsx'
 import { route } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'

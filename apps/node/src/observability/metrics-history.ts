@@ -2,13 +2,20 @@
 const DRAWN = [
   'ledger_state_latest_version',
   'ledger_state_lag_seconds',
+  'ledger_state_oldest_version',
   'ledger_state_store_file_bytes',
+  'ledger_state_store_free_bytes',
+  'ledger_state_store_payload_bytes',
   'ledger_state_store_history_entries',
   'ledger_state_pruned_entries_total',
   'ledger_state_committed_versions_total',
   'ledger_state_process_resident_memory_bytes',
   'ledger_state_process_cpu_seconds_total',
   'ledger_state_http_request_duration_seconds_count',
+  'ledger_state_http_request_duration_seconds_sum',
+  'ledger_state_cache_bytes',
+  'ledger_state_cache_capacity_bytes',
+  'ledger_state_cache_misses_total',
 ] as const
 
 /** Ten seconds apart, for an hour. */

@@ -1,7 +1,8 @@
 import type { StateReader, StateView } from '@ledger-state/core'
 import type { Answered } from '@ledger-state/http'
+import type { Ledger } from '@ledger-state/ledger'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
-import { Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { registerProcessMetrics } from './process-metrics.js'
 import { RequestHistogram } from './request-histogram.js'
 
@@ -86,6 +87,36 @@ function timedView(view: StateView, observe: (seconds: number) => void): StateVi
     getEntry: timed((key) => view.getEntry(key)),
     scan: (prefix, options) => view.scan(prefix, options),
   }
+}
+
+/** What the caches of a reader hold; added up over all readers. */
+export function registerCacheMetrics(registry: Registry, ledger: Ledger): void {
+  const common = { labelNames: ['cache'] as const, registers: [registry] }
+  new Gauge({
+    ...common,
+    name: 'ledger_state_cache_bytes',
+    help: 'Heap that a cache takes, estimated from above.',
+    collect() {
+      for (const [cache, { bytes }] of Object.entries(ledger.caches)) this.set({ cache }, bytes)
+    },
+  })
+  new Gauge({
+    ...common,
+    name: 'ledger_state_cache_capacity_bytes',
+    help: 'Heap that a cache takes at most.',
+    collect() {
+      for (const [cache, { capacityBytes }] of Object.entries(ledger.caches)) this.set({ cache }, capacityBytes)
+    },
+  })
+  new Counter({
+    ...common,
+    name: 'ledger_state_cache_misses_total',
+    help: 'Look-ups that did not find in a cache what they looked for.',
+    collect() {
+      this.reset()
+      for (const [cache, { misses }] of Object.entries(ledger.caches)) this.inc({ cache }, misses)
+    },
+  })
 }
 
 /** The size and the window of the store. All readers read the same store, so the largest of their values is the newest. */

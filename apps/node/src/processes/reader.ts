@@ -8,7 +8,7 @@ import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/stat
 import type { Logger } from 'pino'
 import { openExplorer } from '../explorer/static-files.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
-import { createReaderMetrics } from '../observability/reader-metrics.js'
+import { createReaderMetrics, registerCacheMetrics } from '../observability/reader-metrics.js'
 import { aborted, failProcess, processSettings, startReports, stopOrder, tellSupervisor } from './child.js'
 import { connectionLimit } from './descriptor-limit.js'
 import type { ConnectionOffer } from './messages.js'
@@ -52,11 +52,13 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
   const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
   const connections = new LinkedList<TakenConnection>()
   const metrics = createReaderMetrics(engine, name, () => connections.size)
+  const ledger = createLedger(metrics.sampled(engine))
+  registerCacheMetrics(metrics.registry, ledger)
   const isDebugging = log.isLevelEnabled('debug')
   const files = explorer ? openExplorer() : undefined
   const server = createHttpServer({
     ...limits,
-    ledger: createLedger(metrics.sampled(engine)),
+    ledger,
     ...(archivalEndpoint !== undefined && { archivalEndpoint }),
     ...(files && { otherRequests: (request, response) => files.answer(request, response) }),
     onUnexpectedError: (err, { method, url }) => log.error({ err, method, url }, 'a request failed'),

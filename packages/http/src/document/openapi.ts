@@ -15,6 +15,12 @@ const ERROR_TEXTS: Readonly<Record<number, string>> = {
 const TYPE_PATTERN =
   '^\\s*(bool|u8|u16|u32|u64|u128|u256|i8|i16|i32|i64|i128|i256|address|signer|vector\\s*<[^]+>|0[xX][0-9a-zA-Z_$:<, >\\s]+)\\s*$'
 
+const TYPE_PARAMETER = {
+  type: 'object',
+  required: ['constraints'],
+  properties: { constraints: { type: 'array', items: { type: 'string' } } },
+} as const
+
 const SCHEMAS = {
   U64: {
     type: 'string',
@@ -130,7 +136,7 @@ const SCHEMAS = {
             visibility: { type: 'string', enum: ['private', 'public', 'friend'] },
             is_entry: { type: 'boolean' },
             is_view: { type: 'boolean' },
-            generic_type_params: { type: 'array', items: { type: 'object' } },
+            generic_type_params: { type: 'array', items: TYPE_PARAMETER },
             params: { type: 'array', items: { type: 'string' } },
             return: { type: 'array', items: { type: 'string' } },
           },
@@ -147,8 +153,15 @@ const SCHEMAS = {
             is_event: { type: 'boolean' },
             is_enum: { type: 'boolean' },
             abilities: { type: 'array', items: { type: 'string' } },
-            generic_type_params: { type: 'array', items: { type: 'object' } },
-            fields: { type: 'array', items: { type: 'object' } },
+            generic_type_params: { type: 'array', items: TYPE_PARAMETER },
+            fields: {
+              type: 'array',
+              items: {
+                type: 'object',
+                required: ['name', 'type'],
+                properties: { name: { type: 'string' }, type: { type: 'string' } },
+              },
+            },
           },
         },
       },

@@ -91,6 +91,9 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   version_unsupported: { status: 505, wireCode: 'web_framework_error' },
 }
 
+/** What a service may answer that keeps all versions, or runs functions. */
+const SERVED_BY_ARCHIVE: ReadonlySet<string> = new Set(['version_pruned', 'block_pruned', 'view_not_served'])
+
 const INTERNAL = { status: 500, wireCode: 'internal_error', message: 'internal error' } as const
 
 /** Seconds until a client may ask a store again that had nothing to answer with. */
@@ -122,11 +125,8 @@ export function errorToReply(error: unknown, archivalEndpoint: string | undefine
     message: clip(error.message, maxMessageLength(error.code)),
     error_code: wireCode,
   }
-  if (error.code === 'version_pruned') {
-    members.oldest_ledger_version = String(error.fields.oldestVersion)
-    members.archival_endpoint = archivalEndpoint
-  }
-  if (error.code === 'view_not_served') members.archival_endpoint = archivalEndpoint
+  if (error.code === 'version_pruned') members.oldest_ledger_version = String(error.fields.oldestVersion)
+  if (SERVED_BY_ARCHIVE.has(error.code)) members.archival_endpoint = archivalEndpoint
   const headers: string[] = []
   if (status === 503) headers.push('retry-after', String(RETRY_AFTER_SECONDS))
   if (error.code === 'method_not_allowed') headers.push('allow', String(error.fields.allow))

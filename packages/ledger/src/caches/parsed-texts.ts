@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { SizedCache } from '@ledger-state/core'
+import { type CacheUse, cacheUse } from './cache-use.js'
 
 /** UTF-16 units of a text that is kept. */
 const LONGEST_KEPT_TEXT = 4_096
@@ -25,6 +26,10 @@ export class ParsedTexts<T extends {}> {
   /** Bytes of heap, as estimated. */
   get size(): number {
     return this.#parsed.size
+  }
+
+  get use(): CacheUse {
+    return cacheUse(this.#parsed)
   }
 
   parse(text: string): T {

@@ -1,6 +1,7 @@
 import { addressToShortHex, SizedCache, type StateView } from '@ledger-state/core'
 import { type ModuleId, type MoveModule, readModule } from '@ledger-state/move-module'
 import { moduleKey } from '@ledger-state/type-tag'
+import { type CacheUse, cacheUse } from '../caches/cache-use.js'
 import { moduleHeapSize } from '../caches/module-heap-size.js'
 
 /** Bytes of heap. */
@@ -23,6 +24,10 @@ export class ModuleCache {
   /** Bytes of heap, as estimated. */
   get size(): number {
     return this.#modules.size
+  }
+
+  get use(): CacheUse {
+    return cacheUse(this.#modules)
   }
 
   /** The module as it stands at the version of the view; undefined where there is none. */

@@ -3,6 +3,7 @@ import type { StateView } from '@ledger-state/core'
 import { SizedCache } from '@ledger-state/core'
 import { layoutOf, type ModuleId, type MoveModule } from '@ledger-state/move-module'
 import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
+import { type CacheUse, cacheUse } from '../caches/cache-use.js'
 import { codecHeapSize } from '../caches/codec-heap-size.js'
 import type { FoundModule, ModuleCache } from '../modules/module-cache.js'
 
@@ -45,6 +46,10 @@ export class TypeResolver {
   /** Bytes of heap, as estimated. */
   get size(): number {
     return this.#types.size
+  }
+
+  get use(): CacheUse {
+    return cacheUse(this.#types)
   }
 
   /** @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`, `invalid_module` */

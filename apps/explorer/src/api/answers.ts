@@ -1,0 +1,32 @@
+import type { components, operations } from '../../generated/open-api.ts'
+
+/** The JSON that an operation answers with. */
+type AnswerOf<Id extends keyof operations> = operations[Id]['responses'] extends {
+  readonly 200: { readonly content: { readonly 'application/json': infer Body } }
+}
+  ? Body
+  : never
+
+type Schemas = components['schemas']
+
+export type Account = Schemas['Account']
+export type Block = Schemas['Block']
+export type ErrorBody = Partial<Schemas['Error']>
+export type Resource = Schemas['Resource']
+
+export type ModuleAnswer = Schemas['Module']
+export type ModuleAbi = Schemas['ModuleAbi']
+export type AbiFunction = ModuleAbi['exposed_functions'][number]
+export type AbiStruct = ModuleAbi['structs'][number]
+
+/** What a resource or module of an account was and is; null where it is not there. */
+export type AccountChange = AnswerOf<'get_account_changes'>[number]
+/** A change of a balance; without a time where it was written before the window. */
+export type BalanceChange = AnswerOf<'get_account_balance_history'>[number]
+/** A change of a resource; its value is null where it was deleted. */
+export type ResourceChange = AnswerOf<'get_account_resource_history'>[number]
+export type TableItemChange = AnswerOf<'get_table_item_history'>[number]
+export type ValueChange = ResourceChange | TableItemChange
+
+export type TablePage = AnswerOf<'get_table_items'>
+export type TableItem = TablePage['items'][number]

@@ -1,0 +1,54 @@
+// Each view in both widths and both themes.
+import { accessibilityFindings } from '@ledger-state/explorer/testing/browser'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import {
+  EMPTY_VIEWS,
+  EXPLORER_VIEWS,
+  ExplorerBed,
+  excessWidth,
+  keepScreenshot,
+  NARROW_DARK,
+  NARROW_LIGHT,
+  shows,
+  WIDE_DARK,
+  WIDE_LIGHT,
+} from '../../testing/explorer-bed.ts'
+
+const LOOKS = {
+  'wide-light': WIDE_LIGHT,
+  'wide-dark': WIDE_DARK,
+  'narrow-light': NARROW_LIGHT,
+  'narrow-dark': NARROW_DARK,
+}
+
+let bed: ExplorerBed
+
+beforeAll(async () => {
+  bed = await ExplorerBed.start()
+}, 120_000)
+afterAll(() => bed.close())
+afterEach(async () => {
+  expect(await bed.closePages()).toEqual([])
+})
+
+for (const [look, options] of Object.entries(LOOKS)) {
+  it(`each view is drawn within its width, without findings of axe: ${look}`, async () => {
+    const page = await bed.open('/', options)
+    for (const { name, path, text } of [...EXPLORER_VIEWS, ...EMPTY_VIEWS]) {
+      await page.goto(bed.address + path)
+      await shows(page, text)
+      await keepScreenshot(page, `${name}-${look}`)
+      expect([name, await accessibilityFindings(page)]).toEqual([name, []])
+      expect([name, await excessWidth(page)]).toEqual([name, 0])
+    }
+  }, 180_000)
+
+  it(`the page of the operator is, too: ${look}`, async () => {
+    const page = await bed.open('/', options, bed.admin)
+    await shows(page, 'reader-0')
+    await shows(page, 'Caches in use')
+    await keepScreenshot(page, `operators-${look}`)
+    expect(await accessibilityFindings(page)).toEqual([])
+    expect(await excessWidth(page)).toBe(0)
+  })
+}

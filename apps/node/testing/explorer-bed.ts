@@ -1,0 +1,137 @@
+// The real program on the demonstration ledger, with a real browser that looks at it.
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import {
+  type Browser,
+  type BrowserContextOptions,
+  openBrowser,
+  type Page,
+} from '@ledger-state/explorer/testing/browser'
+import { CommandBed } from './command-bed.ts'
+
+export type { Page } from '@ledger-state/explorer/testing/browser'
+
+export const ARCHIVE = 'https://archive.example/v1'
+export const APT = '0x1::aptos_coin::AptosCoin'
+
+export const WIDE_LIGHT = { viewport: { width: 1_440, height: 900 }, colorScheme: 'light' } as const
+export const WIDE_DARK = { ...WIDE_LIGHT, colorScheme: 'dark' } as const
+export const NARROW_LIGHT = { viewport: { width: 360, height: 760 }, colorScheme: 'light' } as const
+export const NARROW_DARK = { ...NARROW_LIGHT, colorScheme: 'dark' } as const
+
+const SCREENSHOTS = fileURLToPath(new URL('../../explorer/screenshots/', import.meta.url))
+
+export interface ExplorerView {
+  readonly name: string
+  readonly path: string
+  /** Stands in the view once it is drawn. */
+  readonly text: string | RegExp
+}
+
+/** Each view of the page, on the demonstration ledger. */
+export const EXPLORER_VIEWS: readonly ExplorerView[] = [
+  { name: 'home', path: '/', text: 'Where to begin' },
+  { name: 'account', path: '/account/0xa11ce', text: 'Bean' },
+  { name: 'resources', path: '/account/0xa11ce/resources', text: 'last changed at version' },
+  { name: 'modules', path: '/account/0x1/modules', text: 'fungible_asset' },
+  { name: 'changes', path: '/account/0xa11ce/changes', text: 'sequence_number' },
+  { name: 'balance', path: `/balance/0xa11ce/${APT}?point=2973`, text: 'since version' },
+  { name: 'resource', path: '/resource/0xa11ce/0x1::coin::CoinStore%3C0xdecaf::bean::Bean%3E', text: 'coin.value' },
+  { name: 'module', path: '/module/0xdecaf/harbour', text: 'struct Harbour' },
+  { name: 'table', path: '/table/0x7ab1e2?holder=0xdecaf', text: 'draught_millimetres' },
+  {
+    name: 'item',
+    path: `/table/0x7ab1e2?holder=0xdecaf&key=${encodeURIComponent('{"place":6,"quay":1}')}`,
+    text: 'Look at this version',
+  },
+  { name: 'block', path: '/block/200', text: 'Height' },
+  { name: 'api', path: '/api/get_account', text: 'sequence number' },
+]
+
+/** What is shown where there is nothing to see. */
+export const EMPTY_VIEWS: readonly ExplorerView[] = [
+  { name: 'past', path: '/account/0xa11ce?at=1500', text: 'Bean' },
+  { name: 'pruned', path: '/account/0xa11ce?at=5', text: 'No longer kept' },
+  { name: 'absent', path: '/resource/0xa11ce/0x1::no::Such', text: 'Not there' },
+  { name: 'future', path: '/account/0xa11ce?at=999999', text: 'Not there yet' },
+  { name: 'unknown', path: '/nothing/here', text: 'There is no such page' },
+]
+
+export class ExplorerBed {
+  readonly commands: CommandBed
+  readonly browser: Browser
+  readonly address: string
+  readonly admin: string
+  /** The link that `start` ends with. */
+  readonly link: string
+  /** What should not happen on any page. */
+  readonly #faults: string[] = []
+  readonly #pages: Page[] = []
+
+  private constructor(commands: CommandBed, browser: Browser, address: string, startLines: string) {
+    this.commands = commands
+    this.browser = browser
+    this.address = address
+    this.admin = /probes are on (http:\/\/[^"\s]+)/.exec(startLines)![1]!
+    this.link = /the ledger to look at: (\S+)\n/.exec(startLines)![1]!
+  }
+
+  static async start(): Promise<ExplorerBed> {
+    mkdirSync(SCREENSHOTS, { recursive: true })
+    const commands = new CommandBed()
+    const words = ['start', '--archival-endpoint', ARCHIVE, '--admin-listen', '127.0.0.1:0']
+    const [browser, { program, address }] = await Promise.all([openBrowser(), commands.serve(...words)])
+    return new ExplorerBed(commands, browser, address, await program.outputMatching(/the ledger to look at: .*\n/))
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close()
+    await this.commands.close()
+  }
+
+  /** A new page with a context of its own; empty until it goes somewhere. */
+  async newPage(options: BrowserContextOptions = WIDE_LIGHT, host = this.address): Promise<Page> {
+    const context = await this.browser.newContext({ locale: 'en-US', ...options })
+    const page = await context.newPage()
+    this.#pages.push(page)
+    page.on('pageerror', (error) => this.#faults.push(String(error)))
+    page.on('console', (message) => {
+      if (/Content Security Policy/.test(message.text())) this.#faults.push(message.text())
+    })
+    page.on('request', (request) => {
+      if (!request.url().startsWith(host) && !request.url().startsWith('blob:')) this.#faults.push(request.url())
+    })
+    return page
+  }
+
+  async open(path: string, options?: BrowserContextOptions, host = this.address): Promise<Page> {
+    const page = await this.newPage(options, host)
+    await page.goto(host + path)
+    return page
+  }
+
+  /** Closes all pages; what went wrong on them: errors, requests to other hosts, what the policy forbids. */
+  async closePages(): Promise<readonly string[]> {
+    await Promise.all(this.#pages.splice(0).map((page) => page.context().close()))
+    return this.#faults.splice(0)
+  }
+}
+
+/** Waits until a text stands on the page. */
+export async function shows(page: Page, text: string | RegExp): Promise<void> {
+  await page.locator('body', { hasText: text }).waitFor({ timeout: 20_000 })
+}
+
+export async function mainText(page: Page): Promise<string> {
+  return (await page.locator('main').textContent()) ?? ''
+}
+
+/** How many pixels wider than its window the page is. */
+export async function excessWidth(page: Page): Promise<number> {
+  return Math.max(0, Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth')))
+}
+
+/** Into the folder that CI keeps. */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: `${SCREENSHOTS}${name}.png` })
+}
