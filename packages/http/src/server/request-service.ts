@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { createDocumentRoutes } from '../document/document-routes.js'
-import { clientLeft, overloaded } from '../errors.js'
+import { clientLeft, overloaded, versionNotReached } from '../errors.js'
 import type { Route } from '../operations/operation.js'
 import { BATCH_LIMITS } from '../protocol/json-body.js'
 import { refuse, sendAnswer, sendError, sendHeaders, settle } from './answer-writer.js'
@@ -10,6 +10,7 @@ import { createCorsHeaders, isPreflight, preflightHeaders } from './cors.js'
 import { createOperations } from './create-operations.js'
 import { Exchange, type ServiceContext } from './exchange.js'
 import { framingFault } from './framing-fault.js'
+import { HeldRequests, parseMinVersion } from './held-requests.js'
 import { Intake } from './intake.js'
 import { LoadShedder } from './load-shedder.js'
 import { createBodyReader, readOver } from './read-body.js'
@@ -32,6 +33,7 @@ interface Connection {
 export class RequestService {
   readonly context: ServiceContext
   readonly #router: Router
+  readonly #held: HeldRequests<Exchange>
   readonly #intake: Intake
   readonly #readBody: (exchange: Exchange) => void
   readonly #otherRequests: RequestListenerOptions['otherRequests']
@@ -52,6 +54,8 @@ export class RequestService {
       maxEventLoopDelayMs = 1_000,
       maxUploads = 5_000,
       maxUploadBytes = 64 * 1024 * 1024,
+      maxHoldMs = 5_000,
+      maxHeld = 1_000,
       archivalEndpoint,
       examples = {},
       otherRequests,
@@ -86,6 +90,11 @@ export class RequestService {
       '/v1/': '/v1',
     })
     this.#otherRequests = otherRequests
+    this.#held = new HeldRequests({ maxHoldMs, maxHeld }, (version) => this.#isServed(version), {
+      isGone: ({ response }) => response.destroyed,
+      drop: (exchange) => sendError(exchange, clientLeft()),
+      refuse: (exchange, version) => refuse(exchange, versionNotReached(version, ledger.info?.latestVersion)),
+    })
     this.#intake = new Intake(this.context.turns)
     this.#readBody = createBodyReader({
       bodyLimitBytes,
@@ -119,13 +128,37 @@ export class RequestService {
     }
     if (this.#otherRequests && isElsewhere(request.url!) && this.#isAnsweredElsewhere(exchange)) return
     const route = this.#findRoute(exchange)
-    if (route?.method === 'POST') {
+    if (!route) {
+      if (!request.readableEnded) readOver(request, this.#intake)
+      return
+    }
+    const version = route.answersUnderLoad
+      ? undefined
+      : parseMinVersion(request.headers[this.context.chainHeaders.minVersionName])
+    if (version === undefined || this.#isServed(version)) this.#receive(exchange, route, exchange.arrivedAt)
+    else this.#held.hold(exchange, version, () => this.#receive(exchange, route, performance.now()))
+  }
+
+  /** Also where the ledger cannot be read: the answer to the request says why. */
+  #isServed(version: bigint): boolean {
+    try {
+      const latest = this.context.ledger.info?.latestVersion
+      return latest !== undefined && latest >= version
+    } catch {
+      return true
+    }
+  }
+
+  /** @param began when the work on it began, in milliseconds of `performance.now` */
+  #receive(exchange: Exchange, { method }: Route, began: number): void {
+    const { request } = exchange
+    if (method === 'POST') {
       endWithResponse(exchange)
       this.#readBody(exchange)
       return
     }
     if (!request.readableEnded) readOver(request, this.#intake)
-    if (route) this.#answerInTurn(exchange, request.url!.length, exchange.arrivedAt)
+    this.#answerInTurn(exchange, request.url!.length, began)
   }
 
   #rememberConnection(socket: Socket, connection: Connection): void {
