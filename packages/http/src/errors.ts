@@ -19,6 +19,7 @@ export type RequestErrorCode =
   | 'operation_disabled'
   | 'block_hash_unknown'
   | 'overloaded'
+  | 'version_not_reached'
   | 'unhealthy'
   | 'client_left'
   | 'chain_id_too_large'
@@ -219,6 +220,12 @@ export function onlyBcsOffered(what: string): RequestError {
 
 export function overloaded(): RequestError {
   return new LedgerStateError('overloaded', 'the service is overloaded; try again later')
+}
+
+/** Of a request that names the version which its client was shown. */
+export function versionNotReached(version: bigint, latest: bigint | undefined): RequestError {
+  const message = `version ${version} is not served here yet; the newest is ${latest ?? 'none'}`
+  return new LedgerStateError('version_not_reached', message)
 }
 
 export function ledgerTooOld(ledgerSeconds: bigint, allowedSeconds: number): RequestError {

@@ -1,19 +1,28 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { cpuMicroseconds, hasProcessUsage } from '../http/process-usage.ts'
 
 const NODE_PROCESS = fileURLToPath(new URL('./rest-node-process.ts', import.meta.url))
+
+export interface RestNode {
+  readonly url: string
+  /** In microseconds, of its process, since that started; undefined where the system does not tell. */
+  readonly cpuTime: () => number | undefined
+  readonly stop: () => Promise<void>
+}
 
 /** Starts a node's REST API over so many versions, in a process of its own. */
 export async function startRestNode(
   versions: number,
   { latencyMs, maxPage }: { readonly latencyMs: number; readonly maxPage: number },
-): Promise<{ readonly url: string; stop(): Promise<void> }> {
+): Promise<RestNode> {
   const child = fork(NODE_PROCESS, [versions, latencyMs, maxPage].map(String))
   const ended = once(child, 'exit')
   const [port] = (await once(child, 'message')) as [number]
   return {
     url: `http://127.0.0.1:${port}/v1`,
+    cpuTime: () => (hasProcessUsage ? cpuMicroseconds(child.pid!) : undefined),
     async stop() {
       child.disconnect()
       await ended

@@ -31,6 +31,8 @@ const NODES = [
 interface Contender {
   readonly subject: string
   readonly role: Role
+  /** Of the source, where that is a process beside this one, as `RestNode` has it. */
+  readonly sourceCpuTime?: () => number | undefined
   run(folder: string): Promise<void>
 }
 
@@ -98,7 +100,12 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
     { subject: 'backup, not verified', role: 'ours', run: (folder) => ingest(folder, backup, { verify: false }) },
     { subject: 'backup, verified', role: 'ours', run: (folder) => ingest(folder, backup, {}) },
     ...nodes.map(
-      ({ subject, url }): Contender => ({ subject, role: 'ours', run: (folder) => ingest(folder, url, {}) }),
+      ({ subject, url, cpuTime }): Contender => ({
+        subject,
+        role: 'ours',
+        sourceCpuTime: cpuTime,
+        run: (folder) => ingest(folder, url, {}),
+      }),
     ),
   ]
   try {
@@ -116,11 +123,12 @@ async function measureContenders(
   count: number,
 ): Promise<void> {
   const rounds = run.byScale({ tiny: 1, small: 7, medium: 7, large: 7 })
-  const costs = contenders.map(() => ({ rates: [] as number[], cpu: [] as number[] }))
+  const costs = contenders.map(() => ({ rates: [] as number[], cpu: [] as number[], sourceCpu: [] as number[] }))
   for (let round = -1; round < rounds; round++) {
     run.step(round < 0 ? 'warming up' : `round ${round + 1} of ${rounds}`)
     for (const [at, contender] of contenders.entries()) {
       const folder = run.folder('ingest')
+      const sourceBefore = contender.sourceCpuTime?.()
       const cpuBefore = process.cpuUsage()
       const began = performance.now()
       await contender.run(folder)
@@ -130,19 +138,16 @@ async function measureContenders(
       if (round < 0) continue
       costs[at]!.rates.push(count / seconds)
       costs[at]!.cpu.push((user + system) / count)
+      if (sourceBefore !== undefined) costs[at]!.sourceCpu.push((contender.sourceCpuTime!()! - sourceBefore) / count)
     }
   }
+  const one = metric === 'writes' ? 'write' : 'version'
   for (const [at, { subject, role }] of contenders.entries()) {
-    const { rates, cpu } = costs[at]!
+    const { rates, cpu, sourceCpu } = costs[at]!
     run.record({ title, subject, role, metric, unit: '1/s', better: 'higher', rounds: rates })
-    run.record({
-      title,
-      subject,
-      role,
-      metric: `CPU time of a ${metric === 'writes' ? 'write' : 'version'}`,
-      unit: 'µs',
-      rounds: cpu,
-    })
+    run.record({ title, subject, role, metric: `CPU time of a ${one}`, unit: 'µs', rounds: cpu })
+    if (sourceCpu.length === 0) continue
+    run.record({ title, subject, role, metric: `CPU time of a ${one} in the source`, unit: 'µs', rounds: sourceCpu })
   }
 }
 

@@ -2,7 +2,7 @@ import type { ApiRequest } from './client.ts'
 
 interface OpenApiParameter {
   readonly name: string
-  readonly in: 'path' | 'query'
+  readonly in: 'path' | 'query' | 'header'
   readonly description?: string
   readonly required?: boolean
 }
@@ -67,12 +67,9 @@ export function operationsOf(document: OpenApiDocument): readonly Operation[] {
         tag: one.tags[0] ?? 'Others',
         summary: one.summary,
         description: one.description,
-        parameters: (one.parameters ?? []).map(({ name, in: place, description = '', required = false }) => ({
-          name,
-          in: place,
-          description,
-          isRequired: required || place === 'path',
-        })),
+        parameters: (one.parameters ?? []).flatMap(({ name, in: place, description = '', required = false }) =>
+          place === 'header' ? [] : [{ name, in: place, description, isRequired: required || place === 'path' }],
+        ),
         bodyExample: schema ? JSON.stringify(exampleOf(schema, document, 0), undefined, 2) : '',
       }
     }),

@@ -12,7 +12,6 @@ import { createReaderMetrics, registerCacheMetrics } from '../observability/read
 import { aborted, failProcess, processSettings, startReports, stopOrder, tellSupervisor } from './child.js'
 import { connectionLimit } from './descriptor-limit.js'
 import type { ConnectionOffer } from './messages.js'
-import { holdUntilServed, minimumHeader } from './minimum-version.js'
 
 export interface ReaderSettings {
   readonly dataDir: string
@@ -67,7 +66,6 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
       if (isDebugging) log.debug(answered, 'answered')
     },
   })
-  holdUntilServed(server, minimumHeader(settings.headerWord), () => engine.ledger?.latestVersion)
   // A server that does not listen starts its timers for slow requests only by this event.
   server.emit('listening')
   process.on('message', ({ offer, takenBefore }: ConnectionOffer, connection) => {

@@ -16,4 +16,7 @@ async function answer(job: ProofJob): Promise<ProofReply> {
   }
 }
 
-parentPort!.on('message', async (job: ProofJob) => parentPort!.postMessage(await answer(job)))
+let turn = Promise.resolve()
+parentPort!.on('message', (job: ProofJob) => {
+  turn = turn.then(async () => parentPort!.postMessage(await answer(job)))
+})

@@ -55,25 +55,44 @@ function createLocalRunner(hasher: LedgerHasher): JobRunner {
   return { run: (job) => runProofJob(job, hasher), async end() {} }
 }
 
+interface PendingJob {
+  resolve(result: ProofResult): void
+  reject(error: unknown): void
+}
+
+/** Jobs are sent at once and wait in the thread, so that it has the next one while this thread is busy. */
 function startThread(salt: string): JobRunner {
+  /** The thread replies in the order of the jobs. */
+  const pending: PendingJob[] = []
   let worker: Worker | undefined
   let isEnding = false
-  let queue: Promise<unknown> = Promise.resolve()
+
+  function fail(error: unknown): void {
+    for (const { reject } of pending.splice(0)) reject(error)
+  }
+
+  function start(): Worker {
+    const started = new Worker(WORKER_FILE, { workerData: salt })
+    started.on('message', (reply: ProofReply) => {
+      settle(pending.shift()!, reply)
+      // An idle prover keeps no process alive.
+      if (pending.length === 0) started.unref()
+    })
+    started.on('error', fail)
+    started.on('exit', () => {
+      if (worker === started) worker = undefined
+      fail(proverEnded())
+    })
+    return started
+  }
+
   return {
     run(job) {
-      const reply = queue.then(async () => {
-        if (isEnding) throw proverEnded()
-        worker ??= new Worker(WORKER_FILE, { workerData: salt })
-        worker.ref()
-        try {
-          return await ask(worker, job)
-        } finally {
-          // An idle prover keeps no process alive.
-          if (!isEnding) worker.unref()
-        }
-      })
-      queue = reply.catch(() => {})
-      return reply
+      if (isEnding) return Promise.reject(proverEnded())
+      worker ??= start()
+      worker.ref()
+      worker.postMessage(job)
+      return new Promise((resolve, reject) => pending.push({ resolve, reject }))
     },
     async end() {
       isEnding = true
@@ -82,25 +101,8 @@ function startThread(salt: string): JobRunner {
   }
 }
 
-function ask(worker: Worker, job: ProofJob): Promise<ProofResult> {
-  return new Promise((resolve, reject) => {
-    const settle = (action: () => void) => {
-      worker.off('message', onMessage)
-      worker.off('error', onError)
-      worker.off('exit', onExit)
-      action()
-    }
-    const onError = (error: Error) => settle(() => reject(error))
-    const onExit = () => onError(proverEnded())
-    const onMessage = (reply: ProofReply) =>
-      settle(() => {
-        if ('result' in reply) resolve(reply.result)
-        else if ('crash' in reply) reject(reply.crash)
-        else reject(new LedgerStateError(reply.failure.code, reply.failure.message, reply.failure.fields))
-      })
-    worker.on('message', onMessage)
-    worker.on('error', onError)
-    worker.on('exit', onExit)
-    worker.postMessage(job)
-  })
+function settle({ resolve, reject }: PendingJob, reply: ProofReply): void {
+  if ('result' in reply) resolve(reply.result)
+  else if ('crash' in reply) reject(reply.crash)
+  else reject(new LedgerStateError(reply.failure.code, reply.failure.message, reply.failure.fields))
 }

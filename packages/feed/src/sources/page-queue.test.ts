@@ -78,6 +78,41 @@ describe('the queue of pages', () => {
     expect(requests.open.every(({ request }) => request.start < 2_500n)).toBe(true)
   })
 
+  it('requests no more ahead where the caller waits for the prover, which has more to prove', async () => {
+    const unproven = new Map<bigint, () => void>()
+    let mostAhead = 0
+    const queue = new PageQueue(({ start, limit, signal, onAnswer }) => {
+      onAnswer(1_000, 2_000)
+      return new Promise((resolve) => {
+        unproven.set(start, () => resolve(itemsFrom(start, limit, 100_000n)))
+        signal.addEventListener('abort', () => unproven.delete(start))
+        mostAhead = Math.max(mostAhead, unproven.size)
+      })
+    }, NEVER)
+    let start = 0n
+    for (let pages = 0; pages < 100; pages++) {
+      const taken = queue.take(start, 100_000n)
+      unproven.get(start)!()
+      unproven.delete(start)
+      start = (await taken).at(-1)!.version
+    }
+    expect(mostAhead).toBeGreaterThan(1)
+    expect(mostAhead).toBeLessThan(8)
+  })
+
+  it('requests less ahead where all that is ahead has been ready for long', async () => {
+    const requests = openRequests(100_000n, 100)
+    let start = 0n
+    for (let pages = 0; pages < 20; pages++) start = (await takeLate(requests, start, 100_000n)).at(-1)!.version
+    const before = requests.open.length
+    for (let pages = 0; pages < 300; pages++) {
+      for (const { answer } of [...requests.open]) answer()
+      await null
+      start = (await requests.queue.take(start, 100_000n)).at(-1)!.version
+    }
+    expect(requests.open.length).toBeLessThan(before)
+  })
+
   it('asks for longer pages while they come quickly, and for shorter ones where they take long', async () => {
     const requests = openRequests(100_000n)
     const limits: number[] = []

@@ -5,6 +5,8 @@ const FIRST_PAGE_VERSIONS = 100
 const MAX_PAGE_VERSIONS = 1_000
 const MIN_PAGE_VERSIONS = 2
 const MAX_PAGES_AHEAD = 32
+/** Pages in a row that were ready, with all ahead of them, before one less is requested: a commit takes many at once. */
+const READY_PAGES = 64
 /** Of answers that wait to be taken, besides the one that is due. */
 const MAX_BYTES_AHEAD = 32 * 1024 * 1024
 /** A page that takes less may grow, one that takes more shrinks. */
@@ -32,8 +34,10 @@ interface PageAhead {
   limit: number
   readonly cancel: AbortController
   items: Promise<readonly RestItem[]>
-  /** Once it is there. */
+  /** Once it is there, proven or not. */
   answer: { readonly bytes: number; readonly milliseconds: number } | undefined
+  /** Whether its items are there. */
+  isReady: boolean
 }
 
 /**
@@ -47,6 +51,7 @@ export class PageQueue {
   #pages: PageAhead[] = []
   /** Pages requested and not taken yet: one until the first is there. */
   #depth = 1
+  #readyInRow = 0
   #limit = FIRST_PAGE_VERSIONS
   /** The longest page that the node gave when it had more. */
   #mostGiven = MAX_PAGE_VERSIONS
@@ -68,7 +73,8 @@ export class PageQueue {
     if (this.#pages.length === 0) this.#push(start)
     this.#fill(last)
     const page = this.#pages[0]!
-    const isLate = !page.answer
+    const isLate = !page.isReady && !this.#isProverBusy
+    this.#readyInRow = this.#pages.every(({ isReady }) => isReady) ? this.#readyInRow + 1 : 0
     const items = await page.items
     if (this.#pages[0] === page) this.#pages.shift()
     this.#adapt(page, items, isLate, last)
@@ -87,11 +93,16 @@ export class PageQueue {
     for (const { cancel } of this.#pages.splice(place)) cancel.abort()
   }
 
+  /** Where answers wait to be proven, further requests bring nothing sooner. */
+  get #isProverBusy(): boolean {
+    return this.#pages.filter(({ answer, isReady }) => answer && !isReady).length > 1
+  }
+
   #push(start: bigint): void {
     const cancel = new AbortController()
     const limit = this.#limit
     const signal = AbortSignal.any([this.#signal, cancel.signal])
-    const page: PageAhead = { start, limit, cancel, items: NO_ITEMS, answer: undefined }
+    const page: PageAhead = { start, limit, cancel, items: NO_ITEMS, answer: undefined, isReady: false }
     this.#pages.push(page)
     page.items = this.#request({
       start,
@@ -103,7 +114,12 @@ export class PageQueue {
       onFailure: () => this.#slowDown(page),
     })
     // Its error is thrown where the page is taken.
-    page.items.catch(() => {})
+    page.items.then(
+      () => {
+        page.isReady = true
+      },
+      () => {},
+    )
   }
 
   /** A node that fails is asked for one page at a time, and for less: the answer may have been too long. */
@@ -132,8 +148,11 @@ export class PageQueue {
     this.#pageBytes = Math.max(bytes, this.#pageBytes / 2)
     // A slow page may have waited for those ahead of it, on a narrow line.
     if (milliseconds > SLOW_PAGE_MS) this.#depth = Math.max(1, this.#depth >> 1)
-    else if (isLate) this.#depth = Math.min(MAX_PAGES_AHEAD, this.#depth + 1)
-    else if (this.#pages.every((ahead) => ahead.answer)) this.#depth = Math.max(2, this.#depth - 1)
+    else if (isLate) this.#depth = Math.min(MAX_PAGES_AHEAD, this.#depth + Math.ceil(this.#depth / 2))
+    else if (this.#readyInRow >= READY_PAGES) {
+      this.#depth = Math.max(2, this.#depth - 1)
+      this.#readyInRow = 0
+    }
     const isCutShort = items.length < limit && (items.at(-1)?.version ?? last) < last
     if (isCutShort) this.#mostGiven = Math.max(2, items.length)
     if (milliseconds > SLOW_PAGE_MS) this.#limit = Math.max(MIN_PAGE_VERSIONS, limit >> 1)

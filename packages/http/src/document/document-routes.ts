@@ -1,5 +1,5 @@
 import type { Operation, Route } from '../operations/operation.js'
-import { type AnswerHeaderNames, createOpenApiDocument } from './openapi.js'
+import { createOpenApiDocument, type HeaderNames } from './openapi.js'
 import type { RequestExamples } from './request-example.js'
 import { createSpecPage } from './spec-page.js'
 import { SPEC_SCRIPT } from './spec-script.js'
@@ -7,7 +7,7 @@ import { SPEC_SCRIPT } from './spec-script.js'
 /** Routes to descriptions of the operations: the OpenAPI document, and a page for people with its script. */
 export function createDocumentRoutes(
   operations: readonly Operation[],
-  headers: AnswerHeaderNames,
+  headers: HeaderNames,
   examples: RequestExamples,
 ): Route[] {
   const document = createOpenApiDocument(operations, headers)

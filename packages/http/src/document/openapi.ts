@@ -9,7 +9,7 @@ const ERROR_TEXTS: Readonly<Record<number, string>> = {
   413: 'The body is too large.',
   415: 'The body is not said to be JSON.',
   500: 'The service failed, or what is stored cannot be read.',
-  503: 'There is no ledger yet, or the service is overloaded.',
+  503: 'There is no ledger yet, the service is overloaded, or the version that the request was held for did not come in time.',
 }
 
 const TYPE_PATTERN =
@@ -252,7 +252,7 @@ const SCHEMAS = {
   },
 } as const
 
-export interface AnswerHeaderNames {
+export interface HeaderNames {
   /** Those of the chain-state headers. */
   readonly names: readonly string[]
   /** The one of the header that says where the next page begins. */
@@ -261,12 +261,14 @@ export interface AnswerHeaderNames {
   readonly completeName: string
   /** The one of the header that says which version a time meant. */
   readonly readVersionName: string
+  /** The one of the header of requests that says which version their client was shown. */
+  readonly minVersionName: string
 }
 
 /** The OpenAPI 3.1 document of the operations that are served. */
 export function createOpenApiDocument(
   operations: readonly Operation[],
-  { names, cursorName, completeName, readVersionName }: AnswerHeaderNames,
+  { names, cursorName, completeName, readVersionName, minVersionName }: HeaderNames,
 ) {
   const headers = Object.fromEntries(
     names.map((name) => [
@@ -292,16 +294,29 @@ export function createOpenApiDocument(
       description: 'The version that was read, where the request names it by a time.',
     },
   }
+  const minVersionParameter = {
+    name: minVersionName,
+    in: 'header',
+    required: false,
+    schema: { $ref: '#/components/schemas/U64' },
+    description:
+      'The newest version that the client was shown: the request is held until it is served, for 5 s at most.',
+  }
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {
     const entry = paths[operation.path.slice('/v1'.length) || '/'] ?? {}
     paths[operation.path.slice('/v1'.length) || '/'] = entry
-    entry[operation.method.toLowerCase()] = describeOperation(operation, headers, {
-      ...headers,
-      ...(operation.isPaged && cursorHeader),
-      ...(operation.tellsCompleteness && completeHeader),
-      ...(operation.parameters.some(({ name }) => name === 'ledger_timestamp' || name === 'to') && readVersionHeader),
-    })
+    entry[operation.method.toLowerCase()] = describeOperation(
+      operation,
+      operation.answersUnderLoad ? [] : [minVersionParameter],
+      headers,
+      {
+        ...headers,
+        ...(operation.isPaged && cursorHeader),
+        ...(operation.tellsCompleteness && completeHeader),
+        ...(operation.parameters.some(({ name }) => name === 'ledger_timestamp' || name === 'to') && readVersionHeader),
+      },
+    )
   }
   return {
     openapi: '3.1.0',
@@ -321,6 +336,7 @@ export type OpenApiDocument = ReturnType<typeof createOpenApiDocument>
 
 function describeOperation(
   { id, tag, summary, description, parameters, requestBody, bcsRequestType, success, errors }: Operation,
+  furtherParameters: readonly object[],
   headers: object,
   successHeaders: object,
 ) {
@@ -333,7 +349,10 @@ function describeOperation(
     tags: [tag],
     summary,
     description,
-    parameters: parameters.map((parameter) => ({ ...parameter, required: parameter.in === 'path' })),
+    parameters: [
+      ...parameters.map((parameter) => ({ ...parameter, required: parameter.in === 'path' })),
+      ...furtherParameters,
+    ],
     ...(requestBody && { requestBody: { required: true, content: requestContent(requestBody, bcsRequestType) } }),
     responses: Object.fromEntries([
       ['200', { description: 'Success.', headers: successHeaders, content }],

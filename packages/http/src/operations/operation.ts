@@ -71,7 +71,7 @@ export interface Route {
   readonly path: string
   /** Whether `Accept` decides between several media types. */
   readonly negotiates: boolean
-  /** Answered also while the service sheds load. */
+  /** Answered also while the service sheds load, and without waiting for a version that the request names. */
   readonly answersUnderLoad?: boolean
   /** Synchronous wherever it need not yield: a promise costs more than a look-up. */
   handle(request: OperationRequest): Answer | Promise<Answer>

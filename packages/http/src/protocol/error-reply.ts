@@ -86,6 +86,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   balance_overflow: storedDataFault,
   chain_id_too_large: OURS,
   no_ledger: { status: 503, wireCode: 'internal_error' },
+  version_not_reached: { status: 503, wireCode: 'version_not_found' },
   overloaded: { status: 503, wireCode: 'internal_error' },
   unhealthy: { status: 503, wireCode: 'health_check_failed' },
   version_unsupported: { status: 505, wireCode: 'web_framework_error' },

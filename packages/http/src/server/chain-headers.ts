@@ -23,6 +23,8 @@ export interface ChainHeaders {
   readonly completeName: string
   /** Name of the header that says which version a time meant. */
   readonly readVersionName: string
+  /** Name of the header of requests that says which version their client was shown. */
+  readonly minVersionName: string
   /**
    * The headers that describe a state of the ledger, names and values by turns.
    * @throws `chain_id_too_large`
@@ -54,6 +56,7 @@ export function createChainHeaders(word: string): ChainHeaders {
     cursorName: `x-${word}-cursor`,
     completeName: `x-${word}-complete`,
     readVersionName: `x-${word}-read-version`,
+    minVersionName: `x-${word}-min-ledger-version`,
     of(ledger) {
       // The engine hands out one object per state, so most requests find the headers ready.
       if (last?.ledger !== ledger) last = { ledger, headers: describe(ledger) }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Ledger } from '@ledger-state/ledger'
 import type { RequestExamples } from '../document/request-example.js'
 import type { OutputFormat } from '../protocol/media-types.js'
+import type { HoldLimits } from './held-requests.js'
 import type { LoadLimits } from './load-shedder.js'
 import type { UploadLimits } from './uploads.js'
 
@@ -12,13 +13,13 @@ export interface Answered {
   readonly route: string
   /** 499 where the client left before its answer. */
   readonly status: number
-  /** From the end of the headers on. */
+  /** From the end of the headers on, also while the request was held for a version. */
   readonly seconds: number
 }
 
 export const DEFAULT_HEADER_WORD = 'svc'
 
-export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<UploadLimits> {
+export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<UploadLimits>, Partial<HoldLimits> {
   readonly ledger: Ledger
   /** Word in the names of the chain-state headers: `x-<word>-ledger-version`. Default `svc`. */
   readonly headerWord?: string

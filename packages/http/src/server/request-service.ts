@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { createDocumentRoutes } from '../document/document-routes.js'
-import { clientLeft } from '../errors.js'
+import { clientLeft, versionNotReached } from '../errors.js'
 import type { Route } from '../operations/operation.js'
 import { refuse, sendAnswer, sendError, sendHeaders, settle } from './answer-writer.js'
 import { isPreflight, preflightHeaders } from './cors.js'
 import { createOperations } from './create-operations.js'
 import { Exchange, type ServiceContext } from './exchange.js'
 import { framingFault } from './framing-fault.js'
+import { HeldRequests, parseMinVersion } from './held-requests.js'
 import { readBody, readOver } from './read-body.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
 import { createRouter, type Router } from './router.js'
@@ -25,6 +26,7 @@ interface Connection {
 export class RequestService {
   readonly context: ServiceContext
   readonly #router: Router
+  readonly #held: HeldRequests<Exchange>
   readonly #otherRequests: RequestListenerOptions['otherRequests']
   readonly #connections = new WeakMap<Socket, Connection>()
 
@@ -34,6 +36,7 @@ export class RequestService {
    */
   constructor(options: RequestListenerOptions, isClosing = () => false) {
     const { ledger, headerWord = DEFAULT_HEADER_WORD, archivalEndpoint, examples = {}, otherRequests } = options
+    const { maxHoldMs = 5_000, maxHeld = 1_000 } = options
     this.context = createServiceContext(options, isClosing)
     const { chainHeaders } = this.context
     if (ledger.info) chainHeaders.of(ledger.info)
@@ -41,6 +44,11 @@ export class RequestService {
     const routes = [...operations, ...createDocumentRoutes(operations, chainHeaders, examples)]
     this.#router = createRouter(routes, { '/v1/': '/v1' })
     this.#otherRequests = otherRequests
+    this.#held = new HeldRequests({ maxHoldMs, maxHeld }, (version) => this.#isServed(version), {
+      isGone: ({ response }) => response.destroyed,
+      drop: (exchange) => sendError(exchange, clientLeft()),
+      refuse: (exchange, version) => refuse(exchange, versionNotReached(version, ledger.info?.latestVersion)),
+    })
   }
 
   begin(request: IncomingMessage, response: ServerResponse): Exchange {
@@ -64,13 +72,37 @@ export class RequestService {
     }
     if (this.#otherRequests && isElsewhere(request.url!) && this.#isAnsweredElsewhere(exchange)) return
     const route = this.#findRoute(exchange)
-    if (route?.method === 'POST') {
+    if (!route) {
+      if (!request.readableEnded) readOver(request, this.context.intake)
+      return
+    }
+    const version = route.answersUnderLoad
+      ? undefined
+      : parseMinVersion(request.headers[this.context.chainHeaders.minVersionName])
+    if (version === undefined || this.#isServed(version)) this.#receive(exchange, route, exchange.arrivedAt)
+    else this.#held.hold(exchange, version, () => this.#receive(exchange, route, performance.now()))
+  }
+
+  /** Also where the ledger cannot be read: the answer to the request says why. */
+  #isServed(version: bigint): boolean {
+    try {
+      const latest = this.context.ledger.info?.latestVersion
+      return latest !== undefined && latest >= version
+    } catch {
+      return true
+    }
+  }
+
+  /** @param began when the work on it began, in milliseconds of `performance.now` */
+  #receive(exchange: Exchange, { method }: Route, began: number): void {
+    const { request } = exchange
+    if (method === 'POST') {
       endWithResponse(exchange)
       readBody(exchange, receiveBody)
       return
     }
     if (!request.readableEnded) readOver(request, this.context.intake)
-    if (route) answerInTurn(exchange, request.url!.length, exchange.arrivedAt)
+    answerInTurn(exchange, request.url!.length, began)
   }
 
   #rememberConnection(socket: Socket): Connection {

@@ -1,0 +1,137 @@
+import { connect } from 'node:net'
+import type { StateReader } from '@ledger-state/core'
+import { createMemoryEngine } from '@ledger-state/state-engine'
+import { eventually } from '@ledger-state/testing/eventually'
+import { afterEach, describe, expect, it } from 'vitest'
+import { RAW_ITEM_BODY, type RunningServer, startServerOver, stopServer } from '../../testing/one-item-server.ts'
+import type { Answered } from './request-listener-options.js'
+
+const ITEM = '/v1/tables/0x7/raw_item'
+
+let running: RunningServer | undefined
+afterEach(async () => {
+  if (running) await stopServer(running)
+  running = undefined
+})
+
+/** A service whose newest version is set by the test, and what it says of its answers. */
+async function serve(limits: { maxHoldMs?: number; maxHeld?: number } = {}) {
+  const engine = createMemoryEngine()
+  const answered: Answered[] = []
+  const onAnswered = (one: Answered): void => void answered.push(one)
+  running = await startServerOver(engine satisfies StateReader, { ...limits, onAnswered })
+  const url = `http://127.0.0.1:${running.port}`
+  const reach = async (latest: bigint): Promise<void> => {
+    for (let version = (engine.ledger?.latestVersion ?? -1n) + 1n; version <= latest; version++)
+      await engine.commit([{ version, block: { height: version, epoch: 0n, timestampUsec: version }, writes: [] }], {
+        chainId: 4n,
+      })
+  }
+  const get = (minimum: string, init: RequestInit = {}, path = '/v1') =>
+    fetch(`${url}${path}`, { ...init, headers: { 'x-svc-min-ledger-version': minimum, ...init.headers } })
+  return { answered, get, reach, port: running.port }
+}
+
+const versionOf = async (response: Promise<Response>): Promise<string | null> =>
+  (await response).headers.get('x-svc-ledger-version')
+
+describe('a request that names the version it was shown', () => {
+  it('is answered at once where that is served, and where the header is no version', async () => {
+    const { get, reach } = await serve()
+    await reach(3n)
+    for (const minimum of ['0', '3', '-1', 'x', '', '1e3', '9'.repeat(21)]) {
+      expect(await versionOf(get(minimum))).toBe('3')
+    }
+  })
+
+  it('waits until it is, whatever its method, with its body; its metrics count the wait', async () => {
+    const { answered, get, reach } = await serve()
+    const body = { method: 'POST', body: RAW_ITEM_BODY, headers: { 'content-type': 'application/json' } }
+    const answers = [get('7'), get('8', body, ITEM), get('9')]
+    await reach(6n)
+    await get('5')
+    expect(answered.map(({ route }) => route)).toEqual(['/v1'])
+    const waitedFrom = performance.now()
+    while (performance.now() - waitedFrom < 50) await new Promise(setImmediate)
+    await reach(8n)
+    expect(await versionOf(answers[0]!)).toBe('8')
+    expect(await (await answers[1]!).json()).toMatchObject({ error_code: 'table_item_not_found' })
+    await reach(9n)
+    expect(await versionOf(answers[2]!)).toBe('9')
+    const held = answered.slice(1)
+    expect(held.map(({ route, status }) => [route, status])).toEqual([
+      ['/v1', 200],
+      ['/v1/tables/{table_handle}/raw_item', 404],
+      ['/v1', 200],
+    ])
+    for (const { seconds } of held) expect(seconds).toBeGreaterThan(0.05)
+  })
+
+  it('is answered 503 where that takes too long, which is counted as such', async () => {
+    const { answered, get, reach } = await serve({ maxHoldMs: 30 })
+    await reach(6n)
+    const answer = await get('7')
+    expect([answer.status, answer.headers.has('retry-after'), answer.headers.get('connection')]).toEqual([
+      503,
+      true,
+      'close',
+    ])
+    expect(await answer.json()).toEqual({
+      message: 'version 7 is not served here yet; the newest is 6',
+      error_code: 'version_not_found',
+    })
+    expect(answered).toMatchObject([{ route: '/v1', status: 503 }])
+    expect(answered[0]!.seconds).toBeGreaterThanOrEqual(0.03)
+  })
+
+  it('is answered 503 where too many wait; those that wait are answered', async () => {
+    const { get, reach } = await serve({ maxHeld: 2 })
+    await reach(6n)
+    const answers = [get('7'), get('7'), get('7')]
+    expect((await Promise.race(answers)).status).toBe(503)
+    await reach(7n)
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    expect(statuses.sort()).toEqual([200, 200, 503])
+  })
+
+  it('is not held where it asks for health', async () => {
+    const { get, reach } = await serve()
+    await reach(6n)
+    expect((await get('7', {}, '/v1/-/healthy')).status).toBe(200)
+  })
+
+  it('of a client that leaves is dropped, and counted as that', async () => {
+    const { answered, get, reach, port } = await serve()
+    await reach(6n)
+    const client = connect(port, '127.0.0.1')
+    client.write('GET /v1/accounts/0x1 HTTP/1.1\r\nhost: x\r\nx-svc-min-ledger-version: 7\r\n\r\n')
+    const count = () =>
+      new Promise<number>((resolve) => running!.server.getConnections((_, connections) => resolve(connections)))
+    await eventually(
+      async () => (await count()) === 1,
+      () => 'a connection',
+    )
+    client.destroy()
+    await eventually(
+      () => answered.length === 1,
+      () => 'its end',
+    )
+    expect(answered).toMatchObject([{ route: '/v1/accounts/{address}', status: 499 }])
+    await reach(7n)
+    expect(await versionOf(get('7'))).toBe('7')
+  })
+
+  it('is described by the OpenAPI document, for every operation but health', async () => {
+    const { get } = await serve()
+    const { paths } = (await (
+      await get('0', { headers: { 'x-svc-min-ledger-version': 'x' } }, '/v1/spec.json')
+    ).json()) as {
+      paths: Record<string, Record<string, { operationId: string; parameters: { name: string; in: string }[] }>>
+    }
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+    const without = operations.filter(
+      ({ parameters }) => !parameters.some((one) => one.name === 'x-svc-min-ledger-version' && one.in === 'header'),
+    )
+    expect(without.map(({ operationId }) => operationId)).toEqual(['healthy'])
+  })
+})
