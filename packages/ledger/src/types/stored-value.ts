@@ -1,4 +1,3 @@
-import type { Buffer } from 'node:buffer'
 import type { Codec } from '@ledger-state/bcs'
 import type { LedgerStateError, StateView } from '@ledger-state/core'
 import type { TypeTag } from '@ledger-state/type-tag'
@@ -10,7 +9,7 @@ export interface StoredValue {
   readonly bytes: Uint8Array
   toJson(): string
   /** The same as UTF-8. */
-  toJsonUtf8(): Buffer
+  toJsonUtf8(): Uint8Array
 }
 
 /** Makes the error where bytes cannot be decoded: the type cannot be resolved, or the bytes are not of it. */
@@ -40,7 +39,7 @@ export class TypedBytes implements StoredValue {
     }
   }
 
-  toJsonUtf8(): Buffer {
+  toJsonUtf8(): Uint8Array {
     const codec = this.#resolve()
     try {
       return codec.bytesToJsonUtf8(this.bytes)
