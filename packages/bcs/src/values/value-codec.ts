@@ -15,7 +15,16 @@ export interface ValueCodec {
   valueToBytes(value: MoveValue): Uint8Array
 }
 
-/** The codec of a layout. Each direction is compiled at its first use: keep the codec to use it again. */
+/**
+ * The codec of a layout. Each direction is compiled at its first use: keep the codec to use it again.
+ * @example
+ * ```ts
+ * import { createValueCodec } from '@ledger-state/bcs/values'
+ *
+ * const codec = createValueCodec({ kind: 'u64' })
+ * console.log(codec.bytesToValue(codec.valueToBytes(7n))) // 7n
+ * ```
+ */
 export function createValueCodec(layout: Layout): ValueCodec {
   let decode: ((bytes: Uint8Array) => MoveValue) | undefined
   let encode: ((value: MoveValue) => Uint8Array) | undefined

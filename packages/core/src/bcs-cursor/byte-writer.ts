@@ -7,7 +7,15 @@ const KEPT_BYTES = 1 << 20
 /** Above this many bytes the runtime's own conversion beats a loop. */
 const LONG_HEX = 32
 
-/** Builds BCS bytes. The caller checks that values are in range. `@ledger-state/bcs` exports it again. */
+/**
+ * Builds BCS bytes. The caller checks that values are in range. `@ledger-state/bcs` exports it again.
+ * @example
+ * ```ts
+ * import { ByteWriter, bytesToHex } from '@ledger-state/core'
+ *
+ * console.log(bytesToHex(new ByteWriter().u16(7).string('ab').toBytes())) // 0x0700026162
+ * ```
+ */
 export class ByteWriter {
   #bytes = Buffer.allocUnsafe(256)
   #length = 0
@@ -28,28 +36,33 @@ export class ByteWriter {
     return this.#length
   }
 
+  /** One byte. */
   u8(value: number): this {
     const at = this.#reserve(1)
     this.#bytes[at] = value
     return this
   }
 
+  /** A byte, 0 or 1. */
   bool(value: boolean): this {
     return this.u8(value ? 1 : 0)
   }
 
+  /** Two bytes, little-endian. */
   u16(value: number): this {
     const at = this.#reserve(2)
     this.#bytes.writeUInt16LE(value, at)
     return this
   }
 
+  /** Four bytes, little-endian. */
   u32(value: number): this {
     const at = this.#reserve(4)
     this.#bytes.writeUInt32LE(value, at)
     return this
   }
 
+  /** Eight bytes, little-endian. */
   u64(value: bigint): this {
     return this.integer(value, 8)
   }
@@ -87,6 +100,7 @@ export class ByteWriter {
     return this
   }
 
+  /** A whole number below 2^32 in ULEB128, seven bits a byte. */
   uleb128(value: number): this {
     let rest = value
     while (rest >= 0x80) {
@@ -96,6 +110,7 @@ export class ByteWriter {
     return this.u8(rest)
   }
 
+  /** The bytes as they are, without a length. */
   bytes(bytes: Uint8Array): this {
     const { length } = bytes
     const at = this.#reserve(length)

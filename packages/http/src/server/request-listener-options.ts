@@ -5,6 +5,7 @@ import type { OutputFormat } from '../protocol/media-types.js'
 import type { LoadLimits } from './load-shedder.js'
 import type { UploadLimits } from './uploads.js'
 
+/** One answer, as metrics count it. */
 export interface Answered {
   readonly method: string
   readonly url: string
@@ -16,6 +17,7 @@ export interface Answered {
   readonly seconds: number
 }
 
+/** What is served, and within which limits. */
 export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<UploadLimits> {
   readonly ledger: Ledger
   /** Word in the names of the chain-state headers: `x-<word>-ledger-version`. Default `svc`. */
