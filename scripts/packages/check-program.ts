@@ -1,15 +1,19 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import type { LocalRegistry } from './local-registry.ts'
 import { type PackedPackage, ROOT } from './pack-packages.ts'
 import { npmEnvironment } from './project.ts'
 import type { Tally } from './tally.ts'
 
+const run = promisify(execFile)
+
 /** The oldest supported line of Node, beside the one of the checkout. */
 const OTHER_NODE = '22.23.3'
 const START_MS = 120_000
+const STOP_MS = 30_000
 
 /** `npx ledger-state` in an empty folder, on the Node of the checkout and on the oldest line. */
 export async function checkProgram(packed: PackedPackage, registry: LocalRegistry, work: string, tally: Tally) {
@@ -18,19 +22,19 @@ export async function checkProgram(packed: PackedPackage, registry: LocalRegistr
     const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
     const folder = join(work, 'program', version)
     mkdirSync(folder, { recursive: true })
-    const npx = (...words: string[]) => ['-y', packed.tarball, ...words]
-    const told = execFileSync('npx', npx('--version'), { cwd: folder, env: environment, encoding: 'utf8' })
+    const npx = (...words: string[]) => ['-y', `file:${packed.tarball}`, ...words]
+    const { stdout: told } = await run('npx', npx('--version'), { cwd: folder, env: environment, timeout: START_MS })
     const expected = `ledger-state ${packed.manifest.version} (Node ${version})\n`
     tally.add(`npx ledger-state --version on Node ${version}`, told === expected ? undefined : `prints ${told}`)
     const words = npx('start', '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0')
-    const node_ = spawn('npx', words, {
+    const program = spawn('npx', words, {
       cwd: folder,
       env: environment,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    tally.add(`npx ledger-state start on Node ${version}`, await findServingFault(node_))
-    await stop(node_)
+    tally.add(`npx ledger-state start on Node ${version}`, await findServingFault(program))
+    await stop(program)
   }
 }
 
@@ -75,5 +79,7 @@ async function stop(program: ChildProcess): Promise<void> {
   if (program.exitCode !== null || program.signalCode !== null) return
   const ended = once(program, 'exit')
   process.kill(-program.pid!, 'SIGINT')
+  const timer = setTimeout(() => process.kill(-program.pid!, 'SIGKILL'), STOP_MS)
   await ended
+  clearTimeout(timer)
 }

@@ -70,7 +70,9 @@ function findFileFaults({ files, manifest }: PackedPackage, folder: string): str
   }
   const needsNode = files.some(
     (path) =>
-      path.endsWith('.d.ts') && manifest.exports && /'node:|\bNodeJS\./.test(readFileSync(join(folder, path), 'utf8')),
+      path.endsWith('.d.ts') &&
+      manifest.exports &&
+      /^import .*'node:|\bNodeJS\./m.test(readFileSync(join(folder, path), 'utf8')),
   )
   const hasNode = manifest.peerDependencies?.['@types/node'] !== undefined
   if (needsNode && !hasNode) faults.push('its types name types of Node, but @types/node is no peer')

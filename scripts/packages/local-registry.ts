@@ -10,7 +10,7 @@ export interface LocalRegistry {
   close(): void
 }
 
-/** A registry on loopback that has the packed packages, as if they were published. */
+/** A registry on loopback, in this process, that has the packed packages, as if they were published. */
 export async function startLocalRegistry(packed: readonly PackedPackage[]): Promise<LocalRegistry> {
   const server: Server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url!, 'http://localhost').pathname)
