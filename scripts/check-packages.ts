@@ -1,74 +1,52 @@
-// Packs each public package, installs the tarball into an empty project of its own, and runs the `ts` blocks of its README
-// there: a line that prints must print what its comment says.
-import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// Packs each public package as a release does, serves the tarballs from a registry on loopback, and tries them from there:
+// what is in them, the examples of READMEs and of doc comments, the programs of `examples/`, and `npx ledger-state`.
+// Words choose parts: `pnpm check-packages tarballs readmes docs examples program`.
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { checkDocExamples, checkExample, listExamples } from './packages/check-examples.ts'
+import { checkProgram } from './packages/check-program.ts'
+import { checkReadme } from './packages/check-readmes.ts'
+import { inspectTarball } from './packages/inspect-tarball.ts'
+import { startLocalRegistry } from './packages/local-registry.ts'
+import { packPackages } from './packages/pack-packages.ts'
+import { releasePlan } from './packages/release-plan.ts'
+import { Tally } from './packages/tally.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const tally = new Tally()
 const work = mkdtempSync(join(tmpdir(), 'packages-'))
-
-interface Manifest {
-  readonly name: string
-  readonly version: string
-  readonly private?: boolean
-  readonly dependencies?: Readonly<Record<string, string>>
-}
-
-const packages = new Map<string, { folder: string; manifest: Manifest; tarball: string }>()
-for (const folder of readdirSync(`${root}/packages`)) {
-  const manifest = JSON.parse(readFileSync(`${root}/packages/${folder}/package.json`, 'utf8')) as Manifest
-  if (manifest.private) continue
-  const tarball = join(work, `${folder}.tgz`)
-  execFileSync('pnpm', ['pack', '--out', tarball], { cwd: `${root}/packages/${folder}`, stdio: 'ignore' })
-  packages.set(manifest.name, { folder, manifest, tarball })
-}
-
-/** Packages of ours that the named ones need, themselves included. */
-function closure(names: Iterable<string>, found = new Set<string>()): Set<string> {
-  for (const name of names) {
-    const one = packages.get(name)
-    if (!one || found.has(name)) continue
-    found.add(name)
-    closure(Object.keys(one.manifest.dependencies ?? {}), found)
+try {
+  const packed = await packPackages(work)
+  const registry = await startLocalRegistry(packed)
+  const program = packed.find(({ manifest }) => manifest.name === 'ledger-state')!
+  const parts: Record<string, () => Promise<void>> = {
+    async tarballs() {
+      for (const one of packed) await inspectTarball(one, join(work, 'unpacked'), tally)
+      console.log(releasePlan(packed))
+    },
+    readmes: () => eachOf(packed, (one) => checkReadme(one, registry, work, tally)),
+    docs: () => checkDocExamples(packed, registry, work, tally),
+    examples: () => eachOf(listExamples(), (name) => checkExample(name, registry, work, tally)),
+    program: () => checkProgram(program, registry, work, tally),
   }
-  return found
-}
-
-let passed = 0
-let failed = 0
-for (const [name, { folder }] of packages) {
-  const project = join(work, `try-${folder}`)
-  mkdirSync(project)
-  const readme = readFileSync(`${root}/packages/${folder}/README.md`, 'utf8')
-  const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, example]) => example!)
-  if (examples.length === 0) throw new Error(`the README of ${name} has no example`)
-  const imported = [...examples.join('').matchAll(/from '(@ledger-state\/[a-z-]+)'/g)].map(([, one]) => one!)
-  const dependencies = Object.fromEntries(
-    [...closure([name, ...imported])].map((one) => [one, `file:${packages.get(one)!.tarball}`]),
-  )
-  writeFileSync(
-    join(project, 'package.json'),
-    JSON.stringify({ name: 'try', private: true, type: 'module', dependencies }),
-  )
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'], {
-    cwd: project,
-    stdio: 'inherit',
-  })
-  for (const [at, example] of examples.entries()) {
-    const file = `example-${at + 1}.ts`
-    writeFileSync(join(project, file), example)
-    const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: project, encoding: 'utf8' })
-    const expected = [...example.matchAll(/console\.log\(.*\/\/ (.+)$/gm)].map(([, text]) => text!)
-    const missing = expected.find((text) => !stdout.includes(text))
-    const right = status === 0 && missing === undefined
-    if (right) passed++
-    else failed++
-    const fault = `status ${status}, missing ${missing}\n${stdout}${stderr}`
-    console.log(`${name}, ${file}: ${right ? 'ok' : fault}`)
+  const chosen = process.argv.slice(2)
+  for (const [name, check] of Object.entries(parts)) {
+    if (chosen.length > 0 && !chosen.includes(name)) continue
+    const before = performance.now()
+    await check()
+    console.log(`${name}: ${((performance.now() - before) / 1000).toFixed(0)} s`)
   }
+  registry.close()
+} finally {
+  rmSync(work, { recursive: true, maxRetries: 3 })
 }
-rmSync(work, { recursive: true })
-console.log(`${passed} passed, ${failed} failed`)
-process.exitCode = failed > 0 ? 1 : 0
+tally.finish()
+
+/** Two at a time: npm waits for the network and for the disk most of the time. */
+async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const left = [...items]
+  const worker = async () => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item)
+  }
+  await Promise.all([worker(), worker()])
+}

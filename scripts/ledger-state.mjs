@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const program = new URL('../apps/node/dist/main.js', import.meta.url)
 if (!existsSync(program)) process.stderr.write('building for the first time …\n')
-const build = spawnSync('turbo', ['run', 'build', '--filter=@ledger-state/node', '--output-logs=errors-only'], {
+const build = spawnSync('turbo', ['run', 'build', '--filter=ledger-state', '--output-logs=errors-only'], {
   cwd: root,
   encoding: 'utf8',
   env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1' },

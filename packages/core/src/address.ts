@@ -3,11 +3,20 @@ import { hexDigitValue } from './bytes/hex-digit.js'
 import { invalidAddress } from './errors.js'
 import { badHexDigit } from './hex.js'
 
+/** Bytes of an account address. */
 export const ADDRESS_LENGTH = 32
 
 /**
  * Bytes of an account address: 1 to 64 hex digits of either case, with or without `0x`, padded on the left.
  * @throws `invalid_address`
+ * @example
+ * ```ts
+ * import { addressToLongHex, addressToShortHex, parseAddress } from '@ledger-state/core'
+ *
+ * const framework = parseAddress('0x1')
+ * console.log(addressToShortHex(framework)) // 0x1
+ * console.log(addressToLongHex(framework).length) // 66
+ * ```
  */
 export function parseAddress(text: string): Uint8Array {
   return parseAddressDigits(text, text.startsWith('0x') ? 2 : 0, text.length)

@@ -21,7 +21,19 @@ export class LedgerStateError<Code extends string = string> extends Error {
   }
 }
 
-/** Whether `error` is ours, and, where codes are given, has one of them. */
+/**
+ * Whether `error` is ours, and, where codes are given, has one of them.
+ * @example
+ * ```ts
+ * import { isLedgerStateError, parseU64 } from '@ledger-state/core'
+ *
+ * try {
+ *   parseU64('-1')
+ * } catch (error) {
+ *   if (isLedgerStateError(error, 'invalid_u64')) console.log(error.code) // invalid_u64
+ * }
+ * ```
+ */
 export function isLedgerStateError<Code extends string = string>(
   error: unknown,
   ...codes: readonly Code[]

@@ -27,16 +27,19 @@ export type StateErrorCode = 'no_ledger' | 'version_not_found' | 'version_pruned
 
 type StateError = LedgerStateError<StateErrorCode>
 
+/** The error of a read while nothing was ingested. */
 export function noLedger(): StateError {
   return new LedgerStateError('no_ledger', 'nothing was ingested yet: the store is empty')
 }
 
+/** The error of a read above the latest version; `version` is in its fields. */
 export function versionNotFound(version: bigint): StateError {
   return new LedgerStateError('version_not_found', `Ledger version not found by Ledger version(${version})`, {
     version,
   })
 }
 
+/** The error of a read below the window; `version` and `oldestVersion` are in its fields. */
 export function versionPruned(version: bigint, oldestVersion: bigint): StateError {
   const message = `Ledger version(${version}) has been pruned`
   return new LedgerStateError('version_pruned', message, { version, oldestVersion })

@@ -6,6 +6,7 @@ export interface BlockInfo {
   readonly timestampUsec: bigint
 }
 
+/** Whether height, epoch and time of two blocks are equal. */
 export function isSameBlock(a: BlockInfo, b: BlockInfo): boolean {
   return a.height === b.height && a.epoch === b.epoch && a.timestampUsec === b.timestampUsec
 }

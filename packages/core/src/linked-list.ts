@@ -27,6 +27,7 @@ export class LinkedList<T> {
     return this.#first?.value
   }
 
+  /** Adds a member at the end; its link removes it again. */
   append(value: T): Link<T> {
     const link: ListLink<T> = { value, before: this.#last, after: undefined }
     if (this.#last) this.#last.after = link

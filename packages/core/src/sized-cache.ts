@@ -17,6 +17,14 @@ const HASHED_CHARACTERS = 64
  *
  * Once a generation was filled, a new key is noted the first time and kept the second: keys that come once evict nothing,
  * and what was made for them dies young, which costs the garbage collector almost nothing.
+ * @example
+ * ```ts
+ * import { SizedCache } from '@ledger-state/core'
+ *
+ * const cache = new SizedCache<string>(1_000)
+ * cache.set('key', 'a text of 12', 12)
+ * console.log(cache.get('key'), cache.size) // a text of 12 12
+ * ```
  */
 export class SizedCache<V extends {}> {
   readonly #generationSize: number
@@ -50,6 +58,7 @@ export class SizedCache<V extends {}> {
     return this.#youngSize + this.#oldSize
   }
 
+  /** The value of a key, which then counts as used most recently. */
   get(key: string): V | undefined {
     const young = this.#young.get(key)
     if (young !== undefined) return young.value
@@ -59,12 +68,14 @@ export class SizedCache<V extends {}> {
     return old.value
   }
 
+  /** Keeps a value of this size, or only notes the key: see the class. */
   set(key: string, value: V, size: number): void {
     this.#misses++
     if (size > this.#largestEntry) this.delete(key)
     else if (this.#isWelcome(key)) this.#keep(key, { value, size })
   }
 
+  /** Forgets the value of a key. */
   delete(key: string): void {
     const young = this.#young.get(key)
     if (young !== undefined) this.#youngSize -= young.size

@@ -12,6 +12,7 @@ export interface LedgerInfo {
   readonly oldestBlock: BlockInfo
 }
 
+/** A key, its value, and the version that wrote it. */
 export interface KeyedEntry {
   readonly key: Uint8Array
   /** The version that wrote the value. */
@@ -19,6 +20,7 @@ export interface KeyedEntry {
   readonly value: Uint8Array
 }
 
+/** Where a scan starts, and how many entries it answers. */
 export interface ScanOptions {
   /** The first key that may be answered, in the order of the keys' bytes; by default the prefix. */
   readonly start?: Uint8Array | undefined
@@ -26,6 +28,7 @@ export interface ScanOptions {
   readonly limit?: number | undefined
 }
 
+/** One write of a key, as its history lists it. */
 export interface Revision {
   /** The version of the write. */
   readonly version: bigint
@@ -33,6 +36,7 @@ export interface Revision {
   readonly value: Uint8Array | null
 }
 
+/** Which writes of a key a history lists, and in which order. */
 export interface HistoryOptions {
   /** Only writes of versions from `first` to `last`, both included; by default of the whole window. */
   readonly first?: bigint | undefined
@@ -41,6 +45,7 @@ export interface HistoryOptions {
   readonly order?: 'newestFirst' | 'oldestFirst' | undefined
 }
 
+/** A block with the versions that belong to it. */
 export interface Block {
   readonly firstVersion: bigint
   /** Of the newest block: the latest version. */
@@ -58,6 +63,7 @@ export interface StoreBase {
   readonly complete: boolean
 }
 
+/** A value, and the version that wrote it. */
 export interface StateEntry {
   /** The version that wrote the value. */
   readonly version: bigint

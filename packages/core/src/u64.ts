@@ -1,5 +1,6 @@
 import { invalidU64 } from './errors.js'
 
+/** The largest u64, 2^64 - 1. */
 export const U64_MAX = 0xffff_ffff_ffff_ffffn
 
 /**
@@ -24,6 +25,7 @@ export function parseU64(text: string): bigint {
   return value
 }
 
+/** Whether a value is a bigint in the range of u64. */
 export function isU64(value: unknown): value is bigint {
   return typeof value === 'bigint' && value >= 0n && value <= U64_MAX
 }

@@ -18,6 +18,7 @@ export function encodeCommitMark({ source, writesHash }: CommitMark): Uint8Array
   return writesHash ? Buffer.concat([MAGIC, writesHash, source ?? new Uint8Array(0)]) : source
 }
 
+/** Reads the mark of a store that `ingestSource` filled; any other mark is taken for that of a source. */
 export function decodeCommitMark(mark: Uint8Array | undefined): CommitMark {
   if (!mark) return { source: undefined, writesHash: undefined }
   const hasHash = mark.length >= SOURCE_AT && MAGIC.equals(mark.subarray(0, MAGIC.length))

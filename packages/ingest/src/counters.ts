@@ -14,7 +14,9 @@ export interface IngestCounters {
 
 /** Receives how far a long read of a source has come. */
 export interface ProgressReporter {
+  /** Called after each part that was read. */
   update(counters: IngestCounters, progress: SourceProgress): void
+  /** Called once, when the reading ends, also when it fails. */
   finish(): void
 }
 

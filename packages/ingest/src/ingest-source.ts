@@ -19,6 +19,7 @@ import { expectSameVersion } from './expect-same-version.js'
 import { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune-turn.js'
 import { WritesHash } from './writes-hash.js'
 
+/** What of a source is ingested, and who is told of it. */
 export interface IngestOptions {
   /** First version to ingest, for an empty store. */
   readonly from?: bigint | undefined
@@ -43,12 +44,14 @@ const BLOCK_END_PATIENCE_MS = 2_000
 
 /** Receives what an ingest has done, for metrics. */
 export interface IngestObserver extends PruneObserver {
+  /** What one commit took: `bytes` are those of keys and values. */
   onCommit(done: {
     readonly versions: number
     readonly writes: number
     readonly bytes: number
     readonly seconds: number
   }): void
+  /** Called when the source has told how far it is. */
   onSourceProgress(progress: SourceProgress): void
 }
 
@@ -58,6 +61,23 @@ export interface IngestObserver extends PruneObserver {
  * before the failure is committed first. Leaves source and store open.
  * @throws errors of the source and of the store, naming the place in the source; `ledger_fork`, `chain_id_mismatch`,
  *   `version_gap`, `base_missing`, `store_not_empty`; `invalid_argument` where nobody tells the chain id
+ * @example
+ * ```ts
+ * import { writeFileSync } from 'node:fs'
+ * import { feedHeaderLine, openSource, versionToFeedLine } from '@ledger-state/feed'
+ * import { ingestSource } from '@ledger-state/ingest'
+ * import { createMemoryEngine } from '@ledger-state/state-engine'
+ *
+ * const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+ * const writes = [[Uint8Array.of(1), Uint8Array.of(0xaa)]] as const
+ * const lines = [feedHeaderLine({ chainId: 4 }), versionToFeedLine({ version: 0n, block, writes })]
+ * writeFileSync('two.ndjson', `${lines.join('\n')}\n`)
+ *
+ * const engine = createMemoryEngine()
+ * const source = await openSource('two.ndjson')
+ * console.log(await ingestSource(engine, source)) // writes: 1
+ * await source.close()
+ * ```
  */
 export async function ingestSource(
   engine: StateWriter,

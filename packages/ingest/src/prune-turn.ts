@@ -3,7 +3,9 @@ import type { StateWriter } from '@ledger-state/state-engine'
 /** Entries that are pruned in one turn when no commit waits: some 20 ms. */
 export const PRUNE_TURN_ENTRIES = 10_000
 
+/** Receives what a turn of pruning has done, for metrics. */
 export interface PruneObserver {
+  /** Entries that were dropped, and the seconds that it took. */
   onPrune(done: { readonly entries: number; readonly seconds: number }): void
 }
 

@@ -2,6 +2,7 @@ import type { LedgerSource } from '@ledger-state/feed'
 import { CountedIngest, type IngestCounters, type ProgressReporter } from './counters.js'
 import { gapInSource } from './errors.js'
 
+/** What of a source is read. */
 export interface VerifyOptions {
   /** First version to read. */
   readonly from?: bigint | undefined
@@ -12,6 +13,7 @@ export interface VerifyOptions {
   readonly progress?: ProgressReporter | undefined
 }
 
+/** What was read of a source, and whether it was proven. */
 export interface VerifiedSource extends IngestCounters {
   /** Undefined where the source holds no version that was asked for. */
   readonly firstVersion: bigint | undefined
@@ -22,6 +24,19 @@ export interface VerifiedSource extends IngestCounters {
 /**
  * Reads and proves a source to its end without a store. Closes the source.
  * @throws errors of the source; `version_gap`
+ * @example
+ * ```ts
+ * import { writeFileSync } from 'node:fs'
+ * import { feedHeaderLine, openSource, versionToFeedLine } from '@ledger-state/feed'
+ * import { verifySource } from '@ledger-state/ingest'
+ *
+ * const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+ * const lines = [feedHeaderLine({ chainId: 4 }), versionToFeedLine({ version: 0n, block, writes: [] })]
+ * writeFileSync('three.ndjson', `${lines.join('\n')}\n`)
+ *
+ * const { versions, isProven } = await verifySource(await openSource('three.ndjson'))
+ * console.log(versions, isProven) // 1 false
+ * ```
  */
 export async function verifySource(source: LedgerSource, options: VerifyOptions = {}): Promise<VerifiedSource> {
   const { from, to, signal, progress } = options

@@ -14,7 +14,22 @@ import { TypeResolver } from './types/type-resolver.js'
 const PARSED_TYPES_CAPACITY = 2 << 20
 const PARSED_ASSETS_CAPACITY = 2 << 20
 
-/** The reads over a versioned store. */
+/**
+ * The reads over a versioned store.
+ * @example
+ * ```ts
+ * import { parseAddress } from '@ledger-state/core'
+ * import { createLedger } from '@ledger-state/ledger'
+ * import { createMemoryEngine } from '@ledger-state/state-engine'
+ *
+ * const engine = createMemoryEngine()
+ * const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+ * await engine.commit([{ version: 0n, block, writes: [] }], { chainId: 4 })
+ *
+ * const ledger = createLedger(engine)
+ * console.log(ledger.at(0n).readBalance(parseAddress('0x1'), ledger.parseAsset('0xa'))) // 0n
+ * ```
+ */
 export function createLedger(state: StateReader): Ledger {
   const modules = new ModuleCache()
   const readers: SharedReaders = { modules, types: new TypeResolver(modules), balances: new BalanceReader() }

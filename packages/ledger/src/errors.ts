@@ -8,6 +8,7 @@ import {
   type StateErrorCode,
 } from '@ledger-state/core'
 
+/** Codes of what a ledger does not have, or cannot answer. */
 export type LedgerErrorCode =
   | ParseErrorCode
   | 'invalid_type_tag'

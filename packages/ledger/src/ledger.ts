@@ -100,6 +100,7 @@ export interface LedgerState {
   blockByVersion(version: bigint): LedgerBlock
 }
 
+/** Reads of a ledger by meaning: `at` pins a version, and keeps what it resolved for the next. */
 export interface Ledger {
   /** Undefined as long as nothing was ingested. */
   readonly info: LedgerInfo | undefined

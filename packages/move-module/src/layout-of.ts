@@ -16,6 +16,7 @@ import type { FieldDefinition, ModuleId, MoveModule, SignatureToken, StructDefin
 /** Finds a module as it stands at the version in question; undefined where there is none. */
 export type GetModule = (id: ModuleId) => MoveModule | undefined
 
+/** The budget of `layoutOf`. */
 export interface LayoutOptions {
   /**
    * The most steps of one resolution: types looked at, in type arguments and in fields, and fields and variants laid out.
@@ -36,6 +37,23 @@ const MAX_TREE_SIZE = 65_536
  * the layout is shared. Type arguments are resolved even where no field uses them; only those of an `Object` that is the
  * whole type are not, since its bytes never depend on them.
  * @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`
+ * @example
+ * ```ts
+ * import { parseAddress } from '@ledger-state/core'
+ * import { layoutOf, readModule, writeModule } from '@ledger-state/move-module'
+ * import { parseTypeTag } from '@ledger-state/type-tag'
+ *
+ * const binary = writeModule({
+ *   version: 7,
+ *   address: parseAddress('0xcafe'),
+ *   name: 'game',
+ *   structs: [
+ *     { kind: 'struct', name: 'Level', abilities: 8, typeParameters: [], fields: [{ name: 'value', type: { kind: 'u8' } }] },
+ *   ],
+ * })
+ * const layout = layoutOf(parseTypeTag('0xcafe::game::Level'), () => readModule(binary))
+ * console.log(layout.kind) // struct
+ * ```
  */
 export function layoutOf(tag: TypeTag, getModule: GetModule, options: LayoutOptions = {}): Layout {
   if (isWholeObject(tag)) return { kind: 'object' }

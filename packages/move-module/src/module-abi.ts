@@ -24,6 +24,7 @@ export interface ModuleAbi {
   readonly structs: readonly StructAbi[]
 }
 
+/** A function in the ABI of its module. */
 export interface FunctionAbi {
   readonly name: string
   readonly visibility: Visibility
@@ -35,6 +36,7 @@ export interface FunctionAbi {
   readonly return: readonly string[]
 }
 
+/** A struct, enum or native type in the ABI of its module. */
 export interface StructAbi {
   readonly name: string
   readonly is_native: boolean
@@ -46,6 +48,7 @@ export interface StructAbi {
   readonly fields: readonly { readonly name: string; readonly type: string }[]
 }
 
+/** The abilities that an argument of a type parameter must have: `copy`, `drop`, `store`, `key`. */
 export interface TypeParameterAbi {
   readonly constraints: readonly string[]
 }
@@ -56,7 +59,18 @@ export interface TypeParameterAbi {
  */
 const MAX_ABI_TYPE_LENGTH = 1_000_000
 
-/** @throws `type_too_large` where the types of the module are too long to print */
+/**
+ * The ABI of a module.
+ * @throws `type_too_large` where the types of the module are too long to print
+ * @example
+ * ```ts
+ * import { parseAddress } from '@ledger-state/core'
+ * import { moduleAbi, readModuleInterface, writeModule } from '@ledger-state/move-module'
+ *
+ * const binary = writeModule({ version: 7, address: parseAddress('0xcafe'), name: 'empty', structs: [] })
+ * console.log(moduleAbi(readModuleInterface(binary)).address) // 0xcafe
+ * ```
+ */
 export function moduleAbi(module: ModuleInterface): ModuleAbi {
   const printer = new TypePrinter(MAX_ABI_TYPE_LENGTH)
   const exposed = module.functions.filter(({ visibility, isEntry }) => visibility !== 'private' || isEntry)

@@ -3,6 +3,7 @@ import type { PrimitiveType, StructTag } from '@ledger-state/type-tag'
 /** Bits of an ability set. */
 export const ABILITY = { copy: 1, drop: 2, store: 4, key: 8 } as const
 
+/** The address and the name of a module. */
 export interface ModuleId {
   /** 32 bytes. */
   readonly address: Uint8Array
@@ -28,16 +29,19 @@ export type SignatureToken =
       readonly results: readonly SignatureToken[]
     }
 
+/** A field of a struct or variant. */
 export interface FieldDefinition {
   readonly name: string
   readonly type: SignatureToken
 }
 
+/** A variant of an enum. */
 export interface VariantDefinition {
   readonly name: string
   readonly fields: readonly FieldDefinition[]
 }
 
+/** A type parameter of a struct or enum. */
 export interface TypeParameter {
   /** Abilities that an argument must have. */
   readonly constraints: number
@@ -58,6 +62,7 @@ export type StructDefinition =
   | (TypeDefinition & { readonly kind: 'enum'; readonly variants: readonly VariantDefinition[] })
   | (TypeDefinition & { readonly kind: 'native' })
 
+/** The types that a module defines. */
 export interface MoveModule extends ModuleId {
   /** Of the binary format, 5 to 10. */
   readonly version: number
@@ -65,8 +70,10 @@ export interface MoveModule extends ModuleId {
   readonly structs: readonly StructDefinition[]
 }
 
+/** Who may call a function. */
 export type Visibility = 'private' | 'public' | 'friend'
 
+/** The signature of a function. */
 export interface FunctionDefinition {
   readonly name: string
   readonly visibility: Visibility

@@ -14,6 +14,14 @@ const ATTRIBUTES_VERSION = 6
  * Nothing is verified beyond what definitions need: every module that a chain accepted is read, and some that it would
  * refuse.
  * @throws `invalid_module` with `fields.offset`
+ * @example
+ * ```ts
+ * import { parseAddress } from '@ledger-state/core'
+ * import { readModule, writeModule } from '@ledger-state/move-module'
+ *
+ * const binary = writeModule({ version: 7, address: parseAddress('0xcafe'), name: 'empty', structs: [] })
+ * console.log(readModule(binary).name) // empty
+ * ```
  */
 export function readModule(bytes: Uint8Array): MoveModule {
   return blaming(() => {

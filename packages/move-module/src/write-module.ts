@@ -9,6 +9,21 @@ import { ATTRIBUTES_KEY, resourceGroupsToMetadata } from './module-metadata.js'
  * structs. `readModule` reads it back as it was given. It is meant for demonstration ledgers and tests; whether a chain's
  * verifier accepts such modules was not tried.
  * @throws `unsupported_type` for a token or an enum that the module's version does not know
+ * @example
+ * ```ts
+ * import { parseAddress } from '@ledger-state/core'
+ * import { readModule, writeModule } from '@ledger-state/move-module'
+ *
+ * const binary = writeModule({
+ *   version: 7,
+ *   address: parseAddress('0xcafe'),
+ *   name: 'game',
+ *   structs: [
+ *     { kind: 'struct', name: 'Level', abilities: 8, typeParameters: [], fields: [{ name: 'value', type: { kind: 'u8' } }] },
+ *   ],
+ * })
+ * console.log(readModule(binary).structs[0]!.name) // Level
+ * ```
  */
 export function writeModule(module: MoveModule): Uint8Array {
   return new ModuleWriter(module).write()

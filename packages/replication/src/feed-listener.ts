@@ -10,6 +10,7 @@ import { liveLines } from './live-lines.js'
 import { RecentLines } from './recent-lines.js'
 import { SnapshotShelf } from './snapshot-shelf.js'
 
+/** The store that replicas are given, and what serving it may take. */
 export interface FeedListenerOptions {
   readonly engine: LmdbEngineReader
   /** Folder for snapshots while replicas fetch them, on a disk with room for a copy of the store. */
@@ -20,6 +21,7 @@ export interface FeedListenerOptions {
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
+/** The feed of a store for `node:http`, and how it ends. */
 export interface FeedListener {
   readonly listener: RequestListener
   /** Ends all feeds, and removes snapshots. */
@@ -35,6 +37,30 @@ export interface FeedListener {
  * - `POST /snapshots` takes a snapshot, `GET /snapshots/ID` tells its files, `GET /snapshots/ID/FILE?offset=N` sends one.
  *
  * Answers are compressed with zstd where the client accepts it.
+ * @example
+ * ```ts
+ * import { mkdtempSync } from 'node:fs'
+ * import { tmpdir } from 'node:os'
+ * import { join } from 'node:path'
+ * import { once } from 'node:events'
+ * import { createServer } from 'node:http'
+ * import type { AddressInfo } from 'node:net'
+ * import { createFeedListener } from '@ledger-state/replication'
+ * import { openStateEngine } from '@ledger-state/state-engine'
+ *
+ * const folder = mkdtempSync(join(tmpdir(), 'feed-'))
+ * const engine = openStateEngine({ path: join(folder, 'store') })
+ * const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+ * await engine.commit([{ version: 0n, block, writes: [] }], { chainId: 1 })
+ * const feed = createFeedListener({ engine, snapshotFolder: join(folder, 'snapshots') })
+ * const server = createServer(feed.listener)
+ * await once(server.listen(0, '127.0.0.1'), 'listening')
+ * const { port } = server.address() as AddressInfo
+ * console.log((await fetch(`http://127.0.0.1:${port}/`)).status) // 200
+ * feed.close()
+ * server.close()
+ * await engine.close()
+ * ```
  */
 export function createFeedListener(options: FeedListenerOptions): FeedListener {
   const server = new FeedServer(options)

@@ -14,6 +14,7 @@ const ATTEMPTS = 8
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
 
+/** Who is told how far a snapshot was fetched, and how it is stopped. */
 export interface FetchSnapshotOptions {
   /** Stops between two pieces; the next call resumes. */
   readonly signal?: AbortSignal | undefined

@@ -43,6 +43,7 @@ const MIN_MAP_BYTES = 2 ** 20
 /** Address space of a process on a processor of 64 bits. */
 const MAX_MAP_BYTES = 2 ** 46
 
+/** How a store is opened, by readers and by its writer. */
 export interface StateEngineOptions {
   /** Folder of the store; a writer creates it if it is missing. */
   readonly path: string
@@ -65,6 +66,7 @@ export interface StateEngineOptions {
   readonly mapBytes?: number
 }
 
+/** How a store is opened by its writer. */
 export interface WriterOptions extends StateEngineOptions {
   /** What `commit` and `prune` wait for; `full` by default. */
   readonly durability?: Durability
@@ -113,6 +115,22 @@ export interface StateEngine extends LmdbEngineReader, StateWriter {
  * @throws `store_locked` while another writer has it open; `store_missing` if there is none and `create` is false;
  *   `store_read_only` if the folder cannot be written to; `store_format`, `store_corrupt`, `store_failed`,
  *   `invalid_argument`
+ * @example
+ * ```ts
+ * import { mkdtempSync } from 'node:fs'
+ * import { tmpdir } from 'node:os'
+ * import { join } from 'node:path'
+ * import { openStateEngine } from '@ledger-state/state-engine'
+ *
+ * const engine = openStateEngine({ path: mkdtempSync(join(tmpdir(), 'state-')) })
+ * const key = new TextEncoder().encode('alice')
+ * const block = (height: bigint) => ({ height, epoch: 0n, timestampUsec: 0n })
+ * await engine.commit([{ version: 0n, block: block(0n), writes: [[key, Uint8Array.of(1)]] }], { chainId: 1 })
+ * await engine.commit([{ version: 1n, block: block(1n), writes: [[key, Uint8Array.of(2)]] }], { chainId: 1 })
+ * console.log(engine.at(0n).get(key)?.[0], engine.at().get(key)?.[0]) // 1 2
+ * console.log([...engine.history(key)].map(({ version }) => version)) // [ 1n, 0n ]
+ * await engine.close()
+ * ```
  */
 export function openStateEngine(options: WriterOptions): StateEngine {
   validateOptions(options)
@@ -137,6 +155,22 @@ export function openStateEngine(options: WriterOptions): StateEngine {
 /**
  * Opens a store for reading, from any number of processes. A reader sees within milliseconds what the writer commits.
  * @throws `store_missing`; `store_format`, `store_corrupt`, `store_failed`, `invalid_argument`
+ * @example
+ * ```ts
+ * import { mkdtempSync } from 'node:fs'
+ * import { tmpdir } from 'node:os'
+ * import { join } from 'node:path'
+ * import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
+ *
+ * const path = mkdtempSync(join(tmpdir(), 'state-'))
+ * const writer = openStateEngine({ path })
+ * const reader = openStateEngineReader({ path }) // here, or in another process
+ * const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+ * await writer.commit([{ version: 0n, block, writes: [] }], { chainId: 1 })
+ * console.log(reader.ledger?.latestVersion) // 0n
+ * await reader.close()
+ * await writer.close()
+ * ```
  */
 export function openStateEngineReader(options: StateEngineOptions): LmdbEngineReader {
   validateOptions(options)

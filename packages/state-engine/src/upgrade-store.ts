@@ -16,6 +16,7 @@ import { atFailurePoint } from './write/failure-points.js'
 
 const PAGES_BETWEEN_TURNS = 500
 
+/** Who is told how far an upgrade is, and how it is stopped. */
 export interface UpgradeOptions {
   /** Called some times a second. */
   readonly onProgress?: ((progress: UpgradeProgress) => void) | undefined

@@ -16,6 +16,13 @@ export const MAX_TYPE_TEXT_LENGTH = 65_536
  * ```
  * Spaces, tabs, LF, CR and FF may stand between any two tokens.
  * @throws `invalid_type_tag` with `fields.offset` in UTF-16 units
+ * @example
+ * ```ts
+ * import { parseTypeTag, typeTagToText } from '@ledger-state/type-tag'
+ *
+ * const tag = parseTypeTag('vector<0x01::coin::Coin<0x1::aptos_coin::AptosCoin>>')
+ * console.log(tag.kind, typeTagToText(tag)) // vector vector<0x1::coin::Coin<0x1::aptos_coin::AptosCoin>>
+ * ```
  */
 export function parseTypeTag(text: string): TypeTag {
   return new TypeTagParser(text).parseWhole()

@@ -32,7 +32,18 @@ export type StateKey =
   | { readonly kind: 'nativePosition'; readonly position: Uint8Array }
   | { readonly kind: 'raw'; readonly bytes: Uint8Array }
 
-/** `handle` is 32 bytes, `key` the BCS bytes of the table's key. */
+/**
+ * `handle` is 32 bytes, `key` the BCS bytes of the table's key.
+ * @example
+ * ```ts
+ * import { parseAddress } from '@ledger-state/core'
+ * import { decodeStateKey, tableItemKey } from '@ledger-state/type-tag'
+ *
+ * const key = tableItemKey(parseAddress('0x7ab1e'), Uint8Array.of(1))
+ * const named = decodeStateKey(key)
+ * if (named.kind === 'tableItem') console.log(named.key) // Uint8Array(1) [ 1 ]
+ * ```
+ */
 export function tableItemKey(handle: Uint8Array, key: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(1 + handle.length + key.length)
   bytes[0] = TABLE_ITEM
@@ -41,14 +52,17 @@ export function tableItemKey(handle: Uint8Array, key: Uint8Array): Uint8Array {
   return bytes
 }
 
+/** The key of the code of a module. */
 export function moduleKey(address: Uint8Array, name: string): Uint8Array {
   return accessPathKey(address, new ByteWriter().u8(PATH_MODULE).bytes(address).string(name).toBytes())
 }
 
+/** The key of a resource that is not in a group. */
 export function resourceKey(address: Uint8Array, tag: StructTag): Uint8Array {
   return accessPathKey(address, structPath(PATH_RESOURCE, tag))
 }
 
+/** The key of a resource group, whose value holds its members. */
 export function resourceGroupKey(address: Uint8Array, group: StructTag): Uint8Array {
   return accessPathKey(address, structPath(PATH_RESOURCE_GROUP, group))
 }
@@ -94,6 +108,15 @@ function structPath(kind: number, tag: StructTag): Uint8Array {
 /**
  * What a stored key names. Byte strings in the result are copies.
  * @throws `invalid_bcs` where the bytes are no state key
+ * @example
+ * ```ts
+ * import { parseAddress } from '@ledger-state/core'
+ * import { decodeStateKey, encodeStateKey } from '@ledger-state/type-tag'
+ *
+ * const key = encodeStateKey({ kind: 'module', address: parseAddress('0x1'), name: 'coin' })
+ * const named = decodeStateKey(key)
+ * console.log(named.kind === 'module' && named.name) // coin
+ * ```
  */
 export function decodeStateKey(key: Uint8Array): StateKey {
   const reader = new ByteReader(key)

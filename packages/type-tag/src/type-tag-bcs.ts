@@ -35,6 +35,7 @@ const KIND_OF_BCS_TAG = new Map(Object.entries(BCS_TAG).map(([kind, tag]) => [ta
 /** Levels that are read: more than any tag of a ledger has, and few enough for the stack. */
 const MAX_BCS_NESTING = 64
 
+/** Writes the BCS of a type tag. */
 export function writeTypeTag(writer: ByteWriter, tag: TypeTag): void {
   writer.uleb128(BCS_TAG[tag.kind])
   if (tag.kind === 'vector') writeTypeTag(writer, tag.element)
@@ -56,6 +57,7 @@ function writeSlots(writer: ByteWriter, slots: readonly FunctionSlot[]): void {
   }
 }
 
+/** Writes the BCS of a struct tag, without the byte that says it is one. */
 export function writeStructTag(writer: ByteWriter, tag: StructTag): void {
   writer.bytes(tag.address).string(tag.module).string(tag.name).uleb128(tag.typeArguments.length)
   for (const argument of tag.typeArguments) writeTypeTag(writer, argument)

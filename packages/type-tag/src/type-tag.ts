@@ -18,17 +18,21 @@ export const PRIMITIVE_TYPES = [
   'address',
   'signer',
 ] as const
+/** The name of a type without parts. */
 export type PrimitiveType = (typeof PRIMITIVE_TYPES)[number]
 
+/** A type without parts. */
 export interface PrimitiveTag {
   readonly kind: PrimitiveType
 }
 
+/** The type `vector<element>`. */
 export interface VectorTag {
   readonly kind: 'vector'
   readonly element: TypeTag
 }
 
+/** A struct or enum with its type arguments. */
 export interface StructTag {
   readonly kind: 'struct'
   /** 32 bytes. */
@@ -63,6 +67,7 @@ export function primitiveTag(name: string): PrimitiveTag | undefined {
   return PRIMITIVE_TAGS.get(name)
 }
 
+/** Whether a tag names a struct or an enum. */
 export function isStructTag(tag: TypeTag): tag is StructTag {
   return tag.kind === 'struct'
 }

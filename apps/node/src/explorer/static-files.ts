@@ -92,6 +92,6 @@ export function openOperatorsPage(): StaticFiles | undefined {
 }
 
 function openPage(name: string, isView: (path: string, request: IncomingMessage) => boolean): StaticFiles | undefined {
-  const folder = fileURLToPath(new URL('.', import.meta.resolve('@ledger-state/explorer/dist/index.html')))
+  const folder = fileURLToPath(new URL('.', import.meta.resolve('#explorer/index.html')))
   return existsSync(join(folder, name)) ? new StaticFiles(folder, `/${name}`, isView) : undefined
 }

@@ -20,7 +20,17 @@ export interface Codec {
   jsonToBytes(value: JsonValue): Uint8Array
 }
 
-/** A codec of a layout, made anew by each call. Each direction is compiled at its first use. */
+/**
+ * A codec of a layout, made anew by each call. Each direction is compiled at its first use.
+ * @example
+ * ```ts
+ * import { codecOf, parseJson } from '@ledger-state/bcs'
+ *
+ * const codec = codecOf({ kind: 'vector', element: { kind: 'u64' } })
+ * const bytes = codec.jsonToBytes(parseJson('["18446744073709551615"]'))
+ * console.log(codec.bytesToJson(bytes)) // ["18446744073709551615"]
+ * ```
+ */
 export function codecOf(layout: Layout): Codec {
   let json: JsonDecoder | undefined
   let fromJson: ((value: JsonValue) => Uint8Array) | undefined

@@ -20,11 +20,13 @@ export class JsonObject {
     return this.#names.length
   }
 
+  /** The value of a member; undefined where there is none. */
   get(name: string): JsonValue | undefined {
     const at = this.#find(name)
     return at < 0 ? undefined : this.#values[at]
   }
 
+  /** Adds a member at the end, or replaces the value of the member of this name. */
   set(name: string, value: JsonValue): void {
     const known = this.#find(name)
     if (known >= 0) {
@@ -36,6 +38,7 @@ export class JsonObject {
     this.#values.push(value)
   }
 
+  /** The names of the members, in their order. */
   names(): readonly string[] {
     return this.#names
   }
@@ -53,6 +56,7 @@ export class JsonObject {
  */
 export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject
 
+/** Whether a JSON value is an object. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return value instanceof JsonObject
 }

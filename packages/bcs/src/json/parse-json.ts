@@ -8,6 +8,7 @@ export const MAX_JSON_DEPTH = 128
 /** More values than a text has characters; a small integer, which V8 counts down fastest. */
 const NO_LIMIT = 0x3fff_ffff
 
+/** What `parseJson` refuses. */
 export interface JsonOptions {
   /** The most values in the text: each literal, number, string, array and object counts as one. No limit by default. */
   readonly maxNodes?: number | undefined
@@ -16,6 +17,13 @@ export interface JsonOptions {
 /**
  * Reads one JSON text (RFC 8259), nested at most `MAX_JSON_DEPTH` levels, in time linear in its length.
  * @throws `invalid_json` with line and column, both counted from 1
+ * @example
+ * ```ts
+ * import { isJsonObject, jsonValueToText, parseJson } from '@ledger-state/bcs'
+ *
+ * const value = parseJson('{"amount": 18446744073709551615}')
+ * if (isJsonObject(value)) console.log(jsonValueToText(value.get('amount')!)) // 18446744073709551615
+ * ```
  */
 export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
   return new JsonParser(text, options.maxNodes ?? NO_LIMIT).parseWhole()

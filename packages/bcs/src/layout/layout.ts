@@ -1,10 +1,12 @@
 import type { PrimitiveType } from '@ledger-state/type-tag'
 
+/** A field of a struct or variant: its name in JSON, and its layout. */
 export interface LayoutField {
   readonly name: string
   readonly layout: Layout
 }
 
+/** A variant of an enum: its name, and its fields in their order. */
 export interface LayoutVariant {
   readonly name: string
   readonly fields: readonly LayoutField[]

@@ -11,6 +11,13 @@ type AnyBcsType = BcsType<any, any>
  * The `@mysten/bcs` type of a layout, for programs that speak that vocabulary and as an oracle in tests. Its reader
  * trusts its input: use it on bytes that are known to be good.
  * @throws `unsupported_type` where `@mysten/bcs` has no such type: signers, function values, signed integers
+ * @example
+ * ```ts
+ * import { layoutToBcsType } from '@ledger-state/bcs/mysten'
+ *
+ * const type = layoutToBcsType({ kind: 'vector', element: { kind: 'u16' } })
+ * console.log(type.parse(Uint8Array.of(1, 7, 0))) // [ 7 ]
+ * ```
  */
 export function layoutToBcsType(layout: Layout): AnyBcsType {
   switch (layout.kind) {
@@ -66,6 +73,14 @@ export interface BcsTypeCodec<T, Input> {
  * Makes a `BcsType` safe to use on untrusted bytes of moderate size: it reads from a copy, so that it cannot run into
  * neighbouring memory. The value that it read must be written to the same bytes again: this refuses trailing bytes, maps out
  * of order, and everything else that is not canonical. It is as slow as the type itself: use layouts for large or hostile input.
+ * @example
+ * ```ts
+ * import { bcsTypeToCodec } from '@ledger-state/bcs/mysten'
+ * import { bcs } from '@mysten/bcs'
+ *
+ * const codec = bcsTypeToCodec(bcs.u16())
+ * console.log(codec.bytesToValue(Uint8Array.of(7, 0))) // 7
+ * ```
  */
 export function bcsTypeToCodec<T, Input>(type: BcsType<T, Input>): BcsTypeCodec<T, Input> {
   return {

@@ -19,6 +19,13 @@ export interface ValueCodec<T = MoveValue> {
 /**
  * The codec of a layout. Each direction is compiled at its first use: keep the codec to use it again. Of a layout that the
  * functions of `@ledger-state/bcs/layouts` built, the compiler knows the type of the values.
+ * @example
+ * ```ts
+ * import { createValueCodec } from '@ledger-state/bcs/values'
+ *
+ * const codec = createValueCodec({ kind: 'u64' })
+ * console.log(codec.bytesToValue(codec.valueToBytes(7n))) // 7n
+ * ```
  */
 export function createValueCodec<L extends Layout>(layout: L): ValueCodec<InferValue<L>> {
   let decode: ((bytes: Uint8Array) => MoveValue) | undefined

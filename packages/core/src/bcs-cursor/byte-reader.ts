@@ -22,6 +22,14 @@ function word32At(bytes: Uint8Array, at: number): number {
  * A cursor over untrusted BCS bytes. It stands in this package because type tags, module binaries and
  * write sets are BCS, too; `@ledger-state/bcs` exports it again. It never reads outside `[offset, end)`; every fault is
  * `invalid_bcs` with the byte offset in `fields.offset`. Integers are little-endian (BCS).
+ * @example
+ * ```ts
+ * import { ByteReader } from '@ledger-state/core'
+ *
+ * const reader = new ByteReader(Uint8Array.of(7, 0, 1))
+ * console.log(reader.readU16(), reader.readBool()) // 7 true
+ * reader.expectEnd()
+ * ```
  */
 export class ByteReader {
   readonly bytes: Uint8Array
@@ -51,15 +59,18 @@ export class ByteReader {
     return at
   }
 
+  /** @throws `invalid_bcs` where bytes are left */
   expectEnd(): void {
     if (this.offset !== this.end)
       throw this.fault(`${this.remaining} bytes are left over after the value: remaining input`)
   }
 
+  /** One byte. @throws `invalid_bcs` at the end of the input */
   readU8(): number {
     return this.bytes[this.skip(1)]!
   }
 
+  /** A byte that is 0 or 1. @throws `invalid_bcs` */
   readBool(): boolean {
     const at = this.skip(1)
     const byte = this.bytes[at]!
@@ -67,15 +78,18 @@ export class ByteReader {
     return byte === 1
   }
 
+  /** Two bytes, little-endian. @throws `invalid_bcs` at the end of the input */
   readU16(): number {
     const at = this.skip(2)
     return this.bytes[at]! | (this.bytes[at + 1]! << 8)
   }
 
+  /** Four bytes, little-endian. @throws `invalid_bcs` at the end of the input */
   readU32(): number {
     return word32At(this.bytes, this.skip(4)) >>> 0
   }
 
+  /** Eight bytes, little-endian. @throws `invalid_bcs` at the end of the input */
   readU64(): bigint {
     return u64At(this.bytes, this.skip(8))
   }

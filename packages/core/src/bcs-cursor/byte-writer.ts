@@ -10,7 +10,15 @@ const LONG_HEX = 32
 
 const EIGHT_BYTES = new DataView(new ArrayBuffer(8))
 
-/** Builds BCS bytes. The caller checks that values are in range. `@ledger-state/bcs` exports it again. */
+/**
+ * Builds BCS bytes. The caller checks that values are in range. `@ledger-state/bcs` exports it again.
+ * @example
+ * ```ts
+ * import { ByteWriter, bytesToHex } from '@ledger-state/core'
+ *
+ * console.log(bytesToHex(new ByteWriter().u16(7).string('ab').toBytes())) // 0x0700026162
+ * ```
+ */
 export class ByteWriter {
   #bytes = allocateBytes(256)
   #length = 0
@@ -31,16 +39,19 @@ export class ByteWriter {
     return this.#length
   }
 
+  /** One byte. */
   u8(value: number): this {
     const at = this.#reserve(1)
     this.#bytes[at] = value
     return this
   }
 
+  /** A byte, 0 or 1. */
   bool(value: boolean): this {
     return this.u8(value ? 1 : 0)
   }
 
+  /** Two bytes, little-endian. */
   u16(value: number): this {
     const at = this.#reserve(2)
     this.#bytes[at] = value
@@ -48,12 +59,14 @@ export class ByteWriter {
     return this
   }
 
+  /** Four bytes, little-endian. */
   u32(value: number): this {
     const at = this.#reserve(4)
     this.#word(at, value, 4)
     return this
   }
 
+  /** Eight bytes, little-endian. */
   u64(value: bigint): this {
     return this.integer(value, 8)
   }
@@ -95,6 +108,7 @@ export class ByteWriter {
     for (let byte = 0; byte < count; byte++) bytes[at + byte] = value >>> (8 * byte)
   }
 
+  /** A whole number below 2^32 in ULEB128, seven bits a byte. */
   uleb128(value: number): this {
     let rest = value
     while (rest >= 0x80) {
@@ -104,6 +118,7 @@ export class ByteWriter {
     return this.u8(rest)
   }
 
+  /** The bytes as they are, without a length. */
   bytes(bytes: Uint8Array): this {
     const { length } = bytes
     const at = this.#reserve(length)

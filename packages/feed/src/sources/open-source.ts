@@ -17,6 +17,19 @@ const OPENING_BRACE = 0x7b
  * backup, a genesis blob or a ledger feed.
  * @throws `invalid_argument` where it is missing or of no known kind; `invalid_feed`, `invalid_genesis`, `invalid_backup`,
  *   `verification_failed`, `source_failed`
+ * @example
+ * ```ts
+ * import { writeFileSync } from 'node:fs'
+ * import { feedHeaderLine, openSource, versionToFeedLine } from '@ledger-state/feed'
+ *
+ * const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+ * const lines = [feedHeaderLine({ chainId: 4 }), versionToFeedLine({ version: 0n, block, writes: [] })]
+ * writeFileSync('one.ndjson', `${lines.join('\n')}\n`)
+ *
+ * const source = await openSource('one.ndjson')
+ * for await (const { version } of source.versions()) console.log(version) // 0n
+ * await source.close()
+ * ```
  */
 export async function openSource(location: string, options: SourceOptions = {}): Promise<LedgerSource> {
   const kind = await recognize(location)

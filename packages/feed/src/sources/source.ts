@@ -41,6 +41,7 @@ export interface Reading {
   readonly onIdle?: (() => Promise<void>) | undefined
 }
 
+/** The whole state at a version, in parts. */
 export interface StateBase {
   readonly version: bigint
   /** Whether a key that is not in it had no value; false for the export of a store that began on an assumed empty base. */
@@ -51,6 +52,7 @@ export interface StateBase {
   describe(): StateDescription
 }
 
+/** Some thousands of entries of a state, in the order of the source. */
 export interface StatePart {
   /** The version of an entry is that of the state where the source does not tell which version wrote it. */
   readonly entries: readonly KeyedEntry[]
@@ -58,6 +60,7 @@ export interface StatePart {
   readonly mark: Uint8Array
 }
 
+/** What a state says of its ledger, apart from the entries. */
 export interface StateDescription {
   readonly chainId: number
   readonly block: BlockInfo
@@ -65,6 +68,7 @@ export interface StateDescription {
   readonly mark: Uint8Array | undefined
 }
 
+/** How much of a source was read. */
 export interface SourceProgress {
   /** Bytes, versions or entries, as `unit` says. */
   readonly done: number
@@ -72,6 +76,7 @@ export interface SourceProgress {
   readonly unit: 'bytes' | 'versions' | 'entries'
 }
 
+/** How a source is read and proven. */
 export interface SourceOptions {
   /** Computes hashes and compares them with those that the source carries; true by default. */
   readonly verify?: boolean | undefined

@@ -6,6 +6,7 @@ import { dropIdleConnections } from './idle-connections.js'
 import type { RequestListenerOptions } from './request-listener-options.js'
 import { RequestService } from './request-service.js'
 
+/** The options of the listener, and limits of connections. */
 export interface HttpServerOptions extends RequestListenerOptions {
   /** Connections at one time; more are closed as they come. Default 10,000. */
   readonly maxConnections?: number
@@ -24,6 +25,20 @@ const MAX_HEADER_BYTES = 32_768
  * The service as a server of `node:http`, not yet listening. `close` stops it from accepting connections, lets requests
  * that are under way end, and closes each connection after its answer.
  * @throws `chain_id_too_large`
+ * @example
+ * ```ts
+ * import { once } from 'node:events'
+ * import type { AddressInfo } from 'node:net'
+ * import { createHttpServer } from '@ledger-state/http'
+ * import { createLedger } from '@ledger-state/ledger'
+ * import { createMemoryEngine } from '@ledger-state/state-engine'
+ *
+ * const server = createHttpServer({ ledger: createLedger(createMemoryEngine()), headerWord: 'aptos' })
+ * await once(server.listen(0, '127.0.0.1'), 'listening')
+ * const { port } = server.address() as AddressInfo
+ * console.log((await fetch(`http://127.0.0.1:${port}/v1/spec.json`)).status) // 200
+ * server.close()
+ * ```
  */
 export function createHttpServer({
   maxConnections = 10_000,

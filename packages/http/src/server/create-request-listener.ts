@@ -7,6 +7,21 @@ import { RequestService } from './request-service.js'
  * bodies itself: mount it before whatever else parses them. Limits on connections, and answers to what never becomes a
  * request, are matters of the server; `createHttpServer` is one that takes care of them.
  * @throws `chain_id_too_large`
+ * @example
+ * ```ts
+ * import { once } from 'node:events'
+ * import { createServer } from 'node:http'
+ * import type { AddressInfo } from 'node:net'
+ * import { createRequestListener } from '@ledger-state/http'
+ * import { createLedger } from '@ledger-state/ledger'
+ * import { createMemoryEngine } from '@ledger-state/state-engine'
+ *
+ * const server = createServer(createRequestListener({ ledger: createLedger(createMemoryEngine()) }))
+ * await once(server.listen(0, '127.0.0.1'), 'listening')
+ * const { port } = server.address() as AddressInfo
+ * console.log((await fetch(`http://127.0.0.1:${port}/v1/spec.json`)).status) // 200
+ * server.close()
+ * ```
  */
 export function createRequestListener(
   options: RequestListenerOptions,

@@ -6,6 +6,7 @@ import type { HoldLimits } from './held-requests.js'
 import type { LoadLimits } from './load-shedder.js'
 import type { UploadLimits } from './uploads.js'
 
+/** One answer, as metrics count it. */
 export interface Answered {
   readonly method: string
   readonly url: string
@@ -19,6 +20,7 @@ export interface Answered {
 
 export const DEFAULT_HEADER_WORD = 'svc'
 
+/** What is served, and within which limits. */
 export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<UploadLimits>, Partial<HoldLimits> {
   readonly ledger: Ledger
   /** Word in the names of the chain-state headers: `x-<word>-ledger-version`. Default `svc`. */

@@ -3,12 +3,14 @@ import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { accountNotFound, storedAccountInvalid } from '../errors.js'
 import { DEFAULT_ACCOUNT_RESOURCE, isFeatureOn } from './feature-flags.js'
 
+/** What clients ask of an account. */
 export interface AccountFields {
   readonly sequenceNumber: bigint
   /** Normally 32 bytes. */
   readonly authenticationKey: Uint8Array
 }
 
+/** An account as `0x1::account::Account` has it. */
 export interface Account {
   /** BCS of `0x1::account::Account`: as stored or, of an account that has none, as the chain takes it to be. */
   readonly bytes: Uint8Array

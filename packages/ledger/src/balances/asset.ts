@@ -11,6 +11,12 @@ export type Asset =
 /**
  * Reads an asset type: an address, with or without `0x`, or else the struct tag of a coin.
  * @throws `invalid_type_tag`
+ * @example
+ * ```ts
+ * import { parseAsset } from '@ledger-state/ledger'
+ *
+ * console.log(parseAsset('0xa').kind, parseAsset('0x1::aptos_coin::AptosCoin').kind) // fungibleAsset coin
+ * ```
  */
 export function parseAsset(text: string): Asset {
   if (text.includes('::')) return { kind: 'coin', coin: parseStructTag(text) }

@@ -9,6 +9,7 @@ import {
 import { blockNotFound, blockPruned } from '../errors.js'
 import { readBlockHash } from './block-hash.js'
 
+/** A block with its first and last version, and its hash where the state has it. */
 export interface LedgerBlock extends BlockInfo {
   readonly firstVersion: bigint
   /** Of the newest block: the latest version of the ledger that was pinned. */

@@ -15,6 +15,7 @@ interface Bucket<T> {
   greatest: Measured<T>
 }
 
+/** The versions that a `ChangeSampler` samples, and how many changes it keeps. */
 export interface SampledRange {
   /** First and last version, both included. */
   readonly first: bigint
@@ -37,6 +38,7 @@ export class ChangeSampler<T> {
     this.#range = range
   }
 
+  /** Adds the next change. */
   add(change: Change<T>, measure: bigint): void {
     const at = this.#bucketAt(change.version)
     const bucket = this.#buckets.get(at)

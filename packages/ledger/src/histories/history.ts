@@ -1,6 +1,7 @@
 import { type LedgerInfo, type StateReader, versionPruned } from '@ledger-state/core'
 import { type StoredState, statesNewestFirst, statesOldestFirst } from './stored-states.js'
 
+/** Which changes a page of a history shows. */
 export interface HistoryOptions {
   /** First and last version, both included; by default all that the window knows, and the version of the state. */
   readonly from?: bigint | undefined
@@ -30,6 +31,7 @@ export interface History<T> extends Iterable<T> {
   readonly complete: boolean
 }
 
+/** What something is from a version on. */
 export interface Change<T> {
   readonly version: bigint
   /** Microseconds since 1970, of the block; undefined for a version below the window. */

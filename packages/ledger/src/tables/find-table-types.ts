@@ -13,6 +13,7 @@ import { listResources } from '../resources/list-resources.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 import { ValueWalker } from './value-walker.js'
 
+/** The types of a table, and where its handle was found. */
 export interface FoundTableTypes {
   readonly keyType: TypeTag
   readonly valueType: TypeTag

@@ -13,6 +13,7 @@ import { type StoredValue, TypedBytes } from '../types/stored-value.js'
 import { isTypeFault } from '../types/type-faults.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 
+/** A table item by the JSON of its key. */
 export interface TableItemRequest {
   /** 32 bytes. */
   readonly handle: Uint8Array

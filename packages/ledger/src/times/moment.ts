@@ -5,7 +5,16 @@ import { parseTimestamp } from './parse-timestamp.js'
 /** A version, or a time in microseconds since 1970. */
 export type Moment = { readonly version: bigint } | { readonly timestampUsec: bigint }
 
-/** A version in decimal, or a time as RFC 3339, which has a hyphen. @throws `invalid_u64`, `invalid_timestamp` */
+/**
+ * A version in decimal, or a time as RFC 3339, which has a hyphen.
+ * @throws `invalid_u64`, `invalid_timestamp`
+ * @example
+ * ```ts
+ * import { parseMoment } from '@ledger-state/ledger'
+ *
+ * console.log(parseMoment('17'), parseMoment('1970-01-01T00:00:01Z')) // { version: 17n } { timestampUsec: 1000000n }
+ * ```
+ */
 export function parseMoment(text: string): Moment {
   return text.includes('-') ? { timestampUsec: parseTimestamp(text) } : { version: parseU64(text) }
 }

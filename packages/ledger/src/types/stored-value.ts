@@ -7,6 +7,7 @@ import type { TypeResolver } from './type-resolver.js'
 /** Stored bytes of a known type. They are decoded when their JSON is asked for, which throws where they are not of it. */
 export interface StoredValue {
   readonly bytes: Uint8Array
+  /** The value as compact JSON, as full nodes print it. */
   toJson(): string
   /** The same as UTF-8. */
   toJsonUtf8(): Uint8Array

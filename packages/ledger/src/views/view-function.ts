@@ -10,6 +10,7 @@ export type ViewArgument =
   | { readonly kind: 'json'; readonly value: JsonValue }
   | { readonly kind: 'bcs'; readonly bytes: Uint8Array }
 
+/** A call of a view function. */
 export interface ViewRequest {
   /** With a short address: `0x1::coin::balance`. */
   readonly function: string
@@ -47,6 +48,7 @@ const VIEWS: Readonly<Record<string, { readonly arguments: number; question(requ
     },
   }
 
+/** The names of the view functions that `callView` serves. */
 export const SERVED_VIEWS: readonly string[] = Object.keys(VIEWS)
 
 /** @throws `view_not_served`; `invalid_value` where arguments do not fit */

@@ -17,11 +17,13 @@ import { HistoryCheck } from './check-history.js'
 import { LargeCheck } from './check-large.js'
 import { checkWriteAhead, type UnmergedCommits } from './check-write-ahead.js'
 
+/** Who is told how far a check is. */
 export interface CheckOptions {
   /** Called from time to time with the number of records checked so far. */
   readonly onProgress?: (records: number) => void
 }
 
+/** What a check found and counted. */
 export interface CheckReport {
   /** One line for each of the first hundred faults; empty for a sound store. */
   readonly problems: readonly string[]

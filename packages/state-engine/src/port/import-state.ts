@@ -10,6 +10,16 @@ const PART_ENTRIES = 5_000
 /**
  * Fills an empty store with a state, such as `engine.at(version).scan(new Uint8Array(0))` of another.
  * @throws `store_not_empty`, `duplicate_key`, `key_too_long`, `value_too_long`, `invalid_argument`
+ * @example
+ * ```ts
+ * import { createMemoryEngine, importState } from '@ledger-state/state-engine'
+ *
+ * const block = { height: 3n, epoch: 0n, timestampUsec: 0n }
+ * const entries = [{ key: Uint8Array.of(1), version: 5n, value: Uint8Array.of(7) }]
+ * const engine = createMemoryEngine()
+ * await importState(engine, { version: 9n, chainId: 1, block }, entries)
+ * console.log(engine.ledger?.oldestVersion, engine.at().getEntry(Uint8Array.of(1))?.version) // 9n 5n
+ * ```
  */
 export async function importState(
   engine: StateWriter,

@@ -44,6 +44,7 @@ export interface MemoryStore {
   readonly kind: 'memory'
 }
 
+/** An empty store in memory. */
 export function createMemoryStore(): MemoryStore {
   return new MemoryState()
 }
@@ -51,6 +52,15 @@ export function createMemoryStore(): MemoryStore {
 /**
  * An engine that keeps every revision of every key in memory: plain, slow in deep histories, and the model in tests.
  * @throws `store_locked` while another engine has the store open
+ * @example
+ * ```ts
+ * import { createMemoryEngine } from '@ledger-state/state-engine'
+ *
+ * const engine = createMemoryEngine()
+ * const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+ * await engine.commit([{ version: 0n, block, writes: [[Uint8Array.of(1), Uint8Array.of(7)]] }], { chainId: 1 })
+ * console.log(engine.at().get(Uint8Array.of(1))) // Uint8Array(1) [ 7 ]
+ * ```
  */
 export function createMemoryEngine(store: MemoryStore = createMemoryStore()): StateWriter {
   return new MemoryEngine(store as MemoryState)

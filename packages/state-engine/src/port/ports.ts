@@ -2,6 +2,7 @@ import type { BlockInfo, KeyedEntry, LedgerInfo, StateReader, StateView, Version
 
 /** A view with more reads. All bytes are copies, except those of `peek`. */
 export interface EngineView extends StateView {
+  /** Whether the key has a value at this version. @throws `version_pruned` */
   has(key: Uint8Array): boolean
   /** As `get`, for each of the keys in turn. */
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[]
@@ -27,9 +28,11 @@ export interface StateEngineReader extends StateReader, AsyncDisposable {
    * `EventTarget`: the commit stands, and the other listeners are called.
    */
   onCommit(listener: (ledger: LedgerInfo) => void): () => void
+  /** Closes the engine; of a writer, also its lock. Later calls do nothing. */
   close(): Promise<void>
 }
 
+/** What a commit says of its chain and of its source. */
 export interface CommitOptions {
   /** A u64 that identifies the chain. The first commit sets it; every later one must give the same. */
   readonly chainId: bigint | number
@@ -37,6 +40,7 @@ export interface CommitOptions {
   readonly mark?: Uint8Array | undefined
 }
 
+/** What a prune did. */
 export interface PruneResult {
   readonly oldestVersion: bigint
   /**
@@ -48,6 +52,7 @@ export interface PruneResult {
   readonly done: boolean
 }
 
+/** When a prune stops. */
 export interface PruneOptions {
   /** Superseded values and deletions after which to stop, once the step under way is done; no limit by default. */
   readonly maxEntries?: number
@@ -80,6 +85,7 @@ export interface StateImport {
   finish(base: ImportBase): Promise<void>
 }
 
+/** Whether an import resumes. */
 export interface ImportOptions {
   /** Resumes an interrupted import of the same version. Otherwise, and by default, its entries are discarded. */
   readonly resume?: boolean

@@ -19,6 +19,7 @@ import {
   validateMark,
 } from './validate-arguments.js'
 
+/** 64 KiB. */
 export const MAX_KEY_LENGTH = 65_536
 /** 16 MiB. */
 export const MAX_VALUE_LENGTH = 16_777_216

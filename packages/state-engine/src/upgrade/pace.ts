@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 /** An upgrade does one after the other. */
 export type UpgradeStep = 'pages' | 'state' | 'versions' | 'check' | 'comparison'
 
+/** How far an upgrade is. */
 export interface UpgradeProgress {
   readonly step: UpgradeStep
   /** Pages of the old store, keys of its oldest state, writes of the versions after it, records of the check of the copy, keys of the comparison. */

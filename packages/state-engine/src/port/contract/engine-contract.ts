@@ -10,7 +10,19 @@ import { WINDOW_CASES } from './window-cases.js'
 
 export type { ContractCase, EngineTraits, OpenStore } from './support.js'
 
-/** What a `StateWriter` has to do, whatever it is made of: `for (const { name, run } of …) it(name, () => run(open, traits))`. */
+/**
+ * What a `StateWriter` has to do, whatever it is made of: `for (const { name, run } of …) it(name, () => run(open, traits))`.
+ * @example
+ * ```ts
+ * import { createMemoryEngine, createMemoryStore } from '@ledger-state/state-engine'
+ * import { STATE_ENGINE_CONTRACT } from '@ledger-state/state-engine/contract'
+ *
+ * for (const { run } of STATE_ENGINE_CONTRACT) {
+ *   const store = createMemoryStore()
+ *   await run(() => createMemoryEngine(store))
+ * }
+ * ```
+ */
 export const STATE_ENGINE_CONTRACT: readonly ContractCase[] = [
   ...VIEW_CASES,
   ...COMMIT_CASES,

@@ -1,0 +1,8 @@
+// The page of a node goes into its package: the explorer is no package of the registry.
+import { cpSync, rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const built = fileURLToPath(new URL('../../explorer/dist', import.meta.url))
+const page = fileURLToPath(new URL('../dist/explorer-page', import.meta.url))
+rmSync(page, { recursive: true, force: true })
+cpSync(built, page, { recursive: true })

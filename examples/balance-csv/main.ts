@@ -1,0 +1,24 @@
+import { parseAddress, type StateReader } from '@ledger-state/core'
+import { createLedger } from '@ledger-state/ledger'
+import { openStateEngineReader } from '@ledger-state/state-engine'
+import { demonstrationStore, OWNER } from './demonstration.ts'
+
+/** Prints each version at which a balance changed, the oldest first. */
+function printBalanceHistory(state: StateReader, owner: string, asset: string): void {
+  const ledger = createLedger(state)
+  const changes = ledger.at().balanceHistory(parseAddress(owner), ledger.parseAsset(asset), { order: 'oldestFirst' })
+  console.log('version,time,balance')
+  for (const { version, timestampUsec, value } of changes) {
+    // A balance of before the window stands under the version that wrote it, whose time is no longer kept.
+    const time = timestampUsec === undefined ? '' : new Date(Number(timestampUsec / 1_000n)).toISOString()
+    console.log(`${version},${time},${value}`)
+  }
+}
+
+const [, , path, owner = OWNER, asset = '0x1::aptos_coin::AptosCoin'] = process.argv
+if (path === undefined) printBalanceHistory(await demonstrationStore(), owner, asset)
+else {
+  const reader = openStateEngineReader({ path })
+  printBalanceHistory(reader, owner, asset)
+  await reader.close()
+}

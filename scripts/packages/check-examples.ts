@@ -1,0 +1,105 @@
+import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { LocalRegistry } from './local-registry.ts'
+import { type PackedPackage, ROOT } from './pack-packages.ts'
+import { type Ended, faultOfRun, installProject, printedTexts, runToEnd } from './project.ts'
+import type { Tally } from './tally.ts'
+
+const TSC = join(ROOT, 'node_modules/.bin/tsc')
+const COMPILER_OPTIONS = {
+  target: 'es2024',
+  lib: ['es2024', 'dom'],
+  module: 'nodenext',
+  strict: true,
+  noEmit: true,
+  skipLibCheck: true,
+  allowImportingTsExtensions: true,
+  types: ['node'],
+  typeRoots: [join(ROOT, 'node_modules/@types')],
+}
+
+/**
+ * Installs each program of `examples/` as somebody would who copied its folder, compiles it, and starts it: it prints the
+ * `text` block of its README.
+ */
+export async function checkExample(name: string, registry: LocalRegistry, work: string, tally: Tally): Promise<void> {
+  const project = join(work, 'examples', name)
+  cpSync(join(ROOT, 'examples', name), project, {
+    recursive: true,
+    filter: (path) => basename(path) !== 'node_modules',
+  })
+  await installProject(project, registry)
+  tally.add(`examples/${name}`, (await compileFault(project)) ?? faultOfPrint(await start(project), project))
+}
+
+export function listExamples(): string[] {
+  const entries = readdirSync(join(ROOT, 'examples'), { withFileTypes: true })
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+}
+
+function start(project: string): Promise<Ended> {
+  return runToEnd('npm', ['start', '--silent'], project)
+}
+
+function faultOfPrint({ status, stdout, stderr }: Ended, project: string): string | undefined {
+  const expected = /^```text\n(.*?)^```$/ms.exec(readFileSync(join(project, 'README.md'), 'utf8'))?.[1]
+  if (expected === undefined) return 'its README has no block "text" of what it prints'
+  return status === 0 && stdout === expected ? undefined : `status ${status}\n${stdout}${stderr}instead of\n${expected}`
+}
+
+/**
+ * Compiles every `@example` of the packages against the packed packages, and runs it: a line that prints must print what its
+ * comment says.
+ */
+export async function checkDocExamples(
+  packed: readonly PackedPackage[],
+  registry: LocalRegistry,
+  work: string,
+  tally: Tally,
+) {
+  const project = join(work, 'doc-examples')
+  mkdirSync(project)
+  const libraries = packed.filter(({ manifest }) => manifest.exports)
+  const dependencies = Object.fromEntries(libraries.map(({ manifest }) => [manifest.name, `^${manifest.version}`]))
+  const manifest = {
+    name: 'try',
+    private: true,
+    type: 'module',
+    dependencies: { ...dependencies, '@mysten/bcs': '2.1.2' },
+  }
+  writeFileSync(join(project, 'package.json'), JSON.stringify(manifest))
+  await installProject(project, registry)
+  const examples = findDocExamples()
+  for (const { file, text } of examples) writeFileSync(join(project, file), text)
+  tally.add('@example: compiled', await compileFault(project))
+  for (const { file, source, text } of examples) {
+    const ended = await runToEnd(process.execPath, [file], project)
+    tally.add(`@example of ${source}`, faultOfRun(ended, printedTexts(text)))
+  }
+}
+
+interface DocExample {
+  readonly file: string
+  readonly source: string
+  readonly text: string
+}
+
+function findDocExamples(): DocExample[] {
+  return globSync('packages/*/src/**/*.ts', { cwd: ROOT })
+    .toSorted()
+    .flatMap((source) => {
+      const comments = readFileSync(join(ROOT, source), 'utf8').matchAll(/^( *)\/\*\*\n.*?\*\/$/gms)
+      return [...comments].flatMap(([comment]) => {
+        const lines = comment.replaceAll(/^ *\* ?/gm, '')
+        return [...lines.matchAll(/@example.*?\n```ts\n(.*?)^```$/gms)].map(([, text]) => ({ source, text: text! }))
+      })
+    })
+    .map((example, at) => ({ ...example, file: `example-${at + 1}.ts` }))
+}
+
+async function compileFault(project: string): Promise<string | undefined> {
+  const options = JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['*.ts', 'src/*.ts'] })
+  writeFileSync(join(project, 'tsconfig.json'), options)
+  const { status, stdout } = await runToEnd(TSC, ['-p', project], project)
+  return status === 0 ? undefined : stdout
+}

@@ -1,0 +1,31 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LocalRegistry } from './local-registry.ts'
+import { type PackedPackage, ROOT } from './pack-packages.ts'
+import { faultOfRun, installProject, printedTexts, runToEnd } from './project.ts'
+import type { Tally } from './tally.ts'
+
+/**
+ * Installs a package into an empty project of its own, with what its examples import, and runs the `ts` blocks of its
+ * README there: a line that prints must print what its comment says.
+ */
+export async function checkReadme(packed: PackedPackage, registry: LocalRegistry, work: string, tally: Tally) {
+  const { name, version, exports: entryPoints } = packed.manifest
+  if (!entryPoints) return
+  const project = join(work, 'readme', name)
+  mkdirSync(project, { recursive: true })
+  const readme = readFileSync(join(ROOT, packed.folder, 'README.md'), 'utf8')
+  const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, example]) => example!)
+  tally.add(name, examples.length > 0 ? undefined : 'its README has no example')
+  const imported = [...examples.join('').matchAll(/from '(@ledger-state\/[a-z-]+)/g)].map(([, one]) => one!)
+  const dependencies = Object.fromEntries([name, ...imported].map((one) => [one, `^${version}`]))
+  const manifest = { name: 'try', private: true, type: 'module', dependencies }
+  writeFileSync(join(project, 'package.json'), JSON.stringify(manifest))
+  await installProject(project, registry)
+  for (const [at, example] of examples.entries()) {
+    const file = `example-${at + 1}.ts`
+    writeFileSync(join(project, file), example)
+    const ended = await runToEnd(process.execPath, [file], project)
+    tally.add(`README of ${name}, ${file}`, faultOfRun(ended, printedTexts(example)))
+  }
+}

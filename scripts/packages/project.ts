@@ -1,0 +1,58 @@
+import { execFile, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { LocalRegistry } from './local-registry.ts'
+import { ROOT } from './pack-packages.ts'
+
+const run = promisify(execFile)
+
+/** Longest run of an example or a program, in milliseconds; the slowest needs some seconds. */
+const DEADLINE_MS = 120_000
+
+export interface Ended {
+  /** Undefined where a signal ended the program. */
+  readonly status: number | undefined
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/**
+ * npm's environment in checks: our packages from the local registry, and a cache of the checkout, so that nothing of it
+ * stays in the user's.
+ */
+export function npmEnvironment(registry: LocalRegistry): NodeJS.ProcessEnv {
+  return { ...process.env, ...registry.environment, npm_config_cache: join(ROOT, 'node_modules/.cache/npm') }
+}
+
+/** Installs what the package.json of a folder names. */
+export async function installProject(folder: string, registry: LocalRegistry): Promise<void> {
+  const words = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', '--loglevel=error']
+  await run('npm', words, { cwd: folder, env: npmEnvironment(registry) })
+}
+
+/** Runs a program to its end. */
+export async function runToEnd(program: string, words: readonly string[], folder: string): Promise<Ended> {
+  const child = spawn(program, words, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], timeout: DEADLINE_MS })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const status = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
+  return { status: status ?? undefined, stdout, stderr }
+}
+
+/** Texts that an example prints: what follows `//` after a `console.log(…)`. */
+export function printedTexts(example: string): string[] {
+  return [...example.matchAll(/console\.log\(.*\/\/ (.+)$/gm)].map(([, text]) => text!)
+}
+
+/** Why a run of an example is wrong; undefined where it is right. */
+export function faultOfRun({ status, stdout, stderr }: Ended, expected: readonly string[]): string | undefined {
+  const missing = expected.filter((text) => !stdout.includes(text))
+  if (status === 0 && missing.length === 0) return undefined
+  return `status ${status}, does not print ${JSON.stringify(missing)}\n${stdout}${stderr}`
+}
