@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer'
 import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { parseStructTag, readName, type StructTag, typeTagToText } from '@ledger-state/type-tag'
