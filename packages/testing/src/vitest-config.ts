@@ -1,3 +1,5 @@
+import { accessSync, constants, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
@@ -9,7 +11,22 @@ const FAST_TESTS = 'src/**/*.test.ts'
 /** Rounds of crashes, long histories, whole programs. `SLOW_TESTS=1` runs these and no others. */
 const SLOW_TESTS = 'src/**/*.slow.test.ts'
 
+const MEMORY_FOLDER = '/dev/shm'
+/** Far more than the tests of a package leave in files at one time. */
+const ENOUGH_BYTES = 4 * 2 ** 30
+
 const isSlowRun = process.env.SLOW_TESTS === '1'
+
+/** In memory where there is room: what is tested is not the disk, and syncing files is what takes most of the time. */
+function temporaryRoot(): string {
+  try {
+    accessSync(MEMORY_FOLDER, constants.W_OK)
+    const { bavail, bsize } = statfsSync(MEMORY_FOLDER)
+    return bavail * bsize >= ENOUGH_BYTES ? MEMORY_FOLDER : tmpdir()
+  } catch {
+    return tmpdir()
+  }
+}
 
 /** The configuration of every package. Tests stand beside the sources. */
 export const vitestConfig = defineConfig({
@@ -20,6 +37,7 @@ export const vitestConfig = defineConfig({
     setupFiles: [fileURLToPath(new URL('property-seed.ts', import.meta.url))],
     exclude: isSlowRun ? [] : [SLOW_TESTS],
     passWithNoTests: isSlowRun,
+    env: { TMPDIR: process.env.TMPDIR ?? temporaryRoot() },
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
