@@ -44,6 +44,9 @@ export function damagedStores({ isPruned }: { readonly isPruned: boolean }) {
       damage(join(path, STORE_FILE))
       return path
     },
+    removeCopies(): void {
+      for (; copies > 0; copies--) rmSync(join(root, `copy ${copies}`), { recursive: true })
+    },
   }
 }
 

@@ -1,16 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-} from 'node:fs'
+import { accessSync, constants, existsSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { RootDatabase } from 'lmdb'
@@ -29,6 +18,7 @@ import {
   storeNotReadable,
   storeNotWritable,
 } from '../port/errors.js'
+import { syncFolder } from '../write-ahead/files.js'
 import { expectSoundFile } from './data-file.js'
 import type { Durability } from './durability.js'
 import { openEnvironment } from './open-environment.js'
@@ -148,16 +138,6 @@ function createDataFile(file: string, durability: Durability, mapBytes: number |
   }
   renameSync(unfinished, file)
   if (durability !== 'none') syncFolder(dirname(file))
-}
-
-/** The name of a file is durable only once its folder is. */
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
-  }
 }
 
 /** The open file keeps its inode number, so a file that replaces it has another. */

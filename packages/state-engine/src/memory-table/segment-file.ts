@@ -103,7 +103,7 @@ export class SegmentFile {
     closeSync(this.#descriptor)
   }
 
-  /** Reads the file up to an offset into the arena, behind what is used of it. Returns how far it came. */
+  /** Reads the file up to an offset into the arena, after what is used of it. Returns how far it came. */
   #load(end: number): number {
     const { segment } = this
     if (end > MAX_FILE_LENGTH) throw writeAheadDamaged(this.path, MAX_FILE_LENGTH, 'the file is too long')

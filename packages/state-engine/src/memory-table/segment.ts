@@ -322,7 +322,7 @@ export class Segment {
       this.#keys[KEY_FIELDS * this.#slots[slot]! + NEWEST] = older
       return
     }
-    // It is the last key that was added: no other was put behind it.
+    // It is the last key that was added: none was put after it.
     this.#keyCount--
     this.#tags[slot] = 0
   }

@@ -176,7 +176,7 @@ export class RevisionCursor {
     return this.#newestOf(this.#merged.fences, [], version)
   }
 
-  /** The newest revision behind a list of fences, at or below a version if one is given. */
+  /** The newest revision to which a list of fences leads, at or below a version if one is given. */
   #newestOf(fences: FenceList, above: readonly Step[], version?: bigint): Place {
     const place = (version === undefined ? fences.count : fences.countAtMost(version)) - 1
     // Nobody sees what was superseded at or below the oldest version; it may have been pruned.
@@ -189,7 +189,7 @@ export class RevisionCursor {
     return { kind: 'run', path, chunk: below, pair }
   }
 
-  /** The oldest revision behind a list of fences, of those that the window may see. */
+  /** The oldest revision to which a list of fences leads, of those that the window may see. */
   #oldestOf(fences: FenceList, above: readonly Step[]): Place {
     let place = 0
     while (place < fences.count && fences.endAt(place) <= this.#oldestVersion) place++
@@ -217,7 +217,7 @@ export class RevisionCursor {
     return this.#mergedPlace()
   }
 
-  /** The first revision behind a fence. */
+  /** The first revision to which a fence leads. */
   #enter(fences: FenceList, place: number, above: readonly Step[]): Place {
     const path = [...above, { fences, place }]
     const below = this.#load(fences, place)

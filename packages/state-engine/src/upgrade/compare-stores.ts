@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { BlockInfo, Revision } from '@ledger-state/core'
+import { isSameBlock, type Revision } from '@ledger-state/core'
 import { upgradeDiffers } from '../port/errors.js'
 import type { StateEngineReader } from '../port/ports.js'
 import type { Layout3Key } from './layout-3-records.js'
@@ -81,10 +81,6 @@ function* revisions(source: Layout3Store, key: Layout3Key): Generator<Revision> 
 
 function isSame(a: Uint8Array | null | undefined, b: Uint8Array | null | undefined): boolean {
   return a && b ? Buffer.compare(a, b) === 0 : (a ?? null) === (b ?? null)
-}
-
-function isSameBlock(a: BlockInfo, b: BlockInfo): boolean {
-  return a.height === b.height && a.epoch === b.epoch && a.timestampUsec === b.timestampUsec
 }
 
 function nameOf(key: Uint8Array): string {

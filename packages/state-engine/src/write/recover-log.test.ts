@@ -102,7 +102,7 @@ describe('a write-ahead file whose end is torn', () => {
     await expectLatest(copy(path, flip('write-ahead-1', ends[1]! + 5, 3)), 1)
   })
 
-  it('may have anything behind the last commit', async () => {
+  it('may have anything after the last commit', async () => {
     const { path } = await makeStore(2)
     const longer = copy(path, (path) =>
       writeFileSync(join(path, 'write-ahead-1'), 'LSWRLSWR'.repeat(500), { flag: 'a' }),
