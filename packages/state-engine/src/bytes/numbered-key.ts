@@ -64,14 +64,11 @@ export function numberedKeyVersion({ high, low }: NumberedKey): bigint {
 }
 
 export function highHalf(version: bigint): number {
-  // Arithmetic of bigints allocates; versions of real chains are exact as numbers.
-  const exact = Number(version)
-  return exact <= Number.MAX_SAFE_INTEGER ? Math.floor(exact / U32) : Number(version >> 32n)
+  return Number(version >> 32n)
 }
 
 export function lowHalf(version: bigint): number {
-  const exact = Number(version)
-  return exact <= Number.MAX_SAFE_INTEGER ? exact % U32 : Number(version & 0xffff_ffffn)
+  return Number(version & 0xffff_ffffn)
 }
 
 function writeU32(target: Uint8Array, at: number, value: number): void {
