@@ -1,9 +1,11 @@
 import { Buffer } from 'node:buffer'
+import { hash } from 'node:crypto'
 import type { VersionWrites, Write } from '@ledger-state/core'
 import { isLedgerStateError } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import { fingerprintOf } from './fingerprint.js'
 import { indexCommit } from './index-commit.js'
 import { MemoryTable } from './memory-table.js'
 import { payloadLength, putCommit } from './put-commit.js'
@@ -76,6 +78,7 @@ function expectSame(table: MemoryTable, segment: Segment, oracle: Oracle, versio
   for (const [key, writes] of oracle) {
     const bytes = Buffer.from(key, 'latin1')
     const hash = table.hashOf(bytes)
+    expect(segment.mayHave(fingerprintOf(bytes, 0, bytes.length))).toBe(true)
     const found: { version: bigint; value: Uint8Array | null }[] = []
     for (let entry = segment.newest(bytes, hash); entry !== NONE; entry = segment.older(entry)) {
       expect(segment.version(entry)).toBe(
@@ -178,6 +181,30 @@ describe('Segment', () => {
     )
     expect(keys).toHaveLength(20_001)
     expect(keys).toEqual([...keys].sort())
+  })
+
+  it.each([
+    [
+      'a resource of an account',
+      (random: Buffer) => Buffer.concat([Buffer.of(0), random, Buffer.alloc(60, 'a type tag')]),
+    ],
+    [
+      'an item of a table',
+      (random: Buffer) => Buffer.concat([Buffer.alloc(40, 'a table'), random.subarray(0, 4), Buffer.alloc(4)]),
+    ],
+    ['a short key', (random: Buffer) => random.subarray(0, 8)],
+  ] as const)('tells from most fingerprints that it does not have a key: %s', (_, toKey) => {
+    const table = new MemoryTable()
+    const segment = new Segment(1, table.hash)
+    const keyOf = (at: number) => toKey(hash('sha256', String(at), 'buffer'))
+    const writes = Array.from({ length: 20_000 }, (_, at): Write => [keyOf(at), Buffer.from('value')])
+    expect(commit(table, segment, 1, toVersions(0n, [writes]))).toBe(true)
+    let seeming = 0
+    for (let at = 20_000; at < 30_000; at++) {
+      const key = keyOf(at)
+      if (segment.mayHave(fingerprintOf(key, 0, key.length))) seeming++
+    }
+    expect(seeming).toBeLessThan(0.08 * 10_000)
   })
 
   it('leaves out deletions of keys that have no value, and asks about those that it does not know', () => {

@@ -4,6 +4,7 @@ import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import { MAX_KEY_LENGTH } from '../port/validate-batch.js'
 import { DELETION, ENTRY_HEADER_LENGTH } from '../write-ahead/commit-payload.js'
 import { BlockList } from './block-list.js'
+import { fingerprintOf } from './fingerprint.js'
 import { grown } from './grown.js'
 import type { KeyHash } from './key-hash.js'
 import { KeyOrder } from './key-order.js'
@@ -77,6 +78,8 @@ export class Segment {
   /** Open addressing: of each slot the number of its key, and some bits of the hash; a tag of 0 is an empty slot. */
   #slots = new Int32Array(FIRST_SLOTS)
   #tags = new Uint8Array(FIRST_SLOTS)
+  /** A bit is set for the fingerprint of each key: 16 to 32 bits a key. */
+  #filter = new Int32Array(FIRST_SLOTS / 4)
   #order = new KeyOrder(this)
   #heads = new Int32Array(0)
   #headsOf = 0
@@ -94,6 +97,7 @@ export class Segment {
     this.#keys = new Int32Array(before.#keys.length)
     this.#slots = new Int32Array(before.#slots.length)
     this.#tags = new Uint8Array(before.#slots.length)
+    this.#filter = new Int32Array(before.#filter.length)
   }
 
   get entryCount(): number {
@@ -116,13 +120,18 @@ export class Segment {
   /** Bytes in use, of the arena and of the index. */
   get byteSize(): number {
     const entries = 4 * ENTRY_FIELDS * this.#entryCount
-    const keys = 4 * KEY_FIELDS * this.#keyCount + 5 * this.#slots.length
+    const keys = 4 * KEY_FIELDS * this.#keyCount + 6 * this.#slots.length
     return this.length + entries + keys + this.blocks.byteSize + this.#order.byteSize + this.#heads.byteLength
   }
 
   /** Whether it has an entry at or below a version, which is given in halves. */
   reaches(high: number, low: number): boolean {
     return this.#entryCount > 0 && this.#offsetOf(high, low) >= 0
+  }
+
+  /** Whether a key with this fingerprint may be in the segment: a few in a hundred others seem to be. */
+  mayHave(fingerprint: number): boolean {
+    return (this.#filter[(fingerprint >>> 5) & (this.#filter.length - 1)]! & (1 << (fingerprint & 31))) !== 0
   }
 
   /** The newest entry of a key at or below a version, which is given in halves. Takes the hash of the key. */
@@ -360,6 +369,7 @@ export class Segment {
   #growSlots(): void {
     this.#slots = new Int32Array(2 * this.#slots.length)
     this.#tags = new Uint8Array(this.#slots.length)
+    this.#filter = new Int32Array(this.#slots.length / 4)
     for (let key = 0; key < this.#keyCount; key++) this.#putSlot(key, this.#keys[KEY_FIELDS * key + HASH]!)
   }
 
@@ -369,6 +379,8 @@ export class Segment {
     while (this.#tags[slot] !== 0) slot = (slot + 1) & mask
     this.#slots[slot] = key
     this.#tags[slot] = tagOf(hash)
+    const fingerprint = fingerprintOf(this.bytes, this.startOfKey(key), this.endOfKey(key))
+    this.#filter[(fingerprint >>> 5) & (this.#filter.length - 1)]! |= 1 << (fingerprint & 31)
   }
 
   /** The slot of a key: all of some bytes, or a part of the arena. */

@@ -18,7 +18,8 @@ export interface StateEngineReader extends StateReader, AsyncDisposable {
   at(version?: bigint): EngineView
   /**
    * What versions wrote, in order, in a form that can be committed to another store. Deletions of keys that were not
-   * there are not kept. Reads all keys once, and once more for every 100,000 writes.
+   * there are not kept. Versions that are not merged yet cost what they wrote. Merged ones of a range, however short it is, cost a
+   * look at all keys, and one more for every 100,000 writes of the range: ask for long ranges.
    * @throws `no_ledger`, `version_not_found`; `version_pruned` unless all of them are above the oldest version
    */
   versions(first: bigint, last: bigint): Iterable<VersionWrites>

@@ -21,6 +21,7 @@ import {
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadOptions } from '../lmdb/table.js'
+import { fingerprintOf } from '../memory-table/fingerprint.js'
 import type { MemoryTable } from '../memory-table/memory-table.js'
 import { NONE, type Segment } from '../memory-table/segment.js'
 import { storeCorrupt } from '../port/errors.js'
@@ -83,9 +84,13 @@ export class Lookup {
     let last = segments.length - 1
     // Most reads of the past are below all of the table: the key need not be hashed.
     while (last >= 0 && !segments[last]!.reaches(high, low)) last--
-    const hash = last >= 0 ? table.hashOf(key) : 0
+    // Most keys are not in the table: they need not be hashed, either.
+    const fingerprint = last >= 0 ? fingerprintOf(key, 0, key.length) : 0
+    let hash: number | undefined
     for (; last >= 0; last--) {
       const segment = segments[last]!
+      if (!segment.mayHave(fingerprint)) continue
+      hash ??= table.hashOf(key)
       const entry = segment.find(key, hash, high, low)
       if (entry !== NONE) return this.#takeEntry(segment, entry)
     }
