@@ -67,6 +67,7 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
   let crowd: HostileProcess | undefined
   let hostile: HostileReport | undefined
   let lostVersions = 0
+  let idleDescriptors = 0
   const began = performance.now()
   const end = began + minutes * 60_000
 
@@ -118,7 +119,7 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
     hostile = await crowd?.stop()
     await expectKept(bed.source.latest)
     await Promise.all([client.stop(), fresh.stop()])
-    await keepsNoDescriptors(bed)
+    idleDescriptors = await keepsNoDescriptors(bed)
     await bed.stopNode()
     await bed.checkStore()
   } finally {
@@ -127,17 +128,20 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
     await Promise.all([client.stop(), fresh.stop()])
   }
   const unexplained = breakages.unexplained(fresh.failures)
-  return { minutes, seed, tally, fresh: fresh.outcomes, unexplained, faults, hostile, lostVersions, samples }
+  const outcomes = { tally, fresh: fresh.outcomes, unexplained, faults, hostile, lostVersions }
+  return { minutes, seed, ...outcomes, samples, idleDescriptors }
 }
 
 /** Descriptors of a supervisor that has no connections: files, listeners, and the channels of its processes. */
 const MOST_IDLE_DESCRIPTORS = 40
 
-async function keepsNoDescriptors({ node }: SoakBed): Promise<void> {
+/** Resolves with how many it has without connections. */
+async function keepsNoDescriptors({ node }: SoakBed): Promise<number> {
   await eventually(
     () => supervisorDescriptors(node)! <= MOST_IDLE_DESCRIPTORS,
     () => `the supervisor to close connections: it has ${supervisorDescriptors(node)} descriptors`,
   )
+  return supervisorDescriptors(node)!
 }
 
 const options = parseOptions()

@@ -19,6 +19,8 @@ export interface SoakOutcome {
   readonly hostile: HostileReport | undefined
   readonly lostVersions: number
   readonly samples: readonly Sample[]
+  /** Of the supervisor, when all clients had left. */
+  readonly idleDescriptors: number
 }
 
 const METHOD = `One real node with two readers follows a node that grows twice as fast as a busy network, with a window that
@@ -41,7 +43,7 @@ const CHARTS: readonly Chart[] = [
 ]
 
 export function outcomeToRows(outcome: SoakOutcome): [name: string, text: string][] {
-  const { minutes, seed, tally, fresh, faults, hostile, lostVersions, samples, unexplained } = outcome
+  const { minutes, seed, tally, fresh, faults, hostile, lostVersions, samples, unexplained, idleDescriptors } = outcome
   const times = tally.milliseconds.toSorted((a, b) => a - b)
   const percentile = (share: number) => `${(times[Math.floor(times.length * share)] ?? 0).toFixed(2)} ms`
   return [
@@ -60,10 +62,10 @@ export function outcomeToRows(outcome: SoakOutcome): [name: string, text: string
     ['memory, all processes', spanToText(samples.map(({ memoryBytes }) => memoryBytes))],
     [
       'descriptors of the supervisor',
-      spanToText(
+      `${spanToText(
         samples.map(({ descriptors }) => descriptors),
         String,
-      ),
+      )}, ${idleDescriptors} when all clients had left`,
     ],
     ['data file', spanToText(samples.map(({ fileBytes }) => fileBytes))],
   ]
