@@ -133,7 +133,8 @@ describe('stores that are kept', () => {
     const store = (name: string) => join(stores, size!, name)
     rmSync(join(store('engine'), 'filled.json'))
     writeFileSync(join(store('sqlite'), 'state.sqlite'), 'no database')
-    const again = run('lookup', '--scale', 'tiny', '--stores', stores, '--out', join(folder, 'again'))
+    const peers = ['--peers', 'sqlite,seek-lmdb']
+    const again = run('lookup', '--scale', 'tiny', ...peers, '--stores', stores, '--out', join(folder, 'again'))
     expect(again.status, again.stderr).toBe(0)
     expect(again.stderr).toMatch(/writes into 3 stores: engine; SQLite; JavaScript Map/)
     expect(again.stderr).toMatch(/uses the stores that were filled 20\S+, and their times/)

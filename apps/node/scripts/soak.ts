@@ -1,7 +1,7 @@
 // Runs a real node for minutes under load: a ledger that grows, a window that changes, a client that knows every right
 // answer, one that opens a connection for each request, faults, and hostile clients. Prints a table and writes a page. Exit
-// status 1 if an answer was wrong, did not come in time or was refused for want of capacity, if a version was lost, or if
-// the supervisor keeps descriptors.
+// status 1 if an answer was wrong, did not come in time or was refused for want of capacity, if a connection was refused or
+// cut while no fault explains it, if a version was lost, or if the supervisor keeps descriptors.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { eventually } from '@ledger-state/testing/eventually'
@@ -10,6 +10,7 @@ import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { NO_ANSWER, startFreshClient } from '../testing/fresh-client.ts'
 import { startSteadyClient } from '../testing/steady-client.ts'
 import { BLOCK_VERSIONS } from '../testing/steady-ledger.ts'
+import { Breakages } from './soak/breakages.ts'
 import { inflictFault } from './soak/faults.ts'
 import { type Sample, supervisorDescriptors, takeSample } from './soak/samples.ts'
 import { SoakBed } from './soak/soak-bed.ts'
@@ -54,6 +55,7 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
   const { minutes, seed, hasFaults, hasHostile } = options
   const random = createRandom(seed)
   const faults = new Map<string, number>()
+  const breakages = new Breakages()
   const samples: Sample[] = []
   const sampleIntervalMs = Math.min(MOST_SAMPLE_INTERVAL_MS, (minutes * 60_000) / SAMPLES)
   const client = startSteadyClient({ address: () => bed.node.address, connections: 4, pauseMs: 3, seed })
@@ -65,6 +67,7 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
   let crowd: HostileProcess | undefined
   let hostile: HostileReport | undefined
   let lostVersions = 0
+  let idleDescriptors = 0
   const began = performance.now()
   const end = began + minutes * 60_000
 
@@ -103,10 +106,11 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
       if (hasFaults && now >= nextFault) {
         nextFault = now + FAULT_INTERVAL_MS
         const seen = tally.latest
-        const name = await inflictFault(bed, random)
-        if (name !== undefined) {
-          faults.set(name, (faults.get(name) ?? 0) + 1)
+        const fault = await inflictFault(bed, random)
+        if (fault) {
+          faults.set(fault.name, (faults.get(fault.name) ?? 0) + 1)
           await expectKept(seen)
+          breakages.add(fault, now)
         }
       }
       await sleep(50)
@@ -115,7 +119,7 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
     hostile = await crowd?.stop()
     await expectKept(bed.source.latest)
     await Promise.all([client.stop(), fresh.stop()])
-    await keepsNoDescriptors(bed)
+    idleDescriptors = await keepsNoDescriptors(bed)
     await bed.stopNode()
     await bed.checkStore()
   } finally {
@@ -123,17 +127,21 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
     if (hostile === undefined) await crowd?.stop()
     await Promise.all([client.stop(), fresh.stop()])
   }
-  return { minutes, seed, tally, fresh: fresh.outcomes, faults, hostile, lostVersions, samples }
+  const unexplained = breakages.unexplained(fresh.failures)
+  const outcomes = { tally, fresh: fresh.outcomes, unexplained, faults, hostile, lostVersions }
+  return { minutes, seed, ...outcomes, samples, idleDescriptors }
 }
 
 /** Descriptors of a supervisor that has no connections: files, listeners, and the channels of its processes. */
 const MOST_IDLE_DESCRIPTORS = 40
 
-async function keepsNoDescriptors({ node }: SoakBed): Promise<void> {
+/** Resolves with how many it has without connections. */
+async function keepsNoDescriptors({ node }: SoakBed): Promise<number> {
   await eventually(
     () => supervisorDescriptors(node)! <= MOST_IDLE_DESCRIPTORS,
     () => `the supervisor to close connections: it has ${supervisorDescriptors(node)} descriptors`,
   )
+  return supervisorDescriptors(node)!
 }
 
 const options = parseOptions()
@@ -145,13 +153,14 @@ if (options) {
     const rows = outcomeToRows(outcome)
     const width = Math.max(...rows.map(([name]) => name.length))
     for (const [name, text] of rows) process.stdout.write(`${name.padEnd(width)}  ${text}\n`)
-    const { tally, fresh, lostVersions } = outcome
+    const { tally, fresh, lostVersions, unexplained } = outcome
     for (const answer of tally.wrong) process.stdout.write(`wrong: ${answer}\n`)
     process.stdout.write(`wrote ${await writeSoakPage(options.out, outcome)}\n`)
     const lateFresh = (fresh.get(NO_ANSWER) ?? 0) + (fresh.get('503') ?? 0)
     const lateAnswers = NOT_IN_TIME.reduce((sum, kind) => sum + (tally.errors.get(kind) ?? 0), lateFresh)
     if (lateAnswers > 0) process.stdout.write(`${lateAnswers} answers did not come in time\n`)
-    process.exitCode = tally.wrong.length > 0 || lateAnswers > 0 || lostVersions > 0 ? 1 : 0
+    const faults = [tally.wrong.length, lateAnswers, lostVersions, unexplained.length]
+    process.exitCode = faults.some((count) => count > 0) ? 1 : 0
   } finally {
     await bed.close()
   }

@@ -21,25 +21,38 @@ export function askFresh(address: string): Promise<string> {
   })
 }
 
+export interface FailedRequest {
+  readonly outcome: string
+  /** In milliseconds of `performance.now`, as is `ended`. */
+  readonly began: number
+  readonly ended: number
+}
+
 export interface FreshClient {
   /** Requests by status, or by what went wrong. */
   readonly outcomes: ReadonlyMap<string, number>
+  /** Those without a status. */
+  readonly failures: readonly FailedRequest[]
   stop(): Promise<void>
 }
 
 export function startFreshClient(address: () => string, connections: number, pauseMs = 0): FreshClient {
   const outcomes = new Map<string, number>()
+  const failures: FailedRequest[] = []
   let isStopped = false
   const run = async (): Promise<void> => {
     while (!isStopped) {
+      const began = performance.now()
       const outcome = await askFresh(address())
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+      if (!/^\d+$/.test(outcome)) failures.push({ outcome, began, ended: performance.now() })
       if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
   }
   const running = Array.from({ length: connections }, run)
   return {
     outcomes,
+    failures,
     async stop() {
       isStopped = true
       await Promise.all(running)

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { VersionWrites } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
 import { type IngestOptions, ingestSource } from '@ledger-state/ingest'
@@ -20,6 +21,10 @@ import { fetchSnapshot } from './fetch-snapshot.js'
 
 const CHAIN = 4
 const KEYS = 40
+/** Commits that ten replicas follow: REPLICA_ROUNDS=300 is what docs/performance.md has. */
+const ROUNDS = Number(process.env.REPLICA_ROUNDS ?? 20)
+/** Between those commits. */
+const PAUSE_MS = 20
 
 let folder: string
 let source: StateEngine
@@ -159,10 +164,27 @@ describe('a replica', () => {
   it('is one of ten that follow the same source', async () => {
     const stores: StateEngine[] = []
     for (let at = 0; at < 10; at++) stores.push(await openReplica(`replica ${at}`))
-    const following = stores.map((replica) => follow(replica))
-    for (let round = 0; round < 10; round++) await commit(10)
+    const committedAt = new Map<bigint, number>()
+    const lags: number[] = []
+    const following = stores.map((replica) =>
+      follow(replica, {
+        observer: {
+          onCommit: () => lags.push(performance.now() - committedAt.get(replica.ledger!.latestVersion)!),
+          onPrune() {},
+          onSourceProgress() {},
+        },
+      }),
+    )
+    for (let round = 0; round < ROUNDS; round++) {
+      await commit(10)
+      committedAt.set(source.ledger!.latestVersion, performance.now())
+      await sleep(PAUSE_MS)
+    }
     await isCaughtUp(...stores)
     for (const one of following) await one.stop()
+    const sorted = lags.filter((lag) => !Number.isNaN(lag)).sort((a, b) => a - b)
+    const at = (share: number) => `${sorted[Math.floor((sorted.length - 1) * share)]!.toFixed(1)} ms`
+    console.log(`lag of ten replicas over ${ROUNDS} commits: p50 ${at(0.5)}, p99 ${at(0.99)}, most ${at(1)}`)
     for (const replica of stores) expect(Buffer.from(replica.mark!)).toEqual(Buffer.from(source.mark!))
   })
 

@@ -4,8 +4,12 @@ import { kill } from '../../testing/node-process.ts'
 import { SOURCE_FAULTS } from '../../testing/steady-ledger.ts'
 import { READERS, type SoakBed } from './soak-bed.ts'
 
-interface Fault {
+/** Which connections a fault may break: those of one reader, or all, and the next ones until the node is up again. */
+export type Breakage = 'reader' | 'node'
+
+export interface Fault {
   readonly name: string
+  readonly breaks?: Breakage
   /** How often, of 100. */
   readonly share: number
   /** Whether it took place. */
@@ -21,6 +25,7 @@ const FAULTS: readonly Fault[] = [
   { name: 'kill -9 of the writer', share: 10, inflict: (bed) => signalProcess(bed, 'writer', 'SIGKILL') },
   {
     name: 'kill -9 of a reader',
+    breaks: 'reader',
     share: 10,
     inflict: (bed, random) => signalProcess(bed, someReader(random), 'SIGKILL'),
   },
@@ -30,20 +35,25 @@ const FAULTS: readonly Fault[] = [
     inflict: (bed, random) => signalProcess(bed, someReader(random), 'SIGTERM'),
   },
   { name: 'stall of a reader', share: 8, inflict: (bed, random) => stallReader(bed, random, 'SIGCONT') },
-  { name: 'stall of a reader, then kill -9', share: 8, inflict: (bed, random) => stallReader(bed, random, 'SIGKILL') },
+  {
+    name: 'stall of a reader, then kill -9',
+    breaks: 'reader',
+    share: 8,
+    inflict: (bed, random) => stallReader(bed, random, 'SIGKILL'),
+  },
   { name: 'broken pages of the source', share: 12, inflict: (bed, random) => happened(breakPages(bed, random)) },
-  { name: 'kill -9 of all', share: 10, inflict: (bed) => happened(bed.killAndStart()) },
-  { name: 'restart', share: 5, inflict: (bed) => happened(bed.restart()) },
+  { name: 'kill -9 of all', breaks: 'node', share: 10, inflict: (bed) => happened(bed.killAndStart()) },
+  { name: 'restart', breaks: 'node', share: 5, inflict: (bed) => happened(bed.restart()) },
   { name: 'change of the window', share: 10, inflict: async (bed) => happened(bed.changeWindow()) },
   { name: 'stall of the source', share: 7, inflict: (bed) => happened(stallSource(bed)) },
   { name: 'snapshot, and check of the copy', share: 8, inflict: (bed) => happened(bed.checkSnapshot()) },
 ]
 
-/** Inflicts a random fault. Resolves with its name; undefined if the process that it was for is down. */
-export async function inflictFault(bed: SoakBed, random: Random): Promise<string | undefined> {
+/** Inflicts a random fault and resolves with it; undefined if the process that it was for is down. */
+export async function inflictFault(bed: SoakBed, random: Random): Promise<Fault | undefined> {
   const deck = FAULTS.flatMap((fault) => Array.from({ length: fault.share }, () => fault))
-  const { name, inflict } = random.pick(deck)
-  return (await inflict(bed, random)) ? name : undefined
+  const fault = random.pick(deck)
+  return (await fault.inflict(bed, random)) ? fault : undefined
 }
 
 async function happened(work: Promise<void> | void): Promise<true> {

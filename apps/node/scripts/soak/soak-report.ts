@@ -13,10 +13,14 @@ export interface SoakOutcome {
   readonly tally: ClientTally
   /** Requests on connections of their own, by status or by what went wrong. */
   readonly fresh: ReadonlyMap<string, number>
+  /** Of those, the failures for which no fault was at that moment. */
+  readonly unexplained: readonly string[]
   readonly faults: ReadonlyMap<string, number>
   readonly hostile: HostileReport | undefined
   readonly lostVersions: number
   readonly samples: readonly Sample[]
+  /** Of the supervisor, when all clients had left. */
+  readonly idleDescriptors: number
 }
 
 const METHOD = `One real node with two readers follows a node that grows twice as fast as a busy network, with a window that
@@ -39,7 +43,7 @@ const CHARTS: readonly Chart[] = [
 ]
 
 export function outcomeToRows(outcome: SoakOutcome): [name: string, text: string][] {
-  const { minutes, seed, tally, fresh, faults, hostile, lostVersions, samples } = outcome
+  const { minutes, seed, tally, fresh, faults, hostile, lostVersions, samples, unexplained, idleDescriptors } = outcome
   const times = tally.milliseconds.toSorted((a, b) => a - b)
   const percentile = (share: number) => `${(times[Math.floor(times.length * share)] ?? 0).toFixed(2)} ms`
   return [
@@ -52,15 +56,16 @@ export function outcomeToRows(outcome: SoakOutcome): [name: string, text: string
     ['wrong answers', String(tally.wrong.length)],
     ['refusals and errors', countsToText(tally.errors)],
     ['requests on fresh connections', countsToText(fresh)],
+    ['failures of those that no fault explains', unexplained.join(', ') || 'none'],
     ['lost versions', String(lostVersions)],
     ['latency p50, p99', `${percentile(0.5)}, ${percentile(0.99)}`],
     ['memory, all processes', spanToText(samples.map(({ memoryBytes }) => memoryBytes))],
     [
       'descriptors of the supervisor',
-      spanToText(
+      `${spanToText(
         samples.map(({ descriptors }) => descriptors),
         String,
-      ),
+      )}, ${idleDescriptors} when all clients had left`,
     ],
     ['data file', spanToText(samples.map(({ fileBytes }) => fileBytes))],
   ]

@@ -54,6 +54,8 @@ export function forecastWindow(
 export interface StoreFigures {
   readonly keys: number
   readonly historyEntries: number
+  /** Writes that are not in the data file yet. */
+  readonly tableEntries: number
   readonly fileBytes: number
   readonly freeBytes: number
   readonly databases: Readonly<Record<string, { readonly bytes: number }>>
@@ -66,10 +68,10 @@ const OF_STATE: readonly string[] = ['latest', 'large']
 
 /**
  * The shape and the bytes of a store as they are. Writes are counted by what they superseded: those that made a key are
- * in the state. Undefined where nothing was superseded yet: a window cannot be forecast from one version.
+ * in the state. Those that are not merged yet count as if each superseded a value: they are few beside a long window. Undefined where nothing was superseded yet: a window cannot be forecast from one version.
  */
 export function measureStore(store: StoreFigures): { shape: LedgerShape; measured: MeasuredStore } | undefined {
-  const { keys, historyEntries, versions, databases } = store
+  const { keys, historyEntries, tableEntries, versions, databases } = store
   if (keys === 0 || historyEntries === 0) return undefined
   const bytesOf = (isOfState: boolean): number =>
     Object.entries(databases)
@@ -77,7 +79,7 @@ export function measureStore(store: StoreFigures): { shape: LedgerShape; measure
       .reduce((sum, [, { bytes }]) => sum + bytes, 0)
   const used = Math.max(1, store.fileBytes - store.freeBytes)
   return {
-    shape: { keys, writesPerVersion: historyEntries / versions },
+    shape: { keys, writesPerVersion: (historyEntries + tableEntries) / versions },
     measured: {
       bytesPerKey: bytesOf(true) / keys,
       bytesPerWrite: bytesOf(false) / historyEntries,

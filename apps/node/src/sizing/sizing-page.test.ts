@@ -28,7 +28,7 @@ const rows = page
 const LEDGERS: Readonly<Record<string, LedgerShape & { readonly all: number }>> = {
   Mainnet: { keys: 1e9, writesPerVersion: 6.6, all: 4e9 },
   Testnet: { keys: 0.5e9, writesPerVersion: 6.6, all: 4e9 },
-  'A small chain': { keys: 1e6, writesPerVersion: 3.5, all: 100e6 },
+  'A small chain': { keys: 13e6, writesPerVersion: 3.5, all: 100e6 },
 }
 
 describe('docs/sizing.md', () => {
@@ -63,16 +63,27 @@ describe('a forecast', () => {
       log: { bytes: 90_000 },
       blocks: { bytes: 10_000 },
     }
-    const store = { keys: 200, historyEntries: 1_000, versions: 500, fileBytes: 200_000, freeBytes: 40_000, databases }
+    const file = { fileBytes: 200_000, freeBytes: 40_000, databases }
+    const store = { keys: 200, historyEntries: 1_000, tableEntries: 0, versions: 500, ...file }
     const { shape, measured } = measureStore(store)!
     expect(shape).toEqual({ keys: 200, writesPerVersion: 2 })
+    const unmerged = measureStore({ ...store, versions: 600, tableEntries: 200 })!
+    expect(unmerged).toEqual({ shape, measured })
     expect(measured).toEqual({ bytesPerKey: 250, bytesPerWrite: 100, freePages: 1.25 })
     expect(forecastWindow(500, shape, measured).diskBytes).toBe(187_500)
     expect(forecastWindow(5_000, shape, measured).diskBytes).toBe((50_000 + 10 * 100_000) * 1.25)
   })
 
   it('cannot be made where nothing was superseded', () => {
-    const store = { keys: 5, historyEntries: 0, versions: 1, fileBytes: 4_096, freeBytes: 0, databases: {} }
+    const store = {
+      keys: 5,
+      historyEntries: 0,
+      tableEntries: 0,
+      versions: 1,
+      fileBytes: 4_096,
+      freeBytes: 0,
+      databases: {},
+    }
     expect(measureStore(store)).toBeUndefined()
   })
 })

@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
+import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
 import { LedgerHasher } from './ledger-hasher.js'
@@ -48,6 +50,23 @@ describe('the thread that proves chunks', () => {
     const error = await prover.proveTransactions(chunk(0), undefined).catch((thrown: unknown) => thrown)
     expect(isLedgerStateError(error, 'invalid_backup')).toBe(true)
     await expect(prover.proveTransactions(chunk(10), undefined)).resolves.toBeDefined()
+  })
+
+  it('is waited for by who closes it, also where a reply is on its way', () => {
+    const program = `
+      import { LedgerHasher } from '${new URL('ledger-hasher.ts', import.meta.url)}'
+      import { createProver } from '${new URL('prover.ts', import.meta.url)}'
+      const prover = createProver(new LedgerHasher())
+      const page = { body: Buffer.from([0]), start: 0n, url: 'x', verify: true }
+      await prover.provePage(page)
+      const last = prover.provePage(page).catch(() => {})
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+      await prover.close()
+      await last`
+    writeFileSync(join(folder, 'program.mjs'), program)
+    const words = [...SOURCE_OPTIONS, join(folder, 'program.mjs')]
+    // 13 where nothing was left to wait for.
+    expect(spawnSync(process.execPath, words, { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' })
   })
 
   it('refuses work once it is closed', async () => {

@@ -75,8 +75,8 @@ function startThread(salt: string): JobRunner {
     const started = new Worker(WORKER_FILE, { workerData: salt })
     started.on('message', (reply: ProofReply) => {
       settle(pending.shift()!, reply)
-      // An idle prover keeps no process alive.
-      if (pending.length === 0) started.unref()
+      // An idle prover keeps no process alive. One that is ending does, until it has ended.
+      if (pending.length === 0 && !isEnding) started.unref()
     })
     started.on('error', fail)
     started.on('exit', () => {
