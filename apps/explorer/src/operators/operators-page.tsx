@@ -109,7 +109,8 @@ function Chart({ series: { title, points, format } }: { readonly series: Series 
   const newest = points.at(-1)
   const text = newest === undefined ? 'not measured' : format(newest.y)
   const heights = points.map(({ y }) => y)
-  const range = points.length > 1 && `${format(Math.min(...heights))} to ${format(Math.max(...heights))}`
+  const [least, most] = [format(Math.min(...heights)), format(Math.max(...heights))]
+  const range = least === most ? least : `${least} to ${most}`
   return (
     <figure class="chart">
       <figcaption>
@@ -120,7 +121,7 @@ function Chart({ series: { title, points, format } }: { readonly series: Series 
       {points.length > 1 && (
         <small>
           <span>{formatAge(Math.round((points.at(-1)!.x - points[0]!.x) / 1_000))}</span>
-          <span>{range}</span>
+          {least !== most && <span>{range}</span>}
         </small>
       )}
     </figure>
