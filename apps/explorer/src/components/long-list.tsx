@@ -52,7 +52,6 @@ export function LongList({ label, count, rowHeight, row, onEnd, isBoxed = false,
     <section
       class={`long-list ${isBoxed ? 'long-list-boxed' : ''} ${name}`}
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it
       tabIndex={isBoxed ? 0 : undefined}
       ref={place}
     >

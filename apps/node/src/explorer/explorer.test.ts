@@ -32,7 +32,7 @@ it('each view is drawn within the width of a phone', async () => {
     expect([name, await excessWidth(page)]).toEqual([name, 0])
     if (name === 'balance') expect(await accessibilityFindings(page)).toEqual([])
   }
-})
+}, 180_000)
 
 describe('the files', () => {
   it('of the first view are at most 120 kB compressed, from the node alone, under a strict policy', async () => {
@@ -214,5 +214,29 @@ describe('hostile content', () => {
     for (let level = 0; level < 5; level++) await page.locator('.fold', { hasText: '1 member' }).first().click()
     expect(await page.title()).toContain('Account')
     expect((await mainText(page)).length).toBeLessThan(20_000)
+  })
+
+  it('as times and binaries that cannot be read, too', async () => {
+    const page = await bed.newPage()
+    const change = { version: '18446744073709551615', timestamp: '18446744073709551615', value: { a: '1' } }
+    await page.route('**/history?**', (route) => route.fulfill({ json: [change] }))
+    await page.goto(`${bed.address}/resource/0xa11ce/0x1::account::Account`)
+    await shows(
+      page,
+      'version 18\u2009446\u2009744\u2009073\u2009709\u2009551\u2009615 18\u2009446\u2009744\u2009073\u2009709\u2009551\u2009615 µs',
+    )
+    await page.route('**/module/evil', (route) => route.fulfill({ json: { bytecode: '0xa11ceb0bffff', abi: null } }))
+    await page.goto(`${bed.address}/module/0x1/evil`)
+    await shows(page, 'its bytes are no module')
+  })
+
+  it('that no view can draw leaves the rest of the page', async () => {
+    const page = await bed.newPage()
+    await page.route('**/accounts/0xa11ce', (route) => route.fulfill({ json: { sequence_number: 7 } }))
+    await page.goto(`${bed.address}/account/0xa11ce`)
+    await shows(page, 'This cannot be shown')
+    await page.unroute('**/accounts/0xa11ce')
+    await page.getByRole('link', { name: 'API' }).click()
+    await shows(page, 'The document for programs')
   })
 })

@@ -52,3 +52,14 @@ for (const [look, options] of Object.entries(LOOKS)) {
     expect(await excessWidth(page)).toBe(0)
   })
 }
+
+it('the first view is drawn soon', async () => {
+  const times: number[] = []
+  for (let at = 0; at < 5; at++) {
+    const page = await bed.open('/')
+    await shows(page, 'Where to begin')
+    times.push(Number(await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")))
+  }
+  const [fastest, , median] = times.toSorted((a, b) => a - b)
+  console.log(`first view drawn after ${Math.round(median!)} ms (median of 5, the fastest ${Math.round(fastest!)} ms)`)
+})
