@@ -1,10 +1,20 @@
 // Packs each public package, installs the tarball into an empty project of its own, and runs the `ts` blocks of its README
-// there: a line that prints must print what its comment says.
+// there: a line that prints must print what its comment says. What runs on the oldest Node.js runs there, too; declarations
+// compile with `skipLibCheck: false`; the packages that run everywhere are bundled for a browser.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import {
+  admitsOldestNode,
+  bundleFault,
+  expectedOutput,
+  oldestNode,
+  oldestNodeFault,
+  readerFault,
+  typesFault,
+} from './check-consumer.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const work = mkdtempSync(join(tmpdir(), 'packages-'))
@@ -13,6 +23,7 @@ interface Manifest {
   readonly name: string
   readonly version: string
   readonly private?: boolean
+  readonly engines: { readonly node: string }
   readonly dependencies?: Readonly<Record<string, string>>
 }
 
@@ -38,7 +49,18 @@ function closure(names: Iterable<string>, found = new Set<string>()): Set<string
 
 let passed = 0
 let failed = 0
-for (const [name, { folder }] of packages) {
+
+function report(what: string, fault: string | undefined): void {
+  if (fault === undefined) passed++
+  else failed++
+  console.log(`${what}: ${fault ?? 'ok'}`)
+}
+
+if (!oldestNode) console.log('what runs on Node.js 20 is not tried there: OLDEST_NODE names none')
+/** All packages, or those whose folders are given. */
+const chosen = process.argv.slice(2)
+for (const [name, { folder, manifest }] of packages) {
+  if (chosen.length > 0 && !chosen.includes(folder)) continue
   const project = join(work, `try-${folder}`)
   mkdirSync(project)
   const readme = readFileSync(`${root}/packages/${folder}/README.md`, 'utf8')
@@ -60,14 +82,15 @@ for (const [name, { folder }] of packages) {
     const file = `example-${at + 1}.ts`
     writeFileSync(join(project, file), example)
     const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: project, encoding: 'utf8' })
-    const expected = [...example.matchAll(/console\.log\(.*\/\/ (.+)$/gm)].map(([, text]) => text!)
-    const missing = expected.find((text) => !stdout.includes(text))
+    const missing = expectedOutput(example).find((text) => !stdout.includes(text))
     const right = status === 0 && missing === undefined
-    if (right) passed++
-    else failed++
-    const fault = `status ${status}, missing ${missing}\n${stdout}${stderr}`
-    console.log(`${name}, ${file}: ${right ? 'ok' : fault}`)
+    report(`${name}, ${file}`, right ? undefined : `status ${status}, missing ${missing}\n${stdout}${stderr}`)
+    if (!admitsOldestNode(manifest.engines.node)) continue
+    report(`${name}, ${file}, on Node.js ${oldestNode!.version.join('.')}`, oldestNodeFault(project, example))
   }
+  report(`${name}, types`, typesFault(project, folder))
+  report(`${name}, bundle`, await bundleFault(project, folder))
+  if (oldestNode && folder === 'state-engine') report(`${name}, reading on Node.js 20`, readerFault(project))
 }
 rmSync(work, { recursive: true })
 console.log(`${passed} passed, ${failed} failed`)
