@@ -6,6 +6,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config'
 /** Under this condition the packages of the workspace export their sources: tests never see a stale build. */
 const SOURCE_CONDITION = '@ledger-state/source'
 const CONDITIONS = [SOURCE_CONDITION, 'node', 'module', 'import', 'default']
+const BROWSER_CONDITIONS = [SOURCE_CONDITION, 'browser', 'module', 'import', 'default']
 /** Chooses what is written for any runtime where Node would get what is written for it. */
 const PORTABLE_CONDITION = '@ledger-state/portable'
 
@@ -54,10 +55,13 @@ function project(name: 'node' | 'portable', conditions: string[]) {
   return { ...config, test: { ...config.test, name, env: { ...config.test.env, TESTED_RUNTIME: name } } }
 }
 
-/** Of a package that runs on any runtime: every test runs with what is written for Node, and with what is portable. */
-export const portableVitestConfig = defineConfig({
-  test: {
-    passWithNoTests: isSlowRun,
-    projects: [project('node', CONDITIONS), project('portable', [PORTABLE_CONDITION, ...CONDITIONS])],
-  },
+/**
+ * Of a package that runs on any runtime: every test runs with what is written for Node, and with what is portable. The slow
+ * run adds a browser.
+ */
+export const portableVitestConfig = defineConfig(async () => {
+  const projects = [project('node', CONDITIONS), project('portable', [PORTABLE_CONDITION, ...CONDITIONS])]
+  if (!isSlowRun) return { test: { projects } }
+  const { browserProject } = await import('./browser-project.ts')
+  return { test: { passWithNoTests: true, projects: [...projects, await browserProject(BROWSER_CONDITIONS)] } }
 })
