@@ -134,6 +134,10 @@ class JournalEngine implements StateWriter {
     this.#unlock()
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
   /** Memory has checked the change and holds it. Where the disk does not, the engine closes: it must not answer with it. */
   async #keep(change: Change): Promise<void> {
     try {

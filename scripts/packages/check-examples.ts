@@ -1,5 +1,6 @@
-import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { openBrowser } from '@ledger-state/explorer/testing/browser'
 import type { LocalRegistry } from './local-registry.ts'
 import { type PackedPackage, ROOT } from './pack-packages.ts'
 import { type Ended, faultOfRun, installProject, printedTexts, runToEnd } from './project.ts'
@@ -19,8 +20,8 @@ const COMPILER_OPTIONS = {
 }
 
 /**
- * Installs each program of `examples/` as somebody would who copied its folder, compiles it, and starts it: it prints the
- * `text` block of its README.
+ * Installs a program of `examples/` as somebody would who copied its folder, compiles it, and starts it: it prints the `text`
+ * block of its README. One with a page is built, and its page shows that block in a browser.
  */
 export async function checkExample(name: string, registry: LocalRegistry, work: string, tally: Tally): Promise<void> {
   const project = join(work, 'examples', name)
@@ -37,8 +38,25 @@ export function listExamples(): string[] {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }
 
-function start(project: string): Promise<Ended> {
-  return runToEnd('npm', ['start', '--silent'], project)
+async function start(project: string): Promise<Ended> {
+  if (!existsSync(join(project, 'index.html'))) return await runToEnd('npm', ['start', '--silent'], project)
+  const built = await runToEnd('npm', ['run', 'build', '--silent'], project)
+  return built.status === 0 ? await showPage(join(project, 'dist')) : built
+}
+
+/** Opens the built page in a browser; what it shows, and its faults, are told as those of a program. */
+async function showPage(folder: string): Promise<Ended> {
+  const browser = await openBrowser()
+  try {
+    const page = await browser.newPage()
+    const faults: string[] = []
+    page.on('pageerror', (error) => faults.push(`${error.stack}\n`))
+    await page.route('**/*', (route) => route.fulfill({ path: join(folder, new URL(route.request().url()).pathname) }))
+    await page.goto('http://example.test/index.html', { waitUntil: 'load' })
+    return { status: faults.length, stdout: `${(await page.textContent('body'))!.trim()}\n`, stderr: faults.join('') }
+  } finally {
+    await browser.close()
+  }
 }
 
 function faultOfPrint({ status, stdout, stderr }: Ended, project: string): string | undefined {

@@ -21,7 +21,7 @@ import type { Tally } from './tally.ts'
 export async function checkReadme(packed: PackedPackage, registry: LocalRegistry, work: string, tally: Tally) {
   const { name, version, exports: entryPoints } = packed.manifest
   if (!entryPoints) return
-  const project = join(work, 'readme', name)
+  const project = join(work, `try-${packed.folder.replace('packages/', '')}`)
   mkdirSync(project, { recursive: true })
   const readme = readFileSync(join(ROOT, packed.folder, 'README.md'), 'utf8')
   const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, example]) => example!)

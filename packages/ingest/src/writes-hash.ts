@@ -35,7 +35,10 @@ export class WritesHash {
     return Uint8Array.from(this.#hash)
   }
 
-  /** @param exists whether the store holds a key before the first of these versions */
+  /**
+   * Takes in the writes of versions, which follow those before.
+   * @param exists whether the store holds a key before the first of these versions
+   */
   add(versions: readonly VersionWrites[], exists: (key: Uint8Array) => boolean): void {
     const presence = new Presence(versions, exists)
     for (const version of versions) this.#addVersion(version, presence.kept(version.writes))

@@ -18,9 +18,11 @@ const LONGEST_PAUSE_MS = 30_000
 export interface FetchSnapshotOptions {
   /** Stops between two pieces; the next call resumes. */
   readonly signal?: AbortSignal | undefined
+  /** Called with the bytes that are there, and those of the whole snapshot. */
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined
   /** Called when all is there and is being checked, with the records checked so far. */
   readonly onCheck?: ((records: number) => void) | undefined
+  /** Receives one line for people. */
   readonly onNotice?: ((message: string) => void) | undefined
 }
 

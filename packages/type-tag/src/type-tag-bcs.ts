@@ -63,7 +63,7 @@ export function writeStructTag(writer: ByteWriter, tag: StructTag): void {
   for (const argument of tag.typeArguments) writeTypeTag(writer, argument)
 }
 
-/** @throws `invalid_bcs` */
+/** Reads a type tag from its BCS. @throws `invalid_bcs` */
 export function readTypeTag(reader: ByteReader, depth = 0): TypeTag {
   const start = reader.offset
   if (depth > MAX_BCS_NESTING) throw reader.fault(`types are nested more than ${MAX_BCS_NESTING} levels deep`)
@@ -78,7 +78,7 @@ export function readTypeTag(reader: ByteReader, depth = 0): TypeTag {
   return primitiveTag(kind) as PrimitiveTag
 }
 
-/** @throws `invalid_bcs` */
+/** Reads a struct tag from its BCS, without the byte that says it is one. @throws `invalid_bcs` */
 export function readStructTag(reader: ByteReader, depth = 0): StructTag {
   const address = new Uint8Array(reader.readBytes(ADDRESS_LENGTH))
   const module = readName(reader)

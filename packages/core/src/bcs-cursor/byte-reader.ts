@@ -59,7 +59,7 @@ export class ByteReader {
     return at
   }
 
-  /** @throws `invalid_bcs` where bytes are left */
+  /** Expects that all bytes were read. @throws `invalid_bcs` */
   expectEnd(): void {
     if (this.offset !== this.end)
       throw this.fault(`${this.remaining} bytes are left over after the value: remaining input`)

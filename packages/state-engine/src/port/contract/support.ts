@@ -14,7 +14,10 @@ export interface EngineTraits {
 /** One thing that every engine does, as a test that throws unless the engine does it. */
 export interface ContractCase {
   readonly name: string
-  /** @param traits by default those of an engine that counts every drop */
+  /**
+   * Runs the case on the store that `open` opens; rejects with what the engine does wrong.
+   * @param traits by default those of an engine that counts every drop
+   */
   run(open: OpenStore, traits?: EngineTraits): Promise<void>
 }
 
