@@ -39,6 +39,17 @@ export type {
   StateImport,
   StateWriter,
 } from './port/ports.js'
+export type {
+  HistoryPage,
+  RemoteErrorCode,
+  RemoteHistoryOptions,
+  RemoteSnapshot,
+  RemoteStateReader,
+  RemoteStateView,
+  RemoteStateWriter,
+  ScanPage,
+  VersionsPage,
+} from './port/remote-ports.js'
 export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './port/validate-batch.js'
 export type { UpgradeProgress, UpgradeStep } from './upgrade/pace.js'
 export { type UpgradeOptions, upgradeStore } from './upgrade-store.js'
