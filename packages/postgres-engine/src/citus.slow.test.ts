@@ -11,5 +11,5 @@ describe.skipIf(!hasCitusCluster)('the engine on Citus', () => {
 
   afterAll(() => cluster.close())
 
-  testContractOn(() => cluster.url)
+  testContractOn(() => cluster.url, 600_000)
 })

@@ -6,9 +6,9 @@ import { openPostgresEngine } from '../src/open-postgres-engine.ts'
 const TRAITS = { countsEveryDrop: true, greatestNumber: 2n ** 63n - 1n }
 
 /** Runs the contract of engines on a database, which has one store after the other; each is checked at the end. */
-export function testContractOn(findUrl: () => string): void {
+export function testContractOn(findUrl: () => string, timeout = 60_000): void {
   for (const { name, runRemote } of STATE_ENGINE_CONTRACT) {
-    it(name, async () => {
+    it(name, { timeout }, async () => {
       const url = findUrl()
       await removeStore(url)
       await runRemote(() => openPostgresEngine({ url }), TRAITS)

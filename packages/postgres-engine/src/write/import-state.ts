@@ -101,12 +101,12 @@ class ServerImport implements StateImport {
           this.#expectCurrent(this.#session.head)
           await copyRows(
             client,
-            'ledger_state.keys',
+            'ledger_state.keys (key_hash, key)',
             rows.map(({ hash, key }) => [hash, key]),
           )
           await copyRows(
             client,
-            'ledger_state.entries',
+            'ledger_state.entries (key_hash, version, value)',
             rows.map(({ hash, version, value }) => [hash, version, value]),
           )
           await client.query(COUNT_ENTRIES, [String(count), kept ?? null])
