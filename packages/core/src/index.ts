@@ -15,6 +15,15 @@ export { bytesToHex, hexToBytes } from './hex.js'
 export { type BlockInfo, isSameBlock, type VersionWrites, type Write } from './ledger-record.js'
 export { type Link, LinkedList } from './linked-list.js'
 export { clip, quote } from './quote.js'
+export type {
+  HistoryPage,
+  RemoteErrorCode,
+  RemoteHistoryOptions,
+  RemoteState,
+  RemoteStateSnapshot,
+  RemoteStateView,
+  ScanPage,
+} from './remote-state-port.js'
 export { SizedCache } from './sized-cache.js'
 export type {
   Block,

@@ -25,6 +25,7 @@ export {
   type StateEngineOptions,
   type WriterOptions,
 } from './open-state-engine.js'
+export { engineToRemote } from './port/engine-to-remote.js'
 export type { StoreErrorCode } from './port/errors.js'
 export { importState } from './port/import-state.js'
 export { createMemoryEngine, createMemoryStore, type MemoryStore } from './port/memory-engine.js'
@@ -39,6 +40,18 @@ export type {
   StateImport,
   StateWriter,
 } from './port/ports.js'
+export type {
+  HistoryPage,
+  RemoteErrorCode,
+  RemoteHistoryOptions,
+  RemoteSnapshot,
+  RemoteStateReader,
+  RemoteStateView,
+  RemoteStateWriter,
+  RemoteVersionsOptions,
+  ScanPage,
+  VersionsPage,
+} from './port/remote-ports.js'
 export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './port/validate-batch.js'
 export type { UpgradeProgress, UpgradeStep } from './upgrade/pace.js'
 export { type UpgradeOptions, upgradeStore } from './upgrade-store.js'

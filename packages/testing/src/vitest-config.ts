@@ -5,7 +5,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config'
 
 /** Under this condition the packages of the workspace export their sources: tests never see a stale build. */
 const SOURCE_CONDITION = '@ledger-state/source'
-const CONDITIONS = [SOURCE_CONDITION, 'node', 'module', 'import', 'default']
+const CONDITIONS = [SOURCE_CONDITION, 'node', 'default']
 const BROWSER_CONDITIONS = [SOURCE_CONDITION, 'browser', 'module', 'import', 'default']
 /** Chooses what is written for any runtime where Node would get what is written for it. */
 const PORTABLE_CONDITION = '@ledger-state/portable'

@@ -22,7 +22,7 @@ const PART_ENTRIES = 5_000
  * ```
  */
 export async function importState(
-  engine: StateWriter,
+  engine: Pick<StateWriter, 'beginImport'>,
   base: ImportBase & { readonly version: bigint },
   entries: Iterable<KeyedEntry> | AsyncIterable<KeyedEntry>,
 ): Promise<void> {

@@ -1,0 +1,66 @@
+import type {
+  HistoryPage,
+  LedgerInfo,
+  RemoteErrorCode,
+  RemoteHistoryOptions,
+  RemoteState,
+  RemoteStateSnapshot,
+  RemoteStateView,
+  ScanPage,
+  VersionWrites,
+} from '@ledger-state/core'
+import type { CommitOptions, ImportOptions, PruneOptions, PruneResult, StateImport } from './ports.js'
+
+// The ports of engines whose reads are promises: `RemoteState` of core, which is all that readers of state need, with what
+// an engine has beside. They mirror `StateEngineReader` and `StateWriter`. After `close` all is `store_closed`.
+
+export type { HistoryPage, RemoteErrorCode, RemoteHistoryOptions, RemoteStateView, ScanPage }
+
+export interface RemoteVersionsOptions {
+  /** Most versions to answer; by default what fits into a page. */
+  readonly limit?: number | undefined
+}
+
+/** One page of what versions wrote: at least one version. */
+export interface VersionsPage {
+  readonly versions: readonly VersionWrites[]
+  /** The first version of the next page. Undefined after the last. */
+  readonly next: bigint | undefined
+}
+
+/** A snapshot with more reads. */
+export interface RemoteSnapshot extends RemoteStateSnapshot {
+  /** The mark of the newest commit. */
+  readonly mark: Uint8Array | undefined
+  /**
+   * What versions wrote, as `StateEngineReader.versions`, a page at a time.
+   * @throws `no_ledger`, `version_not_found`; `version_pruned` unless all of them are above the oldest version
+   */
+  versions(first: bigint, last: bigint, options?: RemoteVersionsOptions): Promise<VersionsPage>
+}
+
+/** A remote engine open for reading. */
+export interface RemoteStateReader extends RemoteState {
+  snapshot(): Promise<RemoteSnapshot>
+  /**
+   * Calls back after commits and prunes, whoever makes them, as `StateEngineReader.onCommit`. Those of other processes
+   * are noticed by looking, some times a second.
+   */
+  onCommit(listener: (ledger: LedgerInfo) => void): () => void
+  close(): Promise<void>
+}
+
+/** The one writer of a remote store. Everything is as in `StateWriter`. */
+export interface RemoteStateWriter extends RemoteStateReader {
+  /**
+   * Makes consecutive versions visible and durable, all or none, exactly once: where the answer of the server is lost, the
+   * engine finds out whether the versions are there.
+   * @throws as `StateWriter.commit`; `store_locked` where another writer has taken over; `unavailable` where no server
+   *   tells whether the versions are there: the next call begins by finding it out
+   */
+  commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void>
+  /** As `StateWriter.prune`. A call without `maxEntries` works in steps; readers and commits get their turn between them. */
+  prune(retainVersions: bigint, options?: PruneOptions): Promise<PruneResult>
+  /** As `StateWriter.beginImport`. */
+  beginImport(version: bigint, options?: ImportOptions): Promise<StateImport>
+}
