@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Ledger } from '@ledger-state/ledger'
+import type { Ledger, RemoteLedger } from '@ledger-state/ledger'
 import type { RequestExamples } from '../document/request-example.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { LoadLimits } from './load-shedder.js'
@@ -17,7 +17,7 @@ export interface Answered {
 }
 
 export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<UploadLimits> {
-  readonly ledger: Ledger
+  readonly ledger: Ledger | RemoteLedger
   /** Word in the names of the chain-state headers: `x-<word>-ledger-version`. Default `svc`. */
   readonly headerWord?: string
   /** Formats that are answered with; both by default. */

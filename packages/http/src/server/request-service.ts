@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Ledger } from '@ledger-state/ledger'
 import { createDocumentRoutes } from '../document/document-routes.js'
 import { clientLeft, overloaded } from '../errors.js'
 import type { Route } from '../operations/operation.js'
@@ -13,6 +14,7 @@ import { framingFault } from './framing-fault.js'
 import { Intake } from './intake.js'
 import { LoadShedder } from './load-shedder.js'
 import { createBodyReader, readOver } from './read-body.js'
+import { routeOverRemote } from './remote-routes.js'
 import type { RequestListenerOptions } from './request-listener-options.js'
 import { createRouter, type Router } from './router.js'
 import { TurnQueue } from './turn-queue.js'
@@ -31,6 +33,8 @@ interface Connection {
 /** The service without its sockets: takes each request from its headers to its answer. */
 export class RequestService {
   readonly context: ServiceContext
+  /** Undefined where it is remote. */
+  readonly #ledger: Ledger | undefined
   readonly #router: Router
   readonly #intake: Intake
   readonly #readBody: (exchange: Exchange) => void
@@ -81,8 +85,11 @@ export class RequestService {
       onUnexpectedError,
       onAnswered,
     }
+    const remote = 'read' in ledger ? ledger : undefined
+    this.#ledger = 'read' in ledger ? undefined : ledger
     const operations = createOperations(headerWord, archivalEndpoint)
-    this.#router = createRouter([...operations, ...createDocumentRoutes(operations, chainHeaders, examples)], {
+    const served = remote ? operations.map((operation) => routeOverRemote(operation, remote)) : operations
+    this.#router = createRouter([...served, ...createDocumentRoutes(operations, chainHeaders, examples)], {
       '/v1/': '/v1',
     })
     this.#otherRequests = otherRequests
@@ -98,7 +105,7 @@ export class RequestService {
   }
 
   begin(request: IncomingMessage, response: ServerResponse): Exchange {
-    const exchange = new Exchange(request, response, this.context)
+    const exchange = new Exchange(request, response, this.context, this.#ledger)
     const connection = this.#connections.get(request.socket)
     if (connection) connection.last = exchange
     else this.#rememberConnection(request.socket, { last: exchange })
