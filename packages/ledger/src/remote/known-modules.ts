@@ -3,7 +3,7 @@ import { keyToText } from './key-text.js'
 
 /** Versions of one module that are kept, the newest first. */
 const MOST_STATES = 8
-/** Modules that are looked up again, all at once, when the first of them is needed at a newer version. */
+/** Modules that are looked up again, all at once, when the ledger has moved on. */
 const RENEWED_MODULES = 128
 /** Bytes of memory that a module takes beside its key and its binary. */
 const STATE_SIZE = 256
@@ -30,8 +30,6 @@ export class KnownModules {
   /** By the text of the key; those that were used last stand last. */
   readonly #modules = new Map<string, KnownModule>()
   #size = 0
-  /** Newest version at which modules were looked up. */
-  #newest = -1n
 
   /** `capacity` in bytes. */
   constructor(capacity: number) {
@@ -52,22 +50,20 @@ export class KnownModules {
     return state.entry
   }
 
-  /** Loads modules, in the order of their keys. At a version newer than any before, those that were used last are loaded with them. */
+  /** Loads modules, in the order of their keys. */
   async load(view: RemoteStateView, keys: readonly Uint8Array[]): Promise<readonly (StateEntry | undefined)[]> {
-    const { version } = view
-    const wanted = new Map(keys.map((key) => [keyToText(key), key]))
-    if (version > this.#newest) {
-      this.#newest = version
-      const all = [...this.#modules]
-      for (const [text, { key }] of all.slice(-RENEWED_MODULES)) if (!wanted.has(text)) wanted.set(text, key)
+    const entries = await view.load(keys)
+    for (const [at, key] of keys.entries()) {
+      const entry = entries[at]
+      if (entry) this.#add(keyToText(key), key, entry, view.version)
     }
-    const entries = await view.load([...wanted.values()])
-    let at = 0
-    for (const [text, key] of wanted) {
-      const entry = entries[at++]
-      if (entry) this.#add(text, key, entry, version)
-    }
-    return entries.slice(0, keys.length)
+    return entries
+  }
+
+  /** Looks whether the modules that were used last still stand: few are written, and all are needed at the newest version. */
+  async renew(view: RemoteStateView): Promise<void> {
+    const keys = [...this.#modules.values()].slice(-RENEWED_MODULES).map(({ key }) => key)
+    if (keys.length > 0) await this.load(view, keys)
   }
 
   #add(text: string, key: Uint8Array, entry: StateEntry, version: bigint): void {

@@ -44,6 +44,8 @@ export function createRemoteLedger(state: RemoteState, options: RemoteLedgerOpti
     if (latest && isSameLedger(latest.ledger, snapshot.ledger)) return latest
     if (!isSameLedger(snapshot.ledger, state.ledger)) return snapshot
     latest = snapshot
+    // In the round in which this read goes on. Where it fails, reads load what they lack.
+    if (snapshot.ledger) modules.renew(snapshot.at()).catch(() => {})
     return snapshot
   }
 
