@@ -25,6 +25,7 @@ export {
   type StateEngineOptions,
   type WriterOptions,
 } from './open-state-engine.js'
+export { engineToRemote } from './port/engine-to-remote.js'
 export type { StoreErrorCode } from './port/errors.js'
 export { importState } from './port/import-state.js'
 export { createMemoryEngine, createMemoryStore, type MemoryStore } from './port/memory-engine.js'
@@ -47,6 +48,7 @@ export type {
   RemoteStateReader,
   RemoteStateView,
   RemoteStateWriter,
+  RemoteVersionsOptions,
   ScanPage,
   VersionsPage,
 } from './port/remote-ports.js'

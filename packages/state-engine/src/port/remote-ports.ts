@@ -16,6 +16,11 @@ import type { CommitOptions, ImportOptions, PruneOptions, PruneResult, StateImpo
 
 export type { HistoryPage, RemoteErrorCode, RemoteHistoryOptions, RemoteStateView, ScanPage }
 
+export interface RemoteVersionsOptions {
+  /** Most versions to answer; by default what fits into a page. */
+  readonly limit?: number | undefined
+}
+
 /** One page of what versions wrote: at least one version. */
 export interface VersionsPage {
   readonly versions: readonly VersionWrites[]
@@ -31,7 +36,7 @@ export interface RemoteSnapshot extends RemoteStateSnapshot {
    * What versions wrote, as `StateEngineReader.versions`, a page at a time.
    * @throws `no_ledger`, `version_not_found`; `version_pruned` unless all of them are above the oldest version
    */
-  versions(first: bigint, last: bigint): Promise<VersionsPage>
+  versions(first: bigint, last: bigint, options?: RemoteVersionsOptions): Promise<VersionsPage>
 }
 
 /** A remote engine open for reading. */

@@ -1,0 +1,125 @@
+import { type Block, type LedgerInfo, type VersionWrites, versionNotFound, versionPruned } from '@ledger-state/core'
+import type { StateWriter } from './ports.js'
+import type {
+  HistoryPage,
+  RemoteHistoryOptions,
+  RemoteSnapshot,
+  RemoteStateView,
+  RemoteStateWriter,
+  ScanPage,
+} from './remote-ports.js'
+import { expectArray, expectCount, toHistoryRange, toScanRange } from './validate-arguments.js'
+import { expectKept, expectLedger } from './window.js'
+
+/** Items of a page. */
+const PAGE = 1_000
+
+/** An engine of this process behind the port of remote ones: the model in tests of what reads from remote engines. */
+export function engineToRemote(engine: StateWriter): RemoteStateWriter {
+  return {
+    get ledger() {
+      return engine.ledger
+    },
+    snapshot: async () => takeSnapshot(engine),
+    onCommit: (listener) => engine.onCommit(listener),
+    commit: (versions, options) => engine.commit(versions, options),
+    prune: (retainVersions, options) => engine.prune(retainVersions, options),
+    beginImport: (version, options) => engine.beginImport(version, options),
+    close: () => engine.close(),
+  }
+}
+
+function takeSnapshot(engine: StateWriter): RemoteSnapshot {
+  const { ledger, base, mark } = engine
+  return {
+    ledger,
+    base,
+    mark,
+    at: (version) => remoteView(engine, version, ledger),
+    blockAt: async (version) => blockOf(engine, version, ledger),
+    blockByHeight: async (height) => {
+      const found = engine.blockByHeight(height)
+      return found && visibleBlock(found, ledger)
+    },
+    blockAtTime: async (timestampUsec) => {
+      const found = engine.blockAtTime(timestampUsec)
+      expectLedger(ledger)
+      // The newest block of the snapshot is the answer where a later one was found.
+      return found && (visibleBlock(found, ledger) ?? blockOf(engine, ledger.latestVersion, ledger))
+    },
+    history: async (key, options) => historyPage(engine, key, options, ledger),
+    versions: async (first, last, { limit = PAGE } = {}) => {
+      const isVisible = ledger === undefined || typeof last !== 'bigint' || last <= ledger.latestVersion
+      const versions: VersionWrites[] = []
+      for (const one of engine.versions(first, last)) {
+        if (!isVisible) throw versionNotFound(last)
+        versions.push(one)
+        if (versions.length >= limit) break
+      }
+      const next = first + BigInt(versions.length)
+      return { versions, next: next <= last ? next : undefined }
+    },
+  }
+}
+
+function remoteView(engine: StateWriter, version: bigint | undefined, ledger: LedgerInfo | undefined): RemoteStateView {
+  expectLedger(ledger)
+  if (version !== undefined) expectKept(version, ledger)
+  const view = engine.at(version ?? ledger.latestVersion)
+  return {
+    version: view.version,
+    ledger,
+    load: async (keys) => {
+      expectArray('the keys', keys)
+      return keys.map((key) => view.getEntry(key))
+    },
+    scan: async (prefix, options) => scanPage(view, prefix, options),
+  }
+}
+
+function scanPage(view: ReturnType<StateWriter['at']>, prefix: Uint8Array, options: ScanOptionsOf): ScanPage {
+  const { limit } = toScanRange(prefix, options)
+  const isCut = limit > PAGE
+  const entries = [...view.scan(prefix, isCut ? { ...options, limit: PAGE + 1 } : options)]
+  const beyond = isCut ? entries[PAGE] : undefined
+  return { entries: beyond ? entries.slice(0, PAGE) : entries, next: beyond?.key }
+}
+
+type ScanOptionsOf = Parameters<RemoteStateView['scan']>[1]
+
+function historyPage(
+  engine: StateWriter,
+  key: Uint8Array,
+  options: RemoteHistoryOptions | undefined,
+  ledger: LedgerInfo | undefined,
+): HistoryPage {
+  const { limit = PAGE, ...range } = options ?? {}
+  expectCount('the limit of the history', limit, 1)
+  const { first } = toHistoryRange(key, range)
+  const oldestNow = engine.ledger?.oldestVersion
+  if (ledger && oldestNow !== undefined && oldestNow > ledger.oldestVersion && oldestNow >= first) {
+    throw versionPruned(ledger.oldestVersion, oldestNow)
+  }
+  const pinned = ledger === undefined || range.last !== undefined ? range : { ...range, last: ledger.latestVersion }
+  const revisions = []
+  for (const revision of engine.history(key, pinned)) {
+    if (revisions.length === Math.min(limit, PAGE)) return { revisions, next: revision.version }
+    revisions.push(revision)
+  }
+  return { revisions, next: undefined }
+}
+
+/** @throws as `RemoteSnapshot.blockAt` */
+function blockOf(engine: StateWriter, version: bigint, ledger: LedgerInfo | undefined): Block {
+  expectLedger(ledger)
+  expectKept(version, ledger)
+  return visibleBlock(engine.blockAt(version), ledger)!
+}
+
+/** A block as the snapshot sees it, which may have been taken before the block was complete, or began. */
+function visibleBlock(block: Block, ledger: LedgerInfo | undefined): Block | undefined {
+  expectLedger(ledger)
+  const { latestVersion } = ledger
+  if (block.firstVersion > latestVersion) return undefined
+  return block.lastVersion > latestVersion ? { ...block, lastVersion: latestVersion } : block
+}
