@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 
 /** Under this condition the packages of the workspace export their sources: tests never see a stale build. */
 const SOURCE_CONDITION = '@ledger-state/source'
-const CONDITIONS = [SOURCE_CONDITION, 'node', 'module', 'import', 'default']
+const CONDITIONS = [SOURCE_CONDITION, 'node', 'default']
 
 const FAST_TESTS = 'src/**/*.test.ts'
 /** Rounds of crashes, long histories, whole programs. `SLOW_TESTS=1` runs these and no others. */

@@ -12,7 +12,7 @@ const PART_ENTRIES = 5_000
  * @throws `store_not_empty`, `duplicate_key`, `key_too_long`, `value_too_long`, `invalid_argument`
  */
 export async function importState(
-  engine: StateWriter,
+  engine: Pick<StateWriter, 'beginImport'>,
   base: ImportBase & { readonly version: bigint },
   entries: Iterable<KeyedEntry> | AsyncIterable<KeyedEntry>,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { BlockInfo, VersionWrites } from '@ledger-state/core'
-import type { StateWriter } from '../ports.js'
-import { CHAIN, type ContractCase, contractCase, fails } from './support.js'
+import type { ContractEngine } from './contract-engine.js'
+import { CHAIN, type ContractCase, contractCase, fails, inTurn } from './support.js'
 
 /** First version, height and time of each block: heights with gaps, times that repeat. */
 const BLOCKS: readonly (readonly [first: bigint, height: bigint, time: bigint])[] = [
@@ -18,7 +18,7 @@ function info(height: bigint): BlockInfo {
   return { height, epoch: height + 1n, timestampUsec: BLOCKS.find(([, one]) => one === height)![2] }
 }
 
-async function commitBlocks(engine: StateWriter): Promise<void> {
+async function commitBlocks(engine: ContractEngine): Promise<void> {
   const versions: VersionWrites[] = []
   for (let version = BLOCKS[0]![0]; version <= LATEST; version++) {
     const begun = BLOCKS.find(([first]) => first === version)
@@ -39,35 +39,36 @@ export const BLOCK_CASES: readonly ContractCase[] = [
     await commitBlocks(engine)
     for (let version = BLOCKS[0]![0]; version <= LATEST; version++) {
       const [, height] = BLOCKS.findLast(([first]) => first <= version)!
-      assert.deepEqual(engine.blockAt(version), expected(height))
+      assert.deepEqual(await engine.blockAt(version), expected(height))
     }
-    assert.deepEqual(engine.ledger?.latestBlock, info(1_000n))
-    assert.deepEqual(engine.ledger?.oldestBlock, info(3n))
+    assert.deepEqual((await engine.ledger())?.latestBlock, info(1_000n))
+    assert.deepEqual((await engine.ledger())?.oldestBlock, info(3n))
     await engine.commit([{ version: 45n, writes: [] }], CHAIN)
-    assert.deepEqual(engine.blockAt(45n), { ...expected(1_000n), lastVersion: 45n })
+    assert.deepEqual(await engine.blockAt(45n), { ...expected(1_000n), lastVersion: 45n })
   }),
 
   contractCase('finds the block of a height', async (engine) => {
     await commitBlocks(engine)
-    for (const [, height] of BLOCKS) assert.deepEqual(engine.blockByHeight(height), expected(height))
-    for (const none of [0n, 2n, 6n, 8n, 11n, 999n, 1_001n]) assert.equal(engine.blockByHeight(none), undefined)
+    for (const [, height] of BLOCKS) assert.deepEqual(await engine.blockByHeight(height), expected(height))
+    for (const none of [0n, 2n, 6n, 8n, 11n, 999n, 1_001n]) assert.equal(await engine.blockByHeight(none), undefined)
     await engine.prune(20n)
-    assert.equal(engine.ledger?.oldestVersion, 16n)
-    for (const pruned of [3n, 4n, 5n]) assert.equal(engine.blockByHeight(pruned), undefined)
-    for (const kept of [9n, 10n, 1_000n]) assert.deepEqual(engine.blockByHeight(kept), expected(kept))
+    assert.equal((await engine.ledger())?.oldestVersion, 16n)
+    for (const pruned of [3n, 4n, 5n]) assert.equal(await engine.blockByHeight(pruned), undefined)
+    for (const kept of [9n, 10n, 1_000n]) assert.deepEqual(await engine.blockByHeight(kept), expected(kept))
     await fails('version_pruned', () => engine.blockAt(15n))
   }),
 
   contractCase('finds the newest block at or before a time, also of several of the same time', async (engine) => {
     await commitBlocks(engine)
-    const heightAt = (time: bigint) => engine.blockAtTime(time)?.block.height
-    assert.deepEqual([0n, 99n].map(heightAt), [undefined, undefined])
-    assert.deepEqual([100n, 101n, 249n].map(heightAt), [5n, 5n, 5n])
-    assert.deepEqual([250n, 251n, 6_999n].map(heightAt), [10n, 10n, 10n])
-    assert.deepEqual([7_000n, 2n ** 64n - 1n].map(heightAt), [1_000n, 1_000n])
-    assert.deepEqual(engine.blockAtTime(100n), expected(5n))
+    const heightsAt = (...times: bigint[]) =>
+      inTurn(times, async (time) => (await engine.blockAtTime(time))?.block.height)
+    assert.deepEqual(await heightsAt(0n, 99n), [undefined, undefined])
+    assert.deepEqual(await heightsAt(100n, 101n, 249n), [5n, 5n, 5n])
+    assert.deepEqual(await heightsAt(250n, 251n, 6_999n), [10n, 10n, 10n])
+    assert.deepEqual(await heightsAt(7_000n, 2n ** 64n - 1n), [1_000n, 1_000n])
+    assert.deepEqual(await engine.blockAtTime(100n), expected(5n))
     await engine.prune(20n)
-    assert.deepEqual([249n, 250n].map(heightAt), [undefined, 10n])
+    assert.deepEqual(await heightsAt(249n, 250n), [undefined, 10n])
   }),
 
   contractCase('finds each of many blocks that are spread unevenly', async (engine) => {
@@ -83,10 +84,10 @@ export const BLOCK_CASES: readonly ContractCase[] = [
     await engine.commit(versions, CHAIN)
     for (const [at, firstVersion] of firsts.entries()) {
       const height = BigInt(at)
-      assert.equal(engine.blockByHeight(height * height)?.firstVersion, firstVersion)
-      if (height > 1n) assert.equal(engine.blockByHeight(height * height - 1n), undefined)
+      assert.equal((await engine.blockByHeight(height * height))?.firstVersion, firstVersion)
+      if (height > 1n) assert.equal(await engine.blockByHeight(height * height - 1n), undefined)
       const newest = Math.min(at | 3, firsts.length - 1)
-      assert.equal(engine.blockAtTime((height >> 2n) ** 3n)?.firstVersion, firsts[newest])
+      assert.equal((await engine.blockAtTime((height >> 2n) ** 3n))?.firstVersion, firsts[newest])
     }
   }),
 ]

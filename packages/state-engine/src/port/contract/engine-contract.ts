@@ -8,9 +8,12 @@ import type { ContractCase } from './support.js'
 import { VIEW_CASES } from './view-cases.js'
 import { WINDOW_CASES } from './window-cases.js'
 
-export type { ContractCase, EngineTraits, OpenStore } from './support.js'
+export type { ContractCase, EngineTraits, OpenRemoteStore, OpenStore } from './support.js'
 
-/** What a `StateWriter` has to do, whatever it is made of: `for (const { name, run } of …) it(name, () => run(open, traits))`. */
+/**
+ * What a `StateWriter` has to do, whatever it is made of: `for (const { name, run } of …) it(name, () => run(open, traits))`.
+ * Of a `RemoteStateWriter` the same is tested by `runRemote`.
+ */
 export const STATE_ENGINE_CONTRACT: readonly ContractCase[] = [
   ...VIEW_CASES,
   ...COMMIT_CASES,

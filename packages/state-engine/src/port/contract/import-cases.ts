@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict'
 import { importState } from '../import-state.js'
-import { block, bytes, CHAIN, type ContractCase, contractCase, EMPTY, fails, text, version } from './support.js'
+import {
+  block,
+  bytes,
+  CHAIN,
+  type ContractCase,
+  collect,
+  contractCase,
+  EMPTY,
+  fails,
+  text,
+  valueAt,
+  version,
+} from './support.js'
 
 const BASE = { chainId: 7, block: block(3n) }
 
@@ -18,23 +30,26 @@ export const IMPORT_CASES: readonly ContractCase[] = [
     await fails('no_ledger', () => engine.at())
     await importState(engine, base, entries)
     const info = { chainId: 7n, latestVersion: 9n, latestBlock: block(3n), oldestVersion: 9n, oldestBlock: block(3n) }
-    assert.deepEqual(engine.ledger, info)
-    assert.deepEqual([engine.at().getEntry(bytes('b'))?.version, text(engine.at().get(bytes('b')))], [4n, 'old'])
-    assert.equal(engine.at().get(bytes('a'))?.length, 20_000)
+    assert.deepEqual(await engine.ledger(), info)
+    assert.deepEqual(
+      [(await (await engine.at()).getEntry(bytes('b')))?.version, await valueAt(engine, bytes('b'))],
+      [4n, 'old'],
+    )
+    assert.equal((await (await engine.at()).get(bytes('a')))?.length, 20_000)
     await fails('store_not_empty', () => importState(engine, base, []))
     await fails('store_not_empty', () => engine.beginImport(9n, { resume: true }))
     await engine.commit([{ version: 10n, writes: [[bytes('b'), bytes('new')]] }], CHAIN)
     const again = await reopen()
-    assert.deepEqual([text(again.at(9n).get(bytes('b'))), text(again.at(10n).get(bytes('b')))], ['old', 'new'])
-    assert.deepEqual(again.blockAt(10n), { firstVersion: 9n, lastVersion: 10n, block: block(3n) })
-    assert.deepEqual(again.base, { version: 9n, complete: true })
+    assert.deepEqual([await valueAt(again, bytes('b'), 9n), await valueAt(again, bytes('b'), 10n)], ['old', 'new'])
+    assert.deepEqual(await again.blockAt(10n), { firstVersion: 9n, lastVersion: 10n, block: block(3n) })
+    assert.deepEqual(await again.base(), { version: 9n, complete: true })
     await fails('version_pruned', () => again.at(8n))
     await fails('chain_id_mismatch', () => again.commit([version(11n)], { chainId: 8 }))
   }),
 
   contractCase('remembers whether an imported state is complete', async (engine) => {
     await importState(engine, { ...BASE, version: 9n, complete: false, mark: bytes('m') }, [entry('a')])
-    assert.deepEqual([engine.base, text(engine.mark)], [{ version: 9n, complete: false }, 'm'])
+    assert.deepEqual([await engine.base(), text(await engine.mark())], [{ version: 9n, complete: false }, 'm'])
   }),
 
   contractCase('imports from an asynchronous source, and an empty state', async (engine) => {
@@ -42,13 +57,13 @@ export const IMPORT_CASES: readonly ContractCase[] = [
       for (let at = 0; at < 6_000; at++) yield entry(`k${at}`)
     }
     await importState(engine, { ...BASE, version: 9n }, entries())
-    assert.equal([...engine.at().scan(EMPTY)].length, 6_000)
+    assert.equal((await collect((await engine.at()).scan(EMPTY))).length, 6_000)
   }),
 
   contractCase('resumes an import that was interrupted, also by the end of the engine', async (engine, reopen) => {
     const first = await engine.beginImport(9n)
     await first.add([entry('a'), entry('b')], bytes('half'))
-    assert.deepEqual([engine.ledger, engine.base], [undefined, undefined])
+    assert.deepEqual([await engine.ledger(), await engine.base()], [undefined, undefined])
     const again = await reopen()
     const resumed = await again.beginImport(9n, { resume: true })
     assert.deepEqual([resumed.version, resumed.entryCount, text(resumed.mark)], [9n, 2, 'half'])
@@ -59,10 +74,10 @@ export const IMPORT_CASES: readonly ContractCase[] = [
     assert.equal(resumed.entryCount, 3)
     await resumed.finish({ ...BASE, mark: bytes('there') })
     assert.deepEqual(
-      [...again.at().scan(EMPTY)].map(({ key }) => text(key)),
+      (await collect((await again.at()).scan(EMPTY))).map(({ key }) => text(key)),
       ['a', 'b', 'c'],
     )
-    assert.equal(text(again.mark), 'there')
+    assert.equal(text(await again.mark()), 'there')
     await fails('invalid_argument', () => resumed.add([entry('e')]))
     await fails('invalid_argument', () => resumed.finish(BASE))
   }),
@@ -78,7 +93,7 @@ export const IMPORT_CASES: readonly ContractCase[] = [
     await fails('invalid_argument', () => restarted.add([]))
     await other.add([entry('a')])
     await engine.commit([version(0n, [bytes('k'), bytes('v')])], CHAIN)
-    assert.deepEqual([text(engine.at().get(bytes('a'))), text(engine.at().get(bytes('k')))], [undefined, 'v'])
+    assert.deepEqual([await valueAt(engine, bytes('a')), await valueAt(engine, bytes('k'))], [undefined, 'v'])
     await fails('invalid_argument', () => other.finish(BASE))
   }),
 
@@ -94,7 +109,7 @@ export const IMPORT_CASES: readonly ContractCase[] = [
     given.key.fill(0)
     await (await engine.beginImport(9n, { resume: true })).finish({ ...BASE, mark: marks[1] })
     marks[1]!.fill(0)
-    assert.deepEqual([text(engine.at().get(bytes('key'))), text(engine.mark)], ['value', 'whole'])
+    assert.deepEqual([await valueAt(engine, bytes('key')), text(await engine.mark())], ['value', 'whole'])
   }),
 
   contractCase('refuses wrong arguments of an import', async (engine) => {
@@ -119,8 +134,8 @@ export const IMPORT_CASES: readonly ContractCase[] = [
     await wrong(() => state.finish({ ...BASE, chainId: '7' } as never), /chain id/)
     await wrong(() => state.finish({ ...BASE, complete: 'no' } as never), /complete/)
     await wrong(() => state.finish({ ...BASE, mark: 'mark' } as never), /mark/)
-    assert.deepEqual([engine.ledger, engine.base], [undefined, undefined])
+    assert.deepEqual([await engine.ledger(), await engine.base()], [undefined, undefined])
     await state.finish(BASE)
-    assert.equal(engine.ledger?.latestVersion, 1n)
+    assert.equal((await engine.ledger())?.latestVersion, 1n)
   }),
 ]

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
 import type { LedgerInfo } from '@ledger-state/core'
-import type { StateWriter } from '../ports.js'
+import type { ContractEngine } from './contract-engine.js'
 import {
   bytes,
   CHAIN,
   type ContractCase,
+  collect,
   contractCase,
   EMPTY,
   fails,
-  text,
+  storeCase,
   uncaughtDuring,
+  valueAt,
   version,
   versionsOf,
 } from './support.js'
@@ -17,10 +19,12 @@ import {
 const K = bytes('k')
 
 /** Calls as JavaScript may make them: the argument that is wrong, and words of the message. */
-function wrongCalls(engine: StateWriter): readonly (readonly [work: () => unknown, message: RegExp])[] {
+async function wrongCalls(
+  engine: ContractEngine,
+): Promise<readonly (readonly [work: () => unknown, message: RegExp])[]> {
   // biome-ignore lint/suspicious/noExplicitAny: no type allows these calls
   const loose = engine as any
-  const view = loose.at()
+  const view = await loose.at()
   const commit = (versions: unknown, options: unknown = CHAIN) => loose.commit(versions, options)
   const next = version(3n)
   return [
@@ -39,18 +43,18 @@ function wrongCalls(engine: StateWriter): readonly (readonly [work: () => unknow
     [() => view.getEntry('a'), /key/],
     [() => view.getMany('ab'), /keys/],
     [() => view.getMany(['a']), /key/],
-    [() => view.scan('a'), /prefix/],
-    [() => view.scan(EMPTY, { start: 'a' }), /start/],
-    [() => view.scan(EMPTY, { limit: -1 }), /limit/],
-    [() => view.scan(EMPTY, { limit: Number.NaN }), /limit of the scan is the number NaN,/],
-    [() => view.scan(EMPTY, { limit: '5' }), /limit/],
-    [() => view.scan(EMPTY, 5), /options/],
-    [() => loose.history('k'), /key/],
-    [() => loose.history(K, { first: 1 }), /first/],
-    [() => loose.history(K, { last: -1n }), /last/],
-    [() => loose.history(K, { order: 'desc' }), /order .* newestFirst, oldestFirst/],
-    [() => loose.versions(1, 2n), /first/],
-    [() => loose.versions(1n), /last/],
+    [() => collect(view.scan('a')), /prefix/],
+    [() => collect(view.scan(EMPTY, { start: 'a' })), /start/],
+    [() => collect(view.scan(EMPTY, { limit: -1 })), /limit/],
+    [() => collect(view.scan(EMPTY, { limit: Number.NaN })), /limit of the scan is the number NaN,/],
+    [() => collect(view.scan(EMPTY, { limit: '5' })), /limit/],
+    [() => collect(view.scan(EMPTY, 5)), /options/],
+    [() => collect(loose.history('k')), /key/],
+    [() => collect(loose.history(K, { first: 1 })), /first/],
+    [() => collect(loose.history(K, { last: -1n })), /last/],
+    [() => collect(loose.history(K, { order: 'desc' })), /order .* newestFirst, oldestFirst/],
+    [() => collect(loose.versions(1, 2n)), /first/],
+    [() => collect(loose.versions(1n)), /last/],
     [() => loose.onCommit('log'), /listener/],
     [() => commit({}), /batch/],
     [() => commit(undefined), /batch/],
@@ -80,31 +84,31 @@ function wrongCalls(engine: StateWriter): readonly (readonly [work: () => unknow
 export const LIFECYCLE_CASES: readonly ContractCase[] = [
   contractCase('says what is wrong with an argument, and does nothing', async (engine) => {
     await engine.commit(versionsOf(K, 0n, ['a', 'b', 'c']), CHAIN)
-    const { ledger } = engine
-    for (const [work, message] of wrongCalls(engine)) {
+    const ledger = await engine.ledger()
+    for (const [work, message] of await wrongCalls(engine)) {
       await fails('invalid_argument', work, message)
-      assert.deepEqual(engine.ledger, ledger)
+      assert.deepEqual(await engine.ledger(), ledger)
     }
-    assert.equal(text(engine.at(1n).get(K)), 'b')
+    assert.equal(await valueAt(engine, K, 1n), 'b')
   }),
 
   contractCase('says that the store is closed, to everything but close', async (engine) => {
     await engine.commit(versionsOf(K, 0n, ['a', 'b']), CHAIN)
-    const view = engine.at()
+    const view = await engine.at()
     const scan = view.scan(EMPTY)
     const history = engine.history(K)
     await engine.close()
     await engine.close()
     const uses: readonly (() => unknown)[] = [
-      () => engine.ledger,
-      () => engine.base,
-      () => engine.mark,
+      async () => await engine.ledger(),
+      async () => await engine.base(),
+      async () => await engine.mark(),
       () => engine.at(),
       () => engine.blockAt(1n),
       () => engine.blockByHeight(1n),
       () => engine.blockAtTime(1n),
-      () => engine.history(K),
-      () => engine.versions(1n, 1n),
+      () => collect(engine.history(K)),
+      () => collect(engine.versions(1n, 1n)),
       () => engine.onCommit(() => {}),
       () => engine.commit([version(2n)], CHAIN),
       () => engine.prune(1n),
@@ -112,23 +116,20 @@ export const LIFECYCLE_CASES: readonly ContractCase[] = [
       () => view.get(K),
       () => view.peek(K),
       () => view.has(K),
-      () => [...view.scan(EMPTY)],
-      () => [...scan],
-      () => [...history],
+      async () => await collect(view.scan(EMPTY)),
+      async () => await collect(scan),
+      async () => await collect(history),
     ]
     for (const use of uses) await fails('store_closed', use)
   }),
 
-  {
-    name: 'has one writer at a time',
-    async run(open) {
-      const first = await open()
-      await fails('store_locked', open)
-      await first.close()
-      const second = await open()
-      await second.close()
-    },
-  },
+  storeCase('has one writer at a time', async (open) => {
+    const first = await open()
+    await fails('store_locked', open)
+    await first.close()
+    const second = await open()
+    await second.close()
+  }),
 
   contractCase('tells listeners of commits, prunes and imports, until they are removed', async (engine) => {
     const told: string[] = []
@@ -152,17 +153,19 @@ export const LIFECYCLE_CASES: readonly ContractCase[] = [
   }),
 
   contractCase('tells the ledger that reads see', async (engine) => {
-    const seen: (readonly [LedgerInfo, LedgerInfo | undefined, string | null | undefined])[] = []
+    const seen: Promise<readonly [LedgerInfo, LedgerInfo | undefined, string | null | undefined]>[] = []
     engine.onCommit((ledger) => {
-      seen.push([ledger, engine.ledger, text(engine.at().get(K))])
+      seen.push(Promise.all([ledger, engine.ledger(), valueAt(engine, K)]))
     })
     await engine.commit(versionsOf(K, 0n, ['a']), CHAIN)
+    await Promise.all(seen)
     await engine.commit(versionsOf(K, 1n, ['b', 'c']), CHAIN)
+    const all = await Promise.all(seen)
     assert.deepEqual(
-      seen.map(([, , value]) => value),
+      all.map(([, , value]) => value),
       ['a', 'c'],
     )
-    for (const [told, current] of seen) assert.deepEqual(told, current)
+    for (const [told, current] of all) assert.deepEqual(told, current)
   }),
 
   contractCase('commits although a listener throws, and tells the other listeners', async (engine) => {
@@ -179,6 +182,6 @@ export const LIFECYCLE_CASES: readonly ContractCase[] = [
       assert.equal((await engine.prune(1n)).oldestVersion, 1n)
     })
     assert.deepEqual(uncaught, [fault, fault])
-    assert.deepEqual([told, text(engine.at().get(K))], [2, 'b'])
+    assert.deepEqual([told, await valueAt(engine, K)], [2, 'b'])
   }),
 ]

@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict'
-import { type BlockInfo, isLedgerStateError, type VersionWrites, type Write } from '@ledger-state/core'
+import { type BlockInfo, isLedgerStateError, U64_MAX, type VersionWrites, type Write } from '@ledger-state/core'
 import type { StateWriter } from '../ports.js'
+import type { RemoteStateWriter } from '../remote-ports.js'
+import { type ContractEngine, remoteToContract, writerToContract } from './contract-engine.js'
 
 /** Opens the one store of a case, which is empty at first. A case closes an engine before it opens the store again. */
 export type OpenStore = () => StateWriter | Promise<StateWriter>
+export type OpenRemoteStore = () => Promise<RemoteStateWriter>
 
 /** In what engines may differ. */
 export interface EngineTraits {
   /** Whether prunes count all that is superseded, which also means that all of it was written into the files before. */
   readonly countsEveryDrop: boolean
+  /** The greatest version, height, epoch and time that the engine takes; 2^64 - 1 by default. */
+  readonly greatestNumber?: bigint
 }
 
 /** One thing that every engine does, as a test that throws unless the engine does it. */
@@ -16,29 +21,68 @@ export interface ContractCase {
   readonly name: string
   /** @param traits by default those of an engine that counts every drop */
   run(open: OpenStore, traits?: EngineTraits): Promise<void>
+  /** The same for engines whose reads are promises. */
+  runRemote(open: OpenRemoteStore, traits?: EngineTraits): Promise<void>
+}
+
+type Traits = Required<EngineTraits>
+type OpenContractEngine = () => Promise<ContractEngine>
+
+/** A case that opens engines itself. */
+export function storeCase(
+  name: string,
+  body: (open: OpenContractEngine, traits: Traits) => Promise<void>,
+): ContractCase {
+  const complete = (traits: EngineTraits = { countsEveryDrop: true }) => ({ greatestNumber: U64_MAX, ...traits })
+  return {
+    name,
+    run: (open, traits) => body(async () => writerToContract(await open()), complete(traits)),
+    runRemote: (open, traits) => body(async () => remoteToContract(await open()), complete(traits)),
+  }
 }
 
 /** A case for an engine on an empty store. `reopen` closes the engine and opens its store again. */
 export function contractCase(
   name: string,
-  body: (engine: StateWriter, reopen: () => Promise<StateWriter>, traits: EngineTraits) => Promise<void>,
+  body: (engine: ContractEngine, reopen: () => Promise<ContractEngine>, traits: Traits) => Promise<void>,
 ): ContractCase {
-  return {
-    name,
-    async run(open, traits = { countsEveryDrop: true }) {
-      let engine = await open()
-      try {
-        const reopen = async () => {
-          await engine.close()
-          engine = await open()
-          return engine
-        }
-        await body(engine, reopen, traits)
-      } finally {
+  return storeCase(name, async (open, traits) => {
+    let engine = await open()
+    try {
+      const reopen = async () => {
         await engine.close()
+        engine = await open()
+        return engine
       }
-    },
-  }
+      await body(engine, reopen, traits)
+    } finally {
+      await engine.close()
+    }
+  })
+}
+
+/** All items of a list. */
+export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
+/** What is left of a list. */
+export function rest<T>(iterator: AsyncIterator<T>): AsyncIterable<T> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => iterator.next() }) }
+}
+
+/** The value of a key at a version, as text. */
+export async function valueAt(engine: ContractEngine, key: Uint8Array, version?: bigint) {
+  return text(await (await engine.at(version)).get(key))
+}
+
+/** `ask` of each in turn. */
+export async function inTurn<T, R>(items: readonly T[], ask: (item: T) => Promise<R>): Promise<R[]> {
+  const answers: R[] = []
+  for (const item of items) answers.push(await ask(item))
+  return answers
 }
 
 export const CHAIN = { chainId: 7 }

@@ -5,10 +5,12 @@ import {
   bytes,
   CHAIN,
   type ContractCase,
+  collect,
   contractCase,
   EMPTY,
   fails,
-  text,
+  inTurn,
+  valueAt,
   version,
   versionsOf,
 } from './support.js'
@@ -23,14 +25,14 @@ export const WINDOW_CASES: readonly ContractCase[] = [
     async (engine, _, traits) => {
       await engine.commit(versionsOf(K, 0n, ['a', undefined, null]), CHAIN)
       assert.deepEqual(await engine.prune(2n), { oldestVersion: 1n, droppedEntries: 0, done: true })
-      assert.deepEqual([text(engine.at(1n).get(K)), engine.at(2n).get(K)], ['a', undefined])
+      assert.deepEqual([await valueAt(engine, K, 1n), await (await engine.at(2n)).get(K)], ['a', undefined])
       const { droppedEntries, ...pruned } = await engine.prune(1n)
       assert.deepEqual(pruned, { oldestVersion: 2n, done: true })
       if (traits.countsEveryDrop) assert.equal(droppedEntries, 2)
-      assert.equal(engine.at(2n).get(K), undefined)
+      assert.equal(await (await engine.at(2n)).get(K), undefined)
       await engine.commit(versionsOf(K, 3n, ['b']), CHAIN)
-      assert.equal(text(engine.at(3n).get(K)), 'b')
-      assert.equal(engine.at(2n).get(K), undefined)
+      assert.equal(await valueAt(engine, K, 3n), 'b')
+      assert.equal(await (await engine.at(2n)).get(K), undefined)
     },
   ),
 
@@ -45,8 +47,8 @@ export const WINDOW_CASES: readonly ContractCase[] = [
     for (const retain of [11n, 15n, 20n, 1_000n]) assert.equal((await engine.prune(retain)).oldestVersion, 10n)
     assert.equal((await engine.prune(10n)).oldestVersion, 20n)
     for (const retain of [25n, 1_000n, 1n]) assert.equal((await engine.prune(retain)).oldestVersion, 20n)
-    assert.deepEqual([engine.ledger?.oldestVersion, engine.ledger?.oldestBlock], [20n, block(2n)])
-    assert.deepEqual([engine.ledger?.latestVersion, engine.ledger?.latestBlock], [29n, block(2n)])
+    assert.deepEqual([(await engine.ledger())?.oldestVersion, (await engine.ledger())?.oldestBlock], [20n, block(2n)])
+    assert.deepEqual([(await engine.ledger())?.latestVersion, (await engine.ledger())?.latestBlock], [29n, block(2n)])
   }),
 
   contractCase(
@@ -60,7 +62,7 @@ export const WINDOW_CASES: readonly ContractCase[] = [
       for (const maxEntries of [1, STEP, STEP + 1, STEP, STEP]) {
         const { oldestVersion, droppedEntries, done } = await engine.prune(1n, { maxEntries })
         assert.equal(oldestVersion, 5n)
-        assert.equal(engine.ledger?.oldestVersion, 5n)
+        assert.equal((await engine.ledger())?.oldestVersion, 5n)
         assert.ok(droppedEntries <= Math.ceil(maxEntries / STEP) * STEP, `${droppedEntries} dropped of ${maxEntries}`)
         assert.ok(droppedEntries <= left)
         if (countsEveryDrop) assert.ok(left === 0 || droppedEntries > 0)
@@ -68,11 +70,8 @@ export const WINDOW_CASES: readonly ContractCase[] = [
         if (!done) assert.ok(droppedEntries >= maxEntries, `${droppedEntries} dropped of ${maxEntries}, and not done`)
         else if (countsEveryDrop) assert.equal(left, 0)
         await fails('version_pruned', () => engine.at(4n))
-        assert.deepEqual(
-          keys.slice(0, 3).map((key) => text(engine.at(5n).get(key))),
-          ['5', '5', '5'],
-        )
-        assert.equal([...engine.history(keys[999]!)].length, 1)
+        assert.deepEqual(await inTurn(keys.slice(0, 3), (key) => valueAt(engine, key, 5n)), ['5', '5', '5'])
+        assert.equal((await collect(engine.history(keys[999]!))).length, 1)
       }
       if (countsEveryDrop) assert.equal(left, 0)
       assert.deepEqual(await engine.prune(1n), { oldestVersion: 5n, droppedEntries: 0, done: true })
@@ -86,9 +85,9 @@ export const WINDOW_CASES: readonly ContractCase[] = [
     }
     const [pruned] = await Promise.all([engine.prune(2n), engine.commit([version(5n, [keys[0]!, null])], CHAIN)])
     assert.equal(pruned.done, true)
-    assert.ok(engine.ledger!.oldestVersion >= 3n)
-    assert.deepEqual([text(engine.at(4n).get(keys[0]!)), engine.at(5n).get(keys[0]!)], ['4', undefined])
-    assert.equal([...engine.at().scan(EMPTY)].length, keys.length - 1)
+    assert.ok((await engine.ledger())!.oldestVersion >= 3n)
+    assert.deepEqual([await valueAt(engine, keys[0]!, 4n), await (await engine.at(5n)).get(keys[0]!)], ['4', undefined])
+    assert.equal((await collect((await engine.at()).scan(EMPTY))).length, keys.length - 1)
   }),
 
   contractCase('keeps thousands of versions of one key apart, also while they are pruned', async (engine) => {
@@ -96,9 +95,9 @@ export const WINDOW_CASES: readonly ContractCase[] = [
       const values = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? String(start + at) : undefined))
       await engine.commit(versionsOf(K, BigInt(start), values), CHAIN)
       await engine.prune(500n)
-      const { oldestVersion, latestVersion } = engine.ledger!
+      const { oldestVersion, latestVersion } = (await engine.ledger())!
       for (let at = oldestVersion; at <= latestVersion; at++) {
-        assert.equal(text(engine.at(at).get(K)), String(at - (at % 2n)))
+        assert.equal(await valueAt(engine, K, at), String(at - (at % 2n)))
       }
     }
   }),

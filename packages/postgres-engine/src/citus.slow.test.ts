@@ -1,0 +1,15 @@
+import { afterAll, beforeAll, describe } from 'vitest'
+import { type CitusCluster, hasCitusCluster, startCitus } from '../testing/citus-cluster.ts'
+import { testContractOn } from '../testing/contract-on.ts'
+
+describe.skipIf(!hasCitusCluster)('the engine on Citus', () => {
+  let cluster: CitusCluster
+
+  beforeAll(() => {
+    cluster = startCitus()
+  }, 120_000)
+
+  afterAll(() => cluster.close())
+
+  testContractOn(() => cluster.url)
+})

@@ -1,0 +1,72 @@
+import { LedgerStateError } from '@ledger-state/core'
+import type { RemoteErrorCode, StoreErrorCode } from '@ledger-state/state-engine'
+
+type PostgresError = LedgerStateError<StoreErrorCode | RemoteErrorCode>
+
+// `server` is always `user@host:port/database`: no message has a password.
+
+export function urlWrong(why: string): PostgresError {
+  return new LedgerStateError('invalid_argument', `the URL of the store ${why}; expected postgres://USER@HOST/DATABASE`)
+}
+
+export function unavailable(server: string, why: string, cause?: unknown): PostgresError {
+  return new LedgerStateError('unavailable', `the store ${server} does not answer: ${why}`, {}, { cause })
+}
+
+export function refusedLogin(server: string, why: string): PostgresError {
+  return new LedgerStateError('store_failed', `the server refuses ${server}: ${why}`)
+}
+
+export function databaseMissing(server: string): PostgresError {
+  return new LedgerStateError('store_missing', `there is no such database: ${server}`)
+}
+
+export function storeAbsent(server: string): PostgresError {
+  return new LedgerStateError('store_missing', `there is no ledger store in ${server}`)
+}
+
+export function storeNewer(server: string, found: number, ours: number): PostgresError {
+  const message = `the store ${server} has layout version ${found}, this program reads version ${ours}: a newer program wrote it; use that one`
+  return new LedgerStateError('store_format', message, { version: found })
+}
+
+export function storeOlder(server: string, found: number, ours: number): PostgresError {
+  const message = `the store ${server} has layout version ${found}, this program reads version ${ours}: a writer of this program brings it up to date`
+  return new LedgerStateError('store_format', message, { version: found })
+}
+
+export function noRights(server: string, why: string): PostgresError {
+  return new LedgerStateError('store_failed', `the user of ${server} lacks a right: ${why}`)
+}
+
+export function readOnlyServer(server: string): PostgresError {
+  return new LedgerStateError('store_read_only', `${server} takes no writes: it is a standby, or read-only`)
+}
+
+export function writerElsewhere(server: string): PostgresError {
+  return new LedgerStateError('store_locked', `another writer has the store ${server} open; stop it first`)
+}
+
+export function writerDeposed(server: string): PostgresError {
+  return new LedgerStateError(
+    'store_locked',
+    `another writer has taken over the store ${server}; this one writes no more`,
+  )
+}
+
+export function storeDamaged(server: string, why: string, cause?: unknown): PostgresError {
+  return new LedgerStateError('store_corrupt', `the store ${server} is damaged: ${why}`, {}, { cause })
+}
+
+export function serverFull(server: string, cause: unknown): PostgresError {
+  return new LedgerStateError('store_full', `the disk of ${server} is full`, {}, { cause })
+}
+
+export function statementFailed(server: string, why: string, cause: unknown): PostgresError {
+  return new LedgerStateError('store_failed', `the store ${server} failed: ${why}`, {}, { cause })
+}
+
+/** PostgreSQL's `bigint` ends there. */
+export function numberTooLarge(what: string, found: bigint): PostgresError {
+  return new LedgerStateError('invalid_argument', `${what} is ${found}; a store on PostgreSQL takes at most 2^63 - 1`)
+}

@@ -1,0 +1,10 @@
+export type { CheckOptions, CheckReport } from './maintain/check-store.js'
+export {
+  migratePostgresStore,
+  openPostgresEngine,
+  openPostgresEngineReader,
+  type PostgresEngine,
+  type PostgresEngineReader,
+  type PostgresReaderOptions,
+  type PostgresWriterOptions,
+} from './open-postgres-engine.js'

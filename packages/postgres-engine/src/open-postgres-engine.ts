@@ -1,0 +1,184 @@
+import type { LedgerInfo } from '@ledger-state/core'
+import type { RemoteStateReader, RemoteStateWriter } from '@ledger-state/state-engine'
+import { createCommitWatch, expectCount, expectObject, invalidArgument } from '@ledger-state/state-engine/engine-kit'
+import { type CheckOptions, type CheckReport, checkStore } from './maintain/check-store.js'
+import { Servers } from './read/servers.js'
+import { Snapshots } from './read/snapshots.js'
+import { migrateStore } from './schema/migrate.js'
+import { parseServerUrl, type ServerAddress } from './sql/server-address.js'
+import { commitBatch } from './write/commit.js'
+import { beginImport } from './write/import-state.js'
+import { KnownKeys } from './write/known-keys.js'
+import { pruneStore } from './write/prune.js'
+import { WriterSession } from './write/writer-session.js'
+
+export interface PostgresReaderOptions {
+  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with the parameters of libpq, such as `sslmode`. */
+  readonly url: string
+  /** Streaming replicas of that server. Reads go to them in turn, and to the server itself where they cannot answer. */
+  readonly replicas?: readonly string[] | undefined
+  /** How long a read may take, in milliseconds, with all attempts: 2,000 by default. */
+  readonly patienceMs?: number | undefined
+  /** How long a snapshot may be taken for the newest, in milliseconds: 20 by default. */
+  readonly headMaxAgeMs?: number | undefined
+}
+
+export interface PostgresWriterOptions extends PostgresReaderOptions {
+  /** Whether a store is created where there is none, and brought to this layout; true by default. */
+  readonly create?: boolean | undefined
+  /** Ends the session of a writer that still holds the store, such as one whose machine is gone; false by default. */
+  readonly takeOver?: boolean | undefined
+  /** How long a commit or a step of a prune may take, in milliseconds, with all attempts: 30,000 by default. */
+  readonly writePatienceMs?: number | undefined
+}
+
+interface Checked {
+  /** Holds the whole store to the invariants of its layout. */
+  check(options?: CheckOptions): Promise<CheckReport>
+}
+
+export interface PostgresEngineReader extends RemoteStateReader, Checked {}
+export interface PostgresEngine extends RemoteStateWriter, Checked {}
+
+const PATIENCE_MS = 2_000
+const WRITE_PATIENCE_MS = 30_000
+const HEAD_MAX_AGE_MS = 20
+/** How often readers look for commits while somebody listens. */
+const POLL_MS = 200
+
+/**
+ * Opens the store of a database for reading.
+ * @throws `invalid_argument`, `store_missing`, `store_format`, `store_failed`, `unavailable`
+ */
+export async function openPostgresEngineReader(options: PostgresReaderOptions): Promise<PostgresEngineReader> {
+  const parts = createReader(options)
+  try {
+    await parts.snapshots.take()
+  } catch (error) {
+    await parts.reader.close()
+    throw error
+  }
+  return parts.reader
+}
+
+/**
+ * Opens the store of a database for its one writer.
+ * @throws as `openPostgresEngineReader`; `store_locked` where another writer has it open, `store_read_only`
+ */
+export async function openPostgresEngine(options: PostgresWriterOptions): Promise<PostgresEngine> {
+  const { reader, snapshots, server, patienceMs } = createReader(options)
+  const session = new WriterSession({
+    server,
+    create: options.create ?? true,
+    takeOver: options.takeOver ?? false,
+    patienceMs,
+    writePatienceMs: options.writePatienceMs ?? WRITE_PATIENCE_MS,
+    onHead: (head, askedAt) => snapshots.learn(head, askedAt),
+  })
+  try {
+    await session.open()
+  } catch (error) {
+    await session.close()
+    await reader.close()
+    throw error
+  }
+  const known = new KnownKeys()
+  const open = async <T>(work: () => Promise<T>): Promise<T> => {
+    snapshots.expectOpen()
+    return await work()
+  }
+  return {
+    ...reader,
+    // A spread reads getters once.
+    get ledger() {
+      return snapshots.ledger
+    },
+    commit: (versions, commitOptions) =>
+      open(() => session.inTurn(() => commitBatch(session, known, versions, commitOptions))),
+    prune: (retainVersions, pruneOptions) => open(() => pruneStore(session, known, retainVersions, pruneOptions)),
+    beginImport: (version, importOptions) =>
+      open(() => session.inTurn(() => beginImport(session, known, version, importOptions))),
+    async close() {
+      await reader.close()
+      await session.close()
+    },
+  }
+}
+
+/**
+ * Creates the store of a database, or brings it to the layout of this program.
+ * @throws as `openPostgresEngine`
+ */
+export async function migratePostgresStore({ url }: { readonly url: string }): Promise<void> {
+  await migrateStore(parseServerUrl(url), PATIENCE_MS)
+}
+
+interface ReaderParts {
+  readonly reader: PostgresEngineReader
+  readonly snapshots: Snapshots
+  readonly server: ServerAddress
+  readonly patienceMs: number
+}
+
+function createReader(options: PostgresReaderOptions): ReaderParts {
+  expectObject('the options', options)
+  const { url, replicas = [], patienceMs = PATIENCE_MS, headMaxAgeMs = HEAD_MAX_AGE_MS } = options
+  const server = parseServerUrl(url)
+  if (!Array.isArray(replicas)) throw invalidArgument('replicas', 'an array', replicas)
+  expectCount('patienceMs', patienceMs, 1)
+  expectCount('headMaxAgeMs', headMaxAgeMs, 0)
+  const servers = new Servers(server, replicas.map(parseServerUrl), patienceMs)
+  const watch = createCommitWatch(() => snapshots.ledger)
+  const snapshots: Snapshots = new Snapshots({ servers, headMaxAgeMs, onChange: () => watch.notice() })
+  const poll = createPoll(() => snapshots.take())
+  const reader: PostgresEngineReader = {
+    get ledger() {
+      return snapshots.ledger
+    },
+    snapshot: () => snapshots.take(),
+    onCommit(listener: (ledger: LedgerInfo) => void) {
+      snapshots.expectOpen()
+      const remove = watch.add(listener)
+      const rest = poll.begin()
+      return () => {
+        remove()
+        rest()
+      }
+    },
+    check: async (checkOptions) => {
+      snapshots.expectOpen()
+      return await checkStore(server, checkOptions)
+    },
+    async close() {
+      snapshots.close()
+      watch.close()
+      poll.end()
+      servers.close()
+    },
+  }
+  return { reader, snapshots, server, patienceMs }
+}
+
+/** Looks again and again as long as somebody has begun it. Failures are those of the reads that follow. */
+function createPoll(look: () => Promise<unknown>) {
+  let users = 0
+  let timer: NodeJS.Timeout | undefined
+  const end = () => {
+    clearInterval(timer)
+    timer = undefined
+  }
+  return {
+    begin() {
+      users++
+      timer ??= setInterval(() => look().catch(() => {}), POLL_MS).unref()
+      let isOver = false
+      return () => {
+        if (isOver) return
+        isOver = true
+        users--
+        if (users === 0) end()
+      }
+    },
+    end,
+  }
+}

@@ -1,0 +1,74 @@
+import { type Block, type LedgerInfo, versionPruned } from '@ledger-state/core'
+import { BLOCK_AT_TIME, BLOCK_BY_HEIGHT, BLOCKS_AT, type BlockRow } from './questions.js'
+import type { Servers } from './servers.js'
+import { createTickBatch } from './tick-batch.js'
+
+type Row = BlockRow & Record<string, unknown>
+
+/** Blocks of one statement. */
+const MOST = 1_000
+/** PostgreSQL's greatest `bigint`. */
+const GREATEST = 2n ** 63n - 1n
+
+interface AskedBlock {
+  readonly version: bigint
+  readonly ledger: LedgerInfo
+}
+
+export interface Blocks {
+  /** The version is one of the ledger's. */
+  at(asked: AskedBlock): Promise<Block>
+  byHeight(height: bigint, ledger: LedgerInfo): Promise<Block | undefined>
+  atTime(timestampUsec: bigint, ledger: LedgerInfo): Promise<Block | undefined>
+}
+
+/** Finds blocks; those of versions that are asked for in one tick go in one statement. */
+export function createBlocks(servers: Servers): Blocks {
+  const at = createTickBatch(MOST, async (asked: readonly AskedBlock[]) => {
+    const version = asked.reduce((most, one) => (one.version > most ? one.version : most), 0n)
+    const { rows, oldestVersion } = await servers.ask<Row>({
+      name: 'blocks',
+      text: BLOCKS_AT,
+      values: [asked.map((one) => String(one.version))],
+      version,
+    })
+    const found: (Row | undefined)[] = new Array(asked.length).fill(undefined)
+    for (const row of rows) found[Number(row.place) - 1] = row
+    return found.map((row) => ({ row, oldestVersion }))
+  })
+
+  async function find(name: string, text: string, target: bigint, ledger: LedgerInfo): Promise<Block | undefined> {
+    const { rows, oldestVersion } = await servers.ask<Row>({
+      name,
+      text,
+      values: [String(ledger.oldestVersion), String(ledger.latestVersion), String(target)],
+      version: ledger.latestVersion,
+    })
+    const [row] = rows
+    // A block that is not found may have been pruned since the ledger was read.
+    if (!row && oldestVersion > ledger.oldestVersion) throw versionPruned(ledger.oldestVersion, oldestVersion)
+    return row && rowToBlock(row, ledger)
+  }
+
+  return {
+    async at(asked) {
+      const { row, oldestVersion } = await at(asked)
+      if (!row || asked.version < oldestVersion) throw versionPruned(asked.version, oldestVersion)
+      return rowToBlock(row, asked.ledger)
+    },
+    byHeight: async (height, ledger) =>
+      height > GREATEST ? undefined : find('block by height', BLOCK_BY_HEIGHT, height, ledger),
+    atTime: (timestampUsec, ledger) =>
+      find('block at time', BLOCK_AT_TIME, timestampUsec > GREATEST ? GREATEST : timestampUsec, ledger),
+  }
+}
+
+/** The newest block of a ledger ends with its latest version, whatever was committed later. */
+function rowToBlock(row: Row, { latestVersion }: LedgerInfo): Block {
+  const last = row.next_version === null ? latestVersion : BigInt(row.next_version) - 1n
+  return {
+    firstVersion: BigInt(row.first_version),
+    lastVersion: last > latestVersion ? latestVersion : last,
+    block: { height: BigInt(row.height), epoch: BigInt(row.epoch), timestampUsec: BigInt(row.timestamp_usec) },
+  }
+}

@@ -1,0 +1,170 @@
+import { Buffer } from 'node:buffer'
+import { type LedgerInfo, type ScanOptions, type VersionWrites, versionPruned, type Write } from '@ledger-state/core'
+import type {
+  HistoryPage,
+  RemoteHistoryOptions,
+  RemoteVersionsOptions,
+  ScanPage,
+  VersionsPage,
+} from '@ledger-state/state-engine'
+import { expectCount, expectObject, toHistoryRange, toScanRange } from '@ledger-state/state-engine/engine-kit'
+import { KEY_HEAD_BYTES } from '../schema/migrations.js'
+import { hashKey } from './look-ups.js'
+import {
+  BLOCKS_BETWEEN,
+  type BlockRow,
+  type HistoryRow,
+  historyQuestion,
+  type ScanRow,
+  SIZES_OF_VERSIONS,
+  type SizeRow,
+  scanQuestion,
+  WRITES_OF_VERSIONS,
+  type WriteRow,
+} from './questions.js'
+import type { Servers } from './servers.js'
+
+// A page ends after so many items, or with the one that fills so many bytes.
+const PAGE_ITEMS = 1_000
+const PAGE_BYTES = 4 * 1024 * 1024
+const GREATEST = 2n ** 63n - 1n
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}
+
+export async function scanPage(
+  servers: Servers,
+  version: bigint,
+  prefix: Uint8Array,
+  options: ScanOptions | undefined,
+): Promise<ScanPage> {
+  const { start, limit } = toScanRange(prefix, options)
+  const from = Buffer.compare(start, prefix) < 0 ? prefix : start
+  const most = Math.min(limit, PAGE_ITEMS)
+  const bound = firstAfterPrefix(prefix.subarray(0, KEY_HEAD_BYTES))
+  const values = [String(version), toBuffer(from), toBuffer(from.subarray(0, KEY_HEAD_BYTES)), toBuffer(prefix)]
+  const { rows, oldestVersion } = await servers.ask<ScanRow & Record<string, unknown>>({
+    name: bound ? 'scan below' : 'scan',
+    text: scanQuestion(bound !== undefined),
+    values: [...values, String(most + 1), String(PAGE_BYTES), ...(bound ? [bound] : [])],
+    version,
+  })
+  if (version < oldestVersion) throw versionPruned(version, oldestVersion)
+  const entries = rows
+    .slice(0, most)
+    .map(({ key, version: written, value }) => ({ key, version: BigInt(written), value }))
+  const isCut = Number(rows[0]?.read_count ?? 0) > entries.length
+  const last = entries.at(-1)
+  // The least key above the last.
+  return { entries, next: isCut && last && entries.length < limit ? Buffer.concat([last.key, ZERO]) : undefined }
+}
+
+const ZERO = Uint8Array.of(0)
+
+/** The first bytes above all that begin with a prefix; undefined where there are none. */
+function firstAfterPrefix(prefix: Uint8Array): Buffer | undefined {
+  const last = prefix.findLastIndex((byte) => byte < 255)
+  if (last < 0) return undefined
+  const bound = Buffer.from(prefix.subarray(0, last + 1))
+  bound[last]!++
+  return bound
+}
+
+export async function historyPage(
+  servers: Servers,
+  ledger: LedgerInfo,
+  key: Uint8Array,
+  options: RemoteHistoryOptions | undefined,
+): Promise<HistoryPage> {
+  const { limit = PAGE_ITEMS, ...range } = options ?? {}
+  const { first, last = ledger.latestVersion, isNewestFirst } = toHistoryRange(key, range)
+  expectCount('the limit of the history', limit, 1)
+  const end = smaller(last, ledger.latestVersion)
+  if (first > end) return { revisions: [], next: undefined }
+  const most = Math.min(limit, PAGE_ITEMS)
+  const { rows, oldestVersion } = await servers.ask<HistoryRow & Record<string, unknown>>({
+    name: isNewestFirst ? 'history, newest first' : 'history, oldest first',
+    text: historyQuestion(isNewestFirst),
+    values: [
+      hashKey(key),
+      String(smaller(first, GREATEST)),
+      String(end),
+      String(ledger.oldestVersion),
+      String(most + 1),
+      String(PAGE_BYTES),
+    ],
+    version: end,
+  })
+  if (oldestVersion > ledger.oldestVersion && oldestVersion >= first) {
+    throw versionPruned(ledger.oldestVersion, oldestVersion)
+  }
+  const revisions = rows.slice(0, most).map(({ version, value }) => ({ version: BigInt(version), value }))
+  const isCut = Number(rows[0]?.read_count ?? 0) > revisions.length
+  const reached = revisions.at(-1)?.version
+  if (!isCut || reached === undefined) return { revisions, next: undefined }
+  return { revisions, next: isNewestFirst ? reached - 1n : reached + 1n }
+}
+
+/** All of the versions are above the oldest of the ledger, and none above its latest. */
+export async function versionsPage(
+  servers: Servers,
+  first: bigint,
+  last: bigint,
+  options: RemoteVersionsOptions = {},
+): Promise<VersionsPage> {
+  expectObject('the options of the versions', options)
+  const { limit = PAGE_ITEMS } = options
+  expectCount('the limit of the versions', limit, 1)
+  const end = await endOfPage(servers, first, smaller(last, first + BigInt(Math.min(limit, PAGE_ITEMS)) - 1n))
+  const values = [String(first), String(end)]
+  const question = { values, version: end }
+  const [writes, blocks] = await Promise.all([
+    servers.ask<WriteRow & Record<string, unknown>>({ ...question, name: 'writes', text: WRITES_OF_VERSIONS }),
+    servers.ask<BlockRow & Record<string, unknown>>({ ...question, name: 'blocks between', text: BLOCKS_BETWEEN }),
+  ])
+  for (const { oldestVersion } of [writes, blocks]) {
+    if (first <= oldestVersion) throw versionPruned(first, oldestVersion)
+  }
+  const begun = new Map(blocks.rows.map((row) => [row.first_version, row]))
+  const written = Map.groupBy(writes.rows, ({ version }) => version)
+  const versions: VersionWrites[] = []
+  for (let version = first; version <= end; version++) {
+    const row = begun.get(String(version))
+    versions.push({
+      version,
+      block: row && {
+        height: BigInt(row.height),
+        epoch: BigInt(row.epoch),
+        timestampUsec: BigInt(row.timestamp_usec),
+      },
+      writes: (written.get(String(version)) ?? []).map(({ key, value }): Write => [key, value]),
+    })
+  }
+  return { versions, next: end < last ? end + 1n : undefined }
+}
+
+/** The last version whose writes fit into a page together with those before it; at least the first. */
+async function endOfPage(servers: Servers, first: bigint, last: bigint): Promise<bigint> {
+  const most = 10 * PAGE_ITEMS
+  const { rows } = await servers.ask<SizeRow & Record<string, unknown>>({
+    name: 'sizes',
+    text: SIZES_OF_VERSIONS,
+    values: [String(first), String(last), String(most)],
+    version: last,
+  })
+  let writes = 0
+  let bytes = 0
+  for (const row of rows) {
+    writes += Number(row.writes)
+    bytes += Number(row.bytes)
+    const version = BigInt(row.version)
+    // The writes of the last version that was read may go on.
+    if (writes >= most || bytes > PAGE_BYTES) return version > first ? version - 1n : first
+  }
+  return last
+}
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}

@@ -1,0 +1,146 @@
+import { KEY_HEAD_BYTES } from '../schema/migrations.js'
+
+// Statements of reads. Each is read in one snapshot together with the window; see servers.ts.
+
+/** $1 hashes, $2 versions. Answers those that were written, with their place from 1 on. */
+export const LOOK_UP = `
+SELECT asked.place, found.version, found.value
+FROM unnest($1::bytea[], $2::bigint[]) WITH ORDINALITY AS asked (key_hash, version, place)
+CROSS JOIN LATERAL (
+  SELECT version, value FROM ledger_state.entries
+  WHERE entries.key_hash = asked.key_hash AND entries.version <= asked.version
+  ORDER BY entries.version DESC LIMIT 1
+) found
+WHERE found.value IS NOT NULL`
+
+export interface LookUpRow {
+  readonly place: string
+  readonly version: string
+  readonly value: Buffer
+}
+
+/** $1 versions. The blocks that they belong to, with the first version of the next block. */
+export const BLOCKS_AT = `
+SELECT asked.place, found.*, (
+  SELECT min(next.first_version) FROM ledger_state.blocks next WHERE next.first_version > found.first_version
+) AS next_version
+FROM unnest($1::bigint[]) WITH ORDINALITY AS asked (version, place)
+CROSS JOIN LATERAL (
+  SELECT * FROM ledger_state.blocks WHERE first_version <= asked.version ORDER BY first_version DESC LIMIT 1
+) found`
+
+/** $1 least first version, $2 greatest. */
+const BLOCK_IN_WINDOW = `
+SELECT 1 AS place, found.*, (
+  SELECT min(next.first_version) FROM ledger_state.blocks next WHERE next.first_version > found.first_version
+) AS next_version
+FROM (SELECT * FROM ledger_state.blocks WHERE first_version BETWEEN $1 AND $2`
+
+/** $3 height. */
+export const BLOCK_BY_HEIGHT = `${BLOCK_IN_WINDOW} AND height = $3) found`
+
+/** $3 time. */
+export const BLOCK_AT_TIME = `${BLOCK_IN_WINDOW} AND timestamp_usec <= $3
+  ORDER BY timestamp_usec DESC, first_version DESC LIMIT 1) found`
+
+export interface BlockRow {
+  readonly place: string
+  readonly first_version: string
+  readonly height: string
+  readonly epoch: string
+  readonly timestamp_usec: string
+  readonly next_version: string | null
+}
+
+const KEY_HEAD = `substring(keys.key FROM 1 FOR ${KEY_HEAD_BYTES})`
+
+/**
+ * $1 version, $2 start, $3 its head, $4 prefix, $5 entries, $6 bytes, and, where `isBounded`, $7 the first head after
+ * those of the prefix. Of the entries that fit into the bytes, and one more; `read_count` is how many there were.
+ */
+export function scanQuestion(isBounded: boolean): string {
+  return `
+SELECT key, version, value, read_count FROM (
+  SELECT read.*, count(*) OVER () AS read_count,
+    coalesce(sum(octet_length(key) + octet_length(value)) OVER (
+      ORDER BY key_head, key ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
+  FROM (
+    SELECT ${KEY_HEAD} AS key_head, keys.key, found.version, found.value
+    FROM ledger_state.keys
+    CROSS JOIN LATERAL (
+      SELECT version, value FROM ledger_state.entries
+      WHERE entries.key_hash = keys.key_hash AND entries.version <= $1
+      ORDER BY entries.version DESC LIMIT 1
+    ) found
+    WHERE ${KEY_HEAD} >= $3 AND keys.key >= $2 ${isBounded ? `AND ${KEY_HEAD} < $7` : ''}
+      AND substring(keys.key FROM 1 FOR octet_length($4::bytea)) = $4::bytea
+      AND found.value IS NOT NULL
+    ORDER BY key_head, keys.key LIMIT $5
+  ) read
+) measured
+WHERE bytes_before < $6 ORDER BY key_head, key`
+}
+
+export interface ScanRow {
+  readonly key: Buffer
+  readonly version: string
+  readonly value: Buffer
+  readonly read_count: string
+}
+
+/** $1 hash, $2 first, $3 last, $4 oldest version of the window, $5 revisions, $6 bytes. */
+export function historyQuestion(isNewestFirst: boolean): string {
+  const order = isNewestFirst ? 'DESC' : 'ASC'
+  return `
+SELECT version, value, read_count FROM (
+  SELECT read.*, count(*) OVER () AS read_count,
+    coalesce(sum(octet_length(value)) OVER (
+      ORDER BY version ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
+  FROM (
+    SELECT version, value FROM ledger_state.entries
+    WHERE key_hash = $1 AND version BETWEEN $2 AND $3 AND NOT (version <= $4 AND value IS NULL)
+      AND version >= coalesce((
+        SELECT max(seen.version) FROM ledger_state.entries seen WHERE seen.key_hash = $1 AND seen.version <= $4
+      ), 0)
+    ORDER BY version ${order} LIMIT $5
+  ) read
+) measured
+WHERE bytes_before < $6 ORDER BY version ${order}`
+}
+
+export interface HistoryRow {
+  readonly version: string
+  readonly value: Buffer | null
+  readonly read_count: string
+}
+
+/** $1 first version, $2 last, $3 writes. The versions of the first writes, with the number and the bytes of theirs. */
+export const SIZES_OF_VERSIONS = `
+SELECT version, count(*) AS writes, sum(coalesce(octet_length(value), 0)) AS bytes
+FROM (
+  SELECT version, value FROM ledger_state.entries WHERE version BETWEEN $1 AND $2 ORDER BY version LIMIT $3
+) read
+GROUP BY version ORDER BY version`
+
+export interface SizeRow {
+  readonly version: string
+  readonly writes: string
+  readonly bytes: string
+}
+
+/** $1 first version, $2 last. */
+export const WRITES_OF_VERSIONS = `
+SELECT entries.version, keys.key, entries.value
+FROM ledger_state.entries JOIN ledger_state.keys ON keys.key_hash = entries.key_hash
+WHERE entries.version BETWEEN $1 AND $2
+ORDER BY entries.version, keys.key`
+
+export interface WriteRow {
+  readonly version: string
+  readonly key: Buffer
+  readonly value: Buffer | null
+}
+
+/** $1 first version, $2 last. */
+export const BLOCKS_BETWEEN = `
+SELECT first_version, height, epoch, timestamp_usec FROM ledger_state.blocks WHERE first_version BETWEEN $1 AND $2`

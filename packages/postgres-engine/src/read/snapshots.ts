@@ -1,0 +1,152 @@
+import type { LedgerInfo } from '@ledger-state/core'
+import type { RemoteSnapshot, RemoteStateView } from '@ledger-state/state-engine'
+import {
+  expectArray,
+  expectBytes,
+  expectKept,
+  expectLedger,
+  expectListable,
+  expectU64,
+  storeClosed,
+} from '@ledger-state/state-engine/engine-kit'
+import { type Head, isSameHead } from '../schema/head.js'
+import { type Blocks, createBlocks } from './blocks.js'
+import { createLookUps } from './look-ups.js'
+import { historyPage, scanPage, versionsPage } from './pages.js'
+import type { Servers } from './servers.js'
+
+export interface SnapshotsOptions {
+  readonly servers: Servers
+  /** How long a head is taken for the newest. */
+  readonly headMaxAgeMs: number
+  /** Called when another head is learnt. */
+  readonly onChange: () => void
+}
+
+/** Takes snapshots, and knows the newest head that any server told of. */
+export class Snapshots {
+  readonly #servers: Servers
+  readonly #options: SnapshotsOptions
+  readonly #lookUp: ReturnType<typeof createLookUps>
+  readonly #blocks: Blocks
+  #head: Head | undefined
+  /** When a server was last asked whose answer confirmed the head. */
+  #confirmedAt = Number.NEGATIVE_INFINITY
+  #asking: Promise<void> | undefined
+  #closed = false
+
+  constructor(options: SnapshotsOptions) {
+    this.#options = options
+    this.#servers = options.servers
+    this.#lookUp = createLookUps(options.servers, (latest, oldest, askedAt) => this.#confirm(latest, oldest, askedAt))
+    this.#blocks = createBlocks(options.servers)
+  }
+
+  get ledger(): LedgerInfo | undefined {
+    this.expectOpen()
+    return this.#head?.ledger
+  }
+
+  async take(): Promise<RemoteSnapshot> {
+    this.expectOpen()
+    if (performance.now() - this.#confirmedAt > this.#options.headMaxAgeMs) {
+      this.#asking ??= this.#ask().finally(() => {
+        this.#asking = undefined
+      })
+      await this.#asking
+    }
+    return this.#snapshotOf(this.#head!)
+  }
+
+  async #ask(): Promise<void> {
+    const askedAt = performance.now()
+    this.learn(await this.#servers.head(), askedAt)
+  }
+
+  /** @param askedAt when the server was asked */
+  learn(head: Head, askedAt: number): void {
+    const known = this.#head
+    if (known && isOlder(head, known)) return
+    this.#confirmedAt = Math.max(this.#confirmedAt, askedAt)
+    // The same ledger stays the same object, so that callers may keep what they derive from it.
+    this.#head = known && isSameHead(known, head) ? { ...head, ledger: known.ledger } : head
+    if (!known || !isSameHead(known, head)) this.#options.onChange()
+  }
+
+  #confirm(latestVersion: bigint, oldestVersion: bigint, askedAt: number): void {
+    const ledger = this.#head?.ledger
+    if (ledger?.latestVersion === latestVersion && ledger.oldestVersion === oldestVersion) {
+      this.#confirmedAt = Math.max(this.#confirmedAt, askedAt)
+    }
+  }
+
+  expectOpen(): void {
+    if (this.#closed) throw storeClosed()
+  }
+
+  close(): void {
+    this.#closed = true
+  }
+
+  #snapshotOf({ ledger, base, mark }: Head): RemoteSnapshot {
+    const open = async <T>(read: (ledger: LedgerInfo) => Promise<T>): Promise<T> => {
+      this.expectOpen()
+      expectLedger(ledger)
+      const answer = await read(ledger)
+      this.expectOpen()
+      return answer
+    }
+    return {
+      ledger,
+      base,
+      mark: mark && Uint8Array.from(mark),
+      at: (version) => {
+        this.expectOpen()
+        expectLedger(ledger)
+        if (version !== undefined) expectKept(version, ledger)
+        return this.#viewOf(version ?? ledger.latestVersion, ledger, open)
+      },
+      blockAt: (version) =>
+        open((held) => {
+          expectKept(version, held)
+          return this.#blocks.at({ version, ledger: held })
+        }),
+      blockByHeight: (height) =>
+        open((held) => {
+          expectU64('the height', height)
+          return this.#blocks.byHeight(height, held)
+        }),
+      blockAtTime: (timestampUsec) =>
+        open((held) => {
+          expectU64('the time', timestampUsec)
+          return this.#blocks.atTime(timestampUsec, held)
+        }),
+      history: (key, options) => open((held) => historyPage(this.#servers, held, key, options)),
+      versions: (first, last, options) =>
+        open((held) => {
+          expectListable(first, last, held)
+          return versionsPage(this.#servers, first, last, options)
+        }),
+    }
+  }
+
+  #viewOf(version: bigint, ledger: LedgerInfo, open: <T>(read: () => Promise<T>) => Promise<T>): RemoteStateView {
+    return {
+      version,
+      ledger,
+      load: (keys) =>
+        open(async () => {
+          expectArray('the keys', keys)
+          for (const key of keys) expectBytes('the key', key)
+          return await Promise.all(keys.map((key) => this.#lookUp({ key, version })))
+        }),
+      scan: (prefix, options) => open(() => scanPage(this.#servers, version, prefix, options)),
+    }
+  }
+}
+
+/** Heads never go back, whichever server tells them. */
+function isOlder({ ledger: head }: Head, { ledger: known }: Head): boolean {
+  if (!known) return false
+  return !head || head.latestVersion < known.latestVersion || head.oldestVersion < known.oldestVersion
+}

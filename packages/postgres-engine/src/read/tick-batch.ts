@@ -1,0 +1,32 @@
+/** Gathers what is asked for in one tick and has all of it answered together, in parts of `most`. */
+export function createTickBatch<Item, Result>(
+  most: number,
+  answer: (items: readonly Item[]) => Promise<readonly Result[]>,
+): (item: Item) => Promise<Result> {
+  interface Waiting {
+    readonly item: Item
+    resolve(result: Result): void
+    reject(error: unknown): void
+  }
+  let waiting: Waiting[] = []
+
+  async function answerPart(part: readonly Waiting[]): Promise<void> {
+    try {
+      const results = await answer(part.map(({ item }) => item))
+      for (const [at, one] of part.entries()) one.resolve(results[at]!)
+    } catch (error) {
+      for (const one of part) one.reject(error)
+    }
+  }
+
+  function flush(): void {
+    const all = waiting
+    waiting = []
+    for (let at = 0; at < all.length; at += most) void answerPart(all.slice(at, at + most))
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      if (waiting.push({ item, resolve, reject }) === 1) setImmediate(flush)
+    })
+}

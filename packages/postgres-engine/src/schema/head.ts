@@ -1,0 +1,94 @@
+import type { BlockInfo, LedgerInfo, StoreBase } from '@ledger-state/core'
+
+/** The one row of `head`, with its blocks. */
+export interface Head {
+  readonly ledger: LedgerInfo | undefined
+  readonly base: StoreBase | undefined
+  readonly mark: Uint8Array | undefined
+  /** Above the latest version of the ledger: a commit that is not yet published. */
+  readonly writtenVersion: bigint | undefined
+  readonly writtenRows: number
+  readonly prunedVersion: bigint | undefined
+  readonly importVersion: bigint | undefined
+  readonly importNumber: bigint
+  readonly importCount: number
+  readonly importMark: Uint8Array | undefined
+}
+
+const BLOCK_COLUMNS = (name: string) =>
+  `${name}.height AS ${name}_height, ${name}.epoch AS ${name}_epoch, ${name}.timestamp_usec AS ${name}_time`
+
+export const SELECT_HEAD = `
+SELECT head.*, ${BLOCK_COLUMNS('newest')}, ${BLOCK_COLUMNS('first')}
+FROM ledger_state.head
+LEFT JOIN ledger_state.blocks newest ON newest.first_version = head.latest_block
+LEFT JOIN ledger_state.blocks first ON first.first_version = head.oldest_block`
+
+/** Numbers come as text. */
+export interface HeadRow {
+  readonly writer_epoch: string
+  readonly chain_id: string | null
+  readonly base_version: string | null
+  readonly base_complete: boolean | null
+  readonly latest_version: string | null
+  readonly oldest_version: string | null
+  readonly newest_height: string | null
+  readonly newest_epoch: string | null
+  readonly newest_time: string | null
+  readonly first_height: string | null
+  readonly first_epoch: string | null
+  readonly first_time: string | null
+  readonly mark: Buffer | null
+  readonly written_version: string | null
+  readonly written_rows: string | null
+  readonly pruned_version: string | null
+  readonly import_version: string | null
+  readonly import_number: string
+  readonly import_count: string
+  readonly import_mark: Buffer | null
+}
+
+export function rowToHead(row: HeadRow): Head {
+  return {
+    ledger: rowToLedger(row),
+    base:
+      row.latest_version === null
+        ? undefined
+        : { version: BigInt(row.base_version!), complete: row.base_complete === true },
+    mark: row.mark ?? undefined,
+    writtenVersion: toBigint(row.written_version),
+    writtenRows: Number(row.written_rows),
+    prunedVersion: toBigint(row.pruned_version),
+    importVersion: toBigint(row.import_version),
+    importNumber: BigInt(row.import_number),
+    importCount: Number(row.import_count),
+    importMark: row.import_mark ?? undefined,
+  }
+}
+
+function rowToLedger(row: HeadRow): LedgerInfo | undefined {
+  if (row.latest_version === null) return undefined
+  return {
+    chainId: BigInt(row.chain_id!),
+    latestVersion: BigInt(row.latest_version),
+    latestBlock: toBlock(row.newest_height, row.newest_epoch, row.newest_time),
+    oldestVersion: BigInt(row.oldest_version!),
+    oldestBlock: toBlock(row.first_height, row.first_epoch, row.first_time),
+  }
+}
+
+function toBlock(height: string | null, epoch: string | null, time: string | null): BlockInfo {
+  return { height: BigInt(height!), epoch: BigInt(epoch!), timestampUsec: BigInt(time!) }
+}
+
+function toBigint(text: string | null): bigint | undefined {
+  return text === null ? undefined : BigInt(text)
+}
+
+export function isSameHead(a: Head, b: Head): boolean {
+  return (
+    a.ledger?.latestVersion === b.ledger?.latestVersion &&
+    a.ledger?.oldestVersion === b.ledger?.oldestVersion &&
+    a.ledger?.chainId === b.ledger?.chainId
+  )
+}

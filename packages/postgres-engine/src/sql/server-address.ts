@@ -1,0 +1,22 @@
+import { urlWrong } from '../errors.js'
+
+/** A server as statements and messages name it. */
+export interface ServerAddress {
+  /** For the driver; may have a password. */
+  readonly url: string
+  /** `user@host:port/database`, for messages. */
+  readonly name: string
+}
+
+/** @throws `invalid_argument`, without the text of the URL, which may have a password */
+export function parseServerUrl(text: unknown): ServerAddress {
+  if (typeof text !== 'string') throw urlWrong('is no text')
+  if (!/^postgres(ql)?:\/\//.test(text)) throw urlWrong('does not begin with postgres:// or postgresql://')
+  if (!URL.canParse(text)) throw urlWrong('cannot be parsed')
+  const { username, hostname, port, pathname, searchParams } = new URL(text)
+  const database = pathname.slice(1)
+  if (database.includes('/')) throw urlWrong('has a path of several parts')
+  const host = searchParams.get('host') ?? hostname
+  const user = username === '' ? '' : `${username}@`
+  return { url: text, name: `${user}${host}${port === '' ? '' : `:${port}`}${database === '' ? '' : `/${database}`}` }
+}

@@ -1,0 +1,147 @@
+import { Buffer } from 'node:buffer'
+import type { KeyedEntry } from '@ledger-state/core'
+import type { ImportBase, ImportOptions, StateImport } from '@ledger-state/state-engine'
+import {
+  duplicateKey,
+  expectObject,
+  expectU64,
+  importNeedsEmptyStore,
+  importReplaced,
+  validateImportBase,
+  validateImportPart,
+} from '@ledger-state/state-engine/engine-kit'
+import { hashKey } from '../read/look-ups.js'
+import type { Head } from '../schema/head.js'
+import { isUniqueViolation } from '../sql/server-errors.js'
+import { expectSmallNumbers } from './batch-rows.js'
+import { discardImport } from './commit.js'
+import { copyRows } from './copy-rows.js'
+import type { KnownKeys } from './known-keys.js'
+import type { WriterSession } from './writer-session.js'
+
+const BEGIN_IMPORT = `
+UPDATE ledger_state.head SET import_version = $1, import_number = import_number + 1, import_count = 0, import_mark = NULL`
+
+const COUNT_ENTRIES = 'UPDATE ledger_state.head SET import_count = $1, import_mark = $2'
+
+const FINISH_IMPORT = `
+UPDATE ledger_state.head SET written_version = $1, written_rows = import_count, written_mark = $2, chain_id = $3,
+  base_version = $1, base_complete = $4, oldest_version = $1, oldest_block = $1, pruned_version = $1,
+  import_version = NULL, import_mark = NULL, import_count = 0`
+
+const INSERT_BLOCK = 'INSERT INTO ledger_state.blocks VALUES ($1, $2, $3, $4)'
+
+/** Begins or resumes an import. Within the turn of the session. */
+export async function beginImport(
+  session: WriterSession,
+  known: KnownKeys,
+  version: bigint,
+  options: ImportOptions = {},
+): Promise<StateImport> {
+  expectU64('the version of the import', version)
+  expectObject('the options of the import', options)
+  expectSmallNumbers([{ version, writes: [] }])
+  if (session.head.ledger) throw importNeedsEmptyStore()
+  if (!options.resume || session.head.importVersion !== version) {
+    const { importNumber } = session.head
+    await session.transact(
+      async (client) => {
+        if (session.head.importVersion !== undefined) await discardImport(client, known)
+        await client.query(BEGIN_IMPORT, [String(version)])
+      },
+      (head) => head.importNumber > importNumber,
+    )
+  }
+  return new ServerImport(session, version)
+}
+
+class ServerImport implements StateImport {
+  readonly version: bigint
+  readonly #session: WriterSession
+  readonly #number: bigint
+  #entryCount: number
+  #mark: Uint8Array | undefined
+
+  constructor(session: WriterSession, version: bigint) {
+    this.version = version
+    this.#session = session
+    const { importNumber, importCount, importMark } = session.head
+    this.#number = importNumber
+    this.#entryCount = importCount
+    this.#mark = importMark
+  }
+
+  get entryCount(): number {
+    return this.#entryCount
+  }
+
+  get mark(): Uint8Array | undefined {
+    return this.#mark && Uint8Array.from(this.#mark)
+  }
+
+  async add(entries: readonly KeyedEntry[], mark?: Uint8Array): Promise<void> {
+    await this.#session.inTurn(() => this.#add(entries, mark))
+  }
+
+  async finish(base: ImportBase): Promise<void> {
+    await this.#session.inTurn(() => this.#finish(base))
+  }
+
+  async #add(entries: readonly KeyedEntry[], mark: Uint8Array | undefined): Promise<void> {
+    this.#expectCurrent(this.#session.head)
+    validateImportPart(this.version, entries, mark)
+    const rows = entries.map(({ key, version, value }) => ({ hash: hashKey(key), key, version, value }))
+    // In the order of the index.
+    rows.sort((a, b) => Buffer.compare(a.hash, b.hash))
+    const count = this.#entryCount + rows.length
+    const kept = mark && Buffer.from(mark)
+    try {
+      await this.#session.transact(
+        async (client) => {
+          this.#expectCurrent(this.#session.head)
+          await copyRows(
+            client,
+            'ledger_state.keys',
+            rows.map(({ hash, key }) => [hash, key]),
+          )
+          await copyRows(
+            client,
+            'ledger_state.entries',
+            rows.map(({ hash, version, value }) => [hash, version, value]),
+          )
+          await client.query(COUNT_ENTRIES, [String(count), kept ?? null])
+        },
+        (head) => head.importNumber === this.#number && head.importCount === count,
+      )
+    } catch (error) {
+      if (isUniqueViolation((error as Error).cause)) throw duplicateKey(this.version)
+      throw error
+    }
+    this.#entryCount = count
+    this.#mark = kept
+  }
+
+  async #finish(base: ImportBase): Promise<void> {
+    this.#expectCurrent(this.#session.head)
+    const chainId = validateImportBase(this.version, base)
+    const { block, complete = true, mark } = base
+    expectSmallNumbers([{ version: this.version, block, writes: [] }])
+    const version = String(this.version)
+    await this.#session.transact(
+      async (client) => {
+        await client.query(INSERT_BLOCK, [
+          version,
+          String(block.height),
+          String(block.epoch),
+          String(block.timestampUsec),
+        ])
+        await client.query(FINISH_IMPORT, [version, mark ? Buffer.from(mark) : null, String(chainId), complete])
+      },
+      (head) => head.ledger !== undefined,
+    )
+  }
+
+  #expectCurrent({ importVersion, importNumber }: Head): void {
+    if (importVersion !== this.version || importNumber !== this.#number) throw importReplaced(this.version)
+  }
+}

@@ -1,0 +1,196 @@
+import type { Client, QueryResultRow } from 'pg'
+import { unavailable, writerDeposed, writerElsewhere } from '../errors.js'
+import { type Head, type HeadRow, rowToHead, SELECT_HEAD } from '../schema/head.js'
+import { expectLayout, hasCitus, migrateStore, WRITER_LOCK } from '../schema/migrate.js'
+import { Link } from '../sql/link.js'
+import type { ServerAddress } from '../sql/server-address.js'
+import { isPassing, toStoreError } from '../sql/server-errors.js'
+import { publishWritten } from './publish.js'
+
+export interface WriterSessionOptions {
+  readonly server: ServerAddress
+  /** Creates the store, and brings it to the layout of this program. */
+  readonly create: boolean
+  /** Ends the session of another writer. */
+  readonly takeOver: boolean
+  /** For connecting. */
+  readonly patienceMs: number
+  /** For a piece of work, with all that is tried again. */
+  readonly writePatienceMs: number
+  /** Called with every head that the session reads. */
+  readonly onHead: (head: Head, askedAt: number) => void
+}
+
+const RETRY_PAUSE_MS = 50
+/** The session of a writer that ended may hold its lock a little longer. */
+const LOCK_PATIENCE_MS = 1_000
+
+const TERMINATE = `
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2::timestamptz`
+const TERMINATE_HOLDER = `
+SELECT pg_terminate_backend(pid) FROM pg_locks
+WHERE locktype = 'advisory' AND granted AND ((classid::bigint << 32) | objid::bigint) = $1
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+
+/**
+ * The session of the one writer. It holds an advisory lock as long as it is connected, and has a number, its epoch, that
+ * every transaction compares: a writer that lost its connection and slept while another took over is refused.
+ */
+export class WriterSession {
+  readonly #options: WriterSessionOptions
+  readonly #link: Link
+  #epoch: bigint | undefined
+  #backend: { readonly pid: number; readonly start: string } | undefined
+  #head: Head | undefined
+  #isSharded = false
+  #deposed: unknown
+  /** The end of the work before. */
+  #tail: Promise<unknown> = Promise.resolve()
+
+  constructor(options: WriterSessionOptions) {
+    this.#options = options
+    this.#link = new Link({ server: options.server, isPipelined: false, greet: (client) => this.#greet(client) })
+  }
+
+  get isSharded(): boolean {
+    return this.#isSharded
+  }
+
+  get server(): string {
+    return this.#options.server.name
+  }
+
+  /** The head after the transaction before. Within `inTurn`. */
+  get head(): Head {
+    return this.#head!
+  }
+
+  /** Takes the lock and a new epoch. @throws `store_locked`, `store_missing`, `store_format`, … */
+  async open(): Promise<void> {
+    const { create, server, patienceMs } = this.#options
+    if (create) await migrateStore(server, patienceMs)
+    await this.inTurn(() => this.#attempt(async () => {}, patienceMs))
+  }
+
+  /** Pieces of work are done one after the other. */
+  async inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#tail.then(work)
+    this.#tail = turn.catch(() => {})
+    return await turn
+  }
+
+  /**
+   * Runs a transaction that is committed exactly once: where the connection breaks, `isDone` says of the head that a new
+   * connection reads whether it was committed; if not, it is run again, until the patience is over. Within `inTurn`.
+   */
+  async transact(work: (client: Client) => Promise<void>, isDone: (head: Head) => boolean): Promise<void> {
+    const before = this.#head
+    await this.#attempt(async (client) => {
+      if (this.#head !== before && isDone(this.head)) return
+      await this.#transaction(client, work)
+    }, this.#options.writePatienceMs)
+  }
+
+  /** A statement outside of transactions that may be repeated. Within `inTurn`. */
+  async query<R extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<R[]> {
+    let rows: R[] = []
+    await this.#attempt(async (client) => {
+      rows = (await client.query<R>(text, [...values])).rows
+    }, this.#options.writePatienceMs)
+    return rows
+  }
+
+  async #attempt(work: (client: Client) => Promise<void>, patienceMs: number): Promise<void> {
+    const until = performance.now() + patienceMs
+    for (;;) {
+      if (this.#deposed) throw this.#deposed
+      const left = () => until - performance.now()
+      try {
+        const client = await this.#link.connect(Math.min(left(), this.#options.patienceMs))
+        return await this.#link.within(left(), () => work(client))
+      } catch (error) {
+        if (!isPassing(error) || left() < RETRY_PAUSE_MS) throw toStoreError(error, this.server)
+      }
+      await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS))
+      if (left() <= 0) throw unavailable(this.server, 'it took too long')
+    }
+  }
+
+  async #transaction(client: Client, work: (client: Client) => Promise<void>): Promise<void> {
+    const askedAt = performance.now()
+    try {
+      await client.query('BEGIN')
+      const { rows } = await client.query<{ writer_epoch: string }>(
+        'SELECT writer_epoch FROM ledger_state.head FOR UPDATE',
+      )
+      if (BigInt(rows[0]?.writer_epoch ?? -1) !== this.#epoch) throw this.#depose()
+      await work(client)
+      if (this.#isSharded) {
+        await client.query('COMMIT')
+        await publishWritten(client, this.server)
+      } else {
+        await publishWritten(client, this.server)
+        await client.query('COMMIT')
+      }
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => {})
+      throw error
+    }
+    await this.#readHead(client, askedAt)
+  }
+
+  async #readHead(client: Client, askedAt: number): Promise<void> {
+    const { rows } = await client.query<HeadRow & QueryResultRow>(SELECT_HEAD)
+    this.#head = rowToHead(rows[0]!)
+    this.#options.onHead(this.#head, askedAt)
+  }
+
+  #depose(): unknown {
+    this.#deposed = writerDeposed(this.server)
+    return this.#deposed
+  }
+
+  async #greet(client: Client): Promise<void> {
+    const { server } = this.#options
+    await client.query("SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '60s'")
+    await expectLayout(client, server.name)
+    this.#isSharded = await hasCitus(client)
+    // The server may not know yet that our connection broke, and be in the middle of our transaction.
+    if (this.#backend) await client.query(TERMINATE, [this.#backend.pid, this.#backend.start])
+    await this.#lock(client)
+    const isFirst = this.#epoch === undefined
+    const { rows } = await client.query<{ writer_epoch: string }>(
+      `UPDATE ledger_state.head SET writer_epoch = writer_epoch + 1 ${isFirst ? '' : 'WHERE writer_epoch = $1'}
+       RETURNING writer_epoch`,
+      isFirst ? [] : [String(this.#epoch)],
+    )
+    if (!rows[0]) throw this.#depose()
+    this.#epoch = BigInt(rows[0].writer_epoch)
+    const askedAt = performance.now()
+    const { rows: own } = await client.query<{ pid: number; start: string }>(
+      'SELECT pid, backend_start::text AS start FROM pg_stat_activity WHERE pid = pg_backend_pid()',
+    )
+    this.#backend = own[0]
+    await publishWritten(client, server.name)
+    await this.#readHead(client, askedAt)
+  }
+
+  async #lock(client: Client): Promise<void> {
+    const { takeOver } = this.#options
+    const lock = String(WRITER_LOCK)
+    for (const began = performance.now(); ; ) {
+      const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [lock])
+      if (rows[0]!.taken) return
+      if (takeOver && this.#epoch === undefined) await client.query(TERMINATE_HOLDER, [lock])
+      if (performance.now() - began > LOCK_PATIENCE_MS) {
+        throw this.#epoch === undefined ? writerElsewhere(this.server) : this.#depose()
+      }
+      await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS))
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#tail
+    this.#link.close()
+  }
+}

@@ -1,0 +1,28 @@
+import { STATE_ENGINE_CONTRACT } from '@ledger-state/state-engine/contract'
+import pg from 'pg'
+import { expect, it } from 'vitest'
+import { openPostgresEngine } from '../src/open-postgres-engine.ts'
+
+const TRAITS = { countsEveryDrop: true, greatestNumber: 2n ** 63n - 1n }
+
+/** Runs the contract of engines on a database, which has one store after the other; each is checked at the end. */
+export function testContractOn(findUrl: () => string): void {
+  for (const { name, runRemote } of STATE_ENGINE_CONTRACT) {
+    it(name, async () => {
+      const url = findUrl()
+      await removeStore(url)
+      await runRemote(() => openPostgresEngine({ url }), TRAITS)
+      const engine = await openPostgresEngine({ url })
+      expect((await engine.check()).problems).toEqual([])
+      await engine.close()
+    })
+  }
+}
+
+/** Removes the store of a database. */
+export async function removeStore(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('DROP SCHEMA IF EXISTS ledger_state CASCADE')
+  await client.end()
+}

