@@ -1,12 +1,15 @@
 // Runs the black-box conformance kit of ../shared/conformance against the real program: ingests each feed, serves it,
 // asks every request, and again with the switches that some requests need. With an argument: only the runs whose titles
-// begin with it. Last line `N passed, M failed`.
+// begin with it. With `--store URL`: on stores in that database, whose schema `ledger_state` is dropped before each run.
+// Last line `N passed, M failed`.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { Client } from 'pg'
 
 interface Run {
   readonly title: string
@@ -63,10 +66,13 @@ const RUNS: readonly Run[] = [
 const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
 /** Starts the server on a free port and resolves with its address once it listens. */
-async function serve(dataDir: string, options: readonly string[]): Promise<{ server: ChildProcess; address: string }> {
+async function serve(
+  store: readonly string[],
+  options: readonly string[],
+): Promise<{ server: ChildProcess; address: string }> {
   const server = spawn(
     process.execPath,
-    [program, 'serve', '--data-dir', dataDir, '--listen', '127.0.0.1:0', '--admin-listen', 'off', ...options],
+    [program, 'serve', ...store, '--listen', '127.0.0.1:0', '--admin-listen', 'off', ...options],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
@@ -83,14 +89,23 @@ async function serve(dataDir: string, options: readonly string[]): Promise<{ ser
   return { server, address }
 }
 
-async function conform(run: Run): Promise<{ passed: number; failed: number }> {
+async function emptyDatabase(connectionString: string): Promise<void> {
+  const client = new Client({ connectionString })
+  await client.connect()
+  await client.query('DROP SCHEMA IF EXISTS ledger_state CASCADE')
+  await client.end()
+}
+
+async function conform(run: Run, url: string | undefined): Promise<{ passed: number; failed: number }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'conformance-'))
+  const store = url === undefined ? ['--data-dir', dataDir] : ['--store', url]
   try {
+    if (url !== undefined) await emptyDatabase(url)
     if (run.feed) {
-      const words = [program, 'ingest', run.feed, '--data-dir', dataDir, ...(run.ingestOptions ?? [])]
+      const words = [program, 'ingest', run.feed, ...store, ...(run.ingestOptions ?? [])]
       execFileSync(process.execPath, words, { stdio: ['ignore', 'inherit', 'pipe'] })
     }
-    const { server, address } = await serve(dataDir, run.serveOptions ?? [])
+    const { server, address } = await serve(store, run.serveOptions ?? [])
     const kit = spawnSync(
       'python3',
       [sharedPath('conformance/run.py'), address, run.requests, ...(run.kitOptions ?? [])],
@@ -118,9 +133,10 @@ if (!hasSharedData) {
 }
 let passed = 0
 let failed = 0
-const [only] = process.argv.slice(2)
+const { values, positionals } = parseArgs({ options: { store: { type: 'string' } }, allowPositionals: true })
+const [only] = positionals
 for (const run of RUNS.filter(({ title }) => only === undefined || title.startsWith(only))) {
-  const result = await conform(run)
+  const result = await conform(run, values.store)
   passed += result.passed
   failed += result.failed
 }

@@ -5,6 +5,8 @@ export { PROGRAM } from './program.ts'
 
 export interface NodeOptions extends RunOptions {
   readonly dataDir: string
+  /** Of a store in a database, in place of the folder. */
+  readonly store?: string
   /** Of `serve`, beside its folder and addresses. */
   readonly options?: readonly string[]
   /** Default `127.0.0.1:0`. */
@@ -24,9 +26,10 @@ export class NodeProcess extends RunningProgram {
   address = ''
   admin = ''
 
-  constructor({ dataDir, options = [], listen = '127.0.0.1:0', ...run }: NodeOptions) {
+  constructor({ dataDir, store, options = [], listen = '127.0.0.1:0', ...run }: NodeOptions) {
     const addresses = ['--listen', listen, '--admin-listen', '127.0.0.1:0']
-    super(['serve', '--data-dir', dataDir, ...addresses, '--log-format', 'json', ...options], run)
+    const place = store === undefined ? ['--data-dir', dataDir] : ['--store', store]
+    super(['serve', ...place, ...addresses, '--log-format', 'json', ...options], run)
   }
 
   /** Resolves when requests are answered. */

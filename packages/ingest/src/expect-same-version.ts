@@ -1,20 +1,26 @@
 import { Buffer } from 'node:buffer'
-import { isSameBlock, type StateReader, type VersionWrites } from '@ledger-state/core'
+import { isSameBlock, type RemoteStateSnapshot, type VersionWrites, type Write } from '@ledger-state/core'
 import { otherVersionHeld } from './errors.js'
 
 /**
  * Compares a version of the source with the newest one of the store: what it wrote, and the block that it begins.
  * @throws `ledger_fork`
  */
-export function expectSameVersion(store: StateReader, record: VersionWrites, place: string): void {
+export async function expectSameVersion(
+  store: RemoteStateSnapshot,
+  record: VersionWrites,
+  place: string,
+): Promise<void> {
   const { version, block, writes } = record
-  const state = store.at(version)
-  const held = store.blockAt(version)
-  const hasWrite = (key: Uint8Array, value: Uint8Array | null) => {
-    const entry = state.getEntry(key)
+  const [entries, held] = await Promise.all([
+    store.at(version).load(writes.map(([key]) => key)),
+    store.blockAt(version),
+  ])
+  const hasWrite = ([, value]: Write, at: number): boolean => {
+    const entry = entries[at]
     if (value === null) return entry === undefined
     return entry?.version === version && Buffer.compare(entry.value, value) === 0
   }
   const hasBlock = block === undefined || held.firstVersion !== version || isSameBlock(block, held.block)
-  if (!hasBlock || !writes.every(([key, value]) => hasWrite(key, value))) throw otherVersionHeld(place, version)
+  if (!hasBlock || !writes.every(hasWrite)) throw otherVersionHeld(place, version)
 }

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { isLedgerStateError, type VersionWrites } from '@ledger-state/core'
+import { isLedgerStateError, type RemoteStateSnapshot, type VersionWrites } from '@ledger-state/core'
 import type { LedgerSource, Reading, SourceProgress, StateBase } from '@ledger-state/feed'
-import type { StateWriter } from '@ledger-state/state-engine'
+import { engineToRemote, type RemoteStateWriter, type StateWriter } from '@ledger-state/state-engine'
 import { Batch } from './batch.js'
 import { type ChainIds, expectSameChain, resolveChainId } from './chain-id.js'
 import { decodeCommitMark, encodeCommitMark } from './commit-mark.js'
@@ -17,7 +17,7 @@ import {
 } from './errors.js'
 import { expectSameVersion } from './expect-same-version.js'
 import { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune-turn.js'
-import { WritesHash } from './writes-hash.js'
+import { keyName, WritesHash } from './writes-hash.js'
 
 /** What of a source is ingested, and who is told of it. */
 export interface IngestOptions {
@@ -80,25 +80,32 @@ export interface IngestObserver extends PruneObserver {
  * ```
  */
 export async function ingestSource(
-  engine: StateWriter,
+  engine: StateWriter | RemoteStateWriter,
   source: LedgerSource,
   options: IngestOptions = {},
 ): Promise<IngestCounters> {
-  return await new Ingest(engine, source, options).run()
+  const writer = 'at' in engine ? engineToRemote(engine) : engine
+  const { ledger } = await writer.snapshot()
+  return await new Ingest(writer, source, options, ledger?.latestVersion).run()
 }
 
 class Ingest {
-  readonly #engine: StateWriter
+  readonly #engine: RemoteStateWriter
   readonly #source: LedgerSource
   readonly #options: IngestOptions
   readonly #batch = new Batch()
   readonly #counters: CountedIngest
 
-  constructor(engine: StateWriter, source: LedgerSource, options: IngestOptions) {
+  constructor(
+    engine: RemoteStateWriter,
+    source: LedgerSource,
+    options: IngestOptions,
+    latestVersion: bigint | undefined,
+  ) {
     this.#engine = engine
     this.#source = source
     this.#options = options
-    this.#counters = new CountedIngest(engine.ledger?.latestVersion)
+    this.#counters = new CountedIngest(latestVersion)
   }
 
   async run(): Promise<IngestCounters> {
@@ -154,13 +161,15 @@ class Ingest {
     let mark: Uint8Array | undefined
     let isStopping = false
     // Begins with the newest version held, to compare it.
-    for await (const record of this.#source.versions(this.#readingFrom(held?.latestVersion ?? from))) {
+    for await (const record of this.#source.versions(await this.#readingFrom(held?.latestVersion ?? from))) {
       if (isStopping && record.block) return await this.#flush(mark)
       if (expected === undefined) {
         if (record.version < (from ?? 0n) || !this.#mayBeginAt(record)) continue
         expected = record.version
       }
-      if (record.version === held?.latestVersion) expectSameVersion(this.#engine, record, this.#source.position)
+      if (record.version === held?.latestVersion) {
+        await expectSameVersion(await this.#engine.snapshot(), record, this.#source.position)
+      }
       if (record.version > expected) throw versionGap(this.#source.position, record.version, expected)
       if (record.version === expected) {
         expected++
@@ -174,12 +183,12 @@ class Ingest {
     }
   }
 
-  #readingFrom(version: bigint | undefined): Reading {
-    const engine = this.#engine
+  async #readingFrom(version: bigint | undefined): Promise<Reading> {
+    const state = await this.#engine.snapshot()
     return {
       version,
-      mark: decodeCommitMark(engine.mark).source,
-      read: (key) => (engine.ledger ? engine.at().get(key) : undefined),
+      mark: decodeCommitMark(state.mark).source,
+      read: async (key) => (state.ledger ? (await state.at().load([key]))[0]?.value : undefined),
       signal: this.#sourceEnd(),
       onIdle: async () => {
         await this.#flush()
@@ -230,7 +239,7 @@ class Ingest {
     if (this.#batch.isEmpty) return
     const { versions, writes, bytes } = this.#batch.take()
     const chainId = resolveChainId(this.#chainIds, this.#source.position)
-    const writesHash = this.#hashWrites(versions)
+    const writesHash = await this.#hashWrites(versions)
     const mark = encodeCommitMark({ source, writesHash })
     const began = performance.now()
     await this.#atPlace(() => this.#engine.commit(versions, { chainId, mark }))
@@ -246,19 +255,26 @@ class Ingest {
    * The hash of all writes after these versions. Undefined where the store was begun without one.
    * @throws `ledger_fork` where the source has another hash at the last of them
    */
-  #hashWrites(versions: readonly VersionWrites[]): Uint8Array | undefined {
-    const engine = this.#engine
-    const held = decodeCommitMark(engine.mark).writesHash
-    if (engine.ledger && !held) return undefined
-    const view = engine.ledger && engine.at()
+  async #hashWrites(versions: readonly VersionWrites[]): Promise<Uint8Array | undefined> {
+    const state = await this.#engine.snapshot()
+    const held = decodeCommitMark(state.mark).writesHash
+    if (state.ledger && !held) return undefined
     const hash = held ? new WritesHash(held) : WritesHash.begin(versions[0]!.version)
-    hash.add(versions, (key) => view?.has(key) === true)
+    const present = await this.#presentKeys(state, deletedKeys(versions))
+    hash.add(versions, (key) => present.has(keyName(key)))
     const { value } = hash
     const { version } = versions.at(-1)!
     const { checkpoint } = this.#source
     if (checkpoint?.version === version && Buffer.compare(checkpoint.writesHash, value) !== 0)
       throw otherWrites(this.#source.position, version)
     return value
+  }
+
+  /** Those of the keys that the store holds, by their names. */
+  async #presentKeys(state: RemoteStateSnapshot, keys: readonly Uint8Array[]): Promise<ReadonlySet<string>> {
+    if (!state.ledger || keys.length === 0) return new Set()
+    const entries = await state.at().load(keys)
+    return new Set(keys.filter((_, at) => entries[at] !== undefined).map(keyName))
   }
 
   /** Prunes one turn. Answers whether nothing is left to prune. */
@@ -275,4 +291,8 @@ class Ingest {
       throw isLedgerStateError(error) ? atPlace(error, this.#source.position) : error
     }
   }
+}
+
+function deletedKeys(versions: readonly VersionWrites[]): Uint8Array[] {
+  return versions.flatMap(({ writes }) => writes.flatMap(([key, value]) => (value === null ? [key] : [])))
 }

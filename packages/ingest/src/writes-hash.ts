@@ -87,10 +87,15 @@ class Presence {
     const written = this.#written
     if (!written) return writes
     return writes.filter(([key, value]) => {
-      const name = Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
+      const name = keyName(key)
       const isKept = value !== null || (written.get(name) ?? this.#exists(key))
       written.set(name, value !== null)
       return isKept
     })
   }
+}
+
+/** A key as a text that tells it from all others. */
+export function keyName(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
 }

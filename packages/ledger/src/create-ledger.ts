@@ -1,6 +1,6 @@
 import type { StateReader } from '@ledger-state/core'
-import { parseTypeTag } from '@ledger-state/type-tag'
-import { assetHeapSize, parseAsset } from './balances/asset.js'
+import { parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
+import { type Asset, assetHeapSize, parseAsset } from './balances/asset.js'
 import { BalanceReader } from './balances/balance-reader.js'
 import { ParsedTexts } from './caches/parsed-texts.js'
 import { typeTagHeapSize } from './caches/type-tag-heap-size.js'
@@ -13,6 +13,26 @@ import { TypeResolver } from './types/type-resolver.js'
 /** Bytes of heap, each. */
 const PARSED_TYPES_CAPACITY = 2 << 20
 const PARSED_ASSETS_CAPACITY = 2 << 20
+
+/** What a ledger keeps between reads. */
+export interface LedgerCaches extends SharedReaders {
+  readonly parsedTypes: ParsedTexts<TypeTag>
+  readonly parsedAssets: ParsedTexts<Asset>
+}
+
+export function createCaches(modules = new ModuleCache(), types = new TypeResolver(modules)): LedgerCaches {
+  return {
+    modules,
+    types,
+    balances: new BalanceReader(),
+    parsedTypes: new ParsedTexts(PARSED_TYPES_CAPACITY, parseTypeTag, typeTagHeapSize),
+    parsedAssets: new ParsedTexts(PARSED_ASSETS_CAPACITY, parseAsset, assetHeapSize),
+  }
+}
+
+export function cacheUses({ types, modules, parsedTypes, parsedAssets }: LedgerCaches): Ledger['caches'] {
+  return { types: types.use, modules: modules.use, type_texts: parsedTypes.use, asset_texts: parsedAssets.use }
+}
 
 /**
  * The reads over a versioned store.
@@ -31,25 +51,26 @@ const PARSED_ASSETS_CAPACITY = 2 << 20
  * ```
  */
 export function createLedger(state: StateReader): Ledger {
-  const modules = new ModuleCache()
-  const readers: SharedReaders = { modules, types: new TypeResolver(modules), balances: new BalanceReader() }
-  const types = new ParsedTexts(PARSED_TYPES_CAPACITY, parseTypeTag, typeTagHeapSize)
-  const assets = new ParsedTexts(PARSED_ASSETS_CAPACITY, parseAsset, assetHeapSize)
+  return createLedgerOver(state, createCaches())
+}
+
+export function createLedgerOver(state: StateReader, caches: LedgerCaches): Ledger {
+  const { parsedTypes, parsedAssets } = caches
   let last: PinnedState | undefined
   return {
     get info() {
       return state.ledger
     },
-    parseType: (text) => types.parse(text),
-    parseAsset: (text) => assets.parse(text),
+    parseType: (text) => parsedTypes.parse(text),
+    parseAsset: (text) => parsedAssets.parse(text),
     at(version) {
       const view = state.at(version)
       // A store may hand out one view of its newest version to all.
-      if (last?.view !== view) last = new PinnedState(state, view, readers)
+      if (last?.view !== view) last = new PinnedState(state, view, caches)
       return last
     },
     get caches() {
-      return { types: readers.types.use, modules: modules.use, type_texts: types.use, asset_texts: assets.use }
+      return cacheUses(caches)
     },
     versionAtTime: (timestampUsec, nowUsec) => versionAtTime(state, timestampUsec, nowUsec),
   }

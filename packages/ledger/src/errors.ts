@@ -24,6 +24,7 @@ export type LedgerErrorCode =
   | 'block_pruned'
   | 'stored_data_invalid'
   | 'view_not_served'
+  | 'read_too_large'
 
 type LedgerError = LedgerStateError<LedgerErrorCode>
 
@@ -153,4 +154,17 @@ export function listedResourceUnreadable(why: LedgerStateError): LedgerError {
 
 function storedDataInvalid(what: string, why: LedgerStateError): LedgerError {
   return new LedgerStateError('stored_data_invalid', `${what}: ${why.message}`, why.fields)
+}
+
+/** A read of a remote state needs more of it than one read may load. */
+export function readTooLarge(mostBytes: number): LedgerError {
+  return new LedgerStateError(
+    'read_too_large',
+    `the read needs more than ${mostBytes} bytes of the state; ask for less at once`,
+  )
+}
+
+export function tooManyRounds(mostRounds: number): LedgerError {
+  const message = `the read needs more than ${mostRounds} rounds to the servers of the state; ask for less at once`
+  return new LedgerStateError('read_too_large', message)
 }

@@ -4,6 +4,7 @@ export {
   accountKeyPrefix,
   decodeStateKey,
   encodeStateKey,
+  isModuleKey,
   moduleKey,
   readStateKey,
   resourceGroupKey,

@@ -21,6 +21,7 @@ const NATIVE_POSITION_LENGTH = 1 + 3 * ADDRESS_LENGTH
 
 /** Offset of the account's address in the keys of its modules, resources and resource groups. */
 export const STATE_KEY_ADDRESS_AT = 1
+const PATH_LENGTH_AT = STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH
 
 /** What a state key names. Addresses and handles are 32 bytes. */
 export type StateKey =
@@ -65,6 +66,14 @@ export function resourceKey(address: Uint8Array, tag: StructTag): Uint8Array {
 /** The key of a resource group, whose value holds its members. */
 export function resourceGroupKey(address: Uint8Array, group: StructTag): Uint8Array {
   return accessPathKey(address, structPath(PATH_RESOURCE_GROUP, group))
+}
+
+/** Whether a well-formed key is that of a module. */
+export function isModuleKey(key: Uint8Array): boolean {
+  if (key[0] !== ACCESS_PATH || key.length <= PATH_LENGTH_AT) return false
+  const reader = new ByteReader(key, PATH_LENGTH_AT)
+  reader.readLength()
+  return key[reader.offset] === PATH_MODULE
 }
 
 /** All keys of modules, resources and resource groups of an account begin with these bytes, and no other key does. */

@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { LedgerStateError } from '@ledger-state/core'
 import type { CheckReport } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
-import { settings } from '../config/settings.js'
 import { damagedStore, deadlyStore } from '../errors.js'
 import type { CheckMessage } from '../processes/check-process.js'
+import { openDatabaseReader } from '../stores/open-database.js'
+import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatCount } from '../terminal/amounts.js'
 
 const CHECK_PROCESS = new URL('../processes/check-process.js', import.meta.url)
@@ -14,11 +15,15 @@ export const checkCommand: Command = {
   name: 'check',
   summary: 'Proves that a store is sound, also while it is written and served; the file may grow meanwhile.',
   arguments: [],
-  options: [settings.dataDir],
-  required: [settings.dataDir],
+  options: storeOptions,
   examples: ['ledger-state check --data-dir data/mainnet'],
   async run(input) {
-    const path = input.required(settings.dataDir)
+    const place = storePlace(input, 'check')
+    if ('url' in place) {
+      await checkDatabase(place)
+      return
+    }
+    const path = place.dataDir
     const { problems, records, keys, supersededEntries, blocks } = await checkInProcess(path)
     for (const problem of problems) process.stdout.write(`${problem}\n`)
     const what = `${formatCount(records)} records: ${formatCount(keys)} keys, ${formatCount(supersededEntries)} superseded values, ${formatCount(blocks)} blocks`
@@ -27,6 +32,20 @@ export const checkCommand: Command = {
     }
     process.stdout.write(`sound: ${what}\n`)
   },
+}
+
+/** The server proves its own pages; what is checked is what the engine keeps in its tables. */
+async function checkDatabase(place: { readonly url: string }): Promise<void> {
+  const engine = await openDatabaseReader(place.url)
+  try {
+    const { problems, versions, keys, writes } = await engine.check()
+    for (const problem of problems) process.stdout.write(`${problem}\n`)
+    const what = `${formatCount(versions)} versions: ${formatCount(keys)} keys, ${formatCount(writes)} writes`
+    if (problems.length > 0) throw damagedStore(nameOfPlace(place), problems.length, what)
+    process.stdout.write(`sound: ${what}\n`)
+  } finally {
+    await engine.close()
+  }
 }
 
 /** @throws `store_corrupt` where the store ends the process that checks it; what it throws */

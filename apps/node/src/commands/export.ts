@@ -5,11 +5,11 @@ import { pipeline } from 'node:stream/promises'
 import { constants, createGzip, createZstdCompress } from 'node:zlib'
 import { parseU64 } from '@ledger-state/core'
 import { feedHeaderLine, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
-import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { option, textOption } from '../config/option.js'
-import { settings } from '../config/settings.js'
 import { cannotExport, emptyStore, fromAboveTo, isFolder, stoppedBy, usageError } from '../errors.js'
+import { type ExportSource, openExportSource } from '../stores/export-source.js'
+import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.js'
 import { listenForStop } from '../terminal/stop-signal.js'
@@ -27,24 +27,24 @@ export const exportCommand: Command = {
   name: 'export',
   summary: 'Writes a window of a store to a file that ingest reads: the state at a version, and the versions after it.',
   arguments: [{ name: 'FILE', description: 'file to write; an ending .gz or .zst compresses it' }],
-  options: [settings.dataDir, formatOption, fromOption, toOption],
-  required: [settings.dataDir],
+  options: [...storeOptions, formatOption, fromOption, toOption],
   examples: ['ledger-state export mainnet.ndjson.gz --format feed --data-dir data/mainnet'],
   async run(input) {
     const file = input.argument('FILE')
     const format = input.get(formatOption) ?? 'feed'
     if (format !== 'feed') throw usageError(`--format: ${JSON.stringify(format)}, feed is the only format there is`)
-    const dataDir = input.required(settings.dataDir)
     const stop = listenForStop()
     const progress = createProgressLine(process.stderr)
-    const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
+    const place = storePlace(input, 'export')
+    const store = await openExportSource(place)
     try {
-      if (!engine.ledger) throw emptyStore(dataDir)
-      const from = input.get(fromOption) ?? engine.ledger.oldestVersion
-      const to = input.get(toOption) ?? engine.ledger.latestVersion
+      const { ledger } = store
+      if (!ledger) throw emptyStore(nameOfPlace(place))
+      const from = input.get(fromOption) ?? ledger.oldestVersion
+      const to = input.get(toOption) ?? ledger.latestVersion
       if (from > to) throw fromAboveTo(from, to)
       const exported = { entries: 0 }
-      await writeWhole(file, feedLines(engine, from, to, progress, exported), stop.signal)
+      await writeWhole(file, feedLines(store, ledger.chainId, from, to, progress, exported), stop.signal)
       progress.finish()
       const signal = stop.by()
       if (signal) throw stoppedBy(signal, `${file} is not written; the same command begins again`)
@@ -52,13 +52,13 @@ export const exportCommand: Command = {
       process.stderr.write(`${file} holds ${state} and the ${formatCount(to - from)} versions after it\n`)
     } finally {
       progress.finish()
-      await engine.close()
+      await store.close()
     }
   },
 }
 
 /** The file has its name only once it is whole; nothing is left of one that failed, or that the signal stopped. */
-async function writeWhole(path: string, lines: Iterable<string>, signal: AbortSignal): Promise<void> {
+async function writeWhole(path: string, lines: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   const unfinished = path + UNFINISHED
   const file = await openForWriting(path, unfinished)
   try {
@@ -84,7 +84,12 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error
 }
 
-async function writeLines(file: Writable, name: string, lines: Iterable<string>, signal: AbortSignal): Promise<void> {
+async function writeLines(
+  file: Writable,
+  name: string,
+  lines: AsyncIterable<string>,
+  signal: AbortSignal,
+): Promise<void> {
   const text = Readable.from(inPieces(lines))
   if (name.endsWith('.gz')) await pipeline(text, createGzip(), file, { signal })
   else if (name.endsWith('.zst')) {
@@ -93,9 +98,9 @@ async function writeLines(file: Writable, name: string, lines: Iterable<string>,
 }
 
 /** Lines joined into pieces that a stream carries well. */
-function* inPieces(lines: Iterable<string>): Generator<Buffer> {
+async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
   let piece = ''
-  for (const line of lines) {
+  for await (const line of lines) {
     piece += `${line}\n`
     if (piece.length < PIECE_CHARACTERS) continue
     yield Buffer.from(piece)
@@ -104,29 +109,31 @@ function* inPieces(lines: Iterable<string>): Generator<Buffer> {
   yield Buffer.from(piece)
 }
 
-function* feedLines(
-  engine: LmdbEngineReader,
+async function* feedLines(
+  store: ExportSource,
+  chainId: bigint,
   from: bigint,
   to: bigint,
   progress: ProgressLine,
   exported: { entries: number },
-): Generator<string> {
-  const view = engine.at(from)
-  const { block } = engine.blockAt(from)
+): AsyncGenerator<string> {
+  const { block } = await store.blockAt(from)
   yield feedHeaderLine({
-    chainId: Number(view.ledger.chainId),
-    base: { version: from, block, complete: engine.base!.complete },
+    chainId: Number(chainId),
+    base: { version: from, block, complete: store.isComplete },
   })
   let bytes = 0
   // The keys of all kept versions: at the oldest of them there may be fewer.
-  const { keys } = engine.stats
+  const { keys } = store
   const showState = (): void =>
     progress.update((seconds) => {
+      if (keys === undefined)
+        return `exporting the state: ${formatCount(exported.entries)} entries, ${formatBytes(bytes)}`
       const amount = `${formatCount(exported.entries)} of at most ${formatCount(keys)} entries`
       return `exporting the state: ${amount}, ${formatBytes(bytes)}, ${formatShare(exported.entries, keys, seconds)}`
     })
   let entries: { key: Uint8Array; value: Uint8Array; version: bigint }[] = []
-  for (const entry of view.scan(new Uint8Array(0))) {
+  for await (const entry of store.entries(from)) {
     bytes += entry.key.length + entry.value.length
     exported.entries++
     if (entries.push(entry) < ENTRIES_PER_LINE) continue
@@ -138,7 +145,7 @@ function* feedLines(
   showState()
   if (from === to) return
   const began = performance.now()
-  for (const record of engine.versions(from + 1n, to)) {
+  for await (const record of store.versions(from + 1n, to)) {
     yield versionToFeedLine(record)
     for (const [key, value] of record.writes) bytes += key.length + (value?.length ?? 0)
     progress.update(() => {

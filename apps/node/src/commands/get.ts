@@ -1,12 +1,12 @@
 import { type JsonValue, parseJson } from '@ledger-state/bcs'
 import { ByteWriter, bytesToHex, hexToBytes, isLedgerStateError, parseAddress, parseU64 } from '@ledger-state/core'
-import { createLedger, type LedgerState, parseAsset, parseTimestamp } from '@ledger-state/ledger'
-import { openStateEngineReader } from '@ledger-state/state-engine'
+import { type LedgerState, parseAsset, parseTimestamp } from '@ledger-state/ledger'
 import { parseStructTag, parseTypeTag } from '@ledger-state/type-tag'
 import type { Command, CommandInput } from '../config/command.js'
 import { option, parseAs, switchOption } from '../config/option.js'
-import { settings } from '../config/settings.js'
 import { usageError } from '../errors.js'
+import { openLedger } from '../stores/ledger-reader.js'
+import { storeOptions, storePlace } from '../stores/store-place.js'
 
 const keyTypeOption = option('key-type', 'TYPE', 'type of the key', parseTypeTag)
 const valueTypeOption = option('value-type', 'TYPE', 'type of the value', parseTypeTag)
@@ -19,7 +19,7 @@ const atOption = option(
   'read the newest block at or before a time: RFC 3339 with Z or an offset, or microseconds since 1970',
   parseTimestamp,
 )
-const stateOptions = [settings.dataDir, versionOption, atOption]
+const stateOptions = [...storeOptions, versionOption, atOption]
 const accountArgument = { name: 'ADDRESS', description: 'the account, with or without 0x' }
 const handleArgument = { name: 'HANDLE', description: 'table handle, 0x…' }
 
@@ -28,7 +28,7 @@ export const getTableItemCommand: Command = {
   summary: 'Prints a table item, found by its typed key, as JSON.',
   arguments: [handleArgument],
   options: [keyTypeOption, valueTypeOption, keyOption, bcsOption, ...stateOptions],
-  required: [keyTypeOption, valueTypeOption, keyOption, settings.dataDir],
+  required: [keyTypeOption, valueTypeOption, keyOption],
   examples: [`ledger-state get table-item 0x7ab1e --key-type u64 --value-type u64 --key '"1"' --data-dir data/demo`],
   async run(input) {
     const handle = parseAs('HANDLE', input.argument('HANDLE'), parseAddress)
@@ -47,7 +47,6 @@ export const getRawItemCommand: Command = {
   summary: 'Prints a table item, found by its serialized key, in hex.',
   arguments: [handleArgument, { name: 'KEY', description: 'BCS bytes of the key in hex' }],
   options: [bcsOption, ...stateOptions],
-  required: [settings.dataDir],
   examples: ['ledger-state get raw-item 0x7ab1e 0x0100000000000000 --data-dir data/demo'],
   async run(input) {
     const handle = parseAs('HANDLE', input.argument('HANDLE'), parseAddress)
@@ -61,7 +60,6 @@ export const getBalanceCommand: Command = {
   summary: 'Prints what an account holds of a coin or fungible asset.',
   arguments: [accountArgument, { name: 'ASSET', description: 'a coin type, or the address of a fungible asset' }],
   options: [bcsOption, ...stateOptions],
-  required: [settings.dataDir],
   examples: [
     'ledger-state get balance 0xa11ce 0x1::aptos_coin::AptosCoin --data-dir data/demo',
     'ledger-state get balance 0xa11ce 0xa --at 2025-01-01T00:12:30Z --data-dir data/demo',
@@ -81,7 +79,6 @@ export const getResourceCommand: Command = {
   summary: 'Prints a resource of an account, or a member of a resource group, as JSON.',
   arguments: [accountArgument, { name: 'TYPE', description: 'its type, such as 0x1::account::Account' }],
   options: [bcsOption, ...stateOptions],
-  required: [settings.dataDir],
   examples: ['ledger-state get resource 0xdecaf 0xdecaf::harbour::Harbour --data-dir data/demo'],
   async run(input) {
     const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
@@ -99,7 +96,6 @@ export const getModuleCommand: Command = {
   details: 'It is null where the stored bytes are no module that can be read. With --bcs the bytecode is printed.',
   arguments: [accountArgument, { name: 'NAME', description: 'name of the module' }],
   options: [bcsOption, ...stateOptions],
-  required: [settings.dataDir],
   examples: ['ledger-state get module 0xdecaf harbour --data-dir data/demo'],
   async run(input) {
     const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
@@ -116,7 +112,6 @@ export const getAccountCommand: Command = {
   summary: 'Prints the sequence number and the authentication key of an account as JSON.',
   arguments: [accountArgument],
   options: [bcsOption, ...stateOptions],
-  required: [settings.dataDir],
   examples: ['ledger-state get account 0xa11ce --data-dir data/demo'],
   async run(input) {
     const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
@@ -149,12 +144,13 @@ async function read(input: CommandInput, print: (state: LedgerState) => string):
   const timestampUsec = input.get(atOption)
   if (version !== undefined && timestampUsec !== undefined)
     throw usageError('--version and --at are both given, and each names the state to read')
-  const engine = openStateEngineReader({ path: input.required(settings.dataDir), verifyReads: true })
+  const store = await openLedger(storePlace(input, 'get'))
   try {
-    const ledger = createLedger(engine)
-    const state = ledger.at(timestampUsec === undefined ? version : ledger.versionAtTime(timestampUsec))
-    process.stdout.write(`${print(state)}\n`)
+    const text = await store.read((ledger) => {
+      return print(ledger.at(timestampUsec === undefined ? version : ledger.versionAtTime(timestampUsec)))
+    })
+    process.stdout.write(`${text}\n`)
   } finally {
-    await engine.close()
+    await store.close()
   }
 }

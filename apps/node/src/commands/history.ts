@@ -1,22 +1,22 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { parseAddress } from '@ledger-state/core'
+import { parseAddress, versionPruned } from '@ledger-state/core'
 import {
   type Change,
-  createLedger,
   firstVersionOf,
   type History,
   type HistoryOptions,
+  type LedgerState,
   lastVersionOf,
   type Moment,
   parseAsset,
   parseMoment,
 } from '@ledger-state/ledger'
-import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { defaultedOption, oneOf, option, parseAs, switchOption, wholeNumber } from '../config/option.js'
-import { settings } from '../config/settings.js'
 import { fromAboveTo, fromAfterTo } from '../errors.js'
+import { type LedgerReader, openLedger } from '../stores/ledger-reader.js'
+import { storeOptions, storePlace } from '../stores/store-place.js'
 
 const fromOption = option(
   'from',
@@ -46,8 +46,7 @@ it, without a time. Where the range begins before the window, a warning on stand
     { name: 'ADDRESS', description: 'the account, with or without 0x' },
     { name: 'ASSET', description: 'a coin type, or the address of a fungible asset' },
   ],
-  options: [csvOption, fromOption, toOption, orderOption, limitOption, settings.dataDir],
-  required: [settings.dataDir],
+  options: [csvOption, fromOption, toOption, orderOption, limitOption, ...storeOptions],
   examples: [
     'ledger-state history balance 0xa11ce 0x1::aptos_coin::AptosCoin --csv --data-dir data/demo',
     'ledger-state history balance 0xa11ce 0xa --from 2025-01-01T00:12:30Z --order asc --limit 10 --data-dir data/demo',
@@ -58,17 +57,21 @@ it, without a time. Where the range begins before the window, a warning on stand
     const [fromMoment, toMoment] = [input.get(fromOption), input.get(toOption)]
     expectOrdered(fromMoment, toMoment)
     const order = input.get(orderOption) === 'asc' ? 'oldestFirst' : 'newestFirst'
-    const engine = openStateEngineReader({ path: input.required(settings.dataDir), verifyReads: true })
+    const store = await openLedger(storePlace(input, 'history balance'))
     try {
-      const ledger = createLedger(engine)
-      const state = ledger.at(toMoment && lastVersionOf(ledger, toMoment))
-      const from = fromMoment && firstVersionOf(ledger, fromMoment)
-      const open = (options: HistoryOptions) => state.balanceHistory(owner, asset, { from, order, ...options })
-      if (!open({}).complete) process.stderr.write(notComplete(state.ledger.oldestVersion))
+      const asked = await store.read((ledger) => {
+        const state = ledger.at(toMoment && lastVersionOf(ledger, toMoment))
+        const from = fromMoment && firstVersionOf(ledger, fromMoment)
+        const { complete } = state.balanceHistory(owner, asset, { from })
+        return { to: state.version, from, oldestVersion: state.ledger.oldestVersion, complete }
+      })
+      if (!asked.complete) process.stderr.write(notComplete(asked.oldestVersion))
+      const open = (state: LedgerState, options: HistoryOptions) =>
+        state.balanceHistory(owner, asset, { from: asked.from, order, ...options })
       const lines = input.get(csvOption) ? csvPieces : jsonPieces
-      await writeToReader(lines(pages(open, input.get(limitOption))))
+      await writeToReader(lines(pages(store, asked, open, input.get(limitOption))))
     } finally {
-      await engine.close()
+      await store.close()
     }
   },
 }
@@ -80,26 +83,47 @@ function expectOrdered(from: Moment | undefined, to: Moment | undefined): void {
   if ('timestampUsec' in from && 'timestampUsec' in to && from.timestampUsec > to.timestampUsec) throw fromAfterTo()
 }
 
-/** The changes of all pages, until the limit. A page may end sooner than its own: where writes changed nothing. */
-function* pages<T>(open: (options: HistoryOptions) => History<T>, limit = Number.POSITIVE_INFINITY): Generator<T[]> {
+interface AskedRange {
+  readonly from: bigint | undefined
+  readonly to: bigint
+  /** Of the ledger when the command began. */
+  readonly oldestVersion: bigint
+}
+
+/**
+ * The changes of all pages, until the limit. A page may end sooner than its own: where writes changed nothing.
+ * @throws `version_pruned` where a prune may have taken changes away meanwhile
+ */
+async function* pages<T>(
+  store: LedgerReader,
+  { from = 0n, to, oldestVersion }: AskedRange,
+  open: (state: LedgerState, options: HistoryOptions) => History<Change<T>>,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Change<T>[]> {
   let left = limit
   let start: bigint | undefined
   do {
-    const page = open({ start, limit: Math.min(left, PAGE_CHANGES) })
-    const changes = [...page]
+    const page = await store.read((ledger) => {
+      const state = ledger.at(to)
+      const history = open(state, { start, limit: Math.min(left, PAGE_CHANGES) })
+      return { changes: [...history], cursor: history.cursor, oldestNow: state.ledger.oldestVersion }
+    })
+    const { changes, cursor, oldestNow } = page
+    const isTouched = changes.some(({ version }) => version <= oldestNow) || (cursor === undefined && from <= oldestNow)
+    if (oldestNow > oldestVersion && isTouched) throw versionPruned(oldestVersion, oldestNow)
     yield changes
     left -= changes.length
-    start = page.cursor
+    start = cursor
   } while (start !== undefined && left > 0)
 }
 
-function* csvPieces(changes: Iterable<readonly Change<bigint>[]>): Generator<string> {
+async function* csvPieces(changes: AsyncIterable<readonly Change<bigint>[]>): AsyncGenerator<string> {
   yield 'version,timestamp,balance\n'
-  for (const page of changes) yield page.map(changeToCsvLine).join('')
+  for await (const page of changes) yield page.map(changeToCsvLine).join('')
 }
 
-function* jsonPieces(changes: Iterable<readonly Change<bigint>[]>): Generator<string> {
-  for (const page of changes) yield page.map(changeToJsonLine).join('')
+async function* jsonPieces(changes: AsyncIterable<readonly Change<bigint>[]>): AsyncGenerator<string> {
+  for await (const page of changes) yield page.map(changeToJsonLine).join('')
 }
 
 function changeToCsvLine({ version, timestampUsec, value }: Change<bigint>): string {
@@ -112,7 +136,7 @@ function changeToJsonLine({ version, timestampUsec, value }: Change<bigint>): st
 }
 
 /** Writes to standard output as fast as it is read. A reader that leaves, as `head` does, ends it without an error. */
-async function writeToReader(pieces: Iterable<string>): Promise<void> {
+async function writeToReader(pieces: AsyncIterable<string>): Promise<void> {
   try {
     await pipeline(Readable.from(pieces), process.stdout, { end: false })
   } catch (error) {

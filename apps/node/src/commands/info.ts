@@ -1,11 +1,12 @@
-import { noLedger } from '@ledger-state/core'
+import { type LedgerInfo, noLedger } from '@ledger-state/core'
 import { type LmdbEngineReader, openStateEngineReader, type StoreBase } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
-import { settings } from '../config/settings.js'
-import { emptyStore, nothingToForecastFrom } from '../errors.js'
+import { emptyStore, nothingToForecastFrom, usageError } from '../errors.js'
 import { measureStore } from '../sizing/forecast.js'
 import { FORECAST_HEADINGS, forecastRow, forecastWindows } from '../sizing/sizing-rows.js'
+import { openDatabaseReader } from '../stores/open-database.js'
+import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatBytes, formatCount } from '../terminal/amounts.js'
 import { columns, table } from '../terminal/table.js'
 
@@ -16,8 +17,7 @@ export const infoCommand: Command = {
   name: 'info',
   summary: 'Says what a store holds.',
   arguments: [],
-  options: [settings.dataDir, jsonOption, forecastOption],
-  required: [settings.dataDir],
+  options: [...storeOptions, jsonOption, forecastOption],
   details: `--forecast computes disk, memory and the time of an ingest from the bytes that this store takes for each key and
 each write; docs/sizing.md says how. It works beside a node, and better the longer the window of the store is.`,
   examples: [
@@ -25,24 +25,24 @@ each write; docs/sizing.md says how. It works beside a node, and better the long
     'ledger-state info --data-dir data/mainnet --forecast',
   ],
   async run(input) {
-    const engine = openStateEngineReader({ path: input.required(settings.dataDir), verifyReads: true })
+    const place = storePlace(input, 'info')
+    const isForecast = input.get(forecastOption)
+    if ('url' in place) {
+      if (isForecast) throw usageError('--forecast counts the bytes of a folder; a store on PostgreSQL has no forecast')
+      await describeDatabase(place, input.get(jsonOption))
+      return
+    }
+    const engine = openStateEngineReader({ path: place.dataDir, verifyReads: true })
     try {
       const { ledger, base, stats } = engine
-      if (!ledger) throw emptyStore(input.required(settings.dataDir))
-      const { latestBlock, oldestBlock } = ledger
-      const isForecast = input.get(forecastOption)
+      if (!ledger) throw emptyStore(place.dataDir)
       if (input.get(jsonOption)) {
         const facts = { ...storeFacts(engine), ...(isForecast && forecastFacts(engine)) }
         process.stdout.write(`${JSON.stringify(facts)}\n`)
         return
       }
       const rows = [
-        ['chain id', String(ledger.chainId)],
-        ['versions', `${ledger.oldestVersion} to ${ledger.latestVersion}`],
-        ['base', describeBase(base!)],
-        ['block heights', `${oldestBlock.height} to ${latestBlock.height}`],
-        ['epoch', String(latestBlock.epoch)],
-        ['ledger time', `${formatTime(latestBlock.timestampUsec)} (oldest ${formatTime(oldestBlock.timestampUsec)})`],
+        ...ledgerRows(ledger, base!),
         ['keys', formatCount(stats.keys)],
         ['history entries', formatCount(stats.historyEntries)],
         ['data file', formatBytes(stats.fileBytes)],
@@ -56,10 +56,47 @@ each write; docs/sizing.md says how. It works beside a node, and better the long
   },
 }
 
+/** The server knows what its tables take; here is what the ledger says. */
+async function describeDatabase(place: { readonly url: string }, asJson: boolean): Promise<void> {
+  const engine = await openDatabaseReader(place.url)
+  try {
+    const { ledger, base } = await engine.snapshot()
+    if (!ledger) throw emptyStore(nameOfPlace(place))
+    const text = asJson ? JSON.stringify(ledgerFacts(ledger, base!)) : table(ledgerRows(ledger, base!))
+    process.stdout.write(`${text}\n`)
+  } finally {
+    await engine.close()
+  }
+}
+
+function ledgerRows(ledger: LedgerInfo, base: StoreBase): (readonly [string, string])[] {
+  const { latestBlock, oldestBlock } = ledger
+  return [
+    ['chain id', String(ledger.chainId)],
+    ['versions', `${ledger.oldestVersion} to ${ledger.latestVersion}`],
+    ['base', describeBase(base)],
+    ['block heights', `${oldestBlock.height} to ${latestBlock.height}`],
+    ['epoch', String(latestBlock.epoch)],
+    ['ledger time', `${formatTime(latestBlock.timestampUsec)} (oldest ${formatTime(oldestBlock.timestampUsec)})`],
+  ]
+}
+
 /** As JSON has them: u64 values are strings. @throws `no_ledger` where the store is empty */
 export function storeFacts(engine: LmdbEngineReader) {
   const { ledger, base, stats } = engine
   if (!ledger) throw noLedger()
+  return {
+    ...ledgerFacts(ledger, base!),
+    keys: stats.keys,
+    history_entries: stats.historyEntries,
+    blocks: stats.blocks,
+    file_bytes: stats.fileBytes,
+    unmerged_writes: stats.tableEntries,
+    write_ahead_bytes: stats.writeAheadBytes,
+  }
+}
+
+function ledgerFacts(ledger: LedgerInfo, base: StoreBase) {
   const { latestBlock, oldestBlock } = ledger
   return {
     chain_id: jsonChainId(ledger.chainId),
@@ -70,14 +107,8 @@ export function storeFacts(engine: LmdbEngineReader) {
     epoch: String(latestBlock.epoch),
     ledger_timestamp_usec: String(latestBlock.timestampUsec),
     oldest_ledger_timestamp_usec: String(oldestBlock.timestampUsec),
-    base: base!.version === 0n ? 'genesis' : base!.complete ? 'state' : 'assumed_empty',
-    base_version: String(base!.version),
-    keys: stats.keys,
-    history_entries: stats.historyEntries,
-    blocks: stats.blocks,
-    file_bytes: stats.fileBytes,
-    unmerged_writes: stats.tableEntries,
-    write_ahead_bytes: stats.writeAheadBytes,
+    base: base.version === 0n ? 'genesis' : base.complete ? 'state' : 'assumed_empty',
+    base_version: String(base.version),
   }
 }
 

@@ -2,15 +2,16 @@ import { parseU64 } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
 import type { Command } from '../config/command.js'
 import { option, switchOption } from '../config/option.js'
-import { ingestSettings, settings } from '../config/settings.js'
-import { fromAboveTo, missingOption } from '../errors.js'
+import { ingestSettings } from '../config/settings.js'
+import { fromAboveTo } from '../errors.js'
 import { ingestInto, parseIngestSettings, proveSource } from '../ingest/ingest-into.js'
+import { storeOptions, storePlace } from '../stores/store-place.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 
 const fromOption = option('from', 'VERSION', 'first version to ingest, for an empty store', parseU64)
 const toOption = option('to', 'VERSION', 'last version to ingest', parseU64)
 const followOption = switchOption('follow', 'wait for the next versions of a node, until stopped')
-const dryRunOption = switchOption('dry-run', 'only read and prove the source; needs no --data-dir')
+const dryRunOption = switchOption('dry-run', 'only read and prove the source; needs no store')
 
 export const ingestCommand: Command = {
   name: 'ingest',
@@ -25,7 +26,7 @@ A genesis of mainnet, testnet or devnet is proven by its known waypoint; of anot
         'genesis blob, ledger feed (.ndjson, .gz, .zst), backup folder, state snapshot folder, or URL of a node (…/v1)',
     },
   ],
-  options: [settings.dataDir, ...ingestSettings, fromOption, toOption, followOption, dryRunOption],
+  options: [...storeOptions, ...ingestSettings, fromOption, toOption, followOption, dryRunOption],
   examples: [
     'ledger-state ingest mainnet.genesis.blob --data-dir data/mainnet',
     'ledger-state ingest backup/state_epoch_1000_ver_638021.36d1 --data-dir data/mainnet',
@@ -38,12 +39,11 @@ A genesis of mainnet, testnet or devnet is proven by its known waypoint; of anot
     const [from, to] = [input.get(fromOption), input.get(toOption)]
     if (from !== undefined && to !== undefined && from > to) throw fromAboveTo(from, to)
     const isDryRun = input.get(dryRunOption)
-    const dataDir = input.get(settings.dataDir)
-    if (!isDryRun && dataDir === undefined) throw missingOption('ingest', settings.dataDir)
+    const place = isDryRun ? undefined : storePlace(input, 'ingest')
     const stop = listenForStop()
     const follow = input.get(followOption)
     const source = await openSource(input.argument('SOURCE'), { ...given.source, follow })
-    if (isDryRun) await proveSource(source, { from, to, stop })
-    else await ingestInto(dataDir!, source, { ...given, from, to, stop, untilStopped: follow && to === undefined })
+    if (!place) await proveSource(source, { from, to, stop })
+    else await ingestInto(place, source, { ...given, from, to, stop, untilStopped: follow && to === undefined })
   },
 }

@@ -4,6 +4,7 @@ import { beginReplica } from '../ingest/begin-replica.js'
 import { nodeSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
+import { storeOptions, storePlace } from '../stores/store-place.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 
 export const serveCommand: Command = {
@@ -13,22 +14,22 @@ export const serveCommand: Command = {
 SIGTERM lets requests end; SIGHUP reads the configuration anew: the window and the node to follow take effect at once,
 and the log names the settings that have changed and take effect at the next restart.`,
   arguments: [],
-  options: [settings.dataDir, settings.create, ...nodeOptions],
-  required: [settings.dataDir],
+  options: [...storeOptions, settings.create, ...nodeOptions],
   examples: [
     'ledger-state serve --data-dir data/mainnet --header-word aptos',
     'ledger-state serve --data-dir data/mainnet --follow https://node.example/v1 --retain 10000000 --readers 4',
+    'ledger-state serve --store postgres://user@db.example/ledger --readers 4',
     'ledger-state serve --data-dir data/replica --replica-of http://node-a:8090',
   ],
   async run(input) {
-    const dataDir = input.required(settings.dataDir)
-    const node = nodeSettings(input, dataDir)
+    const place = storePlace(input, 'serve')
+    const node = nodeSettings(input, place)
     const stop = listenForStop()
     const replicaOf = input.get(settings.replicaOf)
-    if (replicaOf !== undefined) await beginReplica(replicaOf, dataDir, stop)
+    if (replicaOf !== undefined && 'dataDir' in place) await beginReplica(replicaOf, place.dataDir, stop)
     await runNode(node, stop.signal, {
       onListening: (address, ledger) => process.stdout.write(`${servingLine(address, ledger)}\n`),
-      reread: () => nodeSettings(input.reread(), dataDir),
+      reread: () => nodeSettings(input.reread(), place),
     })
   },
 }

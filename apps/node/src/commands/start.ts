@@ -36,7 +36,7 @@ export const startCommand: Command = {
     const isDemo = from === undefined
     // The demonstration also shows pruning: versions before the window answer 410.
     const defaultRetain = isDemo ? DEMO_WINDOW : undefined
-    const node = nodeSettings(input, dataDir, defaultRetain)
+    const node = nodeSettings(input, { dataDir }, defaultRetain)
     const retain = given.retain ?? defaultRetain
 
     const held = await heldLedger(dataDir)
@@ -57,7 +57,7 @@ export const startCommand: Command = {
         if (node.reader.explorer) lines.push('', `the ledger to look at: ${address}${holdsDemo ? DEMO_PAGE : '/'}`)
         process.stdout.write(`${lines.join('\n')}\n`)
       },
-      reread: () => withExamples(nodeSettings(input.reread(), dataDir, defaultRetain)),
+      reread: () => withExamples(nodeSettings(input.reread(), { dataDir }, defaultRetain)),
     })
   },
 }
@@ -93,6 +93,6 @@ async function ingestMarked(dataDir: string, source: LedgerSource, options: Inge
   const mark = join(dataDir, INGESTING_MARK)
   await mkdir(dataDir, { recursive: true })
   await writeFile(mark, `${source.description}\n`)
-  await ingestInto(dataDir, source, options)
+  await ingestInto({ dataDir }, source, options)
   await rm(mark)
 }

@@ -151,7 +151,11 @@ it('every limit of a reader is a setting', () => {
     ...['--body-limit', '2000', '--max-connections', '3', '--max-requests-in-flight', '4', '--max-uploads', '5'],
     ...['--max-upload-bytes', '6000', '--max-answer-bytes', '7000'],
   )
-  expect(nodeSettings(input, 'data').reader).toMatchObject({ ...limits, maxUploadBytes: 6_000, maxAnswerBytes: 7_000 })
+  expect(nodeSettings(input, { dataDir: 'data' }).reader).toMatchObject({
+    ...limits,
+    maxUploadBytes: 6_000,
+    maxAnswerBytes: 7_000,
+  })
 })
 
 it('the JSON Schema names every setting', () => {

@@ -33,6 +33,16 @@ function parseWindow(text: string): bigint {
 const parseHeaderWord = (text: string): string =>
   matching(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'word of letters, digits and hyphens')(text.toLowerCase())
 
+/** What is wrong with it is said without quoting it, for it may have a password. */
+function parseStoreUrl(text: string): string {
+  if (!URL.canParse(text)) throw usageError('the value is no URL such as postgres://user@host/database')
+  const { protocol, pathname } = new URL(text)
+  if (protocol !== 'postgres:' && protocol !== 'postgresql:')
+    throw usageError(`a URL of ${JSON.stringify(protocol)} names no store; expected postgres://user@host/database`)
+  if (pathname.length < 2) throw usageError('the URL names no database; expected postgres://user@host/database')
+  return text
+}
+
 const LEAST_READERS = 1
 const MOST_READERS = 256
 
@@ -54,6 +64,14 @@ const seconds =
  */
 export const settings = {
   dataDir: textOption('data-dir', 'DIR', 'folder of the store'),
+  store: {
+    name: 'store',
+    value: 'URL',
+    description:
+      'store on PostgreSQL, in place of --data-dir: postgres://USER@HOST/DATABASE; is neither logged nor printed',
+    isSecret: true,
+    parse: parseStoreUrl,
+  } satisfies Option<string>,
   from: textOption(
     'from',
     'SOURCE',

@@ -1,9 +1,10 @@
 import type { LedgerSource, SourceOptions } from '@ledger-state/feed'
 import { type IngestCounters, type IngestOptions, ingestSource, verifySource } from '@ledger-state/ingest'
-import { openStateEngine } from '@ledger-state/state-engine'
 import type { CommandInput } from '../config/command.js'
 import { settings } from '../config/settings.js'
 import { stoppedBy, usageError, withSwitch } from '../errors.js'
+import { openWriter } from '../stores/open-writer.js'
+import type { StorePlace } from '../stores/store-place.js'
 import { formatCount, formatDuration } from '../terminal/amounts.js'
 import type { Stop } from '../terminal/stop-signal.js'
 import { createIngestProgress } from './ingest-progress.js'
@@ -40,17 +41,17 @@ export interface IngestIntoOptions extends Omit<IngestOptions, 'progress' | 'onN
 }
 
 /**
- * Ingests a source into the store of a folder and says on standard error what came of it.
+ * Ingests a source into a store and says on standard error what came of it.
  * @throws `stopped` where a signal cut it short
  */
 export async function ingestInto(
-  dataDir: string,
+  place: StorePlace,
   source: LedgerSource,
   { stop, untilStopped = false, ...options }: IngestIntoOptions,
 ): Promise<void> {
   const began = performance.now()
   try {
-    const engine = openStateEngine({ path: dataDir, verifyReads: true, compressHistory: true })
+    const engine = await openWriter(place, { compressHistory: true })
     try {
       const progress = createIngestProgress(process.stderr, 'ingesting')
       const counters = await ingestSource(engine, source, {

@@ -1,7 +1,7 @@
-import type { StateReader, StateView } from '@ledger-state/core'
+import type { LedgerInfo, StateReader, StateView } from '@ledger-state/core'
 import type { Answered } from '@ledger-state/http'
 import type { Ledger } from '@ledger-state/ledger'
-import type { LmdbEngineReader } from '@ledger-state/state-engine'
+import type { StoreStats } from '@ledger-state/state-engine'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { registerProcessMetrics } from './process-metrics.js'
 import { RequestHistogram } from './request-histogram.js'
@@ -11,6 +11,13 @@ const LOOKUP_BUCKETS_SECONDS = [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.
 /** Reading the clock twice costs a tenth of a look-up. */
 const LOOKUPS_PER_SAMPLE = 16
 
+/** What a reader tells of its store. */
+export interface MeasuredStore {
+  readonly ledger: LedgerInfo | undefined
+  /** Undefined where the store is in no file of this machine. */
+  readonly stats?: StoreStats
+}
+
 export interface ReaderMetrics {
   readonly registry: Registry
   observeAnswer(answered: Answered): void
@@ -19,13 +26,13 @@ export interface ReaderMetrics {
 }
 
 export function createReaderMetrics(
-  engine: LmdbEngineReader,
+  store: MeasuredStore,
   processName: string,
   connections: () => number,
 ): ReaderMetrics {
   const registry = new Registry()
   registerProcessMetrics(registry, processName)
-  registerStoreMetrics(registry, engine)
+  registerStoreMetrics(registry, store)
   new Gauge({
     name: 'ledger_state_http_connections',
     help: 'Open connections.',
@@ -90,7 +97,7 @@ function timedView(view: StateView, observe: (seconds: number) => void): StateVi
 }
 
 /** What the caches of a reader hold; added up over all readers. */
-export function registerCacheMetrics(registry: Registry, ledger: Ledger): void {
+export function registerCacheMetrics(registry: Registry, ledger: Pick<Ledger, 'caches'>): void {
   const common = { labelNames: ['cache'] as const, registers: [registry] }
   new Gauge({
     ...common,
@@ -120,7 +127,7 @@ export function registerCacheMetrics(registry: Registry, ledger: Ledger): void {
 }
 
 /** The size and the window of the store. All readers read the same store, so the largest of their values is the newest. */
-function registerStoreMetrics(registry: Registry, engine: LmdbEngineReader): void {
+function registerStoreMetrics(registry: Registry, store: MeasuredStore): void {
   const gauge = (name: string, help: string, read: () => number | undefined): void => {
     new Gauge({
       name: `ledger_state_${name}`,
@@ -133,13 +140,14 @@ function registerStoreMetrics(registry: Registry, engine: LmdbEngineReader): voi
       },
     })
   }
-  const ledger = () => engine.ledger
-  const stats = sharedForTurn(() => engine.stats)
+  const ledger = () => store.ledger
   gauge('latest_version', 'Newest version that is served; exact up to 2^53.', () => optional(ledger()?.latestVersion))
   gauge('oldest_version', 'Oldest version that is served; exact up to 2^53.', () => optional(ledger()?.oldestVersion))
   gauge('block_height', 'Height of the newest block.', () => optional(ledger()?.latestBlock.height))
   gauge('epoch', 'Epoch of the newest block.', () => optional(ledger()?.latestBlock.epoch))
-  gauge('ledger_timestamp_seconds', 'Time of the newest block, since 1970.', () => timestampSeconds(engine))
+  gauge('ledger_timestamp_seconds', 'Time of the newest block, since 1970.', () => timestampSeconds(store))
+  if (store.stats === undefined) return
+  const stats = sharedForTurn(() => store.stats!)
   gauge('store_file_bytes', 'Size of the data file.', () => stats().fileBytes)
   gauge('store_free_bytes', 'Free pages in the data file, which later writes use.', () => stats().freeBytes)
   gauge('store_payload_bytes', 'Bytes of keys and values that are kept.', () => stats().payloadBytes)
@@ -168,8 +176,7 @@ function sharedForTurn<T>(make: () => T): () => T {
   }
 }
 
-function timestampSeconds(engine: LmdbEngineReader): number | undefined {
-  const { ledger } = engine
+function timestampSeconds({ ledger }: MeasuredStore): number | undefined {
   return ledger && Number(ledger.latestBlock.timestampUsec) / 1e6
 }
 

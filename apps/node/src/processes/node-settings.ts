@@ -3,13 +3,14 @@ import type { CommandInput } from '../config/command.js'
 import { type ListenAddress, settings } from '../config/settings.js'
 import { usageError } from '../errors.js'
 import type { LogSettings } from '../observability/logger.js'
+import type { StorePlace } from '../stores/store-place.js'
 import type { FeedServerSettings } from './feed-server.js'
 import type { ReaderSettings } from './reader.js'
 import type { WriterSettings } from './writer.js'
 
 /** The settings of each part of a node. */
 export interface NodeSettings {
-  readonly dataDir: string
+  readonly place: StorePlace
   /** Whether to make an empty store where there is none. */
   readonly create: boolean
   readonly listen: ListenAddress
@@ -52,7 +53,7 @@ export function changedSettings(before: NodeSettings, after: NodeSettings): { at
 }
 
 /** @throws `usage` where settings contradict each other */
-export function nodeSettings(input: CommandInput, dataDir: string, defaultRetain?: bigint): NodeSettings {
+export function nodeSettings(input: CommandInput, place: StorePlace, defaultRetain?: bigint): NodeSettings {
   const output = { json: input.get(settings.json), bcs: input.get(settings.bcs) }
   if (!output.json && !output.bcs) throw usageError('--no-json and --no-bcs together leave nothing to answer with')
   const log = { level: input.get(settings.logLevel), format: input.get(settings.logFormat) }
@@ -61,8 +62,9 @@ export function nodeSettings(input: CommandInput, dataDir: string, defaultRetain
   const serveFeed = input.get(settings.serveFeed)
   const followHeaders = input.get(settings.followHeader)
   const retain = input.get(settings.retain) ?? defaultRetain
+  if ('url' in place) expectFolderNotNeeded(input)
   return {
-    dataDir,
+    place,
     create: follow !== undefined || input.get(settings.create),
     listen: input.get(settings.listen),
     adminListen: input.get(settings.adminListen),
@@ -71,9 +73,9 @@ export function nodeSettings(input: CommandInput, dataDir: string, defaultRetain
     stopTimeoutMs,
     maxLagMs: input.get(settings.maxLag),
     log,
-    byName: { ...input.effective(), [settings.followHeader.name]: followHeaders },
+    byName: { ...input.effective(), [settings.store.name]: place, [settings.followHeader.name]: followHeaders },
     reader: {
-      dataDir,
+      place,
       headerWord: input.get(settings.headerWord),
       output,
       archivalEndpoint: input.get(settings.archivalEndpoint),
@@ -89,12 +91,12 @@ export function nodeSettings(input: CommandInput, dataDir: string, defaultRetain
       stopTimeoutMs,
       log,
     },
-    feed: serveFeed && { dataDir, listen: serveFeed, log },
+    feed: serveFeed && 'dataDir' in place ? { dataDir: place.dataDir, listen: serveFeed, log } : undefined,
     writer:
       follow === undefined && retain === undefined
         ? undefined
         : {
-            dataDir,
+            place,
             follow,
             followHeaders,
             retain: retain?.toString(),
@@ -102,6 +104,14 @@ export function nodeSettings(input: CommandInput, dataDir: string, defaultRetain
             verify: input.get(settings.verify),
             log,
           },
+  }
+}
+
+/** Replication copies the files of a folder. @throws `usage` */
+function expectFolderNotNeeded(input: CommandInput): void {
+  for (const option of [settings.replicaOf, settings.serveFeed]) {
+    if (input.get<unknown>(option) !== undefined)
+      throw usageError(`--${option.name} is for stores in a folder; the servers of --store replicate by themselves`)
   }
 }
 

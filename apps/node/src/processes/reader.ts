@@ -1,20 +1,19 @@
 // The main module of a reader process: it reads the store and answers requests on connections from the supervisor.
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isLedgerStateError, LinkedList } from '@ledger-state/core'
+import { LinkedList } from '@ledger-state/core'
 import { createHttpServer, type RequestExamples } from '@ledger-state/http'
-import { createLedger } from '@ledger-state/ledger'
-import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
-import type { Logger } from 'pino'
 import { openExplorer } from '../explorer/static-files.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createReaderMetrics, registerCacheMetrics } from '../observability/reader-metrics.js'
+import type { StorePlace } from '../stores/store-place.js'
 import { aborted, failProcess, processSettings, startReports, stopOrder, tellSupervisor } from './child.js'
 import { connectionLimit } from './descriptor-limit.js'
 import type { ConnectionOffer } from './messages.js'
+import { openServedStore } from './served-store.js'
 
 export interface ReaderSettings {
-  readonly dataDir: string
+  readonly place: StorePlace
   readonly headerWord: string
   readonly output: { readonly json: boolean; readonly bcs: boolean }
   readonly archivalEndpoint: string | undefined
@@ -45,13 +44,13 @@ interface TakenConnection {
 }
 
 async function runReader(settings: ReaderSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
-  const { name, dataDir, log: logSettings, archivalEndpoint, explorer, stopTimeoutMs, ...limits } = settings
+  const { name, place, log: logSettings, archivalEndpoint, explorer, stopTimeoutMs, ...limits } = settings
   const maxConnections = Math.min(settings.maxConnections, connectionLimit())
   const log = createLogger(logSettings, name)
-  const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
+  const store = await openServedStore(place, log)
   const connections = new LinkedList<TakenConnection>()
-  const metrics = createReaderMetrics(engine, name, () => connections.size)
-  const ledger = createLedger(metrics.sampled(engine))
+  const metrics = createReaderMetrics(store, name, () => connections.size)
+  const ledger = store.ledgerWith(metrics)
   registerCacheMetrics(metrics.registry, ledger)
   const isDebugging = log.isLevelEnabled('debug')
   const files = explorer ? openExplorer() : undefined
@@ -77,17 +76,16 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     if (type === 'taken') take(connection as Socket)
     else (connection as Socket | undefined)?.destroy()
   })
-  const expectStore = createStoreWatch(engine, log)
   const stopReports = startReports(metrics.registry, () => {
-    expectStore()
-    return engine.ledger
+    store.expectInPlace()
+    return store.ledger
   })
   await aborted(stop)
   stopReports()
   await firstRequests()
   server.close()
   await drained()
-  await engine.close()
+  await store.close()
 
   function take(connection: Socket): void {
     const link = connections.append({ connection, takenAt: performance.now() })
@@ -112,24 +110,6 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
       await sleep(DRAIN_CHECK_MS)
     }
     for (const { connection } of connections) connection.destroy()
-  }
-}
-
-/**
- * Looks whether the data file is still in its place. One that was removed is still served, and logged once; one that was
- * replaced ends this process, and the next one opens the new file.
- */
-function createStoreWatch(engine: LmdbEngineReader, log: Logger): () => void {
-  let isMissing = false
-  return () => {
-    try {
-      engine.expectInPlace()
-      isMissing = false
-    } catch (error) {
-      if (!isLedgerStateError(error, 'store_missing') || error.fields.fate === 'replaced') throw error
-      if (!isMissing) log.error(`${error.message}; the removed file is still served`)
-      isMissing = true
-    }
   }
 }
 

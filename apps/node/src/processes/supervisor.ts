@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError, type LedgerInfo, LedgerStateError } from '@ledger-state/core'
-import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import { Counter, Gauge, Registry } from 'prom-client'
 import { nothingToServe } from '../errors.js'
@@ -11,6 +10,9 @@ import { createLogger } from '../observability/logger.js'
 import { type MetricSnapshot, mergedMetricsText } from '../observability/merge-metrics.js'
 import { MetricsHistory, SAMPLE_INTERVAL_MS } from '../observability/metrics-history.js'
 import { registerProcessMetrics } from '../observability/process-metrics.js'
+import { openReader } from '../stores/open-reader.js'
+import { openWriter } from '../stores/open-writer.js'
+import { nameOfPlace } from '../stores/store-place.js'
 import { openAcceptor } from './acceptor.js'
 import { openAdminServer } from './admin-server.js'
 import { Dispatcher } from './dispatcher.js'
@@ -46,6 +48,7 @@ const PASSING: readonly (string | undefined)[] = [
   'store_failed',
   'store_missing',
   'store_read_only',
+  'unavailable',
 ]
 
 /** Faults that every reader of this store meets when it opens the store. */
@@ -250,7 +253,9 @@ class Node {
   }
 
   get #adviceOnMemoryFault(): string {
-    return `the data file may be damaged; ledger-state check --data-dir ${this.#settings.reader.dataDir} finds out`
+    const { place } = this.#settings
+    if ('url' in place) return 'the store is elsewhere, so the fault is in this program or in this machine'
+    return `the data file may be damaged; ledger-state check --data-dir ${place.dataDir} finds out`
   }
 
   get #processes(): SupervisedProcess[] {
@@ -343,12 +348,14 @@ class Node {
 }
 
 /** Makes an empty store where there is none and one may be made. @throws errors of the store */
-async function prepareStore({ dataDir: path, create }: NodeSettings): Promise<void> {
+async function prepareStore({ place, create }: NodeSettings): Promise<void> {
   try {
-    await openStateEngineReader({ path }).close()
+    const reader = await openReader(place)
+    await reader.close()
   } catch (error) {
     if (!isLedgerStateError(error, 'store_missing')) throw error
-    if (!create) throw nothingToServe(path)
-    await openStateEngine({ path }).close()
+    if (!create) throw nothingToServe(nameOfPlace(place))
+    const writer = await openWriter(place)
+    await writer.close()
   }
 }

@@ -3,14 +3,16 @@ import { setPriority } from 'node:os'
 import { isLedgerStateError } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
 import { ingestSource, PRUNE_TURN_ENTRIES, pruneTurn } from '@ledger-state/ingest'
-import { openStateEngine, type StateEngine } from '@ledger-state/state-engine'
+import type { RemoteStateWriter, StateWriter } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createWriterMetrics, type WriterMetrics } from '../observability/writer-metrics.js'
+import { openWriter } from '../stores/open-writer.js'
+import type { StorePlace } from '../stores/store-place.js'
 import { aborted, failProcess, processSettings, startReports, stopOrder } from './child.js'
 
 export interface WriterSettings {
-  readonly dataDir: string
+  readonly place: StorePlace
   /** URL of a node; undefined where the store is only pruned. */
   readonly follow: string | undefined
   readonly followHeaders: Readonly<Record<string, string>> | undefined
@@ -33,18 +35,18 @@ async function runWriter(settings: WriterSettings & { readonly name: string }, s
   const metrics = createWriterMetrics(settings.name)
   const retain = settings.retain === undefined ? undefined : BigInt(settings.retain)
   if (settings.follow !== undefined) await follow(settings.follow, settings, retain, metrics, log, stop)
-  else if (retain !== undefined) await keepPruned(settings.dataDir, retain, metrics, stop)
+  else if (retain !== undefined) await keepPruned(settings.place, retain, metrics, stop)
 }
 
 async function follow(
   url: string,
-  { dataDir, followHeaders: headers, hashSalt, verify }: WriterSettings,
+  { place, followHeaders: headers, hashSalt, verify }: WriterSettings,
   retain: bigint | undefined,
   metrics: WriterMetrics,
   log: Logger,
   stop: AbortSignal,
 ): Promise<void> {
-  const engine = openStateEngine({ path: dataDir, create: false, verifyReads: true, compressHistory: true })
+  const engine = await openWriter(place, { create: false, compressHistory: true })
   const stopReports = startReports(metrics.registry, () => engine.ledger)
   try {
     const onNotice = (message: string): void => log.warn(message)
@@ -64,11 +66,11 @@ async function follow(
 }
 
 /** Prunes a store whenever no other process has it open for writing. */
-async function keepPruned(dataDir: string, retain: bigint, metrics: WriterMetrics, stop: AbortSignal): Promise<void> {
+async function keepPruned(place: StorePlace, retain: bigint, metrics: WriterMetrics, stop: AbortSignal): Promise<void> {
   const stopReports = startReports(metrics.registry, () => undefined)
   while (!stop.aborted) {
     try {
-      const engine = openStateEngine({ path: dataDir, create: false, verifyReads: true })
+      const engine = await openWriter(place, { create: false })
       try {
         await pruneUntil(engine, retain, metrics, stop)
       } finally {
@@ -84,7 +86,7 @@ async function keepPruned(dataDir: string, retain: bigint, metrics: WriterMetric
 
 /** Prunes in turns until nothing is left to prune, or the signal is aborted. */
 async function pruneUntil(
-  engine: StateEngine,
+  engine: StateWriter | RemoteStateWriter,
   retain: bigint,
   { observer }: WriterMetrics,
   signal: AbortSignal,

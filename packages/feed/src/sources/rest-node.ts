@@ -133,7 +133,7 @@ class RestNode implements LedgerSource {
   }
 
   async *versions(from: Reading = {}): AsyncGenerator<VersionWrites> {
-    const clock = LedgerClock.at(from.read)
+    const clock = await LedgerClock.at(from.read)
     if (this.#verify) this.#frontier = this.#frontierFrom(from.mark)
     for await (const item of this.#items(from)) {
       this.#extendFrontier(item)

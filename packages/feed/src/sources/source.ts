@@ -1,4 +1,5 @@
 import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
+import type { ReadValue } from '../wire/ledger-clock.js'
 
 /** Where ledger data comes from: possibly a state to begin with, then an ordered stream of versions. */
 export interface LedgerSource {
@@ -32,7 +33,7 @@ export interface Reading {
   /** First version wanted, by default the first of the source; versions before it may be yielded, too. */
   readonly version?: bigint | undefined
   /** State values as of the version before: what a version says of its block is relative to them. */
-  readonly read?: ((key: Uint8Array) => Uint8Array | undefined) | undefined
+  readonly read?: ReadValue | undefined
   /** `mark` of a source, as of the newest version held, if one was kept. */
   readonly mark?: Uint8Array | undefined
   /** Ends waiting for a live source; the stream then ends. */

@@ -92,7 +92,7 @@ class TransactionBackup implements LedgerSource {
   }
 
   async *versions(from: Reading = {}): AsyncGenerator<VersionWrites> {
-    const clock = LedgerClock.at(from.read)
+    const clock = await LedgerClock.at(from.read)
     for await (const { chunk, proven } of this.#readyChunks(from)) {
       if (proven) this.#frontier = this.#frontierFrom(proven)
       let at = 0

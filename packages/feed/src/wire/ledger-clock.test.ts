@@ -37,9 +37,9 @@ describe('LedgerClock', () => {
     expect(clock.state.chainId).toBe(4)
   })
 
-  it('resumes from the state of a store, and does not begin its block again', () => {
+  it('resumes from the state of a store, and does not begin its block again', async () => {
     const state = new Map([height(7n), epoch(3n), time(9n)].map(([key, value]) => [key, value!]))
-    const clock = LedgerClock.at((key) => [...state].find(([other]) => Buffer.compare(other, key) === 0)?.[1])
+    const clock = await LedgerClock.at((key) => [...state].find(([other]) => Buffer.compare(other, key) === 0)?.[1])
     expect(clock.advance(50n, [height(7n)])).toBeUndefined()
     expect(clock.advance(51n, [height(8n)])).toEqual({ height: 8n, epoch: 3n, timestampUsec: 9n })
   })

@@ -28,6 +28,9 @@ export interface LedgerClockState {
   timestampUsec?: bigint | undefined
 }
 
+/** The value of a state key, at once or as a promise; undefined where there is none. */
+export type ReadValue = (key: Uint8Array) => Uint8Array | undefined | Promise<Uint8Array | undefined>
+
 /** Block height, epoch and time of each version, from what versions write. See docs/ledger-formats.md, "Blocks, epochs and time". */
 export class LedgerClock {
   readonly state: LedgerClockState
@@ -37,12 +40,11 @@ export class LedgerClock {
   }
 
   /** As of the newest version of a store. */
-  static at(read: (key: Uint8Array) => Uint8Array | undefined = () => undefined): LedgerClock {
+  static async at(read?: ReadValue): Promise<LedgerClock> {
     const clock = new LedgerClock()
-    for (const [resource, key] of RESOURCES) {
-      const value = read(key)
-      if (value) clock.#set(resource, value)
-    }
+    if (!read) return clock
+    const values = await Promise.all(RESOURCES.map(([, key]) => read(key)))
+    for (const [at, value] of values.entries()) if (value) clock.#set(RESOURCES[at]![0], value)
     return clock
   }
 

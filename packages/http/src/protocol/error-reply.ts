@@ -1,5 +1,11 @@
 import type { BcsErrorCode } from '@ledger-state/bcs'
-import { clip, isLedgerStateError, type ParseErrorCode, type StateErrorCode } from '@ledger-state/core'
+import {
+  clip,
+  isLedgerStateError,
+  type ParseErrorCode,
+  type RemoteErrorCode,
+  type StateErrorCode,
+} from '@ledger-state/core'
 import type { LedgerErrorCode } from '@ledger-state/ledger'
 import type { TypeTagErrorCode } from '@ledger-state/type-tag'
 import type { RequestErrorCode } from '../errors.js'
@@ -28,6 +34,7 @@ interface ErrorAnswer {
 type KnownErrorCode =
   | RequestErrorCode
   | StateErrorCode
+  | RemoteErrorCode
   | ParseErrorCode
   | TypeTagErrorCode
   | BcsErrorCode
@@ -57,6 +64,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   invalid_value: badInput,
   value_type_mismatch: badInput,
   invalid_parameter: badInput,
+  read_too_large: badInput,
   output_disabled: { status: 403, wireCode: 'api_disabled' },
   view_not_served: { status: 403, wireCode: 'api_disabled' },
   operation_disabled: { status: 403, wireCode: 'api_disabled' },
@@ -87,6 +95,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   chain_id_too_large: OURS,
   no_ledger: { status: 503, wireCode: 'internal_error' },
   version_not_reached: { status: 503, wireCode: 'version_not_found' },
+  unavailable: { status: 503, wireCode: 'internal_error' },
   overloaded: { status: 503, wireCode: 'internal_error' },
   unhealthy: { status: 503, wireCode: 'health_check_failed' },
   version_unsupported: { status: 505, wireCode: 'web_framework_error' },

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LedgerInfo, Link } from '@ledger-state/core'
-import { type Ledger, type LedgerState, lastVersionOf, type Moment } from '@ledger-state/ledger'
+import { type Ledger, type LedgerState, lastVersionOf, type Moment, type RemoteLedger } from '@ledger-state/ledger'
 import { clientLeft, outputDisabled, overloaded } from '../errors.js'
 import type { OperationRequest, Route } from '../operations/operation.js'
 import type { OutputFormat } from '../protocol/media-types.js'
@@ -15,7 +15,7 @@ import type { Upload, Uploads } from './uploads.js'
 
 /** What all exchanges of a service share. */
 export interface ServiceContext {
-  readonly ledger: Ledger
+  readonly ledger: Ledger | RemoteLedger
   readonly output: Readonly<Record<OutputFormat, boolean>>
   readonly chainHeaders: ChainHeaders
   readonly corsHeaders: (origin: string) => readonly string[]
@@ -39,6 +39,8 @@ export class Exchange implements OperationRequest, Upload {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly context: ServiceContext
+  /** What the operation reads. Of a remote ledger, each run is given its own. */
+  ledger: Ledger
   /** Undefined until the router found it. */
   route: Route | undefined = undefined
   params: Readonly<Record<string, string>> = {}
@@ -65,10 +67,12 @@ export class Exchange implements OperationRequest, Upload {
   /** When its headers were in, in milliseconds of `performance.now`. */
   readonly arrivedAt = performance.now()
 
-  constructor(request: IncomingMessage, response: ServerResponse, context: ServiceContext) {
+  /** `ledger` is undefined where `beginRun` gives one. */
+  constructor(request: IncomingMessage, response: ServerResponse, context: ServiceContext, ledger: Ledger | undefined) {
     this.request = request
     this.response = response
     this.context = context
+    this.ledger = ledger as Ledger
   }
 
   get accept(): string | undefined {
@@ -89,12 +93,8 @@ export class Exchange implements OperationRequest, Upload {
     return at < 0 ? '' : url.slice(at + 1)
   }
 
-  get ledger(): Ledger {
-    return this.context.ledger
-  }
-
   pin(asked: Moment | undefined): LedgerState {
-    const { ledger } = this.context
+    const { ledger } = this
     const state = ledger.at(asked && lastVersionOf(ledger, asked))
     if (this.pinned === undefined && asked && 'timestampUsec' in asked) this.readVersion = state.version
     this.pinned = state.ledger
@@ -118,6 +118,16 @@ export class Exchange implements OperationRequest, Upload {
         else resolve()
       })
     })
+  }
+
+  /** Runs the operation over a ledger, from its beginning: what a run before left is forgotten. */
+  beginRun(ledger: Ledger): void {
+    if (this.isAnswered || this.response.destroyed) throw clientLeft()
+    this.ledger = ledger
+    this.pinned = undefined
+    this.readVersion = undefined
+    this.context.load.release(this.builtBytes)
+    this.builtBytes = 0
   }
 
   /** Lets go of what only building the answer needs; the response may be open for long. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Ledger } from '@ledger-state/ledger'
+import type { Ledger, RemoteLedger } from '@ledger-state/ledger'
 import type { RequestExamples } from '../document/request-example.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { HoldLimits } from './held-requests.js'
@@ -22,7 +22,7 @@ export const DEFAULT_HEADER_WORD = 'svc'
 
 /** What is served, and within which limits. */
 export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<UploadLimits>, Partial<HoldLimits> {
-  readonly ledger: Ledger
+  readonly ledger: Ledger | RemoteLedger
   /** Word in the names of the chain-state headers: `x-<word>-ledger-version`. Default `svc`. */
   readonly headerWord?: string
   /** Formats that are answered with; both by default. */

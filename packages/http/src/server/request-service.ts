@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Ledger } from '@ledger-state/ledger'
 import { createDocumentRoutes } from '../document/document-routes.js'
 import { clientLeft, versionNotReached } from '../errors.js'
 import type { Route } from '../operations/operation.js'
@@ -10,6 +11,7 @@ import { Exchange, type ServiceContext } from './exchange.js'
 import { framingFault } from './framing-fault.js'
 import { HeldRequests, parseMinVersion } from './held-requests.js'
 import { readBody, readOver } from './read-body.js'
+import { routeOverRemote } from './remote-routes.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
 import { createRouter, type Router } from './router.js'
 import { createServiceContext } from './service-context.js'
@@ -25,6 +27,8 @@ interface Connection {
 /** The service without its sockets: takes each request from its headers to its answer. */
 export class RequestService {
   readonly context: ServiceContext
+  /** Undefined where it is remote. */
+  readonly #ledger: Ledger | undefined
   readonly #router: Router
   readonly #held: HeldRequests<Exchange>
   readonly #otherRequests: RequestListenerOptions['otherRequests']
@@ -40,8 +44,11 @@ export class RequestService {
     this.context = createServiceContext(options, isClosing)
     const { chainHeaders } = this.context
     if (ledger.info) chainHeaders.of(ledger.info)
+    const remote = 'read' in ledger ? ledger : undefined
+    this.#ledger = 'read' in ledger ? undefined : ledger
     const operations = createOperations(headerWord, archivalEndpoint)
-    const routes = [...operations, ...createDocumentRoutes(operations, chainHeaders, examples)]
+    const served = remote ? operations.map((operation) => routeOverRemote(operation, remote)) : operations
+    const routes = [...served, ...createDocumentRoutes(operations, chainHeaders, examples)]
     this.#router = createRouter(routes, { '/v1/': '/v1' })
     this.#otherRequests = otherRequests
     this.#held = new HeldRequests({ maxHoldMs, maxHeld }, (version) => this.#isServed(version), {
@@ -52,7 +59,7 @@ export class RequestService {
   }
 
   begin(request: IncomingMessage, response: ServerResponse): Exchange {
-    const exchange = new Exchange(request, response, this.context)
+    const exchange = new Exchange(request, response, this.context, this.#ledger)
     const connection = this.#connections.get(request.socket) ?? this.#rememberConnection(request.socket)
     connection.last = exchange
     return exchange

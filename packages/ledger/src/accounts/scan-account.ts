@@ -1,5 +1,6 @@
 import { ADDRESS_LENGTH, ByteReader, type KeyedEntry, type StateView } from '@ledger-state/core'
 import { accountKeyPrefix, STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
+import { keyAfter } from '../listings/key-after.js'
 import { scanFrom } from '../listings/scan-from.js'
 
 const PATH_AT = STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH
@@ -46,14 +47,8 @@ function isWanted(key: Uint8Array, wanted: 'modules' | 'resources'): boolean {
 /** Where keys of the next kind begin, of the same account and the same length of path. */
 function keyAfterKind(key: Uint8Array): Uint8Array {
   const kindAt = pathKindAt(key)
-  const next = key.slice(0, kindAt + 1)
+  const next = Uint8Array.from(key.subarray(0, kindAt + 1))
   next[kindAt]!++
-  return next
-}
-
-function keyAfter(key: Uint8Array): Uint8Array {
-  const next = new Uint8Array(key.length + 1)
-  next.set(key)
   return next
 }
 

@@ -31,7 +31,9 @@ export function listTableItems(
 ): Listing<ListedTableItem> {
   const prefix = tableKeyPrefix(handle)
   const typed = (type: TypeTag | undefined, bytes: Uint8Array) => type && createTableValue(view, types, type, bytes)
-  return createListing(scanFrom(view, prefix, { start }), ends, function* (entry) {
+  // One more than the page shows: the cursor.
+  const limit = ends.limit === undefined ? undefined : ends.limit + 1
+  return createListing(scanFrom(view, prefix, { start, limit }), ends, function* (entry) {
     const keyBytes = entry.key.subarray(prefix.length)
     const bytes = entry.value
     yield { keyBytes, bytes, key: typed(keyType, keyBytes), value: typed(valueType, bytes) }

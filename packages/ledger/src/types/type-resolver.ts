@@ -91,9 +91,9 @@ export class TypeResolver {
 }
 
 function standsAt(state: ResolvedType, view: StateView): boolean {
-  for (const { key, version } of state.dependencies) {
-    if (view.getEntry(key)?.version !== version) return false
-  }
-  state.seenUntil = view.version
-  return true
+  let stands = true
+  // All of them, also after one that differs: a remote state loads all that it lacks in one round.
+  for (const { key, version } of state.dependencies) if (view.getEntry(key)?.version !== version) stands = false
+  if (stands) state.seenUntil = view.version
+  return stands
 }

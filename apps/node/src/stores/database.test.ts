@@ -1,0 +1,133 @@
+// The commands on a store in a database, run against a real PostgreSQL server.
+import { writeFileSync } from 'node:fs'
+import { type PostgresServer, startPostgres } from '@ledger-state/postgres-engine/testing/postgres-server'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { CommandBed } from '../../testing/command-bed.ts'
+import { FEED_HEADER, feedRows } from '../../testing/feed-rows.ts'
+
+const PASSWORD = 'geheim'
+
+let server: PostgresServer
+let bed: CommandBed
+let databases = 0
+beforeAll(async () => {
+  server = await startPostgres()
+  await server.sql(`CREATE ROLE reader LOGIN PASSWORD '${PASSWORD}'`)
+}, 60_000)
+afterAll(async () => {
+  await server.close()
+})
+beforeEach(() => {
+  bed = new CommandBed()
+})
+afterEach(async () => {
+  await bed.close()
+})
+
+async function emptyStore(): Promise<string> {
+  return await server.createDatabase(`store_${databases++}`)
+}
+
+/** Ingests a feed into an empty database, and answers its URL. */
+async function filledStore(versions: number, ...options: string[]): Promise<string> {
+  const url = await emptyStore()
+  writeFileSync(bed.at('feed.ndjson'), [FEED_HEADER, ...feedRows(0, versions)].join('\n'))
+  expect(bed.run('ingest', 'feed.ndjson', '--store', url, ...options)).toMatchObject({ status: 0 })
+  return url
+}
+
+describe('a store in a database', () => {
+  it('takes and gives back what a folder holds', async () => {
+    await bed.fill('folder', 100, { retain: 35n })
+    const url = await emptyStore()
+    for (const words of [
+      ['export', 'a.ndjson', '--data-dir', 'folder'],
+      ['ingest', 'a.ndjson', '--store', url],
+      ['check', '--store', url],
+      ['export', 'b.ndjson', '--store', url],
+      ['ingest', 'b.ndjson', '--data-dir', 'copy'],
+    ]) {
+      expect([words, bed.run(...words)]).toMatchObject([words, { status: 0 }])
+    }
+    expect(await bed.digest('copy')).toBe(await bed.digest('folder'))
+  })
+
+  it('says what it holds, is pruned, and resumes', async () => {
+    const url = await filledStore(100)
+    const facts = () => JSON.parse(bed.run('info', '--json', '--store', url).stdout)
+    expect(facts()).toMatchObject({ ledger_version: '99', oldest_ledger_version: '0', base: 'genesis' })
+    expect(bed.run('prune', '--store', url, '--retain', '35')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('the oldest version is 60'),
+    })
+    expect(facts()).toMatchObject({ oldest_ledger_version: '60' })
+    writeFileSync(bed.at('feed.ndjson'), [FEED_HEADER, ...feedRows(0, 150)].join('\n'))
+    expect(bed.run('ingest', 'feed.ndjson', '--store', url)).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/ingested: 50 versions, .*; the store holds versions 60 to 149/),
+    })
+    expect(bed.run('check', '--store', url)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^sound: /) })
+  })
+
+  it('is served as a folder is, and named by the environment, without its password anywhere', async () => {
+    await bed.fill('folder', 100, { retain: 35n })
+    const url = await filledStore(100, '--retain', '35')
+    const secret = new URL(url)
+    secret.password = PASSWORD
+    const env = { LEDGER_STATE_STORE: secret.href }
+    const printed = bed.runWith({ env }, 'config', '--print')
+    expect(printed.stdout + printed.stderr).not.toContain(PASSWORD)
+    const [folder, database] = [
+      await bed.serve('serve', '--data-dir', 'folder', '--readers', '1'),
+      await bed.serve('serve', '--store', secret.href, '--readers', '1', '--log-level', 'debug'),
+    ]
+    const ask = async (address: string, path: string) => {
+      const response = await fetch(`${address}/v1${path}`)
+      const headers = [...response.headers].filter(([name]) => name.startsWith('x-') || name === 'etag')
+      return { status: response.status, headers, body: await response.text() }
+    }
+    for (const path of ['', '/accounts/0x1/balance/0xa?ledger_version=61', '/blocks/by_height/7', '/accounts/0x1']) {
+      expect(await ask(database.address, path)).toEqual(await ask(folder.address, path))
+    }
+    expect(database.program.output).not.toContain(PASSWORD)
+  })
+
+  it('is refused in one clear line, without its password', async () => {
+    const url = await filledStore(10)
+    const address = new URL(url)
+    const as = (change: (changed: URL) => void): string => {
+      const changed = new URL(address.href)
+      changed.password = PASSWORD
+      change(changed)
+      return changed.href
+    }
+    await server.sql('CREATE ROLE stranger LOGIN', 'postgres')
+    const cases: [string, RegExp][] = [
+      [as((other) => (other.pathname = '/nowhere')), /there is no such database/],
+      [as((other) => (other.port = '1')), /does not answer/],
+      [as((other) => (other.username = 'nobody_at_all')), /refuses/],
+      [as((other) => (other.username = 'stranger')), /lacks a right/],
+    ]
+    for (const [store, message] of cases) {
+      const { status, stderr, stdout } = bed.run('info', '--store', store)
+      expect([store, status, stdout, stderr]).toEqual([store, 1, '', expect.stringMatching(message)])
+      expect(stderr.trim().split('\n')).toHaveLength(1)
+      expect(stderr).not.toContain(PASSWORD)
+    }
+    expect(bed.run('serve', '--store', await emptyStore())).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/there is no ledger store in .*: ingest something/),
+    })
+  })
+
+  it('has its tables made by its owner', async () => {
+    const url = await emptyStore()
+    for (let round = 0; round < 2; round++) {
+      expect(bed.run('store', 'migrate', '--store', url)).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining('has the tables of this program'),
+      })
+    }
+    expect(bed.run('info', '--store', url)).toMatchObject({ status: 1, stderr: expect.stringContaining('is empty') })
+  })
+})

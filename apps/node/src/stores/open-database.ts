@@ -1,0 +1,21 @@
+import type { PostgresEngine, PostgresEngineReader } from '@ledger-state/postgres-engine'
+
+// The client of the database is loaded only where a command names one.
+
+/** @throws `unavailable`, `store_missing`, `store_format`, `store_failed` */
+export async function openDatabaseReader(url: string): Promise<PostgresEngineReader> {
+  const { openPostgresEngineReader } = await import('@ledger-state/postgres-engine')
+  return await openPostgresEngineReader({ url })
+}
+
+/** @throws as `openDatabaseReader`; `store_locked` while another writer has it open */
+export async function openDatabaseWriter(url: string, create = true): Promise<PostgresEngine> {
+  const { openPostgresEngine } = await import('@ledger-state/postgres-engine')
+  return await openPostgresEngine({ url, create })
+}
+
+/** Makes the tables of a store, or brings them up to date. @throws as `openDatabaseReader` */
+export async function migrateDatabase(url: string): Promise<void> {
+  const { migratePostgresStore } = await import('@ledger-state/postgres-engine')
+  await migratePostgresStore({ url })
+}

@@ -1,0 +1,11 @@
+import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
+import { openDatabaseReader } from './open-database.js'
+import type { StorePlace } from './store-place.js'
+
+type DatabaseReader = Awaited<ReturnType<typeof openDatabaseReader>>
+
+/** Opens a store for reading; only an `LmdbEngineReader` has `at`. @throws `store_missing` where there is none */
+export async function openReader(place: StorePlace): Promise<LmdbEngineReader | DatabaseReader> {
+  if ('url' in place) return await openDatabaseReader(place.url)
+  return openStateEngineReader({ path: place.dataDir, verifyReads: true })
+}

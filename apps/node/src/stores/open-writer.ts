@@ -1,0 +1,23 @@
+import {
+  openStateEngine,
+  type RemoteStateWriter,
+  type StateWriter,
+  type WriterOptions,
+} from '@ledger-state/state-engine'
+import { openDatabaseWriter } from './open-database.js'
+import type { StorePlace } from './store-place.js'
+
+/** `compressHistory` is a matter of folders. */
+export interface OpenWriterOptions extends Pick<WriterOptions, 'compressHistory'> {
+  /** Whether to make an empty store where there is none; true by default. */
+  readonly create?: boolean
+}
+
+/** Opens a store for writing. @throws `store_missing` where there is none and none may be made; `store_locked` */
+export async function openWriter(
+  place: StorePlace,
+  { create = true, ...options }: OpenWriterOptions = {},
+): Promise<StateWriter | RemoteStateWriter> {
+  if ('url' in place) return await openDatabaseWriter(place.url, create)
+  return openStateEngine({ path: place.dataDir, create, verifyReads: true, ...options })
+}

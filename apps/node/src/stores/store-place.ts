@@ -1,0 +1,26 @@
+import type { CommandInput } from '../config/command.js'
+import { settings } from '../config/settings.js'
+import { usageError } from '../errors.js'
+
+/** Where a store is: in a folder, or in a database. */
+export type StorePlace = { readonly dataDir: string } | { readonly url: string }
+
+/** Options of commands that take either. */
+export const storeOptions = [settings.dataDir, settings.store]
+
+/** Where the store of a command is. @throws `usage` unless the input names one place */
+export function storePlace(input: CommandInput, command: string): StorePlace {
+  const [dataDir, url] = [input.get(settings.dataDir), input.get(settings.store)]
+  if (dataDir !== undefined && url !== undefined)
+    throw usageError(`${command}: --data-dir and --store name two stores; give one of them`)
+  if (url !== undefined) return { url }
+  if (dataDir !== undefined) return { dataDir }
+  throw usageError(`${command}: --data-dir DIR is missing, or --store URL in its place`)
+}
+
+/** As messages and logs may have it: without a password. */
+export function nameOfPlace(place: StorePlace): string {
+  if ('dataDir' in place) return place.dataDir
+  const { protocol, username, host, pathname } = new URL(place.url)
+  return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`
+}

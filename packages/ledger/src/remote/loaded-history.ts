@@ -1,0 +1,54 @@
+import {
+  type HistoryOptions,
+  isLedgerStateError,
+  type LedgerStateError,
+  type RemoteStateSnapshot,
+  type Revision,
+} from '@ledger-state/core'
+import type { LoadBudget } from './load-budget.js'
+
+/** Revisions of the first page; each further page has twice as many. */
+const FIRST_PAGE = 64
+const LARGEST_PAGE = 65_536
+
+/** What was loaded of the history of one key, from its beginning on. */
+export class LoadedHistory implements Iterable<Revision> {
+  readonly #key: Uint8Array
+  /** Of the next page. */
+  #options: HistoryOptions
+  readonly #revisions: Revision[] = []
+  #pages = 0
+  #isComplete = false
+  #pruned: LedgerStateError | undefined
+  isLacking = false
+
+  constructor(key: Uint8Array, options: HistoryOptions) {
+    this.#key = Uint8Array.from(key)
+    this.#options = options
+  }
+
+  /** Ends where nothing more is loaded, and notes that it was lacking. */
+  *[Symbol.iterator](): Generator<Revision> {
+    yield* this.#revisions
+    if (this.#pruned) throw this.#pruned
+    if (!this.#isComplete) this.isLacking = true
+  }
+
+  async load(snapshot: RemoteStateSnapshot, budget: LoadBudget): Promise<void> {
+    this.isLacking = false
+    const limit = Math.min(FIRST_PAGE * 2 ** this.#pages++, LARGEST_PAGE)
+    try {
+      const { revisions, next } = await snapshot.history(this.#key, { ...this.#options, limit })
+      for (const revision of revisions) {
+        budget.spend(revision.value?.length ?? 0)
+        this.#revisions.push(revision)
+      }
+      this.#isComplete = next === undefined
+      this.#options =
+        this.#options.order === 'oldestFirst' ? { ...this.#options, first: next } : { ...this.#options, last: next }
+    } catch (error) {
+      if (!isLedgerStateError(error, 'version_pruned')) throw error
+      this.#pruned = error
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import {
+  type Block,
+  type HistoryOptions,
+  type LedgerInfo,
+  noLedger,
+  type RemoteStateSnapshot,
+  type Revision,
+  type StateReader,
+  type StateView,
+  type StoreBase,
+} from '@ledger-state/core'
+import { keyToText } from './key-text.js'
+import type { KnownModules } from './known-modules.js'
+import type { LoadBudget } from './load-budget.js'
+import { LoadedBlocks } from './loaded-blocks.js'
+import { LoadedHistory } from './loaded-history.js'
+import { LoadedVersion } from './loaded-version.js'
+
+/**
+ * What one read has loaded of a remote state. It answers at once and without promises, from what is loaded. Whatever is
+ * not is answered as if it were absent, and noted: the answer of a run that lacked something must not be used. `load`
+ * then loads all that the run lacked, in one round, and the read runs again.
+ */
+export class LoadedState implements StateReader {
+  readonly #modules: KnownModules
+  readonly #budget: LoadBudget
+  #snapshot: RemoteStateSnapshot
+  readonly #versions = new Map<bigint, LoadedVersion>()
+  #histories = new Map<string, LoadedHistory>()
+  #blocks = new LoadedBlocks()
+  /** Whether the run asked anything of the state. */
+  isUsed = false
+
+  constructor(snapshot: RemoteStateSnapshot, modules: KnownModules, budget: LoadBudget) {
+    this.#snapshot = snapshot
+    this.#modules = modules
+    this.#budget = budget
+  }
+
+  get isLacking(): boolean {
+    if (this.#blocks.isLacking) return true
+    for (const version of this.#versions.values()) if (version.isLacking) return true
+    for (const history of this.#histories.values()) if (history.isLacking) return true
+    return false
+  }
+
+  /** Goes on with another snapshot. What was loaded of versions stays true. */
+  moveTo(snapshot: RemoteStateSnapshot): void {
+    this.#snapshot = snapshot
+    this.#histories = new Map()
+    this.#blocks = new LoadedBlocks()
+  }
+
+  /** One round: loads all that is lacking. */
+  async load(): Promise<void> {
+    const loading = [...this.#versions.values()].flatMap((version) => version.load())
+    for (const history of this.#histories.values()) {
+      if (history.isLacking) loading.push(history.load(this.#snapshot, this.#budget))
+    }
+    loading.push(...this.#blocks.load(this.#snapshot))
+    await Promise.all(loading)
+  }
+
+  get #used(): RemoteStateSnapshot {
+    this.isUsed = true
+    return this.#snapshot
+  }
+
+  get ledger(): LedgerInfo | undefined {
+    return this.#used.ledger
+  }
+
+  get base(): StoreBase | undefined {
+    return this.#used.base
+  }
+
+  at(version?: bigint): StateView {
+    const remote = this.#used.at(version)
+    const known = this.#versions.get(remote.version)
+    if (known) {
+      known.remote = remote
+      return known
+    }
+    const loaded = new LoadedVersion(remote, this.#modules, this.#budget)
+    this.#versions.set(remote.version, loaded)
+    return loaded
+  }
+
+  blockAt(version: bigint): Block {
+    this.#used.at(version)
+    return this.#blocks.at(version)
+  }
+
+  blockByHeight(height: bigint): Block | undefined {
+    this.#expectLedger()
+    return this.#blocks.byHeight(height)
+  }
+
+  blockAtTime(timestampUsec: bigint): Block | undefined {
+    this.#expectLedger()
+    return this.#blocks.atTime(timestampUsec)
+  }
+
+  history(key: Uint8Array, options: HistoryOptions = {}): Iterable<Revision> {
+    this.#expectLedger()
+    const { first, last, order } = options
+    const name = `${order} ${first} ${last} ${keyToText(key)}`
+    const known = this.#histories.get(name)
+    if (known) return known
+    const history = new LoadedHistory(key, options)
+    this.#histories.set(name, history)
+    return history
+  }
+
+  #expectLedger(): void {
+    if (this.#used.ledger === undefined) throw noLedger()
+  }
+}

@@ -1,0 +1,106 @@
+import type { LedgerInfo, RemoteState, RemoteStateSnapshot } from '@ledger-state/core'
+import { cacheUses, createCaches, createLedgerOver } from '../create-ledger.js'
+import { tooManyRounds } from '../errors.js'
+import type { Ledger } from '../ledger.js'
+import { ModuleCache } from '../modules/module-cache.js'
+import { KnownModules } from './known-modules.js'
+import { LoadBudget } from './load-budget.js'
+import { LoadedState } from './loaded-state.js'
+import { RemoteTypeResolver } from './remote-type-resolver.js'
+
+export interface RemoteLedgerOptions {
+  /** Bytes that one read may load. Default 128 MiB. */
+  readonly maxLoadedBytes?: number | undefined
+  /** Rounds to the servers that one read may take. Default 256. */
+  readonly maxRounds?: number | undefined
+  /** Bytes of the modules that are kept between reads. Default 32 MiB. */
+  readonly moduleCacheBytes?: number | undefined
+}
+
+/** The reads over a state on other machines. */
+export interface RemoteLedger {
+  /** The newest ledger that a server told of; undefined before the first read, and as long as nothing was ingested. */
+  readonly info: LedgerInfo | undefined
+  /**
+   * Runs a read against what is loaded of the state, loads what it lacked, and runs it again until it lacks nothing. All
+   * runs of a read see one state of the ledger. The read may run several times, so it must do nothing but read; the
+   * ledger that it is given must not be used after it ended.
+   * @throws as the read; `unavailable`; `read_too_large` where it needs more bytes or rounds than one read may
+   */
+  read<T>(run: (ledger: Ledger) => T | Promise<T>): Promise<T>
+  /** What the caches of this ledger hold, by their names. */
+  readonly caches: Ledger['caches']
+}
+
+/** The reads over a remote state: those of `createLedger`, within `read`. */
+export function createRemoteLedger(state: RemoteState, options: RemoteLedgerOptions = {}): RemoteLedger {
+  const { maxLoadedBytes = 128 << 20, maxRounds = 256, moduleCacheBytes = 32 << 20 } = options
+  const moduleCache = new ModuleCache()
+  const caches = createCaches(moduleCache, new RemoteTypeResolver(moduleCache))
+  const modules = new KnownModules(moduleCacheBytes)
+  let latest: RemoteStateSnapshot | undefined
+
+  async function take(asked: Promise<RemoteStateSnapshot>): Promise<RemoteStateSnapshot> {
+    const snapshot = await asked
+    // Headers of answers are kept for one object, so it stays the same as long as the state does.
+    if (latest && isSameLedger(latest.ledger, snapshot.ledger)) return latest
+    if (!isSameLedger(snapshot.ledger, state.ledger)) return snapshot
+    latest = snapshot
+    // In the round in which this read goes on. Where it fails, reads load what they lack.
+    if (snapshot.ledger) modules.renew(snapshot.at()).catch(() => {})
+    return snapshot
+  }
+
+  return {
+    get info() {
+      return state.ledger
+    },
+    get caches() {
+      return cacheUses(caches)
+    },
+    async read(run) {
+      const asked = take(state.snapshot())
+      asked.catch(() => {})
+      // The read begins on the snapshot before, while the newest is asked for. Usually the ledger stands where it stood, and
+      // that saves a round; otherwise it runs again.
+      let isNewest = !latest || !isSameLedger(latest.ledger, state.ledger)
+      const first = isNewest ? await asked : latest!
+      const loaded = new LoadedState(first, modules, new LoadBudget(maxLoadedBytes))
+      const ledger = createLedgerOver(loaded, caches)
+      for (let rounds = 0; rounds <= maxRounds; rounds++) {
+        loaded.isUsed = false
+        const result = attempt(() => run(ledger))
+        const outcome = result instanceof Promise ? await result : result
+        const { isLacking, isUsed } = loaded
+        const [newest] = await Promise.all([isNewest || !isUsed ? undefined : asked, isLacking && loaded.load()])
+        const isMoved = newest !== undefined && newest !== first
+        if (newest) isNewest = true
+        if (isMoved) loaded.moveTo(newest)
+        if (!isMoved && !isLacking) return resultOf(outcome)
+      }
+      throw tooManyRounds(maxRounds)
+    },
+  }
+}
+
+function isSameLedger(a: LedgerInfo | undefined, b: LedgerInfo | undefined): boolean {
+  return a === b || (a?.latestVersion === b?.latestVersion && a?.oldestVersion === b?.oldestVersion)
+}
+
+type Outcome<T> = { readonly value: T } | { readonly error: unknown }
+
+/** A promise only where the read is one. */
+function attempt<T>(run: () => T | Promise<T>): Outcome<T> | Promise<Outcome<T>> {
+  const fail = (error: unknown): Outcome<T> => ({ error })
+  try {
+    const value = run()
+    return value instanceof Promise ? value.then((late) => ({ value: late }), fail) : { value }
+  } catch (error) {
+    return fail(error)
+  }
+}
+
+function resultOf<T>(outcome: Outcome<T>): T {
+  if ('error' in outcome) throw outcome.error
+  return outcome.value
+}
