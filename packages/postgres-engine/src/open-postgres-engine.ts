@@ -155,6 +155,9 @@ function createReader(options: PostgresReaderOptions): ReaderParts {
       poll.end()
       servers.close()
     },
+    async [Symbol.asyncDispose]() {
+      await this.close()
+    },
   }
   return { reader, snapshots, server, patienceMs }
 }

@@ -40,7 +40,7 @@ export interface RemoteSnapshot extends RemoteStateSnapshot {
 }
 
 /** A remote engine open for reading. */
-export interface RemoteStateReader extends RemoteState {
+export interface RemoteStateReader extends RemoteState, AsyncDisposable {
   snapshot(): Promise<RemoteSnapshot>
   /**
    * Calls back after commits and prunes, whoever makes them, as `StateEngineReader.onCommit`. Those of other processes

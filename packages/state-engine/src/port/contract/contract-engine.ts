@@ -28,7 +28,8 @@ export interface ContractView {
 
 /** An engine as the cases of the contract use it. */
 export interface ContractEngine
-  extends Pick<RemoteStateWriter, 'commit' | 'prune' | 'beginImport' | 'onCommit' | 'close'> {
+  extends Pick<RemoteStateWriter, 'commit' | 'prune' | 'beginImport' | 'onCommit' | 'close'>,
+    AsyncDisposable {
   ledger(): Promise<LedgerInfo | undefined>
   base(): Promise<StoreBase | undefined>
   mark(): Promise<Uint8Array | undefined>
@@ -48,6 +49,7 @@ function writerMethods(engine: StateWriter | RemoteStateWriter) {
     beginImport: async (...given: Parameters<StateWriter['beginImport']>) => engine.beginImport(...given),
     onCommit: (listener: (ledger: LedgerInfo) => void) => engine.onCommit(listener),
     close: async () => engine.close(),
+    [Symbol.asyncDispose]: async () => engine[Symbol.asyncDispose](),
   }
 }
 

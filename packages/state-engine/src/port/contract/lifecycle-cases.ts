@@ -131,18 +131,16 @@ export const LIFECYCLE_CASES: readonly ContractCase[] = [
     await second.close()
   }),
 
-  {
-    name: 'is closed at the end of the block that uses it',
-    async run(open) {
-      let used: StateWriter
-      {
-        await using engine = await open()
-        used = engine
-      }
-      await fails('store_closed', () => used.ledger)
-      await (await open()).close()
-    },
-  },
+  storeCase('is closed at the end of the block that uses it', async (open) => {
+    let used: ContractEngine
+    {
+      await using engine = await open()
+      used = engine
+    }
+    await fails('store_closed', () => used.ledger())
+    const again = await open()
+    await again.close()
+  }),
 
   contractCase('tells listeners of commits, prunes and imports, until they are removed', async (engine) => {
     const told: string[] = []
