@@ -1,5 +1,3 @@
-import type { SizedCache } from '@ledger-state/core'
-
 export interface CacheUse {
   /** Of heap, as estimated. */
   readonly bytes: number
@@ -8,6 +6,6 @@ export interface CacheUse {
   readonly misses: number
 }
 
-export function cacheUse({ size, capacity, misses }: SizedCache<{}>): CacheUse {
+export function cacheUse({ size, capacity, misses }: { size: number; capacity: number; misses: number }): CacheUse {
   return { bytes: size, capacityBytes: capacity, misses }
 }

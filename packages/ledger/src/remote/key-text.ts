@@ -1,6 +1,6 @@
-import { Buffer } from 'node:buffer'
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
 
-/** A key as a text that maps are keyed by: one character a byte, in the order of the bytes. */
+/** A key as a text that maps are keyed by: two digits a byte, in the order of the bytes. */
 export function keyToText(key: Uint8Array): string {
-  return Buffer.prototype.latin1Slice.call(key, 0, key.length)
+  return bytesToHexDigits(key)
 }

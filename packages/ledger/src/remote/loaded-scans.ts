@@ -1,5 +1,5 @@
-import { Buffer } from 'node:buffer'
 import type { KeyedEntry, RemoteStateView } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
 import { keyAfter } from '../listings/key-after.js'
 import { keyToText } from './key-text.js'
 import type { LoadBudget } from './load-budget.js'
@@ -35,7 +35,7 @@ export class LoadedScans {
   /** Ends where nothing more is loaded, and notes what was lacking. */
   *scan(prefix: Uint8Array, start: Uint8Array, limit: number): Generator<KeyedEntry> {
     const ranges = this.#rangesOf(keyToText(prefix))
-    let from = Buffer.compare(start, prefix) < 0 ? prefix : start
+    let from = compareBytes(start, prefix) < 0 ? prefix : start
     let left = limit
     while (left > 0) {
       const at = from
@@ -88,7 +88,7 @@ export class LoadedScans {
 }
 
 function isWithin(key: Uint8Array, { from, end }: LoadedRange): boolean {
-  return Buffer.compare(from, key) <= 0 && (end === undefined || Buffer.compare(key, end) < 0)
+  return compareBytes(from, key) <= 0 && (end === undefined || compareBytes(key, end) < 0)
 }
 
 function indexAtOrAfter(entries: readonly KeyedEntry[], key: Uint8Array): number {
@@ -96,7 +96,7 @@ function indexAtOrAfter(entries: readonly KeyedEntry[], key: Uint8Array): number
   let high = entries.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (Buffer.compare(entries[middle]!.key, key) < 0) low = middle + 1
+    if (compareBytes(entries[middle]!.key, key) < 0) low = middle + 1
     else high = middle
   }
   return low

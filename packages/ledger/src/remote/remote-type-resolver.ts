@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer'
 import type { Codec } from '@ledger-state/bcs'
 import { addressToShortHex, isLedgerStateError, type StateView } from '@ledger-state/core'
 import type { MoveModule, SignatureToken, StructDefinition } from '@ledger-state/move-module'
@@ -86,12 +85,14 @@ function tagToToken(tag: TypeTag): SignatureToken {
   }
 }
 
+const NULL = new TextEncoder().encode('null')
+
 /** Of a type that cannot be resolved yet. The key of an item cannot be told without its type. */
 function unknownCodec(error: unknown): Codec {
   return {
     layout: { kind: 'bool' },
     bytesToJson: () => 'null',
-    bytesToJsonUtf8: () => Buffer.from('null'),
+    bytesToJsonUtf8: () => NULL,
     jsonToBytes() {
       throw error
     },
