@@ -112,14 +112,13 @@ class RunningServer implements PostgresServer {
       ...this.#settings,
     }
     const words = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    // A group of its own, so that signals reach all of its processes.
     const child = spawn(this.#binary, ['-D', join(this.folder, 'data'), ...words], {
       ...user,
       cwd: '/',
-      detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     this.#process = child
+    process.once('exit', () => child.kill('SIGKILL'))
     let log = ''
     child.stderr!.on('data', (text) => {
       log = `${log}${text}`.slice(-4_000)
