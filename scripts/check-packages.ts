@@ -4,6 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startPostgres } from '../packages/postgres-engine/testing/postgres-server.ts'
 import { oldestNode } from './packages/check-consumer.ts'
 import { checkDocExamples, checkExample, listExamples } from './packages/check-examples.ts'
 import { checkProgram } from './packages/check-program.ts'
@@ -16,6 +17,9 @@ import { Tally } from './packages/tally.ts'
 
 const tally = new Tally()
 const work = mkdtempSync(join(tmpdir(), 'packages-'))
+const postgres = await startPostgres()
+// For examples that need a database.
+process.env.POSTGRES_URL = postgres.url()
 try {
   const packed = await packPackages(work)
   const registry = await startLocalRegistry(packed)
@@ -42,6 +46,7 @@ try {
   }
   registry.close()
 } finally {
+  await postgres.close()
   rmSync(work, { recursive: true, maxRetries: 3 })
 }
 tally.finish()

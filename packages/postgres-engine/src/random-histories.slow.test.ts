@@ -11,6 +11,8 @@ const HISTORIES = Number(process.env.ENGINE_HISTORIES ?? 1_000)
 /** The smallest statement of Citus takes some ms. */
 const CITUS_HISTORIES = HISTORIES / 20
 const SEED = testSeed()
+/** On a machine that tests share. */
+const PATIENCE = { patienceMs: 60_000 }
 const LONG = { timeout: 3_600_000 }
 
 async function runHistories(url: string, count: number): Promise<void> {
@@ -20,8 +22,8 @@ async function runHistories(url: string, count: number): Promise<void> {
     await clearStore(url)
     const seed = SEED + at
     try {
-      await RandomHistory.run(createRandom(seed), () => openPostgresEngine({ url, create: false }))
-      const reader = await openPostgresEngineReader({ url })
+      await RandomHistory.run(createRandom(seed), () => openPostgresEngine({ url, create: false, ...PATIENCE }))
+      const reader = await openPostgresEngineReader({ url, ...PATIENCE })
       expect((await reader.check()).problems).toEqual([])
       await reader.close()
     } catch (error) {

@@ -11,6 +11,8 @@ const GREATEST = 2n ** 63n - 1n
 /** A write as a row. */
 export interface EntryRow {
   readonly hash: Buffer
+  /** The hash as text, one character a byte. */
+  readonly name: string
   readonly key: Uint8Array
   readonly version: bigint
   readonly value: Uint8Array | null
@@ -33,8 +35,9 @@ export function batchToRows(versions: readonly VersionWrites[]): EntryRow[] {
     const seen = new Set<string>()
     for (const [key, value] of writes) {
       const hash = hashKey(key)
-      rows.push({ hash, key, version, value })
-      seen.add(hash.toString('latin1'))
+      const name = hash.toString('latin1')
+      rows.push({ hash, name, key, version, value })
+      seen.add(name)
     }
     if (seen.size !== writes.length) throw duplicateKey(version)
   }
@@ -45,10 +48,12 @@ export function batchToRows(versions: readonly VersionWrites[]): EntryRow[] {
 export async function withoutEmptyDeletions(client: Client, rows: readonly EntryRow[]): Promise<EntryRow[]> {
   const isThere = new Map<string, boolean>()
   const asked: EntryRow[] = []
+  // Only keys that the batch deletes are followed.
+  const deleted = new Set(rows.filter(({ value }) => value === null).map(({ name }) => name))
+  if (deleted.size === 0) return [...rows]
   for (const row of rows) {
-    const name = row.hash.toString('latin1')
-    if (isThere.has(name)) continue
-    isThere.set(name, false)
+    if (!deleted.has(row.name) || isThere.has(row.name)) continue
+    isThere.set(row.name, false)
     if (row.value === null) asked.push(row)
   }
   if (asked.length > 0) {
@@ -57,8 +62,7 @@ export async function withoutEmptyDeletions(client: Client, rows: readonly Entry
     const { rows: found } = await client.query<LookUpAtRow>(LOOK_UP_AT, values)
     for (const { key_hash } of found) isThere.set(key_hash.toString('latin1'), true)
   }
-  return rows.filter(({ hash, value }) => {
-    const name = hash.toString('latin1')
+  return rows.filter(({ name, value }) => {
     const isWrite = value !== null || isThere.get(name) === true
     isThere.set(name, value !== null)
     return isWrite

@@ -50,12 +50,12 @@ export async function commitBatch(
     },
     (head) => head.ledger?.latestVersion === last.version,
   )
-  known.add(fresh.map(({ hash }) => hash))
+  known.add(fresh.map(({ name }) => name))
 }
 
 async function insertFreshKeys(client: Client, known: KnownKeys, rows: readonly EntryRow[]): Promise<EntryRow[]> {
   const fresh = new Map<string, EntryRow>()
-  for (const row of rows) if (!known.has(row.hash)) fresh.set(row.hash.toString('latin1'), row)
+  for (const row of rows) if (!known.has(row.name)) fresh.set(row.name, row)
   const all = [...fresh.values()]
   await insertKeys(client, all)
   return all

@@ -1,25 +1,22 @@
-import type { Buffer } from 'node:buffer'
-
 /** Keys of a generation; of two generations together some 20 MiB. */
 const GENERATION = 100_000
 
-/** Hashes of keys that the store has: those need not be sent again. */
+/** Hashes of keys that the store has, as text: those keys need not be sent again. */
 export class KnownKeys {
   #young = new Set<string>()
   #old = new Set<string>()
 
-  has(hash: Buffer): boolean {
-    const text = hash.toString('latin1')
-    return this.#young.has(text) || this.#old.has(text)
+  has(name: string): boolean {
+    return this.#young.has(name) || this.#old.has(name)
   }
 
-  add(hashes: Iterable<Buffer>): void {
-    for (const hash of hashes) {
+  add(names: Iterable<string>): void {
+    for (const name of names) {
       if (this.#young.size === GENERATION) {
         this.#old = this.#young
         this.#young = new Set()
       }
-      this.#young.add(hash.toString('latin1'))
+      this.#young.add(name)
     }
   }
 

@@ -1,6 +1,5 @@
 import type { Client } from 'pg'
 import { storeDamaged } from '../errors.js'
-import { hasCitus } from '../schema/migrate.js'
 
 const WRITTEN = `
 SELECT latest_version, written_version, written_rows FROM ledger_state.head
@@ -21,16 +20,19 @@ const PAUSE_MS = 50
  * Makes visible what the transactions before have written. On Citus, the coordinator commits before the workers do: what is
  * written is counted there, before anybody is told of it.
  */
-export async function publishWritten(client: Client, server: string): Promise<void> {
+export async function publishWritten(client: Client, server: string, isSharded: boolean): Promise<void> {
+  if (isSharded) await expectWritten(client, server)
+  await client.query(PUBLISH)
+}
+
+async function expectWritten(client: Client, server: string): Promise<void> {
   const { rows } = await client.query<{
     latest_version: string | null
     written_version: string
     written_rows: string
   }>(WRITTEN)
   const [written] = rows
-  if (!written) return
-  if (await hasCitus(client)) await expectRows(client, server, written)
-  await client.query(PUBLISH)
+  if (written) await expectRows(client, server, written)
 }
 
 async function expectRows(

@@ -1,4 +1,4 @@
-import type { Client, QueryResultRow } from 'pg'
+import type { Client, QueryResult, QueryResultRow } from 'pg'
 import { unavailable, writerDeposed, writerElsewhere } from '../errors.js'
 import { type Head, type HeadRow, rowToHead, SELECT_HEAD } from '../schema/head.js'
 import { expectLayout, hasCitus, migrateStore, WRITER_LOCK } from '../schema/migrate.js'
@@ -25,6 +25,7 @@ const RETRY_PAUSE_MS = 50
 /** The session of a writer that ended may hold its lock a little longer. */
 const LOCK_PATIENCE_MS = 1_000
 
+const BEGIN = 'BEGIN; SELECT writer_epoch FROM ledger_state.head FOR UPDATE'
 const TERMINATE = `
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2::timestamptz`
 const TERMINATE_HOLDER = `
@@ -122,17 +123,15 @@ export class WriterSession {
   async #transaction(client: Client, work: (client: Client) => Promise<void>): Promise<void> {
     const askedAt = performance.now()
     try {
-      await client.query('BEGIN')
-      const { rows } = await client.query<{ writer_epoch: string }>(
-        'SELECT writer_epoch FROM ledger_state.head FOR UPDATE',
-      )
-      if (BigInt(rows[0]?.writer_epoch ?? -1) !== this.#epoch) throw this.#depose()
+      // Two statements answer an array of two results.
+      const [, locked] = (await client.query(BEGIN)) as unknown as [unknown, QueryResult<{ writer_epoch: string }>]
+      if (BigInt(locked.rows[0]?.writer_epoch ?? -1) !== this.#epoch) throw this.#depose()
       await work(client)
       if (this.#isSharded) {
         await client.query('COMMIT')
-        await publishWritten(client, this.server)
+        await publishWritten(client, this.server, true)
       } else {
-        await publishWritten(client, this.server)
+        await publishWritten(client, this.server, false)
         await client.query('COMMIT')
       }
     } catch (error) {
@@ -174,7 +173,7 @@ export class WriterSession {
       'SELECT pid, backend_start::text AS start FROM pg_stat_activity WHERE pid = pg_backend_pid()',
     )
     this.#backend = own[0]
-    await publishWritten(client, server.name)
+    await publishWritten(client, server.name, this.#isSharded)
     await this.#readHead(client, askedAt)
   }
 
