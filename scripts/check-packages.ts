@@ -1,10 +1,11 @@
 // Packs each public package, installs the tarball into an empty project of its own, and runs the `ts` blocks of its README
-// there: a line that prints must print what its comment says.
+// there: a line that prints must print what its comment says. Names of folders of packages choose some of them.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { startPostgres } from '../packages/postgres-engine/testing/postgres-server.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const work = mkdtempSync(join(tmpdir(), 'packages-'))
@@ -36,9 +37,15 @@ function closure(names: Iterable<string>, found = new Set<string>()): Set<string
   return found
 }
 
+const chosen = process.argv.slice(2)
+// For examples that need a database.
+const server = await startPostgres()
+const env = { ...process.env, POSTGRES_URL: server.url() }
+
 let passed = 0
 let failed = 0
 for (const [name, { folder }] of packages) {
+  if (chosen.length > 0 && !chosen.includes(folder)) continue
   const project = join(work, `try-${folder}`)
   mkdirSync(project)
   const readme = readFileSync(`${root}/packages/${folder}/README.md`, 'utf8')
@@ -59,7 +66,7 @@ for (const [name, { folder }] of packages) {
   for (const [at, example] of examples.entries()) {
     const file = `example-${at + 1}.ts`
     writeFileSync(join(project, file), example)
-    const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: project, encoding: 'utf8' })
+    const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: project, encoding: 'utf8', env })
     const expected = [...example.matchAll(/console\.log\(.*\/\/ (.+)$/gm)].map(([, text]) => text!)
     const missing = expected.find((text) => !stdout.includes(text))
     const right = status === 0 && missing === undefined
@@ -69,6 +76,7 @@ for (const [name, { folder }] of packages) {
     console.log(`${name}, ${file}: ${right ? 'ok' : fault}`)
   }
 }
+await server.close()
 rmSync(work, { recursive: true })
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 ? 1 : 0

@@ -1,18 +1,22 @@
 import { STATE_ENGINE_CONTRACT } from '@ledger-state/state-engine/contract'
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { openPostgresEngine } from '../src/open-postgres-engine.ts'
+import { openPostgresEngine, type PostgresWriterOptions } from '../src/open-postgres-engine.ts'
 
 const TRAITS = { countsEveryDrop: true, greatestNumber: 2n ** 63n - 1n }
 
 /** Runs the contract of engines on a database, which has one store after the other; each is checked at the end. */
-export function testContractOn(findUrl: () => string): void {
+export function testContractOn(
+  findUrl: () => string,
+  timeout = 60_000,
+  options: Pick<PostgresWriterOptions, 'patienceMs' | 'writePatienceMs'> = {},
+): void {
   for (const { name, runRemote } of STATE_ENGINE_CONTRACT) {
-    it(name, async () => {
+    it(name, { timeout }, async () => {
       const url = findUrl()
       await removeStore(url)
-      await runRemote(() => openPostgresEngine({ url }), TRAITS)
-      const engine = await openPostgresEngine({ url })
+      await runRemote(() => openPostgresEngine({ url, ...options }), TRAITS)
+      const engine = await openPostgresEngine({ url, ...options })
       expect((await engine.check()).problems).toEqual([])
       await engine.close()
     })

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { arch, platform, tmpdir } from 'node:os'
@@ -33,6 +33,10 @@ export interface PostgresServer {
   halt(): void
   proceed(): void
   start(): Promise<void>
+  /** Ends it in good order. */
+  stop(): Promise<void>
+  /** Starts a streaming replica of it, which it is stopped and started again for. */
+  startReplica(): Promise<PostgresServer>
   /** Ends it and removes its folder. */
   close(): Promise<void>
 }
@@ -112,14 +116,13 @@ class RunningServer implements PostgresServer {
       ...this.#settings,
     }
     const words = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    // A group of its own, so that signals reach all of its processes.
     const child = spawn(this.#binary, ['-D', join(this.folder, 'data'), ...words], {
       ...user,
       cwd: '/',
-      detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     this.#process = child
+    process.once('exit', () => child.kill('SIGKILL'))
     let log = ''
     child.stderr!.on('data', (text) => {
       log = `${log}${text}`.slice(-4_000)
@@ -149,12 +152,32 @@ class RunningServer implements PostgresServer {
   }
 
   async kill(): Promise<void> {
+    await this.#end(() => this.#signal('SIGKILL'))
+  }
+
+  async stop(): Promise<void> {
+    // A fast shutdown: https://www.postgresql.org/docs/18/server-shutdown.html
+    await this.#end((child) => child.kill('SIGINT'))
+  }
+
+  async #end(signal: (child: ChildProcess) => void): Promise<void> {
     const child = this.#process
     if (!child || child.exitCode !== null || child.signalCode !== null) return
     const ended = new Promise((resolve) => child.once('exit', resolve))
-    this.#signal('SIGKILL')
+    signal(child)
     await ended
     this.#process = undefined
+  }
+
+  async startReplica(): Promise<PostgresServer> {
+    const folder = makeFolder()
+    await this.stop()
+    const { status, stderr } = spawnSync('cp', ['-a', join(this.folder, 'data'), folder], { encoding: 'utf8' })
+    if (status !== 0) throw new Error(`the data could not be copied: ${stderr}`)
+    await this.start()
+    writeFileSync(join(folder, 'data', 'standby.signal'), '')
+    const primary = `host=127.0.0.1 port=${this.port} user=postgres`
+    return await startPostgres({ folder, settings: { ...this.#settings, primary_conninfo: primary } })
   }
 
   halt(): void {

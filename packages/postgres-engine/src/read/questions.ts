@@ -13,6 +13,26 @@ CROSS JOIN LATERAL (
 ) found
 WHERE found.value IS NOT NULL`
 
+/**
+ * $1 hashes, $2 version. For look-ups at one version, and for Citus, which has no limit beside rows of a function. Answers
+ * those that were written.
+ */
+export const LOOK_UP_AT = `
+SELECT keys.key_hash, found.version, found.value
+FROM ledger_state.keys
+CROSS JOIN LATERAL (
+  SELECT version, value FROM ledger_state.entries
+  WHERE entries.key_hash = keys.key_hash AND entries.version <= $2
+  ORDER BY entries.version DESC LIMIT 1
+) found
+WHERE keys.key_hash = ANY($1::bytea[]) AND found.value IS NOT NULL`
+
+export interface LookUpAtRow {
+  readonly key_hash: Buffer
+  readonly version: string
+  readonly value: Buffer
+}
+
 export interface LookUpRow {
   readonly place: string
   readonly version: string

@@ -53,6 +53,11 @@ export class Servers {
     return this.#primary.link.server.name
   }
 
+  /** Whether the tables are spread over workers by Citus. Known once a server has answered. */
+  get isSharded(): boolean {
+    return this.#primary.isSharded
+  }
+
   /** The head of the store; that of a replica only where the primary does not answer. */
   async head(): Promise<Head> {
     const { rows } = await this.#firstAnswer([this.#primary, ...this.#replicas], (server, patienceMs) =>
@@ -116,9 +121,9 @@ function createServer(address: ServerAddress): Server {
       greet: async (client: Client) => {
         server.isSharded = await hasCitus(client)
         await expectLayout(client, address.name)
-        // Plans of look-ups do not depend on what is looked up.
-        await client.query("SET plan_cache_mode = 'force_generic_plan'")
         await client.query('SET default_transaction_read_only = on')
+        // Plans do not depend on what is asked for. Citus plans by the values, which say where the rows are.
+        if (!server.isSharded) await client.query("SET plan_cache_mode = 'force_generic_plan'")
       },
     }),
   }

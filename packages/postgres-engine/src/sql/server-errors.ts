@@ -27,10 +27,6 @@ function sqlState(error: unknown): string | undefined {
   return severity === undefined ? undefined : code
 }
 
-export function isUniqueViolation(error: unknown): boolean {
-  return sqlState(error) === '23505'
-}
-
 export function isMissingTable(error: unknown): boolean {
   const state = sqlState(error)
   return state === '42P01' || state === '3F000'

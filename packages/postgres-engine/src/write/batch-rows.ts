@@ -4,7 +4,7 @@ import { duplicateKey } from '@ledger-state/state-engine/engine-kit'
 import type { Client } from 'pg'
 import { numberTooLarge } from '../errors.js'
 import { hashKey } from '../read/look-ups.js'
-import { LOOK_UP, type LookUpRow } from '../read/questions.js'
+import { LOOK_UP_AT, type LookUpAtRow } from '../read/questions.js'
 
 const GREATEST = 2n ** 63n - 1n
 
@@ -52,9 +52,10 @@ export async function withoutEmptyDeletions(client: Client, rows: readonly Entry
     if (row.value === null) asked.push(row)
   }
   if (asked.length > 0) {
-    const values = [asked.map(({ hash }) => hash), asked.map(({ version }) => String(version))]
-    const { rows: found } = await client.query<LookUpRow>({ name: 'look-up', text: LOOK_UP, values })
-    for (const { place } of found) isThere.set(asked[Number(place) - 1]!.hash.toString('latin1'), true)
+    const before = String(asked[0]!.version - 1n)
+    const values = [asked.map(({ hash }) => hash), before]
+    const { rows: found } = await client.query<LookUpAtRow>(LOOK_UP_AT, values)
+    for (const { key_hash } of found) isThere.set(key_hash.toString('latin1'), true)
   }
   return rows.filter(({ hash, value }) => {
     const name = hash.toString('latin1')

@@ -36,7 +36,7 @@ export async function commitBatch(
       fresh = await insertFreshKeys(client, known, written)
       await copyRows(
         client,
-        'ledger_state.entries',
+        'ledger_state.entries (key_hash, version, value)',
         mapped(written, ({ hash, version, value }) => [hash, version, value]),
       )
       await copyBlocks(client, versions)
@@ -66,7 +66,7 @@ async function copyBlocks(client: Client, versions: readonly VersionWrites[]): P
   if (begun.length === 0) return
   await copyRows(
     client,
-    'ledger_state.blocks',
+    'ledger_state.blocks (first_version, height, epoch, timestamp_usec)',
     mapped(begun, ({ version, block }) => [version, block!.height, block!.epoch, block!.timestampUsec]),
   )
 }

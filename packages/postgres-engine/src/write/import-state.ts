@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { KeyedEntry } from '@ledger-state/core'
+import { isLedgerStateError, type KeyedEntry } from '@ledger-state/core'
 import type { ImportBase, ImportOptions, StateImport } from '@ledger-state/state-engine'
 import {
   duplicateKey,
@@ -12,7 +12,6 @@ import {
 } from '@ledger-state/state-engine/engine-kit'
 import { hashKey } from '../read/look-ups.js'
 import type { Head } from '../schema/head.js'
-import { isUniqueViolation } from '../sql/server-errors.js'
 import { expectSmallNumbers } from './batch-rows.js'
 import { discardImport } from './commit.js'
 import { copyRows } from './copy-rows.js'
@@ -94,6 +93,7 @@ class ServerImport implements StateImport {
     // In the order of the index.
     rows.sort((a, b) => Buffer.compare(a.hash, b.hash))
     const count = this.#entryCount + rows.length
+    if (new Set(rows.map(({ hash }) => hash.toString('latin1'))).size < rows.length) throw duplicateKey(this.version)
     const kept = mark && Buffer.from(mark)
     try {
       await this.#session.transact(
@@ -101,12 +101,12 @@ class ServerImport implements StateImport {
           this.#expectCurrent(this.#session.head)
           await copyRows(
             client,
-            'ledger_state.keys',
+            'ledger_state.keys (key_hash, key)',
             rows.map(({ hash, key }) => [hash, key]),
           )
           await copyRows(
             client,
-            'ledger_state.entries',
+            'ledger_state.entries (key_hash, version, value)',
             rows.map(({ hash, version, value }) => [hash, version, value]),
           )
           await client.query(COUNT_ENTRIES, [String(count), kept ?? null])
@@ -114,11 +114,18 @@ class ServerImport implements StateImport {
         (head) => head.importNumber === this.#number && head.importCount === count,
       )
     } catch (error) {
-      if (isUniqueViolation((error as Error).cause)) throw duplicateKey(this.version)
+      // What a worker of Citus refuses has not the code of PostgreSQL.
+      if (isLedgerStateError(error, 'store_failed') && (await this.#hasAny(rows))) throw duplicateKey(this.version)
       throw error
     }
     this.#entryCount = count
     this.#mark = kept
+  }
+
+  async #hasAny(rows: readonly { readonly hash: Buffer }[]): Promise<boolean> {
+    const text = 'SELECT count(*) AS count FROM ledger_state.keys WHERE key_hash = ANY($1::bytea[])'
+    const [found] = await this.#session.query<{ count: string }>(text, [rows.map(({ hash }) => hash)])
+    return Number(found!.count) > 0
   }
 
   async #finish(base: ImportBase): Promise<void> {

@@ -69,12 +69,15 @@ export class WriterSession {
   async open(): Promise<void> {
     const { create, server, patienceMs } = this.#options
     if (create) await migrateStore(server, patienceMs)
-    await this.inTurn(() => this.#attempt(async () => {}, patienceMs))
+    await this.inTurn(async () => {})
   }
 
-  /** Pieces of work are done one after the other. */
+  /** Pieces of work are done one after the other, each with a head that was read since the connection broke. */
   async inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#tail.then(work)
+    const turn = this.#tail.then(async () => {
+      await this.#attempt(async () => {}, this.#options.patienceMs)
+      return await work()
+    })
     this.#tail = turn.catch(() => {})
     return await turn
   }

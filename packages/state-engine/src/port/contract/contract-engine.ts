@@ -99,7 +99,8 @@ function itemsOf<T>(ask: () => Iterable<T>): AsyncIterable<T> {
 /** Entries of a page: few enough that the cases see what happens between pages. */
 const SCAN_PAGE = 200
 
-export function remoteToContract(engine: RemoteStateWriter): ContractEngine {
+/** @param page revisions, or versions, of a page: one in the contract, so that its cases see what happens between pages */
+export function remoteToContract(engine: RemoteStateWriter, page = 1): ContractEngine {
   return {
     ...writerMethods(engine),
     ledger: async () => (await engine.snapshot()).ledger,
@@ -109,8 +110,8 @@ export function remoteToContract(engine: RemoteStateWriter): ContractEngine {
     blockAt: async (version) => (await engine.snapshot()).blockAt(version),
     blockByHeight: async (height) => (await engine.snapshot()).blockByHeight(height),
     blockAtTime: async (timestampUsec) => (await engine.snapshot()).blockAtTime(timestampUsec),
-    history: (key, options) => revisionsOf(handled(engine.snapshot()), key, options),
-    versions: (first, last) => versionsOf(handled(engine.snapshot()), first, last),
+    history: (key, options) => revisionsOf(handled(engine.snapshot()), page, key, options),
+    versions: (first, last) => versionsOf(handled(engine.snapshot()), page, first, last),
   }
 }
 
@@ -150,9 +151,6 @@ async function* entriesOf(
   } while (start !== undefined && left > 0)
 }
 
-/** Revisions, or versions, of a page. */
-const LIST_PAGE = 1
-
 /** A page that does not go on would be asked for for ever. */
 function expectProgress(isFurther: boolean): void {
   assert.ok(isFurther, 'a page does not go on from the page before')
@@ -166,6 +164,7 @@ function handled<T>(promise: Promise<T>): Promise<T> {
 
 async function* revisionsOf(
   taken: Promise<RemoteSnapshot>,
+  limit: number,
   key: Uint8Array,
   options?: HistoryOptions,
 ): AsyncGenerator<Revision> {
@@ -173,7 +172,7 @@ async function* revisionsOf(
   const isUpward = options?.order === 'oldestFirst'
   let range = options
   for (let from: bigint | undefined; ; ) {
-    const page = await snapshot.history(key, { ...range, limit: LIST_PAGE })
+    const page = await snapshot.history(key, { ...range, limit })
     yield* page.revisions
     if (page.next === undefined) return
     expectProgress(from === undefined || (isUpward ? page.next > from : page.next < from))
@@ -182,10 +181,15 @@ async function* revisionsOf(
   }
 }
 
-async function* versionsOf(taken: Promise<RemoteSnapshot>, first: bigint, last: bigint): AsyncGenerator<VersionWrites> {
+async function* versionsOf(
+  taken: Promise<RemoteSnapshot>,
+  limit: number,
+  first: bigint,
+  last: bigint,
+): AsyncGenerator<VersionWrites> {
   const snapshot = await taken
   for (let next: bigint | undefined = first; next !== undefined; ) {
-    const page = await snapshot.versions(next, last, { limit: LIST_PAGE })
+    const page = await snapshot.versions(next, last, { limit })
     yield* page.versions
     expectProgress(page.next === undefined || page.next > next)
     next = page.next

@@ -8,6 +8,7 @@ import type { ContractCase } from './support.js'
 import { VIEW_CASES } from './view-cases.js'
 import { WINDOW_CASES } from './window-cases.js'
 
+export { type ContractEngine, remoteToContract, writerToContract } from './contract-engine.js'
 export type { ContractCase, EngineTraits, OpenRemoteStore, OpenStore } from './support.js'
 
 /**

@@ -1,0 +1,259 @@
+import { randomBytes } from 'node:crypto'
+import { isLedgerStateError } from '@ledger-state/core'
+import { eventually } from '@ledger-state/testing/eventually'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { removeStore } from '../testing/contract-on.ts'
+import { type PostgresServer, startPostgres } from '../testing/postgres-server.ts'
+import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.ts'
+import { CHAIN, keyOf, versionsFrom } from '../testing/versions.ts'
+import {
+  openPostgresEngine,
+  openPostgresEngineReader,
+  type PostgresEngine,
+  type PostgresEngineReader,
+  type PostgresWriterOptions,
+} from './open-postgres-engine.js'
+
+let server: PostgresServer
+let proxy: TcpProxy
+/** Of the server, through the proxy. */
+let url: string
+let opened: (PostgresEngine | PostgresEngineReader)[]
+
+beforeAll(async () => {
+  server = await startPostgres({ settings: { fsync: 'off' } })
+})
+
+afterAll(() => server.close())
+
+beforeEach(async () => {
+  await removeStore(server.url())
+  proxy = await startTcpProxy(server.port)
+  url = server.url().replace(String(server.port), String(proxy.port))
+  opened = []
+})
+
+afterEach(async () => {
+  for (const engine of opened) await engine.close()
+  await proxy.close()
+})
+
+async function open(options: Partial<PostgresWriterOptions> = {}): Promise<PostgresEngine> {
+  const engine = await openPostgresEngine({ url, ...options })
+  opened.push(engine)
+  return engine
+}
+
+async function openReader(readerUrl = url): Promise<PostgresEngineReader> {
+  const reader = await openPostgresEngineReader({ url: readerUrl })
+  opened.push(reader)
+  return reader
+}
+
+async function failure(work: Promise<unknown>): Promise<string> {
+  try {
+    await work
+  } catch (error) {
+    if (isLedgerStateError(error)) return error.code
+    throw error
+  }
+  return 'no failure'
+}
+
+/** The newest version, what the first key holds there, and how often it was written. */
+async function picture(engine: PostgresEngineReader) {
+  const snapshot = await engine.snapshot()
+  const [entry] = await snapshot.at().load([keyOf(0)])
+  const { revisions } = await snapshot.history(keyOf(0))
+  return [snapshot.ledger?.latestVersion, entry && Buffer.from(entry.value).toString(), revisions.length]
+}
+
+describe('a commit whose connection is cut', () => {
+  it.each([
+    ['when it sends its rows', 'PGCOPY', 'before'],
+    ['when the server has its rows', 'PGCOPY', 'after'],
+    ['before the server is told to commit', 'COMMIT', 'before'],
+    ['when the server has committed, and its answer is lost', 'COMMIT', 'after'],
+  ] as const)('is done exactly once: %s', async (_, text, cut) => {
+    const engine = await open()
+    await engine.commit(versionsFrom(0n, 3), CHAIN)
+    const isCut = proxy.cutOn(text, cut)
+    await engine.commit(versionsFrom(3n, 4), CHAIN)
+    await isCut
+    expect(await picture(engine)).toEqual([6n, '6', 7])
+    await engine.commit(versionsFrom(7n, 1), CHAIN)
+    expect(await picture(engine)).toEqual([7n, '7', 8])
+    expect((await engine.check()).problems).toEqual([])
+  })
+
+  it('is found to be there by the next commit, where nobody could tell', async () => {
+    const engine = await open({ writePatienceMs: 300 })
+    await engine.commit(versionsFrom(0n, 3), CHAIN)
+    const isCut = proxy.cutOn('COMMIT', 'after').then(() => proxy.refuse())
+    expect(await failure(engine.commit(versionsFrom(3n, 4), CHAIN))).toBe('unavailable')
+    await isCut
+    proxy.accept()
+    await eventually(
+      async () => (await failure(engine.commit(versionsFrom(7n, 1), CHAIN))) === 'no failure',
+      () => 'the store to take commits again',
+    )
+    expect(await picture(engine)).toEqual([7n, '7', 8])
+  })
+})
+
+describe('a server that is killed', () => {
+  it('keeps what was committed, and serves again by itself', async () => {
+    const engine = await open()
+    const reader = await openReader()
+    await engine.commit(versionsFrom(0n, 3), CHAIN)
+    expect(await picture(reader)).toEqual([2n, '2', 3])
+    await server.kill()
+    expect(await failure(reader.snapshot())).toBe('unavailable')
+    const committing = engine.commit(versionsFrom(3n, 4), CHAIN)
+    await server.start()
+    await committing
+    await eventually(
+      async () => (await picture(reader))[0] === 6n,
+      () => 'the reader to answer again',
+    )
+    expect(await picture(reader)).toEqual([6n, '6', 7])
+    expect((await engine.check()).problems).toEqual([])
+  })
+
+  it('has all of a batch or none, wherever it is killed', async () => {
+    const engine = await open()
+    await engine.commit(versionsFrom(0n, 1), CHAIN)
+    const large = versionsFrom(1n, 1).map((one) => ({
+      ...one,
+      writes: Array.from({ length: 3_000 }, (_, at) => [keyOf(at), randomBytes(1_000)] as const),
+    }))
+    void proxy.cutOn('PGCOPY', 'after')
+    const committing = engine.commit(large, CHAIN)
+    const copying = "SELECT FROM pg_stat_activity WHERE query LIKE 'COPY%' AND state = 'active'"
+    await eventually(
+      async () => (await server.sql(copying)).length === 1,
+      () => 'the server to have begun the copy',
+    )
+    await server.kill()
+    await server.start()
+    await committing
+    const snapshot = await engine.snapshot()
+    expect(snapshot.ledger?.latestVersion).toBe(1n)
+    expect((await snapshot.at().load([keyOf(2_999)]))[0]?.version).toBe(1n)
+    expect((await engine.check()).writes).toBe(3_003)
+  })
+})
+
+describe('a server that hangs', () => {
+  it('is unavailable within the patience of a reader, and serves again by itself', async () => {
+    const engine = await open()
+    await engine.commit(versionsFrom(0n, 3), CHAIN)
+    const reader = await openReader()
+    const view = (await reader.snapshot()).at()
+    server.halt()
+    try {
+      expect(await failure(view.load([keyOf(0)]))).toBe('unavailable')
+      expect(await failure(reader.snapshot())).toBe('unavailable')
+    } finally {
+      server.proceed()
+    }
+    await eventually(
+      async () => (await view.load([keyOf(0)]))[0]?.version === 2n,
+      () => 'the reader to answer again',
+    )
+  })
+})
+
+describe('two writers', () => {
+  it('are refused while one has the store open', async () => {
+    await open()
+    expect(await failure(open())).toBe('store_locked')
+  })
+
+  it('have one after the other, and the deposed one writes no more, also after it slept', async () => {
+    const sleeper = await open()
+    await sleeper.commit(versionsFrom(0n, 3), CHAIN)
+    const successor = await open({ url: server.url(), takeOver: true })
+    await successor.commit(versionsFrom(3n, 2), CHAIN)
+    expect(await failure(sleeper.commit(versionsFrom(3n, 4), CHAIN))).toBe('store_locked')
+    expect(await failure(sleeper.prune(1n))).toBe('store_locked')
+    await successor.close()
+    // Nor when nobody holds the store any more.
+    expect(await failure(sleeper.commit(versionsFrom(5n, 1), CHAIN))).toBe('store_locked')
+    expect(await picture(await openReader())).toEqual([4n, '4', 5])
+  })
+
+  it('do not mix where the one that sleeps has begun a transaction', async () => {
+    const sleeper = await open()
+    await sleeper.commit(versionsFrom(0n, 3), CHAIN)
+    proxy.hold()
+    const late = failure(sleeper.commit(versionsFrom(3n, 4), CHAIN))
+    const successor = await open({ url: server.url(), takeOver: true })
+    await successor.commit(versionsFrom(3n, 2), CHAIN)
+    proxy.flow()
+    expect(await late).toBe('store_locked')
+    expect(await picture(successor)).toEqual([4n, '4', 5])
+  })
+})
+
+describe('what is wrong', () => {
+  it.each([
+    ['http://user@host/db', 'invalid_argument', /begin with postgres:/],
+    ['postgres://user:se cret@[::::/db', 'invalid_argument', /cannot be parsed/],
+  ])('is said of the URL %s', async (wrong, code, message) => {
+    const error = await openPostgresEngineReader({ url: wrong }).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code, message: expect.stringMatching(message) })
+    expect(String((error as Error).message)).not.toContain('se cret')
+  })
+
+  it('is said in one line, without the password', async () => {
+    await server.sql("CREATE ROLE reader LOGIN PASSWORD 'right'")
+    const of = (user: string, database: string) => `postgres://${user}:s3cret@127.0.0.1:${server.port}/${database}`
+    const cases = [
+      [of('postgres', 'nowhere'), 'store_missing', /no such database: postgres@127\.0\.0\.1:\d+\/nowhere/],
+      [of('nobody', 'postgres'), 'store_failed', /refuses nobody@.*role "nobody" does not exist/],
+      [of('postgres', 'postgres'), 'store_missing', /no ledger store in postgres@/],
+    ] as const
+    for (const [wrong, code, message] of cases) {
+      const error = (await openPostgresEngineReader({ url: wrong }).catch((thrown: unknown) => thrown)) as Error
+      expect(error).toMatchObject({ code, message: expect.stringMatching(message) })
+      expect(error.message).not.toMatch(/s3cret|\n/)
+    }
+    const forbidden = openPostgresEngine({ url: of('reader', 'postgres') })
+    await expect(forbidden).rejects.toMatchObject({
+      code: 'store_failed',
+      message: expect.stringMatching(/lacks a right/),
+    })
+    await server.sql('DROP ROLE reader')
+  })
+
+  it('is said of a store of a newer program, and of a table that somebody changed', async () => {
+    const engine = await open()
+    await engine.commit(versionsFrom(0n, 3), CHAIN)
+    await server.sql('ALTER TABLE ledger_state.entries RENAME COLUMN value TO values')
+    const view = (await engine.snapshot()).at()
+    expect(await failure(view.load([keyOf(0)]))).toBe('store_corrupt')
+    expect(await failure(engine.commit(versionsFrom(3n, 1), CHAIN))).toBe('store_corrupt')
+    await server.sql('ALTER TABLE ledger_state.entries RENAME COLUMN values TO value')
+    await engine.commit(versionsFrom(3n, 1), CHAIN)
+    await engine.close()
+    await server.sql('INSERT INTO ledger_state.layout VALUES (99)')
+    expect(await failure(open())).toBe('store_format')
+    expect(await failure(openReader())).toBe('store_format')
+  })
+
+  it('is found by a check', async () => {
+    const engine = await open()
+    await engine.commit(versionsFrom(0n, 3), CHAIN)
+    expect(await engine.check()).toEqual({ versions: 3n, keys: 3, writes: 9, problems: [] })
+    await server.sql('DELETE FROM ledger_state.keys WHERE key_hash = (SELECT min(key_hash) FROM ledger_state.keys)')
+    expect((await engine.check()).problems).toEqual(['3 writes of keys that are not there'])
+  })
+
+  it('is a number from 2^63 on', async () => {
+    const engine = await open()
+    const [one] = versionsFrom(2n ** 63n, 1)
+    expect(await failure(engine.commit([one!], CHAIN))).toBe('invalid_argument')
+    expect(await failure(engine.beginImport(2n ** 63n))).toBe('invalid_argument')
+  })
+})

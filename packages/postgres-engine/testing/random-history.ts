@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { Buffer } from 'node:buffer'
+import { isLedgerStateError, type VersionWrites, type Write } from '@ledger-state/core'
+import { createMemoryEngine, type RemoteStateWriter } from '@ledger-state/state-engine'
+import { type ContractEngine, remoteToContract, writerToContract } from '@ledger-state/state-engine/contract'
+import type { Random } from '@ledger-state/testing/random'
+import { CHAIN } from './versions.ts'
+
+const STEPS = 8
+/** Items of a page. */
+const PAGE = 9
+
+/** Empty, prefixes of each other, and around and above the heads by which scans find keys. */
+const KEYS: readonly Uint8Array[] = [
+  Buffer.alloc(0),
+  Buffer.from('a'),
+  Buffer.from('ab'),
+  Buffer.from('b'),
+  Buffer.from([255]),
+  ...[511, 512, 513].map((length) => Buffer.alloc(length, 97)),
+  ...[98, 99].map((last) => Buffer.concat([Buffer.alloc(5_000, 97), Buffer.from([last])])),
+]
+const PREFIXES: readonly Uint8Array[] = [KEYS[0]!, KEYS[1]!, KEYS[2]!, KEYS[4]!, KEYS[6]!, Buffer.alloc(600, 97)]
+
+/** An engine and the engine in memory, which are given the same work, and asked the same. */
+export class RandomHistory {
+  readonly #random: Random
+  readonly #open: () => Promise<RemoteStateWriter>
+  readonly #model: ContractEngine = writerToContract(createMemoryEngine())
+  #engine: ContractEngine
+  #next: bigint
+  #height = 0n
+
+  private constructor(random: Random, open: () => Promise<RemoteStateWriter>, engine: RemoteStateWriter) {
+    this.#random = random
+    this.#open = open
+    this.#engine = remoteToContract(engine, PAGE)
+    this.#next = random.pick([0n, 5n, 2n ** 32n - 20n, 2n ** 63n - 1_000n])
+  }
+
+  /** @param open opens the one store of the history, which is empty at first */
+  static async run(random: Random, open: () => Promise<RemoteStateWriter>): Promise<void> {
+    const history = new RandomHistory(random, open, await open())
+    try {
+      for (let step = 0; step < STEPS; step++) await history.#step()
+    } finally {
+      await history.#engine.close()
+    }
+  }
+
+  async #step(): Promise<void> {
+    const kind = this.#random.below(10)
+    if (kind < 4) await this.#commit()
+    else if (kind < 6) await this.#prune()
+    else if (kind === 6) await this.#reopen()
+    for (let read = 0; read < 3; read++) await this.#read()
+  }
+
+  async #commit(): Promise<void> {
+    const versions = Array.from({ length: 1 + this.#random.below(this.#random.pick([3, 40])) }, () => this.#version())
+    for (const engine of [this.#model, this.#engine]) await engine.commit(versions, CHAIN)
+    await this.#compare((engine) => engine.ledger())
+  }
+
+  #version(): VersionWrites {
+    const version = this.#next++
+    const begins = this.#height === 0n || this.#random.below(2) === 0
+    const height = begins ? this.#height++ : undefined
+    const chosen = KEYS.filter(() => this.#random.below(5) === 0)
+    const writes = chosen.map((key): Write => {
+      const length = this.#random.pick([0, 1, 12, 300, 9_000])
+      return [key, this.#random.below(4) === 0 ? null : Buffer.alloc(length, this.#random.below(256))]
+    })
+    // Every second block has the time of the one before.
+    const block = height === undefined ? undefined : { height, epoch: height >> 2n, timestampUsec: height >> 1n }
+    return { version, block, writes }
+  }
+
+  async #prune(): Promise<void> {
+    const retain = BigInt(1 + this.#random.below(this.#random.pick([3, 60])))
+    await this.#compare((engine) => engine.prune(retain))
+  }
+
+  async #reopen(): Promise<void> {
+    await this.#engine.close()
+    this.#engine = remoteToContract(await this.#open(), PAGE)
+    await this.#compare((engine) => engine.ledger())
+  }
+
+  async #read(): Promise<void> {
+    const [version, other] = [await this.#someVersion(), await this.#someVersion()]
+    const [key, start] = [this.#random.pick(KEYS), this.#random.pick([undefined, ...KEYS])]
+    const limit = this.#random.pick([undefined, 0, 1, 5])
+    const prefix = this.#random.pick(PREFIXES)
+    const order = this.#random.pick(['newestFirst', 'oldestFirst'] as const)
+    const [first, last] = this.#random.below(2) === 0 ? [undefined, undefined] : [version, other]
+    await this.#compare(async (engine) => (await engine.at(version)).getMany(KEYS))
+    await this.#compare(async (engine) => all((await engine.at(version)).scan(prefix, { start, limit })))
+    await this.#compare((engine) => all(engine.history(key, { first, last, order })))
+    await this.#compare((engine) => all(engine.versions(version, other)))
+    await this.#compare((engine) => engine.blockAt(version))
+    const height = BigInt(this.#random.below(Number(this.#height) + 2))
+    await this.#compare((engine) => engine.blockByHeight(height))
+    await this.#compare((engine) => engine.blockAtTime(height >> 1n))
+  }
+
+  /** In or around the window. */
+  async #someVersion(): Promise<bigint> {
+    const { oldestVersion, latestVersion } = (await this.#model.ledger()) ?? { oldestVersion: 1n, latestVersion: 1n }
+    const low = oldestVersion === 0n ? 0n : oldestVersion - 1n
+    return low + BigInt(this.#random.below(Number(latestVersion - low) + 2))
+  }
+
+  /** Asks both; what they answer, or the code of what they throw, is the same. */
+  async #compare(ask: (engine: ContractEngine) => Promise<unknown>): Promise<void> {
+    const expected = await answerOf(() => ask(this.#model))
+    assert.deepEqual(await answerOf(() => ask(this.#engine)), expected)
+  }
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = []
+  for await (const item of items) found.push(item)
+  return found
+}
+
+async function answerOf(ask: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return plain(await ask())
+  } catch (error) {
+    if (isLedgerStateError(error)) return error.code
+    throw error
+  }
+}
+
+/** Bytes as text, which compares quickly, and whatever class they have. */
+function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1')
+  if (Array.isArray(value)) return value.map(plain)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]))
+}

@@ -1,0 +1,116 @@
+import { connect, createServer, type Socket } from 'node:net'
+
+/** What is done when a client has sent a text. */
+export type Cut =
+  /** The server does not get it. */
+  | 'before'
+  /** The server gets it; its answer is lost. */
+  | 'after'
+
+/** A connection to a server that can be cut. */
+export interface TcpProxy {
+  readonly port: number
+  /** Cuts the connection that sends this text next, once. Resolves when it is cut. */
+  cutOn(text: string, cut: Cut): Promise<void>
+  /** Keeps what is sent from the other side, in both directions, until `flow`. */
+  hold(): void
+  flow(): void
+  /** Refuses new connections and cuts those that are open. */
+  refuse(): void
+  accept(): void
+  close(): Promise<void>
+}
+
+interface PlannedCut {
+  readonly text: string
+  readonly cut: Cut
+  done(): void
+}
+
+export async function startTcpProxy(target: number): Promise<TcpProxy> {
+  let planned: PlannedCut | undefined
+  let isRefusing = false
+  let isHolding = false
+  const sockets = new Set<Socket>()
+
+  function cutPair(client: Socket, server: Socket): void {
+    client.destroy()
+    server.destroy()
+  }
+
+  function onRequest(chunk: Buffer, client: Socket, server: Socket): void {
+    if (!planned || !chunk.includes(planned.text)) {
+      server.write(chunk)
+      return
+    }
+    const { cut, done } = planned
+    planned = undefined
+    if (cut === 'before') {
+      cutPair(client, server)
+      done()
+      return
+    }
+    // The server answers what it has done; nobody hears it.
+    client.removeAllListeners('data')
+    server.removeAllListeners('data')
+    server.once('data', () => {
+      cutPair(client, server)
+      done()
+    })
+    server.write(chunk)
+  }
+
+  const proxy = createServer((client) => {
+    if (isRefusing) {
+      client.destroy()
+      return
+    }
+    const server = connect(target, '127.0.0.1')
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      sockets.add(one)
+      one.setNoDelay(true)
+      one.on('error', () => {})
+      one.on('close', () => {
+        sockets.delete(one)
+        other.destroy()
+      })
+    }
+    client.on('data', (chunk) => onRequest(chunk, client, server))
+    server.on('data', (chunk) => client.write(chunk))
+    if (isHolding) for (const one of [client, server]) one.pause()
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const { port } = proxy.address() as { readonly port: number }
+  const cutAll = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    port,
+    cutOn: (text, cut) =>
+      new Promise((resolve) => {
+        planned = { text, cut, done: resolve }
+      }),
+    hold() {
+      isHolding = true
+      for (const socket of sockets) socket.pause()
+    },
+    flow() {
+      isHolding = false
+      for (const socket of sockets) socket.resume()
+    },
+    refuse() {
+      isRefusing = true
+      cutAll()
+    },
+    accept() {
+      isRefusing = false
+    },
+    async close() {
+      cutAll()
+      await new Promise((resolve) => proxy.close(resolve))
+    },
+  }
+}
