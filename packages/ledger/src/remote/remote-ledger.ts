@@ -72,9 +72,8 @@ export function createRemoteLedger(state: RemoteState, options: RemoteLedgerOpti
       // The read begins on the snapshot before, while the newest is asked for. Usually the ledger stands where it stood, and
       // that saves a round; otherwise it runs again.
       let isNewest = !latest || !isSameLedger(latest.ledger, state.ledger)
-      const first = isNewest ? await asked : latest!
-      let current = first
-      const loaded = new LoadedState(first, modules, new LoadBudget(maxLoadedBytes))
+      let current = isNewest ? await asked : latest!
+      const loaded = new LoadedState(current, modules, new LoadBudget(maxLoadedBytes))
       for (let rounds = 0; rounds <= maxRounds; rounds++) {
         loaded.isUsed = false
         // Anew for each run: a ledger keeps the state that it pinned last.
