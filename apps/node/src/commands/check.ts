@@ -6,7 +6,7 @@ import type { Command } from '../config/command.js'
 import { damagedStore, deadlyStore } from '../errors.js'
 import type { CheckMessage } from '../processes/check-process.js'
 import { openDatabaseReader } from '../stores/open-database.js'
-import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
+import { type DatabasePlace, nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatCount } from '../terminal/amounts.js'
 
 const CHECK_PROCESS = new URL('../processes/check-process.js', import.meta.url)
@@ -35,8 +35,8 @@ export const checkCommand: Command = {
 }
 
 /** The server proves its own pages; what is checked is what the engine keeps in its tables. */
-async function checkDatabase(place: { readonly url: string }): Promise<void> {
-  const engine = await openDatabaseReader(place.url)
+async function checkDatabase(place: DatabasePlace): Promise<void> {
+  const engine = await openDatabaseReader(place)
   try {
     const { problems, versions, keys, writes } = await engine.check()
     for (const problem of problems) process.stdout.write(`${problem}\n`)

@@ -6,7 +6,7 @@ import { emptyStore, nothingToForecastFrom, usageError } from '../errors.js'
 import { measureStore } from '../sizing/forecast.js'
 import { FORECAST_HEADINGS, forecastRow, forecastWindows } from '../sizing/sizing-rows.js'
 import { openDatabaseReader } from '../stores/open-database.js'
-import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
+import { type DatabasePlace, nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatBytes, formatCount } from '../terminal/amounts.js'
 import { columns, table } from '../terminal/table.js'
 
@@ -57,8 +57,8 @@ each write; docs/sizing.md says how. It works beside a node, and better the long
 }
 
 /** The server knows what its tables take; here is what the ledger says. */
-async function describeDatabase(place: { readonly url: string }, asJson: boolean): Promise<void> {
-  const engine = await openDatabaseReader(place.url)
+async function describeDatabase(place: DatabasePlace, asJson: boolean): Promise<void> {
+  const engine = await openDatabaseReader(place)
   try {
     const { ledger, base } = await engine.snapshot()
     if (!ledger) throw emptyStore(nameOfPlace(place))

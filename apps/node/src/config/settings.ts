@@ -72,6 +72,13 @@ export const settings = {
     isSecret: true,
     parse: parseStoreUrl,
   } satisfies Option<string>,
+  storeReplicas: {
+    name: 'store-replicas',
+    value: 'URLS',
+    description: 'streaming replicas of --store that reads go to, separated by spaces; are neither logged nor printed',
+    isSecret: true,
+    parse: (text) => text.trim().split(/\s+/).map(parseStoreUrl),
+  } satisfies Option<readonly string[]>,
   from: textOption(
     'from',
     'SOURCE',
@@ -262,6 +269,7 @@ export const ingestSettings = [
 
 /** Of a node, whether `serve` or `start` runs it. */
 export const nodeOptions = [
+  settings.storeReplicas,
   settings.listen,
   settings.adminListen,
   settings.readers,

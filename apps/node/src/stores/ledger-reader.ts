@@ -12,7 +12,7 @@ export interface LedgerReader {
 
 export async function openLedger(place: StorePlace): Promise<LedgerReader> {
   if ('url' in place) {
-    const engine = await openDatabaseReader(place.url)
+    const engine = await openDatabaseReader(place)
     const remote = createRemoteLedger(engine)
     return { read: (run) => remote.read(run), close: () => engine.close() }
   }

@@ -1,11 +1,12 @@
 import type { PostgresEngine, PostgresEngineReader } from '@ledger-state/postgres-engine'
+import type { DatabasePlace } from './store-place.js'
 
 // The client of the database is loaded only where a command names one.
 
 /** @throws `unavailable`, `store_missing`, `store_format`, `store_failed` */
-export async function openDatabaseReader(url: string): Promise<PostgresEngineReader> {
+export async function openDatabaseReader({ url, replicas }: DatabasePlace): Promise<PostgresEngineReader> {
   const { openPostgresEngineReader } = await import('@ledger-state/postgres-engine')
-  return await openPostgresEngineReader({ url })
+  return await openPostgresEngineReader({ url, replicas })
 }
 
 /** @throws as `openDatabaseReader`; `store_locked` while another writer has it open */

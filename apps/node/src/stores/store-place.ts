@@ -3,7 +3,13 @@ import { settings } from '../config/settings.js'
 import { usageError } from '../errors.js'
 
 /** Where a store is: in a folder, or in a database. */
-export type StorePlace = { readonly dataDir: string } | { readonly url: string }
+export type StorePlace = { readonly dataDir: string } | DatabasePlace
+
+export interface DatabasePlace {
+  readonly url: string
+  /** URLs of its streaming replicas, which reads go to. */
+  readonly replicas?: readonly string[] | undefined
+}
 
 /** Options of commands that take either. */
 export const storeOptions = [settings.dataDir, settings.store]
@@ -13,7 +19,7 @@ export function storePlace(input: CommandInput, command: string): StorePlace {
   const [dataDir, url] = [input.get(settings.dataDir), input.get(settings.store)]
   if (dataDir !== undefined && url !== undefined)
     throw usageError(`${command}: --data-dir and --store name two stores; give one of them`)
-  if (url !== undefined) return { url }
+  if (url !== undefined) return { url, replicas: input.get(settings.storeReplicas) }
   if (dataDir !== undefined) return { dataDir }
   throw usageError(`${command}: --data-dir DIR is missing, or --store URL in its place`)
 }

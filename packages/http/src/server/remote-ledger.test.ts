@@ -156,8 +156,8 @@ function isAboutLedger(url: string): boolean {
 
 /** Names a version, as the operation takes it. */
 function stateParameter(url: string, version: unknown): string {
-  if (url.endsWith('/history')) return `?to=${version}`
-  return url.endsWith('/changes') ? '' : `?ledger_version=${version}`
+  if (/\/(history|changes)$/.test(url)) return `?to=${version}`
+  return `?ledger_version=${version}`
 }
 
 interface KitRequest {

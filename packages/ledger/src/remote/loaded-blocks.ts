@@ -1,15 +1,18 @@
-import { type Block, isLedgerStateError, type LedgerStateError, type RemoteStateSnapshot } from '@ledger-state/core'
+import { type Block, LedgerStateError, type RemoteStateSnapshot } from '@ledger-state/core'
+import type { Prunes } from './prunes.js'
 
 /** Blocks that one round loads; what lacks more gets them in the next one. */
 const BLOCKS_A_ROUND = 1_024
 
-/** Block of one kind of question: loaded, or lacking. */
+/** The blocks that one kind of question asks for: loaded, or lacking. */
 class Answers<T> {
-  readonly #known = new Map<bigint, T>()
+  readonly #known = new Map<bigint, T | LedgerStateError>()
   readonly #lacked = new Set<bigint>()
+  readonly #prunes: Prunes
   readonly #ask: (snapshot: RemoteStateSnapshot, question: bigint) => Promise<T>
 
-  constructor(ask: (snapshot: RemoteStateSnapshot, question: bigint) => Promise<T>) {
+  constructor(prunes: Prunes, ask: (snapshot: RemoteStateSnapshot, question: bigint) => Promise<T>) {
+    this.#prunes = prunes
     this.#ask = ask
   }
 
@@ -17,8 +20,10 @@ class Answers<T> {
     return this.#lacked.size > 0
   }
 
+  /** @throws `version_pruned` */
   get(question: bigint): T | undefined {
     const known = this.#known.get(question)
+    if (known instanceof LedgerStateError) throw known
     if (known === undefined && !this.#known.has(question)) this.#lacked.add(question)
     return known
   }
@@ -27,21 +32,23 @@ class Answers<T> {
     const questions = [...this.#lacked].slice(0, BLOCKS_A_ROUND)
     this.#lacked.clear()
     return questions.map(async (question) => {
-      this.#known.set(question, await this.#ask(snapshot, question))
+      const answer = this.#ask(snapshot, question).catch((error) => this.#prunes.expectPruned(error))
+      this.#known.set(question, await answer)
     })
   }
 }
 
 /** What was loaded of the blocks of a snapshot. */
 export class LoadedBlocks {
-  readonly #ofVersions = new Answers<Block | LedgerStateError>((snapshot, version) =>
-    snapshot.blockAt(version).catch((error) => {
-      if (isLedgerStateError(error, 'version_pruned')) return error
-      throw error
-    }),
-  )
-  readonly #byHeight = new Answers((snapshot, height) => snapshot.blockByHeight(height))
-  readonly #atTime = new Answers((snapshot, timestampUsec) => snapshot.blockAtTime(timestampUsec))
+  readonly #ofVersions: Answers<Block>
+  readonly #byHeight: Answers<Block | undefined>
+  readonly #atTime: Answers<Block | undefined>
+
+  constructor(prunes: Prunes) {
+    this.#ofVersions = new Answers(prunes, (snapshot, version) => snapshot.blockAt(version))
+    this.#byHeight = new Answers(prunes, (snapshot, height) => snapshot.blockByHeight(height))
+    this.#atTime = new Answers(prunes, (snapshot, timestampUsec) => snapshot.blockAtTime(timestampUsec))
+  }
 
   get isLacking(): boolean {
     return this.#ofVersions.isLacking || this.#byHeight.isLacking || this.#atTime.isLacking
@@ -54,7 +61,6 @@ export class LoadedBlocks {
   /** As long as it is lacking: a block of the version alone. @throws `version_pruned` */
   at(version: bigint): Block {
     const found = this.#ofVersions.get(version)
-    if (found instanceof Error) throw found
     const unknown = { height: 0n, epoch: 0n, timestampUsec: 0n }
     return found ?? { firstVersion: version, lastVersion: version, block: unknown }
   }

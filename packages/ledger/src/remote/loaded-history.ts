@@ -1,11 +1,6 @@
-import {
-  type HistoryOptions,
-  isLedgerStateError,
-  type LedgerStateError,
-  type RemoteStateSnapshot,
-  type Revision,
-} from '@ledger-state/core'
+import type { HistoryOptions, LedgerStateError, RemoteStateSnapshot, Revision } from '@ledger-state/core'
 import type { LoadBudget } from './load-budget.js'
+import type { Prunes } from './prunes.js'
 
 /** Revisions of the first page; each further page has twice as many. */
 const FIRST_PAGE = 64
@@ -34,7 +29,7 @@ export class LoadedHistory implements Iterable<Revision> {
     if (!this.#isComplete) this.isLacking = true
   }
 
-  async load(snapshot: RemoteStateSnapshot, budget: LoadBudget): Promise<void> {
+  async load(snapshot: RemoteStateSnapshot, budget: LoadBudget, prunes: Prunes): Promise<void> {
     this.isLacking = false
     const limit = Math.min(FIRST_PAGE * 2 ** this.#pages++, LARGEST_PAGE)
     try {
@@ -47,8 +42,7 @@ export class LoadedHistory implements Iterable<Revision> {
       this.#options =
         this.#options.order === 'oldestFirst' ? { ...this.#options, first: next } : { ...this.#options, last: next }
     } catch (error) {
-      if (!isLedgerStateError(error, 'version_pruned')) throw error
-      this.#pruned = error
+      this.#pruned = prunes.expectPruned(error)
     }
   }
 }

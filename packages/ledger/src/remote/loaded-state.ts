@@ -15,6 +15,7 @@ import type { LoadBudget } from './load-budget.js'
 import { LoadedBlocks } from './loaded-blocks.js'
 import { LoadedHistory } from './loaded-history.js'
 import { LoadedVersion } from './loaded-version.js'
+import { Prunes } from './prunes.js'
 
 /**
  * What one read has loaded of a remote state. It answers at once and without promises, from what is loaded. Whatever is
@@ -24,10 +25,11 @@ import { LoadedVersion } from './loaded-version.js'
 export class LoadedState implements StateReader {
   readonly #modules: KnownModules
   readonly #budget: LoadBudget
+  readonly #prunes = new Prunes()
   #snapshot: RemoteStateSnapshot
   readonly #versions = new Map<bigint, LoadedVersion>()
   #histories = new Map<string, LoadedHistory>()
-  #blocks = new LoadedBlocks()
+  #blocks = new LoadedBlocks(this.#prunes)
   /** Whether the run asked anything of the state. */
   isUsed = false
 
@@ -44,18 +46,24 @@ export class LoadedState implements StateReader {
     return false
   }
 
+  /** The oldest version that servers keep, where they told that a prune has overtaken the snapshot. */
+  get overtakenBy(): bigint | undefined {
+    const { oldestVersion } = this.#prunes
+    return oldestVersion > (this.#snapshot.ledger?.oldestVersion ?? 0n) ? oldestVersion : undefined
+  }
+
   /** Goes on with another snapshot. What was loaded of versions stays true. */
   moveTo(snapshot: RemoteStateSnapshot): void {
     this.#snapshot = snapshot
     this.#histories = new Map()
-    this.#blocks = new LoadedBlocks()
+    this.#blocks = new LoadedBlocks(this.#prunes)
   }
 
   /** One round: loads all that is lacking. */
   async load(): Promise<void> {
     const loading = [...this.#versions.values()].flatMap((version) => version.load())
     for (const history of this.#histories.values()) {
-      if (history.isLacking) loading.push(history.load(this.#snapshot, this.#budget))
+      if (history.isLacking) loading.push(history.load(this.#snapshot, this.#budget, this.#prunes))
     }
     loading.push(...this.#blocks.load(this.#snapshot))
     await Promise.all(loading)
@@ -81,7 +89,7 @@ export class LoadedState implements StateReader {
       known.remote = remote
       return known
     }
-    const loaded = new LoadedVersion(remote, this.#modules, this.#budget)
+    const loaded = new LoadedVersion(remote, this.#modules, this.#budget, this.#prunes)
     this.#versions.set(remote.version, loaded)
     return loaded
   }

@@ -1,18 +1,18 @@
-import {
-  isLedgerStateError,
-  type KeyedEntry,
-  type LedgerInfo,
-  type LedgerStateError,
-  type RemoteStateView,
-  type ScanOptions,
-  type StateEntry,
-  type StateView,
+import type {
+  KeyedEntry,
+  LedgerInfo,
+  LedgerStateError,
+  RemoteStateView,
+  ScanOptions,
+  StateEntry,
+  StateView,
 } from '@ledger-state/core'
 import { isModuleKey } from '@ledger-state/type-tag'
 import { keyToText } from './key-text.js'
 import type { KnownModules } from './known-modules.js'
 import type { LoadBudget } from './load-budget.js'
 import { LoadedScans } from './loaded-scans.js'
+import type { Prunes } from './prunes.js'
 
 /** What was loaded of the state at one version. What is not loaded is as if it were absent, and noted as lacking. */
 export class LoadedVersion implements StateView {
@@ -23,6 +23,7 @@ export class LoadedVersion implements StateView {
   readonly searchedStructs = new Set<string>()
   readonly #modules: KnownModules
   readonly #budget: LoadBudget
+  readonly #prunes: Prunes
   /** By the texts of keys; null for keys that are not there. */
   readonly #entries = new Map<string, StateEntry | null>()
   readonly #lacked = new Map<string, Uint8Array>()
@@ -30,11 +31,12 @@ export class LoadedVersion implements StateView {
   /** Known once a server has told it. */
   #pruned: LedgerStateError | undefined
 
-  constructor(remote: RemoteStateView, modules: KnownModules, budget: LoadBudget) {
+  constructor(remote: RemoteStateView, modules: KnownModules, budget: LoadBudget, prunes: Prunes) {
     this.version = remote.version
     this.remote = remote
     this.#modules = modules
     this.#budget = budget
+    this.#prunes = prunes
   }
 
   get ledger(): LedgerInfo {
@@ -82,7 +84,10 @@ export class LoadedVersion implements StateView {
     const loading = this.#scans.load(this.remote, this.#budget)
     if (others.length > 0) loading.push(this.#loadEntries(others, this.remote.load(others)))
     if (modules.length > 0) loading.push(this.#loadEntries(modules, this.#modules.load(this.remote, modules)))
-    return loading.map((one) => one.catch((error) => this.#expectPruned(error)))
+    const notePruned = (error: unknown): void => {
+      this.#pruned = this.#prunes.expectPruned(error)
+    }
+    return loading.map((one) => one.catch(notePruned))
   }
 
   async #loadEntries(
@@ -95,10 +100,5 @@ export class LoadedVersion implements StateView {
       this.#budget.spend(key.length + (entry?.value.length ?? 0))
       this.#entries.set(keyToText(key), entry ?? null)
     }
-  }
-
-  #expectPruned(error: unknown): void {
-    if (!isLedgerStateError(error, 'version_pruned')) throw error
-    this.#pruned = error
   }
 }

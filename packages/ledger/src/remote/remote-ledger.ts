@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { LedgerInfo, RemoteState, RemoteStateSnapshot } from '@ledger-state/core'
 import { cacheUses, createCaches, createLedgerOver } from '../create-ledger.js'
 import { tooManyRounds } from '../errors.js'
@@ -7,6 +8,9 @@ import { KnownModules } from './known-modules.js'
 import { LoadBudget } from './load-budget.js'
 import { LoadedState } from './loaded-state.js'
 import { RemoteTypeResolver } from './remote-type-resolver.js'
+
+const PRUNED_ATTEMPTS = 10
+const PRUNED_PAUSE_MS = 10
 
 export interface RemoteLedgerOptions {
   /** Bytes that one read may load. Default 128 MiB. */
@@ -51,6 +55,15 @@ export function createRemoteLedger(state: RemoteState, options: RemoteLedgerOpti
     return snapshot
   }
 
+  /** A snapshot of a state that is pruned so far. Engines may take a state for the newest for some milliseconds. */
+  async function takePruned(oldestVersion: bigint): Promise<RemoteStateSnapshot> {
+    for (let attempt = 0; ; attempt++) {
+      const snapshot = await take(state.snapshot())
+      if (attempt === PRUNED_ATTEMPTS || (snapshot.ledger?.oldestVersion ?? 0n) >= oldestVersion) return snapshot
+      await sleep(PRUNED_PAUSE_MS)
+    }
+  }
+
   return {
     get info() {
       return state.ledger
@@ -64,19 +77,23 @@ export function createRemoteLedger(state: RemoteState, options: RemoteLedgerOpti
       // The read begins on the snapshot before, while the newest is asked for. Usually the ledger stands where it stood, and
       // that saves a round; otherwise it runs again.
       let isNewest = !latest || !isSameLedger(latest.ledger, state.ledger)
-      const first = isNewest ? await asked : latest!
-      const loaded = new LoadedState(first, modules, new LoadBudget(maxLoadedBytes))
-      const ledger = createLedgerOver(loaded, caches)
+      let current = isNewest ? await asked : latest!
+      const loaded = new LoadedState(current, modules, new LoadBudget(maxLoadedBytes))
       for (let rounds = 0; rounds <= maxRounds; rounds++) {
         loaded.isUsed = false
-        const result = attempt(() => run(ledger))
+        // Anew for each run: a ledger keeps the state that it pinned last.
+        const result = attempt(() => run(createLedgerOver(loaded, caches)))
         const outcome = result instanceof Promise ? await result : result
         const { isLacking, isUsed } = loaded
         const [newest] = await Promise.all([isNewest || !isUsed ? undefined : asked, isLacking && loaded.load()])
-        const isMoved = newest !== undefined && newest !== first
         if (newest) isNewest = true
-        if (isMoved) loaded.moveTo(newest)
-        if (!isMoved && !isLacking) return resultOf(outcome)
+        const { overtakenBy } = loaded
+        const next = overtakenBy === undefined ? newest : await takePruned(overtakenBy)
+        const isMoved = next !== undefined && next !== current
+        if (isMoved) {
+          current = next
+          loaded.moveTo(next)
+        } else if (!isLacking) return resultOf(outcome)
       }
       throw tooManyRounds(maxRounds)
     },
