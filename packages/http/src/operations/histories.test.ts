@@ -120,30 +120,34 @@ describe('the history of a balance', () => {
     for (const points of ['3', '10001', 'x']) expect((await get(`${HISTORY}?points=${points}`)).statusCode).toBe(400)
   })
 
-  it('of more changes than one answer reads is sampled in several, which together have every extreme', async () => {
-    const engine = createMemoryEngine()
-    const count = 100_100
-    const balanceAt = (at: number) =>
-      at === 70_000 ? 10n ** 9n : at === 100_050 ? 0n : 1_000n + BigInt((at * 7_919) % 1_000)
-    await engine.commit(
-      Array.from({ length: count }, (_, at) => ({
-        version: BigInt(at),
-        block: at === 0 ? { height: 0n, epoch: 0n, timestampUsec: START } : undefined,
-        writes: [[STORE, coinStore(balanceAt(at))] satisfies Write],
-      })),
-      { chainId: 4n },
-    )
-    const read = ask(engine)
-    const first = await read(`${HISTORY}?points=40&order=asc`)
-    const cursor = first.headers['x-svc-cursor']
-    expect(cursor).toBe('100000')
-    const second = await read(`${HISTORY}?points=40&order=asc&start=${cursor}`)
-    expect(second.headers['x-svc-cursor']).toBeUndefined()
-    const pages = [first, second].map(({ body }) => JSON.parse(body) as BalanceChange[])
-    for (const page of pages) expect(page.length).toBeLessThanOrEqual(40)
-    const seen = pages.flat().map(({ version, balance }) => `${version} ${balance}`)
-    for (const at of [0, 70_000, 100_050, count - 1]) expect(seen).toContain(`${at} ${balanceAt(at)}`)
-  })
+  // In `histories.slow.test.ts`, for it writes 100,100 versions.
+  it.runIf(process.env.SLOW_TESTS === '1')(
+    'of more changes than one answer reads is sampled in several, which together have every extreme',
+    async () => {
+      const engine = createMemoryEngine()
+      const count = 100_100
+      const balanceAt = (at: number) =>
+        at === 70_000 ? 10n ** 9n : at === 100_050 ? 0n : 1_000n + BigInt((at * 7_919) % 1_000)
+      await engine.commit(
+        Array.from({ length: count }, (_, at) => ({
+          version: BigInt(at),
+          block: at === 0 ? { height: 0n, epoch: 0n, timestampUsec: START } : undefined,
+          writes: [[STORE, coinStore(balanceAt(at))] satisfies Write],
+        })),
+        { chainId: 4n },
+      )
+      const read = ask(engine)
+      const first = await read(`${HISTORY}?points=40&order=asc`)
+      const cursor = first.headers['x-svc-cursor']
+      expect(cursor).toBe('100000')
+      const second = await read(`${HISTORY}?points=40&order=asc&start=${cursor}`)
+      expect(second.headers['x-svc-cursor']).toBeUndefined()
+      const pages = [first, second].map(({ body }) => JSON.parse(body) as BalanceChange[])
+      for (const page of pages) expect(page.length).toBeLessThanOrEqual(40)
+      const seen = pages.flat().map(({ version, balance }) => `${version} ${balance}`)
+      for (const at of [0, 70_000, 100_050, count - 1]) expect(seen).toContain(`${at} ${balanceAt(at)}`)
+    },
+  )
 
   it('is CSV for those who ask for it', async () => {
     const lines = [`4,${START + 4n * SECOND},20`, `2,${START + 2n * SECOND},10`]

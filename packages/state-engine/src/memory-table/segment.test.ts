@@ -11,6 +11,9 @@ import { MemoryTable } from './memory-table.js'
 import { payloadLength, putCommit } from './put-commit.js'
 import { NONE, Segment } from './segment.js'
 
+/** `segment.slow.test.ts` runs these tests, too. */
+const RUNS = process.env.SLOW_TESTS === '1' ? 300 : 50
+
 /** Keys that share beginnings, are parts of each other, and are empty. */
 const KEY = fc.oneof(
   fc.uint8Array({ maxLength: 3 }),
@@ -152,7 +155,7 @@ describe('Segment', () => {
         }
       }
     })
-    fc.assert(property, { numRuns: 300 })
+    fc.assert(property, { numRuns: RUNS })
   })
 
   it('finds any of many versions of a key in few steps, and sorts many keys as it grows', () => {

@@ -22,6 +22,9 @@ import { Lookup, PRESENT } from '../read/lookup.js'
 import { pruneStep, raiseOldest } from '../write/prune-store.js'
 import { SegmentMerge } from './merge-segment.js'
 
+/** `merge-segment.slow.test.ts` runs these tests, too. */
+const RUNS = process.env.SLOW_TESTS === '1' ? 60 : 12
+
 const folder = temporaryFolder()
 const builder = new RecordBuilder()
 let store: LmdbStore
@@ -242,7 +245,7 @@ describe('beside a plain model', () => {
         pruneWhole()
         modelled.expectNewestValuesOnly()
       }),
-      { numRuns: 60 },
+      { numRuns: RUNS },
     )
   })
 })

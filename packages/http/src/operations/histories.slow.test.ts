@@ -1,0 +1,1 @@
+import './histories.test.js'

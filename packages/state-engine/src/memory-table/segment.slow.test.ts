@@ -1,0 +1,1 @@
+import './segment.test.js'

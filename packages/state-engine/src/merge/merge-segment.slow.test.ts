@@ -1,0 +1,1 @@
+import './merge-segment.test.js'
