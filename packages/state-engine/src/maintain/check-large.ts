@@ -49,7 +49,7 @@ export class LargeCheck {
     this.#toRetire.delete(large.id)
     const bundle = this.#bundles.get(large.id)
     if (bundle && (bundle.length > large.length || bundle.generation !== generation)) {
-      this.#findings.add(`generation ${generation} retires bundle ${large.id}, of which another one or more is in use`)
+      this.#findings.add(`generation ${generation} does not retire all of bundle ${large.id} that is in use`)
     }
     this.#bundles.delete(large.id)
   }

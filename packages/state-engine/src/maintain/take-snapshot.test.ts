@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { LedgerInfo, Write } from '@ledger-state/core'
@@ -164,11 +164,19 @@ describe('a snapshot beside a writer that commits, merges and prunes more than a
     expect(copies).toBe(2)
     await expectSoundCopy(copyPath(), before)
   })
+})
 
-  it('is given up, and leaves nothing, if that happens each time', async () => {
-    await expect(copyWith(runUnseen)).rejects.toMatchObject({ code: 'store_failed' })
-    expect(readdirSync(copyPath())).toEqual([])
-  })
+it('says that a file of the store is missing, and leaves nothing', async () => {
+  const path = join(folder.path, 'store')
+  const engine = openStateEngine({ path })
+  for (let version = 0; version < 3; version++) await engine.commit([record(version, [], version)], CHAIN)
+  await engine.close()
+  const reader = openStateEngineReader({ path })
+  rmSync(join(path, 'write-ahead-1'))
+  const copyPath = join(folder.path, 'copy')
+  await expect(reader.snapshot(copyPath)).rejects.toThrow(/write-ahead-1 at byte 0: the file is missing/)
+  expect(readdirSync(copyPath)).toEqual([])
+  await reader.close()
 })
 
 it('has the commits that are not merged, and nothing of a snapshot that was interrupted', async () => {

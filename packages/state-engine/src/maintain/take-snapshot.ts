@@ -17,7 +17,7 @@ import { openEnvironment } from '../lmdb/open-environment.js'
 import type { Environment, Table } from '../lmdb/table.js'
 import { KeyHash } from '../memory-table/key-hash.js'
 import { SegmentFile } from '../memory-table/segment-file.js'
-import { folderHasStore, storeFailed } from '../port/errors.js'
+import { folderHasStore, storeFailed, writeAheadDamaged } from '../port/errors.js'
 import { AppendFile, listWriteAheadFiles, syncFolder, writeAheadPath } from '../write-ahead/files.js'
 import { HeldFiles } from './held-files.js'
 
@@ -44,12 +44,22 @@ export async function takeSnapshot(store: LmdbStore, path: string, compact: bool
       })
       return
     }
+    expectFirstFile(store)
     throw storeFailed('write-ahead files were merged faster than the snapshot could open them', undefined)
   } catch (error) {
     // Not earlier: free space tells whether the disk was full.
     removeUnfinished(path, unfinished)
     throw error
   }
+}
+
+/** @throws `store_corrupt` unless the first file that is not merged is there */
+function expectFirstFile({ root, meta, path }: LmdbStore): void {
+  root.resetReadTxn()
+  const bytes = meta.getBinary(LEDGER_KEY)
+  if (!bytes) return
+  const file = writeAheadPath(path, decodeLedgerRecord(bytes).walFile)
+  if (!existsSync(file)) throw writeAheadDamaged(file, 0, 'the file is missing')
 }
 
 /** Returns false if a file that the copy needs was created, merged and removed before it could be opened. */
