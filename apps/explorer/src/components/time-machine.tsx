@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Block } from '../api/answers.ts'
 import { ask } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
+import type { StateHead } from '../api/state-head.ts'
 import { formatAge, formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { ageSeconds, newest, newestFailure, oldestTimestampUsec } from '../state/ledger.ts'
 import { goTo, route } from '../state/location.ts'
@@ -47,10 +48,15 @@ function LiveMoment() {
   return (
     <span class={isLost ? 'live is-lost' : 'live'}>
       version <strong>{groupDigits(head.version)}</strong>
-      <span class="moment-time"> · {formatMicroseconds(head.timestampUsec)}</span> ·{' '}
-      {isLost ? 'the node does not answer; asking again' : `${formatAge(ageSeconds.value)} ago`}
+      {head.timestampUsec !== '0' && <span class="moment-time"> · {formatMicroseconds(head.timestampUsec)}</span>} ·{' '}
+      {isLost ? 'the node does not answer; asking again' : ageText(head)}
     </span>
   )
+}
+
+/** Genesis has no time. */
+function ageText({ timestampUsec }: StateHead): string {
+  return timestampUsec === '0' ? 'genesis' : `${formatAge(ageSeconds.value)} ago`
 }
 
 function PastMoment({ at }: { readonly at: string }) {

@@ -23,6 +23,8 @@ const NATIVE_COIN = '0x1::aptos_coin::AptosCoin'
 const MAINNET = '1'
 const SPARKLINE_POINTS = 160
 const ROW_HEIGHT = 64
+/** With fewer the end is in sight: whoever wants to look for more among the other resources says so. */
+const COINS_IN_SIGHT = 25
 
 export function AccountBalances({ address }: { readonly address: string }) {
   const { at } = route.value
@@ -50,7 +52,7 @@ export function AccountBalances({ address }: { readonly address: string }) {
           class="balances"
           count={pages.failure && coins.length === 0 ? 0 : assets.length}
           rowHeight={ROW_HEIGHT}
-          onEnd={pages.more}
+          onEnd={coins.length > COINS_IN_SIGHT ? pages.more : undefined}
           row={(index) => (
             <BalanceRow
               key={assets[index]}

@@ -39,7 +39,8 @@ export function AccountResources({ address }: { readonly address: string }) {
         label="Resources of the account"
         count={shown.length}
         rowHeight={ROW_HEIGHT}
-        onEnd={pages.more}
+        // A filter may leave nothing of each page: it must not ask for all of them.
+        onEnd={filter === '' ? pages.more : undefined}
         row={(at) => {
           const resource = shown[at]!
           return (

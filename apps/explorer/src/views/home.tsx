@@ -27,7 +27,7 @@ export function HomeView() {
         />
         <Fact name="Block" value={groupDigits(head.height)} />
         <Fact name="Epoch" value={groupDigits(head.epoch)} />
-        <Fact name="Age of the newest block" value={formatAge(ageSeconds.value)} />
+        {head.timestampUsec !== '0' && <Fact name="Age of the newest block" value={formatAge(ageSeconds.value)} />}
       </dl>
       <h2 id="begin">Where to begin</h2>
       <nav aria-labelledby="begin">
