@@ -10,6 +10,7 @@ import {
   admitsOldestNode,
   bundleFault,
   expectedOutput,
+  isPortable,
   oldestNode,
   oldestNodeFault,
   readerFault,
@@ -89,7 +90,7 @@ for (const [name, { folder, manifest }] of packages) {
     report(`${name}, ${file}, on Node.js ${oldestNode!.version.join('.')}`, oldestNodeFault(project, example))
   }
   report(`${name}, types`, typesFault(project, folder))
-  report(`${name}, bundle`, await bundleFault(project, folder))
+  if (isPortable(folder)) report(`${name}, bundle`, await bundleFault(project, folder))
   if (oldestNode && folder === 'state-engine') report(`${name}, reading on Node.js 20`, readerFault(project))
 }
 rmSync(work, { recursive: true })
