@@ -10,11 +10,14 @@ import { printedTexts } from './project.ts'
 /** Packages that run on any runtime. */
 const PORTABLE_PACKAGES: readonly string[] = ['core', 'type-tag', 'bcs', 'move-module', 'ledger']
 
+export function isPortable(folder: string): boolean {
+  return PORTABLE_PACKAGES.includes(folder)
+}
+
 /** Whether the declarations of a package, and its examples, compile where those of libraries are checked, too. */
 export function typesFault(project: string, folder: string): string | undefined {
-  const isPortable = PORTABLE_PACKAGES.includes(folder)
   const examples = readdirSync(project).filter((file) => /^example-\d+\.ts$/.test(file))
-  for (const module of isPortable ? ['nodenext', 'preserve'] : ['nodenext']) {
+  for (const module of isPortable(folder) ? ['nodenext', 'preserve'] : ['nodenext']) {
     const compilerOptions = {
       target: 'es2024',
       module,
@@ -22,13 +25,13 @@ export function typesFault(project: string, folder: string): string | undefined 
       noEmit: true,
       skipLibCheck: false,
       // Without Node's types, those of a browser stand for the console.
-      ...(isPortable
+      ...(isPortable(folder)
         ? { lib: ['es2024', 'dom'], types: [] }
         : { lib: ['es2024'], types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] }),
     }
     writeFileSync(
       join(project, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions, files: ownImports(project, folder, examples) }),
+      JSON.stringify({ compilerOptions, files: filesToCompile(project, folder, examples) }),
     )
     const { status, stdout } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), [], { cwd: project, encoding: 'utf8' })
     if (status !== 0) return `declarations as ${module}:\n${stdout}`
@@ -36,9 +39,9 @@ export function typesFault(project: string, folder: string): string | undefined 
   return undefined
 }
 
-/** Examples whose packages all are portable need no types of Node; an engine does. */
-function ownImports(project: string, folder: string, examples: readonly string[]): readonly string[] {
-  if (!PORTABLE_PACKAGES.includes(folder)) return examples
+/** Of a portable package its entry points, too, and no example with a package that needs the types of Node. */
+function filesToCompile(project: string, folder: string, examples: readonly string[]): readonly string[] {
+  if (!isPortable(folder)) return examples
   const entries = entryPoints(project, folder).map(
     (entry) => `export * as _${entry.replaceAll(/\W/g, '_')} from '${entry}'`,
   )
@@ -61,7 +64,6 @@ const FORBIDDEN_IN_BROWSERS = /\bBuffer\b|\bprocess\b|["']node:/
 
 /** Whether a bundle of a portable package for browsers has anything of Node in it. */
 export async function bundleFault(project: string, folder: string): Promise<string | undefined> {
-  if (!PORTABLE_PACKAGES.includes(folder)) return undefined
   const contents = entryPoints(project, folder)
     .map(
       (entry) =>

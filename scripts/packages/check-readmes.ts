@@ -41,6 +41,6 @@ export async function checkReadme(packed: PackedPackage, registry: LocalRegistry
   }
   const folder = basename(packed.folder)
   tally.add(`${name}, types`, typesFault(project, folder))
-  tally.add(`${name}, bundle`, await bundleFault(project, folder))
+  if (isPortable(folder)) tally.add(`${name}, bundle`, await bundleFault(project, folder))
   if (oldestNode && folder === 'state-engine') tally.add(`${name}, reading on Node.js 20`, readerFault(project))
 }

@@ -24,4 +24,4 @@ export {
   u128,
   u256,
   vector,
-} from './layout/build-layout.js'
+} from './values/build-layout.js'

@@ -1,5 +1,6 @@
 export type { FeedErrorCode } from './errors.js'
 export { DEFAULT_HASH_SALT } from './proof/ledger-hasher.js'
+export { FETCH_ENCODINGS } from './sources/fetch-encodings.js'
 export { openSource } from './sources/open-source.js'
 export type {
   LedgerSource,

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError } from '@ledger-state/core'
+import { FETCH_ENCODINGS } from '@ledger-state/feed'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { fetchFailed, fileOfOtherLength, notAFeed, snapshotDamaged, snapshotRefused } from './errors.js'
 import type { Snapshot } from './snapshot-shelf.js'
@@ -183,7 +184,11 @@ class SnapshotFetch {
 /** An answer, or why there is none. */
 async function request(url: string, method: string, signal: AbortSignal | undefined): Promise<Response | Error> {
   try {
-    const response = await fetch(url, { method, headers: { 'accept-encoding': 'zstd' }, ...(signal && { signal }) })
+    const response = await fetch(url, {
+      method,
+      headers: { 'accept-encoding': FETCH_ENCODINGS },
+      ...(signal && { signal }),
+    })
     return response.status === 503 ? new Error(`status 503, ${await response.text()}`) : response
   } catch (error) {
     const { message, cause } = error as Error

@@ -1,5 +1,5 @@
-import type { InferValue } from '../layout/build-layout.js'
 import type { Layout } from '../layout/layout.js'
+import type { InferValue } from './build-layout.js'
 import type { MoveValue } from './move-value.js'
 import { createValueDecoder } from './value-decoder.js'
 import { createValueEncoder } from './value-encoder.js'

@@ -13,6 +13,7 @@ import {
 import { readLines } from '../files/lines.js'
 import { type FeedHead, parseFeedHead } from '../wire/feed-head.js'
 import { type FeedRow, parseFeedHeader, parseFeedLine, parseFeedVersion } from '../wire/feed-line.js'
+import { FETCH_ENCODINGS } from './fetch-encodings.js'
 import { askingAgain, pauseFor, retryPause } from './retrying-fetch.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
 
@@ -135,7 +136,7 @@ export class LiveFeed implements LedgerSource {
     const timer = setTimeout(() => silence.abort(feedSilent(this.#url, SILENCE_MS)), SILENCE_MS)
     try {
       const signal = AbortSignal.any([ended, silence.signal])
-      const headers = { ...this.#headers, accept: 'application/x-ndjson', 'accept-encoding': 'zstd, gzip' }
+      const headers = { ...this.#headers, accept: 'application/x-ndjson', 'accept-encoding': FETCH_ENCODINGS }
       const redirect = this.#headers ? 'manual' : 'follow'
       const response = await fetch(`${this.#url}/feed?from=${this.#next}`, { headers, redirect, signal })
       if (response.status !== 200) throw await this.#refusal(response)

@@ -2,14 +2,12 @@ import { Buffer } from 'node:buffer'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LedgerStateError } from '@ledger-state/core'
 import { requestsFailed } from '../errors.js'
+import { FETCH_ENCODINGS } from './fetch-encodings.js'
 
 const REQUEST_TIMEOUT_MS = 30_000
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
 const LONGEST_RETRY_AFTER_MS = 300_000
-
-/** `fetch` unpacks them; by default it asks for gzip only. */
-const ENCODINGS = 'zstd, gzip'
 
 /** An answer of 10 MB holds 100 transactions with all they write; this is far above. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
@@ -111,7 +109,7 @@ async function request(url: string, { accept, headers: more, signal }: FetchOpti
   const began = performance.now()
   try {
     const response = await fetch(url, {
-      headers: { ...more, accept, 'accept-encoding': ENCODINGS },
+      headers: { ...more, accept, 'accept-encoding': FETCH_ENCODINGS },
       redirect: more ? 'manual' : 'follow',
       signal: AbortSignal.any(limits),
     })

@@ -1,8 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { codecOf } from '../json/codec.js'
 import { parseJson } from '../json/parse-json.js'
-import type { MoveClosure, MoveValue } from '../values/move-value.js'
-import { createValueCodec } from '../values/value-codec.js'
+import type { Layout } from '../layout/layout.js'
 import {
   address,
   bool,
@@ -26,7 +25,8 @@ import {
   u256,
   vector,
 } from './build-layout.js'
-import type { Layout } from './layout.js'
+import type { MoveClosure, MoveValue } from './move-value.js'
+import { createValueCodec } from './value-codec.js'
 
 const berth = struct({ quay: u16(), owner: address(), lengths: vector(u32()), flags: vector(u8()) }, 'Berth')
 const ship = enumeration({ Moored: { berth, since: u64() }, AtSea: {} }, 'Ship')

@@ -1,5 +1,5 @@
-import type { MoveClosure, MoveValue } from '../values/move-value.js'
-import type { Layout, LayoutField } from './layout.js'
+import type { Layout, LayoutField } from '../layout/layout.js'
+import type { MoveClosure, MoveValue } from './move-value.js'
 
 /** Never there: the compiler alone sees it. */
 declare const VALUE: unique symbol
