@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import {
   admitsOldestNode,
   bundleFault,
+  isPortable,
   oldestNode,
   oldestNodeFault,
   readerFault,
