@@ -1,3 +1,3 @@
-import { vitestConfig } from '@ledger-state/testing/vitest-config'
+import { portableVitestConfig } from '@ledger-state/testing/vitest-config'
 
-export default vitestConfig
+export default portableVitestConfig

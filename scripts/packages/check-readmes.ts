@@ -1,5 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import {
+  admitsOldestNode,
+  bundleFault,
+  oldestNode,
+  oldestNodeFault,
+  readerFault,
+  typesFault,
+} from './check-consumer.ts'
 import type { LocalRegistry } from './local-registry.ts'
 import { type PackedPackage, ROOT } from './pack-packages.ts'
 import { faultOfRun, installProject, printedTexts, runToEnd } from './project.ts'
@@ -7,7 +15,8 @@ import type { Tally } from './tally.ts'
 
 /**
  * Installs a package into an empty project of its own, with what its examples import, and runs the `ts` blocks of its
- * README there: a line that prints must print what its comment says.
+ * README there: a line that prints must print what its comment says. What runs on the oldest Node.js runs there, too; declarations
+ * compile with `skipLibCheck: false`; the packages that run everywhere are bundled for a browser.
  */
 export async function checkReadme(packed: PackedPackage, registry: LocalRegistry, work: string, tally: Tally) {
   const { name, version, exports: entryPoints } = packed.manifest
@@ -27,5 +36,12 @@ export async function checkReadme(packed: PackedPackage, registry: LocalRegistry
     writeFileSync(join(project, file), example)
     const ended = await runToEnd(process.execPath, [file], project)
     tally.add(`README of ${name}, ${file}`, faultOfRun(ended, printedTexts(example)))
+    if (!admitsOldestNode(packed.manifest.engines.node)) continue
+    const oldest = `Node.js ${oldestNode!.version.join('.')}`
+    tally.add(`README of ${name}, ${file}, on ${oldest}`, oldestNodeFault(project, example))
   }
+  const folder = packed.folder.replace('packages/', '')
+  tally.add(`types of ${name}`, typesFault(project, folder))
+  tally.add(`bundle of ${name}`, await bundleFault(project, folder))
+  if (oldestNode && folder === 'state-engine') tally.add(`${name}, reading on Node.js 20`, readerFault(project))
 }

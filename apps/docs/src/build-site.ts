@@ -1,5 +1,5 @@
 // Builds one static site in dist/site: the reference of all public packages, and the pages of docs/. It is searched offline.
-// Fails where an export has no sentence, or a link leads nowhere.
+// Fails where an export has no sentence, or a link leads nowhere. typedoc finds the entry points of built packages alone.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,7 @@
+import { bytesToHexDigits } from '#bytes'
+import { hexDigitValue } from './bytes/hex-digit.js'
 import { invalidAddress } from './errors.js'
-import { badHexDigit, bytesToHexDigits, hexDigitValue } from './hex.js'
+import { badHexDigit } from './hex.js'
 
 /** Bytes of an account address. */
 export const ADDRESS_LENGTH = 32

@@ -1,3 +1,4 @@
+export { bytesToHexDigits } from '#bytes'
 export {
   ADDRESS_LENGTH,
   addressToLongHex,
@@ -7,9 +8,10 @@ export {
 } from './address.js'
 export { ByteReader, MAX_SEQUENCE_LENGTH } from './bcs-cursor/byte-reader.js'
 export { ByteWriter } from './bcs-cursor/byte-writer.js'
+export { hexDigitValue } from './bytes/hex-digit.js'
 export { type ErrorFields, isLedgerStateError, LedgerStateError } from './error.js'
 export { noLedger, type ParseErrorCode, type StateErrorCode, versionNotFound, versionPruned } from './errors.js'
-export { bytesToHex, bytesToHexDigits, hexDigitValue, hexToBytes } from './hex.js'
+export { bytesToHex, hexToBytes } from './hex.js'
 export { type BlockInfo, isSameBlock, type VersionWrites, type Write } from './ledger-record.js'
 export { type Link, LinkedList } from './linked-list.js'
 export { clip, quote } from './quote.js'

@@ -1,5 +1,4 @@
-import type { Buffer } from 'node:buffer'
-import { clip, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
+import { bytesToHexDigits, clip, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
 
 /** What reading a source may fail with. */
 export type FeedErrorCode =
@@ -189,8 +188,8 @@ export function withoutStateRoot(proofPath: string, version: bigint): FeedError 
   return invalidBackup(`${proofPath}:`, `version ${version} has no state root`)
 }
 
-export function hashMismatch(what: string, claimed: Buffer, computed: Buffer): FeedError {
-  const message = `${what} is ${claimed.toString('hex')}, but ${computed.toString('hex')} is what the data hashes to`
+export function hashMismatch(what: string, claimed: Uint8Array, computed: Uint8Array): FeedError {
+  const message = `${what} is ${bytesToHexDigits(claimed)}, but ${bytesToHexDigits(computed)} is what the data hashes to`
   return new LedgerStateError('verification_failed', message)
 }
 
@@ -199,8 +198,8 @@ export function transactionNotFound(offset: number, salt: string): FeedError {
   return new LedgerStateError('verification_failed', message, { offset })
 }
 
-export function otherStateRoot(place: string, named: string, proven: Buffer): FeedError {
-  const message = `${place} names the state root ${named}, but its proof proves ${proven.toString('hex')}`
+export function otherStateRoot(place: string, named: string, proven: Uint8Array): FeedError {
+  const message = `${place} names the state root ${named}, but its proof proves ${bytesToHexDigits(proven)}`
   return new LedgerStateError('verification_failed', message)
 }
 

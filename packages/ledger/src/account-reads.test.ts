@@ -131,7 +131,7 @@ describe.skipIf(!hasSharedData).each(Object.entries(SOURCES))('account reads of 
           const single = state.readResource(address, listed.tag)
           expect(bytesToHex(single.bytes)).toBe(bytesToHex(listed.bytes))
           expect(outcome(() => single.toJson())).toEqual(outcome(() => listed.toJson()))
-          expect(outcome(() => single.toJsonUtf8().toString())).toEqual(outcome(() => listed.toJson()))
+          expect(outcome(() => new TextDecoder().decode(single.toJsonUtf8()))).toEqual(outcome(() => listed.toJson()))
         }
         for (const module of state.listModules(address)) expect(state.readModule(address, module.name)).toEqual(module)
       }),

@@ -1,4 +1,5 @@
 import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
 import { parseStructTag, readName, type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import type { StructDefinition } from './module-definition.js'
 
@@ -56,7 +57,7 @@ type AttributesByName = readonly (readonly [name: string, attributes: readonly A
 function parseMetadata(
   entries: readonly MetadataEntry[],
 ): { structs: AttributesByName; functions: AttributesByName } | undefined {
-  const entry = entries.find(({ key }) => Buffer.compare(key, KEY_BYTES) === 0)
+  const entry = entries.find(({ key }) => compareBytes(key, KEY_BYTES) === 0)
   if (!entry) return undefined
   try {
     const reader = new ByteReader(entry.value)
@@ -78,7 +79,7 @@ function parseMetadata(
   }
 }
 
-const KEY_BYTES = Buffer.from(ATTRIBUTES_KEY)
+const KEY_BYTES = new TextEncoder().encode(ATTRIBUTES_KEY)
 
 function readAttributesByName(reader: ByteReader): AttributesByName {
   return readMap(reader, () => {
@@ -95,7 +96,7 @@ function readAttribute(reader: ByteReader): Attribute {
 
 /** Reads a key and then, by what that gives, the value after it. */
 function readMap<T>(reader: ByteReader, readKey: () => () => T): T[] {
-  let previous: Buffer | undefined
+  let previous: Uint8Array | undefined
   return readList(reader, () => {
     const start = reader.offset
     const readValue = readKey()

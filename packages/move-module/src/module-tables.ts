@@ -1,4 +1,5 @@
 import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
+import { decodeUtf8 } from '@ledger-state/core/bytes'
 import { primitiveTag } from '@ledger-state/type-tag'
 import {
   DOLLAR_VERSION,
@@ -244,8 +245,8 @@ const IDENTIFIER = /^(?:[a-zA-Z][a-zA-Z0-9_$]*|_[a-zA-Z0-9_$]+|<SELF>)$/
 function readIdentifier(reader: ByteReader, version: number): string {
   const start = reader.offset
   const bytes = reader.readBytes(readBounded(reader, LIMIT.identifierBytes, 'bytes in an identifier'))
-  const name = bytes.toString('latin1')
-  if (!IDENTIFIER.test(name) || (version < DOLLAR_VERSION && name.includes('$'))) {
+  const name = decodeUtf8(bytes)
+  if (name === undefined || !IDENTIFIER.test(name) || (version < DOLLAR_VERSION && name.includes('$'))) {
     throw reader.fault('a name that is no identifier', start)
   }
   return name

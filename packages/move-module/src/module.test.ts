@@ -1,5 +1,6 @@
 import { codecOf, layoutSize } from '@ledger-state/bcs'
 import { addressToLongHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { indexOfBytes } from '@ledger-state/core/bytes'
 import { PRIMITIVE_TYPES, parseTypeTag, type StructTag } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -148,7 +149,7 @@ describe('writeModule and readModule', () => {
     const binary = writeModule({ version: 6, address: parseAddress('0x1'), name: 'm', structs })
     expect(readModule(binary).structs).toEqual(structs)
     const damaged = Uint8Array.from(binary)
-    damaged[Buffer.from(binary).indexOf('aptos::metadata_v1') + 'aptos::metadata_v1'.length + 1] = 9
+    damaged[indexOfBytes(binary, new TextEncoder().encode('aptos::metadata_v1')) + 'aptos::metadata_v1'.length + 1] = 9
     expect(readModule(damaged).structs.every((one) => one.resourceGroup === undefined)).toBe(true)
   })
 

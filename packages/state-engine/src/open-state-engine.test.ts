@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { on, once } from 'node:events'
 import { cpSync, renameSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Write } from '@ledger-state/core'
 import { eventually } from '@ledger-state/testing/eventually'
@@ -60,16 +60,22 @@ describe('openStateEngine', () => {
 
   it('refuses a second writer, here and in another process, until the first is closed', async () => {
     const engine = openStateEngine({ path: folder.path })
-    expect(() => openStateEngine({ path: folder.path })).toThrow(expect.objectContaining({ code: 'store_locked' }))
+    expect(() => openStateEngine({ path: join(folder.path, '..', basename(folder.path)) })).toThrow(
+      expect.objectContaining({
+        code: 'store_locked',
+        message: expect.stringContaining('this program has the store open for writing already'),
+        fields: { holder: 'self' },
+      }),
+    )
     const open = `
       const { openStateEngine } = await import(${JSON.stringify(new URL('./index.ts', import.meta.url).href)})
       try { await openStateEngine({ path: ${JSON.stringify(folder.path)} }).close(); console.log('opened') }
-      catch (error) { console.log(error.code) }`
+      catch (error) { console.log(error.code, error.fields.holder) }`
     const elsewhere = () =>
       spawnSync(process.execPath, [...SOURCE_OPTIONS, '--input-type=module', '-e', open], {
         encoding: 'utf8',
       }).stdout.trim()
-    expect(elsewhere()).toBe('store_locked')
+    expect(elsewhere()).toBe('store_locked another')
     await engine.close()
     expect(elsewhere()).toBe('opened')
   })

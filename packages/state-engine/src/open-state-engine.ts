@@ -297,6 +297,10 @@ class LmdbEngine implements StateEngine {
     this.#store.expectInPlace()
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true

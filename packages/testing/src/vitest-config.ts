@@ -1,9 +1,12 @@
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type ViteUserConfig } from 'vitest/config'
 
 /** Under this condition the packages of the workspace export their sources: tests never see a stale build. */
 const SOURCE_CONDITION = '@ledger-state/source'
 const CONDITIONS = [SOURCE_CONDITION, 'node', 'module', 'import', 'default']
+const BROWSER_CONDITIONS = [SOURCE_CONDITION, 'browser', 'module', 'import', 'default']
+/** Chooses what is written for any runtime where Node would get what is written for it. */
+const PORTABLE_CONDITION = '@ledger-state/portable'
 
 const FAST_TESTS = 'src/**/*.test.ts'
 /** Rounds of crashes, long histories, whole programs. `SLOW_TESTS=1` runs these and no others. */
@@ -11,16 +14,36 @@ const SLOW_TESTS = 'src/**/*.slow.test.ts'
 
 const isSlowRun = process.env.SLOW_TESTS === '1'
 
+function configFor(conditions: string[]) {
+  return {
+    resolve: { conditions },
+    ssr: { resolve: { conditions } },
+    test: {
+      include: [isSlowRun ? SLOW_TESTS : FAST_TESTS],
+      setupFiles: [fileURLToPath(new URL('property-seed.ts', import.meta.url))],
+      exclude: isSlowRun ? [] : [SLOW_TESTS],
+      passWithNoTests: isSlowRun,
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+    },
+  } satisfies ViteUserConfig
+}
+
 /** The configuration of every package. Tests stand beside the sources. */
-export const vitestConfig = defineConfig({
-  resolve: { conditions: CONDITIONS },
-  ssr: { resolve: { conditions: CONDITIONS } },
-  test: {
-    include: [isSlowRun ? SLOW_TESTS : FAST_TESTS],
-    setupFiles: [fileURLToPath(new URL('property-seed.ts', import.meta.url))],
-    exclude: isSlowRun ? [] : [SLOW_TESTS],
-    passWithNoTests: isSlowRun,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-  },
+export const vitestConfig = defineConfig(configFor(CONDITIONS))
+
+function project(name: 'node' | 'portable', conditions: string[]) {
+  const config = configFor(conditions)
+  return { ...config, test: { ...config.test, name, env: { TESTED_RUNTIME: name } } }
+}
+
+/**
+ * Of a package that runs on any runtime: every test runs with what is written for Node, and with what is portable. The slow
+ * run adds a browser.
+ */
+export const portableVitestConfig = defineConfig(async () => {
+  const projects = [project('node', CONDITIONS), project('portable', [PORTABLE_CONDITION, ...CONDITIONS])]
+  if (!isSlowRun) return { test: { projects } }
+  const { browserProject } = await import('./browser-project.ts')
+  return { test: { passWithNoTests: true, projects: [...projects, await browserProject(BROWSER_CONDITIONS)] } }
 })

@@ -1,4 +1,5 @@
 import { ADDRESS_LENGTH, ByteReader, ByteWriter } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
 import type { StructTag } from './type-tag.js'
 import { readName, readStructTag, writeStructTag } from './type-tag-bcs.js'
 
@@ -145,7 +146,7 @@ function decodePath(address: Uint8Array, path: ByteReader): StateKey {
   switch (kind) {
     case PATH_MODULE: {
       const home = path.readBytes(ADDRESS_LENGTH)
-      if (Buffer.compare(home, address) !== 0) throw path.fault('the path of a module names another address', 1)
+      if (compareBytes(home, address) !== 0) throw path.fault('the path of a module names another address', 1)
       const name = readName(path)
       path.expectEnd()
       return { kind: 'module', address, name }

@@ -1,5 +1,5 @@
-import { isUtf8 } from 'node:buffer'
 import { ADDRESS_LENGTH, type ByteReader, type ByteWriter } from '@ledger-state/core'
+import { decodeUtf8 } from '@ledger-state/core/bytes'
 import {
   type FunctionSlot,
   type PrimitiveTag,
@@ -109,7 +109,7 @@ function readList<T>(reader: ByteReader, readItem: () => T): T[] {
 /** Reads a text: its length in bytes, and its UTF-8. @throws `invalid_bcs` */
 export function readName(reader: ByteReader): string {
   const start = reader.offset
-  const bytes = reader.readByteString()
-  if (!isUtf8(bytes)) throw reader.fault('a name is not UTF-8', start)
-  return bytes.toString('utf8')
+  const name = decodeUtf8(reader.readByteString())
+  if (name === undefined) throw reader.fault('a name is not UTF-8', start)
+  return name
 }

@@ -328,7 +328,7 @@ describe('createJsonEncoder', () => {
         expect.unreachable()
       } catch (error) {
         expect(isLedgerStateError(error, 'invalid_value')).toBe(true)
-        expect(Buffer.byteLength((error as Error).message)).toBeLessThan(1_500)
+        expect(new TextEncoder().encode((error as Error).message).length).toBeLessThan(1_500)
       }
     }
   })

@@ -15,7 +15,7 @@ export interface Codec {
    */
   bytesToJson(bytes: Uint8Array, maxBytes?: number): string
   /** The same as UTF-8, in a buffer that the caller owns. */
-  bytesToJsonUtf8(bytes: Uint8Array, maxBytes?: number): Buffer
+  bytesToJsonUtf8(bytes: Uint8Array, maxBytes?: number): Uint8Array
   /** @throws `invalid_value`, `unsupported_type` */
   jsonToBytes(value: JsonValue): Uint8Array
 }

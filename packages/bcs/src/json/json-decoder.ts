@@ -1,4 +1,3 @@
-import type { Buffer } from 'node:buffer'
 import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
 import { typeTagToText } from '@ledger-state/type-tag'
 import { CapturedBudget, readCapturedLayout, readClosureHead } from '../bytes/closure.js'
@@ -24,7 +23,7 @@ export interface JsonDecoder {
   /** The JSON text of one value, whose bytes are all that is given. A text above `maxBytes` is refused. */
   toText(bytes: Uint8Array, maxBytes?: number): string
   /** The same as UTF-8, in a buffer that the caller owns. */
-  toUtf8(bytes: Uint8Array, maxBytes?: number): Buffer
+  toUtf8(bytes: Uint8Array, maxBytes?: number): Uint8Array
 }
 
 // Printing never waits or calls out, so that one value is printed at a time and all decoders share one buffer. Nothing in
@@ -239,7 +238,7 @@ function mapPrinter(key: CompiledPrinter, value: CompiledPrinter): JsonPrinter {
   return (reader, out) => {
     const count = readElementCount(reader, key.minimumSize + value.minimumSize)
     out.byte(0x5b)
-    let previous: Buffer | undefined
+    let previous: Uint8Array | undefined
     let at = 0
     try {
       for (; at < count; at++) {

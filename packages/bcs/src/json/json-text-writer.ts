@@ -1,4 +1,12 @@
-import { Buffer, isUtf8 } from 'node:buffer'
+import {
+  allocateBytes,
+  copyBytes,
+  decodeUtf8,
+  utf8Length,
+  writeAscii,
+  writeHexDigits,
+  writeUtf8,
+} from '@ledger-state/core/bytes'
 import { jsonTooLong } from '../errors.js'
 
 /**
@@ -13,9 +21,10 @@ const KEPT_BYTES = 1 << 20
 /** Bytes that are reserved at once for a number or an address, and perhaps not used. */
 const MAX_UNUSED = 68
 
-const HEX_DIGITS = Buffer.from('0123456789abcdef')
+const ENCODER = new TextEncoder()
+const HEX_DIGITS = ENCODER.encode('0123456789abcdef')
 /** The two digits of each number below 100. */
-const DIGIT_PAIRS = Buffer.from(Array.from({ length: 100 }, (_, pair) => String(pair).padStart(2, '0')).join(''))
+const DIGIT_PAIRS = ENCODER.encode(Array.from({ length: 100 }, (_, pair) => String(pair).padStart(2, '0')).join(''))
 
 const QUOTE = 0x22
 /** 1 for each byte that needs no escape in a JSON string: printable ASCII without quote and backslash. */
@@ -34,7 +43,7 @@ const LONG_TEXT = 256
  * fifth for long lists (`pnpm bench codec`), and servers send bytes anyway.
  */
 export class JsonTextWriter {
-  bytes = Buffer.allocUnsafeSlow(4_096)
+  bytes = allocateBytes(4_096)
   length = 0
   #maxLength = MAX_JSON_TEXT_BYTES
 
@@ -46,8 +55,8 @@ export class JsonTextWriter {
   #grow(needed: number): void {
     const most = this.#maxLength + MAX_UNUSED
     if (needed > most) throw jsonTooLong(this.#maxLength)
-    const grown = Buffer.allocUnsafeSlow(Math.min(Math.max(needed, this.bytes.length * 2), most))
-    this.bytes.copy(grown, 0, 0, this.length)
+    const grown = allocateBytes(Math.min(Math.max(needed, this.bytes.length * 2), most))
+    grown.set(this.bytes.subarray(0, this.length))
     this.bytes = grown
   }
 
@@ -138,18 +147,18 @@ export class JsonTextWriter {
   /** ASCII text, without quotes or escapes. */
   ascii(text: string): void {
     this.reserve(text.length)
-    this.length += this.bytes.write(text, this.length, 'latin1')
+    this.length += writeAscii(this.bytes, this.length, text)
   }
 
   /** The JSON of texts; slow. */
   json(value: string | readonly string[]): void {
     const text = JSON.stringify(value)
-    this.reserve(Buffer.byteLength(text))
-    this.length += this.bytes.write(text, this.length)
+    this.reserve(utf8Length(text))
+    this.length += writeUtf8(this.bytes, this.length, text)
   }
 
   /** `0x` and two digits for each byte of `source[start, end)`. */
-  hex(source: Buffer, start: number, end: number): void {
+  hex(source: Uint8Array, start: number, end: number): void {
     const count = end - start
     this.reserve(2 + count * 2)
     const { bytes } = this
@@ -157,7 +166,7 @@ export class JsonTextWriter {
     bytes[at++] = ZERO
     bytes[at++] = 0x78
     if (count > LONG_HEX) {
-      at += bytes.write(source.toString('hex', start, end), at, 'latin1')
+      at += writeHexDigits(bytes, at, source, start, end)
     } else {
       for (let index = start; index < end; index++) {
         const byte = source[index]!
@@ -169,7 +178,7 @@ export class JsonTextWriter {
   }
 
   /** `0x` and the digits of 32 bytes without leading zeros, `0x0` for zero; quoted. */
-  quotedAddress(source: Buffer, start: number): void {
+  quotedAddress(source: Uint8Array, start: number): void {
     this.reserve(68)
     const { bytes } = this
     const end = start + 32
@@ -191,21 +200,21 @@ export class JsonTextWriter {
   }
 
   /** A JSON string of UTF-8 bytes. Bytes that are not UTF-8 are printed in hex with a note, as the reference does. */
-  quotedText(source: Buffer, start: number, end: number): void {
+  quotedText(source: Uint8Array, start: number, end: number): void {
     if (end - start <= LONG_TEXT && this.#quotedPlain(source, start, end)) return
-    const bytes = source.subarray(start, end)
-    if (!isUtf8(bytes)) {
+    const text = decodeUtf8(source.subarray(start, end))
+    if (text === undefined) {
       this.byte(QUOTE)
       this.ascii('Unparsable utf-8 ')
       this.hex(source, start, end)
       this.byte(QUOTE)
       return
     }
-    this.json(bytes.toString('utf8'))
+    this.json(text)
   }
 
   /** Copies text of printable ASCII. Of other text it writes nothing and answers false. */
-  #quotedPlain(source: Buffer, start: number, end: number): boolean {
+  #quotedPlain(source: Uint8Array, start: number, end: number): boolean {
     this.reserve(end - start + 2)
     const { bytes } = this
     let at = this.length
@@ -221,16 +230,15 @@ export class JsonTextWriter {
   }
 
   /** Ends the text and answers a copy of its bytes. */
-  takeBytes(): Buffer {
-    const taken = Buffer.allocUnsafe(this.length)
-    this.bytes.copy(taken, 0, 0, this.length)
+  takeBytes(): Uint8Array {
+    const taken = copyBytes(this.bytes, 0, this.length)
     this.reset()
     return taken
   }
 
   /** Ends the text and answers it. */
   takeText(): string {
-    const text = this.bytes.toString('utf8', 0, this.length)
+    const text = decodeUtf8(this.bytes.subarray(0, this.length))!
     this.reset()
     return text
   }
@@ -244,7 +252,7 @@ export class JsonTextWriter {
   reset(maxLength = MAX_JSON_TEXT_BYTES): void {
     this.length = 0
     this.#maxLength = maxLength
-    if (this.bytes.length > KEPT_BYTES) this.bytes = Buffer.allocUnsafeSlow(4_096)
+    if (this.bytes.length > KEPT_BYTES) this.bytes = allocateBytes(4_096)
   }
 }
 

@@ -1,7 +1,8 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { JsonNumber, JsonObject, jsonTypeName, jsonValueToText } from './json-value.js'
+import { codecOf } from './codec.js'
+import { JsonNumber, JsonObject, type JsonValue, jsonTypeName, jsonValueToText } from './json-value.js'
 import { parseJson } from './parse-json.js'
 
 describe('parseJson', () => {
@@ -138,5 +139,17 @@ describe('jsonTypeName', () => {
     [undefined, 'nothing'],
   ])('%j is %s', (value, name) => {
     expect(jsonTypeName(value)).toBe(name)
+  })
+
+  it.each([
+    [{ vec: [] }, 'object'],
+    [1, 'number'],
+    [1n, 'bigint'],
+  ])('tells %s from JSON', (value, type) => {
+    const name = `JavaScript ${type} (JSON is taken as parseJson reads it)`
+    expect(jsonTypeName(value as unknown as JsonValue)).toBe(name)
+    const encode = () =>
+      codecOf({ kind: 'option', declaredAs: 'enum', element: { kind: 'u64' } }).jsonToBytes(value as never)
+    expect(encode).toThrow(`invalid type: ${name}, expected {"vec":[]}`)
   })
 })

@@ -68,7 +68,10 @@ export function jsonTypeName(value: JsonValue | undefined): string {
   if (typeof value === 'boolean') return `boolean \`${value}\``
   if (typeof value === 'string') return 'string'
   if (value instanceof JsonNumber) return 'number'
-  return isJsonObject(value) ? 'map' : 'sequence'
+  if (isJsonObject(value)) return 'map'
+  if (Array.isArray(value)) return 'sequence'
+  // Programs without types pass what `JSON.parse` answers.
+  return `JavaScript ${typeof value} (JSON is taken as parseJson reads it)`
 }
 
 /**

@@ -1,4 +1,5 @@
 import { bytesToHex, parseAddress } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
 import { type BcsType, bcs } from '@mysten/bcs'
 import { notCanonical, notForBcsType, notOfBcsType, unsupportedType } from '../errors.js'
 import type { Layout, LayoutField } from '../layout/layout.js'
@@ -93,7 +94,7 @@ export function bcsTypeToCodec<T, Input>(type: BcsType<T, Input>): BcsTypeCodec<
       } catch (cause) {
         throw notOfBcsType(type.name, cause)
       }
-      if (Buffer.compare(copy, again) !== 0) throw notCanonical(type.name)
+      if (compareBytes(copy, again) !== 0) throw notCanonical(type.name)
       return value
     },
     valueToBytes(value) {

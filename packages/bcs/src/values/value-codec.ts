@@ -1,3 +1,4 @@
+import type { InferValue } from '../layout/build-layout.js'
 import type { Layout } from '../layout/layout.js'
 import type { MoveValue } from './move-value.js'
 import { createValueDecoder } from './value-decoder.js'
@@ -7,16 +8,17 @@ import { createValueEncoder } from './value-encoder.js'
  * Reads and writes the values of one layout in the forms of `MoveValue`. Bytes are those of exactly one value: fewer or
  * more are `invalid_bcs`, with the path in the value in `fields.path` and the byte in `fields.offset`.
  */
-export interface ValueCodec {
+export interface ValueCodec<T = MoveValue> {
   readonly layout: Layout
   /** @throws `invalid_bcs` */
-  bytesToValue(bytes: Uint8Array): MoveValue
+  bytesToValue(bytes: Uint8Array): T
   /** @throws `invalid_value`, `unsupported_type` */
-  valueToBytes(value: MoveValue): Uint8Array
+  valueToBytes(value: T): Uint8Array
 }
 
 /**
- * The codec of a layout. Each direction is compiled at its first use: keep the codec to use it again.
+ * The codec of a layout. Each direction is compiled at its first use: keep the codec to use it again. Of a layout that the
+ * functions of `@ledger-state/bcs/layouts` built, the compiler knows the type of the values.
  * @example
  * ```ts
  * import { createValueCodec } from '@ledger-state/bcs/values'
@@ -25,18 +27,19 @@ export interface ValueCodec {
  * console.log(codec.bytesToValue(codec.valueToBytes(7n))) // 7n
  * ```
  */
-export function createValueCodec(layout: Layout): ValueCodec {
+export function createValueCodec<L extends Layout>(layout: L): ValueCodec<InferValue<L>> {
   let decode: ((bytes: Uint8Array) => MoveValue) | undefined
   let encode: ((value: MoveValue) => Uint8Array) | undefined
   return {
     layout,
+    // The forms of `InferValue` are those in which the decoder answers, and the encoder checks what it is given.
     bytesToValue(bytes) {
       decode ??= createValueDecoder(layout)
-      return decode(bytes)
+      return decode(bytes) as InferValue<L>
     },
     valueToBytes(value) {
       encode ??= createValueEncoder(layout)
-      return encode(value)
+      return encode(value as MoveValue)
     },
   }
 }

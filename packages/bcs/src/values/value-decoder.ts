@@ -1,5 +1,5 @@
-import { isUtf8 } from 'node:buffer'
 import { ADDRESS_LENGTH, addressToShortHex, ByteReader } from '@ledger-state/core'
+import { decodeUtf8 } from '@ledger-state/core/bytes'
 import { CapturedBudget, readCapturedLayout, readClosureHead } from '../bytes/closure.js'
 import { readElementCount, readOptionCount, readVariantIndex } from '../bytes/read-value.js'
 import { faultInside, faultWithPath } from '../bytes/value-path.js'
@@ -106,7 +106,7 @@ function integerReader(kind: string): CompiledReader {
 
 function readText(reader: ByteReader): MoveValue {
   const bytes = reader.readByteString()
-  return isUtf8(bytes) ? bytes.toString('utf8') : Uint8Array.from(bytes)
+  return decodeUtf8(bytes) ?? Uint8Array.from(bytes)
 }
 
 function listReader({ read, minimumSize }: CompiledReader): ReadValue {
@@ -126,7 +126,7 @@ function mapReader(key: CompiledReader, value: CompiledReader): ReadValue {
   return (reader) => {
     const count = readElementCount(reader, key.minimumSize + value.minimumSize)
     const entries: MoveMapEntry[] = []
-    let previous: Buffer | undefined
+    let previous: Uint8Array | undefined
     try {
       while (entries.length < count) {
         const start = reader.offset

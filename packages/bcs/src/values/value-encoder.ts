@@ -1,4 +1,5 @@
 import { ByteWriter, isLedgerStateError, type LedgerStateError, parseAddress } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
 import { faultInside, faultWithPath } from '../bytes/value-path.js'
 import { writeItems } from '../bytes/write-items.js'
 import {
@@ -131,10 +132,10 @@ function mapWriter(writeKey: ValueWriter, writeValue: ValueWriter): ValueWriter 
         throw faultInside(`[${at}]`, error)
       }
     })
-    entries.sort((a, b) => Buffer.compare(a.key, b.key))
+    entries.sort((a, b) => compareBytes(a.key, b.key))
     writer.uleb128(entries.length)
     for (const [at, { key, item }] of entries.entries()) {
-      if (at > 0 && Buffer.compare(entries[at - 1]!.key, key) === 0) {
+      if (at > 0 && compareBytes(entries[at - 1]!.key, key) === 0) {
         throw invalidValue('the map holds a key twice')
       }
       writer.bytes(key).bytes(item)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bytesToHexDigits } from '../hex.js'
+import { bytesToHexDigits } from '#bytes'
 import { ByteReader } from './byte-reader.js'
 import { ByteWriter } from './byte-writer.js'
 

@@ -1,9 +1,22 @@
-import { Buffer } from 'node:buffer'
+import { compareBytes, viewBytes } from '#bytes'
 import type { LedgerStateError } from '../error.js'
 import { invalidBcs, type ParseErrorCode } from '../errors.js'
 
 /** The longest sequence that BCS allows: 2^31 - 1 elements. */
 export const MAX_SEQUENCE_LENGTH = 0x7fff_ffff
+
+const EIGHT_BYTES = new DataView(new ArrayBuffer(8))
+
+function u64At(bytes: Uint8Array, at: number): bigint {
+  EIGHT_BYTES.setUint32(0, word32At(bytes, at), true)
+  EIGHT_BYTES.setUint32(4, word32At(bytes, at + 4), true)
+  return EIGHT_BYTES.getBigUint64(0, true)
+}
+
+/** Four bytes as a signed number. */
+function word32At(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
+}
 
 /**
  * A cursor over untrusted BCS bytes. It stands in this package because type tags, module binaries and
@@ -19,12 +32,12 @@ export const MAX_SEQUENCE_LENGTH = 0x7fff_ffff
  * ```
  */
 export class ByteReader {
-  readonly bytes: Buffer
+  readonly bytes: Uint8Array
   readonly end: number
   offset: number
 
   constructor(bytes: Uint8Array, offset = 0, end = bytes.length) {
-    this.bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.bytes = viewBytes(bytes)
     this.offset = offset
     this.end = end
   }
@@ -73,21 +86,19 @@ export class ByteReader {
 
   /** Four bytes, little-endian. @throws `invalid_bcs` at the end of the input */
   readU32(): number {
-    const at = this.skip(4)
-    const { bytes } = this
-    return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0
+    return word32At(this.bytes, this.skip(4)) >>> 0
   }
 
   /** Eight bytes, little-endian. @throws `invalid_bcs` at the end of the input */
   readU64(): bigint {
-    return this.bytes.readBigUInt64LE(this.skip(8))
+    return u64At(this.bytes, this.skip(8))
   }
 
   /** An unsigned integer of `width` bytes, a multiple of 8. */
   readWideInteger(width: number): bigint {
     const at = this.skip(width)
     let value = 0n
-    for (let byte = width - 8; byte >= 0; byte -= 8) value = (value << 64n) | this.bytes.readBigUInt64LE(at + byte)
+    for (let byte = width - 8; byte >= 0; byte -= 8) value = (value << 64n) | u64At(this.bytes, at + byte)
     return value
   }
 
@@ -95,9 +106,9 @@ export class ByteReader {
    * Checks the map key that was read from `start` on, and returns its bytes. They must be above those of the key before:
    * maps in BCS are sorted and hold no key twice.
    */
-  expectAscending(previous: Buffer | undefined, start: number): Buffer {
+  expectAscending(previous: Uint8Array | undefined, start: number): Uint8Array {
     const key = this.bytes.subarray(start, this.offset)
-    if (previous && Buffer.compare(previous, key) >= 0) {
+    if (previous && compareBytes(previous, key) >= 0) {
       throw this.fault('map keys are not in ascending order, or repeated', start)
     }
     return key
@@ -135,13 +146,13 @@ export class ByteReader {
   }
 
   /** A view, not a copy, of the next `length` bytes. */
-  readBytes(length: number): Buffer {
+  readBytes(length: number): Uint8Array {
     const at = this.skip(length)
     return this.bytes.subarray(at, at + length)
   }
 
   /** A view of a length-prefixed byte string. */
-  readByteString(): Buffer {
+  readByteString(): Uint8Array {
     return this.readBytes(this.readLength())
   }
 }

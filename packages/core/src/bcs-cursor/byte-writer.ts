@@ -1,11 +1,14 @@
-import { Buffer } from 'node:buffer'
+import { allocateBytes, utf8Length, writeHexBytes, writeUtf8 } from '#bytes'
+import { hexDigitValue } from '../bytes/hex-digit.js'
 import { invalidHex } from '../errors.js'
-import { badHexDigit, hexDigitValue } from '../hex.js'
+import { badHexDigit } from '../hex.js'
 
 /** A buffer that grew beyond this many bytes is released by `reset`. */
 const KEPT_BYTES = 1 << 20
 /** Above this many bytes the runtime's own conversion beats a loop. */
 const LONG_HEX = 32
+
+const EIGHT_BYTES = new DataView(new ArrayBuffer(8))
 
 /**
  * Builds BCS bytes. The caller checks that values are in range. `@ledger-state/bcs` exports it again.
@@ -17,15 +20,15 @@ const LONG_HEX = 32
  * ```
  */
 export class ByteWriter {
-  #bytes = Buffer.allocUnsafe(256)
+  #bytes = allocateBytes(256)
   #length = 0
 
   #reserve(length: number): number {
     const at = this.#length
     const needed = at + length
     if (needed > this.#bytes.length) {
-      const grown = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2))
-      this.#bytes.copy(grown, 0, 0, at)
+      const grown = allocateBytes(Math.max(needed, this.#bytes.length * 2))
+      grown.set(this.#bytes.subarray(0, at))
       this.#bytes = grown
     }
     this.#length = needed
@@ -51,14 +54,15 @@ export class ByteWriter {
   /** Two bytes, little-endian. */
   u16(value: number): this {
     const at = this.#reserve(2)
-    this.#bytes.writeUInt16LE(value, at)
+    this.#bytes[at] = value
+    this.#bytes[at + 1] = value >> 8
     return this
   }
 
   /** Four bytes, little-endian. */
   u32(value: number): this {
     const at = this.#reserve(4)
-    this.#bytes.writeUInt32LE(value, at)
+    this.#word(at, value, 4)
     return this
   }
 
@@ -90,14 +94,18 @@ export class ByteWriter {
     const at = this.#reserve(width)
     let rest = BigInt.asUintN(width * 8, value)
     for (let byte = 0; byte < width; byte += 8) {
-      if (width - byte >= 8) {
-        this.#bytes.writeBigUInt64LE(rest & 0xffff_ffff_ffff_ffffn, at + byte)
-      } else {
-        this.#bytes.writeUIntLE(Number(rest), at + byte, width - byte)
-      }
+      EIGHT_BYTES.setBigUint64(0, rest, true)
+      this.#word(at + byte, EIGHT_BYTES.getInt32(0, true), Math.min(width - byte, 4))
+      this.#word(at + byte + 4, EIGHT_BYTES.getInt32(4, true), Math.min(width - byte - 4, 4))
       rest >>= 64n
     }
     return this
+  }
+
+  /** The lowest `count` bytes of `value`; nothing where `count` is not above 0. */
+  #word(at: number, value: number, count: number): void {
+    const bytes = this.#bytes
+    for (let byte = 0; byte < count; byte++) bytes[at + byte] = value >>> (8 * byte)
   }
 
   /** A whole number below 2^32 in ULEB128, seven bits a byte. */
@@ -139,9 +147,7 @@ export class ByteWriter {
     this.uleb128(count)
     const at = this.#reserve(count)
     const isHex =
-      count > LONG_HEX
-        ? this.#bytes.write(start === 0 ? text : text.slice(2), at, count, 'hex') === count
-        : this.#shortHex(text, start, at)
+      count > LONG_HEX ? writeHexBytes(this.#bytes, at, text, start) === count : this.#shortHex(text, start, at)
     if (isHex) return this
     this.#length = mark
     throw invalidHex(text, badHexDigit(text, start))
@@ -164,10 +170,10 @@ export class ByteWriter {
   /** The length of a text in bytes, and its UTF-8. */
   string(text: string): this {
     if (text.length < 64 && this.#shortAscii(text)) return this
-    const length = Buffer.byteLength(text)
+    const length = utf8Length(text)
     this.uleb128(length)
     const at = this.#reserve(length)
-    this.#bytes.write(text, at)
+    writeUtf8(this.#bytes, at, text)
     return this
   }
 
@@ -201,6 +207,6 @@ export class ByteWriter {
   /** Discards what was written. */
   reset(): void {
     this.#length = 0
-    if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafe(256)
+    if (this.#bytes.length > KEPT_BYTES) this.#bytes = allocateBytes(256)
   }
 }

@@ -9,7 +9,7 @@ const NAME = 'TransactionAccumulator'
 const leaf = (at: number) => Buffer.alloc(32, at + 1)
 
 /** The tree by its definition. */
-function subtree(level: number, index: number, count: number): Buffer {
+function subtree(level: number, index: number, count: number): Uint8Array {
   if (index * 2 ** level >= count) return ACCUMULATOR_PLACEHOLDER
   if (level === 0) return leaf(index)
   return hasher.hashPair(NAME, subtree(level - 1, 2 * index, count), subtree(level - 1, 2 * index + 1, count))
@@ -23,8 +23,8 @@ function frontierOf(count: number): AccumulatorFrontier {
   return frontier
 }
 
-function rightSiblings(count: number, total: number): Buffer[] {
-  const siblings: Buffer[] = []
+function rightSiblings(count: number, total: number): Uint8Array[] {
+  const siblings: Uint8Array[] = []
   for (let level = 0; level < levelsOf(total); level++) {
     const index = (count - 1) >> level
     if (index % 2 === 0) siblings.push(subtree(level, index + 1, total))

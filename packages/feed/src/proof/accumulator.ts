@@ -15,7 +15,7 @@ export const MAX_LEAVES = Number.MAX_SAFE_INTEGER
 export class AccumulatorFrontier {
   readonly #hasher: LedgerHasher
   readonly #name: AccumulatorName
-  #subtrees: (Buffer | undefined)[] = []
+  #subtrees: (Uint8Array | undefined)[] = []
   #count = 0
 
   constructor(hasher: LedgerHasher, name: AccumulatorName) {
@@ -31,7 +31,7 @@ export class AccumulatorFrontier {
     hasher: LedgerHasher,
     name: AccumulatorName,
     count: number,
-    subtrees: readonly Buffer[],
+    subtrees: readonly Uint8Array[],
   ): AccumulatorFrontier | undefined {
     const frontier = new AccumulatorFrontier(hasher, name)
     frontier.#count = count
@@ -54,15 +54,15 @@ export class AccumulatorFrontier {
   }
 
   /** The lowest first. */
-  get subtrees(): Buffer[] {
-    const subtrees: Buffer[] = []
+  get subtrees(): Uint8Array[] {
+    const subtrees: Uint8Array[] = []
     for (let rest = this.#count, level = 0; rest > 0; rest = Math.floor(rest / 2), level++) {
       if (rest % 2 === 1) subtrees.push(this.#subtrees[level]!)
     }
     return subtrees
   }
 
-  append(leaf: Buffer): void {
+  append(leaf: Uint8Array): void {
     let node = leaf
     let level = 0
     for (let rest = this.#count; rest % 2 === 1; rest = Math.floor(rest / 2)) {
@@ -74,7 +74,7 @@ export class AccumulatorFrontier {
   }
 
   /** Root of the tree that has only these leaves. */
-  root(): Buffer {
+  root(): Uint8Array {
     if (this.#count === 0) return ACCUMULATOR_PLACEHOLDER
     return this.#fold(levelsOf(this.#count), () => ACCUMULATOR_PLACEHOLDER)!
   }
@@ -83,14 +83,14 @@ export class AccumulatorFrontier {
    * Root of the tree of `total` leaves that begins with these, from the siblings to the right, the lowest first.
    * Undefined where their number does not fit.
    */
-  rootWithin(total: number, rightSiblings: readonly Buffer[]): Buffer | undefined {
+  rootWithin(total: number, rightSiblings: readonly Uint8Array[]): Uint8Array | undefined {
     let used = 0
     const root = this.#fold(levelsOf(total), () => rightSiblings[used++])
     return used === rightSiblings.length ? root : undefined
   }
 
-  #fold(levels: number, nextRight: () => Buffer | undefined): Buffer | undefined {
-    let node: Buffer | undefined
+  #fold(levels: number, nextRight: () => Uint8Array | undefined): Uint8Array | undefined {
+    let node: Uint8Array | undefined
     let rest = this.#count
     for (let level = 0; level < levels; level++, rest = Math.floor(rest / 2)) {
       const isRightChild = rest % 2 === 1
@@ -116,7 +116,7 @@ export class AccumulatorFrontier {
     if (bytes.length < 8 || bytes.length % HASH_LENGTH !== 8) return undefined
     const reader = new ByteReader(bytes)
     const count = Number(reader.readU64())
-    const subtrees: Buffer[] = []
+    const subtrees: Uint8Array[] = []
     while (reader.remaining > 0) subtrees.push(Buffer.from(reader.readBytes(HASH_LENGTH)))
     return count <= MAX_LEAVES ? AccumulatorFrontier.fromSubtrees(hasher, name, count, subtrees) : undefined
   }

@@ -1,11 +1,10 @@
-import type { Buffer } from 'node:buffer'
 import type { ByteReader } from '@ledger-state/core'
 import { readEvents } from '../wire/events.js'
 import { AccumulatorFrontier } from './accumulator.js'
 import type { LedgerHasher } from './ledger-hasher.js'
 
 /** Moves the reader past a vector of events, and answers with the root of their accumulator. */
-export function computeEventRoot(reader: ByteReader, hasher: LedgerHasher): Buffer {
+export function computeEventRoot(reader: ByteReader, hasher: LedgerHasher): Uint8Array {
   const frontier = new AccumulatorFrontier(hasher, 'EventAccumulator')
   readEvents(reader, (event) => frontier.append(hasher.hash('ContractEvent', event)))
   return frontier.root()

@@ -41,8 +41,8 @@ export function proveGenesis(genesis: Genesis, hasher: LedgerHasher): GenesisPro
   return { waypoint, frontier: frontier.toBytes() }
 }
 
-function stateRootOf(writes: readonly Write[], hasher: LedgerHasher): Buffer {
-  const leaves: [Buffer, Buffer][] = []
+function stateRootOf(writes: readonly Write[], hasher: LedgerHasher): Uint8Array {
+  const leaves: [Uint8Array, Uint8Array][] = []
   for (const [key, value] of writes) {
     if (value === null) continue
     const stateValue = new ByteWriter().u8(0).byteString(value).toBytes()
@@ -57,7 +57,7 @@ const FIRST_EPOCH = 1n
 
 /** Epoch 1 and its validators, read from 0x1::stake::ValidatorSet: address, public key, voting power of each. */
 function firstEpochState(writes: readonly Write[]): Uint8Array | undefined {
-  const value = writes.find(([key]) => VALIDATOR_SET_KEY.equals(key))?.[1]
+  const value = writes.find(([key]) => Buffer.compare(VALIDATOR_SET_KEY, key) === 0)?.[1]
   if (!value) return undefined
   return withGenesisErrors(() => {
     const reader = new ByteReader(value)

@@ -31,13 +31,13 @@ const ONE_SHOT_BYTES = 4_096
 export class LedgerHasher {
   readonly salt: string
   /** For each name its seed, with room for what is hashed after it. */
-  readonly #seeded = new Map<HashName, Buffer>()
+  readonly #seeded = new Map<HashName, Uint8Array>()
 
   constructor(salt: string = DEFAULT_HASH_SALT) {
     this.salt = salt
   }
 
-  hash(name: HashName, bytes: Uint8Array): Buffer {
+  hash(name: HashName, bytes: Uint8Array): Uint8Array {
     const seeded = this.#seed(name)
     if (bytes.length > ONE_SHOT_BYTES) {
       return createHash(ALGORITHM).update(seeded.subarray(0, HASH_LENGTH)).update(bytes).digest()
@@ -47,14 +47,14 @@ export class LedgerHasher {
   }
 
   /** The inner node of a tree: the hash of two hashes, left before right. */
-  hashPair(name: HashName, left: Uint8Array, right: Uint8Array): Buffer {
+  hashPair(name: HashName, left: Uint8Array, right: Uint8Array): Uint8Array {
     const seeded = this.#seed(name)
     seeded.set(left, HASH_LENGTH)
     seeded.set(right, 2 * HASH_LENGTH)
     return hash(ALGORITHM, seeded.subarray(0, 3 * HASH_LENGTH), 'buffer')
   }
 
-  #seed(name: HashName): Buffer {
+  #seed(name: HashName): Uint8Array {
     let seeded = this.#seeded.get(name)
     if (!seeded) {
       seeded = Buffer.alloc(HASH_LENGTH + ONE_SHOT_BYTES)
@@ -65,11 +65,11 @@ export class LedgerHasher {
   }
 }
 
-function placeholder(text: string): Buffer {
+function placeholder(text: string): Uint8Array {
   return Buffer.concat([Buffer.from(text)], HASH_LENGTH)
 }
 
 /** @throws `verification_failed` naming what differs */
-export function expectHash(what: string, computed: Buffer, claimed: Buffer): void {
-  if (!computed.equals(claimed)) throw hashMismatch(what, claimed, computed)
+export function expectHash(what: string, computed: Uint8Array, claimed: Uint8Array): void {
+  if (Buffer.compare(computed, claimed) !== 0) throw hashMismatch(what, claimed, computed)
 }

@@ -1,4 +1,3 @@
-import type { Buffer } from 'node:buffer'
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { atPlace, otherVersion } from '../errors.js'
 import { readEvents } from '../wire/events.js'
@@ -57,7 +56,13 @@ export function proveRestPage({ body, start, url, verify }: RestPage, hasher: Le
 }
 
 /** Transaction, TransactionInfo, events, accumulator root, WriteSet. Answers with the leaf. */
-function proveItem(reader: ByteReader, hasher: LedgerHasher, verify: boolean, splits: Uint32Array, at: number): Buffer {
+function proveItem(
+  reader: ByteReader,
+  hasher: LedgerHasher,
+  verify: boolean,
+  splits: Uint32Array,
+  at: number,
+): Uint8Array {
   const start = reader.offset
   const { transaction, info, infoBytes } = readTransactionRecord(reader, hasher, false)
   if (verify) expectHash('the event root', computeEventRoot(reader, hasher), info.eventRoot)

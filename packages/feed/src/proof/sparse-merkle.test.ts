@@ -8,18 +8,18 @@ import { SparseMerkleFrontier } from './sparse-merkle.js'
 const hasher = new LedgerHasher()
 const VALUE = Buffer.alloc(32, 7)
 
-const isSet = (key: Buffer, depth: number) => ((key[depth >> 3]! >> (7 - (depth & 7))) & 1) === 1
+const isSet = (key: Uint8Array, depth: number) => ((key[depth >> 3]! >> (7 - (depth & 7))) & 1) === 1
 
 /** The tree by its definition. */
-function rootOf(keys: readonly Buffer[], depth = 0): Buffer {
+function rootOf(keys: readonly Uint8Array[], depth = 0): Uint8Array {
   if (keys.length === 0) return SPARSE_MERKLE_PLACEHOLDER
   if (keys.length === 1) return hasher.hashPair('SparseMerkleLeafNode', keys[0]!, VALUE)
   const [left, right] = [keys.filter((key) => !isSet(key, depth)), keys.filter((key) => isSet(key, depth))]
   return hasher.hashPair('SparseMerkleInternal', rootOf(left, depth + 1), rootOf(right, depth + 1))
 }
 
-function rightSiblings(keys: readonly Buffer[], target: Buffer): Buffer[] {
-  const siblings: Buffer[] = []
+function rightSiblings(keys: readonly Uint8Array[], target: Uint8Array): Uint8Array[] {
+  const siblings: Uint8Array[] = []
   let within = keys
   for (let depth = 0; within.length > 1; depth++) {
     const right = within.filter((key) => isSet(key, depth))
@@ -42,7 +42,7 @@ const someKeys = fc
   )
   .map((keys) => keys.sort(Buffer.compare))
 
-function treeOf(keys: readonly Buffer[]): SparseMerkleFrontier {
+function treeOf(keys: readonly Uint8Array[]): SparseMerkleFrontier {
   const tree = new SparseMerkleFrontier(hasher)
   for (const key of keys) expect(tree.append(key, VALUE)).toBe(true)
   return tree

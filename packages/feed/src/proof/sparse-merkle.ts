@@ -6,8 +6,8 @@ import { type LedgerHasher, SPARSE_MERKLE_PLACEHOLDER } from './ledger-hasher.js
 const KEY_BITS = HASH_LENGTH * 8
 
 interface Leaf {
-  readonly keyHash: Buffer
-  readonly hash: Buffer
+  readonly keyHash: Uint8Array
+  readonly hash: Uint8Array
 }
 
 /**
@@ -18,7 +18,7 @@ interface Leaf {
 export class SparseMerkleFrontier {
   readonly #hasher: LedgerHasher
   /** Root of the left subtree where the path of the newest leaf turns right, by depth; empty subtrees are absent. */
-  #left: (Buffer | undefined)[] = []
+  #left: (Uint8Array | undefined)[] = []
   #newest: Leaf | undefined
   /** Bits that the newest leaf shares with the one before it; -1 for the first. */
   #shared = -1
@@ -28,7 +28,7 @@ export class SparseMerkleFrontier {
   }
 
   /** Answers false, and appends nothing, unless the key is above the newest. */
-  append(keyHash: Buffer, valueHash: Buffer): boolean {
+  append(keyHash: Uint8Array, valueHash: Uint8Array): boolean {
     const newest = this.#newest
     if (newest) {
       if (Buffer.compare(newest.keyHash, keyHash) >= 0) return false
@@ -42,7 +42,7 @@ export class SparseMerkleFrontier {
   }
 
   /** Root of the tree that has only these leaves. */
-  root(): Buffer {
+  root(): Uint8Array {
     const newest = this.#newest
     if (!newest) return SPARSE_MERKLE_PLACEHOLDER
     return this.#foldNewest(newest, -1)
@@ -52,7 +52,7 @@ export class SparseMerkleFrontier {
    * Root of the tree that begins with these leaves, from the siblings to the right of the newest, the lowest first.
    * Undefined where they cannot be siblings of it.
    */
-  rootWithin(rightSiblings: readonly Buffer[]): Buffer | undefined {
+  rootWithin(rightSiblings: readonly Uint8Array[]): Uint8Array | undefined {
     const newest = this.#newest
     if (!newest) return undefined
     const depth = this.#depthOf(newest, rightSiblings.length)
@@ -81,7 +81,7 @@ export class SparseMerkleFrontier {
   }
 
   /** The subtree of the newest leaf that hangs below the branch at depth `branch`. */
-  #foldNewest({ keyHash, hash }: Leaf, branch: number): Buffer {
+  #foldNewest({ keyHash, hash }: Leaf, branch: number): Uint8Array {
     let node = hash
     for (let level = Math.max(this.#shared, branch); level > branch; level--) {
       node = isSet(keyHash, level)
@@ -91,7 +91,7 @@ export class SparseMerkleFrontier {
     return node
   }
 
-  #inner(left: Buffer, right: Buffer): Buffer {
+  #inner(left: Uint8Array, right: Uint8Array): Uint8Array {
     return this.#hasher.hashPair('SparseMerkleInternal', left, right)
   }
 
@@ -124,11 +124,11 @@ export class SparseMerkleFrontier {
   }
 }
 
-function isSet(keyHash: Buffer, bit: number): boolean {
+function isSet(keyHash: Uint8Array, bit: number): boolean {
   return ((keyHash[bit >> 3]! >> (7 - (bit & 7))) & 1) === 1
 }
 
-function commonBits(a: Buffer, b: Buffer): number {
+function commonBits(a: Uint8Array, b: Uint8Array): number {
   let byte = 0
   while (a[byte] === b[byte]) byte++
   return byte * 8 + Math.clz32(a[byte]! ^ b[byte]!) - 24

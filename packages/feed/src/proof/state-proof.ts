@@ -1,4 +1,3 @@
-import type { Buffer } from 'node:buffer'
 import { ByteReader, ByteWriter } from '@ledger-state/core'
 import { missingRecords, surplusRecords, unorderedKeys, withoutStateRoot, wrongSiblings } from '../errors.js'
 import { atFile, atRecord } from '../files/backup-place.js'
@@ -16,7 +15,7 @@ import { SparseMerkleFrontier } from './sparse-merkle.js'
 
 export interface StateProof {
   /** Root of the state at the version. */
-  readonly stateRoot: Buffer
+  readonly stateRoot: Uint8Array
   /** The ledger's accumulator up to the version, which is included. */
   readonly frontier: Uint8Array
 }
@@ -60,7 +59,7 @@ export interface StateChunk {
  */
 export async function proveStateChunk(
   { path, proofPath, firstIndex, lastIndex, isLast }: StateChunk,
-  stateRoot: Buffer,
+  stateRoot: Uint8Array,
   hasher: LedgerHasher,
   before: Uint8Array | undefined,
 ): Promise<Uint8Array> {

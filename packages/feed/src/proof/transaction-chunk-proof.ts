@@ -93,12 +93,12 @@ export async function proveTransactionChunk(
 }
 
 function proveRecord(
-  bytes: Buffer,
+  bytes: Uint8Array,
   hasher: LedgerHasher,
   hasAuxiliary: boolean,
   splits: Uint32Array,
   at: number,
-): Buffer {
+): Uint8Array {
   const reader = new ByteReader(bytes)
   const { transaction, info, infoBytes } = readTransactionRecord(reader, hasher, hasAuxiliary)
   expectHash('the event root', computeEventRoot(reader, hasher), info.eventRoot)

@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer'
+import { Buffer } from 'node:buffer'
 import type { ByteReader } from '@ledger-state/core'
 import { transactionNotFound } from '../errors.js'
 import { HASH_LENGTH } from '../wire/hash-bytes.js'
@@ -7,8 +7,8 @@ import type { LedgerHasher } from './ledger-hasher.js'
 
 /** A Transaction and the TransactionInfo that commits to it, which precede events and write set in every raw source. */
 export interface TransactionRecord {
-  readonly transaction: Buffer
-  readonly infoBytes: Buffer
+  readonly transaction: Uint8Array
+  readonly infoBytes: Uint8Array
   readonly info: TransactionInfo
 }
 
@@ -54,7 +54,7 @@ function findInfo(reader: ByteReader, hasher: LedgerHasher, hasAuxiliary: boolea
     for (const transactionEnd of ends) {
       budget -= transactionEnd - start
       if (budget < 0) return undefined
-      if (hasher.hash('Transaction', bytes.subarray(start, transactionEnd)).equals(claimed)) {
+      if (Buffer.compare(hasher.hash('Transaction', bytes.subarray(start, transactionEnd)), claimed) === 0) {
         return { transactionEnd, infoStart }
       }
     }
@@ -63,14 +63,14 @@ function findInfo(reader: ByteReader, hasher: LedgerHasher, hasAuxiliary: boolea
 }
 
 /** Transactions hold runs of zeros; half of the bytes of a hash are zero once in 2^99 times. */
-function isMostlyZero(hash: Buffer): boolean {
+function isMostlyZero(hash: Uint8Array): boolean {
   let zeros = 0
   for (let at = 0; at < HASH_LENGTH; at++) if (hash[at] === 0) zeros++
   return zeros >= MOSTLY_ZERO
 }
 
 /** Auxiliary info: tag 0 and nothing, or tag 1 or 2 and a u32. */
-function endsBeforeAuxiliary(bytes: Buffer, start: number, infoStart: number): number[] {
+function endsBeforeAuxiliary(bytes: Uint8Array, start: number, infoStart: number): number[] {
   const ends: number[] = []
   if (infoStart - 1 > start && bytes[infoStart - 1] === 0) ends.push(infoStart - 1)
   const tag = bytes[infoStart - 5]

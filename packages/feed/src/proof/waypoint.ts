@@ -1,10 +1,9 @@
-import type { Buffer } from 'node:buffer'
-import { ByteWriter } from '@ledger-state/core'
+import { ByteWriter, bytesToHexDigits } from '@ledger-state/core'
 import type { LedgerHasher } from './ledger-hasher.js'
 
 export interface WaypointParts {
   readonly epoch: bigint
-  readonly accumulatorRoot: Buffer
+  readonly accumulatorRoot: Uint8Array
   readonly version: bigint
   readonly timestampUsec: bigint
   /** BCS of the next epoch's state, without the tag of its option. */
@@ -17,5 +16,5 @@ export function computeWaypoint(hasher: LedgerHasher, parts: WaypointParts): str
   const writer = new ByteWriter().u64(epoch).bytes(accumulatorRoot).u64(version).u64(timestampUsec)
   writer.bool(nextEpochState !== undefined)
   if (nextEpochState) writer.bytes(nextEpochState)
-  return `${version}:${hasher.hash('Ledger2WaypointConverter', writer.toBytes()).toString('hex')}`
+  return `${version}:${bytesToHexDigits(hasher.hash('Ledger2WaypointConverter', writer.toBytes()))}`
 }

@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer'
+import { Buffer } from 'node:buffer'
 import { clip, isLedgerStateError, parseU64, type VersionWrites } from '@ledger-state/core'
 import {
   nodeOnFork,
@@ -207,11 +207,11 @@ class RestNode implements LedgerSource {
     // The root after the last item proves all of them; it takes as many hashes as twenty items.
     const frontier = held.clone()
     for (const { leaf } of following) frontier.append(leaf)
-    if (frontier.root().equals(following.at(-1)!.accumulatorRoot)) return undefined
+    if (Buffer.compare(frontier.root(), following.at(-1)!.accumulatorRoot) === 0) return undefined
     const steps = held.clone()
     return following.find(({ leaf, accumulatorRoot }) => {
       steps.append(leaf)
-      return !steps.root().equals(accumulatorRoot)
+      return Buffer.compare(steps.root(), accumulatorRoot) !== 0
     })?.version
   }
 

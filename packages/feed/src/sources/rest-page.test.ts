@@ -23,7 +23,7 @@ function isOfOneLedger(items: readonly RestItem[]): boolean {
   const frontier = new AccumulatorFrontier(hasher, 'TransactionAccumulator')
   return items.every(({ leaf, accumulatorRoot }) => {
     frontier.append(leaf)
-    return frontier.root().equals(accumulatorRoot)
+    return Buffer.compare(frontier.root(), accumulatorRoot) === 0
   })
 }
 

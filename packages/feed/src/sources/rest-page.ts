@@ -6,11 +6,11 @@ import { readWriteSet } from '../wire/write-set.js'
 
 /** A transaction as a node gives it, with the commitments that tell it from any other. */
 export interface RestItem extends VersionWrites {
-  readonly transaction: Buffer
+  readonly transaction: Uint8Array
   /** Hash of its TransactionInfo: its leaf in the ledger's accumulator. */
-  readonly leaf: Buffer
+  readonly leaf: Uint8Array
   /** Of the ledger up to it. */
-  readonly accumulatorRoot: Buffer
+  readonly accumulatorRoot: Uint8Array
 }
 
 /** Reads the items of a page that was proven. */
@@ -29,5 +29,5 @@ export function readRestPage({ body, start }: RestPage, { splits, leaves }: Prov
 }
 
 export function isSameItem(a: RestItem, b: RestItem): boolean {
-  return a.version === b.version && a.leaf.equals(b.leaf)
+  return a.version === b.version && Buffer.compare(a.leaf, b.leaf) === 0
 }

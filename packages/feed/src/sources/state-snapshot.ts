@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from 'node:path'
-import { ByteReader, ByteWriter, type KeyedEntry } from '@ledger-state/core'
+import { ByteReader, ByteWriter, bytesToHexDigits, type KeyedEntry } from '@ledger-state/core'
 import { missingRecords, noStateChunks, otherStateRoot, stateWithoutBlock, unexpectedEntries } from '../errors.js'
 import { type ManifestMembers, readManifest, resolveBackupFile, STATE_MANIFEST } from '../files/backup-directory.js'
 import { atRecord } from '../files/backup-place.js'
@@ -25,7 +25,7 @@ export async function openStateSnapshot(folder: string, options: SourceOptions):
     ? await proveStateRoot(resolveBackupFile(root, manifest.text('proof')), version, hasher)
     : undefined
   const rootHash = manifest.text('root_hash').replace(/^0x/, '')
-  if (proof && proof.stateRoot.toString('hex') !== rootHash) {
+  if (proof && bytesToHexDigits(proof.stateRoot) !== rootHash) {
     throw otherStateRoot(manifest.place, rootHash, proof.stateRoot)
   }
   const members = manifest.list('chunks')

@@ -1,4 +1,3 @@
-import type { Buffer } from 'node:buffer'
 import type { ByteReader } from '@ledger-state/core'
 import { readTypeTag } from '@ledger-state/type-tag'
 
@@ -9,7 +8,7 @@ const EVENT_KEY_LENGTH = 8 + 32
 const SEQUENCE_NUMBER_LENGTH = 8
 
 /** Moves the reader past a vector of events, and tells the bytes of each. See docs/ledger-formats.md, "Transactions". */
-export function readEvents(reader: ByteReader, onEvent?: (event: Buffer) => void): void {
+export function readEvents(reader: ByteReader, onEvent?: (event: Uint8Array) => void): void {
   for (let rest = reader.readLength(); rest > 0; rest--) {
     const start = reader.offset
     const tag = reader.readUleb128()

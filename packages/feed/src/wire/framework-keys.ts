@@ -5,7 +5,7 @@ import { resourceKey } from '@ledger-state/type-tag'
 const FRAMEWORK = parseAddress('0x1')
 
 /** State key of a resource of the framework at 0x1, without type arguments. */
-function frameworkResourceKey(module: string, name: string): Buffer {
+function frameworkResourceKey(module: string, name: string): Uint8Array {
   return Buffer.from(resourceKey(FRAMEWORK, { kind: 'struct', address: FRAMEWORK, module, name, typeArguments: [] }))
 }
 

@@ -1,4 +1,3 @@
-import type { Buffer } from 'node:buffer'
 import { ByteReader, isLedgerStateError, type VersionWrites } from '@ledger-state/core'
 import { genesisWithoutChainId, notAGenesis } from '../errors.js'
 import { readEvents } from './events.js'
@@ -12,7 +11,7 @@ export interface Genesis {
   readonly record: VersionWrites
   readonly chainId: number
   /** Bytes of the genesis transaction; the write set begins at `writeSetStart`, the events at `eventsStart`. */
-  readonly blob: Buffer
+  readonly blob: Uint8Array
   readonly writeSetStart: number
   readonly eventsStart: number
 }

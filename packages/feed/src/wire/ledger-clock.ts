@@ -13,7 +13,7 @@ export const GENESIS_BLOCK: BlockInfo = { height: 0n, epoch: 0n, timestampUsec: 
 
 type Resource = 'chainId' | 'height' | 'epoch' | 'timestampUsec'
 
-const RESOURCES: readonly (readonly [Resource, Buffer])[] = [
+const RESOURCES: readonly (readonly [Resource, Uint8Array])[] = [
   ['chainId', CHAIN_ID_KEY],
   ['height', BLOCK_RESOURCE_KEY],
   ['epoch', CONFIGURATION_KEY],
@@ -50,7 +50,7 @@ export class LedgerClock {
    * The block that a version begins, if it begins one. The clock is then at that version.
    * @param transaction bytes that begin with the version's transaction: tell what the resources seen so far do not
    */
-  advance(version: bigint, writes: readonly Write[], transaction?: Buffer): BlockInfo | undefined {
+  advance(version: bigint, writes: readonly Write[], transaction?: Uint8Array): BlockInfo | undefined {
     const before = { ...this.state }
     this.observe(writes)
     if (version === 0n) return GENESIS_BLOCK
@@ -71,7 +71,7 @@ export class LedgerClock {
 
   observeEntry(key: Uint8Array, value: Uint8Array): void {
     for (const [resource, resourceKey] of RESOURCES) {
-      if (key.length === resourceKey.length && resourceKey.equals(key)) this.#set(resource, value)
+      if (key.length === resourceKey.length && Buffer.compare(resourceKey, key) === 0) this.#set(resource, value)
     }
   }
 
@@ -81,7 +81,7 @@ export class LedgerClock {
   }
 }
 
-function readBlockMetadata(transaction: Buffer | undefined) {
+function readBlockMetadata(transaction: Uint8Array | undefined) {
   const tag = transaction?.[0]
   if (!transaction || (tag !== BLOCK_METADATA && tag !== BLOCK_METADATA_EXT)) return undefined
   const reader = new ByteReader(transaction, tag === BLOCK_METADATA ? 1 : 2)

@@ -1,10 +1,9 @@
-import type { Buffer } from 'node:buffer'
 import type { ByteReader } from '@ledger-state/core'
 import { HASH_LENGTH } from './hash-bytes.js'
 
 /** What validators sign: the ledger up to a version. Its signatures are not checked. */
 export interface LedgerInfo {
-  readonly accumulatorRoot: Buffer
+  readonly accumulatorRoot: Uint8Array
   readonly version: bigint
 }
 

@@ -1,5 +1,3 @@
-import type { Buffer } from 'node:buffer'
-
 const TRANSACTION_USER = 0
 const AUTHENTICATOR_ED25519 = 0
 const PUBLIC_KEY_LENGTH = 32
@@ -11,7 +9,7 @@ const AUTHENTICATOR_LENGTH = 1 + 1 + PUBLIC_KEY_LENGTH + 1 + SIGNATURE_LENGTH
  * The chain that a user transaction is signed for, if a single Ed25519 key signed it: u8, the last member before the
  * authenticator. It tells the chain of a ledger whose genesis was not read.
  */
-export function signedChainId(transaction: Buffer): number | undefined {
+export function signedChainId(transaction: Uint8Array): number | undefined {
   const authenticatorAt = transaction.length - AUTHENTICATOR_LENGTH
   if (transaction[0] !== TRANSACTION_USER || authenticatorAt < 2) return undefined
   const isEd25519 =

@@ -1,4 +1,3 @@
-import type { Buffer } from 'node:buffer'
 import { ByteReader } from '@ledger-state/core'
 import { readStateKey } from '@ledger-state/type-tag'
 import { skipStateValueMetadata } from './write-set.js'
@@ -16,7 +15,7 @@ export interface StateRecord {
  * See docs/ledger-formats.md, "State snapshot".
  * @throws `invalid_bcs`
  */
-export function readStateRecord(bytes: Buffer): StateRecord {
+export function readStateRecord(bytes: Uint8Array): StateRecord {
   const reader = new ByteReader(bytes)
   const key = readStateKey(reader)
   const start = reader.offset

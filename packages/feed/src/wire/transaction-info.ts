@@ -1,14 +1,13 @@
-import type { Buffer } from 'node:buffer'
 import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
 import { HASH_LENGTH } from './hash-bytes.js'
 
 /** What a ledger commits to of one transaction. See docs/ledger-formats.md, "Transaction infos". */
 export interface TransactionInfo {
-  readonly transactionHash: Buffer
-  readonly eventRoot: Buffer
-  readonly stateChangeHash: Buffer
+  readonly transactionHash: Uint8Array
+  readonly eventRoot: Uint8Array
+  readonly stateChangeHash: Uint8Array
   /** Only where a block ends. */
-  readonly stateRoot: Buffer | undefined
+  readonly stateRoot: Uint8Array | undefined
 }
 
 const INFO_V0 = 0
@@ -40,7 +39,7 @@ export function readTransactionInfo(reader: ByteReader): TransactionInfo {
   return { transactionHash, eventRoot, stateChangeHash, stateRoot }
 }
 
-function readOptionalHash(reader: ByteReader): Buffer | undefined {
+function readOptionalHash(reader: ByteReader): Uint8Array | undefined {
   return reader.readBool() ? reader.readBytes(HASH_LENGTH) : undefined
 }
 
@@ -48,7 +47,7 @@ function readOptionalHash(reader: ByteReader): Buffer | undefined {
  * The transaction hash of the info that may begin at `at`; undefined where none can. It throws nothing, because a search
  * tries every byte.
  */
-export function peekTransactionHash({ bytes, end }: ByteReader, at: number): Buffer | undefined {
+export function peekTransactionHash({ bytes, end }: ByteReader, at: number): Uint8Array | undefined {
   if (bytes[at]! > INFO_V1 || bytes[at + STATUS_AT]! > STATUS_OTHER || end - at < SHORTEST_INFO) return undefined
   const hashesAt = statusEnd(bytes, at + STATUS_AT, end)
   if (hashesAt === undefined || bytes[hashesAt + 3 * HASH_LENGTH]! > 1) return undefined
@@ -56,7 +55,7 @@ export function peekTransactionHash({ bytes, end }: ByteReader, at: number): Buf
 }
 
 /** Where the status that begins at `at` ends, if three hashes can follow; undefined where none begins. */
-function statusEnd(bytes: Buffer, at: number, end: number): number | undefined {
+function statusEnd(bytes: Uint8Array, at: number, end: number): number | undefined {
   let next: number | undefined = at + 1
   const status = bytes[at]!
   if (status > STATUS_OTHER) return undefined
@@ -75,18 +74,18 @@ function statusEnd(bytes: Buffer, at: number, end: number): number | undefined {
 }
 
 /** Where a program was aborted: 0 in a module (address, name), 1 in the script. */
-function locationEnd(bytes: Buffer, at: number): number | undefined {
+function locationEnd(bytes: Uint8Array, at: number): number | undefined {
   if (bytes[at] === 1) return at + 1
   return bytes[at] === 0 ? byteStringEnd(bytes, at + 1 + ADDRESS_LENGTH) : undefined
 }
 
-function optionEnd(bytes: Buffer, at: number, contentEnd: (at: number) => number | undefined): number | undefined {
+function optionEnd(bytes: Uint8Array, at: number, contentEnd: (at: number) => number | undefined): number | undefined {
   if (bytes[at] === 0) return at + 1
   return bytes[at] === 1 ? contentEnd(at + 1) : undefined
 }
 
 /** Of texts up to 16,383 bytes: no status has a longer one. */
-function byteStringEnd(bytes: Buffer, at: number): number | undefined {
+function byteStringEnd(bytes: Uint8Array, at: number): number | undefined {
   const first = bytes[at]
   if (first === undefined) return undefined
   if (first < 0x80) return at + 1 + first

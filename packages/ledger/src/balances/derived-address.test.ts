@@ -15,7 +15,7 @@ it('answers with the derived address, whatever shares its place', () => {
   const numbers = new Map<string, number>()
   fc.assert(
     fc.property(address, address, (owner, metadata) => {
-      const text = Buffer.from(metadata).toString('hex')
+      const text = bytesToHex(metadata)
       // Some differ above their low 32 bits only.
       const number = numbers.get(text) ?? (numbers.size >> 1) + 1 + (numbers.size & 1) * 2 ** 32
       numbers.set(text, number)

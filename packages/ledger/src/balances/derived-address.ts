@@ -1,7 +1,6 @@
-import { Buffer } from 'node:buffer'
-import { hash } from 'node:crypto'
-import { ADDRESS_LENGTH, parseAddress } from '@ledger-state/core'
+import { ADDRESS_LENGTH, ByteWriter, parseAddress } from '@ledger-state/core'
 import { type StructTag, typeTagToText } from '@ledger-state/type-tag'
+import { sha3Of } from '#sha3-256'
 
 // The last byte that is hashed tells what an address is derived from.
 const DERIVED_FROM_OBJECT = Uint8Array.of(0xfc)
@@ -12,7 +11,7 @@ const APTOS_FUNGIBLE_ASSET = parseAddress('0xa')
 
 /** Address of the store that holds what `owner` has of a fungible asset by default. */
 export function primaryStoreAddress(owner: Uint8Array, metadata: Uint8Array): Uint8Array {
-  return sha3(owner, metadata, DERIVED_FROM_OBJECT)
+  return sha3Of(concatenated(owner, metadata, DERIVED_FROM_OBJECT))
 }
 
 /** An owner with an asset may stand in either of two places next to each other. */
@@ -82,9 +81,11 @@ function readWord(bytes: Uint8Array, at: number): number {
 export function pairedMetadataAddress(coin: StructTag): Uint8Array {
   const text = typeTagToText(coin)
   if (text === APTOS_COIN) return APTOS_FUNGIBLE_ASSET
-  return sha3(APTOS_FUNGIBLE_ASSET, Buffer.from(text), DERIVED_FROM_SEED)
+  return sha3Of(concatenated(APTOS_FUNGIBLE_ASSET, new TextEncoder().encode(text), DERIVED_FROM_SEED))
 }
 
-function sha3(...parts: Uint8Array[]): Uint8Array {
-  return new Uint8Array(hash('sha3-256', Buffer.concat(parts), 'buffer'))
+function concatenated(...parts: readonly Uint8Array[]): Uint8Array {
+  const writer = new ByteWriter()
+  for (const part of parts) writer.bytes(part)
+  return writer.toBytes()
 }

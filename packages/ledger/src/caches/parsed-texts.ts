@@ -1,5 +1,5 @@
-import { Buffer } from 'node:buffer'
 import { SizedCache } from '@ledger-state/core'
+import { decodeUtf8 } from '@ledger-state/core/bytes'
 
 /** UTF-16 units of a text that is kept. */
 const LONGEST_KEPT_TEXT = 4_096
@@ -38,7 +38,9 @@ export class ParsedTexts<T extends {}> {
   }
 }
 
+const ENCODER = new TextEncoder()
+
 /** A text with memory of its own: V8 keeps the whole body of a request for a slice of it. */
 function copyOfText(text: string): string {
-  return Buffer.from(text).toString()
+  return decodeUtf8(ENCODER.encode(text))!
 }

@@ -1,5 +1,5 @@
-import { Buffer } from 'node:buffer'
 import { isLedgerStateError, type KeyedEntry, type StateView } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
 import { accountKeyPrefix, decodeStateKey, type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import { listedResourceUnreadable } from '../errors.js'
 import { compareStructTags } from '../groups/compare-struct-tags.js'
@@ -71,7 +71,7 @@ interface KeyAtTwoVersions {
 
 function isSame({ before, after }: KeyAtTwoVersions): boolean {
   if (!before || !after) return false
-  return before.version === after.version || Buffer.compare(before.value, after.value) === 0
+  return before.version === after.version || compareBytes(before.value, after.value) === 0
 }
 
 function* describeChange(
@@ -116,7 +116,7 @@ function compareGroups(before: Uint8Array | undefined, after: Uint8Array | undef
     members.set(text, { tag: name, from: members.get(text)?.from, to: bytes })
   }
   return [...members.values()]
-    .filter(({ from, to }) => !from || !to || Buffer.compare(from, to) !== 0)
+    .filter(({ from, to }) => !from || !to || compareBytes(from, to) !== 0)
     .sort((a, b) => compareStructTags(a.tag, b.tag))
 }
 
@@ -138,7 +138,7 @@ function* mergeScans(before: Iterable<KeyedEntry>, after: Iterable<KeyedEntry>):
     let a = take(left)
     let b = take(right)
     while (a || b) {
-      const order = !a ? 1 : !b ? -1 : Buffer.compare(a.key, b.key)
+      const order = !a ? 1 : !b ? -1 : compareBytes(a.key, b.key)
       const pair = { before: order <= 0 ? a : undefined, after: order >= 0 ? b : undefined }
       yield { key: (pair.before ?? pair.after)!.key, ...pair }
       if (order <= 0) a = take(left)

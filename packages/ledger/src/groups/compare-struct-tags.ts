@@ -1,5 +1,5 @@
-import { Buffer } from 'node:buffer'
 import { ByteWriter } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
 import { type FunctionSlot, type StructTag, type TypeTag, writeTypeTag } from '@ledger-state/type-tag'
 
 /**
@@ -8,7 +8,7 @@ import { type FunctionSlot, type StructTag, type TypeTag, writeTypeTag } from '@
  */
 export function compareStructTags(a: StructTag, b: StructTag): number {
   return (
-    Buffer.compare(a.address, b.address) ||
+    compareBytes(a.address, b.address) ||
     compareNames(a.module, b.module) ||
     compareNames(a.name, b.name) ||
     compareLists(a.typeArguments, b.typeArguments, compareTypeTags)
@@ -43,8 +43,10 @@ function compareLists<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T)
   return a.length - b.length
 }
 
+const ENCODER = new TextEncoder()
+
 function compareNames(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  return compareBytes(ENCODER.encode(a), ENCODER.encode(b))
 }
 
 function kindNumber(tag: TypeTag): number {

@@ -1,4 +1,3 @@
-import type { Buffer } from 'node:buffer'
 import { ByteReader } from '@ledger-state/core'
 import { readStructTag, type StructTag } from '@ledger-state/type-tag'
 
@@ -19,7 +18,7 @@ export function readGroupMembers<Name>(
 ): readonly GroupMember<Name>[] {
   const members: GroupMember<Name>[] = []
   const reader = new ByteReader(group)
-  let previous: Buffer | undefined
+  let previous: Uint8Array | undefined
   for (let count = reader.readLength(); count > 0; count--) {
     const start = reader.offset
     const name = readName(reader)

@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer'
+import { compareBytes } from '@ledger-state/core/bytes'
 import { resourceGroupKey, resourceKey, type StructTag } from '@ledger-state/type-tag'
 import type { BalanceKeys } from '../balances/balance-reader.js'
 import { coinStoreValue, primaryStoreBalance, sumOfBalances } from '../balances/stored-balance.js'
@@ -38,5 +38,5 @@ export function observeResource(
 }
 
 function isSameBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {
-  return a === b || (a !== null && b !== null && Buffer.compare(a, b) === 0)
+  return a === b || (a !== null && b !== null && compareBytes(a, b) === 0)
 }

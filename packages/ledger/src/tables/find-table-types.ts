@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer'
 import {
   ADDRESS_LENGTH,
   addressToShortHex,
@@ -7,6 +6,7 @@ import {
   isLedgerStateError,
   type StateView,
 } from '@ledger-state/core'
+import { compareBytes, copyBytes, indexOfBytes } from '@ledger-state/core/bytes'
 import { type StructTag, type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
 import type { ModuleCache } from '../modules/module-cache.js'
 import { listResources } from '../resources/list-resources.js'
@@ -119,7 +119,7 @@ class Search {
   }
 
   #holdsHandle(bytes: Uint8Array): boolean {
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(this.#handle) >= 0
+    return indexOfBytes(bytes, this.#handle) >= 0
   }
 
   /** Goes through a value as far as it can be read. */
@@ -134,9 +134,9 @@ class Search {
   #visit(struct: StructTag, reader: ByteReader): boolean {
     const [keyType, valueType] = struct.typeArguments
     if (!isTable(struct) || !keyType || !valueType || reader.remaining < ADDRESS_LENGTH) return false
-    const handle = reader.bytes.slice(reader.offset, reader.offset + ADDRESS_LENGTH)
+    const handle = copyBytes(reader.bytes, reader.offset, reader.offset + ADDRESS_LENGTH)
     const table = { handle, keyType, valueType, resource: this.#resource! }
-    if (Buffer.compare(handle, this.#handle) === 0) {
+    if (compareBytes(handle, this.#handle) === 0) {
       this.#found = table
       return true
     }

@@ -1,4 +1,3 @@
-import type { Buffer } from 'node:buffer'
 import type { Codec } from '@ledger-state/bcs'
 import type { LedgerStateError, StateView } from '@ledger-state/core'
 import type { TypeTag } from '@ledger-state/type-tag'
@@ -11,7 +10,7 @@ export interface StoredValue {
   /** The value as compact JSON, as full nodes print it. */
   toJson(): string
   /** The same as UTF-8. */
-  toJsonUtf8(): Buffer
+  toJsonUtf8(): Uint8Array
 }
 
 /** Makes the error where bytes cannot be decoded: the type cannot be resolved, or the bytes are not of it. */
@@ -41,7 +40,7 @@ export class TypedBytes implements StoredValue {
     }
   }
 
-  toJsonUtf8(): Buffer {
+  toJsonUtf8(): Uint8Array {
     const codec = this.#resolve()
     try {
       return codec.bytesToJsonUtf8(this.bytes)

@@ -34,7 +34,7 @@ describe('callView', () => {
       state.callView({ function: '0x1::coin::balance', typeArguments: [COIN], arguments: [argument] })
     for (const argument of [json(`"${OWNER}"`), bcs(OWNER)]) {
       const [balance] = coinBalance(argument)
-      expect([balance!.toJson(), String(balance!.toJsonUtf8()), bytesToHex(balance!.bytes)]).toEqual([
+      expect([balance!.toJson(), new TextDecoder().decode(balance!.toJsonUtf8()), bytesToHex(balance!.bytes)]).toEqual([
         '"0"',
         '"0"',
         '0x0000000000000000',

@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer'
 import { codecOf, type JsonValue } from '@ledger-state/bcs'
 import { ADDRESS_LENGTH, ByteWriter, isLedgerStateError } from '@ledger-state/core'
 import { isStructTag, type TypeTag } from '@ledger-state/type-tag'
@@ -84,6 +83,6 @@ export function u64Value(value: bigint): StoredValue {
   return {
     bytes: new ByteWriter().u64(value).toBytes(),
     toJson: () => json,
-    toJsonUtf8: () => Buffer.from(json),
+    toJsonUtf8: () => new TextEncoder().encode(json),
   }
 }

@@ -1,21 +1,36 @@
-import { DatabaseSync } from 'node:sqlite'
-import { storeLocked } from '../port/errors.js'
+import { realpathSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { nodeTooOld, storeLocked, storeLockedHere } from '../port/errors.js'
+
+/** The first Node.js whose `node:sqlite` needs no flag. */
+const FIRST_NODE_WITH_SQLITE = '22.13'
+
+/** Folders whose lock this thread holds. Of another lock nobody can say whose it is. */
+const HELD_HERE = new Set<string>()
 
 /**
  * Takes the writer lock of a store; the returned function releases it.
  *
  * Node has no file lock of its own; SQLite's exclusive lock on an empty file is one. The kernel releases it however the
- * process ends, and it holds between containers that share the folder, where process ids do not.
- * @throws `store_locked`
+ * process ends, and it holds between containers that share the folder, where process ids do not. SQLite is loaded here, so
+ * that readers run on a Node.js without it.
+ * @throws `store_locked`; `store_failed` where Node.js has no SQLite
  */
 export function acquireWriterLock(file: string): () => void {
-  const lock = new DatabaseSync(file, { timeout: 0 })
+  const sqlite = process.getBuiltinModule?.('node:sqlite')
+  if (sqlite === undefined) throw nodeTooOld('writing to a store', FIRST_NODE_WITH_SQLITE)
+  const lock = new sqlite.DatabaseSync(file, { timeout: 0 })
+  const folder = realpathSync(dirname(file))
   try {
     lock.exec('BEGIN EXCLUSIVE')
   } catch (cause) {
     lock.close()
     if (!/locked/.test(String(cause))) throw cause
-    throw storeLocked(file, cause)
+    throw HELD_HERE.has(folder) ? storeLockedHere(file, cause) : storeLocked(file, cause)
   }
-  return () => lock.close()
+  HELD_HERE.add(folder)
+  return () => {
+    HELD_HERE.delete(folder)
+    lock.close()
+  }
 }

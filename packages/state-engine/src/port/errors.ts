@@ -108,9 +108,19 @@ export function folderHasStore(path: string): StoreError {
   return new LedgerStateError('store_not_empty', `${path} holds a store already`)
 }
 
-export function storeLocked(holder: string, cause?: unknown): StoreError {
+/** Another process, or another thread of this one. */
+export function storeLocked(holder: string, cause: unknown): StoreError {
   const message = `another writer has this store open and holds ${holder}; stop it first`
-  return new LedgerStateError('store_locked', message, {}, { cause })
+  return new LedgerStateError('store_locked', message, { holder: 'another' }, { cause })
+}
+
+export function storeLockedHere(holder: string, cause?: unknown): StoreError {
+  const message = `this program has the store open for writing already and holds ${holder}; close that engine first`
+  return new LedgerStateError('store_locked', message, { holder: 'self' }, { cause })
+}
+
+export function nodeTooOld(what: string, first: string): StoreError {
+  return new LedgerStateError('store_failed', `${what} needs Node.js ${first} or newer; this is ${process.version}`)
 }
 
 export function storeReadOnly(): StoreError {

@@ -14,7 +14,7 @@ import {
   type Write,
 } from '@ledger-state/core'
 import { createCommitWatch } from './commit-watch.js'
-import { duplicateKey, importNeedsEmptyStore, importReplaced, storeClosed, storeLocked } from './errors.js'
+import { duplicateKey, importNeedsEmptyStore, importReplaced, storeClosed, storeLockedHere } from './errors.js'
 import type {
   CommitOptions,
   EngineView,
@@ -84,7 +84,7 @@ class MemoryEngine implements StateWriter {
   #closed = false
 
   constructor(store: MemoryState) {
-    if (store.isOpen) throw storeLocked('the memory store')
+    if (store.isOpen) throw storeLockedHere('the memory store')
     store.isOpen = true
     this.#store = store
   }
@@ -200,6 +200,10 @@ class MemoryEngine implements StateWriter {
   onCommit(listener: (ledger: LedgerInfo) => void): () => void {
     if (this.#closed) throw storeClosed()
     return this.#watch.add(listener)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
   }
 
   async close(): Promise<void> {

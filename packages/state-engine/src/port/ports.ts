@@ -8,8 +8,11 @@ export interface EngineView extends StateView {
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[]
 }
 
-/** An engine open for reading. Arguments of a wrong type are `invalid_argument`; after `close` all is `store_closed`. */
-export interface StateEngineReader extends StateReader {
+/**
+ * An engine open for reading. Arguments of a wrong type are `invalid_argument`; after `close` all is `store_closed`.
+ * `await using` closes it.
+ */
+export interface StateEngineReader extends StateReader, AsyncDisposable {
   /** The mark of the newest commit. */
   readonly mark: Uint8Array | undefined
   at(version?: bigint): EngineView

@@ -229,6 +229,7 @@ export const BROKEN_UPKEEP: readonly BrokenEngine[] = [
       },
     }
   }),
+  broken('stays open at the end of a block that uses it', () => ({ [Symbol.asyncDispose]: async () => {} })),
   broken('keeps its store locked after it was closed', (_engine) => ({ close: async () => {} })),
   broken('forgets everything when it is opened again', (engine, openings) => (openings === 0 ? {} : forgetful(engine))),
 ]

@@ -130,6 +130,19 @@ export const LIFECYCLE_CASES: readonly ContractCase[] = [
     },
   },
 
+  {
+    name: 'is closed at the end of the block that uses it',
+    async run(open) {
+      let used: StateWriter
+      {
+        await using engine = await open()
+        used = engine
+      }
+      await fails('store_closed', () => used.ledger)
+      await (await open()).close()
+    },
+  },
+
   contractCase('tells listeners of commits, prunes and imports, until they are removed', async (engine) => {
     const told: string[] = []
     const listen =

@@ -1,0 +1,15 @@
+// For the format packages: what they do with bytes, on any runtime.
+export {
+  allocateBytes,
+  bytesToHexDigits,
+  compareBytes,
+  copyBytes,
+  decodeUtf8,
+  indexOfBytes,
+  utf8Length,
+  viewBytes,
+  writeAscii,
+  writeHexBytes,
+  writeHexDigits,
+  writeUtf8,
+} from '#bytes'

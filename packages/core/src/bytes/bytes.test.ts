@@ -1,0 +1,103 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import * as chosen from '#bytes'
+import * as node from './node-bytes.js'
+import * as portable from './portable-bytes.js'
+
+const anyBytes = fc.uint8Array({ maxLength: 80 })
+/** Bytes that are often UTF-8, and often almost. */
+const almostUtf8 = fc
+  .tuple(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.nat(), fc.nat(255), fc.boolean())
+  .map(([text, at, byte, damaged]) => {
+    const bytes = new TextEncoder().encode(text)
+    if (damaged && bytes.length > 0) bytes[at % bytes.length] = byte
+    return bytes
+  })
+/** UTF-16 units in any order, lone surrogates among them. */
+const anyText = fc
+  .array(fc.oneof(fc.nat(0x7f), fc.nat(0xffff), fc.integer({ min: 0xd800, max: 0xdfff })), { maxLength: 60 })
+  .map((units) => String.fromCharCode(...units))
+
+describe('bytes', () => {
+  it('are those of the runtime', () => {
+    const expected = process.env.TESTED_RUNTIME === 'portable' ? portable : node
+    expect(chosen.allocateBytes).toBe(expected.allocateBytes)
+    expect(Object.keys(portable).sort()).toEqual(Object.keys(node).sort())
+  })
+
+  it('are compared, copied and found alike', () => {
+    fc.assert(
+      fc.property(anyBytes, anyBytes, fc.nat(), fc.nat(), (a, b, from, length) => {
+        expect(Math.sign(portable.compareBytes(a, b))).toBe(node.compareBytes(a, b))
+        expect(portable.compareBytes(a, Uint8Array.from(a))).toBe(0)
+        const start = from % (a.length + 1)
+        const end = start + (length % (a.length - start + 1))
+        const copy = portable.copyBytes(a, start, end)
+        expect(copy).toEqual(Uint8Array.from(node.copyBytes(a, start, end)))
+        expect(copy.buffer).not.toBe(a.buffer)
+        expect(portable.indexOfBytes(a, copy)).toBe(node.indexOfBytes(a, copy))
+        expect(portable.indexOfBytes(a, b)).toBe(node.indexOfBytes(a, b))
+      }),
+    )
+  })
+
+  it('are seen through one class of arrays, wherever they lie', () => {
+    for (const { viewBytes, allocateBytes } of [node, portable]) {
+      const buffer = Buffer.from([1, 2, 3, 4]).subarray(1, 3)
+      const view = viewBytes(buffer)
+      expect(view.constructor).toBe(allocateBytes(1).constructor)
+      expect([...view]).toEqual([2, 3])
+      view[0] = 9
+      expect(buffer[0]).toBe(9)
+      expect(viewBytes(view)).toBe(view)
+    }
+  })
+
+  it('are text alike, and never text where they are not UTF-8', () => {
+    fc.assert(
+      fc.property(fc.oneof(anyBytes, almostUtf8), (bytes) => {
+        expect(portable.decodeUtf8(bytes)).toBe(node.decodeUtf8(bytes))
+      }),
+    )
+    const withMark = Uint8Array.of(0xef, 0xbb, 0xbf, 0x41)
+    for (const { decodeUtf8 } of [node, portable]) expect(decodeUtf8(withMark)).toBe('\ufeffA')
+  })
+
+  it('are written from text alike', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        expect(portable.utf8Length(text)).toBe(node.utf8Length(text))
+        const written = [node, portable].map(({ allocateBytes, utf8Length, writeUtf8 }) => {
+          const target = allocateBytes(utf8Length(text) + 2).fill(0xee)
+          expect(writeUtf8(target, 1, text)).toBe(target.length - 2)
+          return Array.from(target)
+        })
+        expect(written[1]).toEqual(written[0])
+      }),
+    )
+    for (const { writeAscii, allocateBytes } of [node, portable]) {
+      const target = allocateBytes(4).fill(0)
+      expect(writeAscii(target, 1, 'ab')).toBe(2)
+      expect([...target]).toEqual([0, 0x61, 0x62, 0])
+    }
+  })
+
+  it('are hex alike', () => {
+    fc.assert(
+      fc.property(anyBytes, fc.nat(), fc.constantFrom('', '0x'), (bytes, at, prefix) => {
+        const digits = node.bytesToHexDigits(bytes)
+        expect(portable.bytesToHexDigits(bytes)).toBe(digits)
+        const damaged = Array.from(digits)
+        if (bytes.length > 0 && at % 2 === 0) damaged[at % damaged.length] = 'g'
+        const [fromNode, fromPortable] = [node, portable].map((one) => {
+          const printed = one.allocateBytes(digits.length + 1).fill(0)
+          expect(one.writeHexDigits(printed, 1, bytes, 0, bytes.length)).toBe(digits.length)
+          const read = one.allocateBytes(bytes.length + 1).fill(0)
+          const count = one.writeHexBytes(read, 1, prefix + damaged.join('').toUpperCase(), prefix.length)
+          return { printed: Array.from(printed), count, read: Array.from(read.subarray(0, 1 + count)) }
+        })
+        expect(fromPortable).toEqual(fromNode)
+      }),
+    )
+  })
+})

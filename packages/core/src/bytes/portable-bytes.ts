@@ -1,0 +1,110 @@
+// What `node-bytes.ts` does, without Node: browsers, workers, any runtime with TextEncoder and TextDecoder.
+import { hexDigitValue } from './hex-digit.js'
+
+const ENCODER = new TextEncoder()
+// A byte order mark is text.
+const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+export function allocateBytes(length: number): Uint8Array {
+  return new Uint8Array(length)
+}
+
+export function viewBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.constructor === Uint8Array ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+export function copyBytes(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  return viewBytes(bytes).slice(start, end)
+}
+
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const shared = Math.min(a.length, b.length)
+  for (let at = 0; at < shared; at++) {
+    const order = a[at]! - b[at]!
+    if (order !== 0) return order
+  }
+  return a.length - b.length
+}
+
+export function indexOfBytes(bytes: Uint8Array, part: Uint8Array): number {
+  if (part.length === 0) return 0
+  const last = bytes.length - part.length
+  for (let start = bytes.indexOf(part[0]!); start >= 0 && start <= last; start = bytes.indexOf(part[0]!, start + 1)) {
+    let at = 1
+    while (at < part.length && bytes[start + at] === part[at]) at++
+    if (at === part.length) return start
+  }
+  return -1
+}
+
+/** Up to so many bytes, joining characters is faster than the runtime's decoder. */
+const SHORT_TEXT = 24
+
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
+  if (bytes.length <= SHORT_TEXT) {
+    let text = ''
+    for (let at = 0; at < bytes.length && bytes[at]! < 0x80; at++) text += String.fromCharCode(bytes[at]!)
+    if (text.length === bytes.length) return text
+  }
+  try {
+    return DECODER.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+export function utf8Length(text: string): number {
+  let length = text.length
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code < 0x80) continue
+    length += code < 0x800 ? 1 : 2
+    // Two halves of a pair take four bytes together.
+    if (code >= 0xd800 && code < 0xdc00 && isLowSurrogate(text.charCodeAt(at + 1))) at++
+  }
+  return length
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code < 0xe000
+}
+
+export function writeUtf8(target: Uint8Array, at: number, text: string): number {
+  return ENCODER.encodeInto(text, target.subarray(at)).written
+}
+
+export function writeAscii(target: Uint8Array, at: number, text: string): number {
+  const { length } = text
+  for (let index = 0; index < length; index++) target[at + index] = text.charCodeAt(index)
+  return length
+}
+
+const HEX_DIGITS = ENCODER.encode('0123456789abcdef')
+const HEX_PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+export function bytesToHexDigits(bytes: Uint8Array): string {
+  let digits = ''
+  for (let at = 0; at < bytes.length; at++) digits += HEX_PAIRS[bytes[at]!]!
+  return digits
+}
+
+export function writeHexDigits(target: Uint8Array, at: number, source: Uint8Array, start: number, end: number): number {
+  let next = at
+  for (let index = start; index < end; index++) {
+    const byte = source[index]!
+    target[next++] = HEX_DIGITS[byte >> 4]!
+    target[next++] = HEX_DIGITS[byte & 15]!
+  }
+  return next - at
+}
+
+export function writeHexBytes(target: Uint8Array, at: number, text: string, start: number): number {
+  let next = at
+  for (let index = start; index < text.length; index += 2) {
+    const high = hexDigitValue(text.charCodeAt(index))
+    const low = hexDigitValue(text.charCodeAt(index + 1))
+    if ((high | low) < 0) break
+    target[next++] = (high << 4) | low
+  }
+  return next - at
+}

@@ -1,0 +1,45 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import chromium from '@sparticuz/chromium'
+import { playwright } from '@vitest/browser-playwright'
+
+/** With one process a browser ends when its first page is closed. */
+const REFUSED_ARGUMENTS = ['--single-process']
+
+/** What a browser has not: Node's own modules and globals, and the packages that need them. */
+const NEEDS_NODE = /from '(node:|@ledger-state\/(testing|feed|state-engine)\b)|\bBuffer\.|\bprocess\./
+
+/** Whether a file, or one of the package that it imports, needs Node. What package imports choose is not looked at. */
+function needsNode(file: string, seen = new Set<string>()): boolean {
+  if (seen.has(file)) return false
+  seen.add(file)
+  const text = readFileSync(file, 'utf8')
+  if (NEEDS_NODE.test(text)) return true
+  const imported = [...text.matchAll(/from '(\.[^']+)'/g)].map(([, path]) => path!.replace(/\.js$/, '.ts'))
+  return imported.some((path) => needsNode(join(file, '..', path), seen))
+}
+
+/** The tests of a package that need nothing of Node, in Chromium out of an npm package: nothing is installed by hand. */
+export async function browserProject(conditions: string[]) {
+  return {
+    resolve: { conditions },
+    test: {
+      name: 'browser',
+      include: globSync('src/**/*.test.ts').filter((file) => !needsNode(file)),
+      passWithNoTests: true,
+      testTimeout: 60_000,
+      browser: {
+        enabled: true,
+        headless: true,
+        screenshotFailures: false,
+        provider: playwright({
+          launchOptions: {
+            executablePath: await chromium.executablePath(),
+            args: chromium.args.filter((argument) => !REFUSED_ARGUMENTS.includes(argument)),
+          },
+        }),
+        instances: [{ browser: 'chromium' as const }],
+      },
+    },
+  }
+}

@@ -1,0 +1,134 @@
+// What must hold in a project that installed a package, beside that its examples run.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { printedTexts } from './project.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Packages that run on any runtime. */
+const PORTABLE_PACKAGES: readonly string[] = ['core', 'type-tag', 'bcs', 'move-module', 'ledger']
+
+/** Whether the declarations of a package, and its examples, compile where those of libraries are checked, too. */
+export function typesFault(project: string, folder: string): string | undefined {
+  const isPortable = PORTABLE_PACKAGES.includes(folder)
+  const examples = readdirSync(project).filter((file) => /^example-\d+\.ts$/.test(file))
+  for (const module of isPortable ? ['nodenext', 'preserve'] : ['nodenext']) {
+    const compilerOptions = {
+      target: 'es2024',
+      module,
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false,
+      // Without Node's types, those of a browser stand for the console.
+      ...(isPortable
+        ? { lib: ['es2024', 'dom'], types: [] }
+        : { lib: ['es2024'], types: ['node'], typeRoots: [join(root, 'node_modules/@types')] }),
+    }
+    writeFileSync(
+      join(project, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, files: ownImports(project, examples) }),
+    )
+    const { status, stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), [], { cwd: project, encoding: 'utf8' })
+    if (status !== 0) return `declarations as ${module}:\n${stdout}`
+  }
+  return undefined
+}
+
+/** Examples whose packages all are portable need no types of Node; an engine does. */
+function ownImports(project: string, examples: readonly string[]): readonly string[] {
+  const folder = project.split('/try-')[1]!
+  if (!PORTABLE_PACKAGES.includes(folder)) return examples
+  const entries = entryPoints(project, folder).map(
+    (entry) => `export * as _${entry.replaceAll(/\W/g, '_')} from '${entry}'`,
+  )
+  writeFileSync(join(project, 'entries.ts'), `${entries.join('\n')}\n`)
+  const isFree = (example: string) => !/state-engine|feed/.test(readFileSync(join(project, example), 'utf8'))
+  return ['entries.ts', ...examples.filter(isFree)]
+}
+
+/** The names under which a package can be imported, without those that need an optional peer. */
+function entryPoints(project: string, folder: string): string[] {
+  const name = `@ledger-state/${folder}`
+  const manifest = JSON.parse(readFileSync(join(project, 'node_modules', name, 'package.json'), 'utf8')) as {
+    readonly exports: Readonly<Record<string, unknown>>
+  }
+  const names = Object.keys(manifest.exports).filter((path) => !path.includes('*') && path !== './mysten')
+  return names.map((path) => name + path.slice(1))
+}
+
+const FORBIDDEN_IN_BROWSERS = /\bBuffer\b|\bprocess\b|["']node:/
+
+/** Whether a bundle of a portable package for browsers has anything of Node in it. */
+export async function bundleFault(project: string, folder: string): Promise<string | undefined> {
+  if (!PORTABLE_PACKAGES.includes(folder)) return undefined
+  const contents = entryPoints(project, folder)
+    .map(
+      (entry) =>
+        `import * as _${entry.replaceAll(/\W/g, '_')} from '${entry}'\nconsole.log(_${entry.replaceAll(/\W/g, '_')})`,
+    )
+    .join('\n')
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: project },
+    bundle: true,
+    write: false,
+    platform: 'browser',
+    format: 'esm',
+    target: 'es2024',
+    logLevel: 'silent',
+  })
+  const found = FORBIDDEN_IN_BROWSERS.exec(outputFiles[0]!.text)
+  return found
+    ? `the bundle for browsers has ${found[0]}: ${outputFiles[0]!.text.slice(found.index - 80, found.index + 80)}`
+    : undefined
+}
+
+/** The oldest Node.js that packages say they run on; undefined where it is not installed (`OLDEST_NODE` names it). */
+export const oldestNode = findOldestNode()
+
+function findOldestNode(): { readonly path: string; readonly version: readonly number[] } | undefined {
+  for (const path of [process.env.OLDEST_NODE, '/usr/bin/node', '/usr/local/bin/node']) {
+    if (path === undefined || !existsSync(path)) continue
+    const version = spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout.trim().slice(1).split('.').map(Number)
+    if (version[0] === 20) return { path, version }
+  }
+  return undefined
+}
+
+/** Whether `engines` of a package, `>=MAJOR.MINOR`, admits that Node.js. */
+export function admitsOldestNode(engines: string): boolean {
+  const [major, minor = 0] = engines.replace('>=', '').split('.').map(Number)
+  const [oldMajor, oldMinor] = oldestNode?.version ?? []
+  return oldMajor !== undefined && (oldMajor > major! || (oldMajor === major && oldMinor! >= minor))
+}
+
+/** A store that the example of the engine's README left, read by a Node.js that cannot write one. */
+const READ_STORE = `
+import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
+const reader = openStateEngineReader({ path: './state' })
+console.log(reader.at().get(new TextEncoder().encode('balance of alice'))[0])
+await reader.close()
+try { openStateEngine({ path: './state' }) } catch (error) { console.log(error.code, error.message) }
+`
+
+/** Whether the program does on the oldest Node.js what it says there. */
+export function oldestNodeFault(project: string, example: string): string | undefined {
+  const program = join(project, 'on-oldest-node.mjs')
+  writeFileSync(program, stripTypeScriptTypes(example))
+  return runOnOldestNode(project, program, printedTexts(example))
+}
+
+export function readerFault(project: string): string | undefined {
+  const program = join(project, 'read-store.mjs')
+  writeFileSync(program, READ_STORE)
+  return runOnOldestNode(project, program, ['2', 'store_failed writing to a store needs Node.js 22.13 or newer'])
+}
+
+function runOnOldestNode(project: string, program: string, expected: readonly string[]): string | undefined {
+  const { status, stdout, stderr } = spawnSync(oldestNode!.path, [program], { cwd: project, encoding: 'utf8' })
+  const missing = expected.find((text) => !stdout.includes(text))
+  return status === 0 && missing === undefined ? undefined : `status ${status}, missing ${missing}\n${stdout}${stderr}`
+}
