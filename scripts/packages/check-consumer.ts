@@ -12,11 +12,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Packages that run on any runtime. */
 const PORTABLE_PACKAGES: readonly string[] = ['core', 'type-tag', 'bcs', 'move-module', 'ledger']
 
+export function isPortable(folder: string): boolean {
+  return PORTABLE_PACKAGES.includes(folder)
+}
+
 /** Whether the declarations of a package, and its examples, compile where those of libraries are checked, too. */
 export function typesFault(project: string, folder: string): string | undefined {
-  const isPortable = PORTABLE_PACKAGES.includes(folder)
   const examples = readdirSync(project).filter((file) => /^example-\d+\.ts$/.test(file))
-  for (const module of isPortable ? ['nodenext', 'preserve'] : ['nodenext']) {
+  for (const module of isPortable(folder) ? ['nodenext', 'preserve'] : ['nodenext']) {
     const compilerOptions = {
       target: 'es2024',
       module,
@@ -24,13 +27,13 @@ export function typesFault(project: string, folder: string): string | undefined 
       noEmit: true,
       skipLibCheck: false,
       // Without Node's types, those of a browser stand for the console.
-      ...(isPortable
+      ...(isPortable(folder)
         ? { lib: ['es2024', 'dom'], types: [] }
         : { lib: ['es2024'], types: ['node'], typeRoots: [join(root, 'node_modules/@types')] }),
     }
     writeFileSync(
       join(project, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions, files: ownImports(project, examples) }),
+      JSON.stringify({ compilerOptions, files: filesToCompile(project, folder, examples) }),
     )
     const { status, stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), [], { cwd: project, encoding: 'utf8' })
     if (status !== 0) return `declarations as ${module}:\n${stdout}`
@@ -38,10 +41,9 @@ export function typesFault(project: string, folder: string): string | undefined 
   return undefined
 }
 
-/** Examples whose packages all are portable need no types of Node; an engine does. */
-function ownImports(project: string, examples: readonly string[]): readonly string[] {
-  const folder = project.split('/try-')[1]!
-  if (!PORTABLE_PACKAGES.includes(folder)) return examples
+/** Of a portable package its entry points, too, and no example with a package that needs the types of Node. */
+function filesToCompile(project: string, folder: string, examples: readonly string[]): readonly string[] {
+  if (!isPortable(folder)) return examples
   const entries = entryPoints(project, folder).map(
     (entry) => `export * as _${entry.replaceAll(/\W/g, '_')} from '${entry}'`,
   )
@@ -64,7 +66,6 @@ const FORBIDDEN_IN_BROWSERS = /\bBuffer\b|\bprocess\b|["']node:/
 
 /** Whether a bundle of a portable package for browsers has anything of Node in it. */
 export async function bundleFault(project: string, folder: string): Promise<string | undefined> {
-  if (!PORTABLE_PACKAGES.includes(folder)) return undefined
   const contents = entryPoints(project, folder)
     .map(
       (entry) =>

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import {
   admitsOldestNode,
   bundleFault,
+  isPortable,
   oldestNode,
   oldestNodeFault,
   readerFault,
@@ -42,6 +43,6 @@ export async function checkReadme(packed: PackedPackage, registry: LocalRegistry
   }
   const folder = packed.folder.replace('packages/', '')
   tally.add(`types of ${name}`, typesFault(project, folder))
-  tally.add(`bundle of ${name}`, await bundleFault(project, folder))
+  if (isPortable(folder)) tally.add(`bundle of ${name}`, await bundleFault(project, folder))
   if (oldestNode && folder === 'state-engine') tally.add(`${name}, reading on Node.js 20`, readerFault(project))
 }

@@ -98,13 +98,30 @@ export function writeHexDigits(target: Uint8Array, at: number, source: Uint8Arra
   return next - at
 }
 
+/** Value of each ASCII hex digit, -1 for every other byte. */
+const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => hexDigitValue(byte))
+/** Above so many digits, reading them as bytes is faster than asking a text that is part of another for each. */
+const LONG_HEX = 256
+
 export function writeHexBytes(target: Uint8Array, at: number, text: string, start: number): number {
+  if (text.length > LONG_HEX) return writeLongHex(target, at, ENCODER.encode(start === 0 ? text : text.slice(start)))
   let next = at
   for (let index = start; index < text.length; index += 2) {
     const high = hexDigitValue(text.charCodeAt(index))
     const low = hexDigitValue(text.charCodeAt(index + 1))
     if ((high | low) < 0) break
     target[next++] = (high << 4) | low
+  }
+  return next - at
+}
+
+/** Characters that are not ASCII are bytes that are no digits. */
+function writeLongHex(target: Uint8Array, at: number, digits: Uint8Array): number {
+  let next = at
+  for (let index = 0; index < digits.length; index += 2) {
+    const value = (HEX_VALUES[digits[index]!]! << 4) | HEX_VALUES[digits[index + 1]!]!
+    if (value < 0) break
+    target[next++] = value
   }
   return next - at
 }
