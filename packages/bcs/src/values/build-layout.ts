@@ -38,6 +38,7 @@ const STRING: TypedLayout<string | Uint8Array> = { kind: 'string' }
 const BYTES: TypedLayout<Uint8Array> = { kind: 'vector', element: U8 }
 const FUNCTION: TypedLayout<MoveClosure> = { kind: 'function' }
 
+/** A boolean. */
 export const bool = () => BOOL
 /** A number from 0 to 2^8 - 1. */
 export const u8 = () => U8
@@ -99,10 +100,15 @@ export function map<K extends Layout, V extends Layout>(
 
 /**
  * A struct, whose fields stand in the order of the members. The name is for messages.
- *
  * @example
+ * ```ts
+ * import { createValueCodec } from '@ledger-state/bcs/values'
+ * import { address, type InferValue, struct, u64 } from '@ledger-state/bcs/layouts'
+ *
  * const layout = struct({ owner: address(), amount: u64() })
- * type Value = InferValue<typeof layout> // { readonly owner: string; readonly amount: bigint }
+ * const value: InferValue<typeof layout> = { owner: '0xa11ce', amount: 7n }
+ * console.log(createValueCodec(layout).valueToBytes(value).length) // 40
+ * ```
  */
 export function struct<F extends Fields>(fields: F, name = 'struct'): TypedLayout<FieldValues<F>> {
   return { kind: 'struct', name, fields: toFields(fields) }
