@@ -10,7 +10,7 @@ import type { Snapshot } from './snapshot-shelf.js'
 
 const UNFINISHED = 'snapshot.unfinished'
 const MANIFEST = 'snapshot.json'
-/** In a row, without a byte between them. */
+/** Failures in succession, without a byte received between them, before it gives up. */
 const ATTEMPTS = 8
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
@@ -200,7 +200,7 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** Of this machine's disk, not of the connection. */
+/** Whether the fault is of this machine's disk, and not of the connection. */
 function isDiskError(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT', 'EACCES', 'EROFS', 'EIO', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '')
 }

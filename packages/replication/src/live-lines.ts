@@ -4,7 +4,7 @@ import { decodeCommitMark } from '@ledger-state/ingest'
 import type { StateEngineReader } from '@ledger-state/state-engine'
 import type { RecentLines } from './recent-lines.js'
 
-/** So often a feed says how far it reaches, also without a commit. */
+/** How often a feed says how far it reaches, also while nothing is committed. */
 const HEARTBEAT_MS = 1_000
 
 export interface FeedPiece {
