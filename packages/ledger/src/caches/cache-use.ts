@@ -8,6 +8,6 @@ export interface CacheUse {
   readonly misses: number
 }
 
-export function cacheUse({ size, capacity, misses }: SizedCache<{}>): CacheUse {
+export function cacheUse({ size, capacity, misses }: Pick<SizedCache<object>, 'size' | 'capacity' | 'misses'>): CacheUse {
   return { bytes: size, capacityBytes: capacity, misses }
 }
