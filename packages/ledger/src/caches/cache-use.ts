@@ -8,6 +8,10 @@ export interface CacheUse {
   readonly misses: number
 }
 
-export function cacheUse({ size, capacity, misses }: Pick<SizedCache<object>, 'size' | 'capacity' | 'misses'>): CacheUse {
+export function cacheUse({
+  size,
+  capacity,
+  misses,
+}: Pick<SizedCache<object>, 'size' | 'capacity' | 'misses'>): CacheUse {
   return { bytes: size, capacityBytes: capacity, misses }
 }
