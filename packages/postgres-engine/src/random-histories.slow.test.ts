@@ -9,7 +9,7 @@ import { migratePostgresStore, openPostgresEngine, openPostgresEngineReader } fr
 
 const HISTORIES = Number(process.env.ENGINE_HISTORIES ?? 1_000)
 /** The smallest statement of Citus takes some ms. */
-const CITUS_HISTORIES = HISTORIES / 20
+const CITUS_HISTORIES = Math.ceil(HISTORIES / 20)
 const SEED = testSeed()
 /** On a machine that tests share. */
 const PATIENCE = { patienceMs: 60_000 }

@@ -32,6 +32,7 @@ export class Link {
   #open: pg.Client | undefined
   #failedAt = Number.NEGATIVE_INFINITY
   #failure: unknown
+  #isClosed = false
 
   constructor(options: LinkOptions) {
     this.server = options.server
@@ -78,6 +79,8 @@ export class Link {
     try {
       await client.connect()
       if (greet) await withTimeLimit(server, patienceMs, greet(client))
+      // Closed while it connected.
+      if (this.#isClosed) throw unavailable(server.name, 'it was closed')
       this.#open = client
       return client
     } catch (error) {
@@ -112,6 +115,7 @@ export class Link {
 
   /** Ends the connection; statements under way fail. */
   close(): void {
+    this.#isClosed = true
     const client = this.#open
     this.#open = undefined
     if (client) destroy(client)
