@@ -71,6 +71,11 @@ it('is not believed where it lags, neither on values nor on their absence', asyn
     const { revisions } = await (await reader.snapshot()).history(keyOf(0), { limit: 1 })
     expect(revisions[0]?.version).toBe(version)
     await writer.prune(1n)
+    // For some milliseconds a reader may go on with the snapshot that it has.
+    await eventually(
+      async () => (await reader.snapshot()).ledger?.oldestVersion === version,
+      () => 'the prune to be seen',
+    )
     const snapshot = await reader.snapshot()
     expect(() => snapshot.at(before)).toThrow('pruned')
   } finally {
