@@ -45,7 +45,8 @@ async function open(options: Partial<PostgresWriterOptions> = {}): Promise<Postg
 }
 
 async function openReader(readerUrl = url): Promise<PostgresEngineReader> {
-  const reader = await openPostgresEngineReader({ url: readerUrl })
+  // It asks for the head each time, so that it sees what another engine committed at once.
+  const reader = await openPostgresEngineReader({ url: readerUrl, headMaxAgeMs: 0 })
   opened.push(reader)
   return reader
 }

@@ -107,7 +107,22 @@ class RunningServer implements PostgresServer {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`
   }
 
+  /** After a kill it is started until the children of the killed server have let go of its memory. */
   async start(): Promise<void> {
+    let log = ''
+    const isUp = async () => {
+      if (!this.#process || this.#process.exitCode !== null) {
+        this.#process = this.#spawn((text) => {
+          log = `${log}${text}`.slice(-4_000)
+        })
+      }
+      await this.sql('SELECT 1')
+      return true
+    }
+    await eventually(isUp, () => `PostgreSQL to start: ${log}`)
+  }
+
+  #spawn(onLog: (text: string) => void): ChildProcess {
     const settings = {
       port: String(this.port),
       listen_addresses: '127.0.0.1',
@@ -121,18 +136,9 @@ class RunningServer implements PostgresServer {
       cwd: '/',
       stdio: ['ignore', 'ignore', 'pipe'],
     })
-    this.#process = child
     process.once('exit', () => child.kill('SIGKILL'))
-    let log = ''
-    child.stderr!.on('data', (text) => {
-      log = `${log}${text}`.slice(-4_000)
-    })
-    const isUp = async () => {
-      if (child.exitCode !== null) throw new Error(`PostgreSQL ended: ${log}`)
-      await this.sql('SELECT 1')
-      return true
-    }
-    await eventually(isUp, () => `PostgreSQL to start: ${log}`)
+    child.stderr!.setEncoding('utf8').on('data', onLog)
+    return child
   }
 
   async sql(text: string, database?: string): Promise<readonly Record<string, unknown>[]> {

@@ -7,6 +7,7 @@ import { COUNTER_KEY_ENCODER } from '../bytes/counter-key.js'
 import { NUMBERED_KEY_ENCODER, type NumberedKey } from '../bytes/numbered-key.js'
 import { openRecord, RecordBuilder } from '../bytes/record.js'
 import { STORED_KEY_ENCODER } from '../bytes/stored-key.js'
+import { syncFolder } from '../bytes/sync-folder.js'
 import {
   layoutUnknown,
   notAStore,
@@ -18,7 +19,6 @@ import {
   storeNotReadable,
   storeNotWritable,
 } from '../port/errors.js'
-import { syncFolder } from '../write-ahead/files.js'
 import { expectSoundFile } from './data-file.js'
 import type { Durability } from './durability.js'
 import { openEnvironment } from './open-environment.js'

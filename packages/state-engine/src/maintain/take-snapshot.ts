@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { syncFolder } from '../bytes/sync-folder.js'
 import { decodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
 import { LEDGER_KEY, type LmdbStore, STORE_FILE, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { openEnvironment } from '../lmdb/open-environment.js'
@@ -18,7 +19,7 @@ import type { Environment, Table } from '../lmdb/table.js'
 import { KeyHash } from '../memory-table/key-hash.js'
 import { SegmentFile } from '../memory-table/segment-file.js'
 import { folderHasStore, storeFailed, writeAheadDamaged } from '../port/errors.js'
-import { AppendFile, listWriteAheadFiles, syncFolder, writeAheadPath } from '../write-ahead/files.js'
+import { AppendFile, listWriteAheadFiles, writeAheadPath } from '../write-ahead/files.js'
 import { HeldFiles } from './held-files.js'
 
 const MOST_TRIES = 3

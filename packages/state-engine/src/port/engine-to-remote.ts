@@ -26,7 +26,7 @@ export function engineToRemote(engine: StateWriter): RemoteStateWriter {
     prune: (retainVersions, options) => engine.prune(retainVersions, options),
     beginImport: (version, options) => engine.beginImport(version, options),
     close: () => engine.close(),
-    [Symbol.asyncDispose]: () => engine.close(),
+    [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
   }
 }
 

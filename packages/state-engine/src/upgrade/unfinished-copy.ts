@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { syncFolder } from '../bytes/sync-folder.js'
 import { STORE_FILE } from '../lmdb/lmdb-store.js'
 import { folderHasStore } from '../port/errors.js'
 import { atFailurePoint } from '../write/failure-points.js'
-import { listWriteAheadFiles, syncFolder, writeAheadPath } from '../write-ahead/files.js'
+import { listWriteAheadFiles, writeAheadPath } from '../write-ahead/files.js'
 
 /** A copy is made in this folder of its own folder, so that no program takes it for a whole store. */
 const UNFINISHED = 'upgrading'

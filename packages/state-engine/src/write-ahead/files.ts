@@ -2,7 +2,6 @@ import {
   closeSync,
   fdatasyncSync,
   fstatSync,
-  fsyncSync,
   ftruncateSync,
   openSync,
   readdirSync,
@@ -12,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { syncFolder } from '../bytes/sync-folder.js'
 import { storeFileGone } from '../port/errors.js'
 import { encodeFileHeader, FILE_HEADER_LENGTH, type FileHeader } from './file-format.js'
 
@@ -84,16 +84,5 @@ export class AppendFile {
 
   close(): void {
     closeSync(this.#descriptor)
-  }
-}
-
-/** Makes the names in a folder durable. */
-export function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return
-  const descriptor = openSync(folder, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
   }
 }
