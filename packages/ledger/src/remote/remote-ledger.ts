@@ -11,6 +11,7 @@ import { RemoteTypeResolver } from './remote-type-resolver.js'
 const PRUNED_ATTEMPTS = 10
 const PRUNED_PAUSE_MS = 10
 
+/** What one read may load, and what is kept between reads. */
 export interface RemoteLedgerOptions {
   /** Bytes that one read may load. Default 128 MiB. */
   readonly maxLoadedBytes?: number | undefined
