@@ -12,6 +12,7 @@ import { KnownKeys } from './write/known-keys.js'
 import { pruneStore } from './write/prune.js'
 import { WriterSession } from './write/writer-session.js'
 
+/** Which servers are asked, and how long they are waited for. */
 export interface PostgresReaderOptions {
   /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with the parameters of libpq, such as `sslmode`. */
   readonly url: string
@@ -23,6 +24,7 @@ export interface PostgresReaderOptions {
   readonly headMaxAgeMs?: number | undefined
 }
 
+/** How a store is opened by its writer. */
 export interface PostgresWriterOptions extends PostgresReaderOptions {
   /** Whether a store is created where there is none, and brought to this layout; true by default. */
   readonly create?: boolean | undefined
@@ -37,7 +39,10 @@ interface Checked {
   check(options?: CheckOptions): Promise<CheckReport>
 }
 
+/** A store on PostgreSQL, open for reading. */
 export interface PostgresEngineReader extends RemoteStateReader, Checked {}
+
+/** A store on PostgreSQL, open for its one writer. */
 export interface PostgresEngine extends RemoteStateWriter, Checked {}
 
 const PATIENCE_MS = 2_000

@@ -1,3 +1,4 @@
+/** What a cache of a ledger holds. */
 export interface CacheUse {
   /** Of heap, as estimated. */
   readonly bytes: number

@@ -76,9 +76,9 @@ export class LoadedVersion implements StateView {
 
   /** Asks for all that is lacking; nothing is then. */
   load(): Promise<void>[] {
-    const isModule = Map.groupBy(this.#lacked.values(), isModuleKey)
-    const modules = isModule.get(true) ?? []
-    const others = isModule.get(false) ?? []
+    const keys = [...this.#lacked.values()]
+    const modules = keys.filter((key) => isModuleKey(key))
+    const others = keys.filter((key) => !isModuleKey(key))
     this.#lacked.clear()
     this.searchedStructs.clear()
     const loading = this.#scans.load(this.remote, this.#budget)

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { LedgerInfo, RemoteState, RemoteStateSnapshot } from '@ledger-state/core'
 import { cacheUses, createCaches, createLedgerOver } from '../create-ledger.js'
 import { tooManyRounds } from '../errors.js'
@@ -12,6 +11,7 @@ import { RemoteTypeResolver } from './remote-type-resolver.js'
 const PRUNED_ATTEMPTS = 10
 const PRUNED_PAUSE_MS = 10
 
+/** What one read may load, and what is kept between reads. */
 export interface RemoteLedgerOptions {
   /** Bytes that one read may load. Default 128 MiB. */
   readonly maxLoadedBytes?: number | undefined
@@ -60,7 +60,7 @@ export function createRemoteLedger(state: RemoteState, options: RemoteLedgerOpti
     for (let attempt = 0; ; attempt++) {
       const snapshot = await take(state.snapshot())
       if (attempt === PRUNED_ATTEMPTS || (snapshot.ledger?.oldestVersion ?? 0n) >= oldestVersion) return snapshot
-      await sleep(PRUNED_PAUSE_MS)
+      await new Promise((resolve) => setTimeout(resolve, PRUNED_PAUSE_MS))
     }
   }
 

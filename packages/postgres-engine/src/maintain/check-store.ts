@@ -5,10 +5,12 @@ import { Link } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { toStoreError } from '../sql/server-errors.js'
 
+/** How a check is stopped. */
 export interface CheckOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** What a check found and counted. */
 export interface CheckReport {
   readonly versions: bigint
   readonly keys: number

@@ -37,6 +37,7 @@ function describe(value: unknown): string {
   return `the ${typeof value} ${clip(String(value))}`
 }
 
+/** The error of an import whose place another import or a commit has taken; `version` is in its fields. */
 export function importReplaced(version: bigint): StoreError {
   const message = `the import of version ${version} was replaced by another import or by a commit`
   return new LedgerStateError('invalid_argument', message, { version })
@@ -66,6 +67,7 @@ export function blockNotHigher(version: bigint, height: bigint, previousHeight: 
   return new LedgerStateError('block_order', message)
 }
 
+/** The error of a version that writes one key twice; `version` is in its fields. */
 export function duplicateKey(version: bigint): StoreError {
   return new LedgerStateError('duplicate_key', `version ${version} writes one key twice`, { version })
 }
@@ -97,6 +99,7 @@ export function storeFileGone(file: string, fate: 'removed' | 'replaced'): Store
   return new LedgerStateError('store_missing', message, { fate })
 }
 
+/** The error of an import into a store that has versions. */
 export function importNeedsEmptyStore(): StoreError {
   return new LedgerStateError(
     'store_not_empty',
@@ -135,6 +138,7 @@ export function storeNotReadable(path: string, why: string, cause: unknown): Sto
   return new LedgerStateError('store_failed', `this process cannot read ${path}: ${why}`, {}, { cause })
 }
 
+/** The error of a call after `close`. */
 export function storeClosed(): StoreError {
   return new LedgerStateError('store_closed', 'the store is closed')
 }
@@ -172,6 +176,7 @@ export function upgradeDiffers(what: string): StoreError {
   return new LedgerStateError('store_corrupt', `the copy is not equal to the store: ${what}`)
 }
 
+/** The error of a damaged store; `why` says what is wrong with it. */
 export function storeCorrupt(why: string, cause?: unknown): StoreError {
   return new LedgerStateError('store_corrupt', `the store is damaged: ${why}`, {}, { cause })
 }
@@ -195,6 +200,7 @@ export function writerBroken(cause: unknown): StoreError {
   return new LedgerStateError('store_failed', message, {}, { cause })
 }
 
+/** The error of every other failure of a store, such as one of the system; `why` says what failed. */
 export function storeFailed(why: string, cause: unknown): StoreError {
   return new LedgerStateError('store_failed', `the store failed: ${why}`, {}, { cause })
 }

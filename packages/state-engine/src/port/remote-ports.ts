@@ -16,6 +16,7 @@ import type { CommitOptions, ImportOptions, PruneOptions, PruneResult, StateImpo
 
 export type { HistoryPage, RemoteErrorCode, RemoteHistoryOptions, RemoteStateView, ScanPage }
 
+/** How many versions a page of `RemoteSnapshot.versions` has. */
 export interface RemoteVersionsOptions {
   /** Most versions to answer; by default what fits into a page. */
   readonly limit?: number | undefined
@@ -47,6 +48,7 @@ export interface RemoteStateReader extends RemoteState, AsyncDisposable {
    * are noticed by looking, some times a second.
    */
   onCommit(listener: (ledger: LedgerInfo) => void): () => void
+  /** Closes the connections of the engine; of a writer, also its lock. Later calls do nothing. */
   close(): Promise<void>
 }
 

@@ -30,14 +30,23 @@ export interface ContractView {
 export interface ContractEngine
   extends Pick<RemoteStateWriter, 'commit' | 'prune' | 'beginImport' | 'onCommit' | 'close'>,
     AsyncDisposable {
+  /** As `StateReader.ledger`. */
   ledger(): Promise<LedgerInfo | undefined>
+  /** As `StateReader.base`. */
   base(): Promise<StoreBase | undefined>
+  /** As `StateEngineReader.mark`. */
   mark(): Promise<Uint8Array | undefined>
+  /** As `StateReader.at`. */
   at(version?: bigint): Promise<ContractView>
+  /** As `StateReader.blockAt`. */
   blockAt(version: bigint): Promise<Block>
+  /** As `StateReader.blockByHeight`. */
   blockByHeight(height: bigint): Promise<Block | undefined>
+  /** As `StateReader.blockAtTime`. */
   blockAtTime(timestampUsec: bigint): Promise<Block | undefined>
+  /** As `StateReader.history`; of a remote engine, page after page. */
   history(key: Uint8Array, options?: HistoryOptions): AsyncIterable<Revision>
+  /** As `StateEngineReader.versions`; of a remote engine, page after page. */
   versions(first: bigint, last: bigint): AsyncIterable<VersionWrites>
 }
 
@@ -53,6 +62,7 @@ function writerMethods(engine: StateWriter | RemoteStateWriter) {
   }
 }
 
+/** An engine whose reads are synchronous, as the cases of the contract use it. */
 export function writerToContract(engine: StateWriter): ContractEngine {
   return {
     ...writerMethods(engine),
@@ -101,7 +111,10 @@ function itemsOf<T>(ask: () => Iterable<T>): AsyncIterable<T> {
 /** Entries of a page: few enough that the cases see what happens between pages. */
 const SCAN_PAGE = 200
 
-/** @param page revisions, or versions, of a page: one in the contract, so that its cases see what happens between pages */
+/**
+ * An engine whose reads are promises, as the cases of the contract use it.
+ * @param page revisions, or versions, of a page: one in the contract, so that its cases see what happens between pages
+ */
 export function remoteToContract(engine: RemoteStateWriter, page = 1): ContractEngine {
   return {
     ...writerMethods(engine),

@@ -6,6 +6,7 @@ import { type ContractEngine, remoteToContract, writerToContract } from './contr
 
 /** Opens the one store of a case, which is empty at first. A case closes an engine before it opens the store again. */
 export type OpenStore = () => StateWriter | Promise<StateWriter>
+/** Opens the one store of a case for an engine whose reads are promises. */
 export type OpenRemoteStore = () => Promise<RemoteStateWriter>
 
 /** In what engines may differ. */
