@@ -90,6 +90,9 @@ export class FileTooShort extends Error {
   }
 }
 
+/** More than any store sees: with a damaged number the older of the meta pages would be taken for the newest. */
+const MOST_TRANSACTIONS = 2n ** 40n
+
 /** A data file, read page by page. */
 export class DataPages {
   readonly #descriptor: number
@@ -125,7 +128,8 @@ export class DataPages {
       bytes.readUInt16LE(PAGE_FLAGS_AT) === META_PAGE &&
       bytes.readUInt32LE(MAGIC_AT) === MAGIC &&
       bytes.readUInt32LE(VERSION_AT) === VERSION &&
-      PAGE_SIZES.includes(found)
+      PAGE_SIZES.includes(found) &&
+      bytes.readBigUInt64LE(TRANSACTION_AT) < MOST_TRANSACTIONS
     if (!isMeta) throw new PageFault(`meta page ${number} is of another format, or damaged (byte ${position})`)
     return {
       pageSize: found,
