@@ -1,5 +1,5 @@
 import type { RemoteStateView, StateEntry } from '@ledger-state/core'
-import { keyToText } from './key-text.js'
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
 
 /** Versions of one module that are kept, the newest first. */
 const MOST_STATES = 8
@@ -55,7 +55,7 @@ export class KnownModules {
     const entries = await view.load(keys)
     for (const [at, key] of keys.entries()) {
       const entry = entries[at]
-      if (entry) this.#add(keyToText(key), key, entry, view.version)
+      if (entry) this.#add(bytesToHexDigits(key), key, entry, view.version)
     }
     return entries
   }

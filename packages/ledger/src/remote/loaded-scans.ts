@@ -1,7 +1,6 @@
 import type { KeyedEntry, RemoteStateView } from '@ledger-state/core'
-import { compareBytes } from '@ledger-state/core/bytes'
+import { bytesToHexDigits, compareBytes } from '@ledger-state/core/bytes'
 import { keyAfter } from '../listings/key-after.js'
-import { keyToText } from './key-text.js'
 import type { LoadBudget } from './load-budget.js'
 
 /** Entries of the first page of a prefix; each further page has twice as many. */
@@ -34,7 +33,7 @@ export class LoadedScans {
 
   /** Ends where nothing more is loaded, and notes what was lacking. */
   *scan(prefix: Uint8Array, start: Uint8Array, limit: number): Generator<KeyedEntry> {
-    const ranges = this.#rangesOf(keyToText(prefix))
+    const ranges = this.#rangesOf(bytesToHexDigits(prefix))
     let from = compareBytes(start, prefix) < 0 ? prefix : start
     let left = limit
     while (left > 0) {
@@ -64,14 +63,14 @@ export class LoadedScans {
     const { entries, next } = await view.scan(prefix, { start: from, limit })
     for (const { key, value } of entries) budget.spend(key.length + value.length)
     const end = next ?? (entries.length < limit ? undefined : keyAfter(entries.at(-1)!.key))
-    this.#rangesOf(keyToText(prefix)).push({ from, end, entries })
+    this.#rangesOf(bytesToHexDigits(prefix)).push({ from, end, entries })
   }
 
   #lack(prefix: Uint8Array, from: Uint8Array, wanted: number): void {
-    const text = keyToText(prefix)
+    const text = bytesToHexDigits(prefix)
     const grown = Math.min(FIRST_PAGE * 2 ** this.#rangesOf(text).length, LARGEST_PAGE)
     const limit = wanted === Number.POSITIVE_INFINITY ? grown : Math.min(Math.max(wanted, grown), LARGEST_PAGE)
-    this.#lacked.set(`${prefix.length}:${text}${keyToText(from)}`, {
+    this.#lacked.set(`${prefix.length}:${text}${bytesToHexDigits(from)}`, {
       prefix: prefix.slice(),
       from: from.slice(),
       limit,

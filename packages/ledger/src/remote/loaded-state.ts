@@ -9,7 +9,7 @@ import {
   type StateView,
   type StoreBase,
 } from '@ledger-state/core'
-import { keyToText } from './key-text.js'
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { KnownModules } from './known-modules.js'
 import type { LoadBudget } from './load-budget.js'
 import { LoadedBlocks } from './loaded-blocks.js'
@@ -112,7 +112,7 @@ export class LoadedState implements StateReader {
   history(key: Uint8Array, options: HistoryOptions = {}): Iterable<Revision> {
     this.#expectLedger()
     const { first, last, order } = options
-    const name = `${order} ${first} ${last} ${keyToText(key)}`
+    const name = `${order} ${first} ${last} ${bytesToHexDigits(key)}`
     const known = this.#histories.get(name)
     if (known) return known
     const history = new LoadedHistory(key, options)

@@ -7,8 +7,8 @@ import type {
   StateEntry,
   StateView,
 } from '@ledger-state/core'
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { isModuleKey } from '@ledger-state/type-tag'
-import { keyToText } from './key-text.js'
 import type { KnownModules } from './known-modules.js'
 import type { LoadBudget } from './load-budget.js'
 import { LoadedScans } from './loaded-scans.js'
@@ -57,7 +57,7 @@ export class LoadedVersion implements StateView {
 
   getEntry(key: Uint8Array): StateEntry | undefined {
     if (this.#pruned) throw this.#pruned
-    const text = keyToText(key)
+    const text = bytesToHexDigits(key)
     const known = this.#entries.get(text)
     if (known !== undefined) return known ?? undefined
     const module = this.#modules.find(text, this.version)
@@ -98,7 +98,7 @@ export class LoadedVersion implements StateView {
     for (const [at, key] of keys.entries()) {
       const entry = entries[at]
       this.#budget.spend(key.length + (entry?.value.length ?? 0))
-      this.#entries.set(keyToText(key), entry ?? null)
+      this.#entries.set(bytesToHexDigits(key), entry ?? null)
     }
   }
 }
