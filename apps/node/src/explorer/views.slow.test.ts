@@ -58,7 +58,9 @@ it('the first view is drawn soon', async () => {
   for (let at = 0; at < 5; at++) {
     const page = await bed.open('/')
     await shows(page, 'Where to begin')
-    times.push(Number(await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")))
+    // The text stands in the document before the browser has painted it.
+    const paint = await page.waitForFunction("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
+    times.push(Number(await paint.jsonValue()))
   }
   const [fastest, , median] = times.toSorted((a, b) => a - b)
   console.log(`first view drawn after ${Math.round(median!)} ms (median of 5, the fastest ${Math.round(fastest!)} ms)`)
