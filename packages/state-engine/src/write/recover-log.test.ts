@@ -1,17 +1,19 @@
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
-import { openStateEngine, openStateEngineReader, type WriterOptions } from '../open-state-engine.js'
+import {
+  openStateEngine,
+  openStateEngineReader,
+  openWithFailurePoints,
+  type WriterOptions,
+} from '../open-state-engine.js'
 import { FILE_HEADER_LENGTH } from '../write-ahead/file-format.js'
-import { setFailurePointHandler } from './failure-points.js'
 
 const folder = temporaryFolder()
 const KEY = bytes('key')
 let copies = 0
-
-afterEach(() => setFailurePointHandler(undefined))
 
 /** A store with versions 0 to `latest`, of which all but the first are in write-ahead files, and where these end. */
 async function makeStore(latest: number, options: Partial<WriterOptions> = {}) {
@@ -161,10 +163,9 @@ describe('a rotation of write-ahead files', () => {
   async function makeFiles(latest: number, durability: 'full' | 'ordered' = 'full') {
     const path = join(folder.path, 'store')
     const stop = new Error('no merge')
-    setFailurePointHandler((point) => {
+    const engine = openWithFailurePoints({ path, memoryTableBytes: 8_000, durability }, (point) => {
       if (point.startsWith('merge: before')) throw stop
     })
-    const engine = openStateEngine({ path, memoryTableBytes: 8_000, durability })
     let version = 0
     for (; readdirSync(path).filter((name) => name.startsWith('write-ahead')).length < 2; version++) {
       await engine.commit([record(version, [[KEY, bytes(`value ${version}`)]], version)], CHAIN)
@@ -173,7 +174,6 @@ describe('a rotation of write-ahead files', () => {
       await engine.commit([record(version, [[KEY, bytes(`value ${version}`)]], version)], CHAIN)
     }
     await engine.close()
-    setFailurePointHandler(undefined)
     return { path, latest: version - 1, sealed: statSync(join(path, 'write-ahead-1')).size }
   }
   const SEAL = 28
