@@ -1,5 +1,5 @@
 import { vitestConfig } from '@ledger-state/testing/vitest-config'
 import { mergeConfig } from 'vitest/config'
 
-// Loading the sources takes a third of the time: two workers do it once, and not one for each file.
+// Loading the sources takes long: two workers do it once, and not one for each file.
 export default mergeConfig(vitestConfig, { test: { isolate: false } })
