@@ -1,18 +1,7 @@
 // The page in a real browser, against the real program on the demonstration ledger.
 import { readFileSync } from 'node:fs'
-import { accessibilityFindings } from '@ledger-state/explorer/testing/browser'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import {
-  APT,
-  ARCHIVE,
-  EMPTY_VIEWS,
-  EXPLORER_VIEWS,
-  ExplorerBed,
-  excessWidth,
-  mainText,
-  NARROW_DARK,
-  shows,
-} from '../../testing/explorer-bed.ts'
+import { APT, ARCHIVE, ExplorerBed, mainText, NARROW_DARK, shows } from '../../testing/explorer-bed.ts'
 
 let bed: ExplorerBed
 
@@ -23,16 +12,6 @@ afterAll(() => bed.close())
 afterEach(async () => {
   expect(await bed.closePages()).toEqual([])
 })
-
-it('each view is drawn within the width of a phone', async () => {
-  const page = await bed.open('/', NARROW_DARK)
-  for (const { name, path, text } of [...EXPLORER_VIEWS, ...EMPTY_VIEWS]) {
-    await page.goto(bed.address + path)
-    await shows(page, text)
-    expect([name, await excessWidth(page)]).toEqual([name, 0])
-    if (name === 'balance') expect(await accessibilityFindings(page)).toEqual([])
-  }
-}, 180_000)
 
 describe('the files', () => {
   it('of the first view are at most 120 kB compressed, from the node alone, under a strict policy', async () => {
