@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
+import './language.ts'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 

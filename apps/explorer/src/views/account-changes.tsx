@@ -9,6 +9,7 @@ import { MoreButton } from '../components/more-button.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
 import { newest } from '../state/ledger.ts'
 import { route } from '../state/location.ts'
+import { useAmounts } from '../state/use-amounts.ts'
 import { usePages } from '../state/use-pages.ts'
 
 const DEFAULT_DISTANCE = 100n
@@ -76,6 +77,7 @@ function ChangesTo({ address, at, latest, oldest }: ChangesToProps) {
 
 function ChangeCard({ address, change }: { readonly address: string; readonly change: AccountChange }) {
   const { type, module, before, after } = change
+  const amounts = useAmounts(type, address, after ?? before)
   return (
     <article class="card">
       <h2 class="card-title">
@@ -89,9 +91,9 @@ function ChangeCard({ address, change }: { readonly address: string; readonly ch
         <small>{before === null ? 'created' : after === null ? 'deleted' : 'changed'}</small>
       </h2>
       {before !== null && after !== null ? (
-        <Differences before={before} after={after} />
+        <Differences before={before} after={after} amounts={amounts} />
       ) : (
-        <ValueTree value={after ?? before} holder={address} />
+        <ValueTree value={after ?? before} holder={address} amounts={amounts} />
       )}
     </article>
   )
