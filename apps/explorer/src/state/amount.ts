@@ -13,7 +13,7 @@ export function groupDigits(digits: string): string {
 }
 
 /** The largest that `Date` holds: the year 275,760. A ledger may say more. */
-const LAST_MICROSECOND = 8_640_000_000_000_000_000n
+export const LAST_MICROSECOND = 8_640_000_000_000_000_000n
 
 /** Microseconds since 1970 as a time in UTC. */
 export function formatMicroseconds(text: string): string {
