@@ -9,6 +9,7 @@ import {
   keepScreenshot,
   NARROW_DARK,
   NARROW_LIGHT,
+  settles,
   shows,
   WIDE_DARK,
   WIDE_LIGHT,
@@ -37,6 +38,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
     for (const { name, path, text } of [...EXPLORER_VIEWS, ...EMPTY_VIEWS]) {
       await page.goto(bed.address + path)
       await shows(page, text)
+      await settles(page)
       await keepScreenshot(page, `${name}-${look}`)
       expect([name, await accessibilityFindings(page)]).toEqual([name, []])
       expect([name, await excessWidth(page)]).toEqual([name, 0])
