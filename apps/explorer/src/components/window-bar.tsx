@@ -101,7 +101,7 @@ function Ends({ head }: { readonly head: StateHead }) {
   return (
     <figcaption class="ends">
       <span>
-        kept from version <strong>{groupDigits(head.oldestVersion)}</strong>
+        from version <strong>{groupDigits(head.oldestVersion)}</strong>
         {oldest !== undefined && <small>{formatMicroseconds(oldest)}</small>}
       </span>
       {span !== undefined && span > 0n && <span>{formatAge(Number(span))}</span>}

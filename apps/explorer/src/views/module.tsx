@@ -5,6 +5,7 @@ import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { AddressLink } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
+import { TypeSearch } from '../components/type-search.tsx'
 import { TypeText } from '../components/type-text.tsx'
 import type { Disassembly, FieldText, FunctionDeclaration, TypeDeclaration } from '../move/disassemble.ts'
 import { useDisassembly } from '../move/use-disassembly.ts'
@@ -76,7 +77,12 @@ function Declarations({ answer: { abi, bytecode }, module, disassembly }: Declar
       {types.length === 0 && <p class="empty">None.</p>}
       {types.filter(isShown).map((type) => (
         <TypeCard key={type.name} type={type} isOpenAtFirst={types.length <= 3}>
-          {abi && <TypeUses type={`${abi.address}::${module}::${type.name}`} uses={uses} />}
+          {abi && (
+            <>
+              <TypeUses type={`${abi.address}::${module}::${type.name}`} uses={uses} />
+              <TypeSearch type={`${abi.address}::${module}::${type.name}`} />
+            </>
+          )}
         </TypeCard>
       ))}
       <h2>Functions</h2>

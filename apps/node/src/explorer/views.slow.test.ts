@@ -45,6 +45,16 @@ for (const [look, options] of Object.entries(LOOKS)) {
     }
   }, 180_000)
 
+  it(`the uses of a type in all accounts are, too: ${look}`, async () => {
+    const page = await bed.open('/module/0xdecaf/bean', options)
+    await page.getByRole('button', { name: 'Search all accounts' }).click()
+    await shows(page, 'keys seen')
+    await settles(page)
+    await keepScreenshot(page, `uses-${look}`)
+    expect(await accessibilityFindings(page)).toEqual([])
+    expect(await excessWidth(page)).toBe(0)
+  })
+
   it(`the page of the operator is, too: ${look}`, async () => {
     const page = await bed.open('/', options, bed.admin)
     await shows(page, 'reader-0')
