@@ -1,3 +1,4 @@
+import { Fragment } from 'preact'
 import { formatDifference } from '../state/amount.ts'
 import { type Difference, findDifferences, MOST_DIFFERENCES } from '../state/differences.ts'
 import { type Amounts, amountAt } from '../state/use-amounts.ts'
@@ -41,7 +42,7 @@ function DifferenceRow({ difference, amounts }: DifferenceRowProps) {
   return (
     <tr>
       <th scope="row">
-        <bdi>{path === '' ? 'value' : cut(path)}</bdi>
+        <bdi>{path === '' ? 'value' : breakable(cut(path))}</bdi>
       </th>
       <td>
         {before !== undefined && (
@@ -79,6 +80,20 @@ function AmountDifference({ difference: { path, before, after }, amounts }: Diff
       )}
     </small>
   )
+}
+
+/** A path may go on in another line after its dots. */
+function breakable(path: string) {
+  return path.split('.').map((name, at) => (
+    <Fragment key={at}>
+      {at > 0 && (
+        <>
+          .<wbr />
+        </>
+      )}
+      {name}
+    </Fragment>
+  ))
 }
 
 function cut(text: string): string {

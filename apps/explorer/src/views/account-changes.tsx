@@ -7,6 +7,7 @@ import { Loading } from '../components/loading.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
+import { groupDigits } from '../state/amount.ts'
 import { newest } from '../state/ledger.ts'
 import { route } from '../state/location.ts'
 import { useAmounts } from '../state/use-amounts.ts'
@@ -55,7 +56,7 @@ function ChangesTo({ address, at, latest, oldest }: ChangesToProps) {
           since version or time{' '}
           <input type="text" autocomplete="off" value={text} onInput={(event) => setText(event.currentTarget.value)} />
         </label>
-        <span>up to {to}</span>
+        <span>up to {/^\d+$/.test(to) ? groupDigits(to) : to}</span>
         <button type="submit" disabled={text.trim() === ''}>
           Compare
         </button>
