@@ -81,6 +81,7 @@ function TimeAxis({ head }: { readonly head: StateHead }) {
   const oldest = oldestTimestampUsec.value ?? head.timestampUsec
   const { times, step } = timeTicks(BigInt(oldest), BigInt(head.timestampUsec), MOST_TICKS)
   const versions = useVersionsAt(times.map(toRfc3339))
+  if (times.length === 0) return null
   const ticks: Tick[] = []
   for (const time of times) {
     const version = versions.get(toRfc3339(time))

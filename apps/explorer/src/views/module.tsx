@@ -1,9 +1,9 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ModuleAnswer } from '../api/answers.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
-import { AddressLink } from '../components/link.tsx'
+import { AddressLink, Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { TypeSearch } from '../components/type-search.tsx'
 import { TypeText } from '../components/type-text.tsx'
@@ -59,7 +59,7 @@ function Declarations({ answer: { abi, bytecode }, module, disassembly }: Declar
         {groupDigits(String((bytecode.length - 2) / 2))} bytes, format {formatVersion}
         {friends.length > 0 && (
           <>
-            ; friends: <TypeText text={friends.join(', ')} />
+            ; friends: <Friends names={friends} />
           </>
         )}
       </p>
@@ -96,6 +96,21 @@ function Declarations({ answer: { abi, bytecode }, module, disassembly }: Declar
       )}
     </>
   )
+}
+
+/** Modules, as `0x1::coin`. */
+function Friends({ names }: { readonly names: readonly string[] }) {
+  return names.map((name, at) => {
+    const [address = '', module = ''] = name.split('::')
+    return (
+      <Fragment key={name}>
+        {at > 0 && ', '}
+        <Link view={{ name: 'module', address, module }}>
+          <bdi class="type">{name}</bdi>
+        </Link>
+      </Fragment>
+    )
+  })
 }
 
 interface TypeCardProps {
