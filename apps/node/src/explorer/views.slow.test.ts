@@ -43,7 +43,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
       expect([name, await accessibilityFindings(page)]).toEqual([name, []])
       expect([name, await excessWidth(page)]).toEqual([name, 0])
     }
-  }, 180_000)
+  }, 400_000)
 
   it(`the uses of a type in all accounts are, too: ${look}`, async () => {
     const page = await bed.open('/module/0xdecaf/bean', options)
@@ -53,7 +53,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
     await keepScreenshot(page, `uses-${look}`)
     expect(await accessibilityFindings(page)).toEqual([])
     expect(await excessWidth(page)).toBe(0)
-  })
+  }, 180_000)
 
   it(`the page of the operator is, too: ${look}`, async () => {
     const page = await bed.open('/', options, bed.admin)
@@ -62,7 +62,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
     await keepScreenshot(page, `operators-${look}`)
     expect(await accessibilityFindings(page)).toEqual([])
     expect(await excessWidth(page)).toBe(0)
-  })
+  }, 180_000)
 }
 
 it('the first view is drawn soon', async () => {
