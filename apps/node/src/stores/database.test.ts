@@ -1,5 +1,5 @@
 // The commands on a store in a database, run against a real PostgreSQL server.
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { type PostgresServer, startPostgres } from '@ledger-state/postgres-engine/testing/postgres-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
@@ -37,19 +37,64 @@ async function filledStore(versions: number, ...options: string[]): Promise<stri
 }
 
 describe('a store in a database', () => {
-  it('takes and gives back what a folder holds', async () => {
+  it('takes and gives back what a folder holds, by an export, and the folder what it holds', async () => {
     await bed.fill('folder', 100, { retain: 35n })
-    const url = await emptyStore()
+    const [url, again] = [await emptyStore(), await emptyStore()]
     for (const words of [
       ['export', 'a.ndjson', '--data-dir', 'folder'],
       ['ingest', 'a.ndjson', '--store', url],
       ['check', '--store', url],
       ['export', 'b.ndjson', '--store', url],
       ['ingest', 'b.ndjson', '--data-dir', 'copy'],
+      ['export', 'c.ndjson', '--data-dir', 'copy'],
+      ['ingest', 'c.ndjson', '--store', again],
+      ['export', 'd.ndjson', '--store', again],
     ]) {
       expect([words, bed.run(...words)]).toMatchObject([words, { status: 0 }])
     }
     expect(await bed.digest('copy')).toBe(await bed.digest('folder'))
+    const [first, ...others] = ['a', 'b', 'c', 'd'].map((name) => readFileSync(bed.at(`${name}.ndjson`), 'utf8'))
+    for (const other of others) expect(other).toBe(first)
+  })
+
+  it('is copied into a folder, and a folder into it, and whoever filled it goes on with the copy', async () => {
+    await bed.fill('folder', 100, { retain: 35n })
+    const url = await emptyStore()
+    for (const words of [
+      ['snapshot', url, '--data-dir', 'folder'],
+      ['check', '--store', url],
+      ['snapshot', 'copy', '--store', url],
+    ]) {
+      expect([words, bed.run(...words)]).toMatchObject([
+        words,
+        { status: 0, stdout: expect.stringMatching(/ holds versions 60 to 99\n|^sound: /) },
+      ])
+    }
+    expect(await bed.digest('copy')).toBe(await bed.digest('folder'))
+    for (const words of [
+      ['snapshot', url, '--data-dir', 'folder'],
+      ['snapshot', 'copy', '--store', url],
+    ]) {
+      expect(bed.run(...words)).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/^ledger-state: \S+ holds a store already\n$/),
+      })
+    }
+    writeFileSync(bed.at('more.ndjson'), [FEED_HEADER, ...feedRows(0, 150)].join('\n'))
+    for (const place of [
+      ['--store', url],
+      ['--data-dir', 'copy'],
+      ['--data-dir', 'folder'],
+    ]) {
+      expect(bed.run('ingest', 'more.ndjson', ...place)).toMatchObject({
+        status: 0,
+        stderr: expect.stringMatching(/ingested: 50 versions, .*; the store holds versions 60 to 149/),
+      })
+    }
+    expect(await bed.digest('copy')).toBe(await bed.digest('folder'))
+    expect(bed.run('export', 'a.ndjson', '--store', url).status).toBe(0)
+    expect(bed.run('export', 'b.ndjson', '--data-dir', 'folder').status).toBe(0)
+    expect(readFileSync(bed.at('a.ndjson'), 'utf8')).toBe(readFileSync(bed.at('b.ndjson'), 'utf8'))
   })
 
   it('says what it holds, is pruned, and resumes', async () => {

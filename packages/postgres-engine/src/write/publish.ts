@@ -7,7 +7,8 @@ WHERE written_version > coalesce(latest_version, -1)`
 
 const COUNT = 'SELECT count(*) AS rows FROM ledger_state.entries WHERE version > $1 AND version <= $2'
 
-const PUBLISH = `
+/** Without parameters, so that it may be sent together with other statements. */
+export const PUBLISH = `
 UPDATE ledger_state.head SET latest_version = written_version, mark = written_mark,
   latest_block = (SELECT max(first_version) FROM ledger_state.blocks WHERE first_version <= written_version)
 WHERE written_version > coalesce(latest_version, -1)`

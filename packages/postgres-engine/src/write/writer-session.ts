@@ -5,7 +5,7 @@ import { expectLayout, hasCitus, migrateStore, WRITER_LOCK } from '../schema/mig
 import { Link } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { isPassing, toStoreError } from '../sql/server-errors.js'
-import { publishWritten } from './publish.js'
+import { PUBLISH, publishWritten } from './publish.js'
 
 export interface WriterSessionOptions {
   readonly server: ServerAddress
@@ -130,20 +130,25 @@ export class WriterSession {
       if (this.#isSharded) {
         await client.query('COMMIT')
         await publishWritten(client, this.server, true)
+        await this.#readHead(client, askedAt)
       } else {
-        await publishWritten(client, this.server, false)
-        await client.query('COMMIT')
+        // Three rounds in one.
+        const results = (await client.query(`${PUBLISH}; COMMIT; ${SELECT_HEAD}`)) as unknown as QueryResult<HeadRow>[]
+        this.#learn(results[2]!.rows[0]!, askedAt)
       }
     } catch (error) {
       await client.query('ROLLBACK').catch(() => {})
       throw error
     }
-    await this.#readHead(client, askedAt)
   }
 
   async #readHead(client: Client, askedAt: number): Promise<void> {
     const { rows } = await client.query<HeadRow & QueryResultRow>(SELECT_HEAD)
-    this.#head = rowToHead(rows[0]!)
+    this.#learn(rows[0]!, askedAt)
+  }
+
+  #learn(row: HeadRow, askedAt: number): void {
+    this.#head = rowToHead(row)
     this.#options.onHead(this.#head, askedAt)
   }
 
