@@ -32,14 +32,19 @@ export interface CitusOptions {
   readonly workers: number
   /** Of the workers, those that are not part of the cluster at first. */
   readonly spares?: number
+  /** A test needs few: each is a table on a worker, and a statement on all rows is a statement for each shard. */
   readonly shards?: number
+  /** Of the coordinator. */
+  readonly settings?: Readonly<Record<string, string>>
 }
 
-/**
- * Starts a coordinator and workers, which end with this process, however it ends. A test needs few shards: each is a table
- * on a worker, and a statement on all rows is one statement for each shard.
- */
-export async function startCitus({ workers, spares = 0, shards = 4 }: CitusOptions): Promise<CitusCluster> {
+/** Starts a coordinator and workers, which end with this process, however it ends. */
+export async function startCitus({
+  workers,
+  spares = 0,
+  shards = 4,
+  settings = {},
+}: CitusOptions): Promise<CitusCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'citus-'))
   const guard = guardFolder(folder)
   try {
@@ -47,7 +52,7 @@ export async function startCitus({ workers, spares = 0, shards = 4 }: CitusOptio
     const words = ['-o', join(tmpdir(), 'citus-start.lock'), SCRIPT, 'start', folder, String(workers + spares)]
     await promisify(execFile)('flock', words, { timeout: 120_000 })
     const cluster = new CitusCluster(folder, guard)
-    await cluster.settle(workers, spares, shards)
+    await cluster.settle(workers, spares, { ...settings, 'citus.shard_count': String(shards) })
     return cluster
   } catch (error) {
     endServers(folder, guard)
@@ -90,13 +95,15 @@ export class CitusCluster {
     }
   }
 
-  async settle(workers: number, spares: number, shards: number): Promise<void> {
+  async settle(workers: number, spares: number, settings: Readonly<Record<string, string>>): Promise<void> {
     const names = Array.from({ length: workers + spares }, (_, at) => `worker-${at + 1}`)
     for (const spare of names.slice(workers)) {
       await this.sql(`SELECT citus_remove_node('127.0.0.1', ${this.portOf(spare)})`)
     }
-    await this.sql(`ALTER SYSTEM SET citus.shard_count = ${shards}`)
+    for (const [name, value] of Object.entries(settings)) await this.sql(`ALTER SYSTEM SET ${name} = ${value}`)
     for (const name of ['coordinator', ...names]) {
+      // For the logical replication that moves and splits shards.
+      await this.sql("ALTER SYSTEM SET output_plugin_libraries = 'pgoutput', 'citus'", name)
       // The machine does not fail in tests, servers do.
       await this.sql('ALTER SYSTEM SET fsync = off', name)
       await this.sql('SELECT pg_reload_conf()', name)
@@ -105,6 +112,15 @@ export class CitusCluster {
 
   async add(worker: string): Promise<void> {
     await this.sql(`SELECT citus_add_node('127.0.0.1', ${this.portOf(worker)})`)
+  }
+
+  /** Lets the coordinator reach a worker, which has no shards yet, by another port. */
+  async reroute(worker: string, port: number): Promise<void> {
+    // The text of statements is to be read on the way.
+    await this.sql("ALTER SYSTEM SET citus.node_conninfo = 'sslmode=disable'")
+    await this.sql('SELECT pg_reload_conf()')
+    await this.sql(`SELECT citus_remove_node('127.0.0.1', ${this.portOf(worker)})`)
+    await this.sql(`SELECT citus_add_node('127.0.0.1', ${port})`)
   }
 
   #pidOf(name: string): number {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { type StateEntry, versionPruned } from '@ledger-state/core'
 import type { QueryResultRow } from 'pg'
+import { isNotSupported } from '../sql/server-errors.js'
 import { LOOK_UP, LOOK_UP_ON_SHARD, LOOK_UP_ONE, type LookUpRow } from './questions.js'
 import type { Answer, Servers } from './servers.js'
 import type { ShardMap } from './shard-map.js'
@@ -62,8 +63,20 @@ async function askTogether(servers: Servers, lookUps: readonly LookUp[]): Promis
   })
 }
 
-/** One statement for each shard: what Citus sends to several shards at once it sends to each of them as a whole. */
 async function askByShard(servers: Servers, shards: ShardMap, lookUps: readonly LookUp[]): Promise<Answer<Row>> {
+  try {
+    return await askGroups(servers, shards, lookUps)
+  } catch (error) {
+    if (!isNotSupported(error)) throw error
+    // A shard was split since the map was read, so that a statement would go to two.
+    servers.forgetShards()
+    let alone = 0
+    return await askGroups(servers, () => alone++, lookUps)
+  }
+}
+
+/** One statement for each shard: what Citus sends to several shards at once it sends to each of them as a whole. */
+async function askGroups(servers: Servers, shards: ShardMap, lookUps: readonly LookUp[]): Promise<Answer<Row>> {
   const placed = lookUps.map(({ key, version }, at) => ({
     hash: hashKey(key),
     version: String(version),

@@ -61,6 +61,11 @@ export class Servers {
     return this.#known?.shards
   }
 
+  /** Reads the map of shards again, with the next connection. */
+  forgetShards(): void {
+    this.#primary.link.disconnect()
+  }
+
   get #known(): Server | undefined {
     return this.#primary.isKnown ? this.#primary : this.#replicas.find(({ isKnown }) => isKnown)
   }

@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer'
 import type { Client } from 'pg'
 
-/** Which shard of Citus has the rows of a hash. Only groups look-ups: statements are right whatever it answers. */
+/** Which shard of Citus has the rows of a hash. It only groups look-ups: a wrong answer is refused, never a wrong value. */
 export type ShardMap = (keyHash: Buffer) => number
 
 // A table that was made before the extension is not distributed.

@@ -124,12 +124,16 @@ export class Link {
     if (this.#open === client) this.#open = undefined
   }
 
-  /** Ends the connection; statements under way fail. */
-  close(): void {
-    this.#isClosed = true
+  /** Ends the connection; statements under way fail. The next statement makes a new one. */
+  disconnect(): void {
     const client = this.#open
     this.#open = undefined
     if (client) destroy(client)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.disconnect()
   }
 }
 
