@@ -11,10 +11,10 @@ import type { WriterSession } from './writer-session.js'
 
 // The first commit also says what the store began with.
 const WRITE_HEAD = `
-UPDATE ledger_state.head SET written_version = $1, written_rows = $2, written_mark = $3, chain_id = $4,
-  base_version = coalesce(base_version, $5), base_complete = coalesce(base_complete, $5 = 0),
-  oldest_version = coalesce(oldest_version, $5), oldest_block = coalesce(oldest_block, $5),
-  pruned_version = coalesce(pruned_version, $5),
+UPDATE ledger_state.head SET written_version = $1, written_mark = $2, chain_id = $3,
+  base_version = coalesce(base_version, $4), base_complete = coalesce(base_complete, $4 = 0),
+  oldest_version = coalesce(oldest_version, $4), oldest_block = coalesce(oldest_block, $4),
+  pruned_version = coalesce(pruned_version, $4),
   import_version = NULL, import_mark = NULL, import_count = 0`
 
 const INSERT_BLOCKS = `
@@ -70,7 +70,7 @@ async function write(session: WriterSession, known: KnownKeys, batch: BatchToWri
       await insertKeys(client, fresh)
       await copyEntries(client, written)
       await insertBlocks(client, versions)
-      const values = [String(last), written.length, toBuffer(mark), String(chainId), String(first)]
+      const values = [String(last), toBuffer(mark), String(chainId), String(first)]
       await client.query({ name: 'write head', text: WRITE_HEAD, values })
     },
     (head) => head.ledger?.latestVersion === last,

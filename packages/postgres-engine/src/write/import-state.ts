@@ -25,7 +25,7 @@ UPDATE ledger_state.head SET import_version = $1, import_number = import_number 
 const COUNT_ENTRIES = 'UPDATE ledger_state.head SET import_count = $1, import_mark = $2'
 
 const FINISH_IMPORT = `
-UPDATE ledger_state.head SET written_version = $1, written_rows = import_count, written_mark = $2, chain_id = $3,
+UPDATE ledger_state.head SET written_version = $1, written_mark = $2, chain_id = $3,
   base_version = $1, base_complete = $4, oldest_version = $1, oldest_block = $1, pruned_version = $1,
   import_version = NULL, import_mark = NULL, import_count = 0`
 
