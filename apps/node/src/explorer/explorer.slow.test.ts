@@ -1,7 +1,7 @@
 // What is done with the views of the page, in a real browser, against the real program on the demonstration ledger.
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { APT, ARCHIVE, ExplorerBed, mainText, NARROW_DARK, type Page, settles, shows } from '../../testing/explorer-bed.ts'
+import { APT, ARCHIVE, ExplorerBed, mainText, NARROW_DARK, type Page, shows } from '../../testing/explorer-bed.ts'
 
 let bed: ExplorerBed
 
