@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { vitestConfig } from '@ledger-state/testing/vitest-config'
 import { mergeConfig } from 'vitest/config'
 
@@ -12,6 +13,7 @@ export default mergeConfig(vitestConfig, {
   test: {
     expect: { poll: { timeout: POLL_PATIENCE_MS } },
     globalSetup: fileURLToPath(import.meta.resolve('@ledger-state/testing/build-before-tests')),
-    ...(process.env.SLOW_TESTS === '1' && { maxWorkers: SLOW_WORKERS }),
+    // Loading the program takes long: two workers do it once, and not one for each file.
+    ...(isSlowRun ? { maxWorkers: SLOW_WORKERS } : { isolate: false }),
   },
 })

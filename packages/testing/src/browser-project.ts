@@ -12,7 +12,7 @@ function needsNode(file: string, seen = new Set<string>()): boolean {
   seen.add(file)
   const text = readFileSync(file, 'utf8')
   if (NEEDS_NODE.test(text)) return true
-  const imported = [...text.matchAll(/from '(\.[^']+)'/g)].map(([, path]) => path!.replace(/\.js$/, '.ts'))
+  const imported = [...text.matchAll(/(?:from|import) '(\.[^']+)'/g)].map(([, path]) => path!.replace(/\.js$/, '.ts'))
   return imported.some((path) => needsNode(join(file, '..', path), seen))
 }
 
