@@ -290,6 +290,9 @@ class Node {
     const [lag, { maxLagMs }] = [this.#lagSeconds, this.#settings]
     if (this.#stopping) return 'the node is stopping'
     if (lag === undefined) return 'no reader is up, or the store is empty'
+    if (!this.#readers.some(({ state, isStoreAnswering }) => state === 'up' && isStoreAnswering)) {
+      return 'the database does not answer'
+    }
     if (maxLagMs === undefined || lag * 1_000 <= maxLagMs) return undefined
     return `the newest block is ${Math.round(lag)} s old, max-lag is ${maxLagMs / 1_000} s`
   }

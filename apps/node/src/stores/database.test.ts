@@ -1,6 +1,9 @@
 // The commands on a store in a database, run against a real PostgreSQL server.
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type PostgresServer, startPostgres } from '@ledger-state/postgres-engine/testing/postgres-server'
+import { eventually } from '@ledger-state/testing/eventually'
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import { FEED_HEADER, feedRows } from '../../testing/feed-rows.ts'
@@ -26,6 +29,25 @@ afterEach(async () => {
 
 async function emptyStore(): Promise<string> {
   return await server.createDatabase(`store_${databases++}`)
+}
+
+/** Makes a user whom the server lets in with a password only. */
+async function guardWithPassword(user: string): Promise<void> {
+  await server.sql(`CREATE ROLE ${user} LOGIN PASSWORD 'another'`)
+  const file = join(server.folder, 'data', 'pg_hba.conf')
+  writeFileSync(file, `host all ${user} 127.0.0.1/32 scram-sha-256\n${readFileSync(file, 'utf8')}`)
+  await server.sql('SELECT pg_reload_conf()')
+  const client = () => new pg.Client({ connectionString: server.url().replace('postgres@', `${user}@`) })
+  await eventually(
+    () =>
+      client()
+        .connect()
+        .then(
+          () => false,
+          () => true,
+        ),
+    () => 'the server to ask for the password',
+  )
 }
 
 /** Ingests a feed into an empty database, and answers its URL. */
@@ -152,7 +174,9 @@ describe('a store in a database', () => {
       [as((other) => (other.port = '1')), /does not answer/],
       [as((other) => (other.username = 'nobody_at_all')), /refuses/],
       [as((other) => (other.username = 'stranger')), /lacks a right/],
+      [as((other) => (other.username = 'guarded')), /refuses guarded@.*password authentication failed/],
     ]
+    await guardWithPassword('guarded')
     for (const [store, message] of cases) {
       const { status, stderr, stdout } = bed.run('info', '--store', store)
       expect([store, status, stdout, stderr]).toEqual([store, 1, '', expect.stringMatching(message)])
@@ -163,6 +187,46 @@ describe('a store in a database', () => {
       status: 1,
       stderr: expect.stringMatching(/there is no ledger store in .*: ingest something/),
     })
+  })
+
+  it('that a newer program or somebody else has changed is refused in one clear line, and nothing of it is lost', async () => {
+    const url = await filledStore(10)
+    const database = new URL(url).pathname.slice(1)
+    writeFileSync(bed.at('more.ndjson'), [FEED_HEADER, ...feedRows(0, 20)].join('\n'))
+    const commands = [
+      ['info', '--store', url],
+      ['get', 'balance', '0x1', '0xa', '--store', url],
+      ['export', 'out.ndjson', '--store', url],
+      ['ingest', 'more.ndjson', '--store', url],
+      ['serve', '--store', url, '--listen', '127.0.0.1:0'],
+    ]
+    await server.sql('INSERT INTO ledger_state.layout VALUES (99)', database)
+    for (const words of commands) {
+      const { status, stderr } = bed.run(...words)
+      expect([words, status, stderr]).toEqual([
+        words,
+        1,
+        expect.stringMatching(
+          /^ledger-state: [^\n]*has layout version 99, this program reads version \d+: a newer[^\n]*\n$/,
+        ),
+      ])
+    }
+    await server.sql('DELETE FROM ledger_state.layout WHERE version = 99', database)
+    await server.sql('ALTER TABLE ledger_state.entries RENAME COLUMN value TO contents', database)
+    for (const words of commands.slice(1, 4)) {
+      const { status, stderr } = bed.run(...words)
+      expect([words, status, stderr.trim().split('\n').at(-1)]).toEqual([
+        words,
+        1,
+        expect.stringMatching(/^ledger-state: .*is damaged: column .* does not exist/),
+      ])
+    }
+    await server.sql('ALTER TABLE ledger_state.entries RENAME COLUMN contents TO value', database)
+    expect(bed.run('ingest', 'more.ndjson', '--store', url)).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/the store holds versions 0 to 19/),
+    })
+    expect(bed.run('check', '--store', url)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^sound: /) })
   })
 
   it('has its tables made by its owner', async () => {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { type StateEntry, versionPruned } from '@ledger-state/core'
 import type { QueryResultRow } from 'pg'
 import { isNotSupported } from '../sql/server-errors.js'
+import { createLargeValues } from './large-values.js'
 import { LOOK_UP, LOOK_UP_ON_SHARD, LOOK_UP_ONE, type LookUpRow } from './questions.js'
 import type { Answer, Servers } from './servers.js'
 import type { ShardMap } from './shard-map.js'
@@ -16,7 +17,10 @@ export interface LookUp {
 }
 
 interface LookedUp {
-  readonly entry: StateEntry | undefined
+  /** The newest version that wrote the key. */
+  readonly written: bigint | undefined
+  /** Undefined also where it is large. */
+  readonly value: Buffer | undefined
   /** That of the server when it answered. */
   readonly oldestVersion: bigint
 }
@@ -39,16 +43,24 @@ export function createLookUps(
     const answer = await (shards ? askByShard(servers, shards, lookUps) : askTogether(servers, lookUps))
     const { rows, latestVersion, oldestVersion } = answer
     onWindow(latestVersion, oldestVersion, askedAt)
-    const found = lookUps.map((): LookedUp => ({ entry: undefined, oldestVersion }))
-    for (const { place, version, value } of rows) {
-      if (value) found[Number(place) - 1] = { entry: { version: BigInt(version), value }, oldestVersion }
+    const found = lookUps.map((): LookedUp => ({ written: undefined, value: undefined, oldestVersion }))
+    for (const { place, version, value, is_deletion: isDeletion } of rows) {
+      if (isDeletion) continue
+      found[Number(place) - 1] = { written: BigInt(version), value: value ?? undefined, oldestVersion }
     }
     return found
   })
+  const readLarge = createLargeValues(servers)
   return async (asked) => {
-    const { entry, oldestVersion } = await lookUp(asked)
-    if (asked.version < oldestVersion) throw versionPruned(asked.version, oldestVersion)
-    return entry
+    const { key, version } = asked
+    const { written, value: small, oldestVersion } = await lookUp(asked)
+    if (version < oldestVersion) throw versionPruned(version, oldestVersion)
+    if (written === undefined) return undefined
+    if (small) return { version: written, value: small }
+    const { value, oldestVersion: oldest } = await readLarge({ hash: hashKey(key), written, version })
+    // A prune drops a write only where the versions that see it are pruned, too.
+    if (version < oldest || value === undefined) throw versionPruned(version, oldest)
+    return { version: written, value }
   }
 }
 

@@ -2,9 +2,16 @@ import { KEY_HEAD_BYTES } from '../schema/migrations.js'
 
 // Statements of reads. Each is read in one snapshot together with the window; see servers.ts.
 
-/** $1 hashes, $2 versions. Answers those that were written, with their place from 1 on. */
+/** Bytes of the largest value that a look-up answers together with others. */
+const MOST_TOGETHER = 32 * 1024
+const SMALL_VALUE = (name: string) => `CASE WHEN octet_length(${name}) <= ${MOST_TOGETHER} THEN ${name} END AS value`
+
+/**
+ * $1 hashes, $2 versions. Answers those that were written, with their place from 1 on. Of larger values it tells the version
+ * alone: the answers of one statement, 500 at most, are held in memory, and whatever is asked after it waits for them.
+ */
 export const LOOK_UP = `
-SELECT asked.place, found.version, found.value
+SELECT asked.place, found.version, ${SMALL_VALUE('found.value')}
 FROM unnest($1::bytea[], $2::bigint[]) WITH ORDINALITY AS asked (key_hash, version, place)
 CROSS JOIN LATERAL (
   SELECT version, value FROM ledger_state.entries
@@ -18,7 +25,7 @@ WHERE found.value IS NOT NULL`
  * only where the statement goes to one shard, which the last condition tells it.
  */
 export const LOOK_UP_ON_SHARD = `
-SELECT asked.place, found.version, found.value
+SELECT asked.place, found.version, ${SMALL_VALUE('found.value')}
 FROM unnest($1::bytea[], $2::bigint[], $3::bigint[]) AS asked (key_hash, version, place)
 CROSS JOIN LATERAL (
   SELECT version, value FROM ledger_state.entries
@@ -29,8 +36,11 @@ WHERE found.value IS NOT NULL`
 
 /** $1 hash, $2 version, $3 place. Citus plans it once, for any shard. Answers as above, but deletions, too. */
 export const LOOK_UP_ONE = `
-SELECT $3::bigint AS place, version, value FROM ledger_state.entries
+SELECT $3::bigint AS place, version, ${SMALL_VALUE('value')}, value IS NULL AS is_deletion FROM ledger_state.entries
 WHERE key_hash = $1 AND version <= $2 ORDER BY version DESC LIMIT 1`
+
+/** $1 hash, $2 the version that wrote it. */
+export const LARGE_VALUE = 'SELECT value FROM ledger_state.entries WHERE key_hash = $1 AND version = $2'
 
 /** $1 hashes, $2 version. Answers those that were written. */
 export const LOOK_UP_AT = `
@@ -52,7 +62,9 @@ export interface LookUpAtRow {
 export interface LookUpRow {
   readonly place: string
   readonly version: string
+  /** Null for a large value, too. */
   readonly value: Buffer | null
+  readonly is_deletion?: boolean
 }
 
 /** $1 versions. The blocks that they belong to, with the first version of the next block. */
