@@ -41,7 +41,7 @@ const HEALTH = '/v1/-/healthy'
 const seed = testSeed()
 
 async function answerOf(path: string) {
-  // A connection for each: one that is used again may be closed as idle just when a slow machine asks.
+  // A connection of its own, as of a client that comes now.
   return await fetch(`${node.address}${path}`, { headers: { connection: 'close' } }).then(
     async (response) => [path, response.status, await response.text()],
     (error: Error) => [path, error.cause, node.output.slice(-1_000)],
