@@ -21,7 +21,7 @@ interface LookedUp {
   readonly written: bigint | undefined
   /** Undefined also where it is large. */
   readonly value: Buffer | undefined
-  /** That of the server when it answered. */
+  /** The oldest version of the server when it answered. */
   readonly oldestVersion: bigint
 }
 

@@ -105,7 +105,7 @@ export class Servers {
     })
   }
 
-  /** Asks servers in turn until one answers, and again, until the patience is over. */
+  /** Asks servers in turn until one answers, and again, until the time is over. */
   async #firstAnswer<T>(
     servers: readonly Server[],
     ask: (server: Server, patienceMs: number) => Promise<T | undefined>,

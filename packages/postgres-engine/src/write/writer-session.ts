@@ -15,7 +15,7 @@ export interface WriterSessionOptions {
   readonly takeOver: boolean
   /** For connecting. */
   readonly patienceMs: number
-  /** For a piece of work, with all that is tried again. */
+  /** For a piece of work, all attempts together. */
   readonly writePatienceMs: number
   /** Called with every head that the session reads. */
   readonly onHead: (head: Head, askedAt: number) => void
@@ -61,7 +61,7 @@ export class WriterSession {
     return this.#options.server.name
   }
 
-  /** The head after the transaction before. Within `inTurn`. */
+  /** The head that the last transaction left. To be asked for within `inTurn`. */
   get head(): Head {
     return this.#head!
   }
@@ -85,7 +85,7 @@ export class WriterSession {
 
   /**
    * Runs a transaction that is committed exactly once: where the connection breaks, `isDone` says of the head that a new
-   * connection reads whether it was committed; if not, it is run again, until the patience is over. Within `inTurn`.
+   * connection reads whether it was committed; if not, it is run again, until the time is over. Within `inTurn`.
    */
   async transact(work: (client: Client) => Promise<void>, isDone: (head: Head) => boolean): Promise<void> {
     const before = this.#head

@@ -18,7 +18,7 @@ const COMPARED_HERE = 48
 /** The numbers of keys in the order of their bytes. Sorts what was added since the last time, and merges it in. */
 export class KeyOrder {
   readonly #source: KeySource
-  /** Each is sorted, and longer than those after it together, but while a step is under way. */
+  /** Each is sorted. Except while a step is under way, each is longer than all that follow it together. */
   #runs: Int32Array[] = []
   #counted = 0
 

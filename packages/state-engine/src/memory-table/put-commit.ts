@@ -28,7 +28,7 @@ export interface CommitContent {
 /** Whether a key that the segment does not have has a value before the commit. */
 export type HasValue = (key: Uint8Array, hash: number) => boolean
 
-/** At most so many bytes are the payload of the commit: deletions of keys that do not exist are left out. */
+/** The most bytes that the payload of the commit may have: deletions of keys that do not exist are left out of it. */
 export function payloadLength({ versions, mark }: Pick<CommitContent, 'versions' | 'mark'>): number {
   let length = COMMIT_HEADER_LENGTH + (mark ? MARK_HEADER_LENGTH + mark.length : 0)
   for (const { block, writes } of versions) {
@@ -38,7 +38,7 @@ export function payloadLength({ versions, mark }: Pick<CommitContent, 'versions'
   return length
 }
 
-/** About so many bytes of memory the commit takes in a segment. */
+/** The bytes of memory that the commit takes in a segment, about. */
 export function commitSize(content: Pick<CommitContent, 'versions' | 'mark'>): number {
   const entries = content.versions.reduce((sum, { writes }) => sum + writes.length, 0)
   return payloadLength(content) + INDEX_LENGTH * entries

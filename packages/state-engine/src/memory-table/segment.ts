@@ -84,7 +84,7 @@ export class Segment {
   #heads = new Int32Array(0)
   #headsOf = 0
 
-  /** Takes the segment before, if there is one: it is likely to become as large. */
+  /** Makes room as the segment before needed it: this one is likely to become as large. */
   constructor(fileNumber: number, hash: KeyHash, before?: Segment) {
     this.fileNumber = fileNumber
     this.#hash = hash

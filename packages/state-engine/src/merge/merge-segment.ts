@@ -123,7 +123,7 @@ export class SegmentMerge {
     this.#entryCount = count
   }
 
-  /** That of an empty store, whose window begins with the segment. */
+  /** The ledger record of an empty store, whose window begins with the segment. */
   #emptyLedger(): LedgerRecord {
     const { blocks, firstVersion, head } = this.#segment
     const { chainId, latestVersion, latestBlock } = head!
