@@ -5,6 +5,7 @@ export { type Codec, codecOf } from './json/codec.js'
 export { MAX_JSON_TEXT_BYTES } from './json/json-text-writer.js'
 export {
   isJsonObject,
+  type JsonMember,
   JsonNumber,
   JsonObject,
   type JsonValue,
