@@ -1,4 +1,5 @@
 // The real program, `ledger-state serve`, run and looked at from outside.
+import { eventually } from '@ledger-state/testing/eventually'
 import { RunningProgram, type RunOptions } from './program.ts'
 
 export { PROGRAM } from './program.ts'
@@ -51,6 +52,19 @@ export class NodeProcess extends RunningProgram {
   async pidOf(name: string): Promise<number | undefined> {
     const found = (await this.readiness()).processes.find((candidate) => candidate.name === name)
     return found?.state === 'up' ? found.pid : undefined
+  }
+
+  /** Waits for a process to be up: the supervisor hears of it with its first report. */
+  async pidOnceUp(name: string): Promise<number> {
+    let pid: number | undefined
+    await eventually(
+      async () => {
+        pid = await this.pidOf(name)
+        return pid !== undefined
+      },
+      () => `${name} to be up: ${this.output.slice(-1_000)}`,
+    )
+    return pid!
   }
 
   /** Newest version that is served, in the answer of whichever reader. */

@@ -25,7 +25,7 @@ export const hostileSuite: Suite = {
   summary:
     'small reads of one client beside clients that send expensive requests or hold connections; memory of the reader',
   estimate: (scale) => ({
-    minutes: { tiny: 1, small: 8, medium: 25, large: 60 }[scale],
+    minutes: { tiny: 1, small: 9, medium: 45, large: 95 }[scale],
     memoryBytes: 5e9,
     diskBytes: 0.1e9,
   }),

@@ -17,7 +17,7 @@ describe('connections', () => {
   it('that a reader has not taken when it is killed are answered by the next reader, or closed', async () => {
     const node = await bed.start({ options: bed.following('--readers', '1') })
     await reaches(node, 0)
-    const pid = await node.pidOf('reader-0')
+    const pid = await node.pidOnceUp('reader-0')
     kill(pid!, 'SIGSTOP')
     const { hostname, port } = new URL(node.address)
     let connected = 0

@@ -29,19 +29,6 @@ async function hasConnections(node: NodeProcess, count: number): Promise<void> {
   )
 }
 
-/** The supervisor hears of a process that is up with its first report. */
-async function runningPidOf(node: NodeProcess, name: string): Promise<number> {
-  let pid: number | undefined
-  await eventually(
-    async () => {
-      pid = await node.pidOf(name)
-      return pid !== undefined
-    },
-    () => `${name} to be up`,
-  )
-  return pid!
-}
-
 /** Waits until the metrics have a text; processes report once a second. */
 async function metricsMatching(node: NodeProcess, pattern: RegExp): Promise<string> {
   let text = ''
@@ -86,7 +73,7 @@ describe('processes', () => {
     )
     const before = await counted()
     for (const name of ['reader-0', 'writer']) {
-      const pid = await runningPidOf(node, name)
+      const pid = await node.pidOnceUp(name)
       kill(pid)
       await eventually(
         async () => ![undefined, pid].includes(await node.pidOf(name)),

@@ -56,8 +56,8 @@ it('a replica that is killed, also in the middle of its snapshot, resumes', asyn
   const replica = await startReplica(feed, 'replica')
   bed.grow(20)
   await reaches(replica, 3_200)
-  const pid = await replica.pidOf('writer')
-  kill(pid!)
+  const pid = await replica.pidOnceUp('writer')
+  kill(pid)
   await eventually(
     async () => ((await replica.pidOf('writer')) ?? pid) !== pid,
     () => replica.output,

@@ -77,6 +77,14 @@ const rawItem = (key: string) =>
 const statusOf = (port: number, path: string) => fetch(`http://127.0.0.1:${port}${path}`).then(({ status }) => status)
 const healthy = (port: number) => statusOf(port, '/v1/-/healthy')
 
+/** On a busy machine a request may take longer than the limits of these tests allow. */
+async function expectHealthy(port: number): Promise<void> {
+  await eventually(
+    async () => (await healthy(port)) === 200,
+    () => 'health to be answered',
+  )
+}
+
 // They wait, and so they wait together.
 describe.concurrent('slow and idle clients', () => {
   it('a body that trickles in is answered 408 and dropped', async () => {
@@ -89,7 +97,7 @@ describe.concurrent('slow and idle clients', () => {
     await closed
     clearInterval(trickle)
     expect(received()).toMatch(/^HTTP\/1.1 408 /)
-    expect(await healthy(port)).toBe(200)
+    await expectHealthy(port)
   })
 
   it('headers that never end are dropped', async () => {
@@ -99,16 +107,16 @@ describe.concurrent('slow and idle clients', () => {
     socket.write('GET /v1 HTTP/1.1\r\nhost: x\r\n')
     await closed
     clearInterval(trickle)
-    expect(await healthy(port)).toBe(200)
+    await expectHealthy(port)
   })
 
   it('a reader that stops reading is dropped, and others are served meanwhile', async () => {
-    const { server, port } = await startServer({ idleTimeoutMs: 400 })
+    const { server, port } = await startServer({ idleTimeoutMs: 2_000 })
     const { socket, closed } = openSocket(port)
     socket.pause()
     socket.write(rawItem('2'))
     await once(server, 'request')
-    expect(await healthy(port)).toBe(200)
+    await expectHealthy(port)
     await eventually(
       async () => (await connectionCount(server)) === 0,
       () => 'the connection to be dropped',
