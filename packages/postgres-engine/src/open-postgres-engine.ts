@@ -98,8 +98,7 @@ export async function openPostgresEngine(options: PostgresWriterOptions): Promis
     get ledger() {
       return snapshots.ledger
     },
-    commit: (versions, commitOptions) =>
-      open(() => session.inTurn(() => commitBatch(session, known, versions, commitOptions))),
+    commit: (versions, commitOptions) => open(() => commitBatch(session, known, versions, commitOptions)),
     prune: (retainVersions, pruneOptions) => open(() => pruneStore(session, known, retainVersions, pruneOptions)),
     beginImport: (version, importOptions) =>
       open(() => session.inTurn(() => beginImport(session, known, version, importOptions))),

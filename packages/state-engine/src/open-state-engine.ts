@@ -31,6 +31,7 @@ import type {
 import { expectObject, expectOneOf, expectString } from './port/validate-arguments.js'
 import { FileFollower } from './read/follow-files.js'
 import { StoreReads } from './read/store-reads.js'
+import { type AtFailurePoint, neverFail } from './write/failure-points.js'
 import { openLog, StoreWriter } from './write/store-writer.js'
 
 /** How often a reader looks for commits of other processes while somebody listens. */
@@ -133,6 +134,11 @@ export interface StateEngine extends LmdbEngineReader, StateWriter {
  * ```
  */
 export function openStateEngine(options: WriterOptions): StateEngine {
+  return openWithFailurePoints(options, neverFail)
+}
+
+/** `openStateEngine` for tests that cut the work of the engine short. */
+export function openWithFailurePoints(options: WriterOptions, atFailurePoint: AtFailurePoint): StateEngine {
   validateOptions(options)
   const { path, create = true, durability = 'full', memoryTableBytes = DEFAULT_TABLE_BYTES } = options
   expectOneOf('the durability', durability, DURABILITIES)
@@ -144,7 +150,7 @@ export function openStateEngine(options: WriterOptions): StateEngine {
   let store: LmdbStore | undefined
   try {
     store = openLmdbStore({ ...options, readOnly: false })
-    return new LmdbEngine(store, { releaseLock, segmentBytes: Math.floor(memoryTableBytes / 2) })
+    return new LmdbEngine(store, { releaseLock, segmentBytes: Math.floor(memoryTableBytes / 2), atFailurePoint })
   } catch (error) {
     void store?.root.close()
     releaseLock()
@@ -191,6 +197,7 @@ function expectBetween(what: string, value: unknown, least: number, most: number
 interface WriterParts {
   readonly releaseLock: () => void
   readonly segmentBytes: number
+  readonly atFailurePoint: AtFailurePoint
 }
 
 class LmdbEngine implements StateEngine {
@@ -210,10 +217,12 @@ class LmdbEngine implements StateEngine {
       return
     }
     const bytes = store.meta.getBinary(LEDGER_KEY)
-    const log = openLog(store, bytes && decodeLedgerRecord(bytes))
+    const { segmentBytes, atFailurePoint, releaseLock } = parts
+    const log = openLog(store, bytes && decodeLedgerRecord(bytes), atFailurePoint)
     this.#reads = new StoreReads(store, { table: log.table, follow: () => true })
-    this.#writer = new StoreWriter(store, this.#reads, log, parts.segmentBytes, () => this.#watch.notice())
-    this.#closeSource = parts.releaseLock
+    const onChange = () => this.#watch.notice()
+    this.#writer = new StoreWriter(store, this.#reads, log, { segmentBytes, onChange, atFailurePoint })
+    this.#closeSource = releaseLock
   }
 
   get ledger(): LedgerInfo | undefined {

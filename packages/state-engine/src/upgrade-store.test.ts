@@ -17,6 +17,7 @@ import { copyStore } from './upgrade/copy-store.js'
 import { Layout3Store } from './upgrade/layout-3-store.js'
 import { createPace } from './upgrade/pace.js'
 import { upgradeStore } from './upgrade-store.js'
+import { neverFail } from './write/failure-points.js'
 
 const SEED = testSeed()
 const folder = temporaryFolder()
@@ -181,7 +182,7 @@ describe(`upgradeStore (TEST_SEED=${SEED})`, () => {
         if (--left === 0) controller.abort()
       }
       const engine = openStateEngine({ path: at('new'), memoryTableBytes: resumed % 3 === 0 ? 0 : 20_000 })
-      const pace = createPace(onProgress, controller.signal)
+      const pace = createPace(onProgress, controller.signal, neverFail)
       isDone = await copyStore(old, engine, at('new'), pace, SMALL_COPY).then(
         () => true,
         () => false,

@@ -4,7 +4,7 @@ import type { LedgerInfo } from '@ledger-state/core'
 import { checkPages } from './lmdb/check-pages.js'
 import { expectStore, LOCK_FILE, STORE_FILE, withStoreErrors } from './lmdb/lmdb-store.js'
 import { acquireWriterLock } from './lmdb/writer-lock.js'
-import { openStateEngine } from './open-state-engine.js'
+import { openWithFailurePoints } from './open-state-engine.js'
 import { invalidArgument, storeCorrupt, upgradeDiffers } from './port/errors.js'
 import { expectObject, expectString } from './port/validate-arguments.js'
 import { compareStores } from './upgrade/compare-stores.js'
@@ -12,7 +12,7 @@ import { copyStore } from './upgrade/copy-store.js'
 import { Layout3Store } from './upgrade/layout-3-store.js'
 import { createPace, type Pace, type UpgradeProgress } from './upgrade/pace.js'
 import { moveUp, prepareUnfinished } from './upgrade/unfinished-copy.js'
-import { atFailurePoint } from './write/failure-points.js'
+import { type AtFailurePoint, neverFail } from './write/failure-points.js'
 
 const PAGES_BETWEEN_TURNS = 500
 
@@ -33,10 +33,20 @@ export interface UpgradeOptions {
  *   where the folder holds a store already, `store_corrupt`, `store_full`, `invalid_argument`
  */
 export async function upgradeStore(from: string, to: string, options: UpgradeOptions = {}): Promise<LedgerInfo> {
+  return await upgradeWithFailurePoints(from, to, options, neverFail)
+}
+
+/** `upgradeStore` for tests that cut it short. */
+export async function upgradeWithFailurePoints(
+  from: string,
+  to: string,
+  options: UpgradeOptions,
+  atFailurePoint: AtFailurePoint,
+): Promise<LedgerInfo> {
   expectString('the path of the store', from)
   expectString('the path of the copy', to)
   expectObject('the options of the upgrade', options)
-  const pace = createPace(options.onProgress, options.signal)
+  const pace = createPace(options.onProgress, options.signal, atFailurePoint)
   expectStore(from)
   const releaseSource = withStoreErrors(from, () => acquireWriterLock(join(from, LOCK_FILE)))
   try {
@@ -47,7 +57,7 @@ export async function upgradeStore(from: string, to: string, options: UpgradeOpt
       // Nobody else may make a store in that folder meanwhile.
       const releaseCopy = withStoreErrors(to, () => acquireWriterLock(join(to, LOCK_FILE)))
       try {
-        const path = withStoreErrors(to, () => prepareUnfinished(to))
+        const path = withStoreErrors(to, () => prepareUnfinished(to, atFailurePoint))
         if (path !== undefined) {
           await expectSoundPages(join(from, STORE_FILE), pace)
           await upgradeInto(source, path, to, pace, options.onProgress)
@@ -81,7 +91,8 @@ async function upgradeInto(
   onProgress: UpgradeOptions['onProgress'],
 ): Promise<void> {
   // Commits are large: merged at once, they need no write-ahead file.
-  const engine = openStateEngine({ path, durability: 'ordered', verifyReads: true, memoryTableBytes: 0 })
+  const options = { path, durability: 'ordered', verifyReads: true, memoryTableBytes: 0 } as const
+  const engine = openWithFailurePoints(options, pace.atFailurePoint)
   try {
     await copyStore(source, engine, to, pace)
     await engine.flush()
@@ -91,9 +102,9 @@ async function upgradeInto(
     if (problems.length > 0) throw upgradeDiffers(problems[0]!)
     const expected = await compareStores(source, engine, pace)
     if (keys !== expected) throw upgradeDiffers(`it has ${keys} keys, not ${expected}`)
-    atFailurePoint('upgrade: compared')
+    pace.atFailurePoint('upgrade: compared')
   } finally {
     await engine.close()
   }
-  withStoreErrors(to, () => moveUp(to))
+  withStoreErrors(to, () => moveUp(to, pace.atFailurePoint))
 }

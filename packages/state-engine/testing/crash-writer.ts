@@ -1,8 +1,9 @@
 // Commits and prunes the known ledger until it is killed, or reaches a failure point for the nth time and kills itself.
 // Prints the latest version after each acknowledged commit.
 
-import { importState, openStateEngine } from '../src/index.js'
-import { setFailurePointHandler } from '../src/write/failure-points.js'
+import { openWithFailurePoints } from '../src/open-state-engine.js'
+import { importState } from '../src/port/import-state.js'
+import type { FailurePoint } from '../src/write/failure-points.js'
 import { KNOWN_CHAIN, knownVersion } from './known-ledger.ts'
 
 /** Far more than it takes to come to any failure point eight times. */
@@ -10,9 +11,9 @@ const MOST_VERSIONS = 3_000n
 
 const [path, killAt, times] = process.argv.slice(2) as [string, string?, string?]
 let left = Number(times ?? 0)
-setFailurePointHandler((point) => {
+function atFailurePoint(point: FailurePoint): void {
   if (point === killAt && --left <= 0) process.kill(process.pid, 'SIGKILL')
-})
+}
 
 // Time runs fast, so that a merge of a few keys takes many slices.
 let now = 0
@@ -21,7 +22,7 @@ performance.now = () => {
   return now
 }
 // Small, so that there are many rotations, merges and bulk commits.
-const engine = openStateEngine({ path, memoryTableBytes: 60_000 })
+const engine = openWithFailurePoints({ path, memoryTableBytes: 60_000 }, atFailurePoint)
 if (killAt?.startsWith('import')) {
   const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
   const entries = Array.from({ length: 12_000 }, (_, at) => ({

@@ -31,6 +31,8 @@ export interface BenchRunOptions {
   readonly minutes: number | undefined
   /** Backup for `ingest`; undefined: the one of the project's shared folder. */
   readonly source: { readonly location: string; readonly hashSalt: string | undefined } | undefined
+  /** URL of an empty database for `distributed`; undefined: servers that are started here. */
+  readonly store: string | undefined
 }
 
 /** What a suite works with: its options, folders that are removed afterwards, and the list of measures. */
@@ -41,6 +43,7 @@ export class BenchRun {
   readonly peers: readonly PeerName[] | undefined
   readonly minutes: number | undefined
   readonly source: BenchRunOptions['source']
+  readonly store: string | undefined
   readonly measures: Measure[] = []
   /** What was left out, and why. */
   readonly notes: string[] = []
@@ -49,13 +52,17 @@ export class BenchRun {
   readonly #storesFolder: string | undefined
   #suite = ''
 
-  constructor({ scale, seed, keys, peers, storesFolder, minutes, source }: BenchRunOptions, signal: AbortSignal) {
+  constructor(
+    { scale, seed, keys, peers, storesFolder, minutes, source, store }: BenchRunOptions,
+    signal: AbortSignal,
+  ) {
     this.scale = scale
     this.seed = seed
     this.keys = keys
     this.peers = peers
     this.minutes = minutes
     this.source = source
+    this.store = store
     this.#storesFolder = storesFolder
     this.#signal = signal
     // PostgreSQL runs as another user where the bench runs as root, and must reach its files.

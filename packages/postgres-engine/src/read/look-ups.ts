@@ -1,8 +1,11 @@
 import { hash } from 'node:crypto'
 import { type StateEntry, versionPruned } from '@ledger-state/core'
 import type { QueryResultRow } from 'pg'
-import { LOOK_UP, LOOK_UP_AT, type LookUpAtRow, type LookUpRow } from './questions.js'
-import type { Servers } from './servers.js'
+import { isNotSupported } from '../sql/server-errors.js'
+import { createLargeValues } from './large-values.js'
+import { LOOK_UP, LOOK_UP_ON_SHARD, LOOK_UP_ONE, type LookUpRow } from './questions.js'
+import type { Answer, Servers } from './servers.js'
+import type { ShardMap } from './shard-map.js'
 import { createTickBatch } from './tick-batch.js'
 
 /** Look-ups of one statement. */
@@ -14,7 +17,10 @@ export interface LookUp {
 }
 
 interface LookedUp {
-  readonly entry: StateEntry | undefined
+  /** The newest version that wrote the key. */
+  readonly written: bigint | undefined
+  /** Undefined also where it is large. */
+  readonly value: Buffer | undefined
   /** That of the server when it answered. */
   readonly oldestVersion: bigint
 }
@@ -26,72 +32,83 @@ export function hashKey(key: Uint8Array): Buffer {
   return hash('sha256', key, 'buffer')
 }
 
-/** Looks keys up; those of one tick go in one statement. @throws `version_pruned` where a version was pruned meanwhile */
+/** Looks keys up; those of one tick go in one round. @throws `version_pruned` where a version was pruned meanwhile */
 export function createLookUps(
   servers: Servers,
   onWindow: WindowListener,
 ): (lookUp: LookUp) => Promise<StateEntry | undefined> {
-  const lookUp = createTickBatch(MOST, (lookUps: readonly LookUp[]) =>
-    servers.isSharded ? askByVersion(servers, lookUps, onWindow) : askTogether(servers, lookUps, onWindow),
-  )
+  const lookUp = createTickBatch(MOST, async (lookUps: readonly LookUp[]) => {
+    const shards = await servers.shards()
+    const askedAt = performance.now()
+    const answer = await (shards ? askByShard(servers, shards, lookUps) : askTogether(servers, lookUps))
+    const { rows, latestVersion, oldestVersion } = answer
+    onWindow(latestVersion, oldestVersion, askedAt)
+    const found = lookUps.map((): LookedUp => ({ written: undefined, value: undefined, oldestVersion }))
+    for (const { place, version, value, is_deletion: isDeletion } of rows) {
+      if (isDeletion) continue
+      found[Number(place) - 1] = { written: BigInt(version), value: value ?? undefined, oldestVersion }
+    }
+    return found
+  })
+  const readLarge = createLargeValues(servers)
   return async (asked) => {
-    const { entry, oldestVersion } = await lookUp(asked)
-    if (asked.version < oldestVersion) throw versionPruned(asked.version, oldestVersion)
-    return entry
+    const { key, version } = asked
+    const { written, value: small, oldestVersion } = await lookUp(asked)
+    if (version < oldestVersion) throw versionPruned(version, oldestVersion)
+    if (written === undefined) return undefined
+    if (small) return { version: written, value: small }
+    const { value, oldestVersion: oldest } = await readLarge({ hash: hashKey(key), written, version })
+    // A prune drops a write only where the versions that see it are pruned, too.
+    if (version < oldest || value === undefined) throw versionPruned(version, oldest)
+    return { version: written, value }
   }
 }
 
-async function askTogether(
-  servers: Servers,
-  lookUps: readonly LookUp[],
-  onWindow: WindowListener,
-): Promise<LookedUp[]> {
-  const askedAt = performance.now()
-  const { rows, latestVersion, oldestVersion } = await servers.ask<LookUpRow & QueryResultRow>({
+type Row = LookUpRow & QueryResultRow
+
+async function askTogether(servers: Servers, lookUps: readonly LookUp[]): Promise<Answer<Row>> {
+  return await servers.ask<Row>({
     name: 'look-up',
     text: LOOK_UP,
     values: [lookUps.map(({ key }) => hashKey(key)), lookUps.map(({ version }) => String(version))],
-    version: lookUps.reduce((most, { version }) => (version > most ? version : most), 0n),
+    version: newestOf(lookUps),
   })
-  onWindow(latestVersion, oldestVersion, askedAt)
-  const found = lookUps.map((): LookedUp => ({ entry: undefined, oldestVersion }))
-  for (const { place, version, value } of rows) {
-    found[Number(place) - 1] = { entry: { version: BigInt(version), value }, oldestVersion }
-  }
-  return found
 }
 
-/** One statement for each version; most requests ask for the newest. */
-async function askByVersion(
-  servers: Servers,
-  lookUps: readonly LookUp[],
-  onWindow: WindowListener,
-): Promise<LookedUp[]> {
-  const askedAt = performance.now()
-  const hashed = lookUps.map(({ key, version }) => ({ hash: hashKey(key), version }))
-  const byVersion = Map.groupBy(hashed, ({ version }) => version)
-  const found = new Map<string, LookedUp>()
-  const oldest = new Map<bigint, bigint>()
-  const ask = async ([version, asked]: readonly [bigint, typeof hashed]): Promise<void> => {
-    const { rows, latestVersion, oldestVersion } = await servers.ask<LookUpAtRow & QueryResultRow>({
-      name: 'look-up at',
-      text: LOOK_UP_AT,
-      values: [asked.map(({ hash }) => hash), String(version)],
-      version,
-    })
-    onWindow(latestVersion, oldestVersion, askedAt)
-    oldest.set(version, oldestVersion)
-    for (const row of rows) {
-      const entry = { version: BigInt(row.version), value: row.value }
-      found.set(`${version} ${row.key_hash.toString('latin1')}`, { entry, oldestVersion })
-    }
+async function askByShard(servers: Servers, shards: ShardMap, lookUps: readonly LookUp[]): Promise<Answer<Row>> {
+  try {
+    return await askGroups(servers, shards, lookUps)
+  } catch (error) {
+    if (!isNotSupported(error)) throw error
+    // A shard was split since the map was read, so that a statement would go to two.
+    servers.forgetShards()
+    let alone = 0
+    return await askGroups(servers, () => alone++, lookUps)
   }
-  await Promise.all([...byVersion].map(ask))
-  return hashed.map(({ hash, version }) => {
-    const one = found.get(`${version} ${hash.toString('latin1')}`)
-    // Equal look-ups do not share their bytes: callers own them.
-    return one?.entry
-      ? { ...one, entry: { ...one.entry, value: Uint8Array.from(one.entry.value) } }
-      : { entry: undefined, oldestVersion: oldest.get(version)! }
+}
+
+/** One statement for each shard: what Citus sends to several shards at once it sends to each of them as a whole. */
+async function askGroups(servers: Servers, shards: ShardMap, lookUps: readonly LookUp[]): Promise<Answer<Row>> {
+  const placed = lookUps.map(({ key, version }, at) => ({
+    hash: hashKey(key),
+    version: String(version),
+    place: String(at + 1),
+  }))
+  const statements = [...Map.groupBy(placed, ({ hash }) => shards(hash)).values()].map((group) => {
+    const [one] = group
+    if (one && group.length === 1) {
+      return { name: 'look-up of one', text: LOOK_UP_ONE, values: [one.hash, one.version, one.place] }
+    }
+    const columns = [
+      group.map(({ hash }) => hash),
+      group.map(({ version }) => version),
+      group.map(({ place }) => place),
+    ]
+    return { name: 'look-up on a shard', text: LOOK_UP_ON_SHARD, values: columns }
   })
+  return await servers.askShards<Row>(statements, newestOf(lookUps))
+}
+
+function newestOf(lookUps: readonly LookUp[]): bigint {
+  return lookUps.reduce((most, { version }) => (version > most ? version : most), 0n)
 }

@@ -131,6 +131,7 @@ export class Snapshots {
   }
 
   #viewOf(version: bigint, ledger: LedgerInfo, open: <T>(read: () => Promise<T>) => Promise<T>): RemoteStateView {
+    const load = (keys: readonly Uint8Array[]) => Promise.all(keys.map((key) => this.#lookUp({ key, version })))
     return {
       version,
       ledger,
@@ -138,9 +139,9 @@ export class Snapshots {
         open(async () => {
           expectArray('the keys', keys)
           for (const key of keys) expectBytes('the key', key)
-          return await Promise.all(keys.map((key) => this.#lookUp({ key, version })))
+          return await load(keys)
         }),
-      scan: (prefix, options) => open(() => scanPage(this.#servers, version, prefix, options)),
+      scan: (prefix, options) => open(() => scanPage(this.#servers, load, { version, prefix, options })),
     }
   }
 }

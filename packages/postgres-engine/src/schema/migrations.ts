@@ -74,6 +74,8 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE INDEX keys_in_order ON ledger_state.keys (substring(key FROM 1 FOR ${KEY_HEAD_BYTES}))`,
     ],
   },
+  // Rows of the commit that was written last were once counted on the workers of Citus before it was told of.
+  { tables: ['ALTER TABLE ledger_state.head DROP COLUMN written_rows'], distribution: [], indexes: [] },
 ]
 
 export const LAYOUT_VERSION = MIGRATIONS.length

@@ -5,7 +5,7 @@ import { expectLayout, hasCitus, migrateStore, WRITER_LOCK } from '../schema/mig
 import { Link } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { isPassing, toStoreError } from '../sql/server-errors.js'
-import { publishWritten } from './publish.js'
+import { commitOnWorkers, PUBLISH, publishWritten } from './publish.js'
 
 export interface WriterSessionOptions {
   readonly server: ServerAddress
@@ -128,22 +128,26 @@ export class WriterSession {
       if (BigInt(locked.rows[0]?.writer_epoch ?? -1) !== this.#epoch) throw this.#depose()
       await work(client)
       if (this.#isSharded) {
-        await client.query('COMMIT')
-        await publishWritten(client, this.server, true)
+        await publishWritten(client, this.server, await commitOnWorkers(client))
+        await this.#readHead(client, askedAt)
       } else {
-        await publishWritten(client, this.server, false)
-        await client.query('COMMIT')
+        // Three rounds in one.
+        const results = (await client.query(`${PUBLISH}; COMMIT; ${SELECT_HEAD}`)) as unknown as QueryResult<HeadRow>[]
+        this.#learn(results[2]!.rows[0]!, askedAt)
       }
     } catch (error) {
       await client.query('ROLLBACK').catch(() => {})
       throw error
     }
-    await this.#readHead(client, askedAt)
   }
 
   async #readHead(client: Client, askedAt: number): Promise<void> {
     const { rows } = await client.query<HeadRow & QueryResultRow>(SELECT_HEAD)
-    this.#head = rowToHead(rows[0]!)
+    this.#learn(rows[0]!, askedAt)
+  }
+
+  #learn(row: HeadRow, askedAt: number): void {
+    this.#head = rowToHead(row)
     this.#options.onHead(this.#head, askedAt)
   }
 
@@ -154,11 +158,15 @@ export class WriterSession {
 
   async #greet(client: Client): Promise<void> {
     const { server } = this.#options
-    await client.query("SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '60s'")
+    await client.query(
+      "SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '60s'; SET client_min_messages = 'warning'",
+    )
     await expectLayout(client, server.name)
     this.#isSharded = await hasCitus(client)
     // The server may not know yet that our connection broke, and be in the middle of our transaction.
     if (this.#backend) await client.query(TERMINATE, [this.#backend.pid, this.#backend.start])
+    // What a commit that failed has left prepared on a worker keeps its rows locked.
+    if (this.#isSharded) await client.query('SELECT recover_prepared_transactions()')
     await this.#lock(client)
     const isFirst = this.#epoch === undefined
     const { rows } = await client.query<{ writer_epoch: string }>(

@@ -1,7 +1,6 @@
 import type { KeyedEntry, VersionWrites, Write } from '@ledger-state/core'
 import { upgradeOfOther } from '../port/errors.js'
 import type { StateWriter } from '../port/ports.js'
-import { atFailurePoint } from '../write/failure-points.js'
 import type { Layout3Store } from './layout-3-store.js'
 import type { Pace } from './pace.js'
 import { countWrites, sortWrites } from './sort-writes.js'
@@ -71,7 +70,7 @@ async function importOldestState(
     }
     if (part.length < partEntries && bytes < partBytes) continue
     await state.add(part, position)
-    atFailurePoint('upgrade: part copied')
+    pace.atFailurePoint('upgrade: part copied')
     await pace.report({ step: 'state', done, total: source.keyCount })
     part = []
     bytes = 0
@@ -79,7 +78,7 @@ async function importOldestState(
   await state.add(part, position)
   const mark = oldestVersion === latestVersion ? source.mark : undefined
   await state.finish({ chainId, block: oldestBlock, complete: base.complete, mark })
-  atFailurePoint('upgrade: state copied')
+  pace.atFailurePoint('upgrade: state copied')
 }
 
 function expectCopyOf(source: Layout3Store, target: StateWriter, folder: string): void {
@@ -119,7 +118,7 @@ async function copyVersions(
     const isLast = record.version === latestVersion
     if (!isLast && left.writes > 0 && left.bytes > 0 && batch.length < commitVersions) continue
     await target.commit(batch, { chainId, mark: isLast ? source.mark : undefined })
-    atFailurePoint('upgrade: versions committed')
+    pace.atFailurePoint('upgrade: versions committed')
     await pace.report({ step: 'versions', done, total })
     batch = []
     left = { writes: commitWrites, bytes: commitBytes }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { AtFailurePoint } from '../write/failure-points.js'
 
 /** An upgrade does one after the other. */
 export type UpgradeStep = 'pages' | 'state' | 'versions' | 'check' | 'comparison'
@@ -12,17 +13,19 @@ export interface UpgradeProgress {
   readonly total: number | undefined
 }
 
-/** What the steps of an upgrade tell their caller. */
+/** What the steps of an upgrade tell who asked for it. */
 export interface Pace {
   /** Other work gets its turn. To be called every some milliseconds. @throws the reason of the signal, once it is aborted */
   turn(): Promise<void>
   /** The same, and tells how far it is. */
   report(progress: UpgradeProgress): Promise<void>
+  readonly atFailurePoint: AtFailurePoint
 }
 
 export function createPace(
   onProgress: ((progress: UpgradeProgress) => void) | undefined,
   signal: AbortSignal | undefined,
+  atFailurePoint: AtFailurePoint,
 ): Pace {
   const turn = async (): Promise<void> => {
     await nextTurn()
@@ -34,5 +37,6 @@ export function createPace(
       onProgress?.(progress)
       await turn()
     },
+    atFailurePoint,
   }
 }

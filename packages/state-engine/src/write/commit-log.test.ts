@@ -2,17 +2,15 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { differences, KNOWN_CHAIN, knownVersion } from '../../testing/known-ledger.ts'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
-import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
-import { type FailurePoint, setFailurePointHandler } from './failure-points.js'
+import { openStateEngine, openStateEngineReader, openWithFailurePoints } from '../open-state-engine.js'
+import type { FailurePoint } from './failure-points.js'
 
 const folder = temporaryFolder()
 const KEY = bytes('key')
-
-afterEach(() => setFailurePointHandler(undefined))
 
 const version = (number: number, value = bytes(`value ${number}`)) => record(number, [[KEY, value]], number)
 
@@ -100,23 +98,25 @@ describe('a commit that fails', () => {
   ]
   it.each(points)('at ‘%s’ leaves no trace for a reader, a writer, or the next opener', async (point) => {
     const { path } = folder
-    const engine = openStateEngine({ path, memoryTableBytes: 4_000 })
+    let aborts = false
+    let failed = false
+    const engine = openWithFailurePoints({ path, memoryTableBytes: 4_000 }, (reached) => {
+      if (!aborts || reached !== point) return
+      failed = true
+      throw new Error('aborted by the test')
+    })
     await engine.commit([version(0)], CHAIN)
     const reader = openStateEngineReader({ path })
     let next = 1
     for (; next < 200; next++) {
-      let failed = false
-      setFailurePointHandler((reached) => {
-        if (reached !== point) return
-        failed = true
-        throw new Error('aborted by the test')
-      })
+      aborts = true
+      failed = false
       const commit = engine.commit([version(next, bytes('another, longer value'))], CHAIN)
       await commit.then(
         () => expect(failed).toBe(false),
         () => expect(failed).toBe(true),
       )
-      setFailurePointHandler(undefined)
+      aborts = false
       if (!failed) continue
       expect(engine.ledger?.latestVersion).toBe(BigInt(next - 1))
       await engine.commit([version(next)], CHAIN)

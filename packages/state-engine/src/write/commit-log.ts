@@ -6,7 +6,7 @@ import { Segment } from '../memory-table/segment.js'
 import { writerBroken } from '../port/errors.js'
 import { encodeFileHeader, putRecordHeader, RECORD_HEADER_LENGTH, recordSeed } from '../write-ahead/file-format.js'
 import { AppendFile, listWriteAheadFiles, writeAheadPath } from '../write-ahead/files.js'
-import { atFailurePoint } from './failure-points.js'
+import type { AtFailurePoint } from './failure-points.js'
 
 /** The file that commits are appended to. */
 export interface ActiveFile {
@@ -35,13 +35,15 @@ export interface FollowingFile {
 export class CommitLog {
   readonly table: MemoryTable
   readonly #store: LmdbStore
+  readonly #atFailurePoint: AtFailurePoint
   #active: ActiveFile | undefined
   #nextCommit: number
   /** Why nothing can be written any more. */
   #failure: unknown
 
-  constructor(store: LmdbStore, { table, active, nextCommit }: CommitLogState) {
+  constructor(store: LmdbStore, { table, active, nextCommit }: CommitLogState, atFailurePoint: AtFailurePoint) {
     this.#store = store
+    this.#atFailurePoint = atFailurePoint
     this.table = table
     this.#active = active
     this.#nextCommit = nextCommit
@@ -67,9 +69,9 @@ export class CommitLog {
       segment.length = start + RECORD_HEADER_LENGTH
       const head = putCommit(segment, this.table.hash, { ...content, number: this.#nextCommit }, hasValue)
       this.#write(start)
-      atFailurePoint('commit: appended')
+      this.#atFailurePoint('commit: appended')
       if (this.#store.durability === 'full') this.#sync()
-      atFailurePoint('commit: synced')
+      this.#atFailurePoint('commit: synced')
       segment.head = head
       this.#nextCommit++
     } catch (error) {
@@ -89,14 +91,14 @@ export class CommitLog {
     const next = this.#create(segment.fileNumber + 1, this.#nextCommit, segment)
     const start = segment.length
     try {
-      atFailurePoint('rotation: file created')
+      this.#atFailurePoint('rotation: file created')
       // The sealing record then says that all before it is on disk.
       if (this.#isDurable) this.#sync()
       segment.reserve(RECORD_HEADER_LENGTH)
       segment.length = start + RECORD_HEADER_LENGTH
       this.#write(start)
       if (this.#isDurable) this.#sync()
-      atFailurePoint('rotation: sealed')
+      this.#atFailurePoint('rotation: sealed')
     } catch (error) {
       segment.length = start
       this.#undo(start)

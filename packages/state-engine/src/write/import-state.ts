@@ -14,7 +14,7 @@ import { duplicateKey, importNeedsEmptyStore, importReplaced, storeCorrupt } fro
 import type { ImportBase, ImportOptions, StateImport } from '../port/ports.js'
 import { expectObject, expectU64 } from '../port/validate-arguments.js'
 import { validateImportBase, validateImportPart } from '../port/validate-batch.js'
-import { atFailurePoint } from './failure-points.js'
+import type { AtFailurePoint } from './failure-points.js'
 
 /** Records of the database `meta` during an import. */
 const IMPORTING_KEY = Buffer.from('importing')
@@ -29,11 +29,14 @@ interface ImportCounts {
 
 const NOTHING: ImportCounts = { entries: 0, nextLargeId: 0, payloadBytes: 0 }
 
-/** Runs work in a write transaction of its own. The work may be run again. */
-export type Transact = (work: () => void) => void
-
-/** Creates the write-ahead file that follows an import. Returns its number, and that of its first commit. */
-export type BeginLog = () => { readonly walFile: number; readonly nextCommit: number }
+/** What an import needs of the writer of its store. */
+export interface ImportWriter {
+  /** Runs work in a write transaction of its own. The work may be run again. */
+  transact(work: () => void): void
+  /** Creates the write-ahead file that follows an import. Returns its number, and that of its first commit. */
+  beginLog(): { readonly walFile: number; readonly nextCommit: number }
+  readonly atFailurePoint: AtFailurePoint
+}
 
 /** Begins an import, or resumes one. @throws `store_not_empty`, `invalid_argument` */
 export function beginImport(
@@ -41,13 +44,12 @@ export function beginImport(
   builder: RecordBuilder,
   version: bigint,
   options: ImportOptions,
-  transact: Transact,
-  beginLog: BeginLog,
+  writer: ImportWriter,
 ): StateImport {
   expectU64('the version of the import', version)
   expectObject('the options of the import', options)
   let left: ReturnType<typeof readUnfinished>
-  transact(() => {
+  writer.transact(() => {
     if (store.meta.getBinary(LEDGER_KEY)) throw importNeedsEmptyStore()
     left = readUnfinished(store)
     if (left && (!options.resume || left.version !== version)) {
@@ -56,7 +58,7 @@ export function beginImport(
     }
     if (!left) putUnfinished(store, builder, version, NOTHING, undefined)
   })
-  return new LmdbImport(store, builder, version, left?.counts ?? NOTHING, left?.mark, transact, beginLog)
+  return new LmdbImport(store, builder, version, left?.counts ?? NOTHING, left?.mark, writer)
 }
 
 /** Discards an unfinished import, within the transaction of the caller. */
@@ -73,8 +75,7 @@ class LmdbImport implements StateImport {
   #mark: Uint8Array | undefined
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
-  readonly #transact: Transact
-  readonly #beginLog: BeginLog
+  readonly #writer: ImportWriter
   readonly #shared = new SharedRecord()
   #counts: ImportCounts
 
@@ -84,16 +85,14 @@ class LmdbImport implements StateImport {
     version: bigint,
     counts: ImportCounts,
     mark: Uint8Array | undefined,
-    transact: Transact,
-    beginLog: BeginLog,
+    writer: ImportWriter,
   ) {
     this.#store = store
     this.#builder = builder
     this.version = version
     this.#counts = counts
     this.#mark = mark
-    this.#transact = transact
-    this.#beginLog = beginLog
+    this.#writer = writer
   }
 
   get entryCount(): number {
@@ -107,11 +106,11 @@ class LmdbImport implements StateImport {
   async add(entries: readonly KeyedEntry[], mark?: Uint8Array): Promise<void> {
     validateImportPart(this.version, entries, mark)
     let counts = this.#counts
-    this.#transact(() => {
+    this.#writer.transact(() => {
       this.#expectCurrent()
       counts = this.#put(entries)
       putUnfinished(this.#store, this.#builder, this.version, counts, mark)
-      atFailurePoint('import: part done')
+      this.#writer.atFailurePoint('import: part done')
     })
     this.#counts = counts
     this.#mark = mark && Uint8Array.from(mark)
@@ -122,9 +121,9 @@ class LmdbImport implements StateImport {
     const { block, mark, complete = true } = base
     const { version } = this
     const { nextLargeId, payloadBytes } = this.#counts
-    const log = this.#beginLog()
+    const log = this.#writer.beginLog()
     const ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
-    this.#transact(() => {
+    this.#writer.transact(() => {
       this.#expectCurrent()
       const { meta, blocks } = this.#store
       blocks.putSync(versionKey(version, 0), encodeBlock(this.#builder, version, block))
@@ -144,7 +143,7 @@ class LmdbImport implements StateImport {
       putMark(this.#store, this.#builder, mark)
       meta.removeSync(IMPORTING_KEY)
       meta.removeSync(IMPORT_MARK_KEY)
-      atFailurePoint('import: before it counts')
+      this.#writer.atFailurePoint('import: before it counts')
     })
   }
 

@@ -10,7 +10,6 @@ import { decodeRetired, type RetiredEntry } from '../databases/retired-records.j
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { PRUNE_STEP_RECORDS } from '../port/window.js'
-import { atFailurePoint } from './failure-points.js'
 
 export interface PruneStep {
   /** Superseded values and deletions. */
@@ -32,7 +31,6 @@ export function raiseOldest(
   if (oldestVersion <= record.ledger.oldestVersion) return
   const ledger = { ...record.ledger, oldestVersion, oldestBlock }
   store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, { ...record, ledger }))
-  atFailurePoint('prune: floor raised')
 }
 
 /** Drops, within the transaction of the caller, a bounded part of what no version of the window can see. */
@@ -59,7 +57,6 @@ export function pruneStep(store: LmdbStore, builder: RecordBuilder): PruneStep {
     }
     store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, left))
   }
-  atFailurePoint('prune: step before the transaction ends')
   return {
     dropped: dropper.pairs + dropper.deletions,
     done: !dropper.isTired && blocks.length < PRUNE_STEP_RECORDS,

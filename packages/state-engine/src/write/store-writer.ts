@@ -18,7 +18,7 @@ import { expectCount, expectObject } from '../port/validate-arguments.js'
 import { validateBatch } from '../port/validate-batch.js'
 import { windowStart } from '../port/window.js'
 import { CommitLog, type FollowingFile } from './commit-log.js'
-import { atFailurePoint } from './failure-points.js'
+import type { AtFailurePoint } from './failure-points.js'
 import { beginImport, dropUnfinishedImport } from './import-state.js'
 import { pruneStep, raiseOldest } from './prune-store.js'
 import { recoverLog } from './recover-log.js'
@@ -37,6 +37,14 @@ export interface WriterReads {
   forgetSnapshot(): void
 }
 
+export interface StoreWriterParts {
+  /** The most that a segment may have. */
+  readonly segmentBytes: number
+  /** Called after each change. */
+  readonly onChange: () => void
+  readonly atFailurePoint: AtFailurePoint
+}
+
 /** The writing half of an engine. */
 export class StoreWriter {
   readonly #store: LmdbStore
@@ -47,18 +55,21 @@ export class StoreWriter {
   readonly #latest = new SharedRecord()
   readonly #merges: MergeScheduler
   readonly #onChange: () => void
+  readonly #atFailurePoint: AtFailurePoint
   /** Commits and what else must not mix with them run in turn; undefined while none does. */
   #turn: Promise<unknown> | undefined
   #following: FollowingFile | undefined
   #isClosed = false
 
-  /** Takes the log of `openLog`, and the most bytes that a segment may have. Calls back after each change. */
-  constructor(store: LmdbStore, reads: WriterReads, log: CommitLog, segmentBytes: number, onChange: () => void) {
+  /** Takes the log of `openLog`. */
+  constructor(store: LmdbStore, reads: WriterReads, log: CommitLog, parts: StoreWriterParts) {
+    const { segmentBytes, onChange, atFailurePoint } = parts
     this.#store = store
     this.#reads = reads
     this.#log = log
     this.#segmentBytes = segmentBytes
     this.#onChange = onChange
+    this.#atFailurePoint = atFailurePoint
     this.#merges = new MergeScheduler({
       store,
       builder: this.#builder,
@@ -81,13 +92,13 @@ export class StoreWriter {
     const chainId = validateBatch(versions, options, ledger)
     if (versions.length === 0) return
     this.#store.expectInPlace()
-    atFailurePoint('commit: began')
+    this.#atFailurePoint('commit: began')
     const content = { chainId, versions, mark: options.mark, blockBefore: ledger?.latestBlock }
     const size = commitSize(content)
     const { segment } = this.#log
     if (!segment || size > this.#segmentBytes) await this.#commitInBulk(content, ledger)
     else await this.#append(segment, content, size)
-    atFailurePoint('commit: done')
+    this.#atFailurePoint('commit: done')
     this.#onChange()
   }
 
@@ -105,7 +116,7 @@ export class StoreWriter {
     if (this.#log.segment) await this.#mergeAll()
     const following = this.#log.createFollowing()
     try {
-      atFailurePoint('bulk: file created')
+      this.#atFailurePoint('bulk: file created')
       const segment = new Segment(0, this.#log.table.hash)
       segment.reserve(payloadLength(content))
       segment.head = putCommit(segment, this.#log.table.hash, { ...content, number: following.number }, (key) =>
@@ -115,13 +126,13 @@ export class StoreWriter {
       this.#transact(this.#durability, () => {
         if (!ledger) dropUnfinishedImport(this.#store)
         merge.mergeWhole()
-        atFailurePoint('bulk: before the transaction ends')
+        this.#atFailurePoint('bulk: before the transaction ends')
       })
     } catch (error) {
       this.#log.discard(following)
       throw error
     }
-    atFailurePoint('bulk: committed')
+    this.#atFailurePoint('bulk: committed')
     this.#log.follow(following)
   }
 
@@ -162,8 +173,12 @@ export class StoreWriter {
     this.#onChange()
     const { oldestVersion } = this.#reads.snapshot().ledger!
     for (let droppedEntries = 0; ; ) {
-      const step = this.#transact(this.#store.durability, () => pruneStep(this.#store, this.#builder))
-      atFailurePoint('prune: step done')
+      const step = this.#transact(this.#store.durability, () => {
+        const dropped = pruneStep(this.#store, this.#builder)
+        this.#atFailurePoint('prune: step before the transaction ends')
+        return dropped
+      })
+      this.#atFailurePoint('prune: step done')
       droppedEntries += step.dropped
       if (step.done || droppedEntries >= maxEntries) return { oldestVersion, droppedEntries, done: step.done }
       await nextTurn()
@@ -178,7 +193,10 @@ export class StoreWriter {
     if (firstVersion <= ledger.oldestVersion) return
     // The window must not begin above the versions that are on disk.
     if (firstVersion > record.ledger.latestVersion && this.#store.durability !== 'none') this.#log.sync()
-    this.#transact(this.#store.durability, () => raiseOldest(this.#store, this.#builder, firstVersion, block))
+    this.#transact(this.#store.durability, () => {
+      raiseOldest(this.#store, this.#builder, firstVersion, block)
+      this.#atFailurePoint('prune: floor raised')
+    })
   }
 
   beginImport(version: bigint, options: ImportOptions = {}): StateImport {
@@ -191,7 +209,8 @@ export class StoreWriter {
       this.#following = this.#log.createFollowing()
       return { walFile: this.#following.walFile, nextCommit: this.#following.number + 1 }
     }
-    return beginImport(this.#store, this.#builder, version, options, transact, beginLog)
+    const writer = { transact, beginLog, atFailurePoint: this.#atFailurePoint }
+    return beginImport(this.#store, this.#builder, version, options, writer)
   }
 
   /** The last one of an import is followed by the first write-ahead file. */
@@ -223,17 +242,17 @@ export class StoreWriter {
   #mergeSlice(slice: () => boolean): boolean {
     const isMerged = this.#transact(this.#durability === 'none' ? 'none' : 'ordered', () => {
       const isLast = slice()
-      atFailurePoint(isLast ? 'merge: before the last transaction ends' : 'merge: before the transaction ends')
+      this.#atFailurePoint(isLast ? 'merge: before the last transaction ends' : 'merge: before the transaction ends')
       return isLast
     })
-    if (!isMerged) atFailurePoint('merge: slice done')
+    if (!isMerged) this.#atFailurePoint('merge: slice done')
     return isMerged
   }
 
   #dropMerged(fileNumber: number): void {
-    atFailurePoint('merge: done')
+    this.#atFailurePoint('merge: done')
     this.#log.dropBelow(fileNumber)
-    atFailurePoint('merge: file removed')
+    this.#atFailurePoint('merge: file removed')
   }
 
   /** Of transactions that write-ahead files depend on: what was merged of a file is on disk before it is removed. */
@@ -281,6 +300,6 @@ export class StoreWriter {
 }
 
 /** Opens the write-ahead files of a store for its writer. @throws `store_corrupt` */
-export function openLog(store: LmdbStore, record: LedgerRecord | undefined): CommitLog {
-  return new CommitLog(store, recoverLog(store, record))
+export function openLog(store: LmdbStore, record: LedgerRecord | undefined, atFailurePoint: AtFailurePoint): CommitLog {
+  return new CommitLog(store, recoverLog(store, record), atFailurePoint)
 }

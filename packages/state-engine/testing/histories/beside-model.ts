@@ -1,9 +1,9 @@
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openStateEngine, openStateEngineReader } from '../../src/open-state-engine.ts'
+import { openStateEngineReader, openWithFailurePoints } from '../../src/open-state-engine.ts'
 import { createMemoryEngine } from '../../src/port/memory-engine.ts'
-import { setFailurePointHandler } from '../../src/write/failure-points.ts'
+import { neverFail } from '../../src/write/failure-points.ts'
 import { runHistories } from './run-histories.ts'
 
 /** In memory where there is such a file system: what is tested is not the disk. */
@@ -26,16 +26,20 @@ export async function runBesideModel({ count, seed, values = [] }: BesideModelOp
   await runHistories({
     parts(memoryTableBytes) {
       let path = newPath()
+      let atFailurePoint = neverFail
       return {
         createModel: createMemoryEngine,
-        open: () => openStateEngine({ path, durability: 'none', memoryTableBytes }),
+        open: () =>
+          openWithFailurePoints({ path, durability: 'none', memoryTableBytes }, (point) => atFailurePoint(point)),
         openReader: () => openStateEngineReader({ path }),
         copyStore() {
           const copy = newPath()
           cpSync(path, copy, { recursive: true })
           path = copy
         },
-        setFailurePointHandler,
+        setFailurePointHandler(next) {
+          atFailurePoint = next
+        },
         values,
       }
     },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { isLedgerStateError, U64_MAX, type VersionWrites } from '@ledger-state/core'
 import type { StateEngine } from '../../src/open-state-engine.ts'
 import type { StateEngineReader, StateWriter } from '../../src/port/ports.ts'
-import type { setFailurePointHandler } from '../../src/write/failure-points.ts'
+import type { AtFailurePoint } from '../../src/write/failure-points.ts'
 import { CHAIN, KEYS, type PlannedVersion } from './inputs.ts'
 
 /** What a history is run with. */
@@ -14,7 +14,8 @@ export interface HistoryParts {
   openReader(): StateEngineReader
   /** From now on `open` opens a copy of the store as its files are now: what a killed writer leaves. */
   copyStore(): void
-  readonly setFailurePointHandler: typeof setFailurePointHandler
+  /** What open engines do at failure points, from now on. */
+  setFailurePointHandler(handler: AtFailurePoint): void
   /** Values to choose from besides generated ones. */
   readonly values?: readonly Uint8Array[]
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ScanOptions } from '@ledger-state/core'
 import fc from 'fast-check'
-import type { FailurePoint } from '../../src/write/failure-points.ts'
+import { type FailurePoint, neverFail } from '../../src/write/failure-points.ts'
 import { type History, type HistoryParts, plain } from './history.ts'
 import { burst, KEYS, keyNumber, type PlannedVersion, plannedVersions, prefix, thousandths } from './inputs.ts'
 
@@ -124,7 +124,7 @@ function abortStep(planned: fc.Arbitrary<PlannedVersion[]>) {
       } catch (error) {
         assert.ok(error === aborted || (error as Error).cause === aborted, String(error))
       } finally {
-        history.parts.setFailurePointHandler(undefined)
+        history.parts.setFailurePointHandler(neverFail)
       }
       // A step of the prune may have failed after the oldest version was raised; the model follows.
       if (history.engine.ledger?.oldestVersion !== history.model.ledger?.oldestVersion) {
