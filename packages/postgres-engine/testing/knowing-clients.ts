@@ -6,7 +6,7 @@ import { openPostgresEngine, openPostgresEngineReader } from '../src/open-postgr
 import { ALL_KEYS, KnownHistory } from './known-history.ts'
 
 const PATIENCE_MS = 300_000
-const RETAIN = 400n
+const RETAIN = 15n
 /** Of one look-up statement more or less; several statements on Citus. */
 const ASKED = 25
 

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -16,7 +16,6 @@ export interface Database {
 
 /** Starts real clusters: ../shared/citus/README.md. */
 const CLUSTER_SCRIPT = fileURLToPath(new URL('../../../../../shared/citus/cluster.sh', import.meta.url))
-const CLUSTER_SIZES = [1, 2, 3]
 
 /** The server that was named; otherwise those that can be started here, one after the other. */
 export async function* openDatabases(run: BenchRun): AsyncGenerator<Database> {
@@ -29,7 +28,8 @@ export async function* openDatabases(run: BenchRun): AsyncGenerator<Database> {
     run.note('Citus is left out: its folder is not beside this checkout')
     return
   }
-  for (const workers of CLUSTER_SIZES) yield* tryToOpen(run, nameOfCluster(workers), () => openCluster(run, workers))
+  const sizes = run.byScale({ tiny: [2], small: [1, 2, 3], medium: [1, 2, 3], large: [1, 2, 3] })
+  for (const workers of sizes) yield* tryToOpen(run, nameOfCluster(workers), () => openCluster(run, workers))
 }
 
 async function* tryToOpen(run: BenchRun, name: string, open: () => Promise<Database>): AsyncGenerator<Database> {
@@ -60,8 +60,11 @@ async function openCluster(run: BenchRun, workers: number): Promise<Database> {
   const folder = run.folder(`citus-${workers}`)
   const script = async (...words: string[]): Promise<string> =>
     (await promisify(execFile)(CLUSTER_SCRIPT, words, { encoding: 'utf8' })).stdout
+  // Servers of a cluster outlive the process that started them.
+  const forget = run.atEnd(() => execFileSync(CLUSTER_SCRIPT, ['stop', folder]))
   const close = async () => {
     await script('stop', folder)
+    forget()
     rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }
   try {

@@ -50,6 +50,7 @@ export class BenchRun {
   readonly #signal: AbortSignal
   readonly #root = mkdtempSync(join(tmpdir(), 'ledger-state-bench-'))
   readonly #storesFolder: string | undefined
+  readonly #atEnd = new Set<() => void>()
   #suite = ''
 
   constructor(
@@ -124,7 +125,15 @@ export class BenchRun {
     if (this.#signal.aborted) throw new Interrupted()
   }
 
+  /** Runs something when the run is over, however it ends; it must not wait for promises. Returns how to take it back. */
+  atEnd(work: () => void): () => void {
+    this.#atEnd.add(work)
+    return () => this.#atEnd.delete(work)
+  }
+
   cleanUp(): void {
+    for (const work of this.#atEnd) work()
+    this.#atEnd.clear()
     // A server that was just told to end may still write: try again.
     rmSync(this.#root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }

@@ -19,6 +19,8 @@ const IN_FLIGHT = 32
 const ITEMS = 100
 const BATCHES_IN_FLIGHT = 4
 const AIM = 0.7
+/** Nothing is given up while it is measured. */
+const PATIENCE_MS = 120_000
 
 export const distributedSuite: Suite = {
   name: 'distributed',
@@ -46,7 +48,11 @@ async function measureDatabase(run: BenchRun, database: Database, workload: Work
   }
   const { rowCount: citus } = await client.query("SELECT FROM pg_extension WHERE extname = 'citus'")
   try {
-    const engine = await openPostgresEngine({ url: database.url })
+    const engine = await openPostgresEngine({
+      url: database.url,
+      patienceMs: PATIENCE_MS,
+      writePatienceMs: PATIENCE_MS,
+    })
     const bare = await BareTables.open(database.url, citus === 1)
     try {
       await measureIngest(run, database, { engine, bare, workload })
