@@ -3,6 +3,7 @@ import { eventually } from '@ledger-state/testing/eventually'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CITUS_MISSING, type CitusCluster, ON_CITUS, startCitus } from '../testing/citus-cluster.ts'
+import { removeStore } from '../testing/contract-on.ts'
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.ts'
 import { CHAIN, keyOf, versionsFrom } from '../testing/versions.ts'
 import { openPostgresEngine, openPostgresEngineReader } from './open-postgres-engine.js'
@@ -79,6 +80,27 @@ describe.skipIf(CITUS_MISSING !== undefined)(`what readers see, ${ON_CITUS}`, ()
     await worker.query('COMMIT')
     await worker.end()
     expect(isLedgerStateError(await asked, 'version_pruned')).toBe(true)
+    await engine.close()
+  })
+
+  it('is what a user without any right on the cluster commits, who owns the store', { timeout: 300_000 }, async () => {
+    await removeStore(cluster.url)
+    await cluster.sql('CREATE ROLE owner LOGIN')
+    await cluster.sql('GRANT CREATE ON DATABASE postgres TO owner')
+    await cluster.sql('CREATE ROLE guest LOGIN')
+    const as = (user: string) => cluster.url.replace('postgres@', `${user}@`)
+    const engine = await openPostgresEngine({ url: as('owner'), ...PATIENCE })
+    await engine.commit(versionsFrom(0n, 3, KEYS), CHAIN)
+    await engine.prune(1n)
+    await cluster.sql('GRANT USAGE ON SCHEMA ledger_state TO guest')
+    await cluster.sql('GRANT SELECT ON ALL TABLES IN SCHEMA ledger_state TO guest')
+    const reader = await openPostgresEngineReader({ url: as('guest'), headMaxAgeMs: 0, ...PATIENCE })
+    const view = (await reader.snapshot()).at()
+    const keys = Array.from({ length: KEYS }, (_, number) => keyOf(number))
+    expect((await view.load(keys)).map((entry) => entry?.version)).toEqual(keys.map(() => 2n))
+    expect((await view.scan(new Uint8Array(0))).entries).toHaveLength(KEYS)
+    expect((await reader.check()).problems).toEqual([])
+    await reader.close()
     await engine.close()
   })
 })

@@ -4,7 +4,7 @@ import { isLedgerStateError, type VersionWrites, type Write } from '@ledger-stat
 import { createMemoryEngine, type RemoteStateWriter } from '@ledger-state/state-engine'
 import { type ContractEngine, remoteToContract, writerToContract } from '@ledger-state/state-engine/contract'
 import { createRandom, type Random } from '@ledger-state/testing/random'
-import { migratePostgresStore, openPostgresEngine, openPostgresEngineReader } from '../src/open-postgres-engine.ts'
+import { openPostgresEngine, openPostgresEngineReader } from '../src/open-postgres-engine.ts'
 import { clearStore } from './clear-store.ts'
 import { CHAIN } from './versions.ts'
 
@@ -148,7 +148,7 @@ const PATIENCE = { patienceMs: 60_000 }
 
 /** Runs histories in the store of a database, each from an empty one, and checks what each leaves. */
 export async function runHistories(url: string, firstSeed: number, count: number): Promise<void> {
-  await migratePostgresStore({ url })
+  await (await openPostgresEngine({ url, ...PATIENCE })).close()
   for (let seed = firstSeed; seed < firstSeed + count; seed++) {
     await clearStore(url)
     try {

@@ -9,6 +9,8 @@ import { AddressLink, Link } from './link.tsx'
 import { LongList } from './long-list.tsx'
 
 const ROW_HEIGHT = 41
+/** Of a line; the module itself has all of its declarations. */
+const MOST_CHARACTERS = 300
 
 /** Uses of a type in all accounts. No index tells them: the state is searched, once somebody asks. */
 export function TypeSearch({ type }: { readonly type: string }) {
@@ -75,7 +77,7 @@ function UseLine({ use: { address, resource, module, declarations = [] } }: { re
       <AddressLink address={address} />
       {resource !== undefined && (
         <Link view={{ name: 'resource', address, type: resource }}>
-          <bdi class="type">{resource}</bdi>
+          <bdi class="type">{cut(resource)}</bdi>
         </Link>
       )}
       {module !== undefined && (
@@ -84,10 +86,14 @@ function UseLine({ use: { address, resource, module, declarations = [] } }: { re
             module <bdi>{module}</bdi>
           </Link>{' '}
           <small>
-            <bdi>{declarations.join(', ')}</bdi>
+            <bdi>{cut(declarations.join(', '))}</bdi>
           </small>
         </span>
       )}
     </span>
   )
+}
+
+function cut(text: string): string {
+  return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)}…`
 }

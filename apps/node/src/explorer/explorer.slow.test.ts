@@ -295,6 +295,25 @@ describe('hostile content', () => {
     expect((await mainText(page)).length).toBeLessThan(20_000)
   })
 
+  it('as uses of a type and as amounts of an asset, too', async () => {
+    const page = await bed.newPage()
+    const markup = '<img src=x onerror="document.title=1"><b>b</b>'
+    const uses = [
+      { address: '0xa11ce', module: markup, declarations: Array.from({ length: 60_000 }, () => markup) },
+      { address: '0xa11ce', resource: 'x'.repeat(1_048_576) },
+    ]
+    await page.route('**/v1/types/**', (route) => route.fulfill({ json: { scanned: 2, uses } }))
+    await page.goto(`${bed.address}/module/0x1/string`)
+    await page.getByRole('button', { name: 'Search all accounts' }).click()
+    await shows(page, `module ${markup}`)
+    const facts = { data: { name: markup, symbol: markup, decimals: 255 } }
+    await page.route('**/resource/0x1**CoinInfo**', (route) => route.fulfill({ json: facts }))
+    expect((await mainText(page)).length).toBeLessThan(20_000)
+    await page.goto(`${bed.address}/resource/0xa11ce/0x1::coin::CoinStore%3C0xdecaf::bean::Bean%3E`)
+    await shows(page, `0.${'0'.repeat(248)}1399002 ${markup.slice(0, 12)}`)
+    expect(await page.locator('main img, main b').count()).toBe(0)
+  })
+
   it('as times and binaries that cannot be read, too', async () => {
     const page = await bed.newPage()
     const change = { version: '18446744073709551615', timestamp: '18446744073709551615', value: { a: '1' } }

@@ -17,9 +17,10 @@ const SMALL_CHUNK_BYTES = 16
  * Receives what a request sends after its answer, one large chunk at a time: unpaced, a socket is read 32 times in one
  * turn of the event loop, and many of them hold the others up.
  */
-export function readOver(request: IncomingMessage, intake: Intake): void {
+export function readOver({ request, context }: Exchange): void {
+  if (request.readableEnded) return
   request.on('data', (chunk: Buffer) => {
-    pace(request, chunk, intake, true)
+    pace(request, chunk, context.intake, true)
     freeChunk(request, chunk)
   })
 }
@@ -42,7 +43,7 @@ export function readBody(exchange: Exchange, onBody: (exchange: Exchange) => voi
   const { bodyLimitBytes, intake, uploads } = context
   const told = Number(request.headers['content-length'] ?? 0)
   if (told > bodyLimitBytes) {
-    readOver(request, intake)
+    readOver(exchange)
     sendError(exchange, bodyTooLarge(bodyLimitBytes))
     return
   }

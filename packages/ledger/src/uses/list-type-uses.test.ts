@@ -138,6 +138,19 @@ describe('uses of a type', () => {
       .at()
       .listTypeUses(COIN)
     expect([[...page], page.scanned]).toEqual([[], 8])
+
+    // Values that are parsed count more.
+    const tagged = new ByteWriter()
+      .bytes(HOME)
+      .string('coin')
+      .string('Coin')
+      .bytes(new Uint8Array(1 << 18))
+      .toBytes()
+    const parsed = Array.from({ length: 20 }, (_, at) => marker(at, tagged))
+    const short = createLedger(await engineOf(parsed))
+      .at()
+      .listTypeUses(COIN)
+    expect([[...short], short.scanned]).toEqual([[], 2])
   })
 })
 

@@ -30,6 +30,8 @@ export interface TypeUses extends Listing<TypeUse> {
 const MOST_SCANNED_KEYS = 1_000
 /** Bytes of the values that it looks at. */
 const MOST_SCANNED_BYTES = 8 << 20
+/** A value that is parsed costs so many times what it costs to look for the type's bytes in it. */
+const COST_OF_PARSING = 16
 /** Keys that are asked for at once: over a remote state all of them are loaded. */
 const KEYS_OF_SCAN = 64
 
@@ -54,7 +56,9 @@ export function listTypeUses(view: StateView, type: StructName, { start, limit, 
         return
       }
       scanned++
-      bytes += entry.key.length + entry.value.length
+      bytes += entry.value.length
+      if (!search.mayUse(entry)) continue
+      bytes += entry.value.length * COST_OF_PARSING
       const here = search.usesOf(entry)
       if (here.length > 0) found++
       yield* here
@@ -100,12 +104,14 @@ class UseSearch {
     this.#names = [address, ...[module, name].map((one) => new ByteWriter().string(one).toBytes())]
   }
 
-  usesOf({ key, value }: KeyedEntry): readonly TypeUse[] {
-    if (isModuleKey(key))
-      return this.#names.every((one) => indexOfBytes(value, one) >= 0) ? this.#inModule(key, value) : []
+  mayUse({ key, value }: KeyedEntry): boolean {
+    if (isModuleKey(key)) return this.#names.every((one) => indexOfBytes(value, one) >= 0)
     // A group names its members in its value.
-    const isCandidate = indexOfBytes(key, this.#tagBytes) >= 0 || indexOfBytes(value, this.#tagBytes) >= 0
-    return isCandidate ? this.#inResources(key, value) : []
+    return indexOfBytes(key, this.#tagBytes) >= 0 || indexOfBytes(value, this.#tagBytes) >= 0
+  }
+
+  usesOf({ key, value }: KeyedEntry): readonly TypeUse[] {
+    return isModuleKey(key) ? this.#inModule(key, value) : this.#inResources(key, value)
   }
 
   #inModule(key: Uint8Array, value: Uint8Array): readonly TypeUse[] {

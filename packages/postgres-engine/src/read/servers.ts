@@ -2,7 +2,7 @@ import { storeClosed } from '@ledger-state/state-engine/engine-kit'
 import type { Client, QueryResultRow } from 'pg'
 import { storeAbsent, storeDamaged, unavailable } from '../errors.js'
 import { type Head, type HeadRow, rowToHead, SELECT_HEAD } from '../schema/head.js'
-import { expectLayout, hasCitus } from '../schema/migrate.js'
+import { END_ABANDONED_STATEMENTS, expectLayout, hasCitus } from '../schema/migrate.js'
 import { Link, type Statement } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { isPassing, toStoreError } from '../sql/server-errors.js'
@@ -158,7 +158,7 @@ function createServer(address: ServerAddress): Server {
         server.isKnown = true
         await client.query('SET default_transaction_read_only = on')
         // Plans do not depend on what is asked for. Citus plans by the values, which say where the rows are.
-        if (!server.shards) await client.query("SET plan_cache_mode = 'force_generic_plan'")
+        await client.query(server.shards ? END_ABANDONED_STATEMENTS : "SET plan_cache_mode = 'force_generic_plan'")
       },
     }),
   }

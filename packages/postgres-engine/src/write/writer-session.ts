@@ -1,11 +1,11 @@
 import type { Client, QueryResult, QueryResultRow } from 'pg'
 import { unavailable, writerDeposed, writerElsewhere } from '../errors.js'
 import { type Head, type HeadRow, rowToHead, SELECT_HEAD } from '../schema/head.js'
-import { expectLayout, hasCitus, migrateStore, WRITER_LOCK } from '../schema/migrate.js'
+import { END_ABANDONED_STATEMENTS, expectLayout, hasCitus, migrateStore, WRITER_LOCK } from '../schema/migrate.js'
 import { Link } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { isPassing, toStoreError } from '../sql/server-errors.js'
-import { commitOnWorkers, PUBLISH, publishWritten } from './publish.js'
+import { commitOnWorkers, PUBLISH, publishWritten, recoverPrepared } from './publish.js'
 
 export interface WriterSessionOptions {
   readonly server: ServerAddress
@@ -165,8 +165,11 @@ export class WriterSession {
     this.#isSharded = await hasCitus(client)
     // The server may not know yet that our connection broke, and be in the middle of our transaction.
     if (this.#backend) await client.query(TERMINATE, [this.#backend.pid, this.#backend.start])
-    // What a commit that failed has left prepared on a worker keeps its rows locked.
-    if (this.#isSharded) await client.query('SELECT recover_prepared_transactions()')
+    if (this.#isSharded) {
+      await client.query(END_ABANDONED_STATEMENTS)
+      // What a commit that failed has left prepared on a worker keeps its rows locked.
+      await recoverPrepared(client)
+    }
     await this.#lock(client)
     const isFirst = this.#epoch === undefined
     const { rows } = await client.query<{ writer_epoch: string }>(

@@ -3,12 +3,12 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 
 /** Records that are taken out and put back together: about a millisecond of work. */
 const RANGE_RECORDS = 256
-/** For each record that is packed, so many keys are merged: fewer where much is saved, more where pages are full. */
-const FEWEST_KEYS_PER_RECORD = 2
+/** For each record that is packed, so many keys are merged: fewer where much is saved, more where little is. */
+const FEWEST_KEYS_PER_RECORD = 4
 const MOST_KEYS_PER_RECORD = 64
-/** Shares of the pages of a range that are much, and little, to save. */
-const MUCH_SAVED = 1 / 4
-const LITTLE_SAVED = 1 / 8
+/** Pages saved ÷ pages that the records fill. Of 10^7 keys written in random order it is 0.1, under a steady load 1. */
+const MUCH_SAVED = 0.35
+const LITTLE_SAVED = 0.2
 /** LMDB's header of a node, and its place in the page. */
 const NODE_OVERHEAD = 10
 
