@@ -6,7 +6,7 @@ import type { Segment } from '../memory-table/segment.js'
 import { SegmentMerge } from './merge-segment.js'
 
 /** Work of one transaction of a merge; other work of the process gets its turn before the next. Ending it takes some more. */
-const SLICE_MS = 10
+export const SLICE_MS = 10
 /** A merge is done when a segment that is filled meanwhile is full to this share: then it need not be waited for. */
 const DONE_AT_SHARE = 0.8
 /** About so much of the work of a merge is sorting. */
