@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import { type StateEntry, versionPruned } from '@ledger-state/core'
+import { branchOf, type LedgerInfo, type StateEntry, versionPruned } from '@ledger-state/core'
 import type { QueryResultRow } from 'pg'
 import { LOOK_UP, LOOK_UP_AT, type LookUpAtRow, type LookUpRow } from './questions.js'
-import type { Servers } from './servers.js'
-import { createTickBatch } from './tick-batch.js'
+import { type Answer, expectNotCut, type Servers } from './servers.js'
+import { answerGroups, createTickBatch } from './tick-batch.js'
 
 /** Look-ups of one statement. */
 const MOST = 500
@@ -11,32 +11,39 @@ const MOST = 500
 export interface LookUp {
   readonly key: Uint8Array
   readonly version: bigint
+  /** That of the view. */
+  readonly ledger: LedgerInfo
 }
 
 interface LookedUp {
   readonly entry: StateEntry | undefined
-  /** That of the server when it answered. */
-  readonly oldestVersion: bigint
+  readonly answer: Answer<unknown>
 }
 
-type WindowListener = (latestVersion: bigint, oldestVersion: bigint, askedAt: number) => void
+type WindowListener = (answer: Answer<unknown>, askedAt: number) => void
 
 /** Keys are found by their SHA-256, 32 bytes: index entries of PostgreSQL end near 2,700 bytes, keys at 64 KiB. */
 export function hashKey(key: Uint8Array): Buffer {
   return hash('sha256', key, 'buffer')
 }
 
-/** Looks keys up; those of one tick go in one statement. @throws `version_pruned` where a version was pruned meanwhile */
+/**
+ * Looks keys up; those of one tick go in one statement.
+ * @throws `version_pruned`, `version_truncated` where a version was pruned or cut off meanwhile
+ */
 export function createLookUps(
   servers: Servers,
   onWindow: WindowListener,
 ): (lookUp: LookUp) => Promise<StateEntry | undefined> {
+  const ask = (lookUps: readonly LookUp[]) =>
+    servers.isSharded ? askByVersion(servers, lookUps, onWindow) : askTogether(servers, lookUps, onWindow)
   const lookUp = createTickBatch(MOST, (lookUps: readonly LookUp[]) =>
-    servers.isSharded ? askByVersion(servers, lookUps, onWindow) : askTogether(servers, lookUps, onWindow),
+    answerGroups(lookUps, ({ ledger }) => branchOf(ledger), ask),
   )
   return async (asked) => {
-    const { entry, oldestVersion } = await lookUp(asked)
-    if (asked.version < oldestVersion) throw versionPruned(asked.version, oldestVersion)
+    const { entry, answer } = await lookUp(asked)
+    expectNotCut(asked.version, asked.ledger, answer)
+    if (asked.version < answer.oldestVersion) throw versionPruned(asked.version, answer.oldestVersion)
     return entry
   }
 }
@@ -47,16 +54,17 @@ async function askTogether(
   onWindow: WindowListener,
 ): Promise<LookedUp[]> {
   const askedAt = performance.now()
-  const { rows, latestVersion, oldestVersion } = await servers.ask<LookUpRow & QueryResultRow>({
+  const answer = await servers.ask<LookUpRow & QueryResultRow>({
     name: 'look-up',
     text: LOOK_UP,
     values: [lookUps.map(({ key }) => hashKey(key)), lookUps.map(({ version }) => String(version))],
     version: lookUps.reduce((most, { version }) => (version > most ? version : most), 0n),
+    ledger: lookUps[0]!.ledger,
   })
-  onWindow(latestVersion, oldestVersion, askedAt)
-  const found = lookUps.map((): LookedUp => ({ entry: undefined, oldestVersion }))
-  for (const { place, version, value } of rows) {
-    found[Number(place) - 1] = { entry: { version: BigInt(version), value }, oldestVersion }
+  onWindow(answer, askedAt)
+  const found = lookUps.map((): LookedUp => ({ entry: undefined, answer }))
+  for (const { place, version, value } of answer.rows) {
+    found[Number(place) - 1] = { entry: { version: BigInt(version), value }, answer }
   }
   return found
 }
@@ -71,19 +79,20 @@ async function askByVersion(
   const hashed = lookUps.map(({ key, version }) => ({ hash: hashKey(key), version }))
   const byVersion = Map.groupBy(hashed, ({ version }) => version)
   const found = new Map<string, LookedUp>()
-  const oldest = new Map<bigint, bigint>()
+  const answers = new Map<bigint, Answer<unknown>>()
   const ask = async ([version, asked]: readonly [bigint, typeof hashed]): Promise<void> => {
-    const { rows, latestVersion, oldestVersion } = await servers.ask<LookUpAtRow & QueryResultRow>({
+    const answer = await servers.ask<LookUpAtRow & QueryResultRow>({
       name: 'look-up at',
       text: LOOK_UP_AT,
       values: [asked.map(({ hash }) => hash), String(version)],
       version,
+      ledger: lookUps[0]!.ledger,
     })
-    onWindow(latestVersion, oldestVersion, askedAt)
-    oldest.set(version, oldestVersion)
-    for (const row of rows) {
+    onWindow(answer, askedAt)
+    answers.set(version, answer)
+    for (const row of answer.rows) {
       const entry = { version: BigInt(row.version), value: row.value }
-      found.set(`${version} ${row.key_hash.toString('latin1')}`, { entry, oldestVersion })
+      found.set(`${version} ${row.key_hash.toString('latin1')}`, { entry, answer })
     }
   }
   await Promise.all([...byVersion].map(ask))
@@ -92,6 +101,6 @@ async function askByVersion(
     // Equal look-ups do not share their bytes: callers own them.
     return one?.entry
       ? { ...one, entry: { ...one.entry, value: Uint8Array.from(one.entry.value) } }
-      : { entry: undefined, oldestVersion: oldest.get(version)! }
+      : { entry: undefined, answer: answers.get(version)! }
   })
 }

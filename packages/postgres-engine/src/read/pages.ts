@@ -22,7 +22,7 @@ import {
   WRITES_OF_VERSIONS,
   type WriteRow,
 } from './questions.js'
-import type { Servers } from './servers.js'
+import { expectNotCut, type Servers } from './servers.js'
 
 // A page ends after so many items, or with the one that fills so many bytes.
 const PAGE_ITEMS = 1_000
@@ -35,6 +35,7 @@ function smaller(a: bigint, b: bigint): bigint {
 
 export async function scanPage(
   servers: Servers,
+  ledger: LedgerInfo,
   version: bigint,
   prefix: Uint8Array,
   options: ScanOptions | undefined,
@@ -44,12 +45,15 @@ export async function scanPage(
   const most = Math.min(limit, PAGE_ITEMS)
   const bound = firstAfterPrefix(prefix.subarray(0, KEY_HEAD_BYTES))
   const values = [String(version), toBuffer(from), toBuffer(from.subarray(0, KEY_HEAD_BYTES)), toBuffer(prefix)]
-  const { rows, oldestVersion } = await servers.ask<ScanRow & Record<string, unknown>>({
+  const answer = await servers.ask<ScanRow & Record<string, unknown>>({
     name: bound ? 'scan below' : 'scan',
     text: scanQuestion(bound !== undefined),
     values: [...values, String(most + 1), String(PAGE_BYTES), ...(bound ? [bound] : [])],
     version,
+    ledger,
   })
+  expectNotCut(version, ledger, answer)
+  const { rows, oldestVersion } = answer
   if (version < oldestVersion) throw versionPruned(version, oldestVersion)
   const entries = rows
     .slice(0, most)
@@ -83,7 +87,7 @@ export async function historyPage(
   const end = smaller(last, ledger.latestVersion)
   if (first > end) return { revisions: [], next: undefined }
   const most = Math.min(limit, PAGE_ITEMS)
-  const { rows, oldestVersion } = await servers.ask<HistoryRow & Record<string, unknown>>({
+  const answer = await servers.ask<HistoryRow & Record<string, unknown>>({
     name: isNewestFirst ? 'history, newest first' : 'history, oldest first',
     text: historyQuestion(isNewestFirst),
     values: [
@@ -95,7 +99,10 @@ export async function historyPage(
       String(PAGE_BYTES),
     ],
     version: end,
+    ledger,
   })
+  expectNotCut(end, ledger, answer)
+  const { rows, oldestVersion } = answer
   if (oldestVersion > ledger.oldestVersion && oldestVersion >= first) {
     throw versionPruned(ledger.oldestVersion, oldestVersion)
   }
@@ -109,6 +116,7 @@ export async function historyPage(
 /** All of the versions are above the oldest of the ledger, and none above its latest. */
 export async function versionsPage(
   servers: Servers,
+  ledger: LedgerInfo,
   first: bigint,
   last: bigint,
   options: RemoteVersionsOptions = {},
@@ -116,14 +124,16 @@ export async function versionsPage(
   expectObject('the options of the versions', options)
   const { limit = PAGE_ITEMS } = options
   expectCount('the limit of the versions', limit, 1)
-  const end = await endOfPage(servers, first, smaller(last, first + BigInt(Math.min(limit, PAGE_ITEMS)) - 1n))
+  const end = await endOfPage(servers, ledger, first, smaller(last, first + BigInt(Math.min(limit, PAGE_ITEMS)) - 1n))
   const values = [String(first), String(end)]
-  const question = { values, version: end }
+  const question = { values, version: end, ledger }
   const [writes, blocks] = await Promise.all([
     servers.ask<WriteRow & Record<string, unknown>>({ ...question, name: 'writes', text: WRITES_OF_VERSIONS }),
     servers.ask<BlockRow & Record<string, unknown>>({ ...question, name: 'blocks between', text: BLOCKS_BETWEEN }),
   ])
-  for (const { oldestVersion } of [writes, blocks]) {
+  for (const answer of [writes, blocks]) {
+    expectNotCut(last, ledger, answer)
+    const { oldestVersion } = answer
     if (first <= oldestVersion) throw versionPruned(first, oldestVersion)
   }
   const begun = new Map(blocks.rows.map((row) => [row.first_version, row]))
@@ -145,13 +155,14 @@ export async function versionsPage(
 }
 
 /** The last version whose writes fit into a page together with those before it; at least the first. */
-async function endOfPage(servers: Servers, first: bigint, last: bigint): Promise<bigint> {
+async function endOfPage(servers: Servers, ledger: LedgerInfo, first: bigint, last: bigint): Promise<bigint> {
   const most = 10 * PAGE_ITEMS
   const { rows } = await servers.ask<SizeRow & Record<string, unknown>>({
     name: 'sizes',
     text: SIZES_OF_VERSIONS,
     values: [String(first), String(last), String(most)],
     version: last,
+    ledger,
   })
   let writes = 0
   let bytes = 0

@@ -1,6 +1,8 @@
+import { branchOf, type LedgerInfo, type Truncation } from '@ledger-state/core'
+import { expectNotTruncated } from '@ledger-state/state-engine/engine-kit'
 import type { Client, QueryResultRow } from 'pg'
 import { storeAbsent, storeDamaged, unavailable } from '../errors.js'
-import { type Head, type HeadRow, rowToHead, SELECT_HEAD } from '../schema/head.js'
+import { type Head, type HeadRow, rowToHead, SELECT_HEAD, toTruncations } from '../schema/head.js'
 import { expectLayout, hasCitus } from '../schema/migrate.js'
 import { Link } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
@@ -11,6 +13,10 @@ export interface Answer<R> {
   readonly rows: readonly R[]
   readonly latestVersion: bigint
   readonly oldestVersion: bigint
+  /** The number of the newest truncation. */
+  readonly branch: number
+  /** There if the store was truncated since the ledger of the question. */
+  readonly truncations?: readonly Truncation[] | undefined
 }
 
 /** A statement of reads. `$n` are its values. */
@@ -20,6 +26,17 @@ export interface Question {
   readonly values: readonly unknown[]
   /** A server that has not yet this version is not asked, or not believed. */
   readonly version: bigint
+  /** What the question sees. A server that has not yet its branch is not believed. */
+  readonly ledger: LedgerInfo
+}
+
+/** @throws `version_truncated` if the version was cut off between the ledger of a question and the answer */
+export function expectNotCut(
+  version: bigint,
+  ledger: LedgerInfo,
+  { truncations }: Pick<Answer<unknown>, 'truncations'>,
+): void {
+  expectNotTruncated(version, ledger, { ...ledger, truncations })
 }
 
 interface Server {
@@ -31,9 +48,14 @@ interface Server {
 interface WindowRow {
   readonly latest_version: string | null
   readonly oldest_version: string | null
+  readonly branch: string
+  readonly truncations: readonly string[] | null
 }
 
-const SELECT_WINDOW = { name: 'window', text: 'SELECT latest_version, oldest_version FROM ledger_state.head' }
+const SELECT_WINDOW = {
+  name: 'window',
+  text: 'SELECT latest_version, oldest_version, branch, truncations FROM ledger_state.head',
+}
 const RETRY_PAUSE_MS = 30
 
 /** The servers that answer reads: replicas in turn, then the one that takes writes. */
@@ -72,7 +94,9 @@ export class Servers {
     const replicas = this.#replicas.map((_, at) => this.#replicas[(turn + at) % this.#replicas.length]!)
     return await this.#firstAnswer([...replicas, this.#primary], async (server, patienceMs) => {
       const answer = await askServer<R>(server, question, patienceMs)
-      return answer.latestVersion < question.version ? undefined : answer
+      const branch = branchOf(question.ledger)
+      const isBehind = answer.branch === branch && answer.latestVersion < question.version
+      return answer.branch < branch || isBehind ? undefined : answer
     })
   }
 
@@ -132,14 +156,15 @@ function createServer(address: ServerAddress): Server {
 
 async function askServer<R extends QueryResultRow>(
   server: Server,
-  { name, text, values }: Question,
+  { name, text, values, ledger }: Question,
   patienceMs: number,
 ): Promise<Answer<R>> {
   if (server.isSharded) return await askShards(server.link, { name, text, values }, patienceMs)
-  const joined = `SELECT head.latest_version, head.oldest_version, answer.*
+  const joined = `SELECT head.latest_version, head.oldest_version, head.branch,
+      CASE WHEN head.branch > $${values.length + 1}::bigint THEN head.truncations END AS truncations, answer.*
     FROM ledger_state.head LEFT JOIN LATERAL (SELECT true AS is_answer, found.* FROM (${text}) found) answer ON true`
   const { rows } = await server.link.query<R & WindowRow & { readonly is_answer: boolean | null }>(
-    { name, text: joined, values },
+    { name, text: joined, values: [...values, String(branchOf(ledger))] },
     patienceMs,
   )
   return { ...toWindow(rows[0], server.link), rows: rows.filter((row) => row.is_answer) }
@@ -164,5 +189,10 @@ async function askShards<R extends QueryResultRow>(
 function toWindow(row: WindowRow | undefined, link: Link) {
   if (!row) throw storeDamaged(link.server.name, 'the table head is empty')
   if (row.latest_version === null) throw storeAbsent(link.server.name)
-  return { latestVersion: BigInt(row.latest_version), oldestVersion: BigInt(row.oldest_version!) }
+  return {
+    latestVersion: BigInt(row.latest_version),
+    oldestVersion: BigInt(row.oldest_version!),
+    branch: Number(row.branch),
+    truncations: row.truncations ? toTruncations(row.truncations) : undefined,
+  }
 }

@@ -74,6 +74,15 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE INDEX keys_in_order ON ledger_state.keys (substring(key FROM 1 FOR ${KEY_HEAD_BYTES}))`,
     ],
   },
+  {
+    tables: [
+      // The number of the newest truncation, and of those that the ledger tells of the numbers and versions, one after the other.
+      'ALTER TABLE ledger_state.head ADD COLUMN branch bigint NOT NULL DEFAULT 0',
+      "ALTER TABLE ledger_state.head ADD COLUMN truncations bigint[] NOT NULL DEFAULT '{}'",
+    ],
+    distribution: [],
+    indexes: [],
+  },
 ]
 
 export const LAYOUT_VERSION = MIGRATIONS.length

@@ -9,7 +9,7 @@ import { TRUNCATION_CASES } from './truncation-cases.js'
 import { VIEW_CASES } from './view-cases.js'
 import { WINDOW_CASES } from './window-cases.js'
 
-export { type ContractEngine, remoteToContract, writerToContract } from './contract-engine.js'
+export { type ContractEngine, type ContractView, remoteToContract, writerToContract } from './contract-engine.js'
 export type { ContractCase, EngineTraits, OpenRemoteStore, OpenStore } from './support.js'
 
 /**
