@@ -1,4 +1,3 @@
-import type { Buffer } from 'node:buffer'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import type { RecordBuilder } from '../bytes/record.js'
 import { storedKeySeed } from '../bytes/stored-key.js'
@@ -61,7 +60,7 @@ export class KeyRevert {
   }
 
   /** Returns false, and does nothing, if the newest write of the key is left. @throws `store_corrupt` */
-  revert(storedKey: Buffer): boolean {
+  revert(storedKey: Uint8Array): boolean {
     const { store, version } = this.#parts
     const record = this.#record
     if (!record.load(store.latestByStoredKey, storedKey, {}) || record.view.getBigUint64(2) <= version) return false
@@ -77,14 +76,14 @@ export class KeyRevert {
     return true
   }
 
-  #forget(storedKey: Buffer, { longKey }: LatestRecord): void {
+  #forget(storedKey: Uint8Array, { longKey }: LatestRecord): void {
     const { store } = this.#parts
     store.latestByStoredKey.removeSync(storedKey)
     if (longKey) dropLarge(store, longKey)
     this.payloadBytes -= longKey ? longKey.length : storedKey.length - 1
   }
 
-  #put(storedKey: Buffer, { longKey }: LatestRecord, fences: readonly Fence[], { version, value: kept }: Pair): void {
+  #put(storedKey: Uint8Array, { longKey }: LatestRecord, fences: readonly Fence[], { version, value: kept }: Pair): void {
     const { store, builder, output } = this.#parts
     const value = this.#toStored(kept)
     if (value === null) output.retired.addDeletion(version, storedKey)

@@ -11,7 +11,7 @@ import { GenerationWriter } from './generation-writer.js'
 import { KeyRevert } from './revert-key.js'
 
 /** Keys that are listed at a time. */
-const PAGE_KEYS = 64
+const PAGE_KEYS = 256
 const MOST_BLOCKS = 2_000
 const NO_KEY = new Uint8Array(0)
 const ZERO = Buffer.of(0)
@@ -81,13 +81,13 @@ export class MergedRevert {
   #revertPage(revert: KeyRevert, deadline: number): void {
     if (!this.#next) return
     const range = { start: this.#next, end: END, limit: PAGE_KEYS }
-    const keys = [...this.#store.latestByStoredKey.getKeys(range)].map((key) => Buffer.from(key))
+    const keys = [...this.#store.latestByStoredKey.getKeys(range)]
     for (const key of keys) {
-      const isChanged = revert.revert(key)
+      if (!revert.revert(key) || performance.now() < deadline) continue
       this.#next = Buffer.concat([key, ZERO])
-      if (isChanged && performance.now() >= deadline) return
+      return
     }
-    if (keys.length < PAGE_KEYS) this.#next = undefined
+    this.#next = keys.length < PAGE_KEYS ? undefined : Buffer.concat([keys.at(-1)!, ZERO])
   }
 
   /** Removes some blocks above a version. Returns how many. */
