@@ -106,7 +106,10 @@ export async function expectStore(
 }
 
 function expectSame(engine: StateWriter, oracle: StateWriter): void {
-  if (!engine.ledger || !oracle.ledger) return assert.equal(engine.ledger, oracle.ledger)
+  if (!engine.ledger || !oracle.ledger) {
+    assert.equal(engine.ledger, oracle.ledger)
+    return
+  }
   const { oldestVersion, oldestBlock, ...ledger } = engine.ledger
   const { oldestVersion: first, oldestBlock: _, ...expected } = oracle.ledger
   assert.deepEqual(ledger, expected)

@@ -83,7 +83,12 @@ export class KeyRevert {
     this.payloadBytes -= longKey ? longKey.length : storedKey.length - 1
   }
 
-  #put(storedKey: Uint8Array, { longKey }: LatestRecord, fences: readonly Fence[], { version, value: kept }: Pair): void {
+  #put(
+    storedKey: Uint8Array,
+    { longKey }: LatestRecord,
+    fences: readonly Fence[],
+    { version, value: kept }: Pair,
+  ): void {
     const { store, builder, output } = this.#parts
     const value = this.#toStored(kept)
     if (value === null) output.retired.addDeletion(version, storedKey)
