@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { defineConfig, type Plugin } from 'vite'
 
@@ -21,8 +20,6 @@ function precompressed(): Plugin {
 
 export default defineConfig({
   plugins: [precompressed()],
-  // The readers of bytes are those of the node; a browser has no `node:buffer`.
-  resolve: { alias: { 'node:buffer': fileURLToPath(new URL('src/move/node-buffer.ts', import.meta.url)) } },
   esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
   build: {
     target: 'es2022',

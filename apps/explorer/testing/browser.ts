@@ -1,19 +1,12 @@
-// Chromium out of an npm package: nothing is installed by hand.
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import chromium from '@sparticuz/chromium'
-import { type Browser, type Page, chromium as playwright } from 'playwright-core'
+import { CHROMIUM_ARGUMENTS, chromiumPath } from '@ledger-state/testing/chromium'
+import { type Browser, chromium, type Page } from 'playwright-core'
 
 export type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 
-/** With one process a browser ends when its first page is closed. */
-const REFUSED_ARGUMENTS = ['--single-process', '--disable-web-security', '--allow-running-insecure-content']
-
 export async function openBrowser(): Promise<Browser> {
-  return await playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: chromium.args.filter((argument) => !REFUSED_ARGUMENTS.includes(argument)),
-  })
+  return await chromium.launch({ executablePath: await chromiumPath(), args: [...CHROMIUM_ARGUMENTS] })
 }
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')

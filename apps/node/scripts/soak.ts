@@ -1,7 +1,8 @@
 // Runs a real node for minutes under load: a ledger that grows, a window that changes, a client that knows every right
 // answer, one that opens a connection for each request, faults, and hostile clients. Prints a table and writes a page. Exit
 // status 1 if an answer was wrong, did not come in time or was refused for want of capacity, if a connection was refused or
-// cut while no fault explains it, if a version was lost, or if the supervisor keeps descriptors.
+// cut while no fault explains it, if a version was lost, if the supervisor keeps descriptors, or if a store in a database is not
+// in the end, version by version, what its source holds.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { eventually } from '@ledger-state/testing/eventually'
@@ -11,12 +12,13 @@ import { NO_ANSWER, startFreshClient } from '../testing/fresh-client.ts'
 import { startSteadyClient } from '../testing/steady-client.ts'
 import { BLOCK_VERSIONS } from '../testing/steady-ledger.ts'
 import { Breakages } from './soak/breakages.ts'
-import { inflictFault } from './soak/faults.ts'
+import { FaultDeck } from './soak/faults.ts'
 import { type Sample, supervisorDescriptors, takeSample } from './soak/samples.ts'
 import { SoakBed } from './soak/soak-bed.ts'
 import { mebibytes, outcomeToRows, type SoakOutcome, writeSoakPage } from './soak/soak-report.ts'
 
-const USAGE = 'usage: pnpm soak [--minutes N] [--seed N] [--out DIR] [--no-faults] [--no-hostile]\n'
+const USAGE =
+  'usage: pnpm soak [--store URL|embedded] [--minutes N] [--seed N] [--out DIR] [--no-faults] [--no-hostile]\n'
 
 const GROWTH_INTERVAL_MS = 100
 /** Twice the rate of a busy network; each version writes eight table items and a balance. */
@@ -24,10 +26,10 @@ const GROWTH_VERSIONS = 4 * BLOCK_VERSIONS
 const FAULT_INTERVAL_MS = 1_500
 const MOST_SAMPLE_INTERVAL_MS = 5_000
 const SAMPLES = 40
-/** What the steady client counts when the node has no capacity for it. */
-const NOT_IN_TIME = ['timeout', '503']
 
 interface SoakOptions {
+  /** Of a database: its URL, or `embedded` for a server of its own. */
+  readonly store: string | undefined
   readonly minutes: number
   readonly seed: number
   readonly out: string
@@ -38,6 +40,7 @@ interface SoakOptions {
 function parseOptions(): SoakOptions | undefined {
   const { values } = parseArgs({
     options: {
+      store: { type: 'string' },
       minutes: { type: 'string', default: '10' },
       seed: { type: 'string', default: String(testSeed()) },
       out: { type: 'string', default: 'data/soak' },
@@ -48,7 +51,8 @@ function parseOptions(): SoakOptions | undefined {
   })
   const [minutes, seed] = [Number(values.minutes), Number(values.seed)]
   if (!(minutes > 0) || !Number.isSafeInteger(seed)) return undefined
-  return { minutes, seed, out: values.out, hasFaults: values.faults, hasHostile: values.hostile }
+  const { store, out, faults: hasFaults, hostile: hasHostile } = values
+  return { store, minutes, seed, out, hasFaults, hasHostile }
 }
 
 async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
@@ -56,6 +60,7 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
   const random = createRandom(seed)
   const faults = new Map<string, number>()
   const breakages = new Breakages()
+  const deck = new FaultDeck(bed, random)
   const samples: Sample[] = []
   const sampleIntervalMs = Math.min(MOST_SAMPLE_INTERVAL_MS, (minutes * 60_000) / SAMPLES)
   const client = startSteadyClient({ address: () => bed.node.address, connections: 4, pauseMs: 3, seed })
@@ -81,7 +86,7 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
     }
   }
   const sample = async (now: number): Promise<void> => {
-    const taken = await takeSample(bed.node, (now - began) / 60_000)
+    const taken = await takeSample(bed.node, (now - began) / 60_000, bed.database === undefined)
     if (!taken) return
     samples.push(taken)
     const left = Math.max(0, (end - now) / 60_000).toFixed(1)
@@ -106,7 +111,7 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
       if (hasFaults && now >= nextFault) {
         nextFault = now + FAULT_INTERVAL_MS
         const seen = tally.latest
-        const fault = await inflictFault(bed, random)
+        const fault = await deck.inflict(bed)
         if (fault) {
           faults.set(fault.name, (faults.get(fault.name) ?? 0) + 1)
           await expectKept(seen)
@@ -122,6 +127,7 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
     idleDescriptors = await keepsNoDescriptors(bed)
     await bed.stopNode()
     await bed.checkStore()
+    if (bed.database) await bed.compareWithFreshStore()
   } finally {
     clearInterval(growth)
     if (hostile === undefined) await crowd?.stop()
@@ -147,7 +153,7 @@ async function keepsNoDescriptors({ node }: SoakBed): Promise<number> {
 const options = parseOptions()
 if (options) {
   process.stderr.write(`seed ${options.seed}\n`)
-  const bed = await SoakBed.open()
+  const bed = await SoakBed.open(options.store)
   try {
     const outcome = await soak(bed, options)
     const rows = outcomeToRows(outcome)
@@ -156,8 +162,9 @@ if (options) {
     const { tally, fresh, lostVersions, unexplained } = outcome
     for (const answer of tally.wrong) process.stdout.write(`wrong: ${answer}\n`)
     process.stdout.write(`wrote ${await writeSoakPage(options.out, outcome)}\n`)
-    const lateFresh = (fresh.get(NO_ANSWER) ?? 0) + (fresh.get('503') ?? 0)
-    const lateAnswers = NOT_IN_TIME.reduce((sum, kind) => sum + (tally.errors.get(kind) ?? 0), lateFresh)
+    // While its database is down, 503 is the right answer of a node.
+    const notInTime = ['timeout', NO_ANSWER, ...(bed.database ? [] : ['503'])]
+    const lateAnswers = notInTime.reduce((sum, kind) => sum + (tally.errors.get(kind) ?? 0) + (fresh.get(kind) ?? 0), 0)
     if (lateAnswers > 0) process.stdout.write(`${lateAnswers} answers did not come in time\n`)
     const faults = [tally.wrong.length, lateAnswers, lostVersions, unexplained.length]
     process.exitCode = faults.some((count) => count > 0) ? 1 : 0

@@ -9,6 +9,7 @@ export type ProgramErrorCode =
   | 'store_corrupt'
   | 'cannot_listen'
   | 'export_failed'
+  | 'store_not_empty'
   | 'stopped'
 
 type ProgramError = LedgerStateError<ProgramErrorCode>
@@ -91,6 +92,10 @@ export function cannotExport(file: string, cause: NodeJS.ErrnoException): Progra
 
 export function isFolder(file: string): ProgramError {
   return new LedgerStateError('export_failed', `${file} cannot be written: it is a folder`)
+}
+
+export function copyNotEmpty(name: string): ProgramError {
+  return new LedgerStateError('store_not_empty', `${name} holds a store already`)
 }
 
 /** A command that a signal cut short. The exit status is that of a process that the signal ended. */

@@ -7,6 +7,7 @@ import {
   openBrowser,
   type Page,
 } from '@ledger-state/explorer/testing/browser'
+import { expect } from 'vitest'
 import { CommandBed } from './command-bed.ts'
 
 export type { Page } from '@ledger-state/explorer/testing/browser'
@@ -18,6 +19,9 @@ export const WIDE_LIGHT = { viewport: { width: 1_440, height: 900 }, colorScheme
 export const WIDE_DARK = { ...WIDE_LIGHT, colorScheme: 'dark' } as const
 export const NARROW_LIGHT = { viewport: { width: 360, height: 760 }, colorScheme: 'light' } as const
 export const NARROW_DARK = { ...NARROW_LIGHT, colorScheme: 'dark' } as const
+
+/** Below the time limit of a test. */
+const PATIENCE_MS = 45_000
 
 const SCREENSHOTS = fileURLToPath(new URL('../../explorer/screenshots/', import.meta.url))
 
@@ -92,6 +96,7 @@ export class ExplorerBed {
   /** A new page with a context of its own; empty until it goes somewhere. */
   async newPage(options: BrowserContextOptions = WIDE_LIGHT, host = this.address): Promise<Page> {
     const context = await this.browser.newContext({ locale: 'en-US', ...options })
+    context.setDefaultTimeout(PATIENCE_MS)
     const page = await context.newPage()
     this.#pages.push(page)
     page.on('pageerror', (error) => this.#faults.push(String(error)))
@@ -119,7 +124,14 @@ export class ExplorerBed {
 
 /** Waits until a text stands on the page. */
 export async function shows(page: Page, text: string | RegExp): Promise<void> {
-  await page.locator('body', { hasText: text }).waitFor({ timeout: 20_000 })
+  await page.locator('body', { hasText: text }).waitFor()
+}
+
+/** Waits until a view has all that it asks for, and has drawn it. */
+export async function settles(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle')
+  await expect.poll(() => page.locator('main .loading').count()).toBe(0)
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
 }
 
 export async function mainText(page: Page): Promise<string> {

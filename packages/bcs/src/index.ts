@@ -5,6 +5,7 @@ export { type Codec, codecOf } from './json/codec.js'
 export { MAX_JSON_TEXT_BYTES } from './json/json-text-writer.js'
 export {
   isJsonObject,
+  type JsonMember,
   JsonNumber,
   JsonObject,
   type JsonValue,
@@ -13,4 +14,4 @@ export {
 } from './json/json-value.js'
 export { type JsonOptions, MAX_JSON_DEPTH, parseJson } from './json/parse-json.js'
 export { INTEGER_WIDTH, type Layout, type LayoutField, type LayoutVariant, MAX_LAYOUT_DEPTH } from './layout/layout.js'
-export { layoutSize } from './layout/layout-size.js'
+export { expectLayoutDepth, layoutSize } from './layout/layout-size.js'

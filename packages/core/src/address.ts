@@ -27,30 +27,40 @@ export function parseAddress(text: string): Uint8Array {
  * @throws `invalid_address`
  */
 export function parseAddressDigits(text: string, start: number, end: number): Uint8Array {
+  const address = new Uint8Array(ADDRESS_LENGTH)
+  writeAddressDigits(address, 0, text, start, end)
+  return address
+}
+
+/**
+ * Writes the 32 bytes of an address from `at` on, where there must be room for them: those of the hex digits in
+ * `text[start, end)`, padded on the left.
+ * @throws `invalid_address`
+ */
+export function writeAddressDigits(target: Uint8Array, at: number, text: string, start: number, end: number): void {
   const digits = end - start
   if (digits === 0)
     throw invalidAddress(text, 'the text is too short, 1 to 64 hex digits are expected after the optional 0x')
   if (digits > ADDRESS_LENGTH * 2) throw invalidAddress(text, `${digits} digits where 1 to 64 hex digits are expected`)
-  const address = new Uint8Array(ADDRESS_LENGTH)
   let faults = 0
-  let byte = ADDRESS_LENGTH
-  let at = end
+  let byte = at + ADDRESS_LENGTH
+  let next = end
   // From the last digit to the first, two at a time.
-  while (at - start >= 2) {
-    at -= 2
-    const high = hexDigitValue(text.charCodeAt(at))
-    const low = hexDigitValue(text.charCodeAt(at + 1))
+  while (next - start >= 2) {
+    next -= 2
+    const high = hexDigitValue(text.charCodeAt(next))
+    const low = hexDigitValue(text.charCodeAt(next + 1))
     faults |= high | low
-    address[--byte] = (high << 4) | low
+    target[--byte] = (high << 4) | low
   }
-  if (at > start) {
+  if (next > start) {
     const low = hexDigitValue(text.charCodeAt(start))
     faults |= low
-    address[--byte] = low
+    target[--byte] = low
   }
   // The value of a character that is no digit is negative.
   if (faults < 0) throw invalidAddress(text, badHexDigit(text, start))
-  return address
+  while (byte > at) target[--byte] = 0
 }
 
 /** `0x` and lower-case hex without leading zeros, `0x0` for zero: the form in values, messages and type texts. */

@@ -56,6 +56,10 @@ export function structTagExpected(part: string, text: string): RequestError {
   return invalidPart(part, `${JSON.stringify(clip(text))} is no struct tag 0x…::module::Name`)
 }
 
+export function typeArgumentsGiven(text: string): RequestError {
+  return invalidPart('path `struct_type`', `${JSON.stringify(clip(text))} has type arguments; name the struct alone`)
+}
+
 export function limitInvalid(limit: bigint): RequestError {
   return invalidRequest(`${limit} is above 65535`)
 }

@@ -11,6 +11,7 @@ import { writeModule } from '@ledger-state/move-module'
 import { createMemoryEngine } from '@ledger-state/state-engine'
 import { overriding } from '@ledger-state/testing/overriding'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import {
   accountKeyPrefix,
   decodeStateKey,
@@ -49,6 +50,8 @@ function outcome<T>(read: () => T): T | string {
     throw error
   }
 }
+
+const RUNS = { numRuns: isSlowRun ? 100 : 15 }
 
 const SOURCES = {
   'the account fixture': { file: 'conformance/account-fixture.ndjson.gz', window: 301n },
@@ -100,6 +103,7 @@ describe.skipIf(!hasSharedData).each(Object.entries(SOURCES))('account reads of 
         const groups = keys.flatMap((key) => (key.kind === 'resourceGroup' ? [typeTagToText(key.tag)] : []))
         expect(listed.filter((text) => groups.includes(text))).toEqual([])
       }),
+      RUNS,
     )
   })
 
@@ -120,6 +124,7 @@ describe.skipIf(!hasSharedData).each(Object.entries(SOURCES))('account reads of 
         expect(modulePages.items).toEqual([...state.listModules(address)])
         expect(modulePages.pages).toBe(pagesOf(modules))
       }),
+      RUNS,
     )
   })
 
@@ -135,7 +140,7 @@ describe.skipIf(!hasSharedData).each(Object.entries(SOURCES))('account reads of 
         }
         for (const module of state.listModules(address)) expect(state.readModule(address, module.name)).toEqual(module)
       }),
-      { numRuns: 50 },
+      RUNS,
     )
   })
 
@@ -161,6 +166,7 @@ describe.skipIf(!hasSharedData).each(Object.entries(SOURCES))('account reads of 
           sequence_number: String(fields.sequenceNumber),
         })
       }),
+      RUNS,
     )
   })
 

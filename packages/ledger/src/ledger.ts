@@ -13,6 +13,8 @@ import type { TableTypesSearch } from './tables/find-table-types.js'
 import type { ListedTableItem, TableTypes } from './tables/list-table-items.js'
 import type { TableItemRequest } from './tables/table-item.js'
 import type { StoredValue } from './types/stored-value.js'
+import type { TypeUses } from './uses/list-type-uses.js'
+import type { StructName } from './uses/tag-names.js'
 import type { ViewRequest } from './views/view-function.js'
 
 /**
@@ -73,6 +75,11 @@ export interface LedgerState {
    * be read
    */
   accountChanges(address: Uint8Array, from: bigint, options?: ListOptions): Listing<AccountChange>
+  /**
+   * Searches resources and modules of all accounts for uses of a type, whatever its type arguments, in the order of their state
+   * keys' bytes. No index tells: a page looks at some 1,000 state keys, and may be empty and have a cursor.
+   */
+  listTypeUses(type: StructName, options?: ListOptions): TypeUses
   /** The versions at which a balance changed, until the version of the state. @throws (the iteration) as `readBalance` */
   balanceHistory(owner: Uint8Array, asset: Asset, options?: HistoryOptions): History<Change<bigint>>
   /**

@@ -26,6 +26,8 @@ import {
 } from './tables/table-item.js'
 import type { StoredValue } from './types/stored-value.js'
 import type { TypeResolver } from './types/type-resolver.js'
+import { listTypeUses, type TypeUses } from './uses/list-type-uses.js'
+import type { StructName } from './uses/tag-names.js'
 import { derivedBalanceFunction } from './views/derived-balance.js'
 import { readViewRequest, u64Value, type ViewRequest } from './views/view-function.js'
 
@@ -103,6 +105,10 @@ export class PinnedState implements LedgerState {
 
   accountChanges(address: Uint8Array, from: bigint, options: ListOptions = {}): Listing<AccountChange> {
     return listAccountChanges(this.#reader.at(from), this.view, this.#readers.types, address, options)
+  }
+
+  listTypeUses(type: StructName, options: ListOptions = {}): TypeUses {
+    return listTypeUses(this.view, type, options)
   }
 
   balanceHistory(owner: Uint8Array, asset: Asset, options: HistoryOptions = {}): History<Change<bigint>> {

@@ -40,17 +40,21 @@ export function unboundTypeParameter(index: number, count: number): ModuleError 
   return new LedgerStateError('type_argument_count', `a field has type parameter ${index} of a type that has ${count}`)
 }
 
-/** Types of which no value is stored, or that a module of this version cannot hold. */
-export function unsupportedType(why: string): ModuleError {
-  return new LedgerStateError('unsupported_type', why)
+export function referenceType(): ModuleError {
+  return new LedgerStateError('unsupported_type', 'a reference type as part of a stored type has no layout')
+}
+
+export function signerType(): ModuleError {
+  return new LedgerStateError('unsupported_type', 'Type layouts cannot contain signer: it has no stored values')
 }
 
 export function nativeType(module: ModuleId, struct: string): ModuleError {
-  return unsupportedType(`the native type ${moduleText(module)}::${clip(struct)} has no layout`)
+  const type = `${moduleText(module)}::${clip(struct)}`
+  return new LedgerStateError('unsupported_type', `the native type ${type} has no layout`)
 }
 
-export function typeTooDeep(most: number): ModuleError {
-  return new LedgerStateError('type_too_large', `the type is nested more than ${most} levels deep`)
+export function needsModuleVersion(what: string, since: number, found: number): ModuleError {
+  return new LedgerStateError('unsupported_type', `${what} needs module version ${since}, this module has ${found}`)
 }
 
 export function typeTooLarge(most: number, unit: string): ModuleError {

@@ -1,14 +1,14 @@
-import { type Layout, type LayoutField, MAX_LAYOUT_DEPTH } from '@ledger-state/bcs'
+import { expectLayoutDepth, type Layout, type LayoutField } from '@ledger-state/bcs'
 import { addressToShortHex } from '@ledger-state/core'
 import { type PrimitiveType, type TypeTag, typeTagSize } from '@ledger-state/type-tag'
 import {
   moduleNotFound,
   nativeType,
+  referenceType,
+  signerType,
   structNotFound,
-  typeTooDeep,
   typeTooLarge,
   unboundTypeParameter,
-  unsupportedType,
   wrongTypeArgumentCount,
 } from './errors.js'
 import type { FieldDefinition, ModuleId, MoveModule, SignatureToken, StructDefinition } from './module-definition.js'
@@ -137,7 +137,7 @@ class LayoutResolver {
         return expectShallow(argument, depth)
       }
       case 'reference':
-        throw unsupportedType('a reference type as part of a stored type has no layout')
+        throw referenceType()
       default:
         return this.#resolvePlain(token.kind)
     }
@@ -145,7 +145,7 @@ class LayoutResolver {
 
   /** The bytes of a function value show its types: a function type has one layout, whatever its parameters. */
   #resolvePlain(kind: PrimitiveType | 'function'): ResolvedType {
-    if (kind === 'signer') throw unsupportedType('Type layouts cannot contain signer: it has no stored values')
+    if (kind === 'signer') throw signerType()
     return this.#once(kind, () => ({ typeSize: 1, layout: { kind }, depth: 0, treeSize: 1 }))
   }
 
@@ -246,7 +246,7 @@ class LayoutResolver {
   }
 
   #enter(depth: number): void {
-    if (depth > MAX_LAYOUT_DEPTH) throw typeTooDeep(MAX_LAYOUT_DEPTH)
+    expectLayoutDepth(depth)
     this.#spend()
   }
 
@@ -257,6 +257,6 @@ class LayoutResolver {
 
 /** A layout that is shared may stand deeper than where it was laid out. */
 function expectShallow(type: ResolvedType, depth: number): ResolvedType {
-  if (depth + type.depth > MAX_LAYOUT_DEPTH) throw typeTooDeep(MAX_LAYOUT_DEPTH)
+  expectLayoutDepth(depth + type.depth)
   return type
 }

@@ -1,6 +1,6 @@
 import { addressToLongHex, ByteWriter } from '@ledger-state/core'
 import { ENUM_VERSION, FIELDS, FLAVOUR, FLAVOURED_VERSION, MAGIC, TABLE, TOKEN } from './binary-format.js'
-import { unsupportedType } from './errors.js'
+import { needsModuleVersion } from './errors.js'
 import type { FieldDefinition, ModuleId, MoveModule, SignatureToken, StructDefinition } from './module-definition.js'
 import { ATTRIBUTES_KEY, resourceGroupsToMetadata } from './module-metadata.js'
 
@@ -159,7 +159,7 @@ class ModuleWriter {
 
   #expectVersion(since: number, what: string): void {
     if (this.#module.version >= since) return
-    throw unsupportedType(`${what} needs module version ${since}, this module has ${this.#module.version}`)
+    throw needsModuleVersion(what, since, this.#module.version)
   }
 }
 

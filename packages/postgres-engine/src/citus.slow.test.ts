@@ -1,8 +1,29 @@
-import { describe } from 'vitest'
-import { CITUS_URL } from '../testing/citus-cluster.ts'
+import { testSeed } from '@ledger-state/testing/random'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { CITUS_MISSING, type CitusCluster, ON_CITUS, startCitus } from '../testing/citus-cluster.ts'
 import { testContractOn } from '../testing/contract-on.ts'
+import { runHistories } from '../testing/random-history.ts'
 
-describe.skipIf(CITUS_URL === undefined)('the engine on Citus (CITUS_URL)', () => {
-  // Many servers on a machine that tests share: each waits for the others.
-  testContractOn(() => CITUS_URL!, 600_000, { patienceMs: 60_000, writePatienceMs: 120_000 })
+const HISTORIES = Math.ceil(Number(process.env.ENGINE_HISTORIES ?? 300) / 3)
+const SEED = testSeed()
+const LONG = { timeout: 3_600_000 }
+/** Several servers on a machine that tests share: each waits for the others. */
+const PATIENCE = { patienceMs: 60_000, writePatienceMs: 120_000 }
+
+let cluster: CitusCluster
+
+describe.skipIf(CITUS_MISSING !== undefined)(`the engine ${ON_CITUS}`, () => {
+  beforeAll(async () => {
+    // Each connection to a worker is a part of its own in a commit.
+    const settings = { 'citus.max_adaptive_executor_pool_size': '1' }
+    cluster = await startCitus({ workers: 2, shards: 2, settings })
+  }, 180_000)
+
+  afterAll(() => cluster?.close())
+
+  testContractOn(() => cluster.url, 600_000, PATIENCE)
+
+  it(`answers as the model does in ${HISTORIES} random histories (TEST_SEED=${SEED})`, LONG, () =>
+    runHistories(cluster.url, SEED, HISTORIES),
+  )
 })

@@ -99,8 +99,7 @@ export async function openPostgresEngine(options: PostgresWriterOptions): Promis
     get ledger() {
       return snapshots.ledger
     },
-    commit: (versions, commitOptions) =>
-      open(() => session.inTurn(() => commitBatch(session, known, versions, commitOptions))),
+    commit: (versions, commitOptions) => open(() => commitBatch(session, known, versions, commitOptions)),
     prune: (retainVersions, pruneOptions) => open(() => pruneStore(session, known, retainVersions, pruneOptions)),
     truncateTo: (version, truncateOptions) =>
       open(() => session.inTurn(() => truncateStore(session, known, version, truncateOptions))),

@@ -1,17 +1,18 @@
 import pg from 'pg'
 
 const CLEAR = `
-TRUNCATE ledger_state.entries;
-TRUNCATE ledger_state.keys;
-TRUNCATE ledger_state.blocks;
+TRUNCATE ledger_state.entries, ledger_state.keys;
+DELETE FROM ledger_state.blocks;
 DELETE FROM ledger_state.head;
 INSERT INTO ledger_state.head DEFAULT VALUES`
 
-/** Makes a store empty again, which is quicker than a new one. */
+/** Makes a store empty again, if there is one, which is quicker than a new one. */
 export async function clearStore(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
+    const { rows } = await client.query("SELECT to_regclass('ledger_state.head') IS NOT NULL AS is_there")
+    if (!rows[0].is_there) return
     for (const sql of CLEAR.split(';')) await client.query(sql)
   } finally {
     await client.end()

@@ -2,6 +2,7 @@ import { STATE_ENGINE_CONTRACT } from '@ledger-state/state-engine/contract'
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import { openPostgresEngine, type PostgresWriterOptions } from '../src/open-postgres-engine.ts'
+import { clearStore } from './clear-store.ts'
 
 const TRAITS = { countsEveryDrop: true, greatestNumber: 2n ** 63n - 1n }
 
@@ -14,7 +15,7 @@ export function testContractOn(
   for (const { name, runRemote } of STATE_ENGINE_CONTRACT) {
     it(name, { timeout }, async () => {
       const url = findUrl()
-      await removeStore(url)
+      await clearStore(url)
       await runRemote(() => openPostgresEngine({ url, ...options }), TRAITS)
       const engine = await openPostgresEngine({ url, ...options })
       expect((await engine.check()).problems).toEqual([])

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { eventually } from '@ledger-state/testing/eventually'
 import pg from 'pg'
+import { signalServer } from './signal-server.ts'
 
 /** PostgreSQL refuses to run as root; on Linux and macOS this is the user `nobody`. */
 const NOBODY = 65_534
@@ -194,23 +195,9 @@ class RunningServer implements PostgresServer {
     this.#signal('SIGCONT')
   }
 
-  /** Each session is a process in a group of its own, below the server. */
   #signal(signal: NodeJS.Signals): void {
     const pid = this.#process?.pid
-    if (pid === undefined) return
-    const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
-    const pairs = stdout
-      .trim()
-      .split('\n')
-      .map((line) => line.trim().split(/\s+/).map(Number))
-    const sessions = pairs.filter(([, parent]) => parent === pid).map(([session]) => session!)
-    for (const one of [pid, ...sessions]) {
-      try {
-        process.kill(one, signal)
-      } catch {
-        // It has ended meanwhile.
-      }
-    }
+    if (pid !== undefined) signalServer(pid, signal)
   }
 
   async close(): Promise<void> {

@@ -8,7 +8,9 @@ import {
   remoteToContract,
   writerToContract,
 } from '@ledger-state/state-engine/contract'
-import type { Random } from '@ledger-state/testing/random'
+import { createRandom, type Random } from '@ledger-state/testing/random'
+import { migratePostgresStore, openPostgresEngine, openPostgresEngineReader } from '../src/open-postgres-engine.ts'
+import { clearStore } from './clear-store.ts'
 import { CHAIN } from './versions.ts'
 
 const STEPS = 8
@@ -28,7 +30,7 @@ const KEYS: readonly Uint8Array[] = [
 const PREFIXES: readonly Uint8Array[] = [KEYS[0]!, KEYS[1]!, KEYS[2]!, KEYS[4]!, KEYS[6]!, Buffer.alloc(600, 97)]
 
 /** An engine and the engine in memory, which are given the same work, and asked the same. */
-export class RandomHistory {
+class RandomHistory {
   readonly #random: Random
   readonly #open: () => Promise<RemoteStateWriter>
   readonly #model: ContractEngine = writerToContract(createMemoryEngine())
@@ -170,4 +172,23 @@ function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]))
+}
+
+/** On a machine that tests share. */
+const PATIENCE = { patienceMs: 60_000 }
+
+/** Runs histories in the store of a database, each from an empty one, and checks what each leaves. */
+export async function runHistories(url: string, firstSeed: number, count: number): Promise<void> {
+  await migratePostgresStore({ url })
+  for (let seed = firstSeed; seed < firstSeed + count; seed++) {
+    await clearStore(url)
+    try {
+      await RandomHistory.run(createRandom(seed), () => openPostgresEngine({ url, create: false, ...PATIENCE }))
+      const reader = await openPostgresEngineReader({ url, ...PATIENCE })
+      assert.deepEqual((await reader.check()).problems, [])
+      await reader.close()
+    } catch (error) {
+      throw new Error(`the history of seed ${seed} differs (TEST_SEED=${seed} repeats it first)`, { cause: error })
+    }
+  }
 }

@@ -27,7 +27,7 @@ interface PlannedCut {
   done(): void
 }
 
-export async function startTcpProxy(target: number): Promise<TcpProxy> {
+export async function startTcpProxy(target: number, host = '127.0.0.1'): Promise<TcpProxy> {
   let planned: PlannedCut | undefined
   let isRefusing = false
   let isHolding = false
@@ -65,7 +65,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       client.destroy()
       return
     }
-    const server = connect(target, '127.0.0.1')
+    const server = connect(target, host)
     for (const [one, other] of [
       [client, server],
       [server, client],

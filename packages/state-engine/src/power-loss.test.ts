@@ -17,7 +17,7 @@ describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})
   it('loses nothing that was acknowledged and leaves no block torn', async () => {
     const random = createRandom(SEED)
     const events = await withImage(new Map(), async (path) => recordRun(path, SCRIPT, [path, '200', OPTIONS]))
-    for (const { image, printed } of powerLosses(events, random, 50)) {
+    for (const { image, printed } of powerLosses(events, random, 25)) {
       await withImage(image, (path) => expectSoundStore(path, printed === undefined ? undefined : BigInt(printed)))
     }
   })

@@ -50,8 +50,8 @@ export function damagedStores({ isPruned }: { readonly isPruned: boolean }) {
   }
 }
 
-/** Opens stores in another process, which no signal may end, and checks or uses them. */
-export function openElsewhere(paths: readonly string[], task: 'check' | 'use' = 'check'): Opened[] {
+/** Opens stores in another process, which no signal may end, and checks, uses or reads them. */
+export function openElsewhere(paths: readonly string[], task: 'check' | 'use' | 'read' = 'check'): Opened[] {
   const { signal, stdout, stderr } = spawnSync(process.execPath, [...SOURCE_OPTIONS, SCRIPT, task, ...paths], {
     encoding: 'utf8',
   })

@@ -1,9 +1,10 @@
 // Opens stores in a process of its own, as a reader and as the writer, and prints what came of it: one line of JSON for each
 // store. Damaged stores may end the process by a signal, which must not end the tests. The first argument says what is done
-// with an open store: `check`, or `use`, which reads of it what `info` and `get` do, and commits.
+// with an open store: `check`; `use`, which reads of it what `info` and `get` do, and commits; or `read`, which reads the
+// histories of all keys as a reader.
 import { isLedgerStateError } from '@ledger-state/core'
 import { type LmdbEngineReader, openStateEngine, openStateEngineReader } from '../src/index.js'
-import { KNOWN_CHAIN, knownVersion } from './known-ledger.js'
+import { KNOWN_CHAIN, knownKeys, knownVersion } from './known-ledger.js'
 
 export interface Opened {
   readonly path: string
@@ -18,8 +19,8 @@ for (const path of paths) process.stdout.write(`${JSON.stringify(await open(path
 
 async function open(path: string): Promise<Opened> {
   try {
-    const problems = [...(await openReader(path)), ...(await openWriter(path))]
-    return { path, problems }
+    const problems = await openReader(path)
+    return { path, problems: task === 'read' ? problems : [...problems, ...(await openWriter(path))] }
   } catch (error) {
     return { path, error: isLedgerStateError(error) ? `${error.code}: ${error.message}` : `raw ${String(error)}` }
   }
@@ -28,7 +29,8 @@ async function open(path: string): Promise<Opened> {
 async function openReader(path: string): Promise<readonly string[]> {
   const engine = openStateEngineReader({ path })
   try {
-    return task === 'check' ? (await engine.check()).problems : useReader(engine)
+    if (task === 'check') return (await engine.check()).problems
+    return task === 'read' ? readAll(engine) : useReader(engine)
   } finally {
     await engine.close()
   }
@@ -51,4 +53,9 @@ function useReader(engine: LmdbEngineReader): readonly string[] {
   engine.blockAt(latestVersion)
   for (const [key] of knownVersion(latestVersion).writes) engine.at().get(key)
   return engine.stats ? [] : ['no statistics']
+}
+
+function readAll(engine: LmdbEngineReader): readonly string[] {
+  const writes = knownKeys().map((key) => [...engine.history(key)].length)
+  return writes.includes(0) ? ['a key without history'] : []
 }

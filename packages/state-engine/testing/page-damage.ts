@@ -41,6 +41,11 @@ export function rootPages(file: string): Map<string, number> {
   })
 }
 
+/** The pages below the root of a database with two levels. */
+export function pagesBelowRoot(file: string, root: number): number[] {
+  return withPages(file, (pages, meta) => pages.readTreePage(meta, root).nodes.map(({ page }) => page!))
+}
+
 /** What opening a store reads: both meta pages, the list of databases, their roots, and the list of free pages. */
 export function openingPages(file: string): number[] {
   const roots = rootPages(file).values()

@@ -1,10 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import chromium from '@sparticuz/chromium'
 import { playwright } from '@vitest/browser-playwright'
-
-/** With one process a browser ends when its first page is closed. */
-const REFUSED_ARGUMENTS = ['--single-process']
+import { CHROMIUM_ARGUMENTS, chromiumPath } from './chromium.ts'
 
 /** What a browser has not: Node's own modules and globals, and the packages that need them. */
 const NEEDS_NODE = /from '(node:|@ledger-state\/(testing|feed|state-engine)\b)|\bBuffer\.|\bprocess\./
@@ -15,7 +12,7 @@ function needsNode(file: string, seen = new Set<string>()): boolean {
   seen.add(file)
   const text = readFileSync(file, 'utf8')
   if (NEEDS_NODE.test(text)) return true
-  const imported = [...text.matchAll(/from '(\.[^']+)'/g)].map(([, path]) => path!.replace(/\.js$/, '.ts'))
+  const imported = [...text.matchAll(/(?:from|import) '(\.[^']+)'/g)].map(([, path]) => path!.replace(/\.js$/, '.ts'))
   return imported.some((path) => needsNode(join(file, '..', path), seen))
 }
 
@@ -34,8 +31,8 @@ export async function browserProject(conditions: string[]) {
         screenshotFailures: false,
         provider: playwright({
           launchOptions: {
-            executablePath: await chromium.executablePath(),
-            args: chromium.args.filter((argument) => !REFUSED_ARGUMENTS.includes(argument)),
+            executablePath: await chromiumPath(),
+            args: [...CHROMIUM_ARGUMENTS],
           },
         }),
         instances: [{ browser: 'chromium' as const }],

@@ -31,6 +31,8 @@ export interface BenchRunOptions {
   readonly minutes: number | undefined
   /** Backup for `ingest`; undefined: the one of the project's shared folder. */
   readonly source: { readonly location: string; readonly hashSalt: string | undefined } | undefined
+  /** URL of an empty database for `distributed`; undefined: servers that are started here. */
+  readonly store: string | undefined
 }
 
 /** What a suite works with: its options, folders that are removed afterwards, and the list of measures. */
@@ -41,21 +43,27 @@ export class BenchRun {
   readonly peers: readonly PeerName[] | undefined
   readonly minutes: number | undefined
   readonly source: BenchRunOptions['source']
+  readonly store: string | undefined
   readonly measures: Measure[] = []
   /** What was left out, and why. */
   readonly notes: string[] = []
   readonly #signal: AbortSignal
   readonly #root = mkdtempSync(join(tmpdir(), 'ledger-state-bench-'))
   readonly #storesFolder: string | undefined
+  readonly #atEnd = new Set<() => void>()
   #suite = ''
 
-  constructor({ scale, seed, keys, peers, storesFolder, minutes, source }: BenchRunOptions, signal: AbortSignal) {
+  constructor(
+    { scale, seed, keys, peers, storesFolder, minutes, source, store }: BenchRunOptions,
+    signal: AbortSignal,
+  ) {
     this.scale = scale
     this.seed = seed
     this.keys = keys
     this.peers = peers
     this.minutes = minutes
     this.source = source
+    this.store = store
     this.#storesFolder = storesFolder
     this.#signal = signal
     // PostgreSQL runs as another user where the bench runs as root, and must reach its files.
@@ -117,7 +125,15 @@ export class BenchRun {
     if (this.#signal.aborted) throw new Interrupted()
   }
 
+  /** Runs something when the run is over, however it ends; it must not wait for promises. Returns how to take it back. */
+  atEnd(work: () => void): () => void {
+    this.#atEnd.add(work)
+    return () => this.#atEnd.delete(work)
+  }
+
   cleanUp(): void {
+    for (const work of this.#atEnd) work()
+    this.#atEnd.clear()
     // A server that was just told to end may still write: try again.
     rmSync(this.#root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }

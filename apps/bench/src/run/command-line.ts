@@ -42,6 +42,7 @@ Options:
                    one kind after the other
   --seed N         lookup and commit: seed of what is written and asked (default 1)
   --source DIR     ingest: the backup to ingest (default ../shared/data/backup)
+  --store URL      distributed: measures on the server of this empty database, in place of those that it starts
   --hash-salt SALT ingest: see ledger-state ingest --help
   --list           prints what each suite takes at the scale, and measures nothing
   --help           prints this text
@@ -68,6 +69,7 @@ export function parseCommandLine(words: readonly string[], allSuites: readonly S
     storesFolder: values.stores,
     minutes: values.minutes === undefined ? undefined : wholeNumber('minutes', values.minutes, 1, 1_440),
     source: values.source === undefined ? undefined : { location: values.source, hashSalt: values['hash-salt'] },
+    store: values.store,
   }
   return { kind: 'run', suites, options, out: values.out, compareWith: values.compare }
 }
@@ -87,6 +89,7 @@ function parseWords(words: readonly string[]) {
         minutes: { type: 'string' },
         seed: { type: 'string', default: '1' },
         source: { type: 'string' },
+        store: { type: 'string' },
         'hash-salt': { type: 'string' },
         list: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },

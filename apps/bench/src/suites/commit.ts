@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { open } from 'lmdb'
 import type { BenchRun } from '../run/bench-run.ts'
+import { cpuMicroseconds } from '../run/cpu-time.ts'
 import type { Suite } from '../run/suite.ts'
 import { openEngineStore } from '../stores/engine.ts'
 import { openPlainLmdb } from '../stores/plain-lmdb.ts'
@@ -114,11 +115,4 @@ function blocksOf(keys: number, seed: number, count: number): WorkloadVersion[][
     if (blocks.length >= count) return blocks.slice(0, count)
   }
   return blocks
-}
-
-async function cpuMicroseconds(work: () => void | Promise<void>): Promise<number> {
-  const before = process.cpuUsage()
-  await work()
-  const { user, system } = process.cpuUsage(before)
-  return user + system
 }

@@ -8,6 +8,8 @@ export interface Answer {
   readonly cursor: string | undefined
   /** Of a history: whether all changes of its range are known. */
   readonly isComplete: boolean
+  /** Where a time was asked for: the version that was read. */
+  readonly readVersion: string | undefined
 }
 
 export type Result<T> = { readonly value: T; readonly answer: Answer } | { readonly failure: Failure }
@@ -64,6 +66,7 @@ export async function askText(request: ApiRequest, signal: AbortSignal): Promise
       head,
       cursor: header(response.headers, 'cursor'),
       isComplete: header(response.headers, 'complete') !== 'false',
+      readVersion: header(response.headers, 'read-version'),
     }
     return { value: text, answer }
   } catch (error) {

@@ -1,5 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
+import './language.ts'
 import uPlot from 'uplot'
+import { timeTickText } from '../state/axis.ts'
 import 'uplot/dist/uPlot.min.css'
 
 export interface CurvePoint {
@@ -118,11 +120,7 @@ function axisSize(_: uPlot, values: readonly string[] | null): number {
 
 /** In UTC, as all times of the page. */
 function formatTimes(_: uPlot, seconds: readonly number[], __: number, ___: number, step: number): string[] {
-  return seconds.map((one) => {
-    const text = new Date(one * 1_000).toISOString()
-    if (step >= 86_400) return text.slice(0, 10)
-    return step >= 60 ? text.slice(11, 16) : text.slice(11, 19)
-  })
+  return seconds.map((one) => timeTickText(BigInt(Math.round(one * 1e6)), step))
 }
 
 function drawChosen({ ctx, data, valToPos }: uPlot, chosen: number | undefined, color: string): void {

@@ -1,34 +1,26 @@
-import { findDifferences, MOST_DIFFERENCES } from '../state/differences.ts'
+import { Fragment } from 'preact'
+import { formatDifference } from '../state/amount.ts'
+import { type Difference, findDifferences, MOST_DIFFERENCES } from '../state/differences.ts'
+import { type Amounts, amountAt } from '../state/use-amounts.ts'
 
 const SHORT_TEXT = 200
 const FIRST_DIFFERENCES = 100
 
+interface DifferencesProps {
+  readonly before: unknown
+  readonly after: unknown
+  readonly amounts: Amounts | undefined
+}
+
 /** What differs between two states of a value, leaf by leaf. */
-export function Differences({ before, after }: { readonly before: unknown; readonly after: unknown }) {
+export function Differences({ before, after, amounts }: DifferencesProps) {
   const all = findDifferences(before, after)
   if (all.length === 0) return <p class="hint">The same value.</p>
   return (
     <table class="differences">
       <tbody>
-        {all.slice(0, FIRST_DIFFERENCES).map(({ path, before: old, after: young }) => (
-          <tr key={path}>
-            <th scope="row">
-              <bdi>{path === '' ? 'value' : cut(path)}</bdi>
-            </th>
-            <td>
-              {old !== undefined && (
-                <del>
-                  <bdi>{cut(old)}</bdi>
-                </del>
-              )}{' '}
-              {old !== undefined && young !== undefined && '→ '}
-              {young !== undefined && (
-                <ins>
-                  <bdi>{cut(young)}</bdi>
-                </ins>
-              )}
-            </td>
-          </tr>
+        {all.slice(0, FIRST_DIFFERENCES).map((one) => (
+          <DifferenceRow key={one.path} difference={one} amounts={amounts} />
         ))}
         {all.length > FIRST_DIFFERENCES && (
           <tr>
@@ -38,6 +30,70 @@ export function Differences({ before, after }: { readonly before: unknown; reado
       </tbody>
     </table>
   )
+}
+
+interface DifferenceRowProps {
+  readonly difference: Difference
+  readonly amounts: Amounts | undefined
+}
+
+function DifferenceRow({ difference, amounts }: DifferenceRowProps) {
+  const { path, before, after } = difference
+  return (
+    <tr>
+      <th scope="row">
+        <bdi>{path === '' ? 'value' : breakable(cut(path))}</bdi>
+      </th>
+      <td>
+        {before !== undefined && (
+          <del>
+            <bdi>{cut(before)}</bdi>
+          </del>
+        )}{' '}
+        {before !== undefined && after !== undefined && '→ '}
+        {after !== undefined && (
+          <ins>
+            <bdi>{cut(after)}</bdi>
+          </ins>
+        )}
+        <AmountDifference difference={difference} amounts={amounts} />
+      </td>
+    </tr>
+  )
+}
+
+/** The same in the units that metadata tell, with what was added or taken. */
+function AmountDifference({ difference: { path, before, after }, amounts }: DifferenceRowProps) {
+  if (!amounts) return null
+  const [old, young] = [amountAt(amounts, path, before), amountAt(amounts, path, after)]
+  if (old === undefined && young === undefined) return null
+  const { symbol, decimals } = amounts.facts
+  const change = old !== undefined && young !== undefined ? BigInt(after!) - BigInt(before!) : undefined
+  return (
+    <small class="in-units">
+      {[old, young].filter((one) => one !== undefined).join(' → ')} <bdi>{symbol}</bdi>
+      {change !== undefined && (
+        <>
+          {', '}
+          <span class={change < 0n ? 'fall' : 'rise'}>{formatDifference(change, decimals)}</span>
+        </>
+      )}
+    </small>
+  )
+}
+
+/** A path may go on in another line after its dots. */
+function breakable(path: string) {
+  return path.split('.').map((name, at) => (
+    <Fragment key={at}>
+      {at > 0 && (
+        <>
+          .<wbr />
+        </>
+      )}
+      {name}
+    </Fragment>
+  ))
 }
 
 function cut(text: string): string {

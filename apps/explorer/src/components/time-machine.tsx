@@ -4,9 +4,10 @@ import { ask } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
 import type { StateHead } from '../api/state-head.ts'
 import { formatAge, formatMicroseconds, groupDigits } from '../state/amount.ts'
-import { ageSeconds, newest, newestFailure, oldestTimestampUsec } from '../state/ledger.ts'
+import { ageSeconds, newest, newestFailure } from '../state/ledger.ts'
 import { goTo, route } from '../state/location.ts'
 import { textToMoment } from '../state/moment.ts'
+import { positionOf } from '../state/position.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { FailureNotice } from './failure-notice.tsx'
 
@@ -97,15 +98,6 @@ function Slider({ onDrag }: { readonly onDrag: (version: string) => void }) {
       }}
     />
   )
-}
-
-/** Where a state stands in the window, from 0 to 1; for a time, about where. */
-function positionOf(at: string, head: NonNullable<typeof newest.value>): number {
-  const part = (value: number, from: number, to: number) =>
-    to === from ? 1 : Math.min(1, Math.max(0, (value - from) / (to - from)))
-  if (/^\d+$/.test(at)) return part(Number(at), Number(head.oldestVersion), Number(head.version))
-  const oldest = Number(oldestTimestampUsec.value ?? head.timestampUsec)
-  return part(Date.parse(at) * 1_000, oldest, Number(head.timestampUsec))
 }
 
 function MomentField() {

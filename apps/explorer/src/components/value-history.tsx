@@ -3,6 +3,7 @@ import type { ValueChange } from '../api/answers.ts'
 import type { ApiRequest } from '../api/client.ts'
 import { formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { goTo, route } from '../state/location.ts'
+import { type Amounts, useAmounts } from '../state/use-amounts.ts'
 import { usePages } from '../state/use-pages.ts'
 import { Differences } from './differences.tsx'
 import { LongList } from './long-list.tsx'
@@ -12,9 +13,18 @@ import { ValueTree } from './value-tree.tsx'
 const OPEN_AT_FIRST = 3
 const ROW_HEIGHT = 50
 
+interface ValueHistoryProps {
+  readonly request: ApiRequest
+  /** Of the values. */
+  readonly type: string
+  /** The account of a resource. */
+  readonly holder: string | undefined
+}
+
 /** The changes of a resource or a table item, each with what it changed. */
-export function ValueHistory({ request }: { readonly request: ApiRequest }) {
+export function ValueHistory({ request, type, holder }: ValueHistoryProps) {
   const pages = usePages<readonly ValueChange[], ValueChange>(request, (page) => page)
+  const amounts = useAmounts(type, holder, pages.items.find(({ value }) => value !== null)?.value)
   const isWhole = !pages.more && !pages.isLoading && !pages.failure && pages.isComplete
   /** Which changes somebody opened or closed. */
   const opened = useRef(new Map<string, boolean>())
@@ -33,6 +43,7 @@ export function ValueHistory({ request }: { readonly request: ApiRequest }) {
               key={change.version}
               change={change}
               before={pages.items[at + 1]}
+              amounts={amounts}
               isFirst={isWhole && at === pages.items.length - 1}
               isOpen={opened.current.get(change.version) ?? at < OPEN_AT_FIRST}
               onToggle={(isOpen) => opened.current.set(change.version, isOpen)}
@@ -50,13 +61,14 @@ export function ValueHistory({ request }: { readonly request: ApiRequest }) {
 interface ChangeCardProps {
   readonly change: ValueChange
   readonly before: ValueChange | undefined
+  readonly amounts: Amounts | undefined
   /** Whether nothing was there before. */
   readonly isFirst: boolean
   readonly isOpen: boolean
   readonly onToggle: (isOpen: boolean) => void
 }
 
-function ChangeCard({ change, before, isFirst, isOpen, onToggle }: ChangeCardProps) {
+function ChangeCard({ change, before, amounts, isFirst, isOpen, onToggle }: ChangeCardProps) {
   const { version, timestamp, value } = change
   return (
     <details class="card" open={isOpen} onToggle={(event) => onToggle(event.currentTarget.open)}>
@@ -67,11 +79,11 @@ function ChangeCard({ change, before, isFirst, isOpen, onToggle }: ChangeCardPro
       {value === null ? (
         <p>Deleted.</p>
       ) : before && before.value !== null ? (
-        <Differences before={before.value} after={value} />
+        <Differences before={before.value} after={value} amounts={amounts} />
       ) : (
         <>
           {(before || isFirst) && <h3>Created</h3>}
-          <ValueTree value={value} />
+          <ValueTree value={value} amounts={amounts} />
         </>
       )}
       <p>

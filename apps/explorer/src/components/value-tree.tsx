@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { type Amounts, amountAt } from '../state/use-amounts.ts'
 import { AddressLink, Link, shortAddress } from './link.tsx'
 import { LongList } from './long-list.tsx'
 
@@ -17,29 +18,41 @@ interface ValueTreeProps {
   readonly depth?: number
   /** The account that holds the value: its tables are read with their types. */
   readonly holder?: string | undefined
+  readonly amounts?: Amounts | undefined
+  /** From the value that `amounts` speak of to this one. */
+  readonly path?: string
 }
 
 /** A value of the ledger as a tree. Whatever it holds is shown as text. */
-export function ValueTree({ value, depth = 0, holder }: ValueTreeProps) {
+export function ValueTree({ value, depth = 0, holder, amounts, path = '' }: ValueTreeProps) {
   if (value === null) return <span class="value-null">null</span>
-  if (typeof value === 'string') return <TextValue text={value} />
+  if (typeof value === 'string') {
+    const amount = amountAt(amounts, path, value)
+    return amount === undefined ? (
+      <TextValue text={value} />
+    ) : (
+      <AmountValue units={value} amount={amount} of={amounts!} />
+    )
+  }
   if (typeof value !== 'object') return <span class="value-number">{String(value)}</span>
   const entries: readonly (readonly [string, unknown])[] = Array.isArray(value)
     ? value.map((member, at) => [String(at), member] as const)
     : Object.entries(value)
   if (entries.length === 0) return <span class="value-null">{Array.isArray(value) ? '[ ]' : '{ }'}</span>
-  return <Members entries={entries} isList={Array.isArray(value)} depth={depth} holder={holder} />
+  const place = { depth, holder, amounts, path }
+  return <Members entries={entries} isList={Array.isArray(value)} {...place} />
 }
 
-interface MembersProps {
+/** What members take from the value that they are of. */
+type Place = Required<Omit<ValueTreeProps, 'value'>>
+
+interface MembersProps extends Place {
   readonly entries: readonly (readonly [string, unknown])[]
   readonly isList: boolean
-  readonly depth: number
-  readonly holder: string | undefined
 }
 
-function Members({ entries, isList, depth, holder }: MembersProps) {
-  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH)
+function Members({ entries, isList, ...place }: MembersProps) {
+  const [isOpen, setOpen] = useState(place.depth < OPEN_DEPTH)
   const [isWhole, setWhole] = useState(false)
   const label = `${entries.length} ${isList ? 'member' : 'field'}${entries.length === 1 ? '' : 's'}`
   if (!isOpen) {
@@ -58,7 +71,7 @@ function Members({ entries, isList, depth, holder }: MembersProps) {
         isBoxed
         row={(at) => (
           <dl class="members">
-            <Member entry={entries[at]!} depth={depth} holder={holder} />
+            <Member entry={entries[at]!} {...place} />
           </dl>
         )}
       />
@@ -68,7 +81,7 @@ function Members({ entries, isList, depth, holder }: MembersProps) {
     <>
       <dl class="members">
         {entries.slice(0, FIRST_MEMBERS).map((entry) => (
-          <Member key={entry[0]} entry={entry} depth={depth} holder={holder} />
+          <Member key={entry[0]} entry={entry} {...place} />
         ))}
       </dl>
       {entries.length > FIRST_MEMBERS && (
@@ -80,13 +93,11 @@ function Members({ entries, isList, depth, holder }: MembersProps) {
   )
 }
 
-interface MemberProps {
+interface MemberProps extends Place {
   readonly entry: readonly [name: string, value: unknown]
-  readonly depth: number
-  readonly holder: string | undefined
 }
 
-function Member({ entry: [name, value], depth, holder }: MemberProps) {
+function Member({ entry: [name, value], depth, holder, amounts, path }: MemberProps) {
   return (
     <div class="member">
       <dt>{name}</dt>
@@ -96,10 +107,27 @@ function Member({ entry: [name, value], depth, holder }: MemberProps) {
             table <code>{shortAddress(value)}</code>
           </Link>
         ) : (
-          <ValueTree value={value} depth={depth + 1} holder={holder} />
+          <ValueTree
+            value={value}
+            depth={depth + 1}
+            holder={holder}
+            amounts={amounts}
+            path={path === '' ? name : `${path}.${name}`}
+          />
         )}
       </dd>
     </div>
+  )
+}
+
+function AmountValue({ units, amount, of }: { readonly units: string; readonly amount: string; readonly of: Amounts }) {
+  return (
+    <>
+      <span class="value-text">{units}</span>{' '}
+      <small class="in-units">
+        {amount} <bdi>{of.facts.symbol}</bdi>
+      </small>
+    </>
   )
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { formatAmount, groupDigits } from './amount.ts'
+import { formatAmount, formatMicroseconds, groupDigits } from './amount.ts'
 
 it('an amount keeps every digit', () => {
   fc.assert(
@@ -21,4 +21,10 @@ it('digits stand in groups of three', () => {
   expect(groupDigits('1234567')).toBe('1\u2009234\u2009567')
   expect(formatAmount('5', 8)).toBe('0.00000005')
   expect(formatAmount('100000000', 8)).toBe('1')
+})
+
+it('a time is in UTC; genesis has none, and what no date can be stays a number', () => {
+  expect(formatMicroseconds('1735691100000000')).toBe('2025-01-01 00:25:00 UTC')
+  expect(formatMicroseconds('0')).toBe('genesis')
+  expect(formatMicroseconds('8640000000000000001')).toBe('8\u2009640\u2009000\u2009000\u2009000\u2009000\u2009001 µs')
 })

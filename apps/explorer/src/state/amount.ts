@@ -13,11 +13,12 @@ export function groupDigits(digits: string): string {
 }
 
 /** The largest that `Date` holds: the year 275,760. A ledger may say more. */
-const LAST_MICROSECOND = 8_640_000_000_000_000_000n
+export const LAST_MICROSECOND = 8_640_000_000_000_000_000n
 
-/** Microseconds since 1970 as a time in UTC. */
+/** Microseconds since 1970 as a time in UTC; genesis has none. */
 export function formatMicroseconds(text: string): string {
   const microseconds = BigInt(text)
+  if (microseconds === 0n) return 'genesis'
   if (microseconds > LAST_MICROSECOND) return `${groupDigits(text)} µs`
   return `${new Date(Number(microseconds / 1000n)).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals'
+import type { Block } from '../api/answers.ts'
 import { ask } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
 import type { StateHead } from '../api/state-head.ts'
@@ -10,7 +11,7 @@ const LIVE_MS = 2_000
 export const newest = signal<StateHead | undefined>(undefined)
 /** Why it is not known. */
 export const newestFailure = signal<Failure | undefined>(undefined)
-/** The oldest block of the window. */
+/** The time of the oldest block of the window that has one; genesis has none. */
 export const oldestTimestampUsec = signal<string | undefined>(undefined)
 
 const now = signal(Date.now())
@@ -49,8 +50,15 @@ async function refresh(signal: AbortSignal): Promise<void> {
   if (!head) return
   const isOtherWindow = head.oldestVersion !== newest.value?.oldestVersion
   newest.value = head
-  if (!isOtherWindow) return
-  const path = `/blocks/by_version/${head.oldestVersion}`
-  const oldest = await ask<{ readonly block_timestamp: string }>({ path }, signal)
-  if ('value' in oldest) oldestTimestampUsec.value = oldest.value.block_timestamp
+  const isTimeKnown = oldestTimestampUsec.value !== undefined || head.timestampUsec === '0'
+  if (!isOtherWindow && isTimeKnown) return
+  const block = await blockOf(head.oldestVersion, signal)
+  const hasTime = block === undefined || block.block_timestamp !== '0'
+  const oldest = hasTime ? block : await blockOf(String(BigInt(block.last_version) + 1n), signal)
+  if (oldest) oldestTimestampUsec.value = oldest.block_timestamp
+}
+
+async function blockOf(version: string, signal: AbortSignal): Promise<Block | undefined> {
+  const result = await ask<Block>({ path: `/blocks/by_version/${version}` }, signal)
+  return 'value' in result ? result.value : undefined
 }

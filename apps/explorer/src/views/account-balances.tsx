@@ -125,7 +125,7 @@ function OtherAsset({ address }: { readonly address: string }) {
       <input
         type="text"
         aria-label="Coin type, address or name of another asset"
-        placeholder="another asset: 0x…::module::Coin, its address, or a name"
+        placeholder="another asset: its type, address or name"
         list="known-assets"
         autocomplete="off"
         value={text}

@@ -7,8 +7,10 @@ import { Loading } from '../components/loading.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
+import { groupDigits } from '../state/amount.ts'
 import { newest } from '../state/ledger.ts'
 import { route } from '../state/location.ts'
+import { useAmounts } from '../state/use-amounts.ts'
 import { usePages } from '../state/use-pages.ts'
 
 const DEFAULT_DISTANCE = 100n
@@ -54,7 +56,7 @@ function ChangesTo({ address, at, latest, oldest }: ChangesToProps) {
           since version or time{' '}
           <input type="text" autocomplete="off" value={text} onInput={(event) => setText(event.currentTarget.value)} />
         </label>
-        <span>up to {to}</span>
+        <span>up to {/^\d+$/.test(to) ? groupDigits(to) : to}</span>
         <button type="submit" disabled={text.trim() === ''}>
           Compare
         </button>
@@ -76,6 +78,7 @@ function ChangesTo({ address, at, latest, oldest }: ChangesToProps) {
 
 function ChangeCard({ address, change }: { readonly address: string; readonly change: AccountChange }) {
   const { type, module, before, after } = change
+  const amounts = useAmounts(type, address, after ?? before)
   return (
     <article class="card">
       <h2 class="card-title">
@@ -89,9 +92,9 @@ function ChangeCard({ address, change }: { readonly address: string; readonly ch
         <small>{before === null ? 'created' : after === null ? 'deleted' : 'changed'}</small>
       </h2>
       {before !== null && after !== null ? (
-        <Differences before={before} after={after} />
+        <Differences before={before} after={after} amounts={amounts} />
       ) : (
-        <ValueTree value={after ?? before} holder={address} />
+        <ValueTree value={after ?? before} holder={address} amounts={amounts} />
       )}
     </article>
   )

@@ -5,9 +5,9 @@ import { LastChange } from '../components/last-change.tsx'
 import { Link } from '../components/link.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
-import { ResourceAmount } from '../components/resource-amount.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
 import { route } from '../state/location.ts'
+import { useAmounts } from '../state/use-amounts.ts'
 import { usePages } from '../state/use-pages.ts'
 
 const PAGE = 100
@@ -72,6 +72,7 @@ interface ResourceCardProps {
 
 function ResourceCard({ address, resource: { type, data }, isOpenAtFirst, onToggle }: ResourceCardProps) {
   const [isOpen, setOpen] = useState(isOpenAtFirst)
+  const amounts = useAmounts(isOpen ? type : undefined, address, data)
   const history = `/accounts/${encodeURIComponent(address)}/resource/${encodeURIComponent(type)}/history`
   return (
     <details
@@ -89,8 +90,7 @@ function ResourceCard({ address, resource: { type, data }, isOpenAtFirst, onTogg
       </summary>
       {isOpen && (
         <>
-          <ResourceAmount address={address} type={type} data={data} />
-          <ValueTree value={data} holder={address} />
+          <ValueTree value={data} holder={address} amounts={amounts} />
           <p>
             <LastChange path={history} /> · <Link view={{ name: 'resource', address, type }}>History</Link>
           </p>

@@ -19,7 +19,7 @@ export function HomeView() {
   return (
     <>
       <h1>Chain {head.chainId}</h1>
-      <WindowBar />
+      <WindowBar head={head} />
       <dl class="facts">
         <Fact
           name="Versions kept"

@@ -1,10 +1,11 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ModuleAnswer } from '../api/answers.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
-import { AddressLink } from '../components/link.tsx'
+import { AddressLink, Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
+import { TypeSearch } from '../components/type-search.tsx'
 import { TypeText } from '../components/type-text.tsx'
 import type { Disassembly, FieldText, FunctionDeclaration, TypeDeclaration } from '../move/disassemble.ts'
 import { useDisassembly } from '../move/use-disassembly.ts'
@@ -58,7 +59,7 @@ function Declarations({ answer: { abi, bytecode }, module, disassembly }: Declar
         {groupDigits(String((bytecode.length - 2) / 2))} bytes, format {formatVersion}
         {friends.length > 0 && (
           <>
-            ; friends: <TypeText text={friends.join(', ')} />
+            ; friends: <Friends names={friends} />
           </>
         )}
       </p>
@@ -76,7 +77,12 @@ function Declarations({ answer: { abi, bytecode }, module, disassembly }: Declar
       {types.length === 0 && <p class="empty">None.</p>}
       {types.filter(isShown).map((type) => (
         <TypeCard key={type.name} type={type} isOpenAtFirst={types.length <= 3}>
-          {abi && <TypeUses type={`${abi.address}::${module}::${type.name}`} uses={uses} />}
+          {abi && (
+            <>
+              <TypeUses type={`${abi.address}::${module}::${type.name}`} uses={uses} />
+              <TypeSearch type={`${abi.address}::${module}::${type.name}`} />
+            </>
+          )}
         </TypeCard>
       ))}
       <h2>Functions</h2>
@@ -90,6 +96,21 @@ function Declarations({ answer: { abi, bytecode }, module, disassembly }: Declar
       )}
     </>
   )
+}
+
+/** Modules, as `0x1::coin`. */
+function Friends({ names }: { readonly names: readonly string[] }) {
+  return names.map((name, at) => {
+    const [address = '', module = ''] = name.split('::')
+    return (
+      <Fragment key={name}>
+        {at > 0 && ', '}
+        <Link view={{ name: 'module', address, module }}>
+          <bdi class="type">{name}</bdi>
+        </Link>
+      </Fragment>
+    )
+  })
 }
 
 interface TypeCardProps {

@@ -3,17 +3,19 @@ import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { AddressLink } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
-import { ResourceAmount } from '../components/resource-amount.tsx'
 import { TypeText } from '../components/type-text.tsx'
 import { ValueHistory } from '../components/value-history.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
 import { route } from '../state/location.ts'
+import { useAmounts } from '../state/use-amounts.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
 export function ResourceView({ address, type }: { readonly address: string; readonly type: string }) {
   const path = `/accounts/${encodeURIComponent(address)}/resource/${encodeURIComponent(type)}`
   const { at } = route.value
   const answer = useAnswer<Resource>({ path, at })
+  const data = answer && 'value' in answer ? answer.value.data : undefined
+  const amounts = useAmounts(type, address, data)
   const history = { path: `${path}/history?limit=20` }
   return (
     <>
@@ -26,13 +28,8 @@ export function ResourceView({ address, type }: { readonly address: string; read
       <ForPrograms requests={[{ path, at }, history]} />
       {answer === undefined && <Loading />}
       {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
-      {answer && 'value' in answer && (
-        <>
-          <ResourceAmount address={address} type={type} data={answer.value.data} />
-          <ValueTree value={answer.value.data} holder={address} />
-        </>
-      )}
-      <ValueHistory request={history} />
+      {data !== undefined && <ValueTree value={data} holder={address} amounts={amounts} />}
+      <ValueHistory request={history} type={type} holder={address} />
     </>
   )
 }

@@ -6,6 +6,7 @@ import { ValueHistory } from '../components/value-history.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
 import { route } from '../state/location.ts'
 import type { TableTypes } from '../state/route.ts'
+import { useAmounts } from '../state/use-amounts.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
 interface TableItemProps {
@@ -24,6 +25,7 @@ export function TableItem({ handle, types, keyType, valueType, itemKey }: TableI
   const request = { path: `${table}/item`, at: route.value.at, body }
   const history = { path: `${table}/item/history?limit=20`, body }
   const answer = useAnswer<unknown>(request)
+  const amounts = useAmounts(valueType, undefined, undefined)
   return (
     <section aria-label="Item">
       <p>
@@ -35,8 +37,8 @@ export function TableItem({ handle, types, keyType, valueType, itemKey }: TableI
       <ForPrograms requests={[request, history]} />
       {answer === undefined && <Loading />}
       {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
-      {answer && 'value' in answer && <ValueTree value={answer.value} holder={types.holder} />}
-      <ValueHistory request={history} />
+      {answer && 'value' in answer && <ValueTree value={answer.value} holder={types.holder} amounts={amounts} />}
+      <ValueHistory request={history} type={valueType} holder={undefined} />
     </section>
   )
 }

@@ -9,6 +9,7 @@ import { TypeText } from '../components/type-text.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
 import { goTo, route } from '../state/location.ts'
 import type { TableTypes } from '../state/route.ts'
+import { type Amounts, useAmounts } from '../state/use-amounts.ts'
 import { usePages } from '../state/use-pages.ts'
 import { TableItem } from './table-item.tsx'
 
@@ -36,6 +37,7 @@ export function TableView({ handle, types, itemKey }: TableViewProps) {
   const found = pages.items[0]?.page
   const items = pages.items.flatMap(({ item }) => item ?? [])
   const [keyType, valueType] = [found?.key_type ?? types.keyType, found?.value_type ?? types.valueType]
+  const amounts = useAmounts(valueType, undefined, undefined)
   const open = (key: string): void => goTo({ view: { name: 'table', handle, types, key }, at: route.value.at })
   return (
     <>
@@ -63,7 +65,7 @@ export function TableView({ handle, types, itemKey }: TableViewProps) {
             count={items.length}
             rowHeight={ROW_HEIGHT}
             onEnd={pages.more}
-            row={(index) => <ItemCard handle={handle} types={types} item={items[index]!} />}
+            row={(index) => <ItemCard handle={handle} types={types} item={items[index]!} amounts={amounts} />}
           />
           {!pages.isLoading && !pages.failure && items.length === 0 && <p class="empty">No items at this version.</p>}
           <MoreButton pages={pages} />
@@ -77,16 +79,17 @@ interface ItemCardProps {
   readonly handle: string
   readonly types: TableTypes
   readonly item: ListedItem
+  readonly amounts: Amounts | undefined
 }
 
-function ItemCard({ handle, types, item }: ItemCardProps) {
+function ItemCard({ handle, types, item, amounts }: ItemCardProps) {
   return (
     <article class="card item-of-table">
       <div>
         <ValueTree value={item.key ?? item.raw_key} depth={2} />
       </div>
       <div>
-        <ValueTree value={item.value ?? item.raw_value} depth={2} holder={types.holder} />
+        <ValueTree value={item.value ?? item.raw_value} depth={2} holder={types.holder} amounts={amounts} />
       </div>
       {item.key !== undefined && (
         <Link view={{ name: 'table', handle, types, key: JSON.stringify(item.key) }}>History</Link>

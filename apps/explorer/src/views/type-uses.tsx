@@ -10,7 +10,7 @@ interface Declaration {
   readonly text: string
 }
 
-/** All declarations of the modules of an account: no index tells of uses by other accounts. */
+/** All declarations of the modules of an account. */
 export function useTypeUses(address: string | undefined): readonly Declaration[] {
   const path = `/accounts/${address}/modules?limit=1000`
   const answer = useAnswer<readonly ModuleAnswer[]>(address === undefined ? undefined : { path, at: route.value.at })

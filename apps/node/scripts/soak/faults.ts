@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Cut } from '@ledger-state/postgres-engine/testing/tcp-proxy'
 import type { Random } from '@ledger-state/testing/random'
 import { kill } from '../../testing/node-process.ts'
 import { SOURCE_FAULTS } from '../../testing/steady-ledger.ts'
 import { READERS, type SoakBed } from './soak-bed.ts'
+import type { SoakDatabase } from './soak-database.ts'
 
-/** Which connections a fault may break: those of one reader, or all, and the next ones until the node is up again. */
+/** Which connections of clients a fault may break: those of one reader, or all, and the next ones until the node is up again. */
 export type Breakage = 'reader' | 'node'
 
 export interface Fault {
   readonly name: string
   readonly breaks?: Breakage
-  /** How often, of 100. */
+  /** How often, beside the others of its list. */
   readonly share: number
   /** Whether it took place. */
   inflict(bed: SoakBed, random: Random): Promise<boolean>
@@ -19,9 +21,12 @@ export interface Fault {
 const STALL_MS = 500
 /** Longer than the supervisor waits for a reader to take a connection. */
 const READER_STALL_MS = 1_000
+/** Longer than a reader waits for its store. */
+const OUTAGE_MS = 2_500
 const MOST_BROKEN_PAGES = 3
 
-const FAULTS: readonly Fault[] = [
+/** Of processes and of the source, wherever the store is. */
+const COMMON_FAULTS: readonly Fault[] = [
   { name: 'kill -9 of the writer', share: 10, inflict: (bed) => signalProcess(bed, 'writer', 'SIGKILL') },
   {
     name: 'kill -9 of a reader',
@@ -46,14 +51,54 @@ const FAULTS: readonly Fault[] = [
   { name: 'restart', breaks: 'node', share: 5, inflict: (bed) => happened(bed.restart()) },
   { name: 'change of the window', share: 10, inflict: async (bed) => happened(bed.changeWindow()) },
   { name: 'stall of the source', share: 7, inflict: (bed) => happened(stallSource(bed)) },
+]
+
+const FOLDER_FAULTS: readonly Fault[] = [
+  ...COMMON_FAULTS,
   { name: 'snapshot, and check of the copy', share: 8, inflict: (bed) => happened(bed.checkSnapshot()) },
 ]
 
-/** Inflicts a random fault and resolves with it; undefined if the process that it was for is down. */
-export async function inflictFault(bed: SoakBed, random: Random): Promise<Fault | undefined> {
-  const deck = FAULTS.flatMap((fault) => Array.from({ length: fault.share }, () => fault))
-  const fault = random.pick(deck)
-  return (await fault.inflict(bed, random)) ? fault : undefined
+const ONCE: Pick<Fault, 'share'> = { share: 1 }
+
+/** Each as often as the others: a short soak gets to many of them. */
+const DATABASE_FAULTS: readonly Fault[] = [
+  ...COMMON_FAULTS.map((fault) => ({ ...fault, ...ONCE })),
+  { name: 'check of the store', ...ONCE, inflict: (bed) => happened(bed.checkStore()) },
+  { name: 'kill -9 of the server', ...ONCE, inflict: killServer },
+  { name: 'SIGSTOP of the server', ...ONCE, inflict: stopServer },
+  { name: 'cut before a COPY arrives', ...ONCE, inflict: (bed) => cutOn(bed, 'PGCOPY', 'before') },
+  { name: 'cut after a COPY arrived', ...ONCE, inflict: (bed) => cutOn(bed, 'PGCOPY', 'after') },
+  { name: 'cut before a COMMIT arrives', ...ONCE, inflict: (bed) => cutOn(bed, 'COMMIT', 'before') },
+  { name: 'cut after a COMMIT arrived', ...ONCE, inflict: (bed) => cutOn(bed, 'COMMIT', 'after') },
+  { name: 'connections that hang', ...ONCE, inflict: (bed) => happened(databaseOf(bed).holdConnections(OUTAGE_MS)) },
+  {
+    name: 'connections refused',
+    ...ONCE,
+    inflict: (bed) => happened(databaseOf(bed).refuseConnections(OUTAGE_MS)),
+  },
+  { name: 'second writer', ...ONCE, inflict: (bed) => happened(databaseOf(bed).takeOver()) },
+  { name: 'second writer while the first sleeps', ...ONCE, inflict: takeOverFromSleeper },
+]
+
+/** Draws faults from shuffled decks, so that each comes as often as its share says. */
+export class FaultDeck {
+  readonly #random: Random
+  readonly #faults: readonly Fault[]
+  #deck: Fault[] = []
+
+  constructor(bed: SoakBed, random: Random) {
+    this.#random = random
+    this.#faults = bed.database ? DATABASE_FAULTS : FOLDER_FAULTS
+  }
+
+  /** Inflicts the next fault and resolves with it; undefined if the process that it was for is down. */
+  async inflict(bed: SoakBed): Promise<Fault | undefined> {
+    if (this.#deck.length === 0) {
+      this.#deck = this.#faults.flatMap((fault) => Array.from({ length: fault.share }, () => fault))
+    }
+    const [fault] = this.#deck.splice(this.#random.below(this.#deck.length), 1)
+    return (await fault!.inflict(bed, this.#random)) ? fault : undefined
+  }
 }
 
 async function happened(work: Promise<void> | void): Promise<true> {
@@ -86,4 +131,41 @@ async function stallSource({ source }: SoakBed): Promise<void> {
   source.isStalled = true
   await sleep(STALL_MS)
   source.isStalled = false
+}
+
+function databaseOf({ database }: SoakBed): SoakDatabase {
+  if (!database) throw new Error('the store is in a folder')
+  return database
+}
+
+async function killServer({ database }: SoakBed): Promise<boolean> {
+  const server = database?.server
+  if (!server) return false
+  await server.kill()
+  await server.start()
+  return true
+}
+
+async function stopServer({ database }: SoakBed): Promise<boolean> {
+  const server = database?.server
+  if (!server) return false
+  server.halt()
+  await sleep(OUTAGE_MS)
+  server.proceed()
+  return true
+}
+
+function cutOn(bed: SoakBed, text: string, cut: Cut): Promise<boolean> {
+  return databaseOf(bed).cutOn(text, cut)
+}
+
+async function takeOverFromSleeper(bed: SoakBed): Promise<boolean> {
+  const pid = await bed.node.pidOf('writer').catch(() => undefined)
+  if (pid === undefined || !kill(pid, 'SIGSTOP')) return false
+  try {
+    await databaseOf(bed).takeOver()
+  } finally {
+    kill(pid, 'SIGCONT')
+  }
+  return true
 }

@@ -6,6 +6,7 @@ export interface Sample {
   readonly minute: number
   /** Of all processes of the node together. */
   readonly memoryBytes: number
+  /** 0 where the store is in a database, as is `freeBytes`. */
   readonly fileBytes: number
   readonly freeBytes: number
   /** Open files and connections of the supervisor. */
@@ -13,15 +14,15 @@ export interface Sample {
 }
 
 /** Undefined while the node is down, or none of its readers has reported. */
-export async function takeSample(node: NodeProcess, minute: number): Promise<Sample | undefined> {
+export async function takeSample(node: NodeProcess, minute: number, hasFile: boolean): Promise<Sample | undefined> {
   const text = await node.metrics().catch(() => '')
   const sum = (name: string): number => {
     const lines = text.matchAll(new RegExp(`^ledger_state_${name}(?:{[^}]*})? (\\S+)$`, 'gm'))
     return [...lines].reduce((total, [, value]) => total + Number(value), 0)
   }
   const fileBytes = sum('store_file_bytes')
-  if (fileBytes === 0) return undefined
   const memoryBytes = sum('process_resident_memory_bytes')
+  if (memoryBytes === 0 || (hasFile && fileBytes === 0)) return undefined
   const descriptors = supervisorDescriptors(node)
   if (descriptors === undefined) return undefined
   return {

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { eventually } from '@ledger-state/testing/eventually'
 import { NodeProcess, PROGRAM } from '../../testing/node-process.ts'
 import { type SteadyNode, startSteadyNode } from '../../testing/steady-ledger.ts'
+import { SoakDatabase } from './soak-database.ts'
 
 /** Versions that the node retains, in turn. */
 const WINDOWS = [5_000, 20_000, 10_000]
@@ -14,14 +16,18 @@ const FIRST_VERSIONS = 5_000
 /** The node under test, the node that it follows, and their folder. */
 export class SoakBed {
   readonly source: SteadyNode
+  /** Undefined where the store is in a folder. */
+  readonly database: SoakDatabase | undefined
   readonly #folder = mkdtempSync(join(tmpdir(), 'soak-'))
   readonly #dataDir = join(this.#folder, 'store')
   readonly #configuration = join(this.#folder, 'node.json')
   #window = 0
   #node!: NodeProcess
 
-  static async open(): Promise<SoakBed> {
-    const bed = new SoakBed(await startSteadyNode())
+  /** @param store of a database: its URL, or `EMBEDDED` */
+  static async open(store?: string): Promise<SoakBed> {
+    const database = store === undefined ? undefined : await SoakDatabase.open(store)
+    const bed = new SoakBed(await startSteadyNode(), database)
     bed.source.latest = FIRST_VERSIONS
     bed.#writeConfiguration()
     bed.#node = await bed.#startNode('127.0.0.1:0')
@@ -29,8 +35,9 @@ export class SoakBed {
     return bed
   }
 
-  private constructor(source: SteadyNode) {
+  private constructor(source: SteadyNode, database: SoakDatabase | undefined) {
     this.source = source
+    this.database = database
   }
 
   get node(): NodeProcess {
@@ -71,8 +78,26 @@ export class SoakBed {
     rmSync(copy, { recursive: true })
   }
 
-  checkStore(): Promise<void> {
-    return run('check', '--data-dir', this.#dataDir)
+  async checkStore(): Promise<void> {
+    await run('check', ...this.#place)
+  }
+
+  /** Holds all that is kept, every version of it, to a store that the source has filled without faults. */
+  async compareWithFreshStore(): Promise<void> {
+    const fresh = join(this.#folder, 'fresh')
+    const [found, expected] = [join(this.#folder, 'found.ndjson'), join(this.#folder, 'expected.ndjson')]
+    const { oldest_ledger_version: oldest } = JSON.parse(await run('info', '--json', ...this.#place)) as {
+      readonly oldest_ledger_version: string
+    }
+    await run('ingest', this.source.url, '--no-verify', '--data-dir', fresh)
+    await run('export', found, ...this.#place)
+    await run('export', expected, '--data-dir', fresh, '--from', oldest)
+    if (!readFileSync(found).equals(readFileSync(expected))) throw new Error('the store differs from its source')
+  }
+
+  /** Options that name the store. */
+  get #place(): string[] {
+    return this.database ? ['--store', this.database.url] : ['--data-dir', this.#dataDir]
   }
 
   /** Waits until the node serves a version, as long as it comes nearer to it: on a busy machine that may take minutes. */
@@ -92,12 +117,14 @@ export class SoakBed {
   async close(): Promise<void> {
     await this.#node.killAll()
     await this.source.close()
+    await this.database?.close()
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
   #startNode(listen: string): Promise<NodeProcess> {
     const options = ['--config', this.#configuration]
-    return new NodeProcess({ dataDir: this.#dataDir, options, listen }).listening()
+    const store = this.database && { store: this.database.url }
+    return new NodeProcess({ dataDir: this.#dataDir, ...store, options, listen }).listening()
   }
 
   #writeConfiguration(): void {
@@ -107,9 +134,12 @@ export class SoakBed {
   }
 }
 
-/** Runs a command of the program. @throws if it fails */
-async function run(...words: string[]): Promise<void> {
-  const child = spawn(process.execPath, [PROGRAM, ...words], { stdio: ['ignore', 'ignore', 'inherit'] })
-  const status = await new Promise<number | null>((resolve) => child.on('exit', resolve))
+/** Runs a command of the program. Resolves with what it printed. @throws if it fails */
+async function run(...words: string[]): Promise<string> {
+  const child = spawn(process.execPath, [PROGRAM, ...words], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+  const printed = await text(child.stdout)
+  const status = await ended
   if (status !== 0) throw new Error(`ledger-state ${words.join(' ')} ended with status ${status}`)
+  return printed
 }

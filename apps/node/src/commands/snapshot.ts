@@ -1,11 +1,17 @@
-import { stat } from 'node:fs/promises'
+import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
-import { settings } from '../config/settings.js'
-import { formatBytes, formatShare } from '../terminal/amounts.js'
+import { copyNotEmpty, stoppedBy, usageError } from '../errors.js'
+import { copyStore } from '../stores/copy-store.js'
+import { openExportSource } from '../stores/export-source.js'
+import { openReader } from '../stores/open-reader.js'
+import { openWriter } from '../stores/open-writer.js'
+import { nameOfPlace, type StorePlace, storeOptions, storePlace, wordToPlace } from '../stores/store-place.js'
+import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
+import { listenForStop } from '../terminal/stop-signal.js'
 
 const compactOption = switchOption('compact', 'leave free pages out: smaller, and takes longer')
 
@@ -16,33 +22,87 @@ const LOOK_INTERVAL_MS = 100
 export const snapshotCommand: Command = {
   name: 'snapshot',
   summary: 'Copies a store as it is now, also while it is written and served. The copy can be served.',
-  arguments: [{ name: 'DIR', description: 'folder of the copy; it must not hold a store' }],
-  options: [settings.dataDir, compactOption],
-  required: [settings.dataDir],
-  examples: ['ledger-state snapshot backup/mainnet --data-dir data/mainnet --compact'],
+  arguments: [{ name: 'DIR', description: 'folder of the copy, or URL of a database; it must not hold a store' }],
+  options: [...storeOptions, compactOption],
+  examples: [
+    'ledger-state snapshot backup/mainnet --data-dir data/mainnet --compact',
+    'ledger-state snapshot data/mainnet --store postgres://user@host/db',
+  ],
   async run(input) {
-    const path = input.argument('DIR')
+    const [from, to] = [storePlace(input, 'snapshot'), wordToPlace(input.argument('DIR'))]
     const compact = input.get(compactOption)
-    const engine = openStateEngineReader({
-      path: input.required(settings.dataDir),
-      verifyReads: true,
-      // A compacted copy is made in the order of the keys, and not in that of the file.
-      ...(!compact && { readAhead: true }),
-    })
-    const { fileBytes, freeBytes } = engine.stats
-    const stopShowing = showGrowth(join(path, UNFINISHED), compact ? fileBytes - freeBytes : fileBytes)
-    try {
-      await engine.snapshot(path, { compact })
-    } finally {
-      stopShowing()
-      await engine.close()
-    }
-    const copy = openStateEngineReader({ path })
+    if ('dataDir' in from && 'dataDir' in to) await copyFiles(from.dataDir, to.dataDir, compact)
+    else if (compact) throw usageError('snapshot: --compact is for a copy of a folder into a folder')
+    else if ('dataDir' in to) await copyIntoFolder(from, to.dataDir)
+    else await copyRecords(from, to)
+    const copy = await openReader(to)
     const { ledger } = copy
     await copy.close()
     const what = ledger ? `versions ${ledger.oldestVersion} to ${ledger.latestVersion}` : 'an empty store'
-    process.stdout.write(`${path} holds ${what}\n`)
+    process.stdout.write(`${nameOfPlace(to)} holds ${what}\n`)
   },
+}
+
+async function copyFiles(from: string, to: string, compact: boolean): Promise<void> {
+  const engine = openStateEngineReader({
+    path: from,
+    verifyReads: true,
+    // A compacted copy is made in the order of the keys, and not in that of the file.
+    ...(!compact && { readAhead: true }),
+  })
+  const { fileBytes, freeBytes } = engine.stats
+  const stopShowing = showGrowth(join(to, UNFINISHED), compact ? fileBytes - freeBytes : fileBytes)
+  try {
+    await engine.snapshot(to, { compact })
+  } finally {
+    stopShowing()
+    await engine.close()
+  }
+}
+
+/** The folder has its name only once the copy is whole; nothing is left of one that failed. */
+async function copyIntoFolder(from: StorePlace, path: string): Promise<void> {
+  if ((await readdir(path).catch(() => [])).length > 0) throw copyNotEmpty(path)
+  const unfinished = `${path}.unfinished`
+  const remove = () => rm(unfinished, { recursive: true, force: true })
+  await remove()
+  try {
+    await copyRecords(from, { dataDir: unfinished })
+    await rename(unfinished, path)
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+/** Between stores of two kinds. */
+async function copyRecords(from: StorePlace, to: StorePlace): Promise<void> {
+  const stop = listenForStop()
+  const progress = createProgressLine(process.stderr)
+  const source = await openExportSource(from)
+  try {
+    const writer = await openWriter(to, { compressHistory: true })
+    try {
+      await copyStore(source, writer, {
+        name: nameOfPlace(to),
+        signal: stop.signal,
+        onProgress: ({ entries, version }) =>
+          progress.update(() => {
+            if (version === undefined) return `copying the state: ${formatCount(entries)} entries`
+            return `copying versions: ${version} of ${source.ledger!.latestVersion}`
+          }),
+      })
+    } finally {
+      await writer.close()
+    }
+  } catch (error) {
+    const signal = stop.by()
+    if (signal) throw stoppedBy(signal, `${nameOfPlace(to)} is not whole; empty it before the next attempt`)
+    throw error
+  } finally {
+    progress.finish()
+    await source.close()
+  }
 }
 
 /** Shows how a file grows to a size, until the function that it answers with is called. */

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { openStateEngine } from '@ledger-state/state-engine'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { asNobody, canBecomeNobody } from '../../testing/as-nobody.ts'
 import { CommandBed } from '../../testing/command-bed.ts'
@@ -105,7 +106,7 @@ describe('check and snapshot', () => {
   it('say of a file that is cut short how much of it is there, as every command does', async () => {
     await bed.fill('store', 500)
     const bytes = readFileSync(bed.at('store/state.mdb'))
-    for (const length of [0, 50, 60_000, bytes.length - 5_000]) {
+    for (const length of isSlowRun ? [0, 50, 60_000, bytes.length - 5_000] : [60_000]) {
       writeFileSync(bed.at('store/state.mdb'), bytes.subarray(0, length))
       const commands = [['check'], ['info'], ['serve', '--listen', '127.0.0.1:0'], ['snapshot', 'copy']]
       for (const { status, stderr } of await bed.runAll(commands.map((words) => [...words, '--data-dir', 'store']))) {

@@ -44,25 +44,3 @@ describe('store upgrade', () => {
     expect(existsSync(bed.at('new'))).toBe(false)
   })
 })
-
-describe('every program that meets a store of layout 3', () => {
-  it('says how to upgrade it', async () => {
-    await makeLayout3Store(bed, 10)
-    for (const words of [
-      ['info'],
-      ['check'],
-      ['prune', '--retain', '5'],
-      ['snapshot', 'copy'],
-      ['export', 'file.ndjson'],
-      ['ingest', 'feed.ndjson'],
-      ['get', 'account', '0x1'],
-      ['serve', '--listen', '127.0.0.1:0'],
-      ['serve', '--create', '--listen', '127.0.0.1:0'],
-      ['start', '--listen', '127.0.0.1:0'],
-    ]) {
-      const { status, stderr } = bed.run(...words, '--data-dir', 'old')
-      expect([words, status]).toEqual([words, 1])
-      expect(stderr).toMatch(/copy it into this layout with ‘ledger-state store upgrade --data-dir old --to NEW’\n$/)
-    }
-  })
-})

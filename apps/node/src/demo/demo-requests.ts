@@ -30,6 +30,7 @@ export const DEMO_REQUESTS: RequestExamples = {
   get_table_item_history: { target: `${TABLE}/item/history?limit=3`, body: TEA },
   get_raw_table_item_history: { target: `${TABLE}/raw_item/history?limit=3`, body: { key: '0x01' } },
   get_account_changes: { target: `${HOLDER}/changes?from=2900` },
+  get_type_uses: { target: `/v1/types/${BEAN}/uses?limit=3` },
   get_table_items_batch: {
     target: '/v1/tables/items:batch',
     body: { requests: [{ table_handle: PRICES, ...TEA }] },

@@ -1,16 +1,13 @@
-// The page in a real browser, against the real program on the demonstration ledger.
-import { readFileSync } from 'node:fs'
+// Each view of the page in a real browser, against the real program on the demonstration ledger.
 import { accessibilityFindings } from '@ledger-state/explorer/testing/browser'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
-  APT,
-  ARCHIVE,
   EMPTY_VIEWS,
   EXPLORER_VIEWS,
   ExplorerBed,
   excessWidth,
-  mainText,
   NARROW_DARK,
+  settles,
   shows,
 } from '../../testing/explorer-bed.ts'
 
@@ -20,223 +17,15 @@ beforeAll(async () => {
   bed = await ExplorerBed.start()
 }, 120_000)
 afterAll(() => bed.close())
-afterEach(async () => {
-  expect(await bed.closePages()).toEqual([])
-})
 
 it('each view is drawn within the width of a phone', async () => {
   const page = await bed.open('/', NARROW_DARK)
   for (const { name, path, text } of [...EXPLORER_VIEWS, ...EMPTY_VIEWS]) {
     await page.goto(bed.address + path)
     await shows(page, text)
+    await settles(page)
     expect([name, await excessWidth(page)]).toEqual([name, 0])
     if (name === 'balance') expect(await accessibilityFindings(page)).toEqual([])
   }
+  expect(await bed.closePages()).toEqual([])
 }, 180_000)
-
-describe('the files', () => {
-  it('of the first view are at most 120 kB compressed, from the node alone, under a strict policy', async () => {
-    const page = await bed.open('/')
-    await shows(page, 'Where to begin')
-    const sizes = await page.evaluate(
-      "performance.getEntriesByType('resource').reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)",
-    )
-    expect(sizes).toBeLessThan(120_000)
-    const index = await fetch(bed.address)
-    expect(index.headers.get('content-security-policy')).toMatch(/default-src 'none'; script-src 'self';/)
-    const script = /src="(\/assets\/[^"]+\.js)"/.exec(await index.text())![1]!
-    const answer = await fetch(bed.address + script, { headers: { 'accept-encoding': 'br' } })
-    expect(answer.headers.get('cache-control')).toContain('immutable')
-    expect(answer.headers.get('content-encoding')).toBe('br')
-    expect((await fetch(`${bed.address}/assets/none.js`)).status).toBe(404)
-    expect((await fetch(`${bed.address}/../../package.json`)).status).toBe(404)
-  })
-})
-
-describe('start', () => {
-  it('ends with a link that opens on a curve', async () => {
-    const page = await bed.open(bed.link.slice(bed.address.length))
-    await page.locator('.uplot canvas').waitFor()
-    await shows(page, 'Aptos Coin')
-    const balance = await (await fetch(`${bed.address}/v1/accounts/0xa11ce/balance/${APT}`)).text()
-    expect((await page.locator('.balance').textContent())?.replace(/[^\d]/g, '')).toBe(balance)
-  })
-})
-
-describe('the time machine', () => {
-  it('moves to a version, a time and a block, and back and forward', async () => {
-    const page = await bed.open('/account/0xa11ce')
-    const field = page.getByLabel('Version, time or block to go to')
-    const at = () => new URL(page.url()).searchParams.get('at')
-    await shows(page, 'sent 398 transactions')
-    for (const [text, expected] of [
-      ['1500', '1500'],
-      ['2025-01-01T00:12:30Z', '2025-01-01T00:12:30.000Z'],
-      ['block 200', '1600'],
-    ] as const) {
-      await field.fill(text)
-      await field.press('Enter')
-      await expect.poll(at).toBe(expected)
-    }
-    await expect.poll(() => mainText(page)).toMatch(/sent 2\d\d transactions/)
-    await page.goBack()
-    await expect.poll(at).toBe('2025-01-01T00:12:30.000Z')
-    await page.goForward()
-    await expect.poll(at).toBe('1600')
-    await page.getByRole('button', { name: 'Latest' }).click()
-    await expect.poll(() => mainText(page)).toContain('sent 398 transactions')
-    expect(at()).toBeNull()
-  })
-
-  it('is an axis that the arrow keys move along', async () => {
-    const page = await bed.open('/account/0xa11ce')
-    const axis = page.getByLabel('Version, from the oldest to the latest')
-    await axis.focus()
-    await axis.press('Home')
-    await expect.poll(() => new URL(page.url()).searchParams.get('at')).toBe('993')
-    await axis.press('ArrowRight')
-    await expect.poll(() => new URL(page.url()).searchParams.get('at')).toBe('994')
-    await shows(page, '2025-01-01 00:08:20 UTC')
-  })
-
-  it('says where the window begins when it was left, and who has older versions', async () => {
-    const page = await bed.open('/account/0xa11ce?at=5')
-    await shows(page, 'The window of this node begins at version 993')
-    expect(await page.getByRole('link', { name: ARCHIVE }).getAttribute('href')).toBe(ARCHIVE)
-    await page.getByRole('button', { name: 'Look there' }).click()
-    await shows(page, /sent \d+ transactions/)
-  })
-})
-
-describe('the search field', () => {
-  it('says what a text would open, and opens it, by the keyboard alone', async () => {
-    const page = await bed.open('/')
-    await shows(page, 'Where to begin')
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Tab')
-    await page.keyboard.type('0x7ab1e2')
-    expect(await page.getByRole('option').allInnerTexts()).toEqual(['account 0x7ab1e2', 'table 0x7ab1e2'])
-    await page.keyboard.press('ArrowDown')
-    await page.keyboard.press('Enter')
-    await expect.poll(() => new URL(page.url()).pathname).toBe('/table/0x7ab1e2')
-    await shows(page, 'keys of an unknown type')
-  })
-})
-
-describe('a balance', () => {
-  it('tells a point exactly, sees a part closer, and is saved as CSV', async () => {
-    const page = await bed.open(`/balance/0xa11ce/${APT}`)
-    await page.locator('.uplot canvas').waitFor()
-    await page.locator('.u-over').click({ position: { x: 300, y: 100 } })
-    await shows(page, 'since version')
-    const point = new URL(page.url()).searchParams.get('point')!
-    const history = `${bed.address}/v1/accounts/0xa11ce/balance/${APT}/history`
-    const exact = (await (await fetch(`${history}?to=${point}&limit=2`)).json()) as { balance: string }[]
-    const told = (await page.locator('.point').textContent())?.replace(/[\u2009,]/g, '')
-    expect(told).toContain((Number(exact[0]!.balance) / 1e8).toString())
-    expect(told).toContain(`version ${point}`)
-    await page.getByRole('button', { name: 'Earlier' }).click()
-    await expect.poll(() => Number(new URL(page.url()).searchParams.get('point'))).toBeLessThan(Number(point))
-    await page.getByRole('button', { name: 'Closer' }).click()
-    await expect.poll(() => new URL(page.url()).searchParams.has('from')).toBe(true)
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Save as CSV' }).click(),
-    ])
-    expect(download.suggestedFilename()).toBe('balance.csv')
-    const csv = await (await fetch(`${history}?limit=1000`, { headers: { accept: 'text/csv' } })).text()
-    expect(readFileSync(await download.path(), 'utf8')).toBe(csv)
-  })
-})
-
-describe('a table', () => {
-  it('finds an item by a form made from the type of its key, and marks what its changes changed', async () => {
-    const page = await bed.open('/table/0x7ab1e2?holder=0xdecaf')
-    await page.getByText('Find one item by its key').click()
-    await page.getByLabel('quay: u16').fill('1')
-    await page.getByLabel('place: u32').fill('6')
-    await page.getByRole('button', { name: 'Find' }).click()
-    await expect.poll(() => new URL(page.url()).searchParams.get('key')).toBe('{"quay":1,"place":6}')
-    await page.locator('.differences del').first().waitFor()
-    expect(await page.locator('.differences ins').count()).toBeGreaterThan(0)
-  })
-})
-
-describe('for programs', () => {
-  it('has lines to copy, which read the same', async () => {
-    const page = await bed.open('/account/0xa11ce?at=1500')
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-    await page.getByText('For programs').click()
-    await page.getByRole('button', { name: 'Copy' }).first().click()
-    await shows(page, 'Copied')
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
-      `curl '${bed.address}/v1/accounts/0xa11ce?ledger_version=1500'`,
-    )
-    await shows(page, 'aptos.getAccountInfo')
-    await shows(page, 'ledger-state get account 0xa11ce --version 1500')
-  })
-
-  it('sends an operation of the API out of a form', async () => {
-    const page = await bed.open('/api/get_account')
-    const form = page.locator('details[open] form')
-    await form.getByLabel('address').fill('0xa11ce')
-    await form.getByRole('button', { name: 'Send' }).click()
-    await shows(page, '200 OK')
-    await shows(page, '"sequence_number":"398"')
-  })
-})
-
-it('the page of the operator is on the admin listener, and shows processes and the last hour', async () => {
-  const page = await bed.open('/', NARROW_DARK, bed.admin)
-  await shows(page, 'reader-0')
-  await shows(page, 'Versions a second')
-  expect((await fetch(`${bed.admin}/other`)).status).toBe(404)
-  expect((await fetch(`${bed.address}/-/history`)).status).toBe(404)
-})
-
-describe('hostile content', () => {
-  it('is shown as text, and breaks nothing', async () => {
-    const page = await bed.open('/')
-    const nested = `${'['.repeat(10_000)}1${']'.repeat(10_000)}`
-    const markup = '<img src=x onerror="document.title=1"><script>document.title=1</script>'
-    const data = `{"markup":${JSON.stringify(markup)},"marks":"\u202eesrever\u2066","large":"${'x'.repeat(1_048_576)}","deep":${nested},"<b>key</b>":"1","__proto__":{"a":1},"huge":"115792089237316195423570985008687907853269984665640564039457584007913129639935"}`
-    const type = '0x1::evil::Evil'
-    const body = `[{"type":"${type}","data":${data}},{"type":${JSON.stringify(markup)},"data":{}}]`
-    await page.route('**/resources?**', (route) => route.fulfill({ contentType: 'application/json', body }))
-    await page.goto(`${bed.address}/account/0xa11ce/resources`)
-    await shows(page, markup)
-    await shows(page, '<b>key</b>')
-    await shows(page, 'all 1048576 characters')
-    await shows(page, '115792089237316195423570985008687907853269984665640564039457584007913129639935')
-    expect(await page.locator('main img, main script, main b').count()).toBe(0)
-    expect(await page.locator('bdi', { hasText: 'esrever' }).count()).toBe(1)
-    for (let level = 0; level < 5; level++) await page.locator('.fold', { hasText: '1 member' }).first().click()
-    expect(await page.title()).toContain('Account')
-    expect((await mainText(page)).length).toBeLessThan(20_000)
-  })
-
-  it('as times and binaries that cannot be read, too', async () => {
-    const page = await bed.newPage()
-    const change = { version: '18446744073709551615', timestamp: '18446744073709551615', value: { a: '1' } }
-    await page.route('**/history?**', (route) => route.fulfill({ json: [change] }))
-    await page.goto(`${bed.address}/resource/0xa11ce/0x1::account::Account`)
-    await shows(
-      page,
-      'version 18\u2009446\u2009744\u2009073\u2009709\u2009551\u2009615 18\u2009446\u2009744\u2009073\u2009709\u2009551\u2009615 µs',
-    )
-    await page.route('**/module/evil', (route) => route.fulfill({ json: { bytecode: '0xa11ceb0bffff', abi: null } }))
-    await page.goto(`${bed.address}/module/0x1/evil`)
-    await shows(page, 'its bytes are no module')
-  })
-
-  it('that no view can draw leaves the rest of the page', async () => {
-    const page = await bed.newPage()
-    await page.route('**/accounts/0xa11ce', (route) => route.fulfill({ json: { sequence_number: 7 } }))
-    await page.goto(`${bed.address}/account/0xa11ce`)
-    await shows(page, 'This cannot be shown')
-    await page.unroute('**/accounts/0xa11ce')
-    await page.getByRole('link', { name: 'API' }).click()
-    await shows(page, 'The document for programs')
-  })
-})

@@ -8,6 +8,7 @@ import {
   mainText,
   NARROW_LIGHT,
   type Page,
+  settles,
   shows,
   WIDE_LIGHT,
 } from '../../testing/explorer-bed.ts'
@@ -51,7 +52,7 @@ describe('Tab reaches each control, in order, and shows where it is', () => {
     it(`of ${name}`, async () => {
       const page = await bed.open(path, name === 'balance' ? NARROW_LIGHT : WIDE_LIGHT)
       await shows(page, text)
-      await page.waitForLoadState('networkidle')
+      await settles(page)
       await page.evaluate("document.querySelector('.for-programs')?.setAttribute('open', '')")
       const count = Number(await page.evaluate(NUMBER_CONTROLS))
       const reached: number[] = []
@@ -71,10 +72,10 @@ describe('Tab reaches each control, in order, and shows where it is', () => {
 })
 
 async function focus(page: Page, role: 'button' | 'link', name: string | RegExp): Promise<void> {
-  await page
-    .getByRole(role, { name, exact: typeof name === 'string' })
-    .first()
-    .focus()
+  const control = page.getByRole(role, { name, exact: typeof name === 'string' }).first()
+  // A button that is disabled takes no focus.
+  await expect.poll(() => control.isEnabled()).toBe(true)
+  await control.focus()
 }
 
 describe('the keyboard does what the pointer does', () => {
@@ -155,7 +156,9 @@ describe('the keyboard does what the pointer does', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await shows(page, 'Copied')
-    expect(await page.evaluate('navigator.clipboard.readText()')).toContain('/v1/accounts/0xdecaf/changes?from=')
+    await expect
+      .poll(() => page.evaluate('navigator.clipboard.readText()'))
+      .toContain('/v1/accounts/0xdecaf/changes?from=')
     await focus(page, 'button', 'Latest')
     await page.keyboard.press('Enter')
     await expect.poll(() => parameter(page, 'at')).toBeNull()

@@ -39,7 +39,7 @@ describe.skipIf(!hasSharedData)('the page on the genesis of mainnet', () => {
       })
       for (const [path, text] of VIEWS) {
         await page.goto(address + path)
-        await page.locator('body', { hasText: text }).waitFor({ timeout: 20_000 })
+        await page.locator('body', { hasText: text }).waitFor()
         expect([path, await accessibilityFindings(page)]).toEqual([path, []])
         const tooWide = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
         expect([path, Math.max(0, tooWide)]).toEqual([path, 0])
@@ -47,5 +47,5 @@ describe.skipIf(!hasSharedData)('the page on the genesis of mainnet', () => {
       expect(faults).toEqual([])
       await page.close()
     }
-  }, 180_000)
+  }, 400_000)
 })

@@ -36,7 +36,7 @@ async function recovers(page: Page, path: string, meanwhile: string, text: strin
   await shows(page, meanwhile)
   await page.unroute(LEDGER)
   await shows(page, text)
-  await expect.poll(() => mainText(page), { timeout: 20_000 }).not.toContain(meanwhile)
+  await expect.poll(() => mainText(page)).not.toContain(meanwhile)
 }
 
 for (const { name, path, text } of EXPLORER_VIEWS) {
@@ -100,7 +100,7 @@ describe('below the window', () => {
       expect(await page.getByRole('link', { name: ARCHIVE }).first().getAttribute('href')).toBe(ARCHIVE)
       await page.getByRole('button', { name: 'Look there' }).first().click()
       await expect.poll(() => new URL(page.url()).searchParams.get('at')).toBe('993')
-      await expect.poll(() => mainText(page), { timeout: 20_000 }).not.toContain('The window of this node begins')
+      await expect.poll(() => mainText(page)).not.toContain('The window of this node begins')
     })
   }
 
@@ -142,7 +142,7 @@ it('the page of the operator says that the node is lost, keeps what it said, and
   await shows(page, 'The node does not answer; asking again')
   expect(await mainText(page)).toContain('reader-0')
   await page.unroute('**/-/history')
-  await expect.poll(() => mainText(page), { timeout: 20_000 }).not.toContain('The node does not answer')
+  await expect.poll(() => mainText(page)).not.toContain('The node does not answer')
 })
 
 it('a node without the page answers programs and browsers with 404', async () => {

@@ -9,6 +9,7 @@ import {
   keepScreenshot,
   NARROW_DARK,
   NARROW_LIGHT,
+  settles,
   shows,
   WIDE_DARK,
   WIDE_LIGHT,
@@ -37,10 +38,21 @@ for (const [look, options] of Object.entries(LOOKS)) {
     for (const { name, path, text } of [...EXPLORER_VIEWS, ...EMPTY_VIEWS]) {
       await page.goto(bed.address + path)
       await shows(page, text)
+      await settles(page)
       await keepScreenshot(page, `${name}-${look}`)
       expect([name, await accessibilityFindings(page)]).toEqual([name, []])
       expect([name, await excessWidth(page)]).toEqual([name, 0])
     }
+  }, 400_000)
+
+  it(`the uses of a type in all accounts are, too: ${look}`, async () => {
+    const page = await bed.open('/module/0xdecaf/bean', options)
+    await page.getByRole('button', { name: 'Search all accounts' }).click()
+    await shows(page, 'keys seen')
+    await settles(page)
+    await keepScreenshot(page, `uses-${look}`)
+    expect(await accessibilityFindings(page)).toEqual([])
+    expect(await excessWidth(page)).toBe(0)
   }, 180_000)
 
   it(`the page of the operator is, too: ${look}`, async () => {
@@ -50,7 +62,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
     await keepScreenshot(page, `operators-${look}`)
     expect(await accessibilityFindings(page)).toEqual([])
     expect(await excessWidth(page)).toBe(0)
-  })
+  }, 180_000)
 }
 
 it('the first view is drawn soon', async () => {

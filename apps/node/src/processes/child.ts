@@ -32,10 +32,14 @@ export function tellSupervisor(message: ProcessMessage): void {
 }
 
 /** Reports at once and then at intervals, until the returned function is called. */
-export function startReports(registry: Registry, ledger: () => LedgerInfo | undefined): () => void {
+export function startReports(
+  registry: Registry,
+  ledger: () => LedgerInfo | undefined,
+  isStoreAnswering = (): boolean => true,
+): () => void {
   const report = async (): Promise<void> => {
     const metrics = (await registry.getMetricsAsJSON()) as unknown as MetricSnapshot[]
-    tellSupervisor({ type: 'report', ledger: ledger(), metrics })
+    tellSupervisor({ type: 'report', ledger: ledger(), isStoreAnswering: isStoreAnswering(), metrics })
   }
   const guarded = () => void report().catch(failProcess)
   guarded()

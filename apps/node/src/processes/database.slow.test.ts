@@ -1,8 +1,11 @@
 // A node on a store in a database, under faults of the database and of its own processes, beside a client that knows every
 // right answer.
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Write } from '@ledger-state/core'
+import { openPostgresEngine } from '@ledger-state/postgres-engine'
 import { type PostgresServer, startPostgres } from '@ledger-state/postgres-engine/testing/postgres-server'
 import { eventually } from '@ledger-state/testing/eventually'
+import { tableItemKey } from '@ledger-state/type-tag'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
 import { kill, type NodeProcess } from '../../testing/node-process.ts'
@@ -18,7 +21,8 @@ let store: string
 let bed: NodeBed
 beforeEach(async () => {
   server = await startPostgres()
-  store = await server.createDatabase('ledger')
+  // The server lets everybody in; the password must show nowhere.
+  store = (await server.createDatabase('ledger')).replace('postgres@', 'postgres:geheim@')
   bed = await NodeBed.open()
   bed.source.latest = 1_000
 })
@@ -40,6 +44,8 @@ async function statusOf(node: NodeProcess, path: string): Promise<number> {
   return response.status
 }
 
+/** Of one MiB each: more than one read may load. */
+const LARGE_ITEMS = 300
 const BALANCE = '/accounts/0x1/balance/0xa'
 
 function expectSound(): void {
@@ -49,8 +55,22 @@ function expectSound(): void {
   })
 }
 
+async function eventuallyPid(node: NodeProcess): Promise<number | undefined> {
+  let pid: number | undefined
+  await eventually(
+    async () => {
+      pid = await node.pidOf('reader-0')
+      return pid !== undefined
+    },
+    () => 'the reader to be up',
+  )
+  return pid
+}
+
+const SESSIONS = "SELECT FROM pg_stat_activity WHERE application_name = 'ledger-state'"
+
 describe('a node on a database', () => {
-  it('is 503, health included, while the server is stopped or gone, and is there again by itself', async () => {
+  it('is 503, health and readiness included, while the server is stopped or gone, and is there again by itself', async () => {
     const node = await startNode()
     const client = bed.startClient(() => node)
     await answersRightly(client)
@@ -59,16 +79,28 @@ describe('a node on a database', () => {
       [() => server.kill(), () => server.start()],
     ] as const) {
       await end()
-      for (const path of [BALANCE, '/-/healthy', '']) expect(await statusOf(node, path)).toBe(503)
+      for (const path of [BALANCE, '/-/healthy', '']) {
+        const response = await fetch(`${node.address}/v1${path}`)
+        expect([path, response.status, response.headers.get('retry-after')]).toEqual([path, 503, '5'])
+        expect(await response.text()).not.toContain('geheim')
+      }
+      await eventually(
+        async () => (await node.readiness()).why === 'the database does not answer',
+        () => `readiness to tell it: ${node.output.slice(-2_000)}`,
+      )
+      expect((await fetch(`${node.admin}/-/ready`)).status).toBe(503)
       await begin()
       await eventually(
-        async () => (await statusOf(node, BALANCE)) === 200,
+        async () => (await statusOf(node, BALANCE)) === 200 && (await node.readiness()).ready,
         () => `an answer: ${node.output.slice(-2_000)}`,
       )
       bed.source.latest += 100
       await reaches(node, bed.source.latest)
       await answersRightly(client)
     }
+    expect(node.output).toMatch(/does not answer/)
+    expect(node.output).toMatch(/the database answers again/)
+    expect(node.output).not.toContain('geheim')
     expectSound()
   })
 
@@ -94,6 +126,77 @@ describe('a node on a database', () => {
     bed.stopGrowth()
     await reaches(node, bed.source.latest)
     await answersRightly(client)
+    expectSound()
+  })
+
+  it('refuses a batch of hundreds of items of one MiB each, and answers others meanwhile and afterwards', async () => {
+    const engine = await openPostgresEngine({ url: store })
+    const handle = Buffer.alloc(32, 0xbb)
+    const key = (at: number): Buffer => Buffer.from([at & 0xff, at >> 8, 0, 0, 0, 0, 0, 0])
+    for (let version = 0; version < LARGE_ITEMS / 100; version++) {
+      const writes = Array.from({ length: 100 }, (_, at): Write => {
+        return [tableItemKey(handle, key(100 * version + at)), Buffer.alloc(1 << 20, at)]
+      })
+      const block = { height: BigInt(version), epoch: 0n, timestampUsec: BigInt(version) }
+      await engine.commit([{ version: BigInt(version), block, writes }], { chainId: 4 })
+    }
+    await engine.close()
+    const node = await bed.start({ store, options: ['--readers', '1'] })
+    const pid = await eventuallyPid(node)
+    const item = (at: number) => ({
+      path: `/v1/tables/0x${handle.toString('hex')}/raw_item`,
+      body: { key: `0x${key(at).toString('hex')}` },
+    })
+    const send = (count: number) => {
+      const body = JSON.stringify({ requests: Array.from({ length: count }, (_, at) => item(at)) })
+      return fetch(`${node.address}/v1/batch`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      })
+    }
+    const hostile = [1, 2].map(async () => {
+      const response = await send(LARGE_ITEMS)
+      return [response.status, ((await response.json()) as { readonly error_code: string }).error_code]
+    })
+    await eventually(
+      async () => (await statusOf(node, '')) === 200,
+      () => 'an answer beside them',
+    )
+    for (const outcome of await Promise.all(hostile)) expect(outcome).toEqual([400, 'invalid_input'])
+    const few = await send(10)
+    expect([few.status, (await few.arrayBuffer()).byteLength > 10 << 20]).toEqual([200, true])
+    expect(await node.pidOf('reader-0')).toBe(pid)
+  })
+
+  it('reads from a streaming replica, is right while it lags or is gone, and reads from it again', async () => {
+    const replica = await server.startReplica()
+    try {
+      const node = await startNode('--store-replicas', replica.url('ledger'))
+      const client = bed.startClient(() => node)
+      const readsFromIt = () =>
+        eventually(
+          async () => (await replica.sql(SESSIONS)).length > 0,
+          () => 'sessions of the node on the replica',
+        )
+      await answersRightly(client)
+      await readsFromIt()
+      for (const [begin, end] of [
+        [() => replica.sql('SELECT pg_wal_replay_pause()'), () => replica.sql('SELECT pg_wal_replay_resume()')],
+        [async () => replica.halt(), async () => replica.proceed()],
+        [() => replica.kill(), () => replica.start()],
+      ] as const) {
+        await begin()
+        bed.source.latest += 100
+        await reaches(node, bed.source.latest)
+        await answersRightly(client)
+        await end()
+        await answersRightly(client)
+        await readsFromIt()
+      }
+    } finally {
+      await replica.close()
+    }
     expectSound()
   })
 

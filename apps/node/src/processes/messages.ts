@@ -7,6 +7,8 @@ export type ProcessMessage =
       /** Sent at intervals while the process works, so that the supervisor notices one that hangs. */
       readonly type: 'report'
       readonly ledger: LedgerInfo | undefined
+      /** Whether the store can be read now; one in a database may be gone. */
+      readonly isStoreAnswering: boolean
       readonly metrics: readonly MetricSnapshot[]
     }
   | {

@@ -76,10 +76,11 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     if (type === 'taken') take(connection as Socket)
     else (connection as Socket | undefined)?.destroy()
   })
-  const stopReports = startReports(metrics.registry, () => {
+  const currentLedger = () => {
     store.expectInPlace()
     return store.ledger
-  })
+  }
+  const stopReports = startReports(metrics.registry, currentLedger, () => store.isAnswering)
   await aborted(stop)
   stopReports()
   await firstRequests()

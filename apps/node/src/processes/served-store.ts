@@ -6,8 +6,13 @@ import type { MeasuredStore, ReaderMetrics } from '../observability/reader-metri
 import { openReader } from '../stores/open-reader.js'
 import type { StorePlace } from '../stores/store-place.js'
 
+/** How often a database is looked at while nobody asks. */
+const LOOK_INTERVAL_MS = 200
+
 /** A store as a reader process serves it. */
 export interface ServedStore extends MeasuredStore {
+  /** Whether it could be read when that was last tried. */
+  readonly isAnswering: boolean
   ledgerWith(metrics: ReaderMetrics): Ledger | RemoteLedger
   /** Looks whether the store is still the one that was opened. @throws where the process must open it anew */
   expectInPlace(): void
@@ -16,7 +21,7 @@ export interface ServedStore extends MeasuredStore {
 
 export async function openServedStore(place: StorePlace, log: Logger): Promise<ServedStore> {
   const engine = await openReader(place)
-  return 'at' in engine ? serveFolder(engine, log) : serveDatabase(engine)
+  return 'at' in engine ? serveFolder(engine, log) : serveDatabase(engine, log)
 }
 
 function serveFolder(engine: LmdbEngineReader, log: Logger): ServedStore {
@@ -27,24 +32,57 @@ function serveFolder(engine: LmdbEngineReader, log: Logger): ServedStore {
     get stats() {
       return engine.stats
     },
+    isAnswering: true,
     ledgerWith: (metrics) => createLedger(metrics.sampled(engine)),
     expectInPlace: createStoreWatch(engine, log),
     close: () => engine.close(),
   }
 }
 
-function serveDatabase(engine: RemoteStateReader): ServedStore {
-  // Keeps the newest ledger known while nobody asks: reports and `min-ledger-version` tell it.
-  const stopWatching = engine.onCommit(() => {})
+function serveDatabase(engine: RemoteStateReader, log: Logger): ServedStore {
+  const watch = watchDatabase(engine, log)
   return {
     get ledger() {
       return engine.ledger
     },
+    get isAnswering() {
+      return watch.isAnswering
+    },
     ledgerWith: () => createRemoteLedger(engine),
     expectInPlace() {},
     async close() {
-      stopWatching()
+      watch.stop()
       await engine.close()
+    },
+  }
+}
+
+/**
+ * Looks again and again, which also keeps the newest ledger known while nobody asks: reports and `min-ledger-version` tell
+ * it. Logs when the database does not answer any more, and when it answers again.
+ */
+function watchDatabase(engine: RemoteStateReader, log: Logger) {
+  let isAnswering = true
+  let isStopped = false
+  const notice = (error?: unknown): void => {
+    const answers = error === undefined
+    if (isStopped || answers === isAnswering) return
+    isAnswering = answers
+    if (answers) log.info('the database answers again')
+    else log.error(error instanceof Error ? error.message : String(error))
+  }
+  const look = async (): Promise<void> => {
+    await engine.snapshot().then(() => notice(), notice)
+    if (!isStopped) timer = setTimeout(look, LOOK_INTERVAL_MS).unref()
+  }
+  let timer = setTimeout(look, LOOK_INTERVAL_MS).unref()
+  return {
+    get isAnswering() {
+      return isAnswering
+    },
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
     },
   }
 }

@@ -55,6 +55,7 @@ export class SupervisedProcess {
   restarts = 0
   /** In its last report. */
   ledger: LedgerInfo | undefined
+  isStoreAnswering = true
   readonly #plan: ProcessPlan
   #child: ChildProcess | undefined
   #ended: Promise<void> = Promise.resolve()
@@ -159,8 +160,9 @@ export class SupervisedProcess {
     })
   }
 
-  #heed({ ledger, metrics }: Extract<ProcessMessage, { type: 'report' }>): void {
+  #heed({ ledger, isStoreAnswering, metrics }: Extract<ProcessMessage, { type: 'report' }>): void {
     this.ledger = ledger
+    this.isStoreAnswering = isStoreAnswering
     this.#metrics = metrics
     if (this.state !== 'starting') return
     this.state = 'up'

@@ -1,6 +1,9 @@
 // The commands on a store in a database, run against a real PostgreSQL server.
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type PostgresServer, startPostgres } from '@ledger-state/postgres-engine/testing/postgres-server'
+import { eventually } from '@ledger-state/testing/eventually'
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import { FEED_HEADER, feedRows } from '../../testing/feed-rows.ts'
@@ -28,6 +31,25 @@ async function emptyStore(): Promise<string> {
   return await server.createDatabase(`store_${databases++}`)
 }
 
+/** Makes a user whom the server lets in with a password only. */
+async function guardWithPassword(user: string): Promise<void> {
+  await server.sql(`CREATE ROLE ${user} LOGIN PASSWORD 'another'`)
+  const file = join(server.folder, 'data', 'pg_hba.conf')
+  writeFileSync(file, `host all ${user} 127.0.0.1/32 scram-sha-256\n${readFileSync(file, 'utf8')}`)
+  await server.sql('SELECT pg_reload_conf()')
+  const client = () => new pg.Client({ connectionString: server.url().replace('postgres@', `${user}@`) })
+  await eventually(
+    () =>
+      client()
+        .connect()
+        .then(
+          () => false,
+          () => true,
+        ),
+    () => 'the server to ask for the password',
+  )
+}
+
 /** Ingests a feed into an empty database, and answers its URL. */
 async function filledStore(versions: number, ...options: string[]): Promise<string> {
   const url = await emptyStore()
@@ -37,19 +59,64 @@ async function filledStore(versions: number, ...options: string[]): Promise<stri
 }
 
 describe('a store in a database', () => {
-  it('takes and gives back what a folder holds', async () => {
+  it('takes and gives back what a folder holds, by an export, and the folder what it holds', async () => {
     await bed.fill('folder', 100, { retain: 35n })
-    const url = await emptyStore()
+    const [url, again] = [await emptyStore(), await emptyStore()]
     for (const words of [
       ['export', 'a.ndjson', '--data-dir', 'folder'],
       ['ingest', 'a.ndjson', '--store', url],
       ['check', '--store', url],
       ['export', 'b.ndjson', '--store', url],
       ['ingest', 'b.ndjson', '--data-dir', 'copy'],
+      ['export', 'c.ndjson', '--data-dir', 'copy'],
+      ['ingest', 'c.ndjson', '--store', again],
+      ['export', 'd.ndjson', '--store', again],
     ]) {
       expect([words, bed.run(...words)]).toMatchObject([words, { status: 0 }])
     }
     expect(await bed.digest('copy')).toBe(await bed.digest('folder'))
+    const [first, ...others] = ['a', 'b', 'c', 'd'].map((name) => readFileSync(bed.at(`${name}.ndjson`), 'utf8'))
+    for (const other of others) expect(other).toBe(first)
+  })
+
+  it('is copied into a folder, and a folder into it, and whoever filled it goes on with the copy', async () => {
+    await bed.fill('folder', 100, { retain: 35n })
+    const url = await emptyStore()
+    for (const words of [
+      ['snapshot', url, '--data-dir', 'folder'],
+      ['check', '--store', url],
+      ['snapshot', 'copy', '--store', url],
+    ]) {
+      expect([words, bed.run(...words)]).toMatchObject([
+        words,
+        { status: 0, stdout: expect.stringMatching(/ holds versions 60 to 99\n|^sound: /) },
+      ])
+    }
+    expect(await bed.digest('copy')).toBe(await bed.digest('folder'))
+    for (const words of [
+      ['snapshot', url, '--data-dir', 'folder'],
+      ['snapshot', 'copy', '--store', url],
+    ]) {
+      expect(bed.run(...words)).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/^ledger-state: \S+ holds a store already\n$/),
+      })
+    }
+    writeFileSync(bed.at('more.ndjson'), [FEED_HEADER, ...feedRows(0, 150)].join('\n'))
+    for (const place of [
+      ['--store', url],
+      ['--data-dir', 'copy'],
+      ['--data-dir', 'folder'],
+    ]) {
+      expect(bed.run('ingest', 'more.ndjson', ...place)).toMatchObject({
+        status: 0,
+        stderr: expect.stringMatching(/ingested: 50 versions, .*; the store holds versions 60 to 149/),
+      })
+    }
+    expect(await bed.digest('copy')).toBe(await bed.digest('folder'))
+    expect(bed.run('export', 'a.ndjson', '--store', url).status).toBe(0)
+    expect(bed.run('export', 'b.ndjson', '--data-dir', 'folder').status).toBe(0)
+    expect(readFileSync(bed.at('a.ndjson'), 'utf8')).toBe(readFileSync(bed.at('b.ndjson'), 'utf8'))
   })
 
   it('says what it holds, is pruned, and resumes', async () => {
@@ -107,7 +174,9 @@ describe('a store in a database', () => {
       [as((other) => (other.port = '1')), /does not answer/],
       [as((other) => (other.username = 'nobody_at_all')), /refuses/],
       [as((other) => (other.username = 'stranger')), /lacks a right/],
+      [as((other) => (other.username = 'guarded')), /refuses guarded@.*password authentication failed/],
     ]
+    await guardWithPassword('guarded')
     for (const [store, message] of cases) {
       const { status, stderr, stdout } = bed.run('info', '--store', store)
       expect([store, status, stdout, stderr]).toEqual([store, 1, '', expect.stringMatching(message)])
@@ -118,6 +187,46 @@ describe('a store in a database', () => {
       status: 1,
       stderr: expect.stringMatching(/there is no ledger store in .*: ingest something/),
     })
+  })
+
+  it('that a newer program or somebody else has changed is refused in one clear line, and nothing of it is lost', async () => {
+    const url = await filledStore(10)
+    const database = new URL(url).pathname.slice(1)
+    writeFileSync(bed.at('more.ndjson'), [FEED_HEADER, ...feedRows(0, 20)].join('\n'))
+    const commands = [
+      ['info', '--store', url],
+      ['get', 'balance', '0x1', '0xa', '--store', url],
+      ['export', 'out.ndjson', '--store', url],
+      ['ingest', 'more.ndjson', '--store', url],
+      ['serve', '--store', url, '--listen', '127.0.0.1:0'],
+    ]
+    await server.sql('INSERT INTO ledger_state.layout VALUES (99)', database)
+    for (const words of commands) {
+      const { status, stderr } = bed.run(...words)
+      expect([words, status, stderr]).toEqual([
+        words,
+        1,
+        expect.stringMatching(
+          /^ledger-state: [^\n]*has layout version 99, this program reads version \d+: a newer[^\n]*\n$/,
+        ),
+      ])
+    }
+    await server.sql('DELETE FROM ledger_state.layout WHERE version = 99', database)
+    await server.sql('ALTER TABLE ledger_state.entries RENAME COLUMN value TO contents', database)
+    for (const words of commands.slice(1, 4)) {
+      const { status, stderr } = bed.run(...words)
+      expect([words, status, stderr.trim().split('\n').at(-1)]).toEqual([
+        words,
+        1,
+        expect.stringMatching(/^ledger-state: .*is damaged: column .* does not exist/),
+      ])
+    }
+    await server.sql('ALTER TABLE ledger_state.entries RENAME COLUMN contents TO value', database)
+    expect(bed.run('ingest', 'more.ndjson', '--store', url)).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/the store holds versions 0 to 19/),
+    })
+    expect(bed.run('check', '--store', url)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^sound: /) })
   })
 
   it('has its tables made by its owner', async () => {

@@ -8,6 +8,8 @@ export interface ExportSource {
   readonly ledger: LedgerInfo | undefined
   /** See `StoreBase`. */
   readonly isComplete: boolean
+  /** That of the newest commit. */
+  readonly mark: Uint8Array | undefined
   /** Keys of all kept versions; undefined where the store does not count them. */
   readonly keys: number | undefined
   blockAt(version: bigint): Promise<Block>
@@ -27,6 +29,7 @@ function sourceOfEngine(engine: LmdbEngineReader): ExportSource {
   return {
     ledger: engine.ledger,
     isComplete: engine.base?.complete === true,
+    mark: engine.mark,
     get keys() {
       return engine.stats.keys
     },
@@ -41,6 +44,7 @@ function sourceOfSnapshot(snapshot: RemoteSnapshot, close: () => Promise<void>):
   return {
     ledger: snapshot.ledger,
     isComplete: snapshot.base?.complete === true,
+    mark: snapshot.mark,
     keys: undefined,
     blockAt: (version) => snapshot.blockAt(version),
     async *entries(version) {

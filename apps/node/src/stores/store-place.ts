@@ -24,6 +24,11 @@ export function storePlace(input: CommandInput, command: string): StorePlace {
   throw usageError(`${command}: --data-dir DIR is missing, or --store URL in its place`)
 }
 
+/** The folder or the database that one word names. */
+export function wordToPlace(word: string): StorePlace {
+  return /^postgres(ql)?:\/\//.test(word) ? { url: word } : { dataDir: word }
+}
+
 /** As messages and logs may have it: without a password. */
 export function nameOfPlace(place: StorePlace): string {
   if ('dataDir' in place) return place.dataDir

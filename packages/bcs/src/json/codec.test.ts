@@ -247,6 +247,44 @@ describe('createJsonEncoder', () => {
     expect(encode({ kind }, json)).toBe(hex)
   })
 
+  it('writes every u64 and refuses what is above, however it is written', () => {
+    const near = (edge: bigint) => fc.bigInt({ min: edge - 5n, max: edge + 5n })
+    const value = fc.oneof(
+      near(10n ** 15n),
+      near(10n ** 16n),
+      near(2n ** 53n),
+      near(2n ** 63n),
+      near(2n ** 64n),
+      near(10n ** 20n),
+      fc.bigInt({ min: 0n, max: 10n ** 20n }),
+    )
+    fc.assert(
+      fc.property(value, fc.boolean(), (integer, quoted) => {
+        const write = () => encode({ kind: 'u64' }, quoted ? `"${integer}"` : String(integer))
+        if (integer < 2n ** 64n) expect(write()).toBe(bytesToHex(new ByteWriter().u64(integer).toBytes()))
+        else expect(write).toThrow(expect.objectContaining({ code: 'invalid_value' }))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('finds fields in any order', () => {
+    const names = ['a', 'b', 'c', 'd', 'e']
+    const layout: Layout = {
+      kind: 'struct',
+      name: 'S',
+      fields: names.map((name) => ({ name, layout: { kind: 'u8' } })),
+    }
+    const members = names.map((name, at) => ({ name, at }))
+    fc.assert(
+      fc.property(fc.shuffledSubarray(members), (present) => {
+        const json = `{${present.map(({ name, at }) => `"${name}":${at}`).join(',')},"unknown":true}`.replace('{,', '{')
+        if (present.length === 5) expect(encode(layout, json)).toBe('0x0001020304')
+        else expect(() => encode(layout, json)).toThrow(/field/)
+      }),
+    )
+  })
+
   it.each([
     ['u8', '256'],
     ['u8', '-1'],

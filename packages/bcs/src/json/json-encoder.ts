@@ -1,4 +1,4 @@
-import { ByteWriter, isLedgerStateError, type LedgerStateError, parseAddress, quote } from '@ledger-state/core'
+import { ByteWriter, isLedgerStateError, type LedgerStateError, quote } from '@ledger-state/core'
 import { faultInside, faultWithPath } from '../bytes/value-path.js'
 import { writeItems } from '../bytes/write-items.js'
 import {
@@ -57,11 +57,11 @@ function compilePart(layout: Layout, inner: CompileInner): Encoder {
         writer.bool(value)
       }
     case 'address':
-      return (value, writer) => writer.bytes(jsonToAddress(value, 'an address such as "0x1"'))
+      return (value, writer) => writeAddress(value, writer, 'an address such as "0x1"')
     case 'object':
       return (value, writer) => {
         const address = isJsonObject(value) ? value.get('inner') : value
-        writer.bytes(jsonToAddress(address, 'an object address such as "0x1" or {"inner":"0x1"}'))
+        writeAddress(address, writer, 'an object address such as "0x1" or {"inner":"0x1"}')
       }
     case 'string':
       return (value, writer) => {
@@ -88,10 +88,10 @@ function compilePart(layout: Layout, inner: CompileInner): Encoder {
   }
 }
 
-function jsonToAddress(value: JsonValue | undefined, expected: string): Uint8Array {
+function writeAddress(value: JsonValue | undefined, writer: ByteWriter, expected: string): void {
   if (typeof value !== 'string') throw mismatch(value, expected)
   try {
-    return parseAddress(value)
+    writer.address(value)
   } catch (error) {
     throw asInvalidValue(error)
   }
@@ -121,11 +121,12 @@ function integerEncoder(kind: string): Encoder {
   return (value, writer) => {
     if (!(value instanceof JsonNumber) && !(wide && typeof value === 'string')) throw mismatch(value, expected)
     const text = value instanceof JsonNumber ? value.text : value
-    const small = parseSmallDecimal(text)
+    const small = text.length > SMALL_DIGITS ? -1 : parseDigits(text, 0, text.length)
     if (small >= 0 && (wide || small <= most)) {
       writer.unsigned(small, width)
       return
     }
+    if (kind === 'u64' && writeLargeU64(text, writer)) return
     const integer = parseDecimal(text)
     if (integer === undefined) throw invalidValue(`${quote(text)} is not ${expected}`)
     if (integer < least || integer > most) throw integerOutOfRange(text, kind)
@@ -133,17 +134,35 @@ function integerEncoder(kind: string): Encoder {
   }
 }
 
-/** The number that at most 15 digits give, which a double holds; -1 for any other text. */
-function parseSmallDecimal(text: string): number {
-  const { length } = text
-  if (length === 0 || length > 15) return -1
+/** Decimal digits whose number a double holds. */
+const SMALL_DIGITS = 15
+
+/** The number that the digits in `text[start, end)` give, at most 15 of them; -1 where they are none. */
+function parseDigits(text: string, start: number, end: number): number {
+  if (start === end) return -1
   let value = 0
-  for (let at = 0; at < length; at++) {
+  for (let at = start; at < end; at++) {
     const digit = text.charCodeAt(at) - 0x30
     if (digit < 0 || digit > 9) return -1
     value = value * 10 + digit
   }
   return value
+}
+
+/** Writes a u64 of 16 to 20 digits; of any other text it writes nothing and answers false. */
+function writeLargeU64(text: string, writer: ByteWriter): boolean {
+  const { length } = text
+  if (length <= SMALL_DIGITS || length > 20) return false
+  const upper = parseDigits(text, 0, length - 9)
+  const lower = parseDigits(text, length - 9, length)
+  if (upper < 0 || lower < 0) return false
+  // upper * 10^9 + lower, 16 bits at a time, so that a double holds each step.
+  const step = (upper % 0x1_0000) * 1e9 + lower
+  const rest = Math.floor(upper / 0x1_0000) * 1e9 + Math.floor(step / 0x1_0000)
+  const high = Math.floor(rest / 0x1_0000)
+  if (high > 0xffff_ffff) return false
+  writer.unsignedHalves(((rest % 0x1_0000) * 0x1_0000 + (step % 0x1_0000)) | 0, high | 0, 8)
+  return true
 }
 
 /** A decimal integer with an optional sign. Of one with more than 80 digits, which no type holds, only the first 80 are taken. */
@@ -202,12 +221,15 @@ function fieldsEncoder(
 ): (members: JsonObject, writer: ByteWriter) => void {
   const encoders = fields.map((field) => inner(field.layout))
   return (members, writer) => {
+    // Members mostly stand in the order of the fields.
+    let expected = members.first
     for (let at = 0; at < fields.length; at++) {
       const { name } = fields[at]!
-      const member = members.get(name)
+      const member = expected?.name === name ? expected : members.member(name)
       if (member === undefined) throw fieldNotFound(name)
+      expected = member.next
       try {
-        encoders[at]!(member, writer)
+        encoders[at]!(member.value, writer)
       } catch (error) {
         throw faultInside(name, error)
       }

@@ -91,6 +91,20 @@ describe('parseJson', () => {
     expect(() => parseJson('')).toThrow('EOF while parsing a value')
   })
 
+  it('reads strings of every length, whatever ends them', () => {
+    const ends = ['"', '\\n"', '\\u00e9"', '\\ud83d\\ude00"', '', '\\', '\\x"', '\u0001"', '\n"', '\\ud83d"']
+    for (const length of [0, 1, 2, 3, 4, 5, 250, 254, 255, 256, 257, 258, 259, 260, 300, 5_000]) {
+      for (const plain of ['x', 'é', '\u{1f600}', '\u007f', '\uffff']) {
+        for (const end of ends) {
+          const text = `["${plain.repeat(length)}${end},1]`
+          const isRefused = ['', '\\', '\\x"', '\u0001"', '\n"', '\\ud83d"'].includes(end)
+          if (isRefused) expect(() => parseJson(text)).toThrow(expect.objectContaining({ code: 'invalid_json' }))
+          else expect((parseJson(text) as readonly JsonValue[])[0]).toBe((JSON.parse(text) as unknown[])[0])
+        }
+      }
+    }
+  })
+
   it('reads surrogate pairs and refuses lone surrogates', () => {
     expect(parseJson('"\\ud83d\\ude00"')).toBe('\u{1f600}')
     for (const text of ['"\\ud83d"', '"\\ude00"', '"\\ud83d\\u0041"'])

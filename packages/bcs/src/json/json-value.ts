@@ -7,46 +7,79 @@ export class JsonNumber {
   }
 }
 
+/** A member of an object, and the one behind it. */
+export interface JsonMember {
+  readonly name: string
+  value: JsonValue
+  next: JsonMember | undefined
+}
+
 /** Up to so many members, looking through the names is faster than making a map of them. */
 const INDEXED_MEMBERS = 16
 
 /** An object: members in their order. Of members of the same name the last counts, in the place of the first. */
 export class JsonObject {
-  readonly #names: string[] = []
-  readonly #values: JsonValue[] = []
-  #index: Map<string, number> | undefined
+  // A list: with two arrays of names and values, parsing takes a quarter longer (`pnpm bench codec`).
+  #first: JsonMember | undefined
+  #last: JsonMember | undefined
+  #size = 0
+  #index: Map<string, JsonMember> | undefined
 
   get size(): number {
-    return this.#names.length
+    return this.#size
+  }
+
+  /** The first member; undefined where there is none. */
+  get first(): Readonly<JsonMember> | undefined {
+    return this.#first
+  }
+
+  /** The member of this name; undefined where there is none. */
+  member(name: string): Readonly<JsonMember> | undefined {
+    return this.#find(name)
   }
 
   /** The value of a member; undefined where there is none. */
   get(name: string): JsonValue | undefined {
-    const at = this.#find(name)
-    return at < 0 ? undefined : this.#values[at]
+    return this.#find(name)?.value
   }
 
   /** Adds a member at the end, or replaces the value of the member of this name. */
   set(name: string, value: JsonValue): void {
     const known = this.#find(name)
-    if (known >= 0) {
-      this.#values[known] = value
+    if (known !== undefined) {
+      known.value = value
       return
     }
-    this.#index?.set(name, this.#names.length)
-    this.#names.push(name)
-    this.#values.push(value)
+    const member: JsonMember = { name, value, next: undefined }
+    if (this.#last === undefined) this.#first = member
+    else this.#last.next = member
+    this.#last = member
+    this.#size++
+    this.#index?.set(name, member)
   }
 
   /** The names of the members, in their order. */
   names(): readonly string[] {
-    return this.#names
+    const names: string[] = []
+    for (let member = this.#first; member !== undefined; member = member.next) names.push(member.name)
+    return names
   }
 
-  #find(name: string): number {
-    if (this.#names.length <= INDEXED_MEMBERS) return this.#names.indexOf(name)
-    this.#index ??= new Map(this.#names.map((known, at) => [known, at]))
-    return this.#index.get(name) ?? -1
+  #find(name: string): JsonMember | undefined {
+    if (this.#size > INDEXED_MEMBERS) {
+      this.#index ??= this.#indexMembers()
+      return this.#index.get(name)
+    }
+    let member = this.#first
+    while (member !== undefined && member.name !== name) member = member.next
+    return member
+  }
+
+  #indexMembers(): Map<string, JsonMember> {
+    const index = new Map<string, JsonMember>()
+    for (let member = this.#first; member !== undefined; member = member.next) index.set(member.name, member)
+    return index
   }
 }
 

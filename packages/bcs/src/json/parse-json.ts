@@ -29,6 +29,8 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
   return new JsonParser(text, options.maxNodes ?? NO_LIMIT).parseWhole()
 }
 
+/** The code of no character: what stands behind the text. */
+const END = -1
 const QUOTE = 0x22
 const COMMA = 0x2c
 const COLON = 0x3a
@@ -40,6 +42,21 @@ const CLOSING_BRACE = 0x7d
 const MINUS = 0x2d
 const ZERO = 0x30
 const LETTER_U = 0x75
+
+/** Whether a character stands for itself in a string; NaN, the end of the text, does not. */
+function isPlain(charCode: number): boolean {
+  return charCode >= 0x20 && charCode !== QUOTE && charCode !== BACKSLASH
+}
+
+/** Behind so many plain characters, the runtime's search for the next other one is faster than a loop. */
+const LONG_TEXT = 256
+
+/** Where the next quote, backslash or control character stands from `at` on, or the text ends. */
+function endOfPlainText(text: string, at: number): number {
+  const other = /[^ !#-[\]-\uffff]/g
+  other.lastIndex = at
+  return other.test(text) ? other.lastIndex - 1 : text.length
+}
 
 /** Characters that may follow a backslash, except `u`. */
 const ESCAPED: ReadonlySet<number> = new Set(Array.from('"\\/bfnrt', (letter) => letter.charCodeAt(0)))
@@ -144,12 +161,19 @@ class JsonParser {
   /** Moves to the next quote, escape or control character. */
   skipPlainText(): number {
     const { text } = this
-    let { at } = this
-    for (let charCode = text.charCodeAt(at); charCode >= 0x20 && charCode !== QUOTE && charCode !== BACKSLASH; ) {
-      charCode = text.charCodeAt(++at)
+    const stop = this.at + LONG_TEXT
+    let at = this.at - 1
+    while (
+      isPlain(text.charCodeAt(++at)) &&
+      isPlain(text.charCodeAt(++at)) &&
+      isPlain(text.charCodeAt(++at)) &&
+      isPlain(text.charCodeAt(++at)) &&
+      at < stop
+    ) {
+      // Four at a time, so that looking out for long text costs little.
     }
-    this.at = at
-    return at
+    this.at = at < stop ? at : endOfPlainText(text, at)
+    return this.at
   }
 
   /** Moves past the quote that ends the string. */
@@ -229,11 +253,17 @@ class JsonParser {
 
   /** Moves to the next character that is no white space, and answers its code. */
   skipSpace(): number {
-    for (;;) {
-      const charCode = this.text.charCodeAt(this.at)
-      if (charCode !== 0x20 && charCode !== 0x0a && charCode !== 0x0d && charCode !== 0x09) return charCode
-      this.at++
+    const { text } = this
+    let { at } = this
+    for (; at < text.length; at++) {
+      const charCode = text.charCodeAt(at)
+      if (charCode > 0x20 || (charCode !== 0x20 && charCode !== 0x0a && charCode !== 0x0d && charCode !== 0x09)) {
+        this.at = at
+        return charCode
+      }
     }
+    this.at = at
+    return END
   }
 
   error(why: string): LedgerStateError<BcsErrorCode> {

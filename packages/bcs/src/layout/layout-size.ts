@@ -56,7 +56,7 @@ function ownNodes(layout: Layout): number {
 export function layoutDepth(layout: Layout, around = 0): number {
   const depths = new Map<Layout, number>()
   const depthOf = (part: Layout, level: number): number => {
-    if (level > MAX_LAYOUT_DEPTH) throw typeTooDeep(MAX_LAYOUT_DEPTH)
+    expectLayoutDepth(level)
     const known = depths.get(part)
     if (known !== undefined) return known
     let depth = 0
@@ -66,6 +66,11 @@ export function layoutDepth(layout: Layout, around = 0): number {
   }
   const depth = around + depthOf(layout, around)
   // A part that is shared may stand deeper than where it was measured.
-  if (depth > MAX_LAYOUT_DEPTH) throw typeTooDeep(MAX_LAYOUT_DEPTH)
+  expectLayoutDepth(depth)
   return depth
+}
+
+/** @throws `type_too_large` for more levels than `MAX_LAYOUT_DEPTH` */
+export function expectLayoutDepth(depth: number): void {
+  if (depth > MAX_LAYOUT_DEPTH) throw typeTooDeep(MAX_LAYOUT_DEPTH)
 }

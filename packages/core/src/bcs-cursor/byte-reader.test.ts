@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesToHexDigits } from '#bytes'
+import { parseAddress } from '../address.js'
 import { ByteReader } from './byte-reader.js'
 import { ByteWriter } from './byte-writer.js'
 
@@ -41,6 +42,43 @@ describe('ByteReader', () => {
     expect([...new ByteWriter().integer(0x0102n << 64n, 16).toBytes()]).toEqual([
       0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0,
     ])
+  })
+
+  it('writes unsigned numbers as their integers', () => {
+    fc.assert(
+      fc.property(fc.maxSafeNat(), fc.constantFrom(1, 2, 4, 8, 16, 32), (number, width) => {
+        const value = width < 8 ? number % 2 ** (8 * width) : number
+        const expected = new ByteWriter().u8(1).integer(BigInt(value), width).toBytes()
+        expect(new ByteWriter().u8(1).unsigned(value, width).toBytes()).toEqual(expected)
+      }),
+    )
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.constantFrom(8, 16, 32), (value, width) => {
+        const halves = [Number(value & 0xffff_ffffn), Number(value >> 32n)] as const
+        const writer = new ByteWriter().bytes(new Uint8Array(40).fill(0xee))
+        writer.reset()
+        expect(writer.unsignedHalves(...halves, width).toBytes()).toEqual(
+          new ByteWriter().integer(value, width).toBytes(),
+        )
+      }),
+    )
+  })
+
+  it('writes addresses as parseAddress reads them, and nothing of what is none', () => {
+    const digits = fc.stringMatching(/^[0-9a-fA-F]{1,64}$/)
+    fc.assert(
+      fc.property(digits, fc.constantFrom('', '0x'), fc.nat(), (text, prefix, at) => {
+        const writer = new ByteWriter().bytes(new Uint8Array(40).fill(0xee))
+        writer.reset()
+        expect(writer.address(prefix + text).toBytes()).toEqual(parseAddress(prefix + text))
+        const place = at % text.length
+        const damaged = `${prefix}${text.slice(0, place)}g${text.slice(place + 1)}`
+        for (const wrong of [damaged, prefix, `0x${'1'.repeat(65)}`]) {
+          expect(() => writer.address(wrong)).toThrow(expect.objectContaining({ code: 'invalid_address' }))
+          expect(writer.length).toBe(32)
+        }
+      }),
+    )
   })
 
   it('reads byte strings that were written from hex', () => {

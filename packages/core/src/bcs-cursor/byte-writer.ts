@@ -1,4 +1,5 @@
-import { allocateBytes, utf8Length, writeHexBytes, writeUtf8 } from '#bytes'
+import { utf8Length, writeHexBytes, writeUtf8 } from '#bytes'
+import { ADDRESS_LENGTH, writeAddressDigits } from '../address.js'
 import { hexDigitValue } from '../bytes/hex-digit.js'
 import { invalidHex } from '../errors.js'
 import { badHexDigit } from '../hex.js'
@@ -20,14 +21,14 @@ const EIGHT_BYTES = new DataView(new ArrayBuffer(8))
  * ```
  */
 export class ByteWriter {
-  #bytes = allocateBytes(256)
+  #bytes = new Uint8Array(256)
   #length = 0
 
   #reserve(length: number): number {
     const at = this.#length
     const needed = at + length
     if (needed > this.#bytes.length) {
-      const grown = allocateBytes(Math.max(needed, this.#bytes.length * 2))
+      const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2))
       grown.set(this.#bytes.subarray(0, at))
       this.#bytes = grown
     }
@@ -73,19 +74,25 @@ export class ByteWriter {
 
   /** A whole number from 0 to 2^53 - 1 in `width` bytes, which must be enough for it. */
   unsigned(value: number, width: number): this {
+    if (width >= 8) return this.unsignedHalves(value | 0, (value / 0x1_0000_0000) | 0, width)
+    const at = this.#reserve(width)
+    this.#word(at, value, width)
+    return this
+  }
+
+  /** A whole number below 2^64, given as its lower and upper 32 bits, in `width` bytes, at least 8. */
+  unsignedHalves(low: number, high: number, width: number): this {
     const at = this.#reserve(width)
     const bytes = this.#bytes
-    let low = value | 0
-    if (value >= 0x1_0000_0000) low = (value % 0x1_0000_0000) | 0
-    let high = (value / 0x1_0000_0000) | 0
-    for (let byte = 0; byte < width; byte++) {
-      bytes[at + byte] = low
-      low >>>= 8
-      if ((byte & 3) === 3) {
-        low = high
-        high = 0
-      }
-    }
+    bytes[at] = low
+    bytes[at + 1] = low >>> 8
+    bytes[at + 2] = low >>> 16
+    bytes[at + 3] = low >>> 24
+    bytes[at + 4] = high
+    bytes[at + 5] = high >>> 8
+    bytes[at + 6] = high >>> 16
+    bytes[at + 7] = high >>> 24
+    for (let byte = 8; byte < width; byte++) bytes[at + byte] = 0
     return this
   }
 
@@ -132,6 +139,21 @@ export class ByteWriter {
   /** A length and that many bytes. */
   byteString(bytes: Uint8Array): this {
     return this.uleb128(bytes.length).bytes(bytes)
+  }
+
+  /**
+   * The 32 bytes of an address, given as `parseAddress` reads it, without an array between.
+   * @throws `invalid_address`; nothing is written then
+   */
+  address(text: string): this {
+    const at = this.#reserve(ADDRESS_LENGTH)
+    try {
+      writeAddressDigits(this.#bytes, at, text, text.startsWith('0x') ? 2 : 0, text.length)
+    } catch (error) {
+      this.#length = at
+      throw error
+    }
+    return this
   }
 
   /**
@@ -196,17 +218,12 @@ export class ByteWriter {
 
   /** A copy of what was written. */
   toBytes(): Uint8Array {
-    const length = this.#length
-    const copy = new Uint8Array(length)
-    // For short arrays a loop is faster than the runtime's copy.
-    if (length > 256) copy.set(this.#bytes.subarray(0, length))
-    else for (let at = 0; at < length; at++) copy[at] = this.#bytes[at]!
-    return copy
+    return this.#bytes.slice(0, this.#length)
   }
 
   /** Discards what was written. */
   reset(): void {
     this.#length = 0
-    if (this.#bytes.length > KEPT_BYTES) this.#bytes = allocateBytes(256)
+    if (this.#bytes.length > KEPT_BYTES) this.#bytes = new Uint8Array(256)
   }
 }

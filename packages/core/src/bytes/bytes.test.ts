@@ -83,6 +83,21 @@ describe('bytes', () => {
     }
   })
 
+  it('are long hex alike, wherever it is damaged', () => {
+    const digits = 'a7'.repeat(5_000)
+    for (const at of [-1, 0, 1, 255, 256, 4_094, 4_095, 4_096, 4_097, 4_098, 8_191, 8_192, 9_998, 9_999]) {
+      for (const damage of ['g', 'é', '\uffff']) {
+        const text = `0x${at < 0 ? digits : digits.slice(0, at) + damage + digits.slice(at + 1)}`
+        const [fromNode, fromPortable] = [node, portable].map(({ allocateBytes, writeHexBytes }) => {
+          const target = allocateBytes(5_001)
+          const count = writeHexBytes(target, 1, text, 2)
+          return { count, read: Array.from(target.subarray(1, 1 + count)) }
+        })
+        expect(fromPortable).toEqual(fromNode)
+      }
+    }
+  })
+
   it('are hex alike', () => {
     fc.assert(
       fc.property(fc.oneof(anyBytes, longBytes), fc.nat(), fc.constantFrom('', '0x'), (bytes, at, prefix) => {

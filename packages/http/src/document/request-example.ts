@@ -36,6 +36,7 @@ export const NEUTRAL_EXAMPLES: RequestExamples = {
   get_table_item_history: { target: `${TABLE}/item/history?limit=3`, body: KEY },
   get_raw_table_item_history: { target: `${TABLE}/raw_item/history?limit=3`, body: RAW_KEY },
   get_account_changes: { target: `${ACCOUNT}/changes?from=0` },
+  get_type_uses: { target: '/v1/types/0x1::coin::Coin/uses' },
   get_table_items_batch: {
     target: '/v1/tables/items:batch',
     body: { requests: [{ table_handle: '0xabc', ...KEY }] },

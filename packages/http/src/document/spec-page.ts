@@ -6,14 +6,19 @@ import { NEUTRAL_EXAMPLES, type RequestExample, type RequestExamples } from './r
 const DEFAULT_ORIGIN = 'http://127.0.0.1:8080'
 
 const STYLE = `
-:root { color-scheme: light dark; --line: #8884; --code: #8882; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem; }
-h2 { border-top: 1px solid var(--line); padding-top: 1rem; margin-top: 2rem; font-size: 1.15rem; }
-code, pre { font: 0.9em ui-monospace, monospace; background: var(--code); border-radius: 4px; padding: 0.1em 0.3em; }
-pre { padding: 0.8em; overflow-x: auto; }
-.example { user-select: all; }
-table { border-collapse: collapse; width: 100%; } td, th { text-align: left; padding: 0.3em 0.6em; border-bottom: 1px solid var(--line); vertical-align: top; }
-.method { font-weight: 700; margin-right: 0.5em; }
+:root { color-scheme: light dark; --surface: light-dark(#ffffff, #0f141b); --raised: light-dark(#f5f7fa, #171e28); --line: light-dark(#dbe1e8, #2a3441); --text: light-dark(#141c26, #e8edf3); --soft: light-dark(#566270, #9ba9b8); --accent: light-dark(#1f4fd0, #86adff); --mono: ui-monospace, "SFMono-Regular", Menlo, Consolas, "Liberation Mono", monospace; }
+body { background: var(--surface); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; font-variant-numeric: tabular-nums; max-width: 72rem; margin: 2rem auto 3rem; padding: 0 1rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.75rem; line-height: 1.25; letter-spacing: -0.01em; }
+h2 { border-top: 1px solid var(--line); padding-top: 1.5rem; margin-top: 2rem; font-size: 1.25rem; line-height: 1.25; }
+h3 { font-size: 0.875rem; }
+a { color: var(--accent); text-decoration-thickness: 1px; text-underline-offset: 0.2em; }
+ul { columns: 18rem; padding-left: 1.25rem; }
+code, pre { font: 0.875rem/1.5 var(--mono); }
+pre { padding: 0.75rem; background: var(--raised); border-radius: 8px; overflow-x: auto; }
+button { font: inherit; font-size: 0.875rem; color: inherit; background: var(--raised); border: 1px solid var(--line); border-radius: 8px; padding: 0.25rem 0.75rem; min-height: 2.25rem; cursor: pointer; }
+.example { user-select: all; white-space: pre-wrap; }
+table { border-collapse: collapse; width: 100%; font-size: 0.875rem; } td, th { text-align: left; padding: 0.5rem 1rem 0.5rem 0; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: normal; } td:last-child { overflow-wrap: anywhere; } th { font-weight: 400; color: var(--soft); }
+.method { font-size: 0.75rem; font-weight: 650; color: var(--soft); margin-right: 0.75rem; }
 `
 
 /**
@@ -68,7 +73,11 @@ function operationSection(operation: Operation, given: RequestExample | undefine
   const example = given ?? NEUTRAL_EXAMPLES[id]
   if (example) parts.push(`<pre class="example">${curlLine(example)}</pre>`)
   if (requestBody) parts.push(`<p>Body (JSON):</p><pre>${escapeHtml(JSON.stringify(requestBody, null, 2))}</pre>`)
-  parts.push(`<p>200: ${Object.keys(success).join(' or ').toUpperCase()}. Errors: ${errors.join(', ')}.</p>`)
+  parts.push(
+    `<p>200: ${Object.keys(success)
+      .map((format) => format.toUpperCase())
+      .join(' or ')}. Errors: ${errors.join(', ')}.</p>`,
+  )
   return parts.join('\n')
 }
 

@@ -44,7 +44,7 @@ export interface OperationRequest {
 }
 
 /** How long one request may hold the event loop while others wait. */
-export const TURN_BUDGET_MS = 5
+export const TURN_BUDGET_MS = 2
 
 export interface Answer {
   /** The state that the chain-state headers describe; where it is undefined, the latest. */

@@ -1,3 +1,5 @@
+import { freeBytes } from './free-bytes.js'
+
 const NOTHING = Buffer.alloc(0)
 
 /**
@@ -7,6 +9,8 @@ const NOTHING = Buffer.alloc(0)
 export class ChunkCollector {
   #bytes: Buffer = NOTHING
   #length = 0
+  /** Whether the block is not a chunk, which others may have too. */
+  #isOwnBlock = false
   /** Chunks that were added. */
   count = 0
 
@@ -27,7 +31,9 @@ export class ChunkCollector {
       if (length > this.#bytes.length) {
         const grown = Buffer.allocUnsafeSlow(Math.max(length, this.#bytes.length * 2))
         this.#bytes.copy(grown, 0, 0, this.#length)
+        this.#freeBlock()
         this.#bytes = grown
+        this.#isOwnBlock = true
       }
       chunk.copy(this.#bytes, this.#length)
     }
@@ -38,13 +44,20 @@ export class ChunkCollector {
   /** All that was added; the collector is empty afterwards. */
   take(): Buffer {
     const taken = this.#bytes.length === this.#length ? this.#bytes : this.#bytes.subarray(0, this.#length)
+    this.#isOwnBlock = false
     this.clear()
     return taken
   }
 
   clear(): void {
+    this.#freeBlock()
     this.#bytes = NOTHING
     this.#length = 0
     this.count = 0
+  }
+
+  #freeBlock(): void {
+    if (this.#isOwnBlock) freeBytes(this.#bytes)
+    this.#isOwnBlock = false
   }
 }

@@ -19,6 +19,7 @@ import type { Operation } from '../operations/operation.js'
 import { getRawTableItem } from '../operations/raw-table-item.js'
 import { getTableItem } from '../operations/table-item.js'
 import { getTableItems } from '../operations/table-items.js'
+import { getTypeUses } from '../operations/type-uses.js'
 import { callView } from '../operations/view.js'
 import { createRouter } from './router.js'
 
@@ -42,6 +43,7 @@ export function createOperations(headerWord: string, archivalEndpoint: string | 
     getTableItemHistory,
     getRawTableItemHistory,
     getAccountChanges,
+    getTypeUses,
     getLedgerInfo,
     createHealthOperation(headerWord),
   ]

@@ -1,30 +1,20 @@
+import { clientLeft, versionNotReached } from '../errors.js'
+import { refuse, sendError } from './answer-writer.js'
+import type { Exchange, ServiceContext } from './exchange.js'
+import type { HoldLimits } from './request-listener-options.js'
+
 // A client that reads from several nodes names the newest version that it was shown. A node that is behind holds the
 // request until it has that version, so that the ledger never goes back for this client.
 
 const CHECK_MS = 10
 const VERSION = /^\d{1,20}$/
 
-export interface HoldLimits {
-  /** How long a request is held for a version before it is answered 503, in milliseconds. Default 5 s. */
-  readonly maxHoldMs: number
-  /** Requests that are held for a version at one time; more are answered 503. Default 1,000. */
-  readonly maxHeld: number
-}
-
-interface HeldRequest<Request> {
-  readonly request: Request
+interface HeldRequest {
+  readonly exchange: Exchange
   readonly version: bigint
   /** In milliseconds of `performance.now`. */
   readonly until: number
   readonly proceed: () => void
-}
-
-/** What becomes of requests besides that they proceed. */
-export interface HeldRequestEnds<Request> {
-  readonly isGone: (request: Request) => boolean
-  /** The client left while the request was held. */
-  readonly drop: (request: Request) => void
-  readonly refuse: (request: Request, version: bigint) => void
 }
 
 /** The version that the header names; undefined where it names none. */
@@ -33,27 +23,35 @@ export function parseMinVersion(header: string | string[] | undefined): bigint |
 }
 
 /** Requests that name a version which is not served yet. */
-export class HeldRequests<Request> {
+export class HeldRequests {
   readonly #limits: HoldLimits
-  readonly #isServed: (version: bigint) => boolean
-  readonly #ends: HeldRequestEnds<Request>
-  #held: HeldRequest<Request>[] = []
+  readonly #ledger: ServiceContext['ledger']
+  #held: HeldRequest[] = []
   #timer: NodeJS.Timeout | undefined
 
-  constructor(limits: HoldLimits, isServed: (version: bigint) => boolean, ends: HeldRequestEnds<Request>) {
+  constructor(limits: HoldLimits, ledger: ServiceContext['ledger']) {
     this.#limits = limits
-    this.#isServed = isServed
-    this.#ends = ends
+    this.#ledger = ledger
+  }
+
+  /** Also where the ledger cannot be read: the answer to the request says why. */
+  isServed(version: bigint): boolean {
+    try {
+      const latest = this.#ledger.info?.latestVersion
+      return latest !== undefined && latest >= version
+    } catch {
+      return true
+    }
   }
 
   /** Calls `proceed` when the version is served. A request for which that takes too long is refused. */
-  hold(request: Request, version: bigint, proceed: () => void): void {
+  hold(exchange: Exchange, version: bigint, proceed: () => void): void {
     const { maxHoldMs, maxHeld } = this.#limits
     if (this.#held.length >= maxHeld) {
-      this.#ends.refuse(request, version)
+      this.#refuse(exchange, version)
       return
     }
-    this.#held.push({ request, version, until: performance.now() + maxHoldMs, proceed })
+    this.#held.push({ exchange, version, until: performance.now() + maxHoldMs, proceed })
     this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
   }
 
@@ -62,14 +60,18 @@ export class HeldRequests<Request> {
     const waiting = this.#held
     this.#held = []
     for (const held of waiting) {
-      const { request, version, until, proceed } = held
-      if (this.#ends.isGone(request)) this.#ends.drop(request)
-      else if (this.#isServed(version)) proceed()
+      const { exchange, version, until, proceed } = held
+      if (exchange.response.destroyed) sendError(exchange, clientLeft())
+      else if (this.isServed(version)) proceed()
       else if (now < until) this.#held.push(held)
-      else this.#ends.refuse(request, version)
+      else this.#refuse(exchange, version)
     }
     if (this.#held.length > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
+  }
+
+  #refuse(exchange: Exchange, version: bigint): void {
+    refuse(exchange, versionNotReached(version, this.#ledger.info?.latestVersion))
   }
 }

@@ -4,6 +4,7 @@ import { BATCH_LIMITS } from '../protocol/json-body.js'
 import { refuse, sendError } from './answer-writer.js'
 import { ChunkCollector } from './chunk-collector.js'
 import type { Exchange } from './exchange.js'
+import { freeBytes } from './free-bytes.js'
 import type { Intake } from './intake.js'
 
 /** A chunk of this size is one of many: the socket has more to read. */
@@ -16,8 +17,12 @@ const SMALL_CHUNK_BYTES = 16
  * Receives what a request sends after its answer, one large chunk at a time: unpaced, a socket is read 32 times in one
  * turn of the event loop, and many of them hold the others up.
  */
-export function readOver(request: IncomingMessage, intake: Intake): void {
-  request.on('data', (chunk: Buffer) => pace(request, chunk, intake, true))
+export function readOver({ request, context }: Exchange): void {
+  if (request.readableEnded) return
+  request.on('data', (chunk: Buffer) => {
+    pace(request, chunk, context.intake, true)
+    freeChunk(request, chunk)
+  })
 }
 
 function pace(request: IncomingMessage, { length }: Buffer, intake: Intake, isLong: boolean): boolean {
@@ -27,13 +32,18 @@ function pace(request: IncomingMessage, { length }: Buffer, intake: Intake, isLo
   return true
 }
 
+/** A chunk that nobody else has received. */
+function freeChunk(request: IncomingMessage, chunk: Buffer): void {
+  if (chunk.length >= LARGE_CHUNK_BYTES && request.listenerCount('data') === 1) freeBytes(chunk)
+}
+
 /** Receives the body of a request. It counts as held until its exchange is answered. */
 export function readBody(exchange: Exchange, onBody: (exchange: Exchange) => void): void {
   const { request, context } = exchange
   const { bodyLimitBytes, intake, uploads } = context
   const told = Number(request.headers['content-length'] ?? 0)
   if (told > bodyLimitBytes) {
-    readOver(request, intake)
+    readOver(exchange)
     sendError(exchange, bodyTooLarge(bodyLimitBytes))
     return
   }
@@ -50,8 +60,13 @@ export function readBody(exchange: Exchange, onBody: (exchange: Exchange) => voi
     const isLong = exchange.isAnswered || Math.max(chunks.length, told) > BATCH_LIMITS.bytes
     const isPaused = pace(request, chunk, intake, isLong)
     // What follows a refusal is read over.
-    if (exchange.isAnswered) return
+    if (exchange.isAnswered) {
+      freeChunk(request, chunk)
+      return
+    }
     chunks.add(chunk)
+    // The first one is kept as it is.
+    if (chunks.count > 1) freeChunk(request, chunk)
     if (chunks.length > bodyLimitBytes) sendError(exchange, bodyTooLarge(bodyLimitBytes))
     else if (chunks.count > MOST_SMALL_CHUNKS && chunks.length < chunks.count * SMALL_CHUNK_BYTES) {
       refuse(exchange, bodyInCrumbs())

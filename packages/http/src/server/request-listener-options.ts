@@ -2,9 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Ledger, RemoteLedger } from '@ledger-state/ledger'
 import type { RequestExamples } from '../document/request-example.js'
 import type { OutputFormat } from '../protocol/media-types.js'
-import type { HoldLimits } from './held-requests.js'
 import type { LoadLimits } from './load-shedder.js'
 import type { UploadLimits } from './uploads.js'
+
+export interface HoldLimits {
+  /** How long a request is held for a version before it is answered 503, in milliseconds. Default 5 s. */
+  readonly maxHoldMs: number
+  /** Requests that are held for a version at one time; more are answered 503. Default 1,000. */
+  readonly maxHeld: number
+}
 
 /** One answer, as metrics count it. */
 export interface Answered {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Ledger } from '@ledger-state/ledger'
 import { createDocumentRoutes } from '../document/document-routes.js'
-import { clientLeft, versionNotReached } from '../errors.js'
+import { clientLeft } from '../errors.js'
 import type { Route } from '../operations/operation.js'
 import { refuse, sendAnswer, sendError, sendHeaders, settle } from './answer-writer.js'
 import { isPreflight, preflightHeaders } from './cors.js'
@@ -30,7 +30,7 @@ export class RequestService {
   /** Undefined where it is remote. */
   readonly #ledger: Ledger | undefined
   readonly #router: Router
-  readonly #held: HeldRequests<Exchange>
+  readonly #held: HeldRequests
   readonly #otherRequests: RequestListenerOptions['otherRequests']
   readonly #connections = new WeakMap<Socket, Connection>()
 
@@ -51,11 +51,7 @@ export class RequestService {
     const routes = [...served, ...createDocumentRoutes(operations, chainHeaders, examples)]
     this.#router = createRouter(routes, { '/v1/': '/v1' })
     this.#otherRequests = otherRequests
-    this.#held = new HeldRequests({ maxHoldMs, maxHeld }, (version) => this.#isServed(version), {
-      isGone: ({ response }) => response.destroyed,
-      drop: (exchange) => sendError(exchange, clientLeft()),
-      refuse: (exchange, version) => refuse(exchange, versionNotReached(version, ledger.info?.latestVersion)),
-    })
+    this.#held = new HeldRequests({ maxHoldMs, maxHeld }, ledger)
   }
 
   begin(request: IncomingMessage, response: ServerResponse): Exchange {
@@ -77,27 +73,17 @@ export class RequestService {
       refuse(exchange, fault)
       return
     }
-    if (this.#otherRequests && isElsewhere(request.url!) && this.#isAnsweredElsewhere(exchange)) return
+    if (this.#isAnsweredElsewhere(exchange)) return
     const route = this.#findRoute(exchange)
     if (!route) {
-      if (!request.readableEnded) readOver(request, this.context.intake)
+      readOver(exchange)
       return
     }
     const version = route.answersUnderLoad
       ? undefined
       : parseMinVersion(request.headers[this.context.chainHeaders.minVersionName])
-    if (version === undefined || this.#isServed(version)) this.#receive(exchange, route, exchange.arrivedAt)
+    if (version === undefined || this.#held.isServed(version)) this.#receive(exchange, route, exchange.arrivedAt)
     else this.#held.hold(exchange, version, () => this.#receive(exchange, route, performance.now()))
-  }
-
-  /** Also where the ledger cannot be read: the answer to the request says why. */
-  #isServed(version: bigint): boolean {
-    try {
-      const latest = this.context.ledger.info?.latestVersion
-      return latest !== undefined && latest >= version
-    } catch {
-      return true
-    }
   }
 
   /** @param began when the work on it began, in milliseconds of `performance.now` */
@@ -108,7 +94,7 @@ export class RequestService {
       readBody(exchange, receiveBody)
       return
     }
-    if (!request.readableEnded) readOver(request, this.context.intake)
+    readOver(exchange)
     answerInTurn(exchange, request.url!.length, began)
   }
 
@@ -123,9 +109,10 @@ export class RequestService {
 
   #isAnsweredElsewhere(exchange: Exchange): boolean {
     const { request, response } = exchange
+    if (!this.#otherRequests || !isElsewhere(request.url!)) return false
     response.shouldKeepAlive &&= !this.context.isClosing()
-    if (!this.#otherRequests!(request, response)) return false
-    if (!request.readableEnded) readOver(request, this.context.intake)
+    if (!this.#otherRequests(request, response)) return false
+    readOver(exchange)
     settle(exchange, response.statusCode, 0)
     return true
   }

@@ -11,6 +11,7 @@ import { openSource } from '@ledger-state/feed'
 import { createMemoryEngine } from '@ledger-state/state-engine'
 import { overriding } from '@ledger-state/testing/overriding'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import {
   decodeStateKey,
   parseStructTag,
@@ -26,6 +27,7 @@ import { primaryStoreAddress } from '../balances/derived-address.js'
 import { createLedger } from '../create-ledger.js'
 import type { Change, History, HistoryOptions } from './history.js'
 
+const RUNS = { numRuns: isSlowRun ? 100 : 25 }
 const OWNER = parseAddress('0xcafe')
 const COIN = parseAsset('0x1::aptos_coin::AptosCoin')
 const COIN_KEY = resourceKey(OWNER, parseStructTag('0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>'))
@@ -121,6 +123,7 @@ describe('the history of a balance', () => {
         const balanceAt = (version: bigint) => ledger.at(version).readBalance(OWNER, COIN)
         expectSameAsReads(ledger.at().balanceHistory(OWNER, COIN), balanceAt, 0n, ledger.info!)
       }),
+      RUNS,
     )
   })
 
@@ -141,6 +144,7 @@ describe('the history of a balance', () => {
         expect(readInPages(list, { from, to, isFull: () => true })).toEqual(expected)
         expect(readInPages(list, { from, to, limit, order: 'oldestFirst' })).toEqual(expected.toReversed())
       }),
+      RUNS,
     )
   })
 
@@ -261,6 +265,7 @@ describe('the history of a table item', () => {
         const bytesAt = (version: bigint) => engine.at(version).get(key)
         expectSameAsReads(ledger.at().rawTableItemHistory(HANDLE, Uint8Array.of(1)), bytesAt, undefined, ledger.info!)
       }),
+      RUNS,
     )
   })
 })
@@ -302,7 +307,7 @@ describe.skipIf(!hasSharedData)('the history of a resource of the account fixtur
         const version = change.version < oldestVersion ? oldestVersion : change.version
         expect(jsonOf(() => change.value)).toBe(jsonOf(() => ledger.at(version).readResource(address, tag)))
       }
-      for (let version = oldestVersion; version <= latestVersion; version += 7n) {
+      for (let version = oldestVersion; version <= latestVersion; version += isSlowRun ? 7n : 49n) {
         const newest = history.find((change) => change.version <= version)
         const bytes = newest?.value?.bytes
         const read = jsonOf(() => {

@@ -33,11 +33,12 @@ export class LoadedHistory implements Iterable<Revision> {
     this.isLacking = false
     const limit = Math.min(FIRST_PAGE * 2 ** this.#pages++, LARGEST_PAGE)
     try {
-      const { revisions, next } = await snapshot.history(this.#key, { ...this.#options, limit })
-      for (const revision of revisions) {
-        budget.spend(revision.value?.length ?? 0)
-        this.#revisions.push(revision)
-      }
+      const { revisions, next } = await budget.page(async () => {
+        const page = await snapshot.history(this.#key, { ...this.#options, limit })
+        for (const { value } of page.revisions) budget.spend(value?.length ?? 0)
+        return page
+      })
+      for (const revision of revisions) this.#revisions.push(revision)
       this.#isComplete = next === undefined
       this.#options =
         this.#options.order === 'oldestFirst' ? { ...this.#options, first: next } : { ...this.#options, last: next }

@@ -60,8 +60,11 @@ export class LoadedScans {
   }
 
   async #loadPage(view: RemoteStateView, { prefix, from, limit }: LackedPage, budget: LoadBudget): Promise<void> {
-    const { entries, next } = await view.scan(prefix, { start: from, limit })
-    for (const { key, value } of entries) budget.spend(key.length + value.length)
+    const { entries, next } = await budget.page(async () => {
+      const page = await view.scan(prefix, { start: from, limit })
+      for (const { key, value } of page.entries) budget.spend(key.length + value.length)
+      return page
+    })
     const end = next ?? (entries.length < limit ? undefined : keyAfter(entries.at(-1)!.key))
     this.#rangesOf(bytesToHexDigits(prefix)).push({ from, end, entries })
   }

@@ -82,8 +82,10 @@ export class LoadedVersion implements StateView {
     this.#lacked.clear()
     this.searchedStructs.clear()
     const loading = this.#scans.load(this.remote, this.#budget)
-    if (others.length > 0) loading.push(this.#loadEntries(others, this.remote.load(others)))
-    if (modules.length > 0) loading.push(this.#loadEntries(modules, this.#modules.load(this.remote, modules)))
+    for (const some of this.#atOnce(others)) loading.push(this.#loadEntries(some, () => this.remote.load(some)))
+    for (const some of this.#atOnce(modules)) {
+      loading.push(this.#loadEntries(some, () => this.#modules.load(this.remote, some)))
+    }
     const notePruned = (error: unknown): void => {
       this.#pruned = this.#prunes.expectPruned(error)
     }
@@ -92,13 +94,21 @@ export class LoadedVersion implements StateView {
 
   async #loadEntries(
     keys: readonly Uint8Array[],
-    loading: Promise<readonly (StateEntry | undefined)[]>,
+    ask: () => Promise<readonly (StateEntry | undefined)[]>,
   ): Promise<void> {
-    const entries = await loading
-    for (const [at, key] of keys.entries()) {
-      const entry = entries[at]
-      this.#budget.spend(key.length + (entry?.value.length ?? 0))
-      this.#entries.set(bytesToHexDigits(key), entry ?? null)
-    }
+    await this.#budget.values(keys.length, async () => {
+      const entries = await ask()
+      for (const [at, key] of keys.entries()) {
+        const entry = entries[at]
+        this.#budget.spend(key.length + (entry?.value.length ?? 0))
+        this.#entries.set(bytesToHexDigits(key), entry ?? null)
+      }
+    })
+  }
+
+  /** Parts of the keys that may be asked for together. */
+  *#atOnce(keys: readonly Uint8Array[]): Generator<readonly Uint8Array[]> {
+    const most = this.#budget.valuesAtOnce
+    for (let at = 0; at < keys.length; at += most) yield keys.slice(at, at + most)
   }
 }

@@ -1,8 +1,11 @@
 import { hash } from 'node:crypto'
 import { branchOf, type LedgerInfo, type StateEntry, versionPruned } from '@ledger-state/core'
 import type { QueryResultRow } from 'pg'
-import { LOOK_UP, LOOK_UP_AT, type LookUpAtRow, type LookUpRow } from './questions.js'
+import { isNotSupported } from '../sql/server-errors.js'
+import { createLargeValues } from './large-values.js'
+import { LOOK_UP, LOOK_UP_ON_SHARD, LOOK_UP_ONE, type LookUpRow } from './questions.js'
 import { type Answer, expectNotCut, type Servers } from './servers.js'
+import type { ShardMap } from './shard-map.js'
 import { answerGroups, createTickBatch } from './tick-batch.js'
 
 /** Look-ups of one statement. */
@@ -16,7 +19,10 @@ export interface LookUp {
 }
 
 interface LookedUp {
-  readonly entry: StateEntry | undefined
+  /** The newest version that wrote the key. */
+  readonly written: bigint | undefined
+  /** Undefined also where it is large. */
+  readonly value: Buffer | undefined
   readonly answer: Answer<unknown>
 }
 
@@ -28,79 +34,92 @@ export function hashKey(key: Uint8Array): Buffer {
 }
 
 /**
- * Looks keys up; those of one tick go in one statement.
+ * Looks keys up; those of one tick go in one round.
  * @throws `version_pruned`, `version_truncated` where a version was pruned or cut off meanwhile
  */
 export function createLookUps(
   servers: Servers,
   onWindow: WindowListener,
 ): (lookUp: LookUp) => Promise<StateEntry | undefined> {
-  const ask = (lookUps: readonly LookUp[]) =>
-    servers.isSharded ? askByVersion(servers, lookUps, onWindow) : askTogether(servers, lookUps, onWindow)
+  const ask = async (lookUps: readonly LookUp[]): Promise<LookedUp[]> => {
+    const shards = await servers.shards()
+    const askedAt = performance.now()
+    const answer = await (shards ? askByShard(servers, shards, lookUps) : askTogether(servers, lookUps))
+    onWindow(answer, askedAt)
+    const found = lookUps.map((): LookedUp => ({ written: undefined, value: undefined, answer }))
+    for (const { place, version, value, is_deletion: isDeletion } of answer.rows) {
+      if (isDeletion) continue
+      found[Number(place) - 1] = { written: BigInt(version), value: value ?? undefined, answer }
+    }
+    return found
+  }
   const lookUp = createTickBatch(MOST, (lookUps: readonly LookUp[]) =>
     answerGroups(lookUps, ({ ledger }) => branchOf(ledger), ask),
   )
+  const readLarge = createLargeValues(servers)
   return async (asked) => {
-    const { entry, answer } = await lookUp(asked)
-    expectNotCut(asked.version, asked.ledger, answer)
-    if (asked.version < answer.oldestVersion) throw versionPruned(asked.version, answer.oldestVersion)
-    return entry
+    const { key, version, ledger } = asked
+    const { written, value: small, answer } = await lookUp(asked)
+    expectNotCut(version, ledger, answer)
+    const { oldestVersion } = answer
+    if (version < oldestVersion) throw versionPruned(version, oldestVersion)
+    if (written === undefined) return undefined
+    if (small) return { version: written, value: small }
+    const { value, answer: later } = await readLarge({ hash: hashKey(key), written, version, ledger })
+    expectNotCut(version, ledger, later)
+    const { oldestVersion: oldest } = later
+    // A prune drops a write only where the versions that see it are pruned, too.
+    if (version < oldest || value === undefined) throw versionPruned(version, oldest)
+    return { version: written, value }
   }
 }
 
-async function askTogether(
-  servers: Servers,
-  lookUps: readonly LookUp[],
-  onWindow: WindowListener,
-): Promise<LookedUp[]> {
-  const askedAt = performance.now()
-  const answer = await servers.ask<LookUpRow & QueryResultRow>({
+type Row = LookUpRow & QueryResultRow
+
+async function askTogether(servers: Servers, lookUps: readonly LookUp[]): Promise<Answer<Row>> {
+  return await servers.ask<Row>({
     name: 'look-up',
     text: LOOK_UP,
     values: [lookUps.map(({ key }) => hashKey(key)), lookUps.map(({ version }) => String(version))],
-    version: lookUps.reduce((most, { version }) => (version > most ? version : most), 0n),
+    version: newestOf(lookUps),
     ledger: lookUps[0]!.ledger,
   })
-  onWindow(answer, askedAt)
-  const found = lookUps.map((): LookedUp => ({ entry: undefined, answer }))
-  for (const { place, version, value } of answer.rows) {
-    found[Number(place) - 1] = { entry: { version: BigInt(version), value }, answer }
-  }
-  return found
 }
 
-/** One statement for each version; most requests ask for the newest. */
-async function askByVersion(
-  servers: Servers,
-  lookUps: readonly LookUp[],
-  onWindow: WindowListener,
-): Promise<LookedUp[]> {
-  const askedAt = performance.now()
-  const hashed = lookUps.map(({ key, version }) => ({ hash: hashKey(key), version }))
-  const byVersion = Map.groupBy(hashed, ({ version }) => version)
-  const found = new Map<string, LookedUp>()
-  const answers = new Map<bigint, Answer<unknown>>()
-  const ask = async ([version, asked]: readonly [bigint, typeof hashed]): Promise<void> => {
-    const answer = await servers.ask<LookUpAtRow & QueryResultRow>({
-      name: 'look-up at',
-      text: LOOK_UP_AT,
-      values: [asked.map(({ hash }) => hash), String(version)],
-      version,
-      ledger: lookUps[0]!.ledger,
-    })
-    onWindow(answer, askedAt)
-    answers.set(version, answer)
-    for (const row of answer.rows) {
-      const entry = { version: BigInt(row.version), value: row.value }
-      found.set(`${version} ${row.key_hash.toString('latin1')}`, { entry, answer })
-    }
+async function askByShard(servers: Servers, shards: ShardMap, lookUps: readonly LookUp[]): Promise<Answer<Row>> {
+  try {
+    return await askGroups(servers, shards, lookUps)
+  } catch (error) {
+    if (!isNotSupported(error)) throw error
+    // A shard was split since the map was read, so that a statement would go to two.
+    servers.forgetShards()
+    let alone = 0
+    return await askGroups(servers, () => alone++, lookUps)
   }
-  await Promise.all([...byVersion].map(ask))
-  return hashed.map(({ hash, version }) => {
-    const one = found.get(`${version} ${hash.toString('latin1')}`)
-    // Equal look-ups do not share their bytes: callers own them.
-    return one?.entry
-      ? { ...one, entry: { ...one.entry, value: Uint8Array.from(one.entry.value) } }
-      : { entry: undefined, answer: answers.get(version)! }
+}
+
+/** One statement for each shard: what Citus sends to several shards at once it sends to each of them as a whole. */
+async function askGroups(servers: Servers, shards: ShardMap, lookUps: readonly LookUp[]): Promise<Answer<Row>> {
+  const placed = lookUps.map(({ key, version }, at) => ({
+    hash: hashKey(key),
+    version: String(version),
+    place: String(at + 1),
+  }))
+  const statements = [...Map.groupBy(placed, ({ hash }) => shards(hash)).values()].map((group) => {
+    const [one] = group
+    if (one && group.length === 1) {
+      return { name: 'look-up of one', text: LOOK_UP_ONE, values: [one.hash, one.version, one.place] }
+    }
+    const columns = [
+      group.map(({ hash }) => hash),
+      group.map(({ version }) => version),
+      group.map(({ place }) => place),
+    ]
+    return { name: 'look-up on a shard', text: LOOK_UP_ON_SHARD, values: columns }
   })
+  return await servers.askShards<Row>(statements, { version: newestOf(lookUps), ledger: lookUps[0]!.ledger })
+}
+
+function newestOf(lookUps: readonly LookUp[]): bigint {
+  return lookUps.reduce((most, { version }) => (version > most ? version : most), 0n)
 }

@@ -1,5 +1,12 @@
 import { Buffer } from 'node:buffer'
-import { type LedgerInfo, type ScanOptions, type VersionWrites, versionPruned, type Write } from '@ledger-state/core'
+import {
+  type LedgerInfo,
+  type ScanOptions,
+  type StateEntry,
+  type VersionWrites,
+  versionPruned,
+  type Write,
+} from '@ledger-state/core'
 import type {
   HistoryPage,
   RemoteHistoryOptions,
@@ -33,21 +40,21 @@ function smaller(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
+/** @param load looks keys up at the version of the scan, for values that the statement does not answer */
 export async function scanPage(
   servers: Servers,
-  ledger: LedgerInfo,
-  version: bigint,
-  prefix: Uint8Array,
-  options: ScanOptions | undefined,
+  load: (keys: readonly Uint8Array[]) => Promise<readonly (StateEntry | undefined)[]>,
+  { ledger, version, prefix, options }: Scan,
 ): Promise<ScanPage> {
   const { start, limit } = toScanRange(prefix, options)
   const from = Buffer.compare(start, prefix) < 0 ? prefix : start
   const most = Math.min(limit, PAGE_ITEMS)
   const bound = firstAfterPrefix(prefix.subarray(0, KEY_HEAD_BYTES))
   const values = [String(version), toBuffer(from), toBuffer(from.subarray(0, KEY_HEAD_BYTES)), toBuffer(prefix)]
+  const isSharded = (await servers.shards()) !== undefined
   const answer = await servers.ask<ScanRow & Record<string, unknown>>({
     name: bound ? 'scan below' : 'scan',
-    text: scanQuestion(bound !== undefined),
+    text: scanQuestion(bound !== undefined, !isSharded),
     values: [...values, String(most + 1), String(PAGE_BYTES), ...(bound ? [bound] : [])],
     version,
     ledger,
@@ -55,13 +62,24 @@ export async function scanPage(
   expectNotCut(version, ledger, answer)
   const { rows, oldestVersion } = answer
   if (version < oldestVersion) throw versionPruned(version, oldestVersion)
-  const entries = rows
-    .slice(0, most)
-    .map(({ key, version: written, value }) => ({ key, version: BigInt(written), value }))
+  const read = rows.slice(0, most)
+  const loaded = isSharded ? await load(read.map(({ key }) => key)) : []
+  const entries = read.map(({ key, version: written, value }, at) => ({
+    key,
+    version: BigInt(written),
+    value: value ?? loaded[at]!.value,
+  }))
   const isCut = Number(rows[0]?.read_count ?? 0) > entries.length
   const last = entries.at(-1)
   // The least key above the last.
   return { entries, next: isCut && last && entries.length < limit ? Buffer.concat([last.key, ZERO]) : undefined }
+}
+
+interface Scan {
+  readonly ledger: LedgerInfo
+  readonly version: bigint
+  readonly prefix: Uint8Array
+  readonly options: ScanOptions | undefined
 }
 
 const ZERO = Uint8Array.of(0)
@@ -117,8 +135,7 @@ export async function historyPage(
 export async function versionsPage(
   servers: Servers,
   ledger: LedgerInfo,
-  first: bigint,
-  last: bigint,
+  { first, last }: { readonly first: bigint; readonly last: bigint },
   options: RemoteVersionsOptions = {},
 ): Promise<VersionsPage> {
   expectObject('the options of the versions', options)

@@ -2,9 +2,16 @@ import { KEY_HEAD_BYTES } from '../schema/migrations.js'
 
 // Statements of reads. Each is read in one snapshot together with the window; see servers.ts.
 
-/** $1 hashes, $2 versions. Answers those that were written, with their place from 1 on. */
+/** Bytes of the largest value that a look-up answers together with others. */
+const MOST_TOGETHER = 32 * 1024
+const SMALL_VALUE = (name: string) => `CASE WHEN octet_length(${name}) <= ${MOST_TOGETHER} THEN ${name} END AS value`
+
+/**
+ * $1 hashes, $2 versions. Answers those that were written, with their place from 1 on. Of larger values it tells the version
+ * alone: the answers of one statement, 500 at most, are held in memory, and whatever is asked after it waits for them.
+ */
 export const LOOK_UP = `
-SELECT asked.place, found.version, found.value
+SELECT asked.place, found.version, ${SMALL_VALUE('found.value')}
 FROM unnest($1::bytea[], $2::bigint[]) WITH ORDINALITY AS asked (key_hash, version, place)
 CROSS JOIN LATERAL (
   SELECT version, value FROM ledger_state.entries
@@ -14,9 +21,28 @@ CROSS JOIN LATERAL (
 WHERE found.value IS NOT NULL`
 
 /**
- * $1 hashes, $2 version. For look-ups at one version, and for Citus, which has no limit beside rows of a function. Answers
- * those that were written.
+ * $1 hashes of one shard of Citus, $2 versions, $3 places; answers as above. Citus takes a limit beside rows of a function
+ * only where the statement goes to one shard, which the last condition tells it.
  */
+export const LOOK_UP_ON_SHARD = `
+SELECT asked.place, found.version, ${SMALL_VALUE('found.value')}
+FROM unnest($1::bytea[], $2::bigint[], $3::bigint[]) AS asked (key_hash, version, place)
+CROSS JOIN LATERAL (
+  SELECT version, value FROM ledger_state.entries
+  WHERE entries.key_hash = asked.key_hash AND entries.version <= asked.version AND entries.key_hash = ANY($1)
+  ORDER BY entries.version DESC LIMIT 1
+) found
+WHERE found.value IS NOT NULL`
+
+/** $1 hash, $2 version, $3 place. Citus plans it once, for any shard. Answers as above, but deletions, too. */
+export const LOOK_UP_ONE = `
+SELECT $3::bigint AS place, version, ${SMALL_VALUE('value')}, value IS NULL AS is_deletion FROM ledger_state.entries
+WHERE key_hash = $1 AND version <= $2 ORDER BY version DESC LIMIT 1`
+
+/** $1 hash, $2 the version that wrote it. */
+export const LARGE_VALUE = 'SELECT value FROM ledger_state.entries WHERE key_hash = $1 AND version = $2'
+
+/** $1 hashes, $2 version. Answers those that were written. */
 export const LOOK_UP_AT = `
 SELECT keys.key_hash, found.version, found.value
 FROM ledger_state.keys
@@ -36,7 +62,9 @@ export interface LookUpAtRow {
 export interface LookUpRow {
   readonly place: string
   readonly version: string
-  readonly value: Buffer
+  /** Null for a large value, too. */
+  readonly value: Buffer | null
+  readonly is_deletion?: boolean
 }
 
 /** $1 versions. The blocks that they belong to, with the first version of the next block. */
@@ -76,25 +104,27 @@ const KEY_HEAD = `substring(keys.key FROM 1 FOR ${KEY_HEAD_BYTES})`
 
 /**
  * $1 version, $2 start, $3 its head, $4 prefix, $5 entries, $6 bytes, and, where `isBounded`, $7 the first head after
- * those of the prefix. Of the entries that fit into the bytes, and one more; `read_count` is how many there were.
+ * those of the prefix. Of the entries that fit into the bytes, and one more; `read_count` is how many there were. Without
+ * values for Citus: each shard answers as many entries as the page may have.
  */
-export function scanQuestion(isBounded: boolean): string {
+export function scanQuestion(isBounded: boolean, withValues: boolean): string {
+  const columns = withValues ? 'length, value' : 'length'
   return `
-SELECT key, version, value, read_count FROM (
+SELECT key, version, ${columns}, read_count FROM (
   SELECT read.*, count(*) OVER () AS read_count,
-    coalesce(sum(octet_length(key) + octet_length(value)) OVER (
+    coalesce(sum(octet_length(key) + length) OVER (
       ORDER BY key_head, key ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
   FROM (
-    SELECT ${KEY_HEAD} AS key_head, keys.key, found.version, found.value
+    SELECT ${KEY_HEAD} AS key_head, keys.key, version, ${columns}
     FROM ledger_state.keys
     CROSS JOIN LATERAL (
-      SELECT version, value FROM ledger_state.entries
+      SELECT version, octet_length(value) AS length, value FROM ledger_state.entries
       WHERE entries.key_hash = keys.key_hash AND entries.version <= $1
       ORDER BY entries.version DESC LIMIT 1
     ) found
     WHERE ${KEY_HEAD} >= $3 AND keys.key >= $2 ${isBounded ? `AND ${KEY_HEAD} < $7` : ''}
       AND substring(keys.key FROM 1 FOR octet_length($4::bytea)) = $4::bytea
-      AND found.value IS NOT NULL
+      AND length IS NOT NULL
     ORDER BY key_head, keys.key LIMIT $5
   ) read
 ) measured
@@ -104,7 +134,7 @@ WHERE bytes_before < $6 ORDER BY key_head, key`
 export interface ScanRow {
   readonly key: Buffer
   readonly version: string
-  readonly value: Buffer
+  readonly value?: Buffer
   readonly read_count: string
 }
 
@@ -136,9 +166,10 @@ export interface HistoryRow {
 
 /** $1 first version, $2 last, $3 writes. The versions of the first writes, with the number and the bytes of theirs. */
 export const SIZES_OF_VERSIONS = `
-SELECT version, count(*) AS writes, sum(coalesce(octet_length(value), 0)) AS bytes
+SELECT version, count(*) AS writes, coalesce(sum(length), 0) AS bytes
 FROM (
-  SELECT version, value FROM ledger_state.entries WHERE version BETWEEN $1 AND $2 ORDER BY version LIMIT $3
+  SELECT version, octet_length(value) AS length FROM ledger_state.entries
+  WHERE version BETWEEN $1 AND $2 ORDER BY version LIMIT $3
 ) read
 GROUP BY version ORDER BY version`
 

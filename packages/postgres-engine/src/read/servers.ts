@@ -1,12 +1,13 @@
 import { branchOf, type LedgerInfo, type Truncation } from '@ledger-state/core'
-import { expectNotTruncated } from '@ledger-state/state-engine/engine-kit'
+import { expectNotTruncated, storeClosed } from '@ledger-state/state-engine/engine-kit'
 import type { Client, QueryResultRow } from 'pg'
 import { storeAbsent, storeDamaged, unavailable } from '../errors.js'
 import { type Head, type HeadRow, rowToHead, SELECT_HEAD, toTruncations } from '../schema/head.js'
-import { expectLayout, hasCitus } from '../schema/migrate.js'
-import { Link } from '../sql/link.js'
+import { END_ABANDONED_STATEMENTS, expectLayout, hasCitus } from '../schema/migrate.js'
+import { Link, type Statement } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { isPassing, toStoreError } from '../sql/server-errors.js'
+import { readShardMap, type ShardMap } from './shard-map.js'
 
 /** What a statement of reads answers, with the window of the server in the same snapshot. */
 export interface Answer<R> {
@@ -16,15 +17,12 @@ export interface Answer<R> {
   /** The number of the newest truncation. */
   readonly branch: number
   /** There if the store was truncated since the ledger of the question. */
-  readonly truncations?: readonly Truncation[] | undefined
+  readonly truncations: readonly Truncation[] | undefined
 }
 
 /** A statement of reads. `$n` are its values. */
-export interface Question {
-  readonly name: string
-  readonly text: string
-  readonly values: readonly unknown[]
-  /** A server that has not yet this version is not asked, or not believed. */
+export interface Question extends Required<Statement> {
+  /** A server that has not yet this version is not believed. */
   readonly version: bigint
   /** What the question sees. A server that has not yet its branch is not believed. */
   readonly ledger: LedgerInfo
@@ -39,10 +37,18 @@ export function expectNotCut(
   expectNotTruncated(version, ledger, { ...ledger, truncations })
 }
 
+/** Of a server that has truncated since, the version may be gone. */
+function isBelieved(answer: Answer<unknown>, { version, ledger }: Pick<Question, 'version' | 'ledger'>): boolean {
+  const branch = branchOf(ledger)
+  return answer.branch > branch || (answer.branch === branch && answer.latestVersion >= version)
+}
+
 interface Server {
   readonly link: Link
-  /** Whether the statement and the window are read one after the other: Citus has no snapshot over all workers. */
-  isSharded: boolean
+  /** Whether it has greeted once. */
+  isKnown: boolean
+  /** Where the store is distributed by Citus. */
+  shards: ShardMap | undefined
 }
 
 interface WindowRow {
@@ -64,6 +70,7 @@ export class Servers {
   readonly #replicas: readonly Server[]
   readonly #patienceMs: number
   #turn = 0
+  #isClosed = false
 
   constructor(primary: ServerAddress, replicas: readonly ServerAddress[], patienceMs: number) {
     this.#primary = createServer(primary)
@@ -75,9 +82,19 @@ export class Servers {
     return this.#primary.link.server.name
   }
 
-  /** Whether the tables are spread over workers by Citus. Known once a server has answered. */
-  get isSharded(): boolean {
-    return this.#primary.isSharded
+  /** Where the store is distributed by Citus. Asks for the head first where no server is known yet. */
+  async shards(): Promise<ShardMap | undefined> {
+    if (!this.#known) await this.head()
+    return this.#known?.shards
+  }
+
+  /** Reads the map of shards again, with the next connection. */
+  forgetShards(): void {
+    this.#primary.link.disconnect()
+  }
+
+  get #known(): Server | undefined {
+    return this.#primary.isKnown ? this.#primary : this.#replicas.find(({ isKnown }) => isKnown)
   }
 
   /** The head of the store; that of a replica only where the primary does not answer. */
@@ -93,10 +110,25 @@ export class Servers {
     const turn = this.#turn++
     const replicas = this.#replicas.map((_, at) => this.#replicas[(turn + at) % this.#replicas.length]!)
     return await this.#firstAnswer([...replicas, this.#primary], async (server, patienceMs) => {
-      const answer = await askServer<R>(server, question, patienceMs)
-      const branch = branchOf(question.ledger)
-      const isBehind = answer.branch === branch && answer.latestVersion < question.version
-      return answer.branch < branch || isBehind ? undefined : answer
+      const until = performance.now() + patienceMs
+      if (!server.isKnown) await server.link.connect(patienceMs)
+      if (server.shards && server !== this.#primary) return undefined
+      const left = until - performance.now()
+      const answer = server.shards
+        ? await askCoordinator<R>(server.link, [question], left)
+        : await askServer<R>(server.link, question, left)
+      return isBelieved(answer, question) ? answer : undefined
+    })
+  }
+
+  /** Of a distributed store. Rows are those of all statements. */
+  async askShards<R extends QueryResultRow>(
+    statements: readonly Required<Statement>[],
+    asked: Pick<Question, 'version' | 'ledger'>,
+  ): Promise<Answer<R>> {
+    return await this.#firstAnswer([this.#primary], async ({ link }, patienceMs) => {
+      const answer = await askCoordinator<R>(link, statements, patienceMs)
+      return isBelieved(answer, asked) ? answer : undefined
     })
   }
 
@@ -117,11 +149,13 @@ export class Servers {
           const answer = await ask(server, patienceMs)
           if (answer !== undefined) return answer
         } catch (error) {
+          if (this.#isClosed) throw storeClosed()
           if (!isPassing(error)) throw toStoreError(error, server.link.server.name)
           failure = error
         }
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS))
+      if (this.#isClosed) throw storeClosed()
     }
   }
 
@@ -131,59 +165,68 @@ export class Servers {
       : toStoreError(failure, this.name)
   }
 
+  /** Questions that are not answered yet fail with `store_closed`. */
   close(): void {
+    this.#isClosed = true
     for (const { link } of [this.#primary, ...this.#replicas]) link.close()
   }
 }
 
 function createServer(address: ServerAddress): Server {
   const server: Server = {
-    isSharded: false,
+    isKnown: false,
+    shards: undefined,
     link: new Link({
       server: address,
       isPipelined: true,
       greet: async (client: Client) => {
-        server.isSharded = await hasCitus(client)
         await expectLayout(client, address.name)
+        server.shards = (await hasCitus(client)) ? await readShardMap(client) : undefined
+        server.isKnown = true
         await client.query('SET default_transaction_read_only = on')
         // Plans do not depend on what is asked for. Citus plans by the values, which say where the rows are.
-        if (!server.isSharded) await client.query("SET plan_cache_mode = 'force_generic_plan'")
+        await client.query(server.shards ? END_ABANDONED_STATEMENTS : "SET plan_cache_mode = 'force_generic_plan'")
       },
     }),
   }
   return server
 }
 
+/** Reads values and window in one snapshot. */
 async function askServer<R extends QueryResultRow>(
-  server: Server,
+  link: Link,
   { name, text, values, ledger }: Question,
   patienceMs: number,
 ): Promise<Answer<R>> {
-  if (server.isSharded) return await askShards(server.link, { name, text, values }, patienceMs)
   const joined = `SELECT head.latest_version, head.oldest_version, head.branch,
       CASE WHEN head.branch > $${values.length + 1}::bigint THEN head.truncations END AS truncations, answer.*
     FROM ledger_state.head LEFT JOIN LATERAL (SELECT true AS is_answer, found.* FROM (${text}) found) answer ON true`
-  const { rows } = await server.link.query<R & WindowRow & { readonly is_answer: boolean | null }>(
+  const { rows } = await link.query<R & WindowRow & { readonly is_answer: boolean | null }>(
     { name, text: joined, values: [...values, String(branchOf(ledger))] },
     patienceMs,
   )
-  return { ...toWindow(rows[0], server.link), rows: rows.filter((row) => row.is_answer) }
+  return { ...toWindow(rows[0], link), rows: rows.filter((row) => row.is_answer) }
 }
 
 /**
- * The coordinator publishes a version after all workers have it, so that whoever knows of a version finds it. What was
- * pruned in between shows in the window that is read afterwards.
+ * Reads values first, then the window, with statements of one connection. Citus has no snapshot over all workers, so no
+ * single statement would do: the coordinator reads its head before the workers read their rows, and a prune in between
+ * would not show. In this order each way to go wrong is closed:
+ * - The version asked for was published before the question, and a version is published once all workers show its rows
+ *   (publish.ts). So no row of it is missing, on whichever worker, and rows above it are passed over.
+ * - A row is dropped by a transaction that begins after the head with the raised oldest version was committed. So if it
+ *   is missed, the window that is read afterwards says that the version was pruned.
+ * - Head and rows are found through one server, the coordinator: while a shard moves, a worker may still believe in the
+ *   place that it has left. Its standbys have a head that lags behind the rows, and are not believed.
  */
-async function askShards<R extends QueryResultRow>(
+async function askCoordinator<R extends QueryResultRow>(
   link: Link,
-  statement: { readonly name: string; readonly text: string; readonly values: readonly unknown[] },
+  statements: readonly Statement[],
   patienceMs: number,
 ): Promise<Answer<R>> {
-  const [found, window] = await Promise.all([
-    link.query<R>(statement, patienceMs),
-    link.query<WindowRow & QueryResultRow>(SELECT_WINDOW, patienceMs),
-  ])
-  return { ...toWindow(window.rows[0], link), rows: found.rows }
+  const results = await link.queryAll<R & WindowRow>([...statements, SELECT_WINDOW], patienceMs)
+  const window = results.pop()
+  return { ...toWindow(window?.rows[0], link), rows: results.flatMap(({ rows }) => rows) }
 }
 
 function toWindow(row: WindowRow | undefined, link: Link) {

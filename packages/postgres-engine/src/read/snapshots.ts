@@ -130,12 +130,13 @@ export class Snapshots {
       versions: (first, last, options) =>
         open((held) => {
           expectListable(first, last, held)
-          return versionsPage(this.#servers, held, first, last, options)
+          return versionsPage(this.#servers, held, { first, last }, options)
         }),
     }
   }
 
   #viewOf(version: bigint, ledger: LedgerInfo, open: <T>(read: () => Promise<T>) => Promise<T>): RemoteStateView {
+    const load = (keys: readonly Uint8Array[]) => Promise.all(keys.map((key) => this.#lookUp({ key, version, ledger })))
     return {
       version,
       ledger,
@@ -143,9 +144,9 @@ export class Snapshots {
         open(async () => {
           expectArray('the keys', keys)
           for (const key of keys) expectBytes('the key', key)
-          return await Promise.all(keys.map((key) => this.#lookUp({ key, version, ledger })))
+          return await load(keys)
         }),
-      scan: (prefix, options) => open(() => scanPage(this.#servers, ledger, version, prefix, options)),
+      scan: (prefix, options) => open(() => scanPage(this.#servers, load, { ledger, version, prefix, options })),
     }
   }
 }

@@ -7,7 +7,6 @@ export interface Head {
   readonly mark: Uint8Array | undefined
   /** Above the latest version of the ledger: a commit that is not yet published. */
   readonly writtenVersion: bigint | undefined
-  readonly writtenRows: number
   readonly prunedVersion: bigint | undefined
   readonly importVersion: bigint | undefined
   readonly importNumber: bigint
@@ -41,7 +40,6 @@ export interface HeadRow {
   readonly mark: Buffer | null
   readonly truncations: readonly string[]
   readonly written_version: string | null
-  readonly written_rows: string | null
   readonly pruned_version: string | null
   readonly import_version: string | null
   readonly import_number: string
@@ -58,7 +56,6 @@ export function rowToHead(row: HeadRow): Head {
         : { version: BigInt(row.base_version!), complete: row.base_complete === true },
     mark: row.mark ?? undefined,
     writtenVersion: toBigint(row.written_version),
-    writtenRows: Number(row.written_rows),
     prunedVersion: toBigint(row.pruned_version),
     importVersion: toBigint(row.import_version),
     importNumber: BigInt(row.import_number),

@@ -68,6 +68,12 @@ async function migrate(client: Client, server: string): Promise<void> {
   }
 }
 
+/**
+ * Measured with a worker that is stopped: without it, each statement that we have given up keeps a session of the
+ * coordinator until the worker answers. For servers with Citus, which runs on Linux; elsewhere servers may refuse it.
+ */
+export const END_ABANDONED_STATEMENTS = "SET client_connection_check_interval = '1s'"
+
 export async function hasCitus(client: Client): Promise<boolean> {
   const { rowCount } = await client.query("SELECT FROM pg_extension WHERE extname = 'citus'")
   return rowCount === 1

@@ -74,6 +74,8 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE INDEX keys_in_order ON ledger_state.keys (substring(key FROM 1 FOR ${KEY_HEAD_BYTES}))`,
     ],
   },
+  // Rows of the commit that was written last were once counted on the workers of Citus before it was told of.
+  { tables: ['ALTER TABLE ledger_state.head DROP COLUMN written_rows'], distribution: [], indexes: [] },
   {
     tables: [
       // The number of the newest truncation, and of those that the ledger tells of the numbers and versions, one after the other.

@@ -50,9 +50,20 @@ export class Link {
 
   /** @throws errors of the driver and the server; `unavailable` when the time is over */
   async query<R extends QueryResultRow>(statement: Statement, patienceMs: number): Promise<QueryResult<R>> {
+    const [result] = await this.queryAll<R>([statement], patienceMs)
+    return result!
+  }
+
+  /** Statements of one connection, which answers each after the one before. @throws as `query` */
+  async queryAll<R extends QueryResultRow>(
+    statements: readonly Statement[],
+    patienceMs: number,
+  ): Promise<QueryResult<R>[]> {
     const until = performance.now() + patienceMs
     const client = await this.connect(patienceMs)
-    return await this.within(until - performance.now(), () => client.query<R>(statement as pg.QueryConfig))
+    return await this.within(until - performance.now(), () =>
+      Promise.all(statements.map((statement) => client.query<R>(statement as pg.QueryConfig))),
+    )
   }
 
   /** The open connection, to be used within `within`. */
@@ -113,12 +124,16 @@ export class Link {
     if (this.#open === client) this.#open = undefined
   }
 
-  /** Ends the connection; statements under way fail. */
-  close(): void {
-    this.#isClosed = true
+  /** Ends the connection; statements under way fail. The next statement makes a new one. */
+  disconnect(): void {
     const client = this.#open
     this.#open = undefined
     if (client) destroy(client)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.disconnect()
   }
 }
 

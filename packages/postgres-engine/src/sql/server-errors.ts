@@ -13,7 +13,11 @@ import {
 // Codes: https://www.postgresql.org/docs/18/errcodes-appendix.html
 
 /** Connections that ended, servers that start, stop or are full: the same statement may succeed later. */
-const PASSING = /^(08|57P0|53300|55P03|40|25P03|57014|XX000.*terminat)/
+const PASSING = /^(08|57P0|53300|55P03|40|25P03|57014)/
+/** Citus has no code for a worker or a coordinator that ends, and for a shard that moves or is split. */
+const PASSING_INTERNAL = /^XX000 .*(connection|terminat|postmaster|node|shard)/
+/** A shard that has moved, and was dropped where it was, since the statement was planned. */
+const MOVED_SHARD = /^42P01 .*"ledger_state\.(entries|keys)_\d+"/
 
 interface ServerError {
   readonly code?: string
@@ -32,11 +36,18 @@ export function isMissingTable(error: unknown): boolean {
   return state === '42P01' || state === '3F000'
 }
 
+/** Whether an error of `toStoreError` is that the server does not take statements of this form. */
+export function isNotSupported(error: unknown): boolean {
+  return isLedgerStateError(error) && sqlState(error.cause ?? {}) === '0A000'
+}
+
 /** Whether the server answered that the statement cannot be done now, or did not answer at all. */
 export function isPassing(error: unknown): boolean {
   if (isLedgerStateError(error)) return error.code === 'unavailable'
   const state = sqlState(error)
-  return state === undefined ? error instanceof Error && !(error instanceof TypeError) : PASSING.test(state)
+  if (state === undefined) return error instanceof Error && !(error instanceof TypeError)
+  const text = `${state} ${(error as ServerError).message}`
+  return PASSING.test(state) || PASSING_INTERNAL.test(text) || MOVED_SHARD.test(text)
 }
 
 /** What a failure of the driver or the server is to callers. Parameters of statements never show in a message. */

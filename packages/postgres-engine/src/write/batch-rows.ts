@@ -1,70 +1,67 @@
-import { Buffer } from 'node:buffer'
+import type { Buffer } from 'node:buffer'
 import type { VersionWrites } from '@ledger-state/core'
 import { duplicateKey } from '@ledger-state/state-engine/engine-kit'
 import type { Client } from 'pg'
 import { numberTooLarge } from '../errors.js'
-import { hashKey } from '../read/look-ups.js'
 import { LOOK_UP_AT, type LookUpAtRow } from '../read/questions.js'
+import { toByteaArray } from '../sql/bytea-array.js'
+import type { EntryRow, KeyRow } from './copy-rows.js'
+import { hashTextToBytes, hashToText } from './hash-text.js'
 
 const GREATEST = 2n ** 63n - 1n
-
-/** A write as a row. */
-export interface EntryRow {
-  readonly hash: Buffer
-  /** The hash as text, one character a byte. */
-  readonly name: string
-  readonly key: Uint8Array
-  readonly version: bigint
-  readonly value: Uint8Array | null
-}
 
 /** @throws `invalid_argument` for numbers that PostgreSQL does not hold */
 export function expectSmallNumbers(versions: readonly VersionWrites[]): void {
   for (const { version, block } of versions) {
-    const numbers = { version, height: block?.height, epoch: block?.epoch, time: block?.timestampUsec }
-    for (const [what, number] of Object.entries(numbers)) {
-      if (number !== undefined && number > GREATEST) throw numberTooLarge(`a ${what} of the batch`, number)
-    }
+    expectSmall('version', version)
+    if (!block) continue
+    expectSmall('height', block.height)
+    expectSmall('epoch', block.epoch)
+    expectSmall('time', block.timestampUsec)
   }
 }
 
-/** @throws `duplicate_key` */
+function expectSmall(what: string, number: bigint): void {
+  if (number > GREATEST) throw numberTooLarge(`a ${what} of the batch`, number)
+}
+
+/** In the order of the versions. @throws `duplicate_key` */
 export function batchToRows(versions: readonly VersionWrites[]): EntryRow[] {
   const rows: EntryRow[] = []
   for (const { version, writes } of versions) {
     const seen = new Set<string>()
     for (const [key, value] of writes) {
-      const hash = hashKey(key)
-      const name = hash.toString('latin1')
-      rows.push({ hash, name, key, version, value })
-      seen.add(name)
+      const hashText = hashToText(key)
+      rows.push({ hashText, key, version, value })
+      seen.add(hashText)
     }
     if (seen.size !== writes.length) throw duplicateKey(version)
   }
   return rows
 }
 
-/** Leaves deletions of keys out that are not there: they are no writes. */
+/** Leaves deletions of keys out that are not there: they are no writes. `rows` are in the order of the versions. */
 export async function withoutEmptyDeletions(client: Client, rows: readonly EntryRow[]): Promise<EntryRow[]> {
-  const isThere = new Map<string, boolean>()
-  const asked: EntryRow[] = []
   // Only keys that the batch deletes are followed.
-  const deleted = new Set(rows.filter(({ value }) => value === null).map(({ name }) => name))
+  const deleted = new Set<string>()
+  for (const { value, hashText } of rows) if (value === null) deleted.add(hashText)
   if (deleted.size === 0) return [...rows]
-  for (const row of rows) {
-    if (!deleted.has(row.name) || isThere.has(row.name)) continue
-    isThere.set(row.name, false)
-    if (row.value === null) asked.push(row)
+  const isThere = new Map<string, boolean>()
+  const asked: Buffer[] = []
+  for (const { value, hashText } of rows) {
+    if (!deleted.has(hashText) || isThere.has(hashText)) continue
+    isThere.set(hashText, false)
+    if (value === null) asked.push(hashTextToBytes(hashText))
   }
   if (asked.length > 0) {
-    const before = String(asked[0]!.version - 1n)
-    const values = [asked.map(({ hash }) => hash), before]
-    const { rows: found } = await client.query<LookUpAtRow>(LOOK_UP_AT, values)
+    const values = [toByteaArray(asked), String(rows[0]!.version - 1n)]
+    const { rows: found } = await client.query<LookUpAtRow>({ name: 'deleted keys', text: LOOK_UP_AT, values })
     for (const { key_hash } of found) isThere.set(key_hash.toString('latin1'), true)
   }
-  return rows.filter(({ name, value }) => {
-    const isWrite = value !== null || isThere.get(name) === true
-    isThere.set(name, value !== null)
+  return rows.filter(({ hashText, value }) => {
+    if (!deleted.has(hashText)) return true
+    const isWrite = value !== null || isThere.get(hashText) === true
+    isThere.set(hashText, value !== null)
     return isWrite
   })
 }
@@ -77,20 +74,21 @@ const PART_KEYS = 5_000
 const PART_BYTES = 8 * 1024 * 1024
 
 /** Inserts the keys that the store has not. */
-export async function insertKeys(client: Client, rows: readonly EntryRow[]): Promise<void> {
+export async function insertKeys(client: Client, rows: readonly KeyRow[]): Promise<void> {
   let hashes: Buffer[] = []
-  let keys: Buffer[] = []
+  let keys: Uint8Array[] = []
   let bytes = 0
   const flush = async () => {
-    if (hashes.length > 0) await client.query({ name: 'insert keys', text: INSERT_KEYS, values: [hashes, keys] })
+    if (hashes.length === 0) return
+    const values = [toByteaArray(hashes), toByteaArray(keys)]
     hashes = []
     keys = []
     bytes = 0
+    await client.query({ name: 'insert keys', text: INSERT_KEYS, values })
   }
-  // In the order of hashes, which is that of the index.
-  for (const { hash, key } of [...rows].sort((a, b) => Buffer.compare(a.hash, b.hash))) {
-    hashes.push(hash)
-    keys.push(Buffer.from(key.buffer, key.byteOffset, key.length))
+  for (const { hashText, key } of rows) {
+    hashes.push(hashTextToBytes(hashText))
+    keys.push(key)
     bytes += key.length
     if (hashes.length === PART_KEYS || bytes > PART_BYTES) await flush()
   }

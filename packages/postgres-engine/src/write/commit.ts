@@ -1,81 +1,106 @@
+import { Buffer } from 'node:buffer'
 import type { VersionWrites } from '@ledger-state/core'
 import type { CommitOptions } from '@ledger-state/state-engine'
 import { validateBatch } from '@ledger-state/state-engine/engine-kit'
 import type { Client } from 'pg'
-import { batchToRows, type EntryRow, expectSmallNumbers, insertKeys, withoutEmptyDeletions } from './batch-rows.js'
-import { copyRows } from './copy-rows.js'
+import { batchToRows, expectSmallNumbers, insertKeys, withoutEmptyDeletions } from './batch-rows.js'
+import { copyEntries, type EntryRow } from './copy-rows.js'
+import { compareHashTexts } from './hash-text.js'
 import type { KnownKeys } from './known-keys.js'
 import type { WriterSession } from './writer-session.js'
 
 // The first commit also says what the store began with.
 const WRITE_HEAD = `
-UPDATE ledger_state.head SET written_version = $1, written_rows = $2, written_mark = $3, chain_id = $4,
-  base_version = coalesce(base_version, $5), base_complete = coalesce(base_complete, $5 = 0),
-  oldest_version = coalesce(oldest_version, $5), oldest_block = coalesce(oldest_block, $5),
-  pruned_version = coalesce(pruned_version, $5),
+UPDATE ledger_state.head SET written_version = $1, written_mark = $2, chain_id = $3,
+  base_version = coalesce(base_version, $4), base_complete = coalesce(base_complete, $4 = 0),
+  oldest_version = coalesce(oldest_version, $4), oldest_block = coalesce(oldest_block, $4),
+  pruned_version = coalesce(pruned_version, $4),
   import_version = NULL, import_mark = NULL, import_count = 0`
 
-/** Commits a batch, in one transaction. Within the turn of the session. */
+const INSERT_BLOCKS = `
+INSERT INTO ledger_state.blocks (first_version, height, epoch, timestamp_usec)
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])`
+
+/** The rows of a batch, or what is wrong with it. */
+type Prepared = { readonly rows: readonly EntryRow[] } | { readonly error: unknown }
+
+/** Commits a batch, in one transaction. Its rows are made while the session may still be busy with the batch before. */
 export async function commitBatch(
   session: WriterSession,
   known: KnownKeys,
   versions: readonly VersionWrites[],
   options: CommitOptions,
 ): Promise<void> {
-  const chainId = validateBatch(versions, options, session.head.ledger)
-  expectSmallNumbers(versions)
-  const rows = batchToRows(versions)
-  const [first, last] = [versions[0], versions.at(-1)]
-  if (!first || !last) return
-  const { mark } = options
+  const prepared = prepare(versions)
+  await session.inTurn(async () => {
+    const chainId = validateBatch(versions, options, session.head.ledger)
+    expectSmallNumbers(versions)
+    if ('error' in prepared) throw prepared.error
+    if (versions.length > 0) await write(session, known, { versions, rows: prepared.rows, chainId, mark: options.mark })
+  })
+}
+
+/** What is not valid at all is told in the turn of the batch, by `validateBatch`. */
+function prepare(versions: readonly VersionWrites[]): Prepared {
+  try {
+    return { rows: batchToRows(versions) }
+  } catch (error) {
+    return { error }
+  }
+}
+
+interface BatchToWrite {
+  readonly versions: readonly VersionWrites[]
+  readonly rows: readonly EntryRow[]
+  readonly chainId: bigint
+  readonly mark: Uint8Array | undefined
+}
+
+async function write(session: WriterSession, known: KnownKeys, batch: BatchToWrite): Promise<void> {
+  const { versions, rows, chainId, mark } = batch
+  const [first, last] = [versions[0]!.version, versions.at(-1)!.version]
   let fresh: readonly EntryRow[] = []
   await session.transact(
     async (client) => {
       if (session.head.importVersion !== undefined) await discardImport(client, known)
       const written = await withoutEmptyDeletions(client, rows)
-      fresh = await insertFreshKeys(client, known, written)
-      await copyRows(
-        client,
-        'ledger_state.entries (key_hash, version, value)',
-        mapped(written, ({ hash, version, value }) => [hash, version, value]),
-      )
-      await copyBlocks(client, versions)
-      const values = [last.version, written.length, mark ?? null, chainId, first.version]
-      await client.query(
-        WRITE_HEAD,
-        values.map((value) =>
-          value instanceof Uint8Array ? Buffer.from(value) : value === null ? null : String(value),
-        ),
-      )
+      // In the order of the index: COPY takes 0.94 of the time then.
+      written.sort(compareHashTexts)
+      fresh = freshKeys(known, written)
+      await insertKeys(client, fresh)
+      await copyEntries(client, written)
+      await insertBlocks(client, versions)
+      const values = [String(last), toBuffer(mark), String(chainId), String(first)]
+      await client.query({ name: 'write head', text: WRITE_HEAD, values })
     },
-    (head) => head.ledger?.latestVersion === last.version,
+    (head) => head.ledger?.latestVersion === last,
   )
-  known.add(fresh.map(({ name }) => name))
+  known.add(fresh.map(({ hashText }) => hashText))
 }
 
-async function insertFreshKeys(client: Client, known: KnownKeys, rows: readonly EntryRow[]): Promise<EntryRow[]> {
-  const fresh = new Map<string, EntryRow>()
-  for (const row of rows) if (!known.has(row.name)) fresh.set(row.name, row)
-  const all = [...fresh.values()]
-  await insertKeys(client, all)
-  return all
+/** In the order of the rows, each once. */
+function freshKeys(known: KnownKeys, rows: readonly EntryRow[]): EntryRow[] {
+  return rows.filter(({ hashText }, at) => rows[at - 1]?.hashText !== hashText && !known.has(hashText))
 }
 
-async function copyBlocks(client: Client, versions: readonly VersionWrites[]): Promise<void> {
+async function insertBlocks(client: Client, versions: readonly VersionWrites[]): Promise<void> {
   const begun = versions.filter(({ block }) => block)
   if (begun.length === 0) return
-  await copyRows(
-    client,
-    'ledger_state.blocks (first_version, height, epoch, timestamp_usec)',
-    mapped(begun, ({ version, block }) => [version, block!.height, block!.epoch, block!.timestampUsec]),
-  )
+  const column = (read: (one: VersionWrites) => bigint) => begun.map((one) => String(read(one)))
+  const values = [
+    column(({ version }) => version),
+    column(({ block }) => block!.height),
+    column(({ block }) => block!.epoch),
+    column(({ block }) => block!.timestampUsec),
+  ]
+  await client.query({ name: 'insert blocks', text: INSERT_BLOCKS, values })
+}
+
+function toBuffer(bytes: Uint8Array | undefined): Buffer | null {
+  return bytes ? Buffer.from(bytes) : null
 }
 
 export async function discardImport(client: Client, known: KnownKeys): Promise<void> {
   known.clear()
   await client.query('TRUNCATE ledger_state.entries, ledger_state.keys')
-}
-
-function* mapped<T, R>(items: Iterable<T>, change: (item: T) => R): Generator<R> {
-  for (const item of items) yield change(item)
 }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import { HASH_BYTES } from './hash-text.js'
 
 // The binary format of COPY: https://www.postgresql.org/docs/18/sql-copy.html
 
@@ -10,50 +11,91 @@ const HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 const TRAILER = Buffer.from([0xff, 0xff])
 /** Bytes that are sent together. */
 const CHUNK = 256 * 1024
-const BIGINT_LENGTH = 8
+const BIGINT_BYTES = 8
+/** Before a row: how many fields it has. Before a field: how many bytes. */
+const ROW_HEAD = 2
+const FIELD_HEAD = 4
+const NULL_LENGTH = -1
 
-/** One column: bytes, a `bigint`, or null. */
-export type Field = Uint8Array | bigint | null
-
-/** Sends rows to a table. @throws errors of the driver and the server */
-export async function copyRows(client: Client, table: string, rows: Iterable<readonly Field[]>): Promise<void> {
-  const stream = client.query(copyFrom(`COPY ${table} FROM STDIN WITH (FORMAT binary)`))
-  await pipeline(Readable.from(chunks(rows)), stream)
+/** A key with the text of its hash. */
+export interface KeyRow {
+  readonly hashText: string
+  readonly key: Uint8Array
 }
 
-function* chunks(rows: Iterable<readonly Field[]>): Generator<Buffer> {
+/** A write; null for a deletion. */
+export interface EntryRow extends KeyRow {
+  readonly version: bigint
+  readonly value: Uint8Array | null
+}
+
+/** How the rows of a table are written. */
+interface RowFormat<T> {
+  readonly table: string
+  lengthOf(row: T): number
+  /** Answers where the row ends. */
+  write(chunk: Buffer, at: number, row: T): number
+}
+
+const KEYS: RowFormat<KeyRow> = {
+  table: 'ledger_state.keys (key_hash, key)',
+  lengthOf: ({ key }) => ROW_HEAD + FIELD_HEAD + HASH_BYTES + FIELD_HEAD + key.length,
+  write(chunk, at, { hashText, key }) {
+    const next = writeHash(chunk, chunk.writeInt16BE(2, at), hashText)
+    return writeBytes(chunk, next, key)
+  },
+}
+
+const ENTRIES: RowFormat<EntryRow> = {
+  table: 'ledger_state.entries (key_hash, version, value)',
+  lengthOf: ({ value }) =>
+    ROW_HEAD + FIELD_HEAD + HASH_BYTES + FIELD_HEAD + BIGINT_BYTES + FIELD_HEAD + (value?.length ?? 0),
+  write(chunk, at, { hashText, version, value }) {
+    let next = writeHash(chunk, chunk.writeInt16BE(3, at), hashText)
+    next = chunk.writeInt32BE(BIGINT_BYTES, next)
+    next = chunk.writeBigInt64BE(version, next)
+    return value === null ? chunk.writeInt32BE(NULL_LENGTH, next) : writeBytes(chunk, next, value)
+  },
+}
+
+function writeHash(chunk: Buffer, at: number, hashText: string): number {
+  const next = chunk.writeInt32BE(HASH_BYTES, at)
+  return next + chunk.write(hashText, next, HASH_BYTES, 'latin1')
+}
+
+function writeBytes(chunk: Buffer, at: number, bytes: Uint8Array): number {
+  const next = chunk.writeInt32BE(bytes.length, at)
+  chunk.set(bytes, next)
+  return next + bytes.length
+}
+
+/** Sends new keys. @throws errors of the driver and the server */
+export async function copyKeys(client: Client, rows: Iterable<KeyRow>): Promise<void> {
+  await copyRows(client, KEYS, rows)
+}
+
+/** Sends writes. @throws errors of the driver and the server */
+export async function copyEntries(client: Client, rows: Iterable<EntryRow>): Promise<void> {
+  await copyRows(client, ENTRIES, rows)
+}
+
+async function copyRows<T>(client: Client, format: RowFormat<T>, rows: Iterable<T>): Promise<void> {
+  const stream = client.query(copyFrom(`COPY ${format.table} FROM STDIN WITH (FORMAT binary)`))
+  await pipeline(Readable.from(chunksOf(format, rows)), stream)
+}
+
+function* chunksOf<T>(format: RowFormat<T>, rows: Iterable<T>): Generator<Buffer> {
   let chunk = Buffer.allocUnsafe(CHUNK)
   let used = HEADER.copy(chunk)
   for (const row of rows) {
-    const length = rowLength(row)
+    const length = format.lengthOf(row)
     if (used + length > chunk.length) {
       yield chunk.subarray(0, used)
       chunk = Buffer.allocUnsafe(Math.max(CHUNK, length))
       used = 0
     }
-    used = writeRow(chunk, used, row)
+    used = format.write(chunk, used, row)
   }
   yield chunk.subarray(0, used)
   yield TRAILER
-}
-
-function rowLength(row: readonly Field[]): number {
-  return row.reduce((sum, field) => sum + 4 + fieldLength(field), 2)
-}
-
-function fieldLength(field: Field): number {
-  return field === null ? 0 : typeof field === 'bigint' ? BIGINT_LENGTH : field.length
-}
-
-function writeRow(chunk: Buffer, start: number, row: readonly Field[]): number {
-  let at = chunk.writeInt16BE(row.length, start)
-  for (const field of row) {
-    at = chunk.writeInt32BE(field === null ? -1 : fieldLength(field), at)
-    if (typeof field === 'bigint') at = chunk.writeBigInt64BE(field, at)
-    else if (field !== null) {
-      chunk.set(field, at)
-      at += field.length
-    }
-  }
-  return at
 }

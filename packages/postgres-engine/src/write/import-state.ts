@@ -10,11 +10,12 @@ import {
   validateImportBase,
   validateImportPart,
 } from '@ledger-state/state-engine/engine-kit'
-import { hashKey } from '../read/look-ups.js'
 import type { Head } from '../schema/head.js'
+import { toByteaArray } from '../sql/bytea-array.js'
 import { expectSmallNumbers } from './batch-rows.js'
 import { discardImport } from './commit.js'
-import { copyRows } from './copy-rows.js'
+import { copyEntries, copyKeys, type KeyRow } from './copy-rows.js'
+import { compareHashTexts, hashTextToBytes, hashToText } from './hash-text.js'
 import type { KnownKeys } from './known-keys.js'
 import type { WriterSession } from './writer-session.js'
 
@@ -24,7 +25,7 @@ UPDATE ledger_state.head SET import_version = $1, import_number = import_number 
 const COUNT_ENTRIES = 'UPDATE ledger_state.head SET import_count = $1, import_mark = $2'
 
 const FINISH_IMPORT = `
-UPDATE ledger_state.head SET written_version = $1, written_rows = import_count, written_mark = $2, chain_id = $3,
+UPDATE ledger_state.head SET written_version = $1, written_mark = $2, chain_id = $3,
   base_version = $1, base_complete = $4, oldest_version = $1, oldest_block = $1, pruned_version = $1,
   import_version = NULL, import_mark = NULL, import_count = 0`
 
@@ -89,26 +90,18 @@ class ServerImport implements StateImport {
   async #add(entries: readonly KeyedEntry[], mark: Uint8Array | undefined): Promise<void> {
     this.#expectCurrent(this.#session.head)
     validateImportPart(this.version, entries, mark)
-    const rows = entries.map(({ key, version, value }) => ({ hash: hashKey(key), key, version, value }))
+    const rows = entries.map(({ key, version, value }) => ({ hashText: hashToText(key), key, version, value }))
     // In the order of the index.
-    rows.sort((a, b) => Buffer.compare(a.hash, b.hash))
+    rows.sort(compareHashTexts)
+    if (rows.some(({ hashText }, at) => rows[at - 1]?.hashText === hashText)) throw duplicateKey(this.version)
     const count = this.#entryCount + rows.length
-    if (new Set(rows.map(({ hash }) => hash.toString('latin1'))).size < rows.length) throw duplicateKey(this.version)
     const kept = mark && Buffer.from(mark)
     try {
       await this.#session.transact(
         async (client) => {
           this.#expectCurrent(this.#session.head)
-          await copyRows(
-            client,
-            'ledger_state.keys (key_hash, key)',
-            rows.map(({ hash, key }) => [hash, key]),
-          )
-          await copyRows(
-            client,
-            'ledger_state.entries (key_hash, version, value)',
-            rows.map(({ hash, version, value }) => [hash, version, value]),
-          )
+          await copyKeys(client, rows)
+          await copyEntries(client, rows)
           await client.query(COUNT_ENTRIES, [String(count), kept ?? null])
         },
         (head) => head.importNumber === this.#number && head.importCount === count,
@@ -122,9 +115,11 @@ class ServerImport implements StateImport {
     this.#mark = kept
   }
 
-  async #hasAny(rows: readonly { readonly hash: Buffer }[]): Promise<boolean> {
+  async #hasAny(rows: readonly KeyRow[]): Promise<boolean> {
     const text = 'SELECT count(*) AS count FROM ledger_state.keys WHERE key_hash = ANY($1::bytea[])'
-    const [found] = await this.#session.query<{ count: string }>(text, [rows.map(({ hash }) => hash)])
+    const [found] = await this.#session.query<{ count: string }>(text, [
+      toByteaArray(rows.map(({ hashText }) => hashTextToBytes(hashText))),
+    ])
     return Number(found!.count) > 0
   }
 

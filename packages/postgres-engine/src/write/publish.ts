@@ -1,55 +1,84 @@
 import type { Client } from 'pg'
-import { storeDamaged } from '../errors.js'
+import { unavailable } from '../errors.js'
 
-const WRITTEN = `
-SELECT latest_version, written_version, written_rows FROM ledger_state.head
-WHERE written_version > coalesce(latest_version, -1)`
+const IS_WRITTEN = 'SELECT FROM ledger_state.head WHERE written_version > coalesce(latest_version, -1)'
 
-const COUNT = 'SELECT count(*) AS rows FROM ledger_state.entries WHERE version > $1 AND version <= $2'
-
-const PUBLISH = `
+/** Without parameters, so that it may be sent together with other statements. */
+export const PUBLISH = `
 UPDATE ledger_state.head SET latest_version = written_version, mark = written_mark,
   latest_block = (SELECT max(first_version) FROM ledger_state.blocks WHERE first_version <= written_version)
 WHERE written_version > coalesce(latest_version, -1)`
+
+/** What a coordinator, whose group is 0, has had prepared in this database, for each worker. */
+const PREPARED = `
+SELECT success, result FROM run_command_on_workers($command$
+  SELECT coalesce(string_agg(gid, ' '), '') FROM pg_prepared_xacts
+  WHERE database = current_database() AND gid LIKE 'citus\\_0\\_%'
+$command$)`
+
+const MAY_RECOVER = "SELECT has_function_privilege('recover_prepared_transactions()', 'EXECUTE') AS may"
 
 /** Workers that come back after so many attempts have got what was prepared on them. */
 const ATTEMPTS = 100
 const PAUSE_MS = 50
 
 /**
- * Makes visible what the transactions before have written. On Citus, the coordinator commits before the workers do: what is
- * written is counted there, before anybody is told of it.
+ * Makes visible what the transactions before have written.
+ *
+ * A commit of Citus is prepared on each worker, committed on the coordinator, then on one worker after the other: for a
+ * while, or until a worker that was killed has come back, the coordinator and some workers show it and others do not. So
+ * one transaction is not enough, and the version is told of by a second one, which begins when nothing that was prepared
+ * before is still prepared on any worker. Whoever reads a version from the head finds its rows on all workers. (Citus
+ * prepares nothing for a transaction whose only rows of workers are in one shard, and does not go through COPY; a commit
+ * goes through COPY.)
+ * @param mayBePrepared whether a worker may still have a part of them that is prepared
  */
-export async function publishWritten(client: Client, server: string, isSharded: boolean): Promise<void> {
-  if (isSharded) await expectWritten(client, server)
+export async function publishWritten(client: Client, server: string, mayBePrepared: boolean): Promise<void> {
+  if (mayBePrepared) {
+    const { rowCount } = await client.query(IS_WRITTEN)
+    if (rowCount === 0) return
+    await expectNonePrepared(client, server)
+  }
   await client.query(PUBLISH)
 }
 
-async function expectWritten(client: Client, server: string): Promise<void> {
-  const { rows } = await client.query<{
-    latest_version: string | null
-    written_version: string
-    written_rows: string
-  }>(WRITTEN)
-  const [written] = rows
-  if (written) await expectRows(client, server, written)
+/**
+ * Commits on the coordinator and the workers. Answers whether a worker may still have its part prepared: Citus warns of
+ * each that has not answered that it has committed. To ask all workers each time would take a connection to each.
+ */
+export async function commitOnWorkers(client: Client): Promise<boolean> {
+  let isWarned = false
+  const onNotice = () => {
+    isWarned = true
+  }
+  client.on('notice', onNotice)
+  try {
+    await client.query('COMMIT')
+  } finally {
+    client.off('notice', onNotice)
+  }
+  return isWarned
 }
 
-async function expectRows(
-  client: Client,
-  server: string,
-  written: { readonly latest_version: string | null; readonly written_version: string; readonly written_rows: string },
-): Promise<void> {
-  let found = ''
+/** Has workers finish what they have prepared. Without the right to it, Citus does that by itself each minute. */
+export async function recoverPrepared(client: Client): Promise<void> {
+  const { rows } = await client.query<{ may: boolean }>(MAY_RECOVER)
+  if (rows[0]!.may) await client.query('SELECT recover_prepared_transactions()')
+}
+
+/** Waits until what was prepared before on any worker is done. @throws `unavailable` */
+export async function expectNonePrepared(client: Client, server: string): Promise<void> {
+  let waitedFor: ReadonlySet<string> | undefined
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const { rows } = await client.query<{ rows: string }>(COUNT, [
-      written.latest_version ?? '-1',
-      written.written_version,
-    ])
-    found = rows[0]!.rows
-    if (found === written.written_rows) return
-    await client.query('SELECT recover_prepared_transactions()')
+    const { rows } = await client.query<{ success: boolean; result: string }>(PREPARED)
+    if (rows.every(({ success }) => success)) {
+      const prepared = rows.flatMap(({ result }) => result.split(' ')).filter((gid) => gid !== '')
+      // Others may have begun since; they are no transactions of ours.
+      waitedFor = new Set(prepared.filter((gid) => waitedFor?.has(gid) ?? true))
+      if (waitedFor.size === 0) return
+    }
+    await recoverPrepared(client)
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   }
-  throw storeDamaged(server, `the workers have ${found} writes of ${written.written_rows} that were committed`)
+  throw unavailable(server, 'a worker has not finished a commit')
 }

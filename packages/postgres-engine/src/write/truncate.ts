@@ -23,7 +23,7 @@ const CUT_ENTRIES = 'DELETE FROM ledger_state.entries WHERE version > $1'
 const CUT_BLOCKS = 'DELETE FROM ledger_state.blocks WHERE first_version > $1'
 
 const CUT_HEAD = `
-UPDATE ledger_state.head SET latest_version = $1, mark = $2, written_version = $1, written_mark = $2, written_rows = 0,
+UPDATE ledger_state.head SET latest_version = $1, mark = $2, written_version = $1, written_mark = $2,
   latest_block = (SELECT max(first_version) FROM ledger_state.blocks), branch = $3, truncations = $4`
 
 /** Cuts all versions above one off, in one transaction. Within the turn of the session. */

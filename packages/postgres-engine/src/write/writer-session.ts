@@ -1,11 +1,11 @@
 import type { Client, QueryResult, QueryResultRow } from 'pg'
 import { unavailable, writerDeposed, writerElsewhere } from '../errors.js'
 import { type Head, type HeadRow, rowToHead, SELECT_HEAD } from '../schema/head.js'
-import { expectLayout, hasCitus, migrateStore, WRITER_LOCK } from '../schema/migrate.js'
+import { END_ABANDONED_STATEMENTS, expectLayout, hasCitus, migrateStore, WRITER_LOCK } from '../schema/migrate.js'
 import { Link } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { isPassing, toStoreError } from '../sql/server-errors.js'
-import { publishWritten } from './publish.js'
+import { commitOnWorkers, expectNonePrepared, PUBLISH, publishWritten, recoverPrepared } from './publish.js'
 
 export interface WriterSessionOptions {
   readonly server: ServerAddress
@@ -44,6 +44,8 @@ export class WriterSession {
   #backend: { readonly pid: number; readonly start: string } | undefined
   #head: Head | undefined
   #isSharded = false
+  /** Whether a worker may still have a part of a transaction before that is prepared, such as rows that were cut off. */
+  #isUnsettled = false
   #deposed: unknown
   /** The end of the work before. */
   #tail: Promise<unknown> = Promise.resolve()
@@ -122,28 +124,35 @@ export class WriterSession {
 
   async #transaction(client: Client, work: (client: Client) => Promise<void>): Promise<void> {
     const askedAt = performance.now()
+    if (this.#isUnsettled) await expectNonePrepared(client, this.server)
+    this.#isUnsettled = false
     try {
       // Two statements answer an array of two results.
       const [, locked] = (await client.query(BEGIN)) as unknown as [unknown, QueryResult<{ writer_epoch: string }>]
       if (BigInt(locked.rows[0]?.writer_epoch ?? -1) !== this.#epoch) throw this.#depose()
       await work(client)
       if (this.#isSharded) {
-        await client.query('COMMIT')
-        await publishWritten(client, this.server, true)
+        this.#isUnsettled = await commitOnWorkers(client)
+        await publishWritten(client, this.server, this.#isUnsettled)
+        await this.#readHead(client, askedAt)
       } else {
-        await publishWritten(client, this.server, false)
-        await client.query('COMMIT')
+        // Three rounds in one.
+        const results = (await client.query(`${PUBLISH}; COMMIT; ${SELECT_HEAD}`)) as unknown as QueryResult<HeadRow>[]
+        this.#learn(results[2]!.rows[0]!, askedAt)
       }
     } catch (error) {
       await client.query('ROLLBACK').catch(() => {})
       throw error
     }
-    await this.#readHead(client, askedAt)
   }
 
   async #readHead(client: Client, askedAt: number): Promise<void> {
     const { rows } = await client.query<HeadRow & QueryResultRow>(SELECT_HEAD)
-    this.#head = rowToHead(rows[0]!)
+    this.#learn(rows[0]!, askedAt)
+  }
+
+  #learn(row: HeadRow, askedAt: number): void {
+    this.#head = rowToHead(row)
     this.#options.onHead(this.#head, askedAt)
   }
 
@@ -154,11 +163,19 @@ export class WriterSession {
 
   async #greet(client: Client): Promise<void> {
     const { server } = this.#options
-    await client.query("SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '60s'")
+    await client.query(
+      "SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '60s'; SET client_min_messages = 'warning'",
+    )
     await expectLayout(client, server.name)
     this.#isSharded = await hasCitus(client)
+    this.#isUnsettled = this.#isSharded
     // The server may not know yet that our connection broke, and be in the middle of our transaction.
     if (this.#backend) await client.query(TERMINATE, [this.#backend.pid, this.#backend.start])
+    if (this.#isSharded) {
+      await client.query(END_ABANDONED_STATEMENTS)
+      // What a commit that failed has left prepared on a worker keeps its rows locked.
+      await recoverPrepared(client)
+    }
     await this.#lock(client)
     const isFirst = this.#epoch === undefined
     const { rows } = await client.query<{ writer_epoch: string }>(

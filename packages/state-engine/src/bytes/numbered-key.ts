@@ -71,6 +71,11 @@ export function lowHalf(version: bigint): number {
   return Number(version & 0xffff_ffffn)
 }
 
+/** Whether a number is not greater than another one, both in halves. */
+export function isAtMost(high: number, low: number, limitHigh: number, limitLow: number): boolean {
+  return high < limitHigh || (high === limitHigh && low <= limitLow)
+}
+
 function writeU32(target: Uint8Array, at: number, value: number): void {
   target[at] = value >>> 24
   target[at + 1] = value >>> 16

@@ -19,8 +19,6 @@ const LOWER_AT = 20
 const UPPER_AT = 22
 const OVERFLOW_COUNT_AT = 20
 const [BRANCH_PAGE, LEAF_PAGE, OVERFLOW_PAGE, META_PAGE] = [1, 2, 4, 8]
-/** The other flags matter only in memory. */
-const KINDS_OF_PAGES = 0x7f
 const META_LENGTH = 160
 const MAGIC_AT = 24
 const VERSION_AT = 28
@@ -74,6 +72,8 @@ export interface PageNode {
 
 export interface TreePage {
   readonly isBranch: boolean
+  /** That wrote it. */
+  readonly transaction: bigint
   readonly nodes: readonly PageNode[]
 }
 
@@ -143,7 +143,7 @@ export class DataPages {
   /** A branch or leaf page, whose nodes lie within it. @throws `PageFault` */
   readTreePage(meta: Meta, number: number): TreePage {
     const page = this.#readPage(meta, number, 1)
-    const flags = page.readUInt16LE(PAGE_FLAGS_AT) & KINDS_OF_PAGES
+    const flags = page.readUInt16LE(PAGE_FLAGS_AT)
     if (flags !== BRANCH_PAGE && flags !== LEAF_PAGE) throw this.faultOf(meta, number, 'is no page of a tree')
     const isBranch = flags === BRANCH_PAGE
     const body = page.subarray(PAGE_HEADER_LENGTH)
@@ -155,7 +155,7 @@ export class DataPages {
       if (!node) throw this.faultOf(meta, number, 'has a node beyond its end')
       return node
     })
-    return { isBranch, nodes }
+    return { isBranch, transaction: page.readBigUInt64LE(PAGE_TRANSACTION_AT), nodes }
   }
 
   /** Returns how many overflow pages hold so many bytes, and the bytes if they are wanted. @throws `PageFault` */
@@ -165,8 +165,7 @@ export class DataPages {
     this.expectInFile(meta, first + count - 1)
     const pages = this.#readPage(meta, first, isWanted ? count : 1)
     const isSound =
-      (pages.readUInt16LE(PAGE_FLAGS_AT) & KINDS_OF_PAGES) === OVERFLOW_PAGE &&
-      pages.readUInt32LE(OVERFLOW_COUNT_AT) === count
+      pages.readUInt16LE(PAGE_FLAGS_AT) === OVERFLOW_PAGE && pages.readUInt32LE(OVERFLOW_COUNT_AT) === count
     if (!isSound) throw this.faultOf(meta, first, `does not begin ${count} overflow pages`)
     return { count, bytes: pages.subarray(PAGE_HEADER_LENGTH, PAGE_HEADER_LENGTH + length) }
   }

@@ -19,6 +19,7 @@ import {
   storeNotReadable,
   storeNotWritable,
 } from '../port/errors.js'
+import { toDamage } from './damage-errors.js'
 import { expectSoundFile } from './data-file.js'
 import type { Durability } from './durability.js'
 import { openEnvironment } from './open-environment.js'
@@ -220,8 +221,8 @@ export function withStoreErrors<T>(path: string, work: () => T): T {
     if (/EACCES|Permission denied|EROFS|Read-only file system|readonly database|unable to open database/i.test(why))
       throw storeNotWritable(path, why, cause)
     if (/MDB_INVALID|MDB_VERSION_MISMATCH/.test(why)) throw notAStore(path, why, cause)
-    // The last two are what LMDB says of a damaged list of free pages.
-    if (/MDB_CORRUPTED|MDB_PAGE_NOTFOUND|MDB_PROBLEM|freelist/.test(why)) throw storeCorrupt(why, cause)
+    const damage = toDamage(cause)
+    if (damage !== cause) throw damage
     const hint = isShortWrite ? ' (has a quota or a limit on the size of files been reached?)' : ''
     throw storeFailed(`${why}${hint}`, cause)
   }

@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { openAsClass, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
+import { type ReadMethods, reportDamage } from './damage-errors.js'
 
 /** Address space, not memory or disk: so large that no process has to map the file again as it grows. */
 const DEFAULT_MAP_BYTES = 2 ** 40
@@ -21,7 +22,7 @@ interface LmdbDatabase {
 
 interface LmdbDatabaseClass {
   new (name: null, options: object): RootDatabase<Buffer, Uint8Array>
-  readonly prototype: LmdbDatabase
+  readonly prototype: LmdbDatabase & ReadMethods
 }
 
 /**
@@ -46,6 +47,7 @@ export function openEnvironment(file: string, { readOnly, readAhead, mapBytes }:
   // A class of its own for each call.
   const DatabaseClass = openAsClass(options) as unknown as LmdbDatabaseClass
   if (readOnly) DatabaseClass.prototype.transactionSync = inReadTransaction
+  reportDamage(DatabaseClass.prototype)
   try {
     return new DatabaseClass(null, { ...options, isRoot: true, create: !readOnly })
   } catch (error) {

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { checksum } from '../bytes/checksum.js'
 import { CHECKSUM_LENGTH } from '../bytes/record.js'
 import { storeCorrupt } from '../port/errors.js'
+import { toDamage } from './damage-errors.js'
 import type { ReadOptions, Table } from './table.js'
 
 /**
@@ -17,7 +18,7 @@ export class SharedRecord {
 
   /** Returns whether there is such a record. Overwrites the record loaded before. */
   load<K>(table: Table<K>, key: K, options: ReadOptions): boolean {
-    const source = table.getBinaryFast(key, options)
+    const source = readFast(table, key, options)
     if (source === undefined) return false
     if (source !== this.#source) {
       this.#source = source
@@ -54,5 +55,13 @@ export class SharedRecord {
   /** Six bytes. */
   u48(at: number): number {
     return this.view.getUint16(at) * 2 ** 32 + this.view.getUint32(at + 2)
+  }
+}
+
+function readFast<K>(table: Table<K>, key: K, options: ReadOptions): Buffer | undefined {
+  try {
+    return table.getBinaryFast(key, options)
+  } catch (cause) {
+    throw toDamage(cause)
   }
 }

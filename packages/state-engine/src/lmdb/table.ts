@@ -21,6 +21,7 @@ export interface RangeOptions<K> extends ReadOptions {
 }
 
 export interface TableStats {
+  readonly pageSize: number
   readonly treeBranchPageCount: number
   readonly treeLeafPageCount: number
   readonly overflowPages: number
@@ -44,7 +45,6 @@ export interface Table<K> {
 
 export interface RootStats extends TableStats {
   readonly lastPageNumber: number
-  readonly pageSize: number
   readonly mapSize: number
   readonly maxReaders: number
   readonly numReaders: number

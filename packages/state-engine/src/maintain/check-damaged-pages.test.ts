@@ -1,7 +1,7 @@
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { describe, expect, it } from 'vitest'
 import { damagedStores, openElsewhere } from '../../testing/damaged-stores.ts'
-import { changeByte, flipAnyBit, PAGE_BYTES, rootPages } from '../../testing/page-damage.ts'
+import { changeByte, flipAnyBit, PAGE_BYTES, pagesBelowRoot, rootPages } from '../../testing/page-damage.ts'
 
 const COPIES = 20
 const SEED = testSeed()
@@ -27,6 +27,15 @@ describe('a flipped bit', () => {
       expect(error).toMatch(/^store_corrupt: /)
       expect(error).toContain(`the database ${name}: page ${page} ${fault}`)
     }
+  })
+
+  it('in a page that only reads meet is store_corrupt, and not what LMDB says', () => {
+    const below = pagesBelowRoot(stores.file, rootPages(stores.file).get('run')!)
+    const paths = below.map((page) => stores.copy((file) => changeByte(file, page * PAGE_BYTES + 18, 0x42)))
+    const errors = openElsewhere(paths, 'read').flatMap(({ error }) => error ?? [])
+    for (const error of errors)
+      expect(error).toMatch(/^store_corrupt: the store is damaged: LMDB cannot go on: .* check/)
+    expect(errors.length).toBeGreaterThan(0)
   })
 
   it(`anywhere ends no process and prints no code of LMDB (TEST_SEED=${SEED})`, () => {

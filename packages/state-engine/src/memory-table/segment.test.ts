@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { VersionWrites, Write } from '@ledger-state/core'
 import { isLedgerStateError } from '@ledger-state/core'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
@@ -12,7 +13,7 @@ import { applyTruncation, payloadLength, putCommit, putTruncation, truncationLen
 import { NONE, Segment } from './segment.js'
 
 /** `segment.slow.test.ts` runs these tests, too. */
-const RUNS = process.env.SLOW_TESTS === '1' ? 300 : 50
+const RUNS = isSlowRun ? 300 : 50
 
 /** Keys that share beginnings, are parts of each other, and are empty. */
 const KEY = fc.oneof(

@@ -1,3 +1,4 @@
+import { isAtMost } from '../bytes/numbered-key.js'
 import { FENCE_LENGTH } from '../databases/fences.js'
 import { MAX_FENCES } from '../databases/latest-record.js'
 import { MAX_NODE_FENCES } from '../databases/run-record.js'
@@ -48,7 +49,7 @@ export class FenceList {
       const next = FENCE_LENGTH * (ended + 1)
       const high = ended + 1 < count ? view.getUint32(next) : endHigh
       const low = ended + 1 < count ? view.getUint32(next + 4) : endLow
-      if (high > oldestHigh || (high === oldestHigh && low > oldestLow)) break
+      if (!isAtMost(high, low, oldestHigh, oldestLow)) break
       ended++
     }
     if (ended === 0) return

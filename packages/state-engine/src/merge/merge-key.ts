@@ -1,3 +1,4 @@
+import { isAtMost } from '../bytes/numbered-key.js'
 import { CHECKSUM_LENGTH, type RecordBuilder } from '../bytes/record.js'
 import { isLongKey, keySeed, keyToStoredKey } from '../bytes/stored-key.js'
 import { FENCE_LENGTH } from '../databases/fences.js'
@@ -207,8 +208,4 @@ export class KeyMerge {
     if (this.#large) return this.#large.length
     return this.#flags & DELETED ? 0 : this.#end - this.#start
   }
-}
-
-function isAtMost(high: number, low: number, limitHigh: number, limitLow: number): boolean {
-  return high < limitHigh || (high === limitHigh && low <= limitLow)
 }

@@ -4,9 +4,13 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { MemoryTable } from '../memory-table/memory-table.js'
 import type { Segment } from '../memory-table/segment.js'
 import { SegmentMerge } from './merge-segment.js'
+import { LatestRepacker } from './repack-latest.js'
 
-/** Work of one transaction of a merge; other work of the process gets its turn before the next. Ending it takes some more. */
-export const SLICE_MS = 10
+/**
+ * Work of one transaction of a merge; other work of the process gets its turn before the next. Packing pages and ending the
+ * transaction take some more.
+ */
+export const SLICE_MS = 8
 /** A merge is done when a segment that is filled meanwhile is full to this share: then it need not be waited for. */
 const DONE_AT_SHARE = 0.8
 /** About so much of the work of a merge is sorting. */
@@ -27,6 +31,7 @@ export interface MergeParts {
 /** Merges sealed segments, the oldest first, while the process does other work. */
 export class MergeScheduler {
   readonly #parts: MergeParts
+  readonly #repacker: LatestRepacker
   #running: Promise<void> | undefined
   #isStopped = false
   /** The share of the work on the oldest segment that is done. */
@@ -35,6 +40,7 @@ export class MergeScheduler {
 
   constructor(parts: MergeParts) {
     this.#parts = parts
+    this.#repacker = new LatestRepacker(parts.store)
   }
 
   /** Begins to merge, unless it does already or there is nothing to merge. */
@@ -97,13 +103,20 @@ export class MergeScheduler {
     }
     const merge = new SegmentMerge(store, builder, segment, walFile)
     for (let isMerged = false; !isMerged; ) {
-      isMerged = transact(() => merge.slice(SLICE_MS))
+      isMerged = transact(() => this.#mergeSlice(merge))
       merge.sliceCommitted()
       await this.#pause(SORT_SHARE + (1 - SORT_SHARE) * merge.progress)
       if (this.#isStopped) return
     }
     await syncStore()
     onMerged(walFile)
+  }
+
+  /** Returns whether the segment is merged. */
+  #mergeSlice(merge: SegmentMerge): boolean {
+    const isMerged = merge.slice(SLICE_MS)
+    this.#repacker.pack(merge.sliceKeys)
+    return isMerged
   }
 }
 

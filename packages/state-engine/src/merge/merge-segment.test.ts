@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { VersionWrites, Write } from '@ledger-state/core'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { segmentOf } from '../../testing/segments.ts'
@@ -23,7 +24,7 @@ import { pruneStep, raiseOldest } from '../write/prune-store.js'
 import { SegmentMerge } from './merge-segment.js'
 
 /** `merge-segment.slow.test.ts` runs these tests, too. */
-const RUNS = process.env.SLOW_TESTS === '1' ? 60 : 12
+const RUNS = isSlowRun ? 60 : 12
 
 const folder = temporaryFolder()
 const builder = new RecordBuilder()

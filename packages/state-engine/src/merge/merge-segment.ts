@@ -86,6 +86,11 @@ export class SegmentMerge {
     this.#committed = this.#position
   }
 
+  /** Keys that the current slice has merged. */
+  get sliceKeys(): number {
+    return this.#position.key - this.#committed.key
+  }
+
   /** The share of the keys that is merged. */
   get progress(): number {
     return this.#committed.key / this.#segment.keyCount

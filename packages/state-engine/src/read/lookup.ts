@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { counterSeed } from '../bytes/counter-key.js'
+import { isAtMost } from '../bytes/numbered-key.js'
 import { CHECKSUM_LENGTH } from '../bytes/record.js'
 import { keySeed } from '../bytes/stored-key.js'
 import { countFencesAtMost, FENCE_LENGTH, fenceLevel, fenceRun } from '../databases/fences.js'
@@ -190,7 +191,3 @@ export class Lookup {
 
 /** A level is one byte. */
 const MOST_LEVELS = 256
-
-function isAtMost(high: number, low: number, limitHigh: number, limitLow: number): boolean {
-  return high < limitHigh || (high === limitHigh && low <= limitLow)
-}

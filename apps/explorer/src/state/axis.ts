@@ -1,0 +1,45 @@
+import { LAST_MICROSECOND } from './amount.ts'
+
+const MICROSECONDS = 1_000_000n
+/** Seconds between ticks of time: parts of a minute, an hour, a day; then days in ones, twos and fives. */
+const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200]
+const DAY = 86_400
+
+/** The round versions within a range, some so many; none where there is no range. */
+export function versionTicks(first: bigint, last: bigint, most: number): readonly bigint[] {
+  if (last <= first) return []
+  return multiples(first, last, roundStep((last - first) / BigInt(most) + 1n))
+}
+
+export interface TimeTicks {
+  /** Microseconds since 1970. */
+  readonly times: readonly bigint[]
+  /** Seconds from one to the next. */
+  readonly step: number
+}
+
+/** The round times within a range in microseconds since 1970, some so many; likewise. */
+export function timeTicks(first: bigint, last: bigint, most: number): TimeTicks {
+  if (last <= first || last > LAST_MICROSECOND) return { times: [], step: DAY }
+  const least = Number((last - first) / MICROSECONDS) / most
+  const step = SECONDS.find((one) => one >= least) ?? DAY * Number(roundStep(BigInt(Math.ceil(least / DAY))))
+  return { times: multiples(first, last, BigInt(step) * MICROSECONDS), step }
+}
+
+/** A time in UTC, as short as the distance from one tick to the next allows; midnight is a day. */
+export function timeTickText(microseconds: bigint, step: number): string {
+  const text = new Date(Number(microseconds / 1_000n)).toISOString()
+  if (step >= DAY || text.slice(11, 19) === '00:00:00') return text.slice(0, 10)
+  return step >= 60 ? text.slice(11, 16) : text.slice(11, 19)
+}
+
+/** The least 1, 2 or 5 with zeros that is not less. */
+function roundStep(least: bigint): bigint {
+  for (let power = 1n; ; power *= 10n) for (const one of [1n, 2n, 5n]) if (one * power >= least) return one * power
+}
+
+function multiples(first: bigint, last: bigint, step: bigint): readonly bigint[] {
+  const found: bigint[] = []
+  for (let one = ((first + step - 1n) / step) * step; one <= last; one += step) found.push(one)
+  return found
+}

@@ -1,0 +1,35 @@
+import type { Resource } from '../api/answers.ts'
+import type { AssetFacts } from '../api/asset.ts'
+import { formatAmount } from './amount.ts'
+import { amountFieldsOf, memberAt } from './amount-fields.ts'
+import { route } from './location.ts'
+import { useAnswer } from './use-answer.ts'
+import { useAsset } from './use-asset.ts'
+
+/** The members of a value that are amounts, with the metadata of their asset. */
+export interface Amounts {
+  readonly paths: readonly string[]
+  readonly facts: AssetFacts
+}
+
+const WHOLE_NUMBER = /^\d+$/
+
+/** Undefined while the metadata are not known, and where the type has no amounts. */
+export function useAmounts(type: string | undefined, holder: string | undefined, value: unknown): Amounts | undefined {
+  const fields = type === undefined ? undefined : amountFieldsOf(type, holder, value)
+  const besideIt = fields && fields.asset === undefined ? holder : undefined
+  const store = useAnswer<Resource>(
+    besideIt === undefined
+      ? undefined
+      : { path: `/accounts/${besideIt}/resource/0x1::fungible_asset::FungibleStore`, at: route.value.at },
+  )
+  const named = store && 'value' in store ? memberAt(store.value.data, 'metadata.inner') : undefined
+  const facts = useAsset(fields?.asset ?? (typeof named === 'string' ? named : undefined))
+  return fields && facts && { paths: fields.paths, facts }
+}
+
+/** The decimal amount of a member, undefined where it is none. */
+export function amountAt(amounts: Amounts | undefined, path: string, units: string | undefined): string | undefined {
+  if (!amounts?.paths.includes(path) || units === undefined || !WHOLE_NUMBER.test(units)) return undefined
+  return formatAmount(units, amounts.facts.decimals)
+}

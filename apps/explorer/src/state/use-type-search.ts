@@ -1,0 +1,107 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { TypeUse, TypeUsesPage } from '../api/answers.ts'
+import { type ApiRequest, ask } from '../api/client.ts'
+import type { Failure } from '../api/failure.ts'
+import { cursorToAddressPart } from './address-part.ts'
+
+/** Uses of one page of the search. */
+const PAGE = 1_000
+/** The search rests whenever so many more uses were found: whoever looks says whether to go on. */
+const USES_AT_ONCE = 1_000
+
+interface Progress {
+  readonly uses: readonly TypeUse[]
+  /** State keys that were looked at. */
+  readonly keys: number
+  /** Where the search goes on; undefined before it began and once it has ended. */
+  readonly cursor: string | undefined
+  /** The state that all pages speak of. */
+  readonly at: string | undefined
+  readonly isEnded: boolean
+}
+
+export interface TypeSearch extends Omit<Progress, 'cursor' | 'at'> {
+  readonly isRunning: boolean
+  readonly failure: Failure | undefined
+  /** The part of all addresses that was searched, from 0 to 1. */
+  readonly part: number
+  start(): void
+  stop(): void
+}
+
+/** The request for one page of the uses of a type. */
+export function typeUsesRequest(type: string, at: string | undefined): ApiRequest {
+  return { path: `/types/${encodeURIComponent(type)}/uses?limit=${PAGE}`, at }
+}
+
+/** A search of all accounts for uses of a type, page after page, once it is started. */
+export function useTypeSearch(type: string, at: string | undefined): TypeSearch {
+  const [progress, setProgress] = useState<Progress>({ uses: [], keys: 0, cursor: undefined, at, isEnded: false })
+  const [isRunning, setRunning] = useState(false)
+  const [failure, setFailure] = useState<Failure | undefined>(undefined)
+  const control = useRef<AbortController | undefined>(undefined)
+  useEffect(() => () => control.current?.abort(), [])
+  const run = async (signal: AbortSignal): Promise<void> => {
+    let now = progress
+    const enough = now.uses.length + USES_AT_ONCE
+    while (!now.isEnded && now.uses.length < enough) {
+      const page = await loadPage(type, now, signal)
+      if ('failure' in page) {
+        setFailure(page.failure)
+        if (page.failure.retryAfterMs === undefined) return
+        await pause(page.failure.retryAfterMs, signal)
+        continue
+      }
+      setFailure(undefined)
+      now = page
+      setProgress(now)
+    }
+  }
+  return {
+    ...progress,
+    isRunning,
+    failure,
+    part: progress.isEnded ? 1 : cursorToAddressPart(progress.cursor),
+    start() {
+      control.current = new AbortController()
+      setRunning(true)
+      run(control.current.signal)
+        .catch(() => setFailure(undefined))
+        .finally(() => setRunning(false))
+    },
+    stop() {
+      control.current?.abort()
+    },
+  }
+}
+
+/** @throws only when it was stopped */
+async function loadPage(
+  type: string,
+  before: Progress,
+  signal: AbortSignal,
+): Promise<Progress | { readonly failure: Failure }> {
+  const request = typeUsesRequest(type, before.at)
+  const path = before.cursor === undefined ? request.path : `${request.path}&start=${before.cursor}`
+  const result = await ask<TypeUsesPage>({ ...request, path }, signal)
+  if ('failure' in result) return result
+  const { answer, value } = result
+  return {
+    uses: value.uses.length === 0 ? before.uses : [...before.uses, ...value.uses],
+    keys: before.keys + value.scanned,
+    cursor: answer.cursor,
+    at: before.at ?? answer.head?.version,
+    isEnded: answer.cursor === undefined,
+  }
+}
+
+/** @throws where it was stopped meanwhile */
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    })
+  })
+}

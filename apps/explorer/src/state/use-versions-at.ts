@@ -1,0 +1,23 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ask } from '../api/client.ts'
+
+/** A read that every ledger answers at every time of its window. */
+const ANY_READ = '/accounts/0x1/balance/0xa'
+
+/** The versions that the ledger was at, by times as RFC 3339. What is known of a time does not change. */
+export function useVersionsAt(times: readonly string[]): ReadonlyMap<string, string> {
+  const [known, setKnown] = useState<ReadonlyMap<string, string>>(new Map())
+  useEffect(() => {
+    const stop = new AbortController()
+    const load = async (): Promise<void> => {
+      for (const at of times.filter((one) => !known.has(one))) {
+        const result = await ask<unknown>({ path: ANY_READ, at }, stop.signal)
+        const version = 'value' in result ? result.answer.readVersion : undefined
+        if (version !== undefined) setKnown((before) => new Map(before).set(at, version))
+      }
+    }
+    load().catch(() => {})
+    return () => stop.abort()
+  }, [times.join()])
+  return known
+}

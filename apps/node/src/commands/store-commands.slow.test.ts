@@ -1,0 +1,1 @@
+import './store-commands.test.js'

@@ -1,0 +1,99 @@
+import { addressToShortHex, bytesToHexDigits } from '@ledger-state/core'
+import type { TypeUse, TypeUses } from '@ledger-state/ledger'
+import { isStructTag, type StructTag, typeTagToText } from '@ledger-state/type-tag'
+import { structTagExpected, typeArgumentsGiven } from '../errors.js'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { DEFAULT_PAGE, MAX_PAGE } from './history-page.js'
+import { type Operation, type OperationRequest, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
+import { JsonArrayBody } from './page-bodies.js'
+import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
+import { parseAskedState, parsePart } from './request-parts.js'
+
+export const getTypeUses: Operation = {
+  id: 'get_type_uses',
+  method: 'GET',
+  path: '/v1/types/{struct_type}/uses',
+  negotiates: false,
+  tag: 'Types',
+  summary: 'Get uses of a type',
+  description:
+    'Searches resources and modules of all accounts for uses of a struct or enum, whatever its type arguments: resources of it or with it among their type arguments, and modules that name it in fields, parameters or results. No index tells: a page looks at some 1,000 state keys in the order of their bytes, which is by address; it may be empty and have a cursor.',
+  parameters: [
+    {
+      name: 'struct_type',
+      in: 'path',
+      description: 'The struct or enum, without type arguments.',
+      schema: { $ref: '#/components/schemas/MoveType' },
+    },
+    ...STATE_PARAMETERS,
+    START_PARAMETER,
+    limitParameter(DEFAULT_PAGE, MAX_PAGE),
+  ],
+  success: {
+    json: {
+      type: 'object',
+      required: ['scanned', 'uses'],
+      properties: {
+        scanned: { type: 'integer', description: 'State keys that the page looked at.' },
+        uses: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['address'],
+            properties: {
+              address: { $ref: '#/components/schemas/Address' },
+              resource: { type: 'string', description: 'Of a resource: its struct tag.' },
+              module: { type: 'string', description: 'Of a module: its name.' },
+              declarations: {
+                type: 'array',
+                description: 'Of a module: its types and functions that name the type.',
+                items: { type: 'string' },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+  isPaged: true,
+  errors: STATE_ERRORS,
+  async handle(request) {
+    const type = parseStructName(request)
+    const asked = parseAskedState(request.query)
+    const start = parseStateKeyStart(request.query)
+    const askedLimit = parseLimit(request.query)
+    request.expectOutput('json', 'Get uses of a type')
+    const state = request.pin(asked)
+    const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
+    const body = new JsonArrayBody(useToJson)
+    let page: TypeUses | undefined
+    const cursor = await readListing(
+      request,
+      (options) => {
+        page = state.listTypeUses(type, { ...options, start, limit })
+        return page
+      },
+      body,
+    )
+    return {
+      ledger: state.ledger,
+      contentType: CONTENT_TYPE.json,
+      body: Buffer.concat([Buffer.from(`{"scanned":${page!.scanned},"uses":`), body.toBytes(), Buffer.from('}')]),
+      cursor: cursor && bytesToHexDigits(cursor),
+    }
+  },
+}
+
+function parseStructName({ ledger, params }: OperationRequest): StructTag {
+  const text = params.struct_type!
+  const type = parsePart('path `struct_type`', () => ledger.parseType(text))
+  if (!isStructTag(type)) throw structTagExpected('path `struct_type`', text)
+  if (type.typeArguments.length > 0) throw typeArgumentsGiven(text)
+  return type
+}
+
+function useToJson(use: TypeUse): string {
+  const address = `"address":"${addressToShortHex(use.address)}"`
+  if (use.kind === 'resource') return `{${address},"resource":${JSON.stringify(typeTagToText(use.tag))}}`
+  return `{${address},"module":${JSON.stringify(use.name)},"declarations":${JSON.stringify(use.declarations)}}`
+}

@@ -1,0 +1,1 @@
+import './account-reads.test.js'

@@ -1,0 +1,194 @@
+import { addressToShortHex, ByteWriter, bytesToHex, parseAddress, type Write } from '@ledger-state/core'
+import { openSource } from '@ledger-state/feed'
+import { ABILITY, type SignatureToken, writeModule } from '@ledger-state/move-module'
+import { createMemoryEngine, engineToRemote } from '@ledger-state/state-engine'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import {
+  decodeStateKey,
+  moduleKey,
+  parseStructTag,
+  resourceGroupKey,
+  resourceKey,
+  tableItemKey,
+  typeTagToText,
+  writeStructTag,
+} from '@ledger-state/type-tag'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { engineOf } from '../../testing/engine-of.ts'
+import { createLedger } from '../create-ledger.js'
+import type { LedgerState, ListOptions, TypeUse } from '../index.js'
+import { createRemoteLedger } from '../remote/remote-ledger.js'
+
+const COIN = parseStructTag('0xcafe::coin::Coin')
+const HOME = parseAddress('0xcafe')
+const OTHER = parseAddress('0xdecaf')
+const OWNER = parseAddress('0xa11ce')
+
+function describeUse(use: TypeUse): string {
+  const what = use.kind === 'resource' ? typeTagToText(use.tag) : `${use.name} ${use.declarations}`
+  return `${addressToShortHex(use.address)} ${what}`
+}
+
+/** The uses of all pages, and the keys that they looked at. */
+function allUses(state: LedgerState, text: string, ends: Pick<ListOptions, 'limit' | 'isFull'> = {}) {
+  const uses: string[] = []
+  let scanned = 0
+  let pages = 0
+  let start: Uint8Array | undefined
+  do {
+    const page = state.listTypeUses(parseStructTag(text), { start, ...ends })
+    uses.push(...Array.from(page, describeUse))
+    scanned += page.scanned
+    pages++
+    start = page.cursor
+  } while (start !== undefined)
+  return { uses, scanned, pages }
+}
+
+const coin: SignatureToken = {
+  kind: 'struct',
+  module: { address: HOME, name: 'coin' },
+  name: 'Coin',
+  typeArguments: [],
+}
+const struct = (name: string, type: SignatureToken) => ({
+  kind: 'struct' as const,
+  name,
+  abilities: ABILITY.key,
+  typeParameters: [],
+  fields: [{ name: 'held', type }],
+})
+
+const group = (...members: readonly string[]): Uint8Array => {
+  const writer = new ByteWriter().uleb128(members.length)
+  for (const member of members) {
+    writeStructTag(writer, parseStructTag(member))
+    writer.byteString(Uint8Array.of(1))
+  }
+  return writer.toBytes()
+}
+
+const GROUP = parseStructTag('0x1::object::ObjectGroup')
+const WRITES: readonly Write[] = [
+  [
+    moduleKey(HOME, 'coin'),
+    writeModule({ version: 7, address: HOME, name: 'coin', structs: [struct('Coin', { kind: 'u64' })] }),
+  ],
+  [
+    moduleKey(OTHER, 'shop'),
+    writeModule({
+      version: 7,
+      address: OTHER,
+      name: 'shop',
+      structs: [struct('Till', { kind: 'vector', element: coin }), struct('Shelf', { kind: 'u8' })],
+    }),
+  ],
+  // Names the type, and is no module.
+  [moduleKey(OTHER, 'torn'), new ByteWriter().bytes(HOME).string('coin').string('Coin').toBytes()],
+  [resourceKey(OWNER, parseStructTag('0x1::box::Box<vector<0xcafe::coin::Coin>>')), Uint8Array.of(1)],
+  [resourceKey(OWNER, parseStructTag('0xcafe::coin::Coins')), Uint8Array.of(1)],
+  [resourceKey(OTHER, COIN), Uint8Array.of(1)],
+  [resourceGroupKey(OWNER, GROUP), group('0x1::a::A', '0x1::box::Box<0xcafe::coin::Coin>')],
+  [resourceGroupKey(OTHER, GROUP), group('0x1::a::A', '0xcafe::coin::Coin').subarray(0, -1)],
+  [tableItemKey(HOME, Uint8Array.of(1)), new ByteWriter().bytes(HOME).string('coin').string('Coin').toBytes()],
+]
+
+const EXPECTED = [
+  '0xa11ce 0x1::box::Box<0xcafe::coin::Coin>',
+  '0xa11ce 0x1::box::Box<vector<0xcafe::coin::Coin>>',
+  '0xdecaf 0xcafe::coin::Coin',
+  '0xdecaf shop Till',
+]
+
+describe('uses of a type', () => {
+  it('are resources of it or with it as an argument, members of groups, and declarations of modules', async () => {
+    const state = createLedger(await engineOf(WRITES)).at()
+    const { uses, scanned, pages } = allUses(state, '0xcafe::coin::Coin')
+    expect(uses.toSorted()).toEqual(EXPECTED)
+    // All keys but the one of the table.
+    expect([scanned, pages]).toEqual([WRITES.length - 1, 1])
+    const single = allUses(state, '0xcafe::coin::Coin', { limit: 1 })
+    expect([single.uses, single.scanned]).toEqual([uses, scanned])
+    expect(single.pages).toBeGreaterThanOrEqual(uses.length)
+    expect(allUses(state, '0xcafe::coin::Coin', { isFull: () => true }).uses).toEqual(uses)
+    expect(allUses(state, '0xcafe::coin::None').uses).toEqual([])
+  })
+
+  it('are found over a remote state, too', async () => {
+    const remote = createRemoteLedger(engineToRemote(await engineOf(WRITES)))
+    const found = await remote.read((ledger) => allUses(ledger.at(), '0xcafe::coin::Coin'))
+    expect(found.uses.toSorted()).toEqual(EXPECTED)
+  })
+
+  it('end a page after a bounded number of keys, and after bounded bytes', async () => {
+    const marker = (at: number, bytes: Uint8Array): Write => [
+      resourceKey(OWNER, parseStructTag(`0x1::m::Marker${10_000 + at}`)),
+      bytes,
+    ]
+    const many = Array.from({ length: 2_500 }, (_, at) => marker(at, Uint8Array.of(1)))
+    const state = createLedger(await engineOf([...many, [resourceKey(OTHER, COIN), Uint8Array.of(1)]])).at()
+    const first = state.listTypeUses(COIN)
+    expect([[...first], first.scanned]).toEqual([[], 1_000])
+    expect(bytesToHex(first.cursor!)).toBe(bytesToHex(marker(1_000, Uint8Array.of(1))[0]))
+    expect(allUses(state, '0xcafe::coin::Coin')).toMatchObject({ uses: ['0xdecaf 0xcafe::coin::Coin'], pages: 3 })
+
+    const large = Array.from({ length: 20 }, (_, at) => marker(at, new Uint8Array(1 << 20)))
+    const page = createLedger(await engineOf(large))
+      .at()
+      .listTypeUses(COIN)
+    expect([[...page], page.scanned]).toEqual([[], 8])
+
+    // Values that are parsed count more.
+    const tagged = new ByteWriter()
+      .bytes(HOME)
+      .string('coin')
+      .string('Coin')
+      .bytes(new Uint8Array(1 << 18))
+      .toBytes()
+    const parsed = Array.from({ length: 20 }, (_, at) => marker(at, tagged))
+    const short = createLedger(await engineOf(parsed))
+      .at()
+      .listTypeUses(COIN)
+    expect([[...short], short.scanned]).toEqual([[], 2])
+  })
+})
+
+describe.skipIf(!hasSharedData)('uses of types in the account fixture', () => {
+  it('are what reading all accounts finds, in pages of any size', async () => {
+    const engine = createMemoryEngine()
+    const source = await openSource(sharedPath('conformance/account-fixture.ndjson.gz'))
+    const addresses = new Set<string>()
+    for await (const record of source.versions()) {
+      for (const [key] of record.writes) {
+        const decoded = decodeStateKey(key)
+        if ('address' in decoded) addresses.add(bytesToHex(decoded.address))
+      }
+      await engine.commit([record], { chainId: source.chainId! })
+    }
+    const state = createLedger(engine).at()
+    const types: string[] = []
+    const texts: (readonly [string, string])[] = []
+    for (const address of [...addresses].map((one) => parseAddress(one))) {
+      for (const { tag } of state.listResources(address))
+        texts.push([describeUse({ kind: 'resource', address, tag }), typeTagToText(tag)])
+      for (const { name, readAbi } of Array.from(state.listModules(address), (one) => ({
+        name: one.name,
+        readAbi: () => one.readAbi(),
+      }))) {
+        for (const one of readAbi()?.structs ?? []) types.push(`${addressToShortHex(address)}::${name}::${one.name}`)
+      }
+    }
+    const isNamed = (text: string, type: string): boolean => new RegExp(`(?<!\\w)${type}(?!\\w)`).test(text)
+    fc.assert(
+      fc.property(fc.constantFrom(...types), fc.integer({ min: 1, max: 5 }), (type, limit) => {
+        const found = allUses(state, type).uses
+        const expected = texts.filter(([, text]) => isNamed(text, type)).map(([use]) => use)
+        expect(found.filter((use) => expected.includes(use)).toSorted()).toEqual(expected.toSorted())
+        expect(found.filter((use) => / 0x/.test(use))).toHaveLength(expected.length)
+        expect(allUses(state, type, { limit }).uses).toEqual(found)
+      }),
+      { numRuns: 30 },
+    )
+  })
+})

@@ -1,0 +1,18 @@
+import { spawnSync } from 'node:child_process'
+
+/** Signals a PostgreSQL server and its sessions: each is a process in a group of its own, below the server. */
+export function signalServer(pid: number, signal: NodeJS.Signals): void {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+  const pairs = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+  const sessions = pairs.filter(([, parent]) => parent === pid).map(([session]) => session!)
+  for (const one of [pid, ...sessions]) {
+    try {
+      process.kill(one, signal)
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}

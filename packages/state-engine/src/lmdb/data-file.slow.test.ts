@@ -1,0 +1,1 @@
+import './data-file.test.js'

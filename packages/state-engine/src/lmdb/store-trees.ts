@@ -1,0 +1,100 @@
+import {
+  type DatabaseRoot,
+  decodeDatabaseRoot,
+  type Meta,
+  PageFault,
+  type PageNode,
+  pagesOfFreeList,
+} from './data-pages.js'
+import { checkTree, type Finding, type PagesInUse, readTreePageAt, type Tree } from './tree-check.js'
+
+// The trees of a data file: the list of free pages, the list of databases, and the databases.
+
+/** Of the list of free pages: its keys are numbers. */
+const NUMBERS_AS_KEYS = 0x08
+/** Kept with the flags of the list of free pages: one file and no folder, and how lmdb-js syncs. */
+const ENVIRONMENT_FLAGS = 0x5000
+const NO_FLAGS = 0
+const NUMBER_LENGTH = 8
+/** LMDB gives all pages of a compact copy this transaction, and its meta page that of the original. */
+const OF_COMPACT_COPY = 1n
+
+export const FREE_LIST = 'the list of free pages'
+
+export function freeListTree({ freeList }: Meta): Tree {
+  const root = { ...freeList, flags: freeList.flags & ~ENVIRONMENT_FLAGS }
+  return { name: FREE_LIST, root, flags: NUMBERS_AS_KEYS, compare: compareNumbers }
+}
+
+/** The pages of the list itself, and those that it names: none of them may be in use, or free twice. */
+export function* checkFreeList(place: PagesInUse): Generator<Finding> {
+  const lists: PageNode[] = []
+  let isSound = true
+  for (const finding of checkTree(place, { ...freeListTree(place.meta), onEntry: (node) => lists.push(node) })) {
+    isSound &&= finding === undefined
+    yield finding
+  }
+  if (!isSound) return
+  for (const list of lists) {
+    try {
+      addFreePages(place, list)
+      yield undefined
+    } catch (error) {
+      if (!(error instanceof PageFault)) throw error
+      yield `${FREE_LIST}: ${error.message}`
+    }
+  }
+}
+
+/** The key of a list is the number of a transaction. @throws `PageFault` */
+function addFreePages({ pages, meta, used }: PagesInUse, { key, page, dataLength, data }: PageNode): void {
+  const isTransaction = key.length === NUMBER_LENGTH && isBetween(key.readBigUInt64LE(), 1n, meta.transaction)
+  if (!isTransaction) throw new PageFault(`${key.toString('hex')} is not the number of a transaction`)
+  const list = page === undefined ? data : pages.readOverflow(meta, page, dataLength, true).bytes
+  for (const [first, end] of pagesOfFreeList(list)) {
+    pages.expectInFile(meta, first)
+    pages.expectInFile(meta, end - 1)
+    used.add(first, end - first, 'is in use, or listed twice')
+  }
+}
+
+function isBetween(value: bigint, least: bigint, most: bigint): boolean {
+  return value >= least && value <= most
+}
+
+/**
+ * The list of databases; `found` is called with each of them. Every transaction writes its root page anew: another one
+ * there tells of a meta page that is older than it says, or leads to a page of an older state.
+ */
+export function* checkDatabaseList(
+  place: PagesInUse,
+  found: (name: string, root: DatabaseRoot) => void,
+): Generator<Finding> {
+  const { pages, meta } = place
+  const onEntry = ({ key, data, isDatabase }: PageNode) => {
+    if (isDatabase) found(key.toString('latin1').replace(/\0$/, ''), decodeDatabaseRoot(data))
+  }
+  const name = 'the list of databases'
+  let isSound = true
+  for (const finding of checkTree(place, { name, root: meta.main, flags: NO_FLAGS, hasDatabases: true, onEntry })) {
+    isSound &&= finding === undefined
+    yield finding
+  }
+  const { root, depth } = meta.main
+  if (root === undefined || !isSound) return
+  const { transaction } = readTreePageAt(pages, meta, root, depth)
+  if (transaction !== meta.transaction && transaction !== OF_COMPACT_COPY) {
+    yield `${name}: page ${root} is of transaction ${transaction}, its meta page of ${meta.transaction}`
+  }
+}
+
+export function databaseTree(name: string, root: DatabaseRoot): Tree {
+  return { name: `the database ${name}`, root, flags: NO_FLAGS }
+}
+
+/** Keys of the list of free pages: u64, little-endian. */
+function compareNumbers(a: Buffer, b: Buffer): number {
+  if (a.length !== NUMBER_LENGTH || b.length !== NUMBER_LENGTH) return 1
+  const [left, right] = [a.readBigUInt64LE(0), b.readBigUInt64LE(0)]
+  return left < right ? -1 : left > right ? 1 : 0
+}

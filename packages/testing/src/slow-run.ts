@@ -1,0 +1,4 @@
+/**
+ * Whether the slow tests run (`SLOW_TESTS=1`). Where `x.slow.test.ts` imports `x.test.ts`, the same tests have more rounds then.
+ */
+export const isSlowRun = process.env.SLOW_TESTS === '1'
