@@ -114,9 +114,9 @@ async function expectRefusedLater(
 export const TRUNCATION_CASES: readonly ContractCase[] = [
   contractCase('is after a truncation as if nothing later had been committed', async (opened, reopen) => {
     let engine = opened
-    const all = branchVersions(0n, 30n, 'x')
+    const all = branchVersions(0n, 20n, 'x')
     for (let first = 0; first < all.length; first += 4) await engine.commit(all.slice(first, first + 4), CHAIN)
-    for (const last of [30, 28, 27, 21, 20, 9, 2, 0]) {
+    for (const last of [20, 18, 14, 9, 2, 0]) {
       await engine.truncateTo(BigInt(last))
       await expectLedger(engine, all.slice(0, last + 1))
       if (last % 3 !== 0) continue
@@ -344,7 +344,7 @@ export const TRUNCATION_CASES: readonly ContractCase[] = [
         all = all.slice(0, Number(to) + 1)
       }
       if (round % 3 === 2) await engine.prune(20n)
-      await expectLedger(engine, all)
+      if (round % 4 === 3) await expectLedger(engine, all)
     }
     await expectLedger(await reopen(), all)
   }),
