@@ -79,6 +79,8 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   block_hash_unknown: { status: 404, wireCode: 'block_not_found' },
   method_not_allowed: { status: 405, wireCode: 'web_framework_error' },
   request_timeout: { status: 408, wireCode: 'web_framework_error' },
+  // Cut off while the request was answered: the version that was asked for is no more.
+  version_truncated: { status: 404, wireCode: 'version_not_found' },
   version_pruned: { status: 410, wireCode: 'version_pruned' },
   block_pruned: { status: 410, wireCode: 'block_pruned' },
   body_too_large: { status: 413, wireCode: 'web_framework_error' },

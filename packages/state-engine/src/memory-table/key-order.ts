@@ -35,6 +35,13 @@ export class KeyOrder {
     return this.#counted
   }
 
+  /** Forgets all keys but the first ones. */
+  cutTo(keyCount: number): void {
+    if (keyCount >= this.#counted) return
+    this.#runs = this.#runs.map((run) => run.filter((key) => key < keyCount)).filter(({ length }) => length > 0)
+    this.#counted = keyCount
+  }
+
   /** All keys, in order; valid until there are more. */
   sorted(): Int32Array {
     for (const _ of this.steps());
