@@ -4,9 +4,12 @@ import { eventually } from '@ledger-state/testing/eventually'
 import { HOSTILE_ATTACK_NAMES, type HostileAttack, startHostileClient } from '@ledger-state/testing/hostile-clients'
 import { testSeed } from '@ledger-state/testing/random'
 import { openRawConnection } from '@ledger-state/testing/raw-connection'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { NodeBed, reaches } from '../../testing/node-bed.ts'
 import type { NodeProcess } from '../../testing/node-process.ts'
+
+// A busy machine takes long to start a node.
+vi.setConfig({ hookTimeout: 240_000 })
 
 let bed: NodeBed
 let node: NodeProcess
@@ -38,7 +41,8 @@ const HEALTH = '/v1/-/healthy'
 const seed = testSeed()
 
 async function answerOf(path: string) {
-  return await fetch(`${node.address}${path}`).then(
+  // A connection for each: one that is used again may be closed as idle just when a slow machine asks.
+  return await fetch(`${node.address}${path}`, { headers: { connection: 'close' } }).then(
     async (response) => [path, response.status, await response.text()],
     (error: Error) => [path, error.cause, node.output.slice(-1_000)],
   )
