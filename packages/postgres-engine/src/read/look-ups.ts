@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { branchOf, type LedgerInfo, type StateEntry, versionPruned } from '@ledger-state/core'
 import type { QueryResultRow } from 'pg'
+import { toByteaArray } from '../sql/bytea-array.js'
 import { isNotSupported } from '../sql/server-errors.js'
 import { createLargeValues } from './large-values.js'
 import { LOOK_UP, LOOK_UP_ON_SHARD, LOOK_UP_ONE, type LookUpRow } from './questions.js'
@@ -80,7 +81,7 @@ async function askTogether(servers: Servers, lookUps: readonly LookUp[]): Promis
   return await servers.ask<Row>({
     name: 'look-up',
     text: LOOK_UP,
-    values: [lookUps.map(({ key }) => hashKey(key)), lookUps.map(({ version }) => String(version))],
+    values: [toByteaArray(lookUps.map(({ key }) => hashKey(key))), lookUps.map(({ version }) => String(version))],
     version: newestOf(lookUps),
     ledger: lookUps[0]!.ledger,
   })
