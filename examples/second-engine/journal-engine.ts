@@ -9,6 +9,7 @@ import {
   type PruneOptions,
   type StateImport,
   type StateWriter,
+  type TruncateOptions,
 } from '@ledger-state/state-engine'
 import { Journal } from './journal.ts'
 
@@ -16,6 +17,7 @@ import { Journal } from './journal.ts'
 type Change =
   | { readonly kind: 'commit'; readonly versions: readonly VersionWrites[]; readonly options: CommitOptions }
   | { readonly kind: 'prune'; readonly retain: bigint; readonly options: PruneOptions | undefined }
+  | { readonly kind: 'truncateTo'; readonly version: bigint; readonly options: TruncateOptions | undefined }
   | { readonly kind: 'beginImport'; readonly version: bigint; readonly options: ImportOptions | undefined }
   | { readonly kind: 'add'; readonly entries: readonly KeyedEntry[]; readonly mark: Uint8Array | undefined }
   | { readonly kind: 'finish'; readonly base: ImportBase }
@@ -34,6 +36,7 @@ export async function openJournalEngine(folder: string): Promise<StateWriter> {
   for (const change of journal.entries) {
     if (change.kind === 'commit') await memory.commit(change.versions, change.options)
     else if (change.kind === 'prune') await memory.prune(change.retain, change.options)
+    else if (change.kind === 'truncateTo') await memory.truncateTo(change.version, change.options)
     else if (change.kind === 'beginImport') unfinished = await memory.beginImport(change.version, change.options)
     else if (change.kind === 'add') await unfinished!.add(change.entries, change.mark)
     else await unfinished!.finish(change.base)
@@ -102,6 +105,11 @@ class JournalEngine implements StateWriter {
     const result = await this.#memory.prune(retain, options)
     await this.#keep({ kind: 'prune', retain, options })
     return result
+  }
+
+  async truncateTo(version: bigint, options?: TruncateOptions): Promise<void> {
+    await this.#memory.truncateTo(version, options)
+    await this.#keep({ kind: 'truncateTo', version, options })
   }
 
   async beginImport(version: bigint, options?: ImportOptions): Promise<StateImport> {

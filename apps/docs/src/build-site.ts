@@ -50,6 +50,7 @@ const app = await Application.bootstrapWithPlugins({
     (path) => join(ROOT, path),
   ),
   navigationLinks: { Repository: repository },
+  highlightLanguages: ['bash', 'json', 'sql', 'typescript'],
   searchInComments: true,
   searchInDocuments: true,
   ...strictness,

@@ -14,7 +14,7 @@ export type ProgramErrorCode =
 
 type ProgramError = LedgerStateError<ProgramErrorCode>
 
-/** A command line, variable or file that cannot be meant: one line, exit status 2. */
+/** A command line, variable or file that is refused: one line on standard error, exit status 2. */
 export function usageError(message: string): ProgramError {
   return new LedgerStateError('usage', message)
 }

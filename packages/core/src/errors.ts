@@ -23,7 +23,7 @@ export function invalidBcs(why: string, offset: number): ParseError {
 }
 
 /** What every reader of state may answer, whatever stores the state. */
-export type StateErrorCode = 'no_ledger' | 'version_not_found' | 'version_pruned'
+export type StateErrorCode = 'no_ledger' | 'version_not_found' | 'version_pruned' | 'version_truncated'
 
 type StateError = LedgerStateError<StateErrorCode>
 
@@ -43,4 +43,11 @@ export function versionNotFound(version: bigint): StateError {
 export function versionPruned(version: bigint, oldestVersion: bigint): StateError {
   const message = `Ledger version(${version}) has been pruned`
   return new LedgerStateError('version_pruned', message, { version, oldestVersion })
+}
+
+/** The error of a read of a version that was cut off since it was asked for; `version` is in its fields. */
+export function versionTruncated(version: bigint): StateError {
+  return new LedgerStateError('version_truncated', `Ledger version(${version}) was cut off by a truncation`, {
+    version,
+  })
 }

@@ -44,7 +44,10 @@ export interface HistoryPage {
   readonly next: bigint | undefined
 }
 
-/** The state at one version of a snapshot. Its answers never change; once the version is pruned they are `version_pruned`. */
+/**
+ * The state at one version of a snapshot. Its answers never change; once the version is pruned they are `version_pruned`,
+ * once it is cut off `version_truncated`.
+ */
 export interface RemoteStateView {
   readonly version: bigint
   /** That of the snapshot. */
@@ -65,7 +68,8 @@ export interface RemoteStateView {
 
 /**
  * What one request sees: the ledger as it was when the snapshot was taken. What is committed later does not show; what is
- * pruned later is `version_pruned`. It holds nothing on the servers, so that it need not be closed.
+ * pruned later is `version_pruned`. Once its newest versions are cut off, views of the others go on, and every other read
+ * that may see a version that was cut off is `version_truncated`. It holds nothing on the servers, so that it need not be closed.
  */
 export interface RemoteStateSnapshot {
   /** Undefined until the first commit. */

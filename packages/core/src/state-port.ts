@@ -10,6 +10,27 @@ export interface LedgerInfo {
   /** The oldest version that is read; always the first of a block. */
   readonly oldestVersion: bigint
   readonly oldestBlock: BlockInfo
+  /**
+   * What was cut off, the newest truncation last; absent while nothing was. Of earlier truncations it has those that cut at
+   * lower versions, 16 in all: with more, two become one that cuts at the lower version of both.
+   */
+  readonly truncations?: readonly Truncation[] | undefined
+}
+
+/** All versions above one were cut off. Later commits may have given their numbers to other versions. */
+export interface Truncation {
+  /** Truncations of a store count from 1. */
+  readonly number: number
+  /** The newest version that was left. */
+  readonly version: bigint
+}
+
+/**
+ * The number of the newest truncation, or 0. With the same branch, a version has the same content: whoever keeps what it
+ * derived from versions keeps it for one branch.
+ */
+export function branchOf({ truncations }: LedgerInfo): number {
+  return truncations?.at(-1)?.number ?? 0
 }
 
 /** A key, its value, and the version that wrote it. */
@@ -71,14 +92,17 @@ export interface StateEntry {
   readonly value: Uint8Array
 }
 
-/** The state at one version. Its answers never change; once the version is pruned it throws `version_pruned`. */
+/**
+ * The state at one version. Its answers never change; once the version is pruned it throws `version_pruned`, and once it is
+ * cut off by a truncation `version_truncated`, whether or not another version has its number since.
+ */
 export interface StateView {
   readonly version: bigint
   /** The ledger when the view was made. */
   readonly ledger: LedgerInfo
   /**
    * The newest value written at or below the version, as a copy; undefined where the key was deleted or never written.
-   * @throws `version_pruned`
+   * @throws `version_pruned`, `version_truncated`
    */
   get(key: Uint8Array): Uint8Array | undefined
   /**
@@ -91,7 +115,7 @@ export interface StateView {
   /**
    * The entries of the version whose keys begin with a prefix, in the order of the keys' bytes; for an empty prefix, all. The
    * cost follows from what is answered, wherever it starts.
-   * @throws `version_pruned`, also in the middle
+   * @throws `version_pruned`, `version_truncated`, also in the middle
    */
   scan(prefix: Uint8Array, options?: ScanOptions): Iterable<KeyedEntry>
 }
@@ -122,7 +146,8 @@ export interface StateReader {
   /**
    * The writes of a key that some version of the window sees. A key that was already deleted at the oldest version has
    * none from before. The cost follows from what is answered, wherever it starts.
-   * @throws `no_ledger`; `version_pruned` where the pruner overtakes it
+   * @throws `no_ledger`; `version_pruned` where the pruner overtakes it; `version_truncated` where versions that it was to
+   *   list are cut off meanwhile
    */
   history(key: Uint8Array, options?: HistoryOptions): Iterable<Revision>
 }

@@ -17,7 +17,7 @@ export function expectSameChain({ held, told, asked }: ChainIds, place: string):
   if (differ(told, asked)) throw sourceNotAsAsked(place, told!, asked!)
 }
 
-/** @throws `chain_id_mismatch`; `invalid_argument` where nobody knows it */
+/** @throws `chain_id_mismatch`; `invalid_argument` where none of them is known */
 export function resolveChainId(ids: ChainIds, place: string): bigint {
   expectSameChain(ids, place)
   const chainId = ids.held ?? ids.told ?? ids.asked

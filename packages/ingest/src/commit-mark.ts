@@ -9,7 +9,7 @@ export interface CommitMark {
   readonly writesHash: Uint8Array | undefined
 }
 
-/** Marks of stores of before begin otherwise: they are those of their sources. */
+/** A mark that begins otherwise was made by an older program: it is the mark of the source alone. */
 const MAGIC = Buffer.from('LSMARK\0\x01', 'latin1')
 const SOURCE_AT = MAGIC.length + WRITES_HASH_LENGTH
 

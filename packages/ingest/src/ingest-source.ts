@@ -39,7 +39,7 @@ export interface IngestOptions {
   readonly onNotice?: ((message: string) => void) | undefined
 }
 
-/** A live source may take so long to give the rest of a block when the ingest is stopped. */
+/** How long a live source may take to give the rest of a block once the ingest is stopped. */
 const BLOCK_END_PATIENCE_MS = 2_000
 
 /** Receives what an ingest has done, for metrics. */
@@ -245,7 +245,7 @@ class Ingest {
     await this.#atPlace(() => this.#engine.commit(versions, { chainId, mark }))
     observer?.onCommit({ versions: versions.length, writes, bytes, seconds: (performance.now() - began) / 1_000 })
     this.#counters.addVersions(versions, writes, bytes)
-    // Twice what was written: the store reaches a window that was made smaller, and commits wait little.
+    // Twice as many as were written: the store shrinks to a window that was made smaller, and commits wait only a little.
     await this.#prune(2 * writes)
     observer?.onSourceProgress(this.#source.progress)
     progress?.update(this.#counters, this.#source.progress)
@@ -270,7 +270,7 @@ class Ingest {
     return value
   }
 
-  /** Those of the keys that the store holds, by their names. */
+  /** The names of those keys that the store holds. */
   async #presentKeys(state: RemoteStateSnapshot, keys: readonly Uint8Array[]): Promise<ReadonlySet<string>> {
     if (!state.ledger || keys.length === 0) return new Set()
     const entries = await state.at().load(keys)

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { CITUS_MISSING, type CitusCluster, ON_CITUS, startCitus } from '../testing/citus-cluster.ts'
 import { clearStore } from '../testing/clear-store.ts'
 import { KnowingClients } from '../testing/knowing-clients.ts'
-import { migratePostgresStore } from './open-postgres-engine.js'
+import { openPostgresEngine } from './open-postgres-engine.js'
 
 const SEED = testSeed()
 const LONG = { timeout: 600_000 }
@@ -14,7 +14,8 @@ let clients: KnowingClients
 describe.skipIf(CITUS_MISSING !== undefined)(`clients that know every answer, ${ON_CITUS} (TEST_SEED=${SEED})`, () => {
   beforeAll(async () => {
     cluster = await startCitus({ workers: 2, spares: 1, shards: 6 })
-    await migratePostgresStore({ url: cluster.url })
+    const engine = await openPostgresEngine({ url: cluster.url, patienceMs: 60_000 })
+    await engine.close()
   }, 180_000)
 
   afterAll(() => cluster?.close())

@@ -102,6 +102,28 @@ describe('a commit whose connection is cut', () => {
   })
 })
 
+describe('a truncation whose connection is cut', () => {
+  it.each([
+    ['before the server is told to commit', 'COMMIT', 'before'],
+    ['when the server has committed, and its answer is lost', 'COMMIT', 'after'],
+  ] as const)('is done exactly once: %s', async (_, text, cut) => {
+    const engine = await open()
+    const reader = await openReader()
+    await engine.commit(versionsFrom(0n, 8), CHAIN)
+    const view = (await reader.snapshot()).at(6n)
+    const isCut = proxy.cutOn(text, cut)
+    await engine.truncateTo(4n)
+    await isCut
+    expect(await picture(engine)).toEqual([4n, '4', 5])
+    expect(engine.ledger?.truncations).toEqual([{ number: 1, version: 4n }])
+    expect(await picture(reader)).toEqual([4n, '4', 5])
+    await engine.commit(versionsFrom(5n, 4), CHAIN)
+    expect(await failure(view.load([keyOf(0)]))).toBe('version_truncated')
+    expect(await picture(reader)).toEqual([8n, '8', 9])
+    expect((await engine.check()).problems).toEqual([])
+  })
+})
+
 describe('a server that is killed', () => {
   it('keeps what was committed, and serves again by itself', async () => {
     const engine = await open()

@@ -10,6 +10,7 @@ import { commitBatch } from './write/commit.js'
 import { beginImport } from './write/import-state.js'
 import { KnownKeys } from './write/known-keys.js'
 import { pruneStore } from './write/prune.js'
+import { truncateStore } from './write/truncate.js'
 import { WriterSession } from './write/writer-session.js'
 
 /** Which servers are asked, and how long they are waited for. */
@@ -100,6 +101,8 @@ export async function openPostgresEngine(options: PostgresWriterOptions): Promis
     },
     commit: (versions, commitOptions) => open(() => commitBatch(session, known, versions, commitOptions)),
     prune: (retainVersions, pruneOptions) => open(() => pruneStore(session, known, retainVersions, pruneOptions)),
+    truncateTo: (version, truncateOptions) =>
+      open(() => session.inTurn(() => truncateStore(session, known, version, truncateOptions))),
     beginImport: (version, importOptions) =>
       open(() => session.inTurn(() => beginImport(session, known, version, importOptions))),
     async close() {

@@ -88,6 +88,30 @@ it('is not believed where it lags, neither on values nor on their absence', asyn
   }
 })
 
+it('is not believed while it has versions that were cut off', async () => {
+  await commit()
+  const version = await commit()
+  await replicaHas(version)
+  await replica.sql('SELECT pg_wal_replay_pause()')
+  try {
+    await writer.truncateTo(version - 1n)
+    await writer.commit(versionsFrom(version, 1, 1), CHAIN)
+    await eventually(
+      async () => {
+        const { ledger } = await reader.snapshot()
+        return ledger?.truncations?.at(-1)?.version === version - 1n && ledger.latestVersion === version
+      },
+      () => 'the truncation to be seen',
+    )
+    const view = (await reader.snapshot()).at(version)
+    // The version that was cut off wrote both keys, the one that has its number now the first one only.
+    const entries = await view.load([keyOf(0), keyOf(1)])
+    expect(entries.map((entry) => entry?.version)).toEqual([version, version - 1n])
+  } finally {
+    await replica.sql('SELECT pg_wal_replay_resume()')
+  }
+})
+
 it('may be gone', async () => {
   const version = await commit()
   await replica.kill()

@@ -1,7 +1,8 @@
 import pg from 'pg'
 
 const CLEAR = `
-TRUNCATE ledger_state.entries, ledger_state.keys;
+DELETE FROM ledger_state.entries;
+DELETE FROM ledger_state.keys;
 DELETE FROM ledger_state.blocks;
 DELETE FROM ledger_state.head;
 INSERT INTO ledger_state.head DEFAULT VALUES`

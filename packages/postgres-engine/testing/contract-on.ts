@@ -1,7 +1,11 @@
 import { STATE_ENGINE_CONTRACT } from '@ledger-state/state-engine/contract'
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { openPostgresEngine, type PostgresWriterOptions } from '../src/open-postgres-engine.ts'
+import {
+  openPostgresEngine,
+  openPostgresEngineReader,
+  type PostgresWriterOptions,
+} from '../src/open-postgres-engine.ts'
 import { clearStore } from './clear-store.ts'
 
 const TRAITS = { countsEveryDrop: true, greatestNumber: 2n ** 63n - 1n }
@@ -17,9 +21,10 @@ export function testContractOn(
       const url = findUrl()
       await clearStore(url)
       await runRemote(() => openPostgresEngine({ url, ...options }), TRAITS)
-      const engine = await openPostgresEngine({ url, ...options })
-      expect((await engine.check()).problems).toEqual([])
-      await engine.close()
+      const { patienceMs } = options
+      const reader = await openPostgresEngineReader({ url, patienceMs })
+      expect((await reader.check()).problems).toEqual([])
+      await reader.close()
     })
   }
 }

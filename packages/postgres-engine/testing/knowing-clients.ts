@@ -57,7 +57,7 @@ export class KnowingClients {
   }
 
   async #write(): Promise<void> {
-    const engine = await openPostgresEngine({ url: this.#url, writePatienceMs: 5_000 })
+    const engine = await openPostgresEngine({ url: this.#url, patienceMs: 60_000, writePatienceMs: 5_000 })
     try {
       while (!this.#isOver) {
         // Its next piece of work finds out what became of a commit that nobody could tell of.
@@ -90,9 +90,9 @@ export class KnowingClients {
   async #read(seed: number): Promise<void> {
     const random = createRandom(seed)
     // It asks for the head each time: the newest rows are those that may be missing.
-    const reader = await openPostgresEngineReader({ url: this.#url, headMaxAgeMs: 0 })
+    const reader = await this.#openReader()
     try {
-      while (!this.#isOver) {
+      while (reader && !this.#isOver) {
         await this.#attempt(async () => {
           const known = this.acknowledged
           const snapshot = await reader.snapshot()
@@ -111,8 +111,19 @@ export class KnowingClients {
         })
       }
     } finally {
-      await reader.close()
+      await reader?.close()
     }
+  }
+
+  /** A machine with much else to do takes longer than a reader waits. */
+  async #openReader(): Promise<Reader | undefined> {
+    let reader: Reader | undefined
+    while (!reader && !this.#isOver) {
+      await this.#attempt(async () => {
+        reader = await openPostgresEngineReader({ url: this.#url, headMaxAgeMs: 0 })
+      })
+    }
+    return reader
   }
 
   async #expectLoad(view: View, keys: readonly number[]): Promise<void> {

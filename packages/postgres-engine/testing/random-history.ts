@@ -2,9 +2,14 @@ import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError, type VersionWrites, type Write } from '@ledger-state/core'
 import { createMemoryEngine, type RemoteStateWriter } from '@ledger-state/state-engine'
-import { type ContractEngine, remoteToContract, writerToContract } from '@ledger-state/state-engine/contract'
+import {
+  type ContractEngine,
+  type ContractView,
+  remoteToContract,
+  writerToContract,
+} from '@ledger-state/state-engine/contract'
 import { createRandom, type Random } from '@ledger-state/testing/random'
-import { migratePostgresStore, openPostgresEngine, openPostgresEngineReader } from '../src/open-postgres-engine.ts'
+import { openPostgresEngine, openPostgresEngineReader } from '../src/open-postgres-engine.ts'
 import { clearStore } from './clear-store.ts'
 import { CHAIN } from './versions.ts'
 
@@ -55,6 +60,7 @@ class RandomHistory {
     if (kind < 4) await this.#commit()
     else if (kind < 6) await this.#prune()
     else if (kind === 6) await this.#reopen()
+    else if (kind === 7) await this.#truncate()
     for (let read = 0; read < 3; read++) await this.#read()
   }
 
@@ -81,6 +87,22 @@ class RandomHistory {
   async #prune(): Promise<void> {
     const retain = BigInt(1 + this.#random.below(this.#random.pick([3, 60])))
     await this.#compare((engine) => engine.prune(retain))
+  }
+
+  async #truncate(): Promise<void> {
+    const version = await this.#someVersion()
+    const views = await Promise.all([this.#model, this.#engine].map((engine) => viewsOf(engine)))
+    await this.#compare((engine) => engine.truncateTo(version, { mark: Buffer.from(String(version)) }))
+    await this.#compare((engine) => engine.ledger())
+    await this.#compare((engine) => engine.mark())
+    const [expected, found] = await Promise.all(
+      views.map((ofEngine) => Promise.all(ofEngine.map((view) => answerOf(() => view.getMany(KEYS))))),
+    )
+    assert.deepEqual(found, expected)
+    const ledger = await this.#model.ledger()
+    if (!ledger) return
+    this.#next = ledger.latestVersion + 1n
+    this.#height = ledger.latestBlock.height + 1n
   }
 
   async #reopen(): Promise<void> {
@@ -120,6 +142,15 @@ class RandomHistory {
   }
 }
 
+/** At the oldest version, at the newest, and between them. */
+async function viewsOf(engine: ContractEngine): Promise<ContractView[]> {
+  const ledger = await engine.ledger()
+  if (!ledger) return []
+  const { oldestVersion, latestVersion } = ledger
+  const versions = [oldestVersion, (oldestVersion + latestVersion) / 2n, latestVersion]
+  return await Promise.all(versions.map((version) => engine.at(version)))
+}
+
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = []
   for await (const item of items) found.push(item)
@@ -148,7 +179,7 @@ const PATIENCE = { patienceMs: 60_000 }
 
 /** Runs histories in the store of a database, each from an empty one, and checks what each leaves. */
 export async function runHistories(url: string, firstSeed: number, count: number): Promise<void> {
-  await migratePostgresStore({ url })
+  await (await openPostgresEngine({ url, ...PATIENCE })).close()
   for (let seed = firstSeed; seed < firstSeed + count; seed++) {
     await clearStore(url)
     try {

@@ -1,8 +1,9 @@
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { describe, expect, it } from 'vitest'
-import { expectSoundStore, runKilledWriter } from '../testing/killed-writer.ts'
+import { expectSoundStore, runKilledTruncatingWriter, runKilledWriter } from '../testing/killed-writer.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
-import { openStateEngine, openStateEngineReader } from './open-state-engine.js'
+import { expectStore } from '../testing/truncated-ledger.ts'
+import { openStateEngine, openStateEngineReader, type StateEngine } from './open-state-engine.js'
 import type { FailurePoint } from './write/failure-points.js'
 
 const folder = temporaryFolder()
@@ -10,6 +11,27 @@ const LONG = { timeout: 300_000 }
 const ROUNDS = process.env.CI ? 100 : 20
 const ROUNDS_AT_A_POINT = process.env.CI ? 10 : 2
 const SEED = testSeed()
+
+const TRUNCATION_POINTS: readonly FailurePoint[] = [
+  'truncation: appended',
+  'truncation: synced',
+  'truncation: file created',
+  'truncation: before the transaction ends',
+  'truncation: committed',
+  'truncation: slice before the transaction ends',
+  'truncation: slice done',
+  'truncation: before the last transaction ends',
+  'truncation: done',
+  'merge: before the transaction ends',
+  'merge: slice done',
+  'rotation: sealed',
+  'bulk: committed',
+  'prune: step done',
+]
+
+function openHere(path: string): StateEngine {
+  return openStateEngine({ path, durability: 'none', memoryTableBytes: 60_000 })
+}
 
 describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {
   const random = createRandom(SEED)
@@ -42,6 +64,20 @@ describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {
   it.each(points)('the same at the failure point ‘%s’', LONG, async (at) => {
     for (let round = 0; round < ROUNDS_AT_A_POINT; round++) {
       await expectSoundStore(folder.path, await runKilledWriter(folder.path, { at, nth: 1 + random.below(8) }))
+    }
+  })
+
+  it('has each truncation as a whole or not at all, at any moment', LONG, async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const step = await runKilledTruncatingWriter(folder.path, { afterMs: random.below(200) })
+      await expectStore(folder.path, step, openHere)
+    }
+  })
+
+  it.each(TRUNCATION_POINTS)('the same at the failure point ‘%s’', LONG, async (at) => {
+    for (let round = 0; round < ROUNDS_AT_A_POINT; round++) {
+      const step = await runKilledTruncatingWriter(folder.path, { at, nth: 1 + random.below(8) })
+      await expectStore(folder.path, step, openHere)
     }
   })
 

@@ -1,6 +1,8 @@
 import { describe, it } from 'vitest'
-import { expectSoundStore, runKilledWriter } from '../testing/killed-writer.ts'
+import { expectSoundStore, runKilledTruncatingWriter, runKilledWriter } from '../testing/killed-writer.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
+import { expectStore } from '../testing/truncated-ledger.ts'
+import { openStateEngine } from './open-state-engine.js'
 
 const folder = temporaryFolder()
 
@@ -10,5 +12,10 @@ describe('a writer killed with SIGKILL', () => {
     await expectSoundStore(folder.path, await runKilledWriter(folder.path, { afterMs: 30 }))
     const kill = { at: 'commit: appended', nth: 3 } as const
     await expectSoundStore(folder.path, await runKilledWriter(folder.path, kill))
+  })
+
+  it('has each truncation as a whole', async () => {
+    const step = await runKilledTruncatingWriter(folder.path, { at: 'truncation: slice done', nth: 2 })
+    await expectStore(folder.path, step, (path) => openStateEngine({ path, durability: 'none' }))
   })
 })

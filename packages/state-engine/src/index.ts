@@ -10,6 +10,7 @@ export type {
   StateReader,
   StateView,
   StoreBase,
+  Truncation,
   VersionWrites,
   Write,
 } from '@ledger-state/core'
@@ -39,6 +40,7 @@ export type {
   StateEngineReader,
   StateImport,
   StateWriter,
+  TruncateOptions,
 } from './port/ports.js'
 export type {
   HistoryPage,

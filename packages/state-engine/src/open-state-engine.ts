@@ -27,9 +27,11 @@ import type {
   StateEngineReader,
   StateImport,
   StateWriter,
+  TruncateOptions,
 } from './port/ports.js'
 import { expectObject, expectOneOf, expectString } from './port/validate-arguments.js'
 import { FileFollower } from './read/follow-files.js'
+import { unmergedHead } from './read/read-snapshot.js'
 import { StoreReads } from './read/store-reads.js'
 import { type AtFailurePoint, neverFail } from './write/failure-points.js'
 import { openLog, StoreWriter } from './write/store-writer.js'
@@ -234,10 +236,9 @@ class LmdbEngine implements StateEngine {
   }
 
   get mark(): Uint8Array | undefined {
-    const { ledger, record, table, options } = this.#reads.snapshot()
-    if (ledger === record?.ledger) return getMark(this.#store, options)
-    const mark = table.head!.mark
-    return mark && Uint8Array.from(mark)
+    const snapshot = this.#reads.snapshot()
+    const head = unmergedHead(snapshot)
+    return head ? head.mark && Uint8Array.from(head.mark) : getMark(this.#store, snapshot.options)
   }
 
   get stats(): StoreStats {
@@ -280,6 +281,10 @@ class LmdbEngine implements StateEngine {
 
   async prune(retainVersions: bigint, options?: PruneOptions): Promise<PruneResult> {
     return await this.#expectWriter().prune(retainVersions, options)
+  }
+
+  async truncateTo(version: bigint, options?: TruncateOptions): Promise<void> {
+    await this.#expectWriter().truncateTo(version, options)
   }
 
   async beginImport(version: bigint, options?: ImportOptions): Promise<StateImport> {

@@ -11,6 +11,7 @@ import { writeLayout3Store } from '../testing/layout-3-store.ts'
 import { type Image, type PowerLoss, powerLosses, withImage } from '../testing/power-loss/power-losses.ts'
 import { canRecord, recordRun } from '../testing/power-loss/record-run.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
+import { expectStore } from '../testing/truncated-ledger.ts'
 import { openStateEngine, openStateEngineReader, type WriterOptions } from './open-state-engine.js'
 import { upgradeStore } from './upgrade-store.js'
 
@@ -89,6 +90,19 @@ describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})
       if (--left > 0) return
       left = CONTINUED
       await expectContinuing(path, options)
+    })
+  })
+
+  it.each<[string, Partial<WriterOptions>]>([
+    ['in the table', {}],
+    ['of merged versions', { memoryTableBytes: 20_000 }],
+    ['of both, ordered durability', { durability: 'ordered', memoryTableBytes: 60_000 }],
+  ])('leaves each truncation as a whole or not at all: %s', LONG, async (_, options) => {
+    const args = ['75', JSON.stringify(options)]
+    const events = await inMemory((path) => recordRun(path, script('truncations'), [path, ...args]))
+    await eachLoss(powerLosses(events, random, Math.ceil(IMAGES / 3)), async (path, { printed }) => {
+      const acknowledged = options.durability === 'ordered' ? -1 : Number(printed ?? -1)
+      await expectStore(path, acknowledged, (opened) => openStateEngine({ path: opened, durability: 'none' }))
     })
   })
 

@@ -8,6 +8,7 @@ import type { FailurePoint } from '../src/write/failure-points.ts'
 import { differences } from './known-ledger.ts'
 
 const SCRIPT = fileURLToPath(new URL('crash-writer.ts', import.meta.url))
+const TRUNCATING_SCRIPT = fileURLToPath(new URL('crash-truncating-writer.ts', import.meta.url))
 
 export type Kill =
   /** So long after the first commit was acknowledged. */
@@ -17,8 +18,19 @@ export type Kill =
 
 /** Runs a writer of the known ledger until SIGKILL ends it. Returns the last version that it acknowledged. */
 export async function runKilledWriter(path: string, kill: Kill): Promise<bigint | undefined> {
+  const last = await runKilled(SCRIPT, path, kill)
+  return last === undefined ? undefined : BigInt(last)
+}
+
+/** Runs a writer that also truncates until SIGKILL ends it. Returns the last step that it acknowledged. */
+export async function runKilledTruncatingWriter(path: string, kill: Kill): Promise<number> {
+  return Number((await runKilled(TRUNCATING_SCRIPT, path, kill)) ?? -1)
+}
+
+/** Returns the last line that the program has printed. */
+async function runKilled(script: string, path: string, kill: Kill): Promise<string | undefined> {
   const args = 'at' in kill ? [kill.at, String(kill.nth)] : []
-  const child = spawn(process.execPath, [...SOURCE_OPTIONS, SCRIPT, path, ...args], {
+  const child = spawn(process.execPath, [...SOURCE_OPTIONS, script, path, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let output = ''
@@ -28,8 +40,7 @@ export async function runKilledWriter(path: string, kill: Kill): Promise<bigint 
   })
   await once(child, 'close')
   expect(child.signalCode).toBe('SIGKILL')
-  const last = output.split('\n').at(-2)
-  return last === undefined ? undefined : BigInt(last)
+  return output.split('\n').at(-2)
 }
 
 /** The store holds whole batches only, every acknowledged one of them, with right values, and passes `check`. */

@@ -2,6 +2,7 @@ import { accessSync, constants, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
+import { isSlowRun } from './slow-run.ts'
 
 /** Under this condition the packages of the workspace export their sources: tests never see a stale build. */
 const SOURCE_CONDITION = '@ledger-state/source'
@@ -17,8 +18,6 @@ const SLOW_TESTS = 'src/**/*.slow.test.ts'
 const MEMORY_FOLDER = '/dev/shm'
 /** Far more than the tests of a package leave in files at one time. */
 const ENOUGH_BYTES = 4 * 2 ** 30
-
-const isSlowRun = process.env.SLOW_TESTS === '1'
 
 /** In memory where there is room: what is tested is not the disk, and syncing files is what takes most of the time. */
 function temporaryRoot(): string {

@@ -229,8 +229,10 @@ const CASES: readonly Case[] = [
 const TYPE_TEXT =
   '0x1::coin::CoinStore<0x5a97986a9d031c4567e15b797be516910cfcb4156312482efc6a19c0a30c948::lp_coin::LP<0x1::a::A, vector<u8>>>'
 
-/** Calls between two readings of the clock. */
-const CALLS = 64
+/** The most calls between two readings of the clock. */
+const MOST_CALLS = 64
+/** How long they take together, at most, unless one takes longer: a busy machine seldom interrupts so short a time. */
+const READING_MS = 0.2
 
 interface Rival {
   readonly subject: string
@@ -307,18 +309,31 @@ async function measureRivals(
   rivals: readonly Rival[],
 ): Promise<void> {
   run.step(title)
-  const contenders = rivals.map(({ run: once }) => ({
-    count: CALLS,
-    run() {
-      let result: unknown
-      for (let call = 0; call < CALLS; call++) result = once()
-      return result
-    },
-  }))
+  const contenders = rivals.map(({ run: once }) => {
+    const count = callsOfOneReading(once)
+    return {
+      count,
+      run() {
+        let result: unknown
+        for (let call = 0; call < count; call++) result = once()
+        return result
+      },
+    }
+  })
   const costs = await measureInRounds(contenders, run.byScale({ ...ROUNDS, tiny: { rounds: 2, milliseconds: 1 } }))
   for (const [index, { subject, role }] of rivals.entries()) {
     run.record({ title, subject, role, metric: 'time', unit: 'ns', rounds: costs[index]!.wall, at })
   }
+}
+
+function callsOfOneReading(once: () => unknown): number {
+  let least = Number.POSITIVE_INFINITY
+  for (let call = 0; call < 32; call++) {
+    const before = performance.now()
+    once()
+    least = Math.min(least, performance.now() - before)
+  }
+  return Math.max(1, Math.min(MOST_CALLS, Math.round(READING_MS / least)))
 }
 
 const WHOLE = { rounds: 9, milliseconds: 40 }

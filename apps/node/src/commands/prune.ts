@@ -15,7 +15,7 @@ export const pruneCommand: Command = {
   async run(input) {
     const retain = input.required(settings.retain)
     const place = storePlace(input, 'prune')
-    // Nothing is made of a mistyped folder or database.
+    // A folder or database whose name was mistyped is not created.
     const engine = await openWriter(place, { create: false })
     try {
       if (!engine.ledger) throw emptyStore(nameOfPlace(place))

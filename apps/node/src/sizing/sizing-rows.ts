@@ -26,7 +26,7 @@ export function forecastRow({ versions, diskBytes, memoryBytes, backupSeconds, n
   ]
 }
 
-/** Of what takes minutes to years. */
+/** For times from minutes to years. */
 function formatLongTime(seconds: number): string {
   const units: [seconds: number, name: string][] = [
     [86_400, 'days'],

@@ -43,21 +43,6 @@ const MINUS = 0x2d
 const ZERO = 0x30
 const LETTER_U = 0x75
 
-/** Whether a character stands for itself in a string; NaN, the end of the text, does not. */
-function isPlain(charCode: number): boolean {
-  return charCode >= 0x20 && charCode !== QUOTE && charCode !== BACKSLASH
-}
-
-/** Behind so many plain characters, the runtime's search for the next other one is faster than a loop. */
-const LONG_TEXT = 256
-
-/** Where the next quote, backslash or control character stands from `at` on, or the text ends. */
-function endOfPlainText(text: string, at: number): number {
-  const other = /[^ !#-[\]-\uffff]/g
-  other.lastIndex = at
-  return other.test(text) ? other.lastIndex - 1 : text.length
-}
-
 /** Characters that may follow a backslash, except `u`. */
 const ESCAPED: ReadonlySet<number> = new Set(Array.from('"\\/bfnrt', (letter) => letter.charCodeAt(0)))
 
@@ -161,19 +146,12 @@ class JsonParser {
   /** Moves to the next quote, escape or control character. */
   skipPlainText(): number {
     const { text } = this
-    const stop = this.at + LONG_TEXT
-    let at = this.at - 1
-    while (
-      isPlain(text.charCodeAt(++at)) &&
-      isPlain(text.charCodeAt(++at)) &&
-      isPlain(text.charCodeAt(++at)) &&
-      isPlain(text.charCodeAt(++at)) &&
-      at < stop
-    ) {
-      // Four at a time, so that looking out for long text costs little.
+    let { at } = this
+    for (let charCode = text.charCodeAt(at); charCode >= 0x20 && charCode !== QUOTE && charCode !== BACKSLASH; ) {
+      charCode = text.charCodeAt(++at)
     }
-    this.at = at < stop ? at : endOfPlainText(text, at)
-    return this.at
+    this.at = at
+    return at
   }
 
   /** Moves past the quote that ends the string. */

@@ -83,6 +83,20 @@ describe('bytes', () => {
     }
   })
 
+  it('are long hex alike, whatever stands for a digit', () => {
+    for (let code = 0; code < 256; code++) {
+      for (const at of [0, 1, 2, 3, 400, 401, 402, 403]) {
+        const text = 'f0'.repeat(200) + '0aF9'.slice(0, at % 4) + String.fromCharCode(code) + '9'.repeat(199 - (at % 4))
+        const [fromNode, fromPortable] = [node, portable].map(({ allocateBytes, writeHexBytes }) => {
+          const target = allocateBytes(300).fill(0)
+          const count = writeHexBytes(target, 0, at < 400 ? text.slice(400) + text.slice(0, 400) : text, 0)
+          return { count, read: Array.from(target.subarray(0, count)) }
+        })
+        expect(fromPortable).toEqual(fromNode)
+      }
+    }
+  })
+
   it('are long hex alike, wherever it is damaged', () => {
     const digits = 'a7'.repeat(5_000)
     for (const at of [-1, 0, 1, 255, 256, 4_094, 4_095, 4_096, 4_097, 4_098, 8_191, 8_192, 9_998, 9_999]) {

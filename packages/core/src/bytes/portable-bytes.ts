@@ -98,26 +98,23 @@ export function writeHexDigits(target: Uint8Array, at: number, source: Uint8Arra
   return next - at
 }
 
-/** Value of each ASCII hex digit as the lower half of a byte, -1 for every other byte. */
-const LOWER_HALVES = Int16Array.from({ length: 256 }, (_, byte) => hexDigitValue(byte))
-/** The same as the upper half, negative for every other byte. */
-const UPPER_HALVES = LOWER_HALVES.map((value) => value * 16)
 /** Above so many digits, reading them as bytes is faster than asking a text that is part of another for each. */
 const LONG_HEX = 256
-/** Digits as bytes, so many at a time that they stay in the processor's cache. */
+/** Digits as bytes, so many at a time that they stay in the processor's cache; and the same memory, four digits a word. */
 const DIGITS = new Uint8Array(4_096)
+const DIGIT_WORDS = new Int32Array(DIGITS.buffer)
 
 export function writeHexBytes(target: Uint8Array, at: number, text: string, start: number): number {
   let next = at
   let index = start
-  if (text.length > LONG_HEX) {
-    for (; index < text.length; index += DIGITS.length) {
-      const part = text.slice(index, index + DIGITS.length)
-      const { written } = ENCODER.encodeInto(part, DIGITS)
-      // A character that is not ASCII is several bytes, none of them a digit.
-      if (written !== part.length || !writePairs(target, next, DIGITS, written >> 1)) break
-      next += written >> 1
-    }
+  while (text.length > LONG_HEX && index + 4 <= text.length) {
+    const part = text.slice(index, index + DIGITS.length)
+    const { written } = ENCODER.encodeInto(part, DIGITS)
+    const words = written >> 2
+    // A character that is not ASCII is several bytes, none of them a digit.
+    if (written !== part.length || !writeWordsOfDigits(target, next, words)) break
+    next += 2 * words
+    index += 4 * words
   }
   for (; index < text.length; index += 2) {
     const high = hexDigitValue(text.charCodeAt(index))
@@ -128,15 +125,27 @@ export function writeHexBytes(target: Uint8Array, at: number, text: string, star
   return next - at
 }
 
-/** Writes the bytes of so many pairs of digits, and answers whether all of them were digits. */
-function writePairs(target: Uint8Array, at: number, digits: Uint8Array, count: number): boolean {
-  const upper = UPPER_HALVES
-  const lower = LOWER_HALVES
+/**
+ * Writes two bytes for each of the first `DIGIT_WORDS`, and answers whether all were digits. It works on the four digits
+ * of a word at the same time: a table of digits takes two thirds longer. In a word the first digit is the lowest byte: all
+ * runtimes but Node's have little-endian machines alone.
+ */
+function writeWordsOfDigits(target: Uint8Array, at: number, count: number): boolean {
   let faults = 0
+  let next = at
   for (let index = 0; index < count; index++) {
-    const value = upper[digits[2 * index]!]! | lower[digits[2 * index + 1]!]!
-    faults |= value
-    target[at + index] = value
+    const word = DIGIT_WORDS[index]!
+    const lowerCase = word | 0x20202020
+    // The sums set the highest bit of a byte that is at least 0, above 9, at least a, and above f.
+    const decimal = (word + 0x50505050) & ~(word + 0x46464646)
+    const letter = (lowerCase + 0x1f1f1f1f) & ~(lowerCase + 0x19191919)
+    // A byte that is not ASCII has the bit itself. Where one carries into the next, it is a fault already.
+    faults |= ~(decimal | letter) | word
+    // Bit 6 tells letters, the lower half of which is 1 to 6.
+    const values = (word & 0x0f0f0f0f) + ((word >>> 6) & 0x01010101) * 9
+    const pairs = (values << 4) | (values >>> 8)
+    target[next++] = pairs
+    target[next++] = pairs >>> 16
   }
-  return faults >= 0
+  return (faults & 0x80808080) === 0
 }

@@ -22,7 +22,7 @@ const MAX_LINE_BYTES = 256 * 1024 * 1024
 const SILENCE_MS = 30_000
 /** Replicas are few, and their source is back when it answers. */
 const LONGEST_PAUSE_MS = 5_000
-/** Where a source is not followed. */
+/** How often a source that is not followed is asked before its error is thrown. */
 const ATTEMPTS = 8
 
 /** The source has no more for now. */

@@ -3,6 +3,7 @@ import { openSource } from '@ledger-state/feed'
 import { createLedger } from '@ledger-state/ledger'
 import { createMemoryEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { decodeStateKey, parseStructTag, resourceKey, tableItemKey, typeTagToText } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { inject } from 'light-my-request'
@@ -121,7 +122,7 @@ describe('the history of a balance', () => {
   })
 
   // In `histories.slow.test.ts`, for it writes 100,100 versions.
-  it.runIf(process.env.SLOW_TESTS === '1')(
+  it.runIf(isSlowRun)(
     'of more changes than one answer reads is sampled in several, which together have every extreme',
     async () => {
       const engine = createMemoryEngine()

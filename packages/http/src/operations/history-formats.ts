@@ -33,7 +33,7 @@ export class ChangesCsvBody<T> implements PageBody<Change<T>> {
   }
 }
 
-/** Of the changes that are added those that a curve needs, written to another body. */
+/** Writes those of the added changes that a curve needs to another body. */
 export class SampledBody<T> implements PageBody<Change<T>> {
   readonly #body: PageBody<Change<T>>
   readonly #measure: (change: Change<T>) => bigint

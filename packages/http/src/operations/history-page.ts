@@ -137,7 +137,7 @@ export async function readHistory<T>(
   }
 }
 
-/** A page that begins at a version whose change was pruned since would leave out what nobody can tell. */
+/** @throws `version_pruned` where the change that the page begins with was pruned: the page would have a gap */
 function expectContinued(start: bigint | undefined, first: bigint | undefined, { ledger }: LedgerState): void {
   if (start !== undefined && start < ledger.oldestVersion && first !== start) {
     throw versionPruned(start, ledger.oldestVersion)

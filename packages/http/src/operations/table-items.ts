@@ -111,7 +111,7 @@ export const getTableItems: Operation = {
 
 type KnownTypes = TableTypes & Partial<Pick<FoundTableTypes, 'foundIn' | 'foundInItem'>>
 
-/** What is given counts; the rest is searched where the request says, in turns of the event loop. */
+/** Takes the types that the request gives, and searches for the others where it says, in turns of the event loop. */
 async function completeTypes(
   request: OperationRequest,
   state: LedgerState,

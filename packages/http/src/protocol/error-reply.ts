@@ -29,6 +29,8 @@ type WireCode =
 interface ErrorAnswer {
   readonly status: number
   readonly wireCode: WireCode
+  /** What clients are told where the message of the error names things of the operator's. */
+  readonly message?: string
 }
 
 type KnownErrorCode =
@@ -79,6 +81,8 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   block_hash_unknown: { status: 404, wireCode: 'block_not_found' },
   method_not_allowed: { status: 405, wireCode: 'web_framework_error' },
   request_timeout: { status: 408, wireCode: 'web_framework_error' },
+  // Cut off while the request was answered: the version that was asked for is no more.
+  version_truncated: { status: 404, wireCode: 'version_not_found' },
   version_pruned: { status: 410, wireCode: 'version_pruned' },
   block_pruned: { status: 410, wireCode: 'block_pruned' },
   body_too_large: { status: 413, wireCode: 'web_framework_error' },
@@ -95,7 +99,8 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   chain_id_too_large: OURS,
   no_ledger: { status: 503, wireCode: 'internal_error' },
   version_not_reached: { status: 503, wireCode: 'version_not_found' },
-  unavailable: { status: 503, wireCode: 'internal_error' },
+  // The error names the database, with its host and user.
+  unavailable: { status: 503, wireCode: 'internal_error', message: 'the store of the ledger does not answer' },
   overloaded: { status: 503, wireCode: 'internal_error' },
   unhealthy: { status: 503, wireCode: 'health_check_failed' },
   version_unsupported: { status: 505, wireCode: 'web_framework_error' },
@@ -132,7 +137,7 @@ export function errorToReply(error: unknown, archivalEndpoint: string | undefine
   }
   const { status, wireCode } = answer
   const members: Record<string, string | undefined> = {
-    message: clip(error.message, maxMessageLength(error.code)),
+    message: answer.message ?? clip(error.message, maxMessageLength(error.code)),
     error_code: wireCode,
   }
   if (error.code === 'version_pruned') members.oldest_ledger_version = String(error.fields.oldestVersion)

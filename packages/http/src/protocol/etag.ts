@@ -1,12 +1,14 @@
+import { branchOf } from '@ledger-state/core'
 import type { LedgerState } from '@ledger-state/ledger'
 import type { OutputFormat } from './media-types.js'
 
 /**
  * Entity tag of an answer that depends on nothing but its URL and the state at a version. No content is hashed: of one
- * chain, a version stands for its state.
+ * chain, a version stands for its state, until the ledger is truncated.
  */
 export function stateEtag(state: LedgerState, format: OutputFormat): string {
-  return `"${state.ledger.chainId}-${state.version}-${format}"`
+  const branch = branchOf(state.ledger)
+  return `"${state.ledger.chainId}-${branch > 0 ? `${branch}.` : ''}${state.version}-${format}"`
 }
 
 /** Whether an `If-None-Match` header names the tag (RFC 9110, 13.1.2: weak comparison). */

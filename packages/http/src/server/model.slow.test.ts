@@ -426,4 +426,4 @@ it(`answers 100,000 generated requests as a plain model does (TEST_SEED=${seed})
   for (const status of [200, 400, 403, 404, 405, 410, 415]) {
     expect(counts.get(status), `status ${status}`).toBeGreaterThan(50)
   }
-}, 300_000)
+}, 1_200_000)

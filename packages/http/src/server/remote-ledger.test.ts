@@ -107,7 +107,10 @@ describe('a service over a remote ledger', () => {
     const state = engineToRemote(engine)
     let isGone = false
     const refuse = async (): Promise<never> => {
-      throw new LedgerStateError('unavailable', 'no server of the state answers')
+      throw new LedgerStateError(
+        'unavailable',
+        'the store reader@db.internal:5432/ledger does not answer: it took too long',
+      )
     }
     const flaky: RemoteState = {
       get ledger() {
@@ -121,8 +124,9 @@ describe('a service over a remote ledger', () => {
     expect((await send(balance)).status).toBe(200)
     isGone = true
     for (const request of [balance, health]) {
-      const { status, headers } = await send(request)
+      const { status, headers, body } = await send(request)
       expect([status, headers['retry-after']]).toEqual([503, '5'])
+      expect(String(body)).not.toContain('db.internal')
     }
     // What is wrong with a request itself needs no server.
     expect((await send(get('/v1/accounts/zz/balance/0xa'))).status).toBe(400)

@@ -1,4 +1,4 @@
-import { addressToShortHex, SizedCache, type StateView } from '@ledger-state/core'
+import { addressToShortHex, branchOf, SizedCache, type StateView } from '@ledger-state/core'
 import { type ModuleId, type MoveModule, readModule } from '@ledger-state/move-module'
 import { moduleKey } from '@ledger-state/type-tag'
 import { type CacheUse, cacheUse } from '../caches/cache-use.js'
@@ -36,7 +36,8 @@ export class ModuleCache {
     const entry = view.getEntry(key)
     if (!entry) return undefined
     const { version, value } = entry
-    return { key, version, read: () => this.#read(`${addressToShortHex(id.address)}::${id.name}@${version}`, value) }
+    const name = `${addressToShortHex(id.address)}::${id.name}@${version}/${branchOf(view.ledger)}`
+    return { key, version, read: () => this.#read(name, value) }
   }
 
   #read(nameAtVersion: string, bytes: Uint8Array): MoveModule {

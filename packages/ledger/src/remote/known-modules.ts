@@ -1,4 +1,4 @@
-import type { RemoteStateView, StateEntry } from '@ledger-state/core'
+import { branchOf, type LedgerInfo, type RemoteStateView, type StateEntry } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 
 /** Versions of one module that are kept, the newest first. */
@@ -23,13 +23,14 @@ interface KnownModule {
 
 /**
  * The modules that reads needed, with the versions for which each is known to be the newest. They outlive the reads:
- * modules are written seldom and needed always.
+ * modules are written seldom and needed always. They are of one branch: those of another are forgotten (`branchOf`).
  */
 export class KnownModules {
   readonly #capacity: number
   /** By the text of the key; those that were used last stand last. */
   readonly #modules = new Map<string, KnownModule>()
   #size = 0
+  #branch = 0
 
   /** `capacity` in bytes. */
   constructor(capacity: number) {
@@ -41,7 +42,9 @@ export class KnownModules {
     return this.#size
   }
 
-  find(text: string, version: bigint): StateEntry | undefined {
+  /** The module as it stood at a version of a ledger. */
+  find(text: string, version: bigint, ledger: LedgerInfo): StateEntry | undefined {
+    if (!this.#isOf(ledger)) return undefined
     const known = this.#modules.get(text)
     const state = known?.states.find(({ entry, seenUntil }) => entry.version <= version && version <= seenUntil)
     if (!known || !state) return undefined
@@ -55,7 +58,7 @@ export class KnownModules {
     const entries = await view.load(keys)
     for (const [at, key] of keys.entries()) {
       const entry = entries[at]
-      if (entry) this.#add(bytesToHexDigits(key), key, entry, view.version)
+      if (entry && this.#isOf(view.ledger)) this.#add(bytesToHexDigits(key), key, entry, view.version)
     }
     return entries
   }
@@ -64,6 +67,17 @@ export class KnownModules {
   async renew(view: RemoteStateView): Promise<void> {
     const keys = [...this.#modules.values()].slice(-RENEWED_MODULES).map(({ key }) => key)
     if (keys.length > 0) await this.load(view, keys)
+  }
+
+  /** Whether what is kept is of the branch of a ledger. Turns to a newer one. */
+  #isOf(ledger: LedgerInfo): boolean {
+    const branch = branchOf(ledger)
+    if (branch > this.#branch) {
+      this.#branch = branch
+      this.#modules.clear()
+      this.#size = 0
+    }
+    return branch === this.#branch
   }
 
   #add(text: string, key: Uint8Array, entry: StateEntry, version: bigint): void {

@@ -60,7 +60,7 @@ export class LoadedVersion implements StateView {
     const text = bytesToHexDigits(key)
     const known = this.#entries.get(text)
     if (known !== undefined) return known ?? undefined
-    const module = this.#modules.find(text, this.version)
+    const module = this.#modules.find(text, this.version, this.ledger)
     if (module) return module
     this.#lacked.set(text, Uint8Array.from(key))
     return undefined

@@ -1,6 +1,5 @@
 import { type Codec, codecOf } from '@ledger-state/bcs'
-import type { StateView } from '@ledger-state/core'
-import { SizedCache } from '@ledger-state/core'
+import { branchOf, SizedCache, type StateView } from '@ledger-state/core'
 import { layoutOf, type ModuleId, type MoveModule } from '@ledger-state/move-module'
 import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { type CacheUse, cacheUse } from '../caches/cache-use.js'
@@ -19,6 +18,8 @@ type Dependency = Pick<FoundModule, 'key' | 'version'>
 
 interface ResolvedType {
   readonly codec: Codec
+  /** See `branchOf`: of another branch, the same versions may have other modules. */
+  readonly branch: number
   readonly dependencies: readonly Dependency[]
   /** First version at which all modules stood as they were used. */
   readonly from: bigint
@@ -57,7 +58,9 @@ export class TypeResolver {
     const { version } = view
     const text = this.#textOf(tag)
     const states = this.#types.get(text) ?? []
+    const branch = branchOf(view.ledger)
     for (const state of states) {
+      if (state.branch !== branch) continue
       if (state.from <= version && (version <= state.seenUntil || standsAt(state, view))) return state.codec
     }
     const resolved = this.#resolveAnew(tag, view)
@@ -86,7 +89,7 @@ export class TypeResolver {
     const codec = codecOf(layoutOf(tag, getModule))
     const from = dependencies.reduce((newest, { version }) => (version > newest ? version : newest), 0n)
     const size = dependencies.reduce((sum, { key }) => sum + DEPENDENCY_SIZE + key.length, codecHeapSize(codec.layout))
-    return { codec, dependencies, from, seenUntil: view.version, size }
+    return { codec, branch: branchOf(view.ledger), dependencies, from, seenUntil: view.version, size }
   }
 }
 

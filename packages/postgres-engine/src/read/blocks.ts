@@ -1,7 +1,7 @@
-import { type Block, type LedgerInfo, versionPruned } from '@ledger-state/core'
+import { type Block, branchOf, type LedgerInfo, versionPruned } from '@ledger-state/core'
 import { BLOCK_AT_TIME, BLOCK_BY_HEIGHT, BLOCKS_AT, type BlockRow } from './questions.js'
-import type { Servers } from './servers.js'
-import { createTickBatch } from './tick-batch.js'
+import { expectNotCut, type Servers } from './servers.js'
+import { answerGroups, createTickBatch } from './tick-batch.js'
 
 type Row = BlockRow & Record<string, unknown>
 
@@ -24,26 +24,34 @@ export interface Blocks {
 
 /** Finds blocks; those of versions that are asked for in one tick go in one statement. */
 export function createBlocks(servers: Servers): Blocks {
-  const at = createTickBatch(MOST, async (asked: readonly AskedBlock[]) => {
+  async function askTogether(asked: readonly AskedBlock[]) {
     const version = asked.reduce((most, one) => (one.version > most ? one.version : most), 0n)
-    const { rows, oldestVersion } = await servers.ask<Row>({
+    const answer = await servers.ask<Row>({
       name: 'blocks',
       text: BLOCKS_AT,
       values: [asked.map((one) => String(one.version))],
       version,
+      ledger: asked[0]!.ledger,
     })
     const found: (Row | undefined)[] = new Array(asked.length).fill(undefined)
-    for (const row of rows) found[Number(row.place) - 1] = row
-    return found.map((row) => ({ row, oldestVersion }))
-  })
+    for (const row of answer.rows) found[Number(row.place) - 1] = row
+    return found.map((row) => ({ row, answer }))
+  }
+
+  const at = createTickBatch(MOST, (asked: readonly AskedBlock[]) =>
+    answerGroups(asked, ({ ledger }) => branchOf(ledger), askTogether),
+  )
 
   async function find(name: string, text: string, target: bigint, ledger: LedgerInfo): Promise<Block | undefined> {
-    const { rows, oldestVersion } = await servers.ask<Row>({
+    const answer = await servers.ask<Row>({
       name,
       text,
       values: [String(ledger.oldestVersion), String(ledger.latestVersion), String(target)],
       version: ledger.latestVersion,
+      ledger,
     })
+    expectNotCut(ledger.latestVersion, ledger, answer)
+    const { rows, oldestVersion } = answer
     const [row] = rows
     // A block that is not found may have been pruned since the ledger was read.
     if (!row && oldestVersion > ledger.oldestVersion) throw versionPruned(ledger.oldestVersion, oldestVersion)
@@ -52,7 +60,10 @@ export function createBlocks(servers: Servers): Blocks {
 
   return {
     async at(asked) {
-      const { row, oldestVersion } = await at(asked)
+      const { row, answer } = await at(asked)
+      // Where a block ends may depend on any later version.
+      expectNotCut(asked.ledger.latestVersion, asked.ledger, answer)
+      const { oldestVersion } = answer
       if (!row || asked.version < oldestVersion) throw versionPruned(asked.version, oldestVersion)
       return rowToBlock(row, asked.ledger)
     },

@@ -1,7 +1,8 @@
 import type { Buffer } from 'node:buffer'
+import type { LedgerInfo } from '@ledger-state/core'
 import type { QueryResultRow } from 'pg'
 import { LARGE_VALUE } from './questions.js'
-import type { Servers } from './servers.js'
+import type { Answer, Servers } from './servers.js'
 
 /** Statements of large values that one engine has under way; reads of small values go between them. */
 const AT_ONCE = 2
@@ -12,28 +13,30 @@ export interface LargeValue {
   readonly written: bigint
   /** That it is read at. */
   readonly version: bigint
+  readonly ledger: LedgerInfo
 }
 
-/** Undefined where a prune has dropped it since it was found. */
+/** Undefined where a prune or a truncation has dropped it since it was found. */
 export type ReadLargeValue = (
   asked: LargeValue,
-) => Promise<{ readonly value: Buffer | undefined; readonly oldestVersion: bigint }>
+) => Promise<{ readonly value: Buffer | undefined; readonly answer: Answer<unknown> }>
 
 /** Reads values one by one that look-ups found, but did not answer for their length. */
 export function createLargeValues(servers: Servers): ReadLargeValue {
   const waiting: (() => void)[] = []
   let underWay = 0
-  return async ({ hash, written, version }) => {
+  return async ({ hash, written, version, ledger }) => {
     while (underWay === AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
     underWay++
     try {
-      const { rows, oldestVersion } = await servers.ask<{ readonly value: Buffer } & QueryResultRow>({
+      const answer = await servers.ask<{ readonly value: Buffer } & QueryResultRow>({
         name: 'large value',
         text: LARGE_VALUE,
         values: [hash, String(written)],
         version,
+        ledger,
       })
-      return { value: rows[0]?.value, oldestVersion }
+      return { value: answer.rows[0]?.value, answer }
     } finally {
       underWay--
       waiting.shift()?.()

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto'
-import { type StateEntry, versionPruned } from '@ledger-state/core'
+import { branchOf, type LedgerInfo, type StateEntry, versionPruned } from '@ledger-state/core'
 import type { QueryResultRow } from 'pg'
+import { toByteaArray } from '../sql/bytea-array.js'
 import { isNotSupported } from '../sql/server-errors.js'
 import { createLargeValues } from './large-values.js'
 import { LOOK_UP, LOOK_UP_ON_SHARD, LOOK_UP_ONE, type LookUpRow } from './questions.js'
-import type { Answer, Servers } from './servers.js'
+import { type Answer, expectNotCut, type Servers } from './servers.js'
 import type { ShardMap } from './shard-map.js'
-import { createTickBatch } from './tick-batch.js'
+import { answerGroups, createTickBatch } from './tick-batch.js'
 
 /** Look-ups of one statement. */
 const MOST = 500
@@ -14,6 +15,8 @@ const MOST = 500
 export interface LookUp {
   readonly key: Uint8Array
   readonly version: bigint
+  /** That of the view. */
+  readonly ledger: LedgerInfo
 }
 
 interface LookedUp {
@@ -21,43 +24,51 @@ interface LookedUp {
   readonly written: bigint | undefined
   /** Undefined also where it is large. */
   readonly value: Buffer | undefined
-  /** That of the server when it answered. */
-  readonly oldestVersion: bigint
+  readonly answer: Answer<unknown>
 }
 
-type WindowListener = (latestVersion: bigint, oldestVersion: bigint, askedAt: number) => void
+type WindowListener = (answer: Answer<unknown>, askedAt: number) => void
 
 /** Keys are found by their SHA-256, 32 bytes: index entries of PostgreSQL end near 2,700 bytes, keys at 64 KiB. */
 export function hashKey(key: Uint8Array): Buffer {
   return hash('sha256', key, 'buffer')
 }
 
-/** Looks keys up; those of one tick go in one round. @throws `version_pruned` where a version was pruned meanwhile */
+/**
+ * Looks keys up; those of one tick go in one round.
+ * @throws `version_pruned`, `version_truncated` where a version was pruned or cut off meanwhile
+ */
 export function createLookUps(
   servers: Servers,
   onWindow: WindowListener,
 ): (lookUp: LookUp) => Promise<StateEntry | undefined> {
-  const lookUp = createTickBatch(MOST, async (lookUps: readonly LookUp[]) => {
+  const ask = async (lookUps: readonly LookUp[]): Promise<LookedUp[]> => {
     const shards = await servers.shards()
     const askedAt = performance.now()
     const answer = await (shards ? askByShard(servers, shards, lookUps) : askTogether(servers, lookUps))
-    const { rows, latestVersion, oldestVersion } = answer
-    onWindow(latestVersion, oldestVersion, askedAt)
-    const found = lookUps.map((): LookedUp => ({ written: undefined, value: undefined, oldestVersion }))
-    for (const { place, version, value, is_deletion: isDeletion } of rows) {
+    onWindow(answer, askedAt)
+    const found = lookUps.map((): LookedUp => ({ written: undefined, value: undefined, answer }))
+    for (const { place, version, value, is_deletion: isDeletion } of answer.rows) {
       if (isDeletion) continue
-      found[Number(place) - 1] = { written: BigInt(version), value: value ?? undefined, oldestVersion }
+      found[Number(place) - 1] = { written: BigInt(version), value: value ?? undefined, answer }
     }
     return found
-  })
+  }
+  const lookUp = createTickBatch(MOST, (lookUps: readonly LookUp[]) =>
+    answerGroups(lookUps, ({ ledger }) => branchOf(ledger), ask),
+  )
   const readLarge = createLargeValues(servers)
   return async (asked) => {
-    const { key, version } = asked
-    const { written, value: small, oldestVersion } = await lookUp(asked)
+    const { key, version, ledger } = asked
+    const { written, value: small, answer } = await lookUp(asked)
+    expectNotCut(version, ledger, answer)
+    const { oldestVersion } = answer
     if (version < oldestVersion) throw versionPruned(version, oldestVersion)
     if (written === undefined) return undefined
     if (small) return { version: written, value: small }
-    const { value, oldestVersion: oldest } = await readLarge({ hash: hashKey(key), written, version })
+    const { value, answer: later } = await readLarge({ hash: hashKey(key), written, version, ledger })
+    expectNotCut(version, ledger, later)
+    const { oldestVersion: oldest } = later
     // A prune drops a write only where the versions that see it are pruned, too.
     if (version < oldest || value === undefined) throw versionPruned(version, oldest)
     return { version: written, value }
@@ -70,8 +81,9 @@ async function askTogether(servers: Servers, lookUps: readonly LookUp[]): Promis
   return await servers.ask<Row>({
     name: 'look-up',
     text: LOOK_UP,
-    values: [lookUps.map(({ key }) => hashKey(key)), lookUps.map(({ version }) => String(version))],
+    values: [toByteaArray(lookUps.map(({ key }) => hashKey(key))), lookUps.map(({ version }) => String(version))],
     version: newestOf(lookUps),
+    ledger: lookUps[0]!.ledger,
   })
 }
 
@@ -106,7 +118,7 @@ async function askGroups(servers: Servers, shards: ShardMap, lookUps: readonly L
     ]
     return { name: 'look-up on a shard', text: LOOK_UP_ON_SHARD, values: columns }
   })
-  return await servers.askShards<Row>(statements, newestOf(lookUps))
+  return await servers.askShards<Row>(statements, { version: newestOf(lookUps), ledger: lookUps[0]!.ledger })
 }
 
 function newestOf(lookUps: readonly LookUp[]): bigint {

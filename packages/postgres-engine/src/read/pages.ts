@@ -29,7 +29,7 @@ import {
   WRITES_OF_VERSIONS,
   type WriteRow,
 } from './questions.js'
-import type { Servers } from './servers.js'
+import { expectNotCut, type Servers } from './servers.js'
 
 // A page ends after so many items, or with the one that fills so many bytes.
 const PAGE_ITEMS = 1_000
@@ -44,7 +44,7 @@ function smaller(a: bigint, b: bigint): bigint {
 export async function scanPage(
   servers: Servers,
   load: (keys: readonly Uint8Array[]) => Promise<readonly (StateEntry | undefined)[]>,
-  { version, prefix, options }: Scan,
+  { ledger, version, prefix, options }: Scan,
 ): Promise<ScanPage> {
   const { start, limit } = toScanRange(prefix, options)
   const from = Buffer.compare(start, prefix) < 0 ? prefix : start
@@ -52,12 +52,15 @@ export async function scanPage(
   const bound = firstAfterPrefix(prefix.subarray(0, KEY_HEAD_BYTES))
   const values = [String(version), toBuffer(from), toBuffer(from.subarray(0, KEY_HEAD_BYTES)), toBuffer(prefix)]
   const isSharded = (await servers.shards()) !== undefined
-  const { rows, oldestVersion } = await servers.ask<ScanRow & Record<string, unknown>>({
+  const answer = await servers.ask<ScanRow & Record<string, unknown>>({
     name: bound ? 'scan below' : 'scan',
     text: scanQuestion(bound !== undefined, !isSharded),
     values: [...values, String(most + 1), String(PAGE_BYTES), ...(bound ? [bound] : [])],
     version,
+    ledger,
   })
+  expectNotCut(version, ledger, answer)
+  const { rows, oldestVersion } = answer
   if (version < oldestVersion) throw versionPruned(version, oldestVersion)
   const read = rows.slice(0, most)
   const loaded = isSharded ? await load(read.map(({ key }) => key)) : []
@@ -73,6 +76,7 @@ export async function scanPage(
 }
 
 interface Scan {
+  readonly ledger: LedgerInfo
   readonly version: bigint
   readonly prefix: Uint8Array
   readonly options: ScanOptions | undefined
@@ -101,7 +105,7 @@ export async function historyPage(
   const end = smaller(last, ledger.latestVersion)
   if (first > end) return { revisions: [], next: undefined }
   const most = Math.min(limit, PAGE_ITEMS)
-  const { rows, oldestVersion } = await servers.ask<HistoryRow & Record<string, unknown>>({
+  const answer = await servers.ask<HistoryRow & Record<string, unknown>>({
     name: isNewestFirst ? 'history, newest first' : 'history, oldest first',
     text: historyQuestion(isNewestFirst),
     values: [
@@ -113,7 +117,10 @@ export async function historyPage(
       String(PAGE_BYTES),
     ],
     version: end,
+    ledger,
   })
+  expectNotCut(end, ledger, answer)
+  const { rows, oldestVersion } = answer
   if (oldestVersion > ledger.oldestVersion && oldestVersion >= first) {
     throw versionPruned(ledger.oldestVersion, oldestVersion)
   }
@@ -127,21 +134,23 @@ export async function historyPage(
 /** All of the versions are above the oldest of the ledger, and none above its latest. */
 export async function versionsPage(
   servers: Servers,
-  first: bigint,
-  last: bigint,
+  ledger: LedgerInfo,
+  { first, last }: { readonly first: bigint; readonly last: bigint },
   options: RemoteVersionsOptions = {},
 ): Promise<VersionsPage> {
   expectObject('the options of the versions', options)
   const { limit = PAGE_ITEMS } = options
   expectCount('the limit of the versions', limit, 1)
-  const end = await endOfPage(servers, first, smaller(last, first + BigInt(Math.min(limit, PAGE_ITEMS)) - 1n))
+  const end = await endOfPage(servers, ledger, first, smaller(last, first + BigInt(Math.min(limit, PAGE_ITEMS)) - 1n))
   const values = [String(first), String(end)]
-  const question = { values, version: end }
+  const question = { values, version: end, ledger }
   const [writes, blocks] = await Promise.all([
     servers.ask<WriteRow & Record<string, unknown>>({ ...question, name: 'writes', text: WRITES_OF_VERSIONS }),
     servers.ask<BlockRow & Record<string, unknown>>({ ...question, name: 'blocks between', text: BLOCKS_BETWEEN }),
   ])
-  for (const { oldestVersion } of [writes, blocks]) {
+  for (const answer of [writes, blocks]) {
+    expectNotCut(last, ledger, answer)
+    const { oldestVersion } = answer
     if (first <= oldestVersion) throw versionPruned(first, oldestVersion)
   }
   const begun = new Map(blocks.rows.map((row) => [row.first_version, row]))
@@ -163,13 +172,14 @@ export async function versionsPage(
 }
 
 /** The last version whose writes fit into a page together with those before it; at least the first. */
-async function endOfPage(servers: Servers, first: bigint, last: bigint): Promise<bigint> {
+async function endOfPage(servers: Servers, ledger: LedgerInfo, first: bigint, last: bigint): Promise<bigint> {
   const most = 10 * PAGE_ITEMS
   const { rows } = await servers.ask<SizeRow & Record<string, unknown>>({
     name: 'sizes',
     text: SIZES_OF_VERSIONS,
     values: [String(first), String(last), String(most)],
     version: last,
+    ledger,
   })
   let writes = 0
   let bytes = 0

@@ -7,8 +7,8 @@ const MOST_TOGETHER = 32 * 1024
 const SMALL_VALUE = (name: string) => `CASE WHEN octet_length(${name}) <= ${MOST_TOGETHER} THEN ${name} END AS value`
 
 /**
- * $1 hashes, $2 versions. Answers those that were written, with their place from 1 on. Of larger values it tells the version
- * alone: the answers of one statement, 500 at most, are held in memory, and whatever is asked after it waits for them.
+ * $1 hashes, $2 versions. A row for each key that was written, with its place in the question, counted from 1. Rows of larger
+ * values have the version alone: the answers of one statement, 500 at most, are held in memory, and whatever is asked after it waits for them.
  */
 export const LOOK_UP = `
 SELECT asked.place, found.version, ${SMALL_VALUE('found.value')}
@@ -42,7 +42,7 @@ WHERE key_hash = $1 AND version <= $2 ORDER BY version DESC LIMIT 1`
 /** $1 hash, $2 the version that wrote it. */
 export const LARGE_VALUE = 'SELECT value FROM ledger_state.entries WHERE key_hash = $1 AND version = $2'
 
-/** $1 hashes, $2 version. Answers those that were written. */
+/** $1 hashes, $2 version. A row for each key that was written. */
 export const LOOK_UP_AT = `
 SELECT keys.key_hash, found.version, found.value
 FROM ledger_state.keys
@@ -104,7 +104,7 @@ const KEY_HEAD = `substring(keys.key FROM 1 FOR ${KEY_HEAD_BYTES})`
 
 /**
  * $1 version, $2 start, $3 its head, $4 prefix, $5 entries, $6 bytes, and, where `isBounded`, $7 the first head after
- * those of the prefix. Of the entries that fit into the bytes, and one more; `read_count` is how many there were. Without
+ * those of the prefix. Answers the entries that fit into the bytes, and one more; `read_count` is how many were read. Without
  * values for Citus: each shard answers as many entries as the page may have.
  */
 export function scanQuestion(isBounded: boolean, withValues: boolean): string {

@@ -1,7 +1,8 @@
-import { storeClosed } from '@ledger-state/state-engine/engine-kit'
+import { branchOf, type LedgerInfo, type Truncation } from '@ledger-state/core'
+import { expectNotTruncated, storeClosed } from '@ledger-state/state-engine/engine-kit'
 import type { Client, QueryResultRow } from 'pg'
 import { storeAbsent, storeDamaged, unavailable } from '../errors.js'
-import { type Head, type HeadRow, rowToHead, SELECT_HEAD } from '../schema/head.js'
+import { type Head, type HeadRow, rowToHead, SELECT_HEAD, toTruncations } from '../schema/head.js'
 import { END_ABANDONED_STATEMENTS, expectLayout, hasCitus } from '../schema/migrate.js'
 import { Link, type Statement } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
@@ -13,12 +14,33 @@ export interface Answer<R> {
   readonly rows: readonly R[]
   readonly latestVersion: bigint
   readonly oldestVersion: bigint
+  /** The number of the newest truncation. */
+  readonly branch: number
+  /** There if the store was truncated since the ledger of the question. */
+  readonly truncations: readonly Truncation[] | undefined
 }
 
 /** A statement of reads. `$n` are its values. */
 export interface Question extends Required<Statement> {
   /** A server that has not yet this version is not believed. */
   readonly version: bigint
+  /** What the question sees. A server that has not yet its branch is not believed. */
+  readonly ledger: LedgerInfo
+}
+
+/** @throws `version_truncated` if the version was cut off between the ledger of a question and the answer */
+export function expectNotCut(
+  version: bigint,
+  ledger: LedgerInfo,
+  { truncations }: Pick<Answer<unknown>, 'truncations'>,
+): void {
+  expectNotTruncated(version, ledger, { ...ledger, truncations })
+}
+
+/** Of a server that has truncated since, the version may be gone. */
+function isBelieved(answer: Answer<unknown>, { version, ledger }: Pick<Question, 'version' | 'ledger'>): boolean {
+  const branch = branchOf(ledger)
+  return answer.branch > branch || (answer.branch === branch && answer.latestVersion >= version)
 }
 
 interface Server {
@@ -32,9 +54,14 @@ interface Server {
 interface WindowRow {
   readonly latest_version: string | null
   readonly oldest_version: string | null
+  readonly branch: string
+  readonly truncations: readonly string[] | null
 }
 
-const SELECT_WINDOW = { name: 'window', text: 'SELECT latest_version, oldest_version FROM ledger_state.head' }
+const SELECT_WINDOW = {
+  name: 'window',
+  text: 'SELECT latest_version, oldest_version, branch, truncations FROM ledger_state.head',
+}
 const RETRY_PAUSE_MS = 30
 
 /** The servers that answer reads: replicas in turn, then the one that takes writes. */
@@ -90,22 +117,22 @@ export class Servers {
       const answer = server.shards
         ? await askCoordinator<R>(server.link, [question], left)
         : await askServer<R>(server.link, question, left)
-      return answer.latestVersion >= question.version ? answer : undefined
+      return isBelieved(answer, question) ? answer : undefined
     })
   }
 
   /** Of a distributed store. Rows are those of all statements. */
   async askShards<R extends QueryResultRow>(
     statements: readonly Required<Statement>[],
-    version: bigint,
+    asked: Pick<Question, 'version' | 'ledger'>,
   ): Promise<Answer<R>> {
     return await this.#firstAnswer([this.#primary], async ({ link }, patienceMs) => {
       const answer = await askCoordinator<R>(link, statements, patienceMs)
-      return answer.latestVersion >= version ? answer : undefined
+      return isBelieved(answer, asked) ? answer : undefined
     })
   }
 
-  /** Asks servers in turn until one answers, and again, until the patience is over. */
+  /** Asks servers in turn until one answers, and again, until the time is over. */
   async #firstAnswer<T>(
     servers: readonly Server[],
     ask: (server: Server, patienceMs: number) => Promise<T | undefined>,
@@ -168,13 +195,14 @@ function createServer(address: ServerAddress): Server {
 /** Reads values and window in one snapshot. */
 async function askServer<R extends QueryResultRow>(
   link: Link,
-  { name, text, values }: Question,
+  { name, text, values, ledger }: Question,
   patienceMs: number,
 ): Promise<Answer<R>> {
-  const joined = `SELECT head.latest_version, head.oldest_version, answer.*
+  const joined = `SELECT head.latest_version, head.oldest_version, head.branch,
+      CASE WHEN head.branch > $${values.length + 1}::bigint THEN head.truncations END AS truncations, answer.*
     FROM ledger_state.head LEFT JOIN LATERAL (SELECT true AS is_answer, found.* FROM (${text}) found) answer ON true`
   const { rows } = await link.query<R & WindowRow & { readonly is_answer: boolean | null }>(
-    { name, text: joined, values },
+    { name, text: joined, values: [...values, String(branchOf(ledger))] },
     patienceMs,
   )
   return { ...toWindow(rows[0], link), rows: rows.filter((row) => row.is_answer) }
@@ -204,5 +232,10 @@ async function askCoordinator<R extends QueryResultRow>(
 function toWindow(row: WindowRow | undefined, link: Link) {
   if (!row) throw storeDamaged(link.server.name, 'the table head is empty')
   if (row.latest_version === null) throw storeAbsent(link.server.name)
-  return { latestVersion: BigInt(row.latest_version), oldestVersion: BigInt(row.oldest_version!) }
+  return {
+    latestVersion: BigInt(row.latest_version),
+    oldestVersion: BigInt(row.oldest_version!),
+    branch: Number(row.branch),
+    truncations: row.truncations ? toTruncations(row.truncations) : undefined,
+  }
 }

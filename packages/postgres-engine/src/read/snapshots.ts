@@ -1,4 +1,4 @@
-import type { LedgerInfo } from '@ledger-state/core'
+import { branchOf, type LedgerInfo } from '@ledger-state/core'
 import type { RemoteSnapshot, RemoteStateView } from '@ledger-state/state-engine'
 import {
   expectArray,
@@ -13,7 +13,7 @@ import { type Head, isSameHead } from '../schema/head.js'
 import { type Blocks, createBlocks } from './blocks.js'
 import { createLookUps } from './look-ups.js'
 import { historyPage, scanPage, versionsPage } from './pages.js'
-import type { Servers } from './servers.js'
+import type { Answer, Servers } from './servers.js'
 
 export interface SnapshotsOptions {
   readonly servers: Servers
@@ -38,7 +38,7 @@ export class Snapshots {
   constructor(options: SnapshotsOptions) {
     this.#options = options
     this.#servers = options.servers
-    this.#lookUp = createLookUps(options.servers, (latest, oldest, askedAt) => this.#confirm(latest, oldest, askedAt))
+    this.#lookUp = createLookUps(options.servers, (answer, askedAt) => this.#confirm(answer, askedAt))
     this.#blocks = createBlocks(options.servers)
   }
 
@@ -53,7 +53,11 @@ export class Snapshots {
       this.#asking ??= this.#ask().finally(() => {
         this.#asking = undefined
       })
-      await this.#asking
+      await this.#asking.catch((error: unknown) => {
+        // The connections may have been closed meanwhile.
+        this.expectOpen()
+        throw error
+      })
     }
     return this.#snapshotOf(this.#head!)
   }
@@ -73,9 +77,10 @@ export class Snapshots {
     if (!known || !isSameHead(known, head)) this.#options.onChange()
   }
 
-  #confirm(latestVersion: bigint, oldestVersion: bigint, askedAt: number): void {
+  #confirm({ latestVersion, oldestVersion, branch }: Answer<unknown>, askedAt: number): void {
     const ledger = this.#head?.ledger
-    if (ledger?.latestVersion === latestVersion && ledger.oldestVersion === oldestVersion) {
+    const isSameWindow = ledger?.latestVersion === latestVersion && ledger.oldestVersion === oldestVersion
+    if (isSameWindow && branchOf(ledger) === branch) {
       this.#confirmedAt = Math.max(this.#confirmedAt, askedAt)
     }
   }
@@ -125,13 +130,13 @@ export class Snapshots {
       versions: (first, last, options) =>
         open((held) => {
           expectListable(first, last, held)
-          return versionsPage(this.#servers, first, last, options)
+          return versionsPage(this.#servers, held, { first, last }, options)
         }),
     }
   }
 
   #viewOf(version: bigint, ledger: LedgerInfo, open: <T>(read: () => Promise<T>) => Promise<T>): RemoteStateView {
-    const load = (keys: readonly Uint8Array[]) => Promise.all(keys.map((key) => this.#lookUp({ key, version })))
+    const load = (keys: readonly Uint8Array[]) => Promise.all(keys.map((key) => this.#lookUp({ key, version, ledger })))
     return {
       version,
       ledger,
@@ -141,13 +146,15 @@ export class Snapshots {
           for (const key of keys) expectBytes('the key', key)
           return await load(keys)
         }),
-      scan: (prefix, options) => open(() => scanPage(this.#servers, load, { version, prefix, options })),
+      scan: (prefix, options) => open(() => scanPage(this.#servers, load, { ledger, version, prefix, options })),
     }
   }
 }
 
-/** Heads never go back, whichever server tells them. */
+/** Heads never go back but by a truncation, whichever server tells them. */
 function isOlder({ ledger: head }: Head, { ledger: known }: Head): boolean {
   if (!known) return false
-  return !head || head.latestVersion < known.latestVersion || head.oldestVersion < known.oldestVersion
+  if (!head) return true
+  if (branchOf(head) !== branchOf(known)) return branchOf(head) < branchOf(known)
+  return head.latestVersion < known.latestVersion || head.oldestVersion < known.oldestVersion
 }

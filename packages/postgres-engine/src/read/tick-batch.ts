@@ -30,3 +30,23 @@ export function createTickBatch<Item, Result>(
       if (waiting.push({ item, resolve, reject }) === 1) setImmediate(flush)
     })
 }
+
+/** Answers items in groups of the same branch: those of a branch that is no more do not hold up the others. */
+export async function answerGroups<Item, Result>(
+  items: readonly Item[],
+  branchOfItem: (item: Item) => number,
+  answer: (items: readonly Item[]) => Promise<readonly Result[]>,
+): Promise<readonly Result[]> {
+  const groups = Map.groupBy(
+    items.map((item, place) => ({ item, place })),
+    ({ item }) => branchOfItem(item),
+  )
+  if (groups.size === 1) return await answer(items)
+  const results: Result[] = new Array(items.length)
+  const answerGroup = async (group: readonly { readonly item: Item; readonly place: number }[]) => {
+    const answers = await answer(group.map(({ item }) => item))
+    for (const [at, { place }] of group.entries()) results[place] = answers[at]!
+  }
+  await Promise.all([...groups.values()].map(answerGroup))
+  return results
+}

@@ -1,4 +1,4 @@
-import type { BlockInfo, LedgerInfo, StoreBase } from '@ledger-state/core'
+import { type BlockInfo, branchOf, type LedgerInfo, type StoreBase, type Truncation } from '@ledger-state/core'
 
 /** The one row of `head`, with its blocks. */
 export interface Head {
@@ -38,6 +38,7 @@ export interface HeadRow {
   readonly first_epoch: string | null
   readonly first_time: string | null
   readonly mark: Buffer | null
+  readonly truncations: readonly string[]
   readonly written_version: string | null
   readonly pruned_version: string | null
   readonly import_version: string | null
@@ -71,7 +72,21 @@ function rowToLedger(row: HeadRow): LedgerInfo | undefined {
     latestBlock: toBlock(row.newest_height, row.newest_epoch, row.newest_time),
     oldestVersion: BigInt(row.oldest_version!),
     oldestBlock: toBlock(row.first_height, row.first_epoch, row.first_time),
+    ...(row.truncations.length > 0 && { truncations: toTruncations(row.truncations) }),
   }
+}
+
+/** Takes the column `truncations`. */
+export function toTruncations(numbers: readonly string[]): Truncation[] {
+  return Array.from({ length: numbers.length / 2 }, (_, at) => ({
+    number: Number(numbers[2 * at]),
+    version: BigInt(numbers[2 * at + 1]!),
+  }))
+}
+
+/** Of a store without a ledger, 0. */
+export function branchOfHead({ ledger }: Head): number {
+  return ledger ? branchOf(ledger) : 0
 }
 
 function toBlock(height: string | null, epoch: string | null, time: string | null): BlockInfo {
@@ -86,6 +101,7 @@ export function isSameHead(a: Head, b: Head): boolean {
   return (
     a.ledger?.latestVersion === b.ledger?.latestVersion &&
     a.ledger?.oldestVersion === b.ledger?.oldestVersion &&
-    a.ledger?.chainId === b.ledger?.chainId
+    a.ledger?.chainId === b.ledger?.chainId &&
+    branchOfHead(a) === branchOfHead(b)
   )
 }

@@ -5,7 +5,7 @@ import type { ServerAddress } from '../sql/server-address.js'
 import { isMissingTable, toStoreError } from '../sql/server-errors.js'
 import { LAYOUT_VERSION, MIGRATIONS } from './migrations.js'
 
-/** Of the advisory locks of a database; `pg_locks` shows them. */
+/** Numbers of advisory locks of a database; `pg_locks` shows them. */
 export const WRITER_LOCK = 7_310_033_214_501n
 const MIGRATION_LOCK = WRITER_LOCK + 1n
 

@@ -76,6 +76,15 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   // Rows of the commit that was written last were once counted on the workers of Citus before it was told of.
   { tables: ['ALTER TABLE ledger_state.head DROP COLUMN written_rows'], distribution: [], indexes: [] },
+  {
+    tables: [
+      // The number of the newest truncation, and of those that the ledger tells of the numbers and versions, one after the other.
+      'ALTER TABLE ledger_state.head ADD COLUMN branch bigint NOT NULL DEFAULT 0',
+      "ALTER TABLE ledger_state.head ADD COLUMN truncations bigint[] NOT NULL DEFAULT '{}'",
+    ],
+    distribution: [],
+    indexes: [],
+  },
 ]
 
 export const LAYOUT_VERSION = MIGRATIONS.length

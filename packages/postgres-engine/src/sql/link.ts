@@ -12,7 +12,7 @@ export interface Statement {
 
 export interface LinkOptions {
   readonly server: ServerAddress
-  /** Whether statements are sent before those before them are answered. */
+  /** Whether a statement is sent while earlier ones wait for their answers. */
   readonly isPipelined: boolean
   /** Runs after connecting, before anything else. */
   readonly greet?: (client: pg.Client) => Promise<void>

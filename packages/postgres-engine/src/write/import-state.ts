@@ -107,7 +107,7 @@ class ServerImport implements StateImport {
         (head) => head.importNumber === this.#number && head.importCount === count,
       )
     } catch (error) {
-      // What a worker of Citus refuses has not the code of PostgreSQL.
+      // Where a worker of Citus refuses a duplicate key, its error does not have the code that PostgreSQL gives it.
       if (isLedgerStateError(error, 'store_failed') && (await this.#hasAny(rows))) throw duplicateKey(this.version)
       throw error
     }

@@ -49,7 +49,7 @@ export async function pruneStore(
   }
 }
 
-/** Readers are refused what is below before anything of it is dropped. */
+/** Readers are refused versions below the new oldest one before anything of them is dropped. */
 async function raiseOldest(session: WriterSession, retainVersions: bigint): Promise<bigint> {
   const { ledger } = session.head
   expectLedger(ledger)

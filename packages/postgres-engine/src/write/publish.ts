@@ -66,7 +66,8 @@ export async function recoverPrepared(client: Client): Promise<void> {
   if (rows[0]!.may) await client.query('SELECT recover_prepared_transactions()')
 }
 
-async function expectNonePrepared(client: Client, server: string): Promise<void> {
+/** Waits until what was prepared before on any worker is done. @throws `unavailable` */
+export async function expectNonePrepared(client: Client, server: string): Promise<void> {
   let waitedFor: ReadonlySet<string> | undefined
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const { rows } = await client.query<{ success: boolean; result: string }>(PREPARED)

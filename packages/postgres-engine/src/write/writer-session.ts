@@ -5,7 +5,7 @@ import { END_ABANDONED_STATEMENTS, expectLayout, hasCitus, migrateStore, WRITER_
 import { Link } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { isPassing, toStoreError } from '../sql/server-errors.js'
-import { commitOnWorkers, PUBLISH, publishWritten, recoverPrepared } from './publish.js'
+import { commitOnWorkers, expectNonePrepared, PUBLISH, publishWritten, recoverPrepared } from './publish.js'
 
 export interface WriterSessionOptions {
   readonly server: ServerAddress
@@ -15,7 +15,7 @@ export interface WriterSessionOptions {
   readonly takeOver: boolean
   /** For connecting. */
   readonly patienceMs: number
-  /** For a piece of work, with all that is tried again. */
+  /** For a piece of work, all attempts together. */
   readonly writePatienceMs: number
   /** Called with every head that the session reads. */
   readonly onHead: (head: Head, askedAt: number) => void
@@ -44,6 +44,8 @@ export class WriterSession {
   #backend: { readonly pid: number; readonly start: string } | undefined
   #head: Head | undefined
   #isSharded = false
+  /** Whether a worker may still have a part of a transaction before that is prepared, such as rows that were cut off. */
+  #isUnsettled = false
   #deposed: unknown
   /** The end of the work before. */
   #tail: Promise<unknown> = Promise.resolve()
@@ -61,7 +63,7 @@ export class WriterSession {
     return this.#options.server.name
   }
 
-  /** The head after the transaction before. Within `inTurn`. */
+  /** The head that the last transaction left. To be asked for within `inTurn`. */
   get head(): Head {
     return this.#head!
   }
@@ -85,7 +87,7 @@ export class WriterSession {
 
   /**
    * Runs a transaction that is committed exactly once: where the connection breaks, `isDone` says of the head that a new
-   * connection reads whether it was committed; if not, it is run again, until the patience is over. Within `inTurn`.
+   * connection reads whether it was committed; if not, it is run again, until the time is over. Within `inTurn`.
    */
   async transact(work: (client: Client) => Promise<void>, isDone: (head: Head) => boolean): Promise<void> {
     const before = this.#head
@@ -122,13 +124,16 @@ export class WriterSession {
 
   async #transaction(client: Client, work: (client: Client) => Promise<void>): Promise<void> {
     const askedAt = performance.now()
+    if (this.#isUnsettled) await expectNonePrepared(client, this.server)
+    this.#isUnsettled = false
     try {
       // Two statements answer an array of two results.
       const [, locked] = (await client.query(BEGIN)) as unknown as [unknown, QueryResult<{ writer_epoch: string }>]
       if (BigInt(locked.rows[0]?.writer_epoch ?? -1) !== this.#epoch) throw this.#depose()
       await work(client)
       if (this.#isSharded) {
-        await publishWritten(client, this.server, await commitOnWorkers(client))
+        this.#isUnsettled = await commitOnWorkers(client)
+        await publishWritten(client, this.server, this.#isUnsettled)
         await this.#readHead(client, askedAt)
       } else {
         // Three rounds in one.
@@ -163,6 +168,7 @@ export class WriterSession {
     )
     await expectLayout(client, server.name)
     this.#isSharded = await hasCitus(client)
+    this.#isUnsettled = this.#isSharded
     // The server may not know yet that our connection broke, and be in the middle of our transaction.
     if (this.#backend) await client.query(TERMINATE, [this.#backend.pid, this.#backend.start])
     if (this.#isSharded) {

@@ -75,6 +75,16 @@ export function* listGenerations(
   }
 }
 
+/** The generations below a number, the newest first. @throws `store_corrupt` */
+export function* listGenerationsBack(
+  { generations }: LmdbStore,
+  below: number,
+): Generator<{ readonly number: number; readonly generation: Generation }> {
+  for (const { key, value } of generations.getRange({ start: below, end: undefined, reverse: true })) {
+    yield { number: key, generation: decodeGeneration(key, value) }
+  }
+}
+
 export function putMerging({ meta }: LmdbStore, builder: RecordBuilder, generation: Generation | undefined): void {
   if (generation) meta.putSync(MERGING_KEY, encode(builder, generation, MERGING_SEED))
   else meta.removeSync(MERGING_KEY)

@@ -30,6 +30,7 @@ export class HistoryCheck {
   readonly #findings: CheckFindings
   readonly #large: LargeCheck
   readonly #record: LedgerRecord
+  readonly #reverting: bigint | undefined
   readonly #shared = new SharedRecord()
   /** Oldest first. */
   #generations: NumberedGeneration[] = []
@@ -38,7 +39,15 @@ export class HistoryCheck {
   /** Deletions whose retirement was not found yet. */
   readonly #toRetire = new Set<string>()
 
-  constructor(store: LmdbStore, findings: CheckFindings, large: LargeCheck, record: LedgerRecord) {
+  /** Takes the newest version that records may be of while a truncation is under way. */
+  constructor(
+    store: LmdbStore,
+    findings: CheckFindings,
+    large: LargeCheck,
+    record: LedgerRecord,
+    reverting: bigint | undefined,
+  ) {
+    this.#reverting = reverting
     this.#store = store
     this.#findings = findings
     this.#large = large
@@ -62,7 +71,7 @@ export class HistoryCheck {
       if ((before && (before.endRun !== firstRun || (!isMerging && before.upTo > upTo))) || endRun < firstRun) {
         findings.add(`generation ${number} does not follow the one before`)
       }
-      if (!isMerging && (upTo > ledger.latestVersion || number >= nextGeneration)) {
+      if (!isMerging && (upTo > (this.#reverting ?? ledger.latestVersion) || number >= nextGeneration)) {
         findings.add(`generation ${number}, up to version ${upTo}, was never merged`)
       }
     }
@@ -122,13 +131,16 @@ export class HistoryCheck {
     for await (const { key, value } of this.#findings.each(this.#store.retired)) {
       const number = numberedKeyId(key)
       counts.set(number, (counts.get(number) ?? 0) + 1)
-      if (!this.#generations.some((one) => one.number === number))
-        this.#findings.add(`what generation ${number} retired is left, but not the generation`)
+      const generation = this.#generations.find((one) => one.number === number)
+      if (!generation) this.#findings.add(`what generation ${number} retired is left, but not the generation`)
       const what = () => `record ${numberedKeyPart(key)} of what generation ${number} retired`
       this.#findings.attempt(() => {
         for (const entry of decodeRetired(openRecord(value, numberedKeySeed(key), what))) {
-          if (entry.kind === 'deletion') this.#toRetire.delete(deletionName(entry.storedKey, entry.version))
-          else this.#large.nameRetired(entry.large, number)
+          if (entry.kind === 'deletion') {
+            // A prune passes over what was cut off.
+            const isPassedOver = generation && !generation.isMerging && entry.version > generation.upTo
+            if (!isPassedOver) this.#toRetire.delete(deletionName(entry.storedKey, entry.version))
+          } else this.#large.nameRetired(entry.large, number)
         }
       })
     }

@@ -9,6 +9,7 @@ import { readLarge } from '../databases/large-values.js'
 import { decodeLatest, isLarge, type LatestRecord } from '../databases/latest-record.js'
 import { decodeBlock, decodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
 import { getMark } from '../databases/mark.js'
+import { getReverting, getTruncations } from '../databases/truncations.js'
 import { checkPages } from '../lmdb/check-pages.js'
 import { LEDGER_KEY, type LmdbStore, STORE_FILE } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
@@ -72,6 +73,8 @@ class StoreCheck {
   readonly #record: LedgerRecord | undefined
   readonly #unmerged: UnmergedCommits | undefined
   readonly #large: LargeCheck
+  /** While a truncation is under way: up to this version there may be records of versions that were cut off. */
+  #reverting: bigint | undefined
   #payloadBytes = 0
 
   constructor(
@@ -138,11 +141,13 @@ class StoreCheck {
     const { ledger, base, nextLargeId, payloadBytes } = record
     const findings = this.#findings
     findings.attempt(() => getMark(this.#store, findings.options))
+    findings.attempt(() => getTruncations(this.#store, findings.options))
+    this.#reverting = findings.attempt(() => getReverting(this.#store, findings.options))
     if (base.version > ledger.oldestVersion) {
       findings.add(`the base is version ${base.version}, above the oldest, ${ledger.oldestVersion}`)
     }
     const blocks = await this.#checkBlocks(record)
-    const history = new HistoryCheck(this.#store, findings, this.#large, record)
+    const history = new HistoryCheck(this.#store, findings, this.#large, record, this.#reverting)
     await history.checkGenerations()
     const keys = await this.#checkLatest(record, history)
     await history.checkRun()
@@ -168,6 +173,7 @@ class StoreCheck {
       const version = numberedKeyVersion(key)
       const block = findings.attempt(() => decodeBlock(key, value))
       if (!block) continue
+      if (version > latestVersion && this.#reverting !== undefined && version <= this.#reverting) continue
       if (previous && block.height <= previous.height) {
         findings.add(`block ${block.height} at version ${version} follows block ${previous.height}`)
       }
@@ -190,7 +196,7 @@ class StoreCheck {
     const findings = this.#findings
     const shared = new SharedRecord()
     // A merge that is under way has written records of versions that are above what is merged as a whole.
-    const newest = this.#unmerged?.latestVersion ?? ledger.latestVersion
+    const newest = this.#reverting ?? this.#unmerged?.latestVersion ?? ledger.latestVersion
     let keys = 0
     for await (const { key: stored, value: bytes } of findings.each(this.#store.latestByStoredKey)) {
       keys++

@@ -3,7 +3,7 @@ import type { LedgerRecord } from '../databases/ledger-record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { BlockEntry } from '../memory-table/block-list.js'
 import { KeyHash } from '../memory-table/key-hash.js'
-import type { CommitHead } from '../memory-table/segment.js'
+import type { CommitHead, Segment } from '../memory-table/segment.js'
 import { SegmentFile, type SegmentFileOptions } from '../memory-table/segment-file.js'
 import type { CheckFindings } from './check-findings.js'
 
@@ -39,7 +39,7 @@ export function checkWriteAhead(
       readWhole(file)
       const { segment } = file
       const after: LedgerInfo = { ...ledger, latestVersion, latestBlock }
-      if (segment.head) checkSegment(segment.firstVersion, segment.head, after, findings)
+      if (segment.head) checkSegment(segment, segment.head, after, findings)
       for (let at = 0; at < segment.blocks.count; at++) {
         const entry = segment.blocks.at(at)
         if (entry.block.height <= latestBlock.height) {
@@ -85,7 +85,9 @@ function readWhole(file: SegmentFile): void {
   }
 }
 
-function checkSegment(firstVersion: bigint, head: CommitHead, before: LedgerInfo, findings: CheckFindings): void {
+function checkSegment(segment: Segment, head: CommitHead, before: LedgerInfo, findings: CheckFindings): void {
+  // Of a file that has no versions, they were cut off.
+  const firstVersion = segment.versionCount > 0 ? segment.firstVersion : head.latestVersion + 1n
   if (firstVersion !== before.latestVersion + 1n) {
     findings.add(`a write-ahead file begins with version ${firstVersion}, after ${before.latestVersion}`)
   }

@@ -21,7 +21,7 @@ export interface StoreStats {
   readonly mapBytes: number
   /** Pages of each database, and its records. */
   readonly databases: Readonly<Record<string, { readonly bytes: number; readonly records: number }>>
-  /** Writes in the table in memory: those that are not merged, and for a moment after it those that are. */
+  /** Writes in the table in memory. Those that were merged leave it a moment after the merge. */
   readonly tableEntries: number
   /** Memory that the table takes in this process. */
   readonly tableBytes: number

@@ -48,7 +48,7 @@ export async function takeSnapshot(store: LmdbStore, path: string, compact: bool
     expectFirstFile(store)
     throw storeFailed('write-ahead files were merged faster than the snapshot could open them', undefined)
   } catch (error) {
-    // Not earlier: free space tells whether the disk was full.
+    // Only now: the error above says that the disk was full if there was no free space, and removing the copy frees some.
     removeUnfinished(path, unfinished)
     throw error
   }

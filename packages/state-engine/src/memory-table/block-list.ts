@@ -65,6 +65,11 @@ export class BlockList {
     this.#numbers.set([block.height, block.epoch, block.timestampUsec], at * NUMBERS)
   }
 
+  /** Removes those that begin above a version. */
+  cutAfter(version: bigint): void {
+    this.#count = this.#countAtMost(version)
+  }
+
   /** Removes all but the first. */
   truncate(count: number): void {
     this.#count = count

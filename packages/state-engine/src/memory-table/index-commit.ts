@@ -8,6 +8,7 @@ import {
   MARK_HEADER_LENGTH,
 } from '../write-ahead/commit-payload.js'
 import type { KeyHash } from './key-hash.js'
+import { applyTruncation } from './put-commit.js'
 import type { CommitHead, Segment } from './segment.js'
 
 /**
@@ -27,8 +28,12 @@ export function indexCommit(
   const chainId = reader.u64()
   const mark = reader.u8() === 1 ? reader.copy(reader.u32()) : undefined
   const firstVersion = reader.u64()
-  if (segment.versionCount > 0 && firstVersion !== segment.firstVersion + BigInt(segment.versionCount)) reader.fail()
   const versions = reader.u32()
+  if (versions === 0) {
+    const latestBlock = indexTruncation(segment, reader, firstVersion, end)
+    return { number, chainId, latestVersion: firstVersion, latestBlock, mark }
+  }
+  if (segment.versionCount > 0 && firstVersion !== segment.firstVersion + BigInt(segment.versionCount)) reader.fail()
   let latestBlock = blockBefore
   for (let count = 0; count < versions; count++) {
     const block = reader.u8() === 1 ? reader.block() : undefined
@@ -40,8 +45,19 @@ export function indexCommit(
       if (!segment.add(entryStart, hash.of(segment.bytes, entryStart + ENTRY_HEADER_LENGTH, keyEnd))) reader.fail()
     }
   }
-  if (reader.at !== end || versions === 0 || !latestBlock) reader.fail()
+  if (reader.at !== end || !latestBlock) reader.fail()
   return { number, chainId, latestVersion: firstVersion + BigInt(versions - 1), latestBlock: latestBlock!, mark }
+}
+
+/** Applies a truncation to a version. Returns the block of that version. */
+function indexTruncation(segment: Segment, reader: PayloadReader, version: bigint, end: number): BlockInfo {
+  const number = Number(reader.u64())
+  const latestBlock = reader.block()
+  const { firstVersion, versionCount } = segment
+  const isWithin = version + 1n >= firstVersion && version < firstVersion + BigInt(versionCount)
+  if (reader.at !== end || (versionCount > 0 && !isWithin)) reader.fail()
+  applyTruncation(segment, { number, version })
+  return latestBlock
 }
 
 /** A reader of numbers that never leaves the payload. */

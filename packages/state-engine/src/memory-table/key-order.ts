@@ -18,7 +18,7 @@ const COMPARED_HERE = 48
 /** The numbers of keys in the order of their bytes. Sorts what was added since the last time, and merges it in. */
 export class KeyOrder {
   readonly #source: KeySource
-  /** Each is sorted, and longer than those after it together, but while a step is under way. */
+  /** Each is sorted. Except while a step is under way, each is longer than all that follow it together. */
   #runs: Int32Array[] = []
   #counted = 0
 
@@ -33,6 +33,13 @@ export class KeyOrder {
   /** How many keys are sorted, in part or as a whole. */
   get sortedCount(): number {
     return this.#counted
+  }
+
+  /** Forgets all keys but the first ones. */
+  cutTo(keyCount: number): void {
+    if (keyCount >= this.#counted) return
+    this.#runs = this.#runs.map((run) => run.filter((key) => key < keyCount)).filter(({ length }) => length > 0)
+    this.#counted = keyCount
   }
 
   /** All keys, in order; valid until there are more. */

@@ -1,12 +1,14 @@
 import { Buffer } from 'node:buffer'
-import type { BlockInfo, VersionWrites } from '@ledger-state/core'
+import type { BlockInfo, Truncation, VersionWrites } from '@ledger-state/core'
 import { duplicateKey } from '../port/errors.js'
+import { addTruncation } from '../port/truncations.js'
 import {
   BLOCK_LENGTH,
   COMMIT_HEADER_LENGTH,
   DELETION,
   ENTRY_HEADER_LENGTH,
   MARK_HEADER_LENGTH,
+  TRUNCATION_LENGTH,
   VERSION_HEADER_LENGTH,
 } from '../write-ahead/commit-payload.js'
 import type { KeyHash } from './key-hash.js'
@@ -25,10 +27,20 @@ export interface CommitContent {
   readonly blockBefore: BlockInfo | undefined
 }
 
+/** A truncation that was validated. */
+export interface TruncationContent {
+  readonly number: number
+  readonly chainId: bigint
+  readonly mark: Uint8Array | undefined
+  readonly truncation: Truncation
+  /** That of the newest version that is left. */
+  readonly latestBlock: BlockInfo
+}
+
 /** Whether a key that the segment does not have has a value before the commit. */
 export type HasValue = (key: Uint8Array, hash: number) => boolean
 
-/** At most so many bytes are the payload of the commit: deletions of keys that do not exist are left out. */
+/** The most bytes that the payload of the commit may have: deletions of keys that do not exist are left out of it. */
 export function payloadLength({ versions, mark }: Pick<CommitContent, 'versions' | 'mark'>): number {
   let length = COMMIT_HEADER_LENGTH + (mark ? MARK_HEADER_LENGTH + mark.length : 0)
   for (const { block, writes } of versions) {
@@ -38,7 +50,7 @@ export function payloadLength({ versions, mark }: Pick<CommitContent, 'versions'
   return length
 }
 
-/** About so many bytes of memory the commit takes in a segment. */
+/** The bytes of memory that the commit takes in a segment, about. */
 export function commitSize(content: Pick<CommitContent, 'versions' | 'mark'>): number {
   const entries = content.versions.reduce((sum, { writes }) => sum + writes.length, 0)
   return payloadLength(content) + INDEX_LENGTH * entries
@@ -51,7 +63,7 @@ export function commitSize(content: Pick<CommitContent, 'versions' | 'mark'>): n
  */
 export function putCommit(segment: Segment, hash: KeyHash, content: CommitContent, hasValue: HasValue): CommitHead {
   const { number, chainId, versions, mark, blockBefore } = content
-  putCommitHeader(segment, content)
+  putCommitHeader(segment, content, versions[0]!.version, versions.length)
   let latestBlock = blockBefore
   for (const record of versions) {
     latestBlock = record.block ?? latestBlock
@@ -61,7 +73,37 @@ export function putCommit(segment: Segment, hash: KeyHash, content: CommitConten
   return { number, chainId, latestVersion, latestBlock: latestBlock!, mark: mark && new Uint8Array(mark) }
 }
 
-function putCommitHeader(segment: Segment, { chainId, versions, mark }: CommitContent): void {
+/** So many bytes is the payload of a truncation. */
+export function truncationLength({ mark }: Pick<TruncationContent, 'mark'>): number {
+  return payloadLength({ versions: [], mark }) + TRUNCATION_LENGTH
+}
+
+/**
+ * Puts the payload of a truncation at the end of the arena, which has room for it. Returns the head of the segment after it
+ * is applied by `applyTruncation`.
+ */
+export function putTruncation(segment: Segment, content: TruncationContent): CommitHead {
+  const { number, chainId, mark, truncation, latestBlock } = content
+  const { version: latestVersion } = truncation
+  putCommitHeader(segment, content, latestVersion, 0)
+  segment.view.setBigUint64(segment.length, BigInt(truncation.number))
+  segment.length += 8
+  putBlock(segment, latestBlock)
+  return { number, chainId, latestVersion, latestBlock, mark: mark && new Uint8Array(mark) }
+}
+
+/** Cuts a segment off, and keeps in mind that it was. */
+export function applyTruncation(segment: Segment, truncation: Truncation): void {
+  segment.cutAfter(truncation.version)
+  segment.truncations = addTruncation(segment.truncations, truncation)
+}
+
+function putCommitHeader(
+  segment: Segment,
+  { chainId, mark }: Pick<CommitContent, 'chainId' | 'mark'>,
+  firstVersion: bigint,
+  versions: number,
+): void {
   const { view } = segment
   let at = segment.length
   view.setBigUint64(at, chainId)
@@ -72,8 +114,8 @@ function putCommitHeader(segment: Segment, { chainId, versions, mark }: CommitCo
     segment.bytes.set(mark, at + MARK_HEADER_LENGTH)
     at += MARK_HEADER_LENGTH + mark.length
   }
-  view.setBigUint64(at, versions[0]!.version)
-  view.setUint32(at + 8, versions.length)
+  view.setBigUint64(at, firstVersion)
+  view.setUint32(at + 8, versions)
   segment.length = at + 12
 }
 
@@ -82,12 +124,7 @@ function putVersion(segment: Segment, hash: KeyHash, { version, block, writes }:
   segment.beginVersion(version, block)
   view.setUint8(segment.length, block ? 1 : 0)
   segment.length += 1
-  if (block) {
-    view.setBigUint64(segment.length, block.height)
-    view.setBigUint64(segment.length + 8, block.epoch)
-    view.setBigUint64(segment.length + 16, block.timestampUsec)
-    segment.length += BLOCK_LENGTH
-  }
+  if (block) putBlock(segment, block)
   const countAt = segment.length
   const entriesBefore = segment.entryCount
   /** Keys whose deletion was left out, as text: the version must not write them again. */
@@ -104,6 +141,14 @@ function putVersion(segment: Segment, hash: KeyHash, { version, block, writes }:
     }
   }
   view.setUint32(countAt, segment.entryCount - entriesBefore)
+}
+
+function putBlock(segment: Segment, { height, epoch, timestampUsec }: BlockInfo): void {
+  const { view, length } = segment
+  view.setBigUint64(length, height)
+  view.setBigUint64(length + 8, epoch)
+  view.setBigUint64(length + 16, timestampUsec)
+  segment.length = length + BLOCK_LENGTH
 }
 
 /** True, too, if the current version wrote the key already: the entry is then refused as a duplicate. */

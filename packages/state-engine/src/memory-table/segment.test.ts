@@ -9,7 +9,7 @@ import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import { fingerprintOf } from './fingerprint.js'
 import { indexCommit } from './index-commit.js'
 import { MemoryTable } from './memory-table.js'
-import { payloadLength, putCommit } from './put-commit.js'
+import { applyTruncation, payloadLength, putCommit, putTruncation, truncationLength } from './put-commit.js'
 import { NONE, Segment } from './segment.js'
 
 /** `segment.slow.test.ts` runs these tests, too. */
@@ -26,6 +26,8 @@ const KEY = fc.oneof(
 const VALUE = fc.option(fc.uint8Array({ maxLength: 40 }), { freq: 3 })
 const WRITES = fc.array(fc.tuple(KEY, VALUE), { maxLength: 12 })
 const COMMITS = fc.array(fc.array(WRITES, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 20 })
+/** How many versions are cut off after a commit; none where it is negative. */
+const CUTS = fc.array(fc.integer({ min: -3, max: 12 }), { minLength: 1, maxLength: 5 })
 const FIRST = fc.constantFrom(0n, 7n, 2n ** 32n - 3n, 2n ** 53n, 2n ** 64n - 200n)
 
 const text = (key: Uint8Array) => Buffer.from(key).toString('latin1')
@@ -77,6 +79,33 @@ function commit(table: MemoryTable, segment: Segment, number: number, versions: 
   }
 }
 
+/** Cuts a segment as a commit log does. */
+function truncate(segment: Segment, number: number, version: bigint): void {
+  const truncation = { number: (segment.truncations.at(-1)?.number ?? 0) + 1, version }
+  const latestBlock = { height: version, epoch: 1n, timestampUsec: 2n }
+  const content = { number, chainId: 7n, mark: Buffer.from('cut'), truncation, latestBlock }
+  segment.reserve(truncationLength(content))
+  segment.head = putTruncation(segment, content)
+  applyTruncation(segment, truncation)
+}
+
+function truncateOracle(oracle: Oracle, version: bigint): void {
+  for (const [key, writes] of oracle) {
+    const left = writes.filter((write) => write.version <= version)
+    if (left.length > 0) oracle.set(key, left)
+    else oracle.delete(key)
+  }
+}
+
+/** Brings another segment up to date from what was appended to the arena of one. */
+function readAgain(table: MemoryTable, segment: Segment, again: Segment, number: number, start: number): void {
+  again.reserve(segment.length - start)
+  segment.bytes.copy(again.bytes, start, start, segment.length)
+  again.length = segment.length
+  again.head = indexCommit(again, table.hash, number, start, segment.length, again.head?.latestBlock)
+  expect(again.head).toEqual(segment.head)
+}
+
 function expectSame(table: MemoryTable, segment: Segment, oracle: Oracle, versions: readonly bigint[]): void {
   expect(segment.keyCount).toBe(oracle.size)
   for (const [key, writes] of oracle) {
@@ -118,8 +147,8 @@ function contentOf(segment: Segment, entry: number) {
 }
 
 describe('Segment', () => {
-  it('finds what a map of all writes has, after commits that were taken and refused, and after it was read again', () => {
-    const property = fc.property(FIRST, COMMITS, fc.nat(), (first, commits, sortAfter) => {
+  it('finds what a map of all writes has, after commits taken and refused, truncations, and after it was read again', () => {
+    const property = fc.property(FIRST, COMMITS, fc.nat(), CUTS, (first, commits, sortAfter, cuts) => {
       const table = new MemoryTable()
       const segment = new Segment(1, table.hash)
       const again = new Segment(1, table.hash)
@@ -132,12 +161,17 @@ describe('Segment', () => {
         expect(commit(table, segment, at, versions)).toBe(isTaken)
         if (!isTaken) continue
         next += BigInt(versions.length)
-        again.reserve(segment.length - start)
-        segment.bytes.copy(again.bytes, start, start, segment.length)
-        again.length = segment.length
-        again.head = indexCommit(again, table.hash, at, start, segment.length, again.head?.latestBlock)
-        expect(again.head).toEqual(segment.head)
+        readAgain(table, segment, again, at, start)
         if (at === sortAfter % commits.length) segment.sortedHeads()
+        const cut = cuts[at % cuts.length]!
+        const version = next - 1n - BigInt(cut)
+        if (cut < 0 || version < 0n || version < first - 1n) continue
+        const end = segment.length
+        truncate(segment, at, version)
+        readAgain(table, segment, again, at, end)
+        expect(again.truncations).toEqual(segment.truncations)
+        truncateOracle(oracle, version)
+        next = version + 1n
       }
       const asked = [first, next - 1n, next, first + 3n, first - 1n, 0n].filter((version) => version >= 0n)
       for (const found of [segment, again]) {
@@ -157,6 +191,23 @@ describe('Segment', () => {
       }
     })
     fc.assert(property, { numRuns: RUNS })
+  })
+
+  it('has the newest entries of keys in order, also after as many are cut off as are put again', () => {
+    const table = new MemoryTable()
+    const segment = new Segment(1, table.hash)
+    const put = (version: bigint, key: string) =>
+      commit(table, segment, 1, toVersions(version, [[[Buffer.from(key), Buffer.from('value')]]]))
+    const keys = () =>
+      [...segment.sortedHeads()].map((entry) =>
+        text(segment.bytes.subarray(segment.keyStart(entry), segment.keyEnd(entry))),
+      )
+    put(0n, 'b')
+    put(1n, 'c')
+    expect(keys()).toEqual(['b', 'c'])
+    truncate(segment, 2, 0n)
+    put(1n, 'a')
+    expect(keys()).toEqual(['a', 'b'])
   })
 
   it('finds any of many versions of a key in few steps, and sorts many keys as it grows', () => {

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { BlockInfo } from '@ledger-state/core'
+import type { BlockInfo, Truncation } from '@ledger-state/core'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import { MAX_KEY_LENGTH } from '../port/validate-batch.js'
 import { DELETION, ENTRY_HEADER_LENGTH } from '../write-ahead/commit-payload.js'
@@ -61,6 +61,8 @@ export class Segment {
   readonly blocks = new BlockList()
   /** Of the last commit; undefined while there is none. */
   head: CommitHead | undefined
+  /** Those that its file tells of, the oldest first. */
+  truncations: readonly Truncation[] = []
   /** The arena: the file from its beginning. Replaced by a larger one as commits are added. */
   bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
   view = new DataView(this.bytes.buffer)
@@ -84,7 +86,7 @@ export class Segment {
   #heads = new Int32Array(0)
   #headsOf = 0
 
-  /** Takes the segment before, if there is one: it is likely to become as large. */
+  /** Makes room as the segment before needed it: this one is likely to become as large. */
   constructor(fileNumber: number, hash: KeyHash, before?: Segment) {
     this.fileNumber = fileNumber
     this.#hash = hash
@@ -320,13 +322,27 @@ export class Segment {
     this.#versionCount = versionCount
   }
 
+  /**
+   * Forgets all above a version, which is one of the segment or the one before its first. What the arena has of it stays
+   * there, for the arena is the file.
+   */
+  cutAfter(version: bigint): void {
+    if (this.#versionCount === 0) return
+    const kept = Number(version + 1n - this.#firstVersion)
+    while (this.#entryCount > 0 && this.#entries[ENTRY_FIELDS * (this.#entryCount - 1) + VERSION]! >= kept) {
+      this.#removeNewest()
+    }
+    this.blocks.cutAfter(version)
+    this.#versionCount = kept
+    this.#order.cutTo(this.#keyCount)
+    this.#headsOf = NONE
+  }
+
   #removeNewest(): void {
     const entry = --this.#entryCount
-    const start = this.#startOf(entry)
     const [keyStart, keyEnd] = [this.keyStart(entry), this.keyEnd(entry)]
     const slot = this.#slotOf(this.bytes, keyStart, keyEnd, this.#hash.of(this.bytes, keyStart, keyEnd))
     const older = this.#entries[ENTRY_FIELDS * entry + OLDER]!
-    this.length = start
     if (older !== NONE) {
       this.#keys[KEY_FIELDS * this.#slots[slot]! + NEWEST] = older
       return

@@ -3,7 +3,7 @@ import { FENCE_LENGTH } from '../databases/fences.js'
 import { MAX_FENCES } from '../databases/latest-record.js'
 import { MAX_NODE_FENCES } from '../databases/run-record.js'
 
-/** Of the fences of one level, so many of the newest stay where a look-up finds them first. */
+/** When fences of a level are moved into a node, so many of the newest stay in the record, where a look-up finds them first. */
 const KEPT_FENCES = 8
 
 /** Writes a node with the fences from `start` to `end` of a list; returns its run number. */

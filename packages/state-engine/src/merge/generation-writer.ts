@@ -153,7 +153,7 @@ function chunkEnd(pairs: PairList, start: number): number {
   return end
 }
 
-/** Of pairs far apart not exact, but above 2^32. */
+/** Exact up to 2^32; of pairs that are further apart it is some number above that. */
 function versionsBetween({ high, low }: PairList, first: number, second: number): number {
   return (high[second]! - high[first]!) * U32 + (low[second]! - low[first]!)
 }

@@ -76,7 +76,7 @@ export class KeyMerge {
       const entry = entries[at]!
       const high = segment.versionHigh(entry)
       const low = segment.versionLow(entry)
-      // Merged before a transaction or the process ended.
+      // An earlier merge of the segment, which was cut short, has written it.
       if (hasRecord && isAtMost(high, low, recordHigh, recordLow)) continue
       const isDeletion = segment.isDeletion(entry)
       if (isDeletion && (!this.#exists || this.#flags & DELETED)) continue
@@ -173,7 +173,7 @@ export class KeyMerge {
   #putFences(): void {
     const pairs = this.#pairs
     const fences = this.#fences
-    // Where values were left out, all fences have ended.
+    // Values are left out only where nobody sees them: all fences have ended then.
     const isSuperseded = pairs.count > 0
     const endHigh = isSuperseded ? pairs.high[0]! : this.#high
     const endLow = isSuperseded ? pairs.low[0]! : this.#low

@@ -10,10 +10,10 @@ import { LatestRepacker } from './repack-latest.js'
  * Work of one transaction of a merge; other work of the process gets its turn before the next. Packing pages and ending the
  * transaction take some more.
  */
-const SLICE_MS = 8
+export const SLICE_MS = 8
 /** A merge is done when a segment that is filled meanwhile is full to this share: then it need not be waited for. */
 const DONE_AT_SHARE = 0.8
-/** About so much of the work of a merge is sorting. */
+/** The share of sorting in the work of a merge, about. */
 const SORT_SHARE = 0.1
 
 export interface MergeParts {

@@ -3,8 +3,10 @@ import type { RecordBuilder } from '../bytes/record.js'
 import { getMerging, putGeneration, putMerging } from '../databases/generations.js'
 import { decodeLedgerRecord, encodeBlock, encodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
 import { putMark } from '../databases/mark.js'
+import { getTruncations, putTruncations } from '../databases/truncations.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { NONE, type Segment } from '../memory-table/segment.js'
+import { addTruncation } from '../port/truncations.js'
 import { GenerationWriter } from './generation-writer.js'
 import { KeyMerge } from './merge-key.js'
 
@@ -123,7 +125,7 @@ export class SegmentMerge {
     this.#entryCount = count
   }
 
-  /** That of an empty store, whose window begins with the segment. */
+  /** The ledger record of an empty store, whose window begins with the segment. */
   #emptyLedger(): LedgerRecord {
     const { blocks, firstVersion, head } = this.#segment
     const { chainId, latestVersion, latestBlock } = head!
@@ -155,6 +157,7 @@ export class SegmentMerge {
     if (!isEmpty) putGeneration(this.#store, this.#builder, record.nextGeneration, generation)
     putMerging(this.#store, this.#builder, undefined)
     putMark(this.#store, this.#builder, mark)
+    this.#putTruncations()
     this.#putLedger({
       ...record,
       ledger: { ...record.ledger, latestVersion, latestBlock },
@@ -163,6 +166,12 @@ export class SegmentMerge {
       nextGeneration: record.nextGeneration + (isEmpty ? 0 : 1),
       blocks: record.blocks + this.#putBlocks(record.ledger.oldestVersion),
     })
+  }
+
+  #putTruncations(): void {
+    const { truncations } = this.#segment
+    if (truncations.length === 0) return
+    putTruncations(this.#store, this.#builder, truncations.reduce(addTruncation, getTruncations(this.#store)))
   }
 
   /** Puts the blocks of the window. Returns how many. */

@@ -9,6 +9,7 @@ export {
   storeCorrupt,
   storeFailed,
 } from './errors.js'
+export { addTruncation, expectNotTruncated, nextTruncation } from './truncations.js'
 export {
   expectArray,
   expectBytes,
@@ -17,6 +18,7 @@ export {
   expectU64,
   toHistoryRange,
   toScanRange,
+  validateTruncation,
 } from './validate-arguments.js'
 export { validateBatch, validateImportBase, validateImportPart } from './validate-batch.js'
 export { expectKept, expectLedger, expectListable, windowStart } from './window.js'

@@ -8,6 +8,7 @@ import type {
   RemoteStateWriter,
   ScanPage,
 } from './remote-ports.js'
+import { expectNotTruncated } from './truncations.js'
 import { expectArray, expectCount, toHistoryRange, toScanRange } from './validate-arguments.js'
 import { expectKept, expectLedger } from './window.js'
 
@@ -24,6 +25,7 @@ export function engineToRemote(engine: StateWriter): RemoteStateWriter {
     onCommit: (listener) => engine.onCommit(listener),
     commit: (versions, options) => engine.commit(versions, options),
     prune: (retainVersions, options) => engine.prune(retainVersions, options),
+    truncateTo: (version, options) => engine.truncateTo(version, options),
     beginImport: (version, options) => engine.beginImport(version, options),
     close: () => engine.close(),
     [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
@@ -39,10 +41,12 @@ function takeSnapshot(engine: StateWriter): RemoteSnapshot {
     at: (version) => remoteView(engine, version, ledger),
     blockAt: async (version) => blockOf(engine, version, ledger),
     blockByHeight: async (height) => {
+      expectNothingCut(engine, ledger)
       const found = engine.blockByHeight(height)
       return found && visibleBlock(found, ledger)
     },
     blockAtTime: async (timestampUsec) => {
+      expectNothingCut(engine, ledger)
       const found = engine.blockAtTime(timestampUsec)
       expectLedger(ledger)
       // The newest block of the snapshot is the answer where a later one was found.
@@ -50,6 +54,7 @@ function takeSnapshot(engine: StateWriter): RemoteSnapshot {
     },
     history: async (key, options) => historyPage(engine, key, options, ledger),
     versions: async (first, last, { limit = PAGE } = {}) => {
+      if (ledger && typeof last === 'bigint') expectNotTruncated(last, ledger, engine.ledger)
       const isVisible = ledger === undefined || typeof last !== 'bigint' || last <= ledger.latestVersion
       const versions: VersionWrites[] = []
       for (const one of engine.versions(first, last)) {
@@ -66,7 +71,9 @@ function takeSnapshot(engine: StateWriter): RemoteSnapshot {
 function remoteView(engine: StateWriter, version: bigint | undefined, ledger: LedgerInfo | undefined): RemoteStateView {
   expectLedger(ledger)
   if (version !== undefined) expectKept(version, ledger)
-  const view = engine.at(version ?? ledger.latestVersion)
+  const pinned = version ?? ledger.latestVersion
+  expectNotTruncated(pinned, ledger, engine.ledger)
+  const view = engine.at(pinned)
   return {
     version: view.version,
     ledger,
@@ -102,6 +109,7 @@ function historyPage(
     throw versionPruned(ledger.oldestVersion, oldestNow)
   }
   const pinned = ledger === undefined || range.last !== undefined ? range : { ...range, last: ledger.latestVersion }
+  if (ledger) expectNotTruncated(smaller(pinned.last!, ledger.latestVersion), ledger, engine.ledger)
   const revisions = []
   for (const revision of engine.history(key, pinned)) {
     if (revisions.length === Math.min(limit, PAGE)) return { revisions, next: revision.version }
@@ -114,7 +122,17 @@ function historyPage(
 function blockOf(engine: StateWriter, version: bigint, ledger: LedgerInfo | undefined): Block {
   expectLedger(ledger)
   expectKept(version, ledger)
+  expectNothingCut(engine, ledger)
   return visibleBlock(engine.blockAt(version), ledger)!
+}
+
+/** Where a block ends may depend on any later version. */
+function expectNothingCut(engine: StateWriter, ledger: LedgerInfo | undefined): void {
+  if (ledger) expectNotTruncated(ledger.latestVersion, ledger, engine.ledger)
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
 }
 
 /** A block as the snapshot sees it, which may have been taken before the block was complete, or began. */

@@ -24,7 +24,9 @@ import type {
   PruneResult,
   StateImport,
   StateWriter,
+  TruncateOptions,
 } from './ports.js'
+import { addTruncation, expectNotTruncated, nextTruncation } from './truncations.js'
 import {
   expectArray,
   expectBytes,
@@ -35,6 +37,7 @@ import {
   type ScanRange,
   toHistoryRange,
   toScanRange,
+  validateTruncation,
 } from './validate-arguments.js'
 import { validateBatch, validateImportBase, validateImportPart } from './validate-batch.js'
 import { expectKept, expectLedger, expectListable, PRUNE_STEP_RECORDS, windowStart } from './window.js'
@@ -112,7 +115,7 @@ class MemoryEngine implements StateWriter {
     expectLedger(ledger)
     const wanted = version === undefined ? ledger.latestVersion : version
     expectKept(wanted, ledger)
-    const getEntry = (key: Uint8Array) => this.#find(key, wanted)
+    const getEntry = (key: Uint8Array) => this.#find(key, wanted, ledger)
     const get = (key: Uint8Array) => getEntry(key)?.value
     const has = (key: Uint8Array) => get(key) !== undefined
     const getMany = (keys: readonly Uint8Array[]) => {
@@ -121,8 +124,8 @@ class MemoryEngine implements StateWriter {
     }
     const scan = (prefix: Uint8Array, options?: ScanOptions) => {
       const range = toScanRange(prefix, options)
-      this.#expectVisible(wanted)
-      return this.#scan(keyText(prefix), wanted, range)
+      this.#expectVisible(wanted, ledger)
+      return this.#scan(keyText(prefix), wanted, range, ledger)
     }
     return { version: wanted, ledger, getEntry, get, peek: get, has, getMany, scan }
   }
@@ -168,6 +171,7 @@ class MemoryEngine implements StateWriter {
     const found = this.#seenRevisions(key, oldestVersion).filter(({ version }) => version >= first && version <= end)
     for (const { version, value } of isNewestFirst ? found.toReversed() : found) {
       const { oldestVersion: oldestNow } = this.#state.ledger!
+      expectNotTruncated(end, ledger, this.#state.ledger)
       if (oldestNow > oldestVersion && oldestNow >= first) throw versionPruned(oldestVersion, oldestNow)
       yield { version, value: value && Uint8Array.from(value) }
     }
@@ -180,13 +184,15 @@ class MemoryEngine implements StateWriter {
   }
 
   versions(first: bigint, last: bigint): Iterable<VersionWrites> {
-    expectListable(first, last, this.#state.ledger)
-    return this.#versions(first, last)
+    const { ledger } = this.#state
+    expectListable(first, last, ledger)
+    return this.#versions(first, last, ledger)
   }
 
-  *#versions(first: bigint, last: bigint): Generator<VersionWrites> {
+  *#versions(first: bigint, last: bigint, asked: LedgerInfo): Generator<VersionWrites> {
     for (let version = first; version <= last; version++) {
       const { ledger, revisions, blocks } = this.#state
+      expectNotTruncated(last, asked, ledger)
       expectListable(first, last, ledger)
       const writes: Write[] = []
       for (const [key, ofKey] of [...revisions].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -228,7 +234,7 @@ class MemoryEngine implements StateWriter {
       for (const [key, value] of writes) this.#write(keyText(key), version, value)
       const latestBlock = state.blocks.at(-1)!.block
       const { oldestVersion, oldestBlock } = state.ledger ?? { oldestVersion: version, oldestBlock: latestBlock }
-      state.ledger = { chainId, latestVersion: version, latestBlock, oldestVersion, oldestBlock }
+      state.ledger = { ...state.ledger, chainId, latestVersion: version, latestBlock, oldestVersion, oldestBlock }
     }
     this.#watch.notice()
   }
@@ -269,6 +275,28 @@ class MemoryEngine implements StateWriter {
       if (dropped === most) break
     }
     return dropped
+  }
+
+  async truncateTo(version: bigint, options: TruncateOptions = {}): Promise<void> {
+    const state = this.#state
+    validateTruncation(options)
+    expectLedger(state.ledger)
+    expectKept(version, state.ledger)
+    for (const [key, revisions] of state.revisions) {
+      const left = revisions.filter((revision) => revision.version <= version)
+      if (left.length > 0) state.revisions.set(key, left)
+      else state.revisions.delete(key)
+    }
+    state.blocks = state.blocks.filter(({ firstVersion }) => firstVersion <= version)
+    state.mark = options.mark && Uint8Array.from(options.mark)
+    const { truncations = [], ...before } = state.ledger
+    state.ledger = {
+      ...before,
+      latestVersion: version,
+      latestBlock: state.blocks.at(-1)!.block,
+      truncations: addTruncation(truncations, nextTruncation(state.ledger, version)),
+    }
+    this.#watch.notice()
   }
 
   async beginImport(version: bigint, options: ImportOptions = {}): Promise<StateImport> {
@@ -313,26 +341,28 @@ class MemoryEngine implements StateWriter {
     this.#watch.notice()
   }
 
-  #expectVisible(version: bigint): void {
+  /** Takes the ledger as it was when the version was asked for. */
+  #expectVisible(version: bigint, asked: LedgerInfo): void {
     const { oldestVersion } = this.#state.ledger!
+    expectNotTruncated(version, asked, this.#state.ledger)
     if (version < oldestVersion) throw versionPruned(version, oldestVersion)
   }
 
-  #find(key: Uint8Array, version: bigint): StateEntry | undefined {
+  #find(key: Uint8Array, version: bigint, asked: LedgerInfo): StateEntry | undefined {
     expectBytes('the key', key)
-    this.#expectVisible(version)
+    this.#expectVisible(version, asked)
     const revision = this.#state.revisions.get(keyText(key))?.findLast((candidate) => candidate.version <= version)
     return revision?.value ? { version: revision.version, value: Uint8Array.from(revision.value) } : undefined
   }
 
-  *#scan(prefix: string, version: bigint, { start, limit }: ScanRange): Generator<KeyedEntry> {
+  *#scan(prefix: string, version: bigint, { start, limit }: ScanRange, asked: LedgerInfo): Generator<KeyedEntry> {
     const from = keyText(start)
     let left = limit
     const texts = [...this.#state.revisions.keys()].filter((text) => text.startsWith(prefix) && text >= from)
     for (const text of texts.sort()) {
       if (left <= 0) return
       const key = Buffer.from(text, 'latin1')
-      const entry = this.#find(key, version)
+      const entry = this.#find(key, version, asked)
       if (!entry) continue
       left--
       yield { key, ...entry }

@@ -20,11 +20,12 @@ export interface StateEngineReader extends StateReader, AsyncDisposable {
    * What versions wrote, in order, in a form that can be committed to another store. Deletions of keys that were not
    * there are not kept. Versions that are not merged yet cost what they wrote. Merged ones of a range, however short it is, cost a
    * look at all keys, and one more for every 100,000 writes of the range: ask for long ranges.
-   * @throws `no_ledger`, `version_not_found`; `version_pruned` unless all of them are above the oldest version
+   * @throws `no_ledger`, `version_not_found`; `version_pruned` unless all of them are above the oldest version;
+   *   `version_truncated` if some are cut off meanwhile
    */
   versions(first: bigint, last: bigint): Iterable<VersionWrites>
   /**
-   * Calls back after commits and prunes, whoever makes them; of several at once it tells only the newest state. Returns
+   * Calls back after commits, prunes and truncations, whoever makes them; of several at once it tells only the newest state. Returns
    * a function that removes the listener. What a listener throws is an uncaught exception of the process, as with
    * `EventTarget`: the commit stands, and the other listeners are called.
    */
@@ -57,6 +58,12 @@ export interface PruneResult {
 export interface PruneOptions {
   /** Superseded values and deletions after which to stop, once the step under way is done; no limit by default. */
   readonly maxEntries?: number
+}
+
+/** What the ledger is given when it is truncated. */
+export interface TruncateOptions {
+  /** As that of a commit: what was known of the ledger at the version that is left. Marks of earlier commits are not kept. */
+  readonly mark?: Uint8Array | undefined
 }
 
 /** What the ledger knows of an imported state; `finish` takes it. */
@@ -106,6 +113,17 @@ export interface StateWriter extends StateEngineReader {
    * @throws `no_ledger`, `invalid_argument`
    */
   prune(retainVersions: bigint, options?: PruneOptions): Promise<PruneResult>
+  /**
+   * Cuts off all versions above one, as if they had never been committed: that version becomes the latest, and the next
+   * commit begins with the one after it, which may be of another block and write other values than before. Resolves when it
+   * is as durable as a commit. The version may be any of the window, also within a block or a commit; the window does not move.
+   *
+   * Whatever was asked for before and may see a version that was cut off is `version_truncated` from then on, even after
+   * another version was committed under its number; views of versions that are left go on. `LedgerInfo.truncations` tells
+   * later versions of a number from earlier ones.
+   * @throws `no_ledger`, `version_not_found`, `version_pruned`, `invalid_argument`, `store_full`; the store is then unchanged
+   */
+  truncateTo(version: bigint, options?: TruncateOptions): Promise<void>
   /**
    * Begins to import the state at a version into an empty store. A commit discards an unfinished import.
    * @throws `store_not_empty`, `invalid_argument`

@@ -9,7 +9,7 @@ import type {
   ScanPage,
   VersionWrites,
 } from '@ledger-state/core'
-import type { CommitOptions, ImportOptions, PruneOptions, PruneResult, StateImport } from './ports.js'
+import type { CommitOptions, ImportOptions, PruneOptions, PruneResult, StateImport, TruncateOptions } from './ports.js'
 
 // The ports of engines whose reads are promises: `RemoteState` of core, which is all that readers of state need, with what
 // an engine has beside. They mirror `StateEngineReader` and `StateWriter`. After `close` all is `store_closed`.
@@ -44,7 +44,7 @@ export interface RemoteSnapshot extends RemoteStateSnapshot {
 export interface RemoteStateReader extends RemoteState, AsyncDisposable {
   snapshot(): Promise<RemoteSnapshot>
   /**
-   * Calls back after commits and prunes, whoever makes them, as `StateEngineReader.onCommit`. Those of other processes
+   * Calls back after commits, prunes and truncations, whoever makes them, as `StateEngineReader.onCommit`. Those of other processes
    * are noticed by looking, some times a second.
    */
   onCommit(listener: (ledger: LedgerInfo) => void): () => void
@@ -63,6 +63,8 @@ export interface RemoteStateWriter extends RemoteStateReader {
   commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void>
   /** As `StateWriter.prune`. A call without `maxEntries` works in steps; readers and commits get their turn between them. */
   prune(retainVersions: bigint, options?: PruneOptions): Promise<PruneResult>
+  /** As `StateWriter.truncateTo`; exactly once, as a commit. */
+  truncateTo(version: bigint, options?: TruncateOptions): Promise<void>
   /** As `StateWriter.beginImport`. */
   beginImport(version: bigint, options?: ImportOptions): Promise<StateImport>
 }

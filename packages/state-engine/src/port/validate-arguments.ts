@@ -59,6 +59,12 @@ export function validateMark(mark: unknown): asserts mark is Uint8Array | undefi
   if (mark.length > MAX_MARK_LENGTH) throw markTooLong(mark.length, MAX_MARK_LENGTH)
 }
 
+/** Checks the options of `StateWriter.truncateTo`. @throws `invalid_argument` */
+export function validateTruncation(options: unknown): void {
+  expectObject('the options of the truncation', options)
+  validateMark((options as { readonly mark?: unknown }).mark)
+}
+
 export interface ScanRange {
   /** At or above the prefix. */
   readonly start: Uint8Array

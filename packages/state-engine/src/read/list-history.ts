@@ -1,5 +1,6 @@
 import { type LedgerInfo, type Revision, versionPruned } from '@ledger-state/core'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { expectNotTruncated } from '../port/truncations.js'
 import type { HistoryRange } from '../port/validate-arguments.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import { RevisionCursor } from './revision-cursor.js'
@@ -10,8 +11,9 @@ export function* listHistory(
   snapshot: () => ReadSnapshot,
   key: Uint8Array,
   { first, last, isNewestFirst }: HistoryRange,
-  { oldestVersion, latestVersion }: LedgerInfo,
+  asked: LedgerInfo,
 ): Generator<Revision> {
+  const { oldestVersion, latestVersion } = asked
   const cursor = new RevisionCursor(store)
   const highest = last === undefined || last > latestVersion ? latestVersion : last
   let seen: ReadSnapshot | undefined
@@ -53,6 +55,7 @@ export function* listHistory(
 
   function expectNotOvertaken({ ledger }: ReadSnapshot): void {
     const { oldestVersion: oldestNow } = ledger!
+    expectNotTruncated(highest, asked, ledger)
     if (oldestNow > oldestVersion && oldestNow >= first) throw versionPruned(oldestVersion, oldestNow)
   }
 }

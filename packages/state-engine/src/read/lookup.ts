@@ -48,7 +48,7 @@ export class Lookup {
   #writtenLow = 0
   readonly #store: LmdbStore
   readonly #record = new SharedRecord()
-  /** Another, for lmdb-js decompresses records of the run into a buffer of their own. */
+  /** lmdb-js decompresses records of the run into a buffer of their own. */
   readonly #runRecord = new SharedRecord()
 
   constructor(store: LmdbStore) {

@@ -1,10 +1,12 @@
-import type { LedgerInfo } from '@ledger-state/core'
+import type { LedgerInfo, Truncation } from '@ledger-state/core'
 import { decodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
+import { getTruncations, NO_TRUNCATIONS } from '../databases/truncations.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadTransaction } from '../lmdb/table.js'
 import type { MemoryTable } from '../memory-table/memory-table.js'
 import type { CommitHead } from '../memory-table/segment.js'
 import { storeClosed, writeAheadDamaged } from '../port/errors.js'
+import { addTruncation } from '../port/truncations.js'
 import { writeAheadPath } from '../write-ahead/files.js'
 
 /** One state of the store: what is merged, and the table of what is not. The table may already have later commits. */
@@ -14,6 +16,12 @@ export interface ReadSnapshot {
   readonly record: LedgerRecord | undefined
   readonly ledger: LedgerInfo | undefined
   readonly table: MemoryTable
+}
+
+/** What the table has is newer than what is merged; undefined if the newest commit is merged. */
+export function unmergedHead({ record, table }: Pick<ReadSnapshot, 'record' | 'table'>): CommitHead | undefined {
+  const { head } = table
+  return head && record && head.number >= record.nextCommit ? head : undefined
 }
 
 /** Where a snapshot has its table from: the writer of the same engine, or the write-ahead files. */
@@ -41,9 +49,9 @@ export class ReadSnapshots {
   #ticker: NodeJS.Timeout | undefined
   #idleTicks = 0
   #closed = false
-  #seen: { bytes: Buffer; record: LedgerRecord } | undefined
+  #seen: { bytes: Buffer; record: LedgerRecord; truncations: readonly Truncation[] } | undefined
   /** The ledger of the last snapshot, and what it was made of: it is the same object until it changes. */
-  #ledger: { head: CommitHead; record: LedgerRecord; info: LedgerInfo } | undefined
+  #ledger: { head: CommitHead | undefined; record: LedgerRecord; info: LedgerInfo } | undefined
 
   constructor(store: LmdbStore, source: TableSource) {
     this.#store = store
@@ -101,18 +109,26 @@ export class ReadSnapshots {
   #readRecord(transaction: ReadTransaction): LedgerRecord | undefined {
     const bytes = this.#store.meta.getBinary(LEDGER_KEY, { transaction })
     if (!bytes) return undefined
-    if (!this.#seen?.bytes.equals(bytes)) this.#seen = { bytes, record: decodeLedgerRecord(bytes) }
+    if (!this.#seen?.bytes.equals(bytes)) {
+      const truncations = getTruncations(this.#store, { transaction })
+      this.#seen = { bytes, record: decodeLedgerRecord(bytes), truncations }
+    }
     return this.#seen.record
   }
 
   #toLedger(record: LedgerRecord | undefined): LedgerInfo | undefined {
-    const { head } = this.#source.table
-    if (!record || !head || head.latestVersion <= record.ledger.latestVersion) return record?.ledger
-    if (this.#ledger?.head !== head || this.#ledger.record !== record) {
-      const { latestVersion, latestBlock } = head
-      this.#ledger = { head, record, info: { ...record.ledger, latestVersion, latestBlock } }
+    if (!record) return undefined
+    const { table } = this.#source
+    const head = unmergedHead({ record, table })
+    const merged = this.#seen?.truncations ?? NO_TRUNCATIONS
+    if (!head && merged.length === 0) return record.ledger
+    if (this.#ledger?.head !== head || this.#ledger?.record !== record) {
+      const { latestVersion, latestBlock } = head ?? record.ledger
+      const truncations = withTruncations(merged, table)
+      const info = { ...record.ledger, latestVersion, latestBlock, ...(truncations.length > 0 && { truncations }) }
+      this.#ledger = { head, record, info }
     }
-    return this.#ledger.info
+    return this.#ledger!.info
   }
 
   release(): void {
@@ -134,4 +150,10 @@ export class ReadSnapshots {
       this.#ticker = undefined
     }
   }
+}
+
+function withTruncations(merged: readonly Truncation[], { segments }: MemoryTable): readonly Truncation[] {
+  let list = merged
+  for (const { truncations } of segments) for (const one of truncations) list = addTruncation(list, one)
+  return list
 }

@@ -16,6 +16,7 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { invalidArgument } from '../port/errors.js'
 import type { EngineView } from '../port/ports.js'
 import { newestBlockAtMost } from '../port/search-blocks.js'
+import { expectNotTruncated } from '../port/truncations.js'
 import { expectArray, expectU64, type ScanRange, toHistoryRange, toScanRange } from '../port/validate-arguments.js'
 import { expectKept, expectLedger, expectListable } from '../port/window.js'
 import { blockWith } from './blocks.js'
@@ -105,13 +106,15 @@ export class StoreReads {
   }
 
   versions(first: bigint, last: bigint): Iterable<VersionWrites> {
-    expectListable(first, last, this.snapshot().ledger)
-    return this.#versions(first, last)
+    const { ledger } = this.snapshot()
+    expectListable(first, last, ledger)
+    return this.#versions(first, last, ledger)
   }
 
-  *#versions(first: bigint, last: bigint): Generator<VersionWrites> {
+  *#versions(first: bigint, last: bigint, asked: LedgerInfo): Generator<VersionWrites> {
     const snapshot = () => {
       const current = this.snapshot()
+      expectNotTruncated(last, asked, current.ledger)
       expectListable(first, last, current.ledger)
       return current
     }
@@ -191,6 +194,7 @@ class StoreView implements EngineView {
     const snapshot = this.#snapshots.current()
     if (snapshot !== this.#snapshot) {
       const { oldestVersion } = snapshot.ledger!
+      expectNotTruncated(this.version, this.ledger, snapshot.ledger)
       if (this.version < oldestVersion) throw versionPruned(this.version, oldestVersion)
       this.#snapshot = snapshot
     }

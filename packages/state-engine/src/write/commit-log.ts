@@ -1,7 +1,16 @@
 import { rmSync } from 'node:fs'
 import { type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
 import type { MemoryTable } from '../memory-table/memory-table.js'
-import { type CommitContent, type HasValue, payloadLength, putCommit } from '../memory-table/put-commit.js'
+import {
+  applyTruncation,
+  type CommitContent,
+  type HasValue,
+  payloadLength,
+  putCommit,
+  putTruncation,
+  type TruncationContent,
+  truncationLength,
+} from '../memory-table/put-commit.js'
 import { Segment } from '../memory-table/segment.js'
 import { writerBroken } from '../port/errors.js'
 import { encodeFileHeader, putRecordHeader, RECORD_HEADER_LENGTH, recordSeed } from '../write-ahead/file-format.js'
@@ -76,6 +85,34 @@ export class CommitLog {
       this.#nextCommit++
     } catch (error) {
       segment.rollBack(before)
+      this.#undo(start)
+      throw error
+    }
+  }
+
+  /**
+   * Appends a truncation to a version that the newest segment has or begins after, waits as the durability says, and only
+   * then cuts the segment.
+   * @throws `store_missing`, `store_full`, `store_failed`
+   */
+  truncate(content: Omit<TruncationContent, 'number'>): void {
+    this.#expectWhole()
+    const { file, segment } = this.#active!
+    file.expectInPlace()
+    const start = segment.length
+    segment.reserve(RECORD_HEADER_LENGTH + truncationLength(content))
+    try {
+      segment.length = start + RECORD_HEADER_LENGTH
+      const head = putTruncation(segment, { ...content, number: this.#nextCommit })
+      this.#write(start)
+      this.#atFailurePoint('truncation: appended')
+      if (this.#store.durability === 'full') this.#sync()
+      this.#atFailurePoint('truncation: synced')
+      applyTruncation(segment, content.truncation)
+      segment.head = head
+      this.#nextCommit++
+    } catch (error) {
+      segment.length = start
       this.#undo(start)
       throw error
     }

@@ -127,19 +127,19 @@ class GenerationDropper {
     const range = { start: numberedKey(number, 0), end: numberedKey(number + 1, 0), limit: PRUNE_STEP_RECORDS }
     for (const { key, value } of [...this.#store.retired.getRange(range)]) {
       if (this.isTired) break
-      if (this.#dropEntries(key, value)) retired--
+      if (this.#dropEntries(key, value, generation)) retired--
     }
     this.retired += generation.retired - retired
     return { ...generation, retired }
   }
 
   /** Drops what a record retired, from its beginning on. Returns whether that is all; otherwise the record keeps the rest. */
-  #dropEntries(key: NumberedKey, record: Buffer): boolean {
+  #dropEntries(key: NumberedKey, record: Buffer, { upTo }: Generation): boolean {
     const content = openRecord(record, numberedKeySeed(key), () => 'a record of the database retired')
     let start = 0
     for (const entry of decodeRetired(content)) {
       if (this.isTired) break
-      this.#dropEntry(entry)
+      this.#dropEntry(entry, upTo)
       start = entry.end
     }
     if (start === content.length) {
@@ -151,10 +151,11 @@ class GenerationDropper {
     return false
   }
 
-  #dropEntry(entry: RetiredEntry): void {
+  #dropEntry(entry: RetiredEntry, upTo: bigint): void {
     if (entry.kind === 'deletion') {
       this.steps++
-      this.#forget(entry.storedKey, entry.version)
+      // What a truncation cut off is above the generation: another version may have deleted the key under that number.
+      if (entry.version <= upTo) this.#forget(entry.storedKey, entry.version)
     } else {
       this.steps += dropLarge(this.#store, entry.large)
     }

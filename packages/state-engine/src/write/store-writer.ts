@@ -3,6 +3,7 @@ import { type Block, type LedgerInfo, noLedger, type VersionWrites } from '@ledg
 import { RecordBuilder } from '../bytes/record.js'
 import { DELETED } from '../databases/latest-record.js'
 import type { LedgerRecord } from '../databases/ledger-record.js'
+import { getReverting } from '../databases/truncations.js'
 import type { Durability } from '../lmdb/durability.js'
 import { type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
@@ -10,18 +11,28 @@ import type { ReadOptions } from '../lmdb/table.js'
 import { runTransaction } from '../lmdb/write-transaction.js'
 import { type CommitContent, commitSize, payloadLength, putCommit } from '../memory-table/put-commit.js'
 import { NONE, Segment } from '../memory-table/segment.js'
-import { MergeScheduler } from '../merge/merge-scheduler.js'
+import { MergeScheduler, SLICE_MS } from '../merge/merge-scheduler.js'
 import { SegmentMerge } from '../merge/merge-segment.js'
+import { MergedRevert } from '../merge/revert-merged.js'
 import { storeClosed } from '../port/errors.js'
-import type { CommitOptions, ImportOptions, PruneOptions, PruneResult, StateImport } from '../port/ports.js'
-import { expectCount, expectObject } from '../port/validate-arguments.js'
+import type {
+  CommitOptions,
+  ImportOptions,
+  PruneOptions,
+  PruneResult,
+  StateImport,
+  TruncateOptions,
+} from '../port/ports.js'
+import { nextTruncation } from '../port/truncations.js'
+import { expectCount, expectObject, validateTruncation } from '../port/validate-arguments.js'
 import { validateBatch } from '../port/validate-batch.js'
-import { windowStart } from '../port/window.js'
+import { expectKept, windowStart } from '../port/window.js'
 import { CommitLog, type FollowingFile } from './commit-log.js'
 import type { AtFailurePoint } from './failure-points.js'
 import { beginImport, dropUnfinishedImport } from './import-state.js'
 import { pruneStep, raiseOldest } from './prune-store.js'
 import { recoverLog } from './recover-log.js'
+import { type MergedTruncation, truncateMerged } from './truncate-store.js'
 
 /** What a writer needs of the reading half of its engine. */
 export interface WriterReads {
@@ -59,6 +70,8 @@ export class StoreWriter {
   /** Commits and what else must not mix with them run in turn; undefined while none does. */
   #turn: Promise<unknown> | undefined
   #following: FollowingFile | undefined
+  /** Whether LMDB has versions that were cut off: no commit begins until they are removed. */
+  #isReverting: boolean
   #isClosed = false
 
   /** Takes the log of `openLog`. */
@@ -81,6 +94,9 @@ export class StoreWriter {
       onMerged: (fileNumber) => this.#dropMerged(fileNumber),
     })
     this.#merges.start()
+    // A writer before was killed before it had removed them.
+    this.#isReverting = getReverting(store) !== undefined
+    this.#revertInTurn()
   }
 
   commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void> {
@@ -88,6 +104,7 @@ export class StoreWriter {
   }
 
   async #commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void> {
+    if (this.#isReverting) await this.#revert()
     const { ledger } = this.#reads.snapshot()
     const chainId = validateBatch(versions, options, ledger)
     if (versions.length === 0) return
@@ -197,6 +214,87 @@ export class StoreWriter {
       raiseOldest(this.#store, this.#builder, firstVersion, block)
       this.#atFailurePoint('prune: floor raised')
     })
+  }
+
+  truncateTo(version: bigint, options: TruncateOptions = {}): Promise<void> {
+    const truncated = this.#inTurn(() => this.#truncateTo(version, options))
+    const revert = () => this.#revertInTurn()
+    truncated.then(revert, revert)
+    return truncated
+  }
+
+  async #truncateTo(version: bigint, options: TruncateOptions): Promise<void> {
+    validateTruncation(options)
+    this.#expectKept(version)
+    if (this.#isReverting) await this.#revert()
+    const { segment } = this.#log
+    // What is below the newest segment is cut in LMDB.
+    const isInSegment = segment && segment.versionCount > 0 && version >= segment.firstVersion - 1n
+    if (!isInSegment && this.#log.table.segments.length > 1) await this.#merges.settled()
+    this.#expectOpen()
+    const { ledger, record } = this.#expectKept(version)
+    this.#store.expectInPlace()
+    const { block: latestBlock } = this.#reads.blockAt(version)
+    const content = { truncation: nextTruncation(ledger, version), latestBlock, mark: options.mark }
+    if (isInSegment || version >= record.ledger.latestVersion) {
+      this.#log.truncate({ ...content, chainId: ledger.chainId })
+      this.#reads.noticeCommit()
+    } else this.#truncateMerged(content)
+    this.#onChange()
+  }
+
+  /** Returns the state that has the version. */
+  #expectKept(version: bigint): { readonly ledger: LedgerInfo; readonly record: LedgerRecord } {
+    const { ledger, record } = this.#reads.snapshot()
+    if (!ledger || !record) throw noLedger()
+    expectKept(version, ledger)
+    return { ledger, record }
+  }
+
+  #truncateMerged(content: Pick<MergedTruncation, 'truncation' | 'latestBlock' | 'mark'>): void {
+    const following = this.#log.createFollowing()
+    try {
+      this.#atFailurePoint('truncation: file created')
+      const { walFile, number } = following
+      this.#transact(this.#durability, () => {
+        truncateMerged(this.#store, this.#builder, { ...content, walFile, nextCommit: number + 1 })
+        this.#atFailurePoint('truncation: before the transaction ends')
+      })
+    } catch (error) {
+      this.#log.discard(following)
+      throw error
+    }
+    this.#isReverting = true
+    this.#log.follow(following)
+    this.#atFailurePoint('truncation: committed')
+  }
+
+  /** Other work of the process has its turn meanwhile. What fails is tried again by the next commit. */
+  #revertInTurn(): void {
+    if (this.#isReverting) void this.#inTurn(() => this.#revert()).catch(() => {})
+  }
+
+  async #revert(): Promise<void> {
+    const revert = new MergedRevert(this.#store, this.#builder)
+    for (let isDone = false; !isDone; ) {
+      this.#expectOpen()
+      isDone = this.#transact(this.#durability === 'none' ? 'none' : 'ordered', () => this.#revertSlice(revert))
+      revert.sliceCommitted()
+      if (!isDone) this.#atFailurePoint('truncation: slice done')
+      await nextTurn()
+    }
+    // Commits in the write-ahead file need it.
+    if (this.#store.durability !== 'none') await this.#syncStore()
+    this.#isReverting = false
+    this.#atFailurePoint('truncation: done')
+  }
+
+  #revertSlice(revert: MergedRevert): boolean {
+    const isDone = revert.slice(SLICE_MS)
+    this.#atFailurePoint(
+      isDone ? 'truncation: before the last transaction ends' : 'truncation: slice before the transaction ends',
+    )
+    return isDone
   }
 
   beginImport(version: bigint, options: ImportOptions = {}): StateImport {

@@ -35,4 +35,9 @@ export const BEYOND_REMOTE_PORT: ReadonlySet<string> = new Set([
   'ends a list of versions early that a prune overtakes',
   'answers blocks of versions that were pruned',
   'answers after it was closed',
+  'answers what was cut off from the branch of now: get',
+  'goes on with the history of another branch',
+  'goes on with the versions of another branch',
+  'ends a history early of which versions are cut off',
+  'finds blocks that were cut off',
 ])

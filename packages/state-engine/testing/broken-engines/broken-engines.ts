@@ -6,11 +6,13 @@ import { IMPORT_CASES } from '../../src/port/contract/import-cases.ts'
 import { LIFECYCLE_CASES } from '../../src/port/contract/lifecycle-cases.ts'
 import { SCAN_CASES } from '../../src/port/contract/scan-cases.ts'
 import type { ContractCase } from '../../src/port/contract/support.ts'
+import { TRUNCATION_CASES } from '../../src/port/contract/truncation-cases.ts'
 import { VIEW_CASES } from '../../src/port/contract/view-cases.ts'
 import { WINDOW_CASES } from '../../src/port/contract/window-cases.ts'
 import type { BrokenEngine } from './break-engine.ts'
 import { BROKEN_COMMITS } from './broken-commits.ts'
 import { BROKEN_HISTORIES } from './broken-histories.ts'
+import { BROKEN_TRUNCATIONS } from './broken-truncations.ts'
 import { BROKEN_UPKEEP } from './broken-upkeep.ts'
 import { BROKEN_VIEWS } from './broken-views.ts'
 
@@ -20,6 +22,7 @@ export const BROKEN_ENGINES: readonly (BrokenEngine & { readonly cases: readonly
   ...triedWith(BROKEN_VIEWS, [...VIEW_CASES, ...SCAN_CASES, ...LIFECYCLE_CASES]),
   ...triedWith(BROKEN_HISTORIES, [...HISTORY_CASES, ...BLOCK_CASES]),
   ...triedWith(BROKEN_UPKEEP, [...LIFECYCLE_CASES, ...IMPORT_CASES, ...WINDOW_CASES]),
+  ...triedWith(BROKEN_TRUNCATIONS, TRUNCATION_CASES),
 ]
 
 function triedWith(engines: readonly BrokenEngine[], likely: readonly ContractCase[]) {

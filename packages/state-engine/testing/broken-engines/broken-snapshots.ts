@@ -105,6 +105,23 @@ export const BROKEN_SNAPSHOTS: readonly BrokenRemoteEngine[] = [
       return snapshot.blockAt(typeof version === 'bigint' && version < oldestVersion ? oldestVersion : version)
     },
   })),
+  brokenSnapshot('answers what was cut off from the branch of now', (snapshot, engine) => ({
+    at: (version) => {
+      const view = snapshot.at(version)
+      const load: typeof view.load = (keys) =>
+        view.load(keys).catch(async () => {
+          const { latestVersion } = (await engine.snapshot()).ledger!
+          return (await now(engine, view.version < latestVersion ? view.version : latestVersion)).load(keys)
+        })
+      return overriding(view, { load })
+    },
+  })),
+  brokenSnapshot('goes on with the history of another branch', (snapshot, engine) => ({
+    history: (...given) => snapshot.history(...given).catch(async () => (await engine.snapshot()).history(...given)),
+  })),
+  brokenSnapshot('goes on with the versions of another branch', (snapshot, engine) => ({
+    versions: (...given) => snapshot.versions(...given).catch(async () => (await engine.snapshot()).versions(...given)),
+  })),
   {
     fault: 'takes a snapshot for the newest for ever',
     breakEngine: (engine) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isLedgerStateError, U64_MAX, type VersionWrites } from '@ledger-state/core'
 import type { StateEngine } from '../../src/open-state-engine.ts'
-import type { StateEngineReader, StateWriter } from '../../src/port/ports.ts'
+import type { EngineView, StateEngineReader, StateWriter } from '../../src/port/ports.ts'
 import type { AtFailurePoint } from '../../src/write/failure-points.ts'
 import { CHAIN, KEYS, type PlannedVersion } from './inputs.ts'
 
@@ -20,11 +20,14 @@ export interface HistoryParts {
   readonly values?: readonly Uint8Array[]
 }
 
+const MOST_VIEWS = 12
+
 /** An engine and the model that it is compared with, which are given the same work. */
 export class History {
   readonly model: StateWriter
   readonly parts: HistoryParts
   engine: StateEngine
+  #views: (readonly [EngineView, EngineView])[] = []
   #next: bigint
   #height = 0n
 
@@ -60,6 +63,7 @@ export class History {
     await this.model.commit(versions, CHAIN)
     await this.engine.commit(versions, CHAIN)
     this.expectSameLedger()
+    this.compareViews()
   }
 
   /** Commits to the engine; to the model, too, unless the engine throws. */
@@ -77,8 +81,60 @@ export class History {
     assert.deepEqual({ oldestVersion, done }, { oldestVersion: expected.oldestVersion, done: expected.done })
   }
 
+  /** Cuts both off, and numbers what is planned from there on. */
+  async truncate(version: bigint): Promise<void> {
+    const { ledger } = this.model
+    if (!ledger || version < ledger.oldestVersion || version > ledger.latestVersion) {
+      await this.expectSameRefusal((engine) => engine.truncateTo(version))
+      return
+    }
+    this.#openViews()
+    const mark = version % 2n === 0n ? Uint8Array.of(Number(version % 251n)) : undefined
+    await this.model.truncateTo(version, { mark })
+    this.follow()
+    await this.engine.truncateTo(version, { mark })
+    this.expectSameLedger()
+    this.compare((engine) => plain(engine.mark))
+    this.compareViews()
+  }
+
+  /** Views of the whole window, which are compared again and again. */
+  #openViews(): void {
+    const { oldestVersion, latestVersion } = this.model.ledger!
+    for (const share of [0n, 1n, 2n, 3n]) {
+      const version = oldestVersion + ((latestVersion - oldestVersion) * share) / 3n
+      this.#views.push([this.engine.at(version), this.model.at(version)])
+    }
+    this.#views = this.#views.slice(-MOST_VIEWS)
+  }
+
+  /** Views that were opened before answer the same, also after what they see was cut off or pruned. */
+  compareViews(): void {
+    for (const [view, model] of this.#views) {
+      const [found, expected] = [view, model].map((one) => answerOf(() => KEYS.map((key) => plain(one.get(key)))))
+      assert.deepEqual(found, expected)
+    }
+  }
+
+  /** Goes on after the newest version of the model. */
+  follow(): void {
+    const { latestVersion, latestBlock } = this.model.ledger!
+    this.#next = latestVersion + 1n
+    this.#height = latestBlock.height + 1n
+  }
+
+  async expectSameRefusal(work: (engine: StateWriter) => Promise<unknown>): Promise<void> {
+    const codes: string[] = []
+    for (const engine of [this.model, this.engine]) {
+      await work(engine).catch((error: unknown) => codes.push(isLedgerStateError(error) ? error.code : String(error)))
+    }
+    assert.equal(codes.length, 2)
+    assert.equal(codes[0], codes[1])
+  }
+
   async reopen(): Promise<void> {
     await this.engine.close()
+    this.#views = []
     this.engine = this.parts.open()
     this.expectSameLedger()
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ScanOptions } from '@ledger-state/core'
+import { branchOf, type ScanOptions } from '@ledger-state/core'
 import fc from 'fast-check'
 import { type FailurePoint, neverFail } from '../../src/write/failure-points.ts'
 import { type History, type HistoryParts, plain } from './history.ts'
@@ -136,6 +136,79 @@ function abortStep(planned: fc.Arbitrary<PlannedVersion[]>) {
   )
 }
 
+const truncateStep = thousandths.map((place) =>
+  step('truncate', (history) => history.truncate(history.versionAt(place))),
+)
+
+/** The last few versions: those that are not merged, if any are. */
+const truncateABitStep = fc
+  .integer({ min: 0, max: 8 })
+  .map((cut) =>
+    step(`truncate by ${cut}`, (history) =>
+      history.truncate((history.model.ledger?.latestVersion ?? 0n) - BigInt(cut)),
+    ),
+  )
+
+const TRUNCATION_ABORTS: readonly FailurePoint[] = [
+  'truncation: appended',
+  'truncation: synced',
+  'truncation: file created',
+  'truncation: before the transaction ends',
+  'truncation: committed',
+  'truncation: slice before the transaction ends',
+  'truncation: slice done',
+  'truncation: before the last transaction ends',
+  'truncation: done',
+]
+
+/** A truncation that is aborted leaves the store as it was, or is there; what is left of its work is done later. */
+const abortTruncationStep = fc
+  .record({ place: thousandths, point: fc.constantFrom(...TRUNCATION_ABORTS) })
+  .map((chosen) =>
+    step(`abort at ${chosen.point}`, (history) =>
+      withFastClock(async () => {
+        const { ledger } = history.model
+        if (!ledger) return
+        const aborted = new Error('aborted by the test')
+        history.parts.setFailurePointHandler((reached) => {
+          if (reached === chosen.point) throw aborted
+        })
+        const asked = history.versionAt(chosen.place)
+        const version = asked < ledger.oldestVersion ? ledger.oldestVersion : asked
+        const kept = version > ledger.latestVersion ? ledger.latestVersion : version
+        try {
+          await history.engine.truncateTo(kept)
+          for (let turn = 0; turn < 4; turn++) await nextTurn()
+        } catch (error) {
+          assert.ok(error === aborted || (error as Error).cause === aborted, String(error))
+        } finally {
+          history.parts.setFailurePointHandler(neverFail)
+        }
+        if (branchOf(history.engine.ledger!) !== branchOf(ledger)) {
+          await history.model.truncateTo(kept)
+          history.follow()
+        }
+        history.expectSameLedger()
+        history.compareViews()
+      }),
+    ),
+  )
+
+/** A writer that is killed after a truncation, when some of its work is left, or a reader that reads then. */
+const killTruncationStep = fc
+  .record({ place: thousandths, turns: fc.nat(6), isKilled: fc.boolean() })
+  .map(({ place, turns, isKilled }) =>
+    step(`truncate and ${isKilled ? 'kill' : 'read'} after ${turns} turns`, (history) =>
+      withFastClock(async () => {
+        await history.truncate(history.versionAt(place))
+        for (let turn = 0; turn < turns; turn++) await nextTurn()
+        await history.expectSound()
+        if (isKilled) await history.kill()
+        else await history.compareReader(history.versionAt(place))
+      }),
+    ),
+  )
+
 /** While it runs, every look at the clock is a second after the one before: each slice of a merge has one key. */
 async function withFastClock(work: () => Promise<void>): Promise<void> {
   const { now } = performance
@@ -179,6 +252,10 @@ export function historySteps({ values = [] }: HistoryParts): fc.Arbitrary<Step>[
     fc.constant(step('reopen', (history) => history.reopen())),
     fc.constant(step('check', (history) => history.expectSound())),
     abortStep(planned),
+    truncateStep,
+    truncateABitStep,
+    abortTruncationStep,
+    killTruncationStep,
     mergeStep(planned),
     mergeStep(burst),
   ]

@@ -28,7 +28,7 @@ export interface ContractView {
 
 /** An engine as the cases of the contract use it. */
 export interface ContractEngine
-  extends Pick<RemoteStateWriter, 'commit' | 'prune' | 'beginImport' | 'onCommit' | 'close'>,
+  extends Pick<RemoteStateWriter, 'commit' | 'prune' | 'truncateTo' | 'beginImport' | 'onCommit' | 'close'>,
     AsyncDisposable {
   /** As `StateReader.ledger`. */
   ledger(): Promise<LedgerInfo | undefined>
@@ -55,6 +55,7 @@ function writerMethods(engine: StateWriter | RemoteStateWriter) {
   return {
     commit: async (...given: Parameters<StateWriter['commit']>) => engine.commit(...given),
     prune: async (...given: Parameters<StateWriter['prune']>) => engine.prune(...given),
+    truncateTo: async (...given: Parameters<StateWriter['truncateTo']>) => engine.truncateTo(...given),
     beginImport: async (...given: Parameters<StateWriter['beginImport']>) => engine.beginImport(...given),
     onCommit: (listener: (ledger: LedgerInfo) => void) => engine.onCommit(listener),
     close: async () => engine.close(),

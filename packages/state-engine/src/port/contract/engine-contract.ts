@@ -5,10 +5,11 @@ import { IMPORT_CASES } from './import-cases.js'
 import { LIFECYCLE_CASES } from './lifecycle-cases.js'
 import { SCAN_CASES } from './scan-cases.js'
 import type { ContractCase } from './support.js'
+import { TRUNCATION_CASES } from './truncation-cases.js'
 import { VIEW_CASES } from './view-cases.js'
 import { WINDOW_CASES } from './window-cases.js'
 
-export { type ContractEngine, remoteToContract, writerToContract } from './contract-engine.js'
+export { type ContractEngine, type ContractView, remoteToContract, writerToContract } from './contract-engine.js'
 export type { ContractCase, EngineTraits, OpenRemoteStore, OpenStore } from './support.js'
 
 /**
@@ -33,5 +34,6 @@ export const STATE_ENGINE_CONTRACT: readonly ContractCase[] = [
   ...HISTORY_CASES,
   ...BLOCK_CASES,
   ...IMPORT_CASES,
+  ...TRUNCATION_CASES,
   ...LIFECYCLE_CASES,
 ]

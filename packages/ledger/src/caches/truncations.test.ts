@@ -1,0 +1,51 @@
+import { parseAddress, type VersionWrites } from '@ledger-state/core'
+import { ABILITY, type FieldDefinition, writeModule } from '@ledger-state/move-module'
+import { createMemoryEngine, engineToRemote } from '@ledger-state/state-engine'
+import { moduleKey, parseTypeTag } from '@ledger-state/type-tag'
+import { expect, it } from 'vitest'
+import { ModuleCache } from '../modules/module-cache.js'
+import { KnownModules } from '../remote/known-modules.js'
+import { TypeResolver } from '../types/type-resolver.js'
+
+const HOME = parseAddress('0xcafe')
+const KEY = moduleKey(HOME, 'm')
+const CHAIN = { chainId: 1 }
+
+/** A version that publishes a module, whose struct has these fields. */
+function publishing(version: bigint, names: readonly string[]): VersionWrites {
+  const fields = names.map((name): FieldDefinition => ({ name, type: { kind: 'u8' } }))
+  const struct = { kind: 'struct', name: 'S', abilities: ABILITY.store, typeParameters: [], fields } as const
+  const module = writeModule({ version: 7, address: HOME, name: 'm', structs: [struct] })
+  return { version, block: { height: version, epoch: 0n, timestampUsec: 0n }, writes: [[KEY, module]] }
+}
+
+it('resolves a type by the module of its branch, after a truncation and a commit under the same number', async () => {
+  const engine = createMemoryEngine()
+  await engine.commit([publishing(0n, ['zero']), publishing(1n, ['old'])], CHAIN)
+  const types = new TypeResolver(new ModuleCache())
+  const layout = () => JSON.stringify(types.resolve(parseTypeTag('0xcafe::m::S'), engine.at()).layout)
+  expect(layout()).toContain('old')
+  await engine.truncateTo(0n)
+  expect(layout()).toContain('zero')
+  await engine.commit([publishing(1n, ['new', 'newer'])], CHAIN)
+  expect(layout()).toContain('newer')
+})
+
+it('keeps modules of remote state for one branch', async () => {
+  const engine = createMemoryEngine()
+  const remote = engineToRemote(engine)
+  await engine.commit([publishing(0n, ['zero']), publishing(1n, ['old'])], CHAIN)
+  const modules = new KnownModules(1 << 20)
+  const before = (await remote.snapshot()).at()
+  await modules.load(before, [KEY])
+  const text = Buffer.from(KEY).toString('hex')
+  expect(modules.find(text, 1n, before.ledger)?.version).toBe(1n)
+  await engine.truncateTo(0n)
+  await engine.commit([publishing(1n, ['new'])], CHAIN)
+  const after = (await remote.snapshot()).at()
+  expect(modules.find(text, 1n, after.ledger)).toBeUndefined()
+  const [loaded] = await modules.load(after, [KEY])
+  expect(modules.find(text, 1n, after.ledger)).toEqual(loaded)
+  // What the branch before loads is not kept, and nothing is answered to it.
+  expect(modules.find(text, 1n, before.ledger)).toBeUndefined()
+})

@@ -1,0 +1,111 @@
+import { Buffer } from 'node:buffer'
+import { versionKey } from '../bytes/numbered-key.js'
+import type { RecordBuilder } from '../bytes/record.js'
+import { prefixToStoredEnd, prefixToStoredStart } from '../bytes/stored-key.js'
+import { getMerging, putGeneration, putMerging } from '../databases/generations.js'
+import { decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
+import { getReverting, putReverting } from '../databases/truncations.js'
+import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
+import { GenerationList } from './generation-list.js'
+import { GenerationWriter } from './generation-writer.js'
+import { KeyRevert } from './revert-key.js'
+
+/** Keys that are listed at a time. */
+const PAGE_KEYS = 256
+const MOST_BLOCKS = 2_000
+const NO_KEY = new Uint8Array(0)
+const ZERO = Buffer.of(0)
+const FIRST = prefixToStoredStart(NO_KEY)
+const END = prefixToStoredEnd(NO_KEY)
+
+/**
+ * Removes merged versions that are above the latest of the ledger record, in slices: each in a write transaction of the
+ * caller. Reads do not see them anyway, but commits do not begin before they are gone. Nothing says which keys they wrote,
+ * so all keys are looked at. A process that is killed between slices costs nothing but another look at them.
+ */
+export class MergedRevert {
+  readonly #store: LmdbStore
+  readonly #builder: RecordBuilder
+  /** The first key to look at, after the last transaction that was committed; undefined once all were. */
+  #committed: Buffer | undefined = FIRST
+  #next = this.#committed
+
+  constructor(store: LmdbStore, builder: RecordBuilder) {
+    this.#store = store
+    this.#builder = builder
+  }
+
+  /**
+   * Works for about so many milliseconds in the transaction of the caller. Returns whether all is done. A transaction that is
+   * run again calls it again.
+   * @throws `store_corrupt`
+   */
+  slice(budgetMs: number): boolean {
+    const store = this.#store
+    if (getReverting(store) === undefined) return true
+    const deadline = performance.now() + budgetMs
+    const before = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
+    const merging = getMerging(store)
+    const output = new GenerationWriter(store, this.#builder, before, merging)
+    const { latestVersion: version, oldestVersion } = before.ledger
+    const generations = new GenerationList(store, this.#builder, before.nextGeneration, version)
+    const revert = new KeyRevert({ store, builder: this.#builder, output, generations, version, oldestVersion })
+    this.#next = this.#committed
+    do this.#revertPage(revert, deadline)
+    while (this.#next && performance.now() < deadline)
+    const blocks = this.#next ? 0 : this.#removeBlocks(version)
+    const isDone = !this.#next && blocks < MOST_BLOCKS
+    if (isDone) generations.endAt(version)
+    output.flush()
+    generations.put()
+    this.#finish(
+      {
+        ...before,
+        nextLargeId: output.nextLargeId,
+        blocks: before.blocks - blocks,
+        retired: before.retired + output.retired.count - (merging?.retired ?? 0),
+        supersededEntries: before.supersededEntries - revert.takenPairs,
+        payloadBytes: before.payloadBytes + revert.payloadBytes,
+      },
+      output,
+      isDone,
+    )
+    return isDone
+  }
+
+  /** Call it when the transaction of a slice was committed. */
+  sliceCommitted(): void {
+    this.#committed = this.#next
+  }
+
+  #revertPage(revert: KeyRevert, deadline: number): void {
+    if (!this.#next) return
+    const range = { start: this.#next, end: END, limit: PAGE_KEYS }
+    const keys = [...this.#store.latestByStoredKey.getKeys(range)]
+    for (const key of keys) {
+      if (!revert.revert(key) || performance.now() < deadline) continue
+      this.#next = Buffer.concat([key, ZERO])
+      return
+    }
+    this.#next = keys.length < PAGE_KEYS ? undefined : Buffer.concat([keys.at(-1)!, ZERO])
+  }
+
+  /** Removes some blocks above a version. Returns how many. */
+  #removeBlocks(version: bigint): number {
+    const { blocks } = this.#store
+    const start = versionKey(version + 1n, 0)
+    const found = [...blocks.getKeys({ start, end: undefined, limit: MOST_BLOCKS })]
+    for (const key of found) blocks.removeSync(key)
+    return found.length
+  }
+
+  #finish(record: LedgerRecord, output: GenerationWriter, isDone: boolean): void {
+    const generation = output.generation(isDone ? record.ledger.latestVersion : 0n)
+    const isKept = isDone && generation.retired > 0
+    if (isKept) putGeneration(this.#store, this.#builder, record.nextGeneration, generation)
+    putMerging(this.#store, this.#builder, isDone ? undefined : generation)
+    if (isDone) putReverting(this.#store, this.#builder, undefined)
+    const after = { ...record, nextGeneration: record.nextGeneration + (isKept ? 1 : 0) }
+    this.#store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(this.#builder, after))
+  }
+}

@@ -1,0 +1,18 @@
+// Commits, truncates and prunes until it is killed, or reaches a failure point for the nth time and kills itself.
+import { runSteps } from './truncated-ledger.ts'
+
+/** Far more than it takes to come to any failure point eight times. */
+const MOST_STEPS = 900
+
+const [path, killAt, times] = process.argv.slice(2) as [string, string?, string?]
+let left = Number(times ?? 0)
+
+// Time runs fast, so that what is done in slices takes many.
+let now = 0
+performance.now = () => {
+  now += 5
+  return now
+}
+await runSteps({ path, memoryTableBytes: 60_000 }, MOST_STEPS, (point) => {
+  if (point === killAt && --left <= 0) process.kill(process.pid, 'SIGKILL')
+})
