@@ -61,7 +61,7 @@ export function prunesAfter(step: number): boolean {
   return step % 6 === 5
 }
 
-/** Takes steps from where the store is, and prints each when it is acknowledged. */
+/** Takes so many steps from where the store is, and prints each when it is acknowledged. */
 export async function runSteps(
   options: WriterOptions,
   count: number,
@@ -70,7 +70,8 @@ export async function runSteps(
 ): Promise<void> {
   const open = () => openWithFailurePoints(options, atFailurePoint)
   let engine = open()
-  for (let step = lastStep(engine) + 1; step < count; step++) {
+  const first = lastStep(engine) + 1
+  for (let step = first; step < first + count; step++) {
     await takeStep(engine, step)
     process.stdout.write(`${step}\n`)
     if (prunesAfter(step)) await engine.prune(RETAINED)
