@@ -127,7 +127,7 @@ describe('check and snapshot', () => {
 })
 
 describe('export', () => {
-  it('shows on a terminal how far it is', async () => {
+  it.runIf(isSlowRun)('shows on a terminal how far it is', async () => {
     await bed.fill('store', 1_000)
     const shown = onTerminal('export', 'copy.ndjson', '--data-dir', 'store', '--from', '500')
     expect(shown).toMatch(/exporting the state: \d+ of at most 98 entries, .*, [\d.]+ %/)
