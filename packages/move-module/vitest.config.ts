@@ -1,3 +1,13 @@
 import { portableVitestConfig } from '@ledger-state/testing/vitest-config'
+import { defineConfig } from 'vitest/config'
 
-export default portableVitestConfig
+/** Each file has a worker of its own: steps are counted of functions that no other file has run before (`linear-work.test.ts`). */
+export default defineConfig(async (environment) => {
+  const config = await portableVitestConfig(environment)
+  const projects = config.test?.projects?.map((project) =>
+    typeof project === 'object' && 'test' in project
+      ? { ...project, test: { ...project.test, isolate: true } }
+      : project,
+  )
+  return { ...config, test: { ...config.test, projects } }
+})

@@ -5,7 +5,7 @@ import { openSource } from '@ledger-state/feed'
 import { referenceCases } from '@ledger-state/testing/reference-cases'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { parseTypeTag, readStructTag, type StructTag, type TypeTag, typeTagToText } from '@ledger-state/type-tag'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type GetModule, layoutOf } from './layout-of.js'
 import type { MoveModule, SignatureToken } from './module-definition.js'
 import { readModule } from './read-module.js'
@@ -186,21 +186,21 @@ describe.skipIf(!hasSharedData)('every stored value of a genesis', () => {
 })
 
 describe.skipIf(!hasSharedData)('reference cases', () => {
-  const modules = async () => getModuleOf(modulesOf(await firstVersion('conformance/fixture.ndjson.gz')))
-
-  it.each(referenceCases('value_json_to_bcs'))('$id', async ({ input, expect: expected }) => {
-    const encode = (getModule: GetModule) =>
-      codecOf(layoutOf(parseTypeTag(input.type), getModule)).jsonToBytes(parseJson(JSON.stringify(input.json)))
-    const getModule = await modules()
-    if (expected.bcs !== undefined) expect(bytesToHex(encode(getModule))).toBe(expected.bcs)
-    else expect(() => encode(getModule)).toThrow(LedgerStateError)
+  let getModule: GetModule
+  beforeAll(async () => {
+    getModule = getModuleOf(modulesOf(await firstVersion('conformance/fixture.ndjson.gz')))
   })
 
-  it.each(referenceCases('value_bcs_to_json'))('$id', async ({ input, expect: expected }) => {
-    const decode = (getModule: GetModule) =>
-      codecOf(layoutOf(parseTypeTag(input.type), getModule)).bytesToJson(hexToBytes(input.bcs))
-    const getModule = await modules()
-    if (expected.json_text !== undefined) expect(decode(getModule)).toBe(expected.json_text)
-    else expect(() => decode(getModule)).toThrow(LedgerStateError)
+  it.each(referenceCases('value_json_to_bcs'))('$id', ({ input, expect: expected }) => {
+    const encode = () =>
+      codecOf(layoutOf(parseTypeTag(input.type), getModule)).jsonToBytes(parseJson(JSON.stringify(input.json)))
+    if (expected.bcs !== undefined) expect(bytesToHex(encode())).toBe(expected.bcs)
+    else expect(() => encode()).toThrow(LedgerStateError)
+  })
+
+  it.each(referenceCases('value_bcs_to_json'))('$id', ({ input, expect: expected }) => {
+    const decode = () => codecOf(layoutOf(parseTypeTag(input.type), getModule)).bytesToJson(hexToBytes(input.bcs))
+    if (expected.json_text !== undefined) expect(decode()).toBe(expected.json_text)
+    else expect(() => decode()).toThrow(LedgerStateError)
   })
 })

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { isLedgerStateError } from '@ledger-state/core'
 import { eventually } from '@ledger-state/testing/eventually'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { removeStore } from '../testing/contract-on.ts'
 import { type PostgresServer, startPostgres } from '../testing/postgres-server.ts'
@@ -124,7 +125,7 @@ describe('a truncation whose connection is cut', () => {
   })
 })
 
-describe('a server that is killed', () => {
+describe.runIf(isSlowRun)('a server that is killed', () => {
   it('keeps what was committed, and serves again by itself', async () => {
     const engine = await open()
     const reader = await openReader()
@@ -167,7 +168,7 @@ describe('a server that is killed', () => {
   })
 })
 
-describe('a server that hangs', () => {
+describe.runIf(isSlowRun)('a server that hangs', () => {
   it('is unavailable within the patience of a reader, and serves again by itself', async () => {
     const engine = await open()
     await engine.commit(versionsFrom(0n, 3), CHAIN)

@@ -1,3 +1,4 @@
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import type { RootDatabase } from 'lmdb'
 import { expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../testing/small-records.ts'
@@ -37,7 +38,7 @@ it('takes less than half of the space, and both kinds of records are read', asyn
   await reader.close()
 })
 
-it('reports damage in what is compressed', async () => {
+it.runIf(isSlowRun)('reports damage in what is compressed', async () => {
   await ingest(folder.path, 0, 200)
   const store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
   const root = store.root as unknown as RootDatabase

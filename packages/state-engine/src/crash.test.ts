@@ -9,7 +9,6 @@ const folder = temporaryFolder()
 // Many rounds, at all points: crash.slow.test.ts.
 describe('a writer killed with SIGKILL', () => {
   it('loses nothing that was acknowledged and leaves no batch torn', async () => {
-    await expectSoundStore(folder.path, await runKilledWriter(folder.path, { afterMs: 30 }))
     const kill = { at: 'commit: appended', nth: 3 } as const
     await expectSoundStore(folder.path, await runKilledWriter(folder.path, kill))
   })

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Write } from '@ledger-state/core'
 import { eventually } from '@ledger-state/testing/eventually'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { describe, expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../testing/small-records.ts'
@@ -40,8 +41,10 @@ describe('openStateEngine', () => {
     await engine.close()
   })
 
-  it.skipIf(process.platform === 'win32')('reports a full disk (here a limit on file sizes) and is unchanged', () => {
-    const write = `
+  it.runIf(isSlowRun && process.platform !== 'win32')(
+    'reports a full disk (here a limit on file sizes) and is unchanged',
+    () => {
+      const write = `
       const { openStateEngine } = await import(${JSON.stringify(new URL('./index.ts', import.meta.url).href)})
       const engine = openStateEngine({ path: ${JSON.stringify(folder.path)} })
       const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
@@ -53,10 +56,11 @@ describe('openStateEngine', () => {
       await commit(1n, 'k', Buffer.from('w'))
       console.log(engine.ledger.latestVersion, String(engine.at().get(Buffer.from('k'))))
       await engine.close()`
-    const limited = `ulimit -f 2000; exec "$0" ${SOURCE_OPTIONS.join(' ')} --input-type=module -e "$1"`
-    const { stdout } = spawnSync('bash', ['-c', limited, process.execPath, write], { encoding: 'utf8' })
-    expect(stdout.trim().split('\n')).toEqual([expect.stringMatching(/^store_f/), '0n undefined v', '1n w'])
-  })
+      const limited = `ulimit -f 2000; exec "$0" ${SOURCE_OPTIONS.join(' ')} --input-type=module -e "$1"`
+      const { stdout } = spawnSync('bash', ['-c', limited, process.execPath, write], { encoding: 'utf8' })
+      expect(stdout.trim().split('\n')).toEqual([expect.stringMatching(/^store_f/), '0n undefined v', '1n w'])
+    },
+  )
 
   it('refuses a second writer, here and in another process, until the first is closed', async () => {
     const engine = openStateEngine({ path: folder.path })
@@ -277,7 +281,7 @@ describe('openStateEngineReader', () => {
     await reader.close()
   })
 
-  it('sees in another process what the writer committed and pruned', async () => {
+  it.runIf(isSlowRun)('sees in another process what the writer committed and pruned', async () => {
     const engine = openStateEngine({ path: folder.path })
     await engine.commit([record(0, [[bytes('k'), bytes('v0')]], 0)], CHAIN)
     const watch = `

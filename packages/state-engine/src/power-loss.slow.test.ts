@@ -1,5 +1,6 @@
 // What a loss of power leaves: docs/storage.md, “A commit”. What processes asked of the disk is recorded, and stores are
 // opened as the disk may hold them at any moment: with any of what was not synced, in whole and in torn sectors.
+import './power-loss.test.js'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

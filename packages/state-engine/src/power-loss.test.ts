@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { describe, expect, it } from 'vitest'
 import { expectSoundStore } from '../testing/killed-writer.ts'
 import { powerLosses, readImage, withImage } from '../testing/power-loss/power-losses.ts'
@@ -17,12 +18,12 @@ describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})
   it('loses nothing that was acknowledged and leaves no block torn', async () => {
     const random = createRandom(SEED)
     const events = await withImage(new Map(), async (path) => recordRun(path, SCRIPT, [path, '200', OPTIONS]))
-    for (const { image, printed } of powerLosses(events, random, 25)) {
+    for (const { image, printed } of powerLosses(events, random, isSlowRun ? 25 : 10)) {
       await withImage(image, (path) => expectSoundStore(path, printed === undefined ? undefined : BigInt(printed)))
     }
   })
 
-  it('is simulated with all that was written', () => {
+  it.runIf(isSlowRun)('is simulated with all that was written', () => {
     const { path } = folder
     const events = recordRun(path, SCRIPT, [path, '100', OPTIONS])
     const disk = new SimulatedDisk()

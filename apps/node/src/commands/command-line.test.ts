@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import { helpText } from '../config/help-text.js'
@@ -20,23 +21,26 @@ describe('the command line', () => {
     }
   })
 
-  it('lists all commands, or those of a word, and explains one in whichever order it is asked', async () => {
-    const outcomes = await bed.runAll([
-      ['--help'],
-      [],
-      ['get', '--help'],
-      ['get', 'balance', '--help'],
-      ['help', 'get', 'balance'],
-      ['--help', 'get', 'balance'],
-    ])
-    const [ofAll, ofNone, ofGet, ...ofBalance] = outcomes.map(({ stdout }) => stdout)
-    for (const name of ['start', 'get table-item HANDLE', 'export FILE']) expect(ofAll).toContain(`\n  ${name} `)
-    expect(ofNone).toBe(ofAll)
-    expect(ofGet).toContain('get balance ADDRESS ASSET')
-    expect(ofGet).not.toContain('export')
-    expect(ofBalance[0]).toContain('Usage: ledger-state get balance ADDRESS ASSET [options]')
-    expect(new Set(ofBalance).size).toBe(1)
-  })
+  it.runIf(isSlowRun)(
+    'lists all commands, or those of a word, and explains one in whichever order it is asked',
+    async () => {
+      const outcomes = await bed.runAll([
+        ['--help'],
+        [],
+        ['get', '--help'],
+        ['get', 'balance', '--help'],
+        ['help', 'get', 'balance'],
+        ['--help', 'get', 'balance'],
+      ])
+      const [ofAll, ofNone, ofGet, ...ofBalance] = outcomes.map(({ stdout }) => stdout)
+      for (const name of ['start', 'get table-item HANDLE', 'export FILE']) expect(ofAll).toContain(`\n  ${name} `)
+      expect(ofNone).toBe(ofAll)
+      expect(ofGet).toContain('get balance ADDRESS ASSET')
+      expect(ofGet).not.toContain('export')
+      expect(ofBalance[0]).toContain('Usage: ledger-state get balance ADDRESS ASSET [options]')
+      expect(new Set(ofBalance).size).toBe(1)
+    },
+  )
 
   it('tells the version of the program', () => {
     expect(bed.run('--version')).toMatchObject({
@@ -118,7 +122,7 @@ describe('the command line', () => {
     })
   })
 
-  it.each([
+  const failing: readonly (readonly [readonly string[], RegExp])[] = [
     [['info', '--data-dir', 'absent'], /no ledger store in absent/],
     [['get', 'balance', '0x1', '0xa', '--data-dir', 'absent'], /no ledger store/],
     [['history', 'balance', '0x1', '0xa', '--data-dir', 'absent'], /no ledger store/],
@@ -127,10 +131,14 @@ describe('the command line', () => {
     [['export', 'file', '--data-dir', 'absent'], /no ledger store/],
     [['serve', '--data-dir', 'absent'], /no ledger store in absent: .*--follow URL.*--create/],
     [['serve', '--data-dir', 'absent', '--retain', '9'], /no ledger store in absent/],
-  ])('answers %j with what failed and status 1, and makes no folder', (words, message) => {
-    const { status, stderr } = bed.run(...words)
-    expect([status, stderr]).toEqual([1, expect.stringMatching(message)])
-    expect(stderr).toMatch(/^ledger-state: .+\n$/)
-    expect(existsSync(bed.at('absent'))).toBe(false)
-  })
+  ]
+  it.each(failing.slice(0, isSlowRun ? undefined : 2))(
+    'answers %j with what failed and status 1, and makes no folder',
+    (words, message) => {
+      const { status, stderr } = bed.run(...words)
+      expect([status, stderr]).toEqual([1, expect.stringMatching(message)])
+      expect(stderr).toMatch(/^ledger-state: .+\n$/)
+      expect(existsSync(bed.at('absent'))).toBe(false)
+    },
+  )
 })

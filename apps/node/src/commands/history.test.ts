@@ -4,6 +4,7 @@ import { parseAddress } from '@ledger-state/core'
 import { ingestSource } from '@ledger-state/ingest'
 import { createLedger, parseAsset } from '@ledger-state/ledger'
 import { openStateEngine } from '@ledger-state/state-engine'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import type { Outcome } from '../../testing/program.ts'
@@ -64,7 +65,7 @@ describe('history balance', () => {
     expect(newestFirst).toEqual(all.toReversed())
   })
 
-  it('prints a range of versions or of times, and no more than its limit', async () => {
+  it.runIf(isSlowRun)('prints a range of versions or of times, and no more than its limit', async () => {
     const all = await changes()
     const within = (from: bigint, to: bigint) =>
       all.filter(({ version }) => BigInt(version) >= from && BigInt(version) <= to)
@@ -87,7 +88,7 @@ describe('history balance', () => {
     expect(csv.stdout).toBe(`version,timestamp,balance\n${lines.join('')}`)
   })
 
-  it('warns where it is not complete', async () => {
+  it.runIf(isSlowRun)('warns where it is not complete', async () => {
     const [{ status, stdout, stderr }, whole] = await Promise.all([history('--from', '1', '--csv'), history('--csv')])
     expect([status, stderr]).toEqual([
       0,
@@ -96,17 +97,20 @@ describe('history balance', () => {
     expect(stdout).toBe(whole.stdout)
   })
 
-  it('refuses an end that the store does not have, and ends without an error where nobody reads it', async () => {
-    expect(await history('--to', '2024-12-31T00:00:00Z')).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('has been pruned'),
-    })
-    expect(await history('--to', '3000')).toMatchObject({ status: 1, stderr: expect.stringContaining('3000') })
-    const command = bed.commandLine('history', 'balance', owner, BEAN, '--data-dir', 'store').join(' ')
-    const line = `set -o pipefail; ${command} | true`
-    expect(spawnSync('bash', ['-c', line], { cwd: bed.folder, encoding: 'utf8' })).toMatchObject({
-      status: 0,
-      stderr: '',
-    })
-  })
+  it.runIf(isSlowRun)(
+    'refuses an end that the store does not have, and ends without an error where nobody reads it',
+    async () => {
+      expect(await history('--to', '2024-12-31T00:00:00Z')).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining('has been pruned'),
+      })
+      expect(await history('--to', '3000')).toMatchObject({ status: 1, stderr: expect.stringContaining('3000') })
+      const command = bed.commandLine('history', 'balance', owner, BEAN, '--data-dir', 'store').join(' ')
+      const line = `set -o pipefail; ${command} | true`
+      expect(spawnSync('bash', ['-c', line], { cwd: bed.folder, encoding: 'utf8' })).toMatchObject({
+        status: 0,
+        stderr: '',
+      })
+    },
+  )
 })

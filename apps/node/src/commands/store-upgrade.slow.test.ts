@@ -1,4 +1,5 @@
 // store upgrade, cut short: by a signal, and killed at any moment; and who asks for it.
+import './store-upgrade.test.js'
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

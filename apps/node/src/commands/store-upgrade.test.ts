@@ -1,5 +1,6 @@
 // store upgrade, on stores of the layout before this one; cut short: store-upgrade.slow.test.ts.
 import { existsSync, writeFileSync } from 'node:fs'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import { FEED_HEADER, feedRows } from '../../testing/feed-rows.ts'
@@ -31,16 +32,19 @@ describe('store upgrade', () => {
     expect(await bed.info('new')).toMatchObject({ ledger_version: '1099', oldest_ledger_version: '0' })
   })
 
-  it('refuses a store of this layout, a folder without one, and one to copy into that has one', async () => {
-    await makeLayout3Store(bed, 10)
-    const refused = (...words: string[]) => {
-      const { status, stderr } = bed.run('store', 'upgrade', ...words)
-      expect(status).toBe(1)
-      return stderr
-    }
-    expect(refused('--data-dir', 'same', '--to', 'new')).toContain('only stores of layout 3 are upgraded')
-    expect(refused('--data-dir', 'absent', '--to', 'new')).toContain('there is no ledger store in absent')
-    expect(refused('--data-dir', 'old', '--to', 'same')).toContain('same holds a store already')
-    expect(existsSync(bed.at('new'))).toBe(false)
-  })
+  it.runIf(isSlowRun)(
+    'refuses a store of this layout, a folder without one, and one to copy into that has one',
+    async () => {
+      await makeLayout3Store(bed, 10)
+      const refused = (...words: string[]) => {
+        const { status, stderr } = bed.run('store', 'upgrade', ...words)
+        expect(status).toBe(1)
+        return stderr
+      }
+      expect(refused('--data-dir', 'same', '--to', 'new')).toContain('only stores of layout 3 are upgraded')
+      expect(refused('--data-dir', 'absent', '--to', 'new')).toContain('there is no ledger store in absent')
+      expect(refused('--data-dir', 'old', '--to', 'same')).toContain('same holds a store already')
+      expect(existsSync(bed.at('new'))).toBe(false)
+    },
+  )
 })

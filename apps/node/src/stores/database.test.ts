@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type PostgresServer, startPostgres } from '@ledger-state/postgres-engine/testing/postgres-server'
 import { eventually } from '@ledger-state/testing/eventually'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
@@ -59,65 +60,71 @@ async function filledStore(versions: number, ...options: string[]): Promise<stri
 }
 
 describe('a store in a database', () => {
-  it('takes and gives back what a folder holds, by an export, and the folder what it holds', async () => {
-    await bed.fill('folder', 100, { retain: 35n })
-    const [url, again] = [await emptyStore(), await emptyStore()]
-    for (const words of [
-      ['export', 'a.ndjson', '--data-dir', 'folder'],
-      ['ingest', 'a.ndjson', '--store', url],
-      ['check', '--store', url],
-      ['export', 'b.ndjson', '--store', url],
-      ['ingest', 'b.ndjson', '--data-dir', 'copy'],
-      ['export', 'c.ndjson', '--data-dir', 'copy'],
-      ['ingest', 'c.ndjson', '--store', again],
-      ['export', 'd.ndjson', '--store', again],
-    ]) {
-      expect([words, bed.run(...words)]).toMatchObject([words, { status: 0 }])
-    }
-    expect(await bed.digest('copy')).toBe(await bed.digest('folder'))
-    const [first, ...others] = ['a', 'b', 'c', 'd'].map((name) => readFileSync(bed.at(`${name}.ndjson`), 'utf8'))
-    for (const other of others) expect(other).toBe(first)
-  })
+  it.runIf(isSlowRun)(
+    'takes and gives back what a folder holds, by an export, and the folder what it holds',
+    async () => {
+      await bed.fill('folder', 100, { retain: 35n })
+      const [url, again] = [await emptyStore(), await emptyStore()]
+      for (const words of [
+        ['export', 'a.ndjson', '--data-dir', 'folder'],
+        ['ingest', 'a.ndjson', '--store', url],
+        ['check', '--store', url],
+        ['export', 'b.ndjson', '--store', url],
+        ['ingest', 'b.ndjson', '--data-dir', 'copy'],
+        ['export', 'c.ndjson', '--data-dir', 'copy'],
+        ['ingest', 'c.ndjson', '--store', again],
+        ['export', 'd.ndjson', '--store', again],
+      ]) {
+        expect([words, bed.run(...words)]).toMatchObject([words, { status: 0 }])
+      }
+      expect(await bed.digest('copy')).toBe(await bed.digest('folder'))
+      const [first, ...others] = ['a', 'b', 'c', 'd'].map((name) => readFileSync(bed.at(`${name}.ndjson`), 'utf8'))
+      for (const other of others) expect(other).toBe(first)
+    },
+  )
 
-  it('is copied into a folder, and a folder into it, and whoever filled it goes on with the copy', async () => {
-    await bed.fill('folder', 100, { retain: 35n })
-    const url = await emptyStore()
-    for (const words of [
-      ['snapshot', url, '--data-dir', 'folder'],
-      ['check', '--store', url],
-      ['snapshot', 'copy', '--store', url],
-    ]) {
-      expect([words, bed.run(...words)]).toMatchObject([
-        words,
-        { status: 0, stdout: expect.stringMatching(/ holds versions 60 to 99\n|^sound: /) },
-      ])
-    }
-    expect(await bed.digest('copy')).toBe(await bed.digest('folder'))
-    for (const words of [
-      ['snapshot', url, '--data-dir', 'folder'],
-      ['snapshot', 'copy', '--store', url],
-    ]) {
-      expect(bed.run(...words)).toMatchObject({
-        status: 1,
-        stderr: expect.stringMatching(/^ledger-state: \S+ holds a store already\n$/),
-      })
-    }
-    writeFileSync(bed.at('more.ndjson'), [FEED_HEADER, ...feedRows(0, 150)].join('\n'))
-    for (const place of [
-      ['--store', url],
-      ['--data-dir', 'copy'],
-      ['--data-dir', 'folder'],
-    ]) {
-      expect(bed.run('ingest', 'more.ndjson', ...place)).toMatchObject({
-        status: 0,
-        stderr: expect.stringMatching(/ingested: 50 versions, .*; the store holds versions 60 to 149/),
-      })
-    }
-    expect(await bed.digest('copy')).toBe(await bed.digest('folder'))
-    expect(bed.run('export', 'a.ndjson', '--store', url).status).toBe(0)
-    expect(bed.run('export', 'b.ndjson', '--data-dir', 'folder').status).toBe(0)
-    expect(readFileSync(bed.at('a.ndjson'), 'utf8')).toBe(readFileSync(bed.at('b.ndjson'), 'utf8'))
-  })
+  it.runIf(isSlowRun)(
+    'is copied into a folder, and a folder into it, and whoever filled it goes on with the copy',
+    async () => {
+      await bed.fill('folder', 100, { retain: 35n })
+      const url = await emptyStore()
+      for (const words of [
+        ['snapshot', url, '--data-dir', 'folder'],
+        ['check', '--store', url],
+        ['snapshot', 'copy', '--store', url],
+      ]) {
+        expect([words, bed.run(...words)]).toMatchObject([
+          words,
+          { status: 0, stdout: expect.stringMatching(/ holds versions 60 to 99\n|^sound: /) },
+        ])
+      }
+      expect(await bed.digest('copy')).toBe(await bed.digest('folder'))
+      for (const words of [
+        ['snapshot', url, '--data-dir', 'folder'],
+        ['snapshot', 'copy', '--store', url],
+      ]) {
+        expect(bed.run(...words)).toMatchObject({
+          status: 1,
+          stderr: expect.stringMatching(/^ledger-state: \S+ holds a store already\n$/),
+        })
+      }
+      writeFileSync(bed.at('more.ndjson'), [FEED_HEADER, ...feedRows(0, 150)].join('\n'))
+      for (const place of [
+        ['--store', url],
+        ['--data-dir', 'copy'],
+        ['--data-dir', 'folder'],
+      ]) {
+        expect(bed.run('ingest', 'more.ndjson', ...place)).toMatchObject({
+          status: 0,
+          stderr: expect.stringMatching(/ingested: 50 versions, .*; the store holds versions 60 to 149/),
+        })
+      }
+      expect(await bed.digest('copy')).toBe(await bed.digest('folder'))
+      expect(bed.run('export', 'a.ndjson', '--store', url).status).toBe(0)
+      expect(bed.run('export', 'b.ndjson', '--data-dir', 'folder').status).toBe(0)
+      expect(readFileSync(bed.at('a.ndjson'), 'utf8')).toBe(readFileSync(bed.at('b.ndjson'), 'utf8'))
+    },
+  )
 
   it('says what it holds, is pruned, and resumes', async () => {
     const url = await filledStore(100)
@@ -136,30 +143,33 @@ describe('a store in a database', () => {
     expect(bed.run('check', '--store', url)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^sound: /) })
   })
 
-  it('is served as a folder is, and named by the environment, without its password anywhere', async () => {
-    await bed.fill('folder', 100, { retain: 35n })
-    const url = await filledStore(100, '--retain', '35')
-    const secret = new URL(url)
-    secret.password = PASSWORD
-    const env = { LEDGER_STATE_STORE: secret.href }
-    const printed = bed.runWith({ env }, 'config', '--print')
-    expect(printed.stdout + printed.stderr).not.toContain(PASSWORD)
-    const [folder, database] = [
-      await bed.serve('serve', '--data-dir', 'folder', '--readers', '1'),
-      await bed.serve('serve', '--store', secret.href, '--readers', '1', '--log-level', 'debug'),
-    ]
-    const ask = async (address: string, path: string) => {
-      const response = await fetch(`${address}/v1${path}`)
-      const headers = [...response.headers].filter(([name]) => name.startsWith('x-') || name === 'etag')
-      return { status: response.status, headers, body: await response.text() }
-    }
-    for (const path of ['', '/accounts/0x1/balance/0xa?ledger_version=61', '/blocks/by_height/7', '/accounts/0x1']) {
-      expect(await ask(database.address, path)).toEqual(await ask(folder.address, path))
-    }
-    expect(database.program.output).not.toContain(PASSWORD)
-  })
+  it.runIf(isSlowRun)(
+    'is served as a folder is, and named by the environment, without its password anywhere',
+    async () => {
+      await bed.fill('folder', 100, { retain: 35n })
+      const url = await filledStore(100, '--retain', '35')
+      const secret = new URL(url)
+      secret.password = PASSWORD
+      const env = { LEDGER_STATE_STORE: secret.href }
+      const printed = bed.runWith({ env }, 'config', '--print')
+      expect(printed.stdout + printed.stderr).not.toContain(PASSWORD)
+      const [folder, database] = [
+        await bed.serve('serve', '--data-dir', 'folder', '--readers', '1'),
+        await bed.serve('serve', '--store', secret.href, '--readers', '1', '--log-level', 'debug'),
+      ]
+      const ask = async (address: string, path: string) => {
+        const response = await fetch(`${address}/v1${path}`)
+        const headers = [...response.headers].filter(([name]) => name.startsWith('x-') || name === 'etag')
+        return { status: response.status, headers, body: await response.text() }
+      }
+      for (const path of ['', '/accounts/0x1/balance/0xa?ledger_version=61', '/blocks/by_height/7', '/accounts/0x1']) {
+        expect(await ask(database.address, path)).toEqual(await ask(folder.address, path))
+      }
+      expect(database.program.output).not.toContain(PASSWORD)
+    },
+  )
 
-  it('is refused in one clear line, without its password', async () => {
+  it.runIf(isSlowRun)('is refused in one clear line, without its password', async () => {
     const url = await filledStore(10)
     const address = new URL(url)
     const as = (change: (changed: URL) => void): string => {
@@ -189,45 +199,48 @@ describe('a store in a database', () => {
     })
   })
 
-  it('that a newer program or somebody else has changed is refused in one clear line, and nothing of it is lost', async () => {
-    const url = await filledStore(10)
-    const database = new URL(url).pathname.slice(1)
-    writeFileSync(bed.at('more.ndjson'), [FEED_HEADER, ...feedRows(0, 20)].join('\n'))
-    const commands = [
-      ['info', '--store', url],
-      ['get', 'balance', '0x1', '0xa', '--store', url],
-      ['export', 'out.ndjson', '--store', url],
-      ['ingest', 'more.ndjson', '--store', url],
-      ['serve', '--store', url, '--listen', '127.0.0.1:0'],
-    ]
-    await server.sql('INSERT INTO ledger_state.layout VALUES (99)', database)
-    for (const words of commands) {
-      const { status, stderr } = bed.run(...words)
-      expect([words, status, stderr]).toEqual([
-        words,
-        1,
-        expect.stringMatching(
-          /^ledger-state: [^\n]*has layout version 99, this program reads version \d+: a newer[^\n]*\n$/,
-        ),
-      ])
-    }
-    await server.sql('DELETE FROM ledger_state.layout WHERE version = 99', database)
-    await server.sql('ALTER TABLE ledger_state.entries RENAME COLUMN value TO contents', database)
-    for (const words of commands.slice(1, 4)) {
-      const { status, stderr } = bed.run(...words)
-      expect([words, status, stderr.trim().split('\n').at(-1)]).toEqual([
-        words,
-        1,
-        expect.stringMatching(/^ledger-state: .*is damaged: column .* does not exist/),
-      ])
-    }
-    await server.sql('ALTER TABLE ledger_state.entries RENAME COLUMN contents TO value', database)
-    expect(bed.run('ingest', 'more.ndjson', '--store', url)).toMatchObject({
-      status: 0,
-      stderr: expect.stringMatching(/the store holds versions 0 to 19/),
-    })
-    expect(bed.run('check', '--store', url)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^sound: /) })
-  })
+  it.runIf(isSlowRun)(
+    'that a newer program or somebody else has changed is refused in one clear line, and nothing of it is lost',
+    async () => {
+      const url = await filledStore(10)
+      const database = new URL(url).pathname.slice(1)
+      writeFileSync(bed.at('more.ndjson'), [FEED_HEADER, ...feedRows(0, 20)].join('\n'))
+      const commands = [
+        ['info', '--store', url],
+        ['get', 'balance', '0x1', '0xa', '--store', url],
+        ['export', 'out.ndjson', '--store', url],
+        ['ingest', 'more.ndjson', '--store', url],
+        ['serve', '--store', url, '--listen', '127.0.0.1:0'],
+      ]
+      await server.sql('INSERT INTO ledger_state.layout VALUES (99)', database)
+      for (const words of commands) {
+        const { status, stderr } = bed.run(...words)
+        expect([words, status, stderr]).toEqual([
+          words,
+          1,
+          expect.stringMatching(
+            /^ledger-state: [^\n]*has layout version 99, this program reads version \d+: a newer[^\n]*\n$/,
+          ),
+        ])
+      }
+      await server.sql('DELETE FROM ledger_state.layout WHERE version = 99', database)
+      await server.sql('ALTER TABLE ledger_state.entries RENAME COLUMN value TO contents', database)
+      for (const words of commands.slice(1, 4)) {
+        const { status, stderr } = bed.run(...words)
+        expect([words, status, stderr.trim().split('\n').at(-1)]).toEqual([
+          words,
+          1,
+          expect.stringMatching(/^ledger-state: .*is damaged: column .* does not exist/),
+        ])
+      }
+      await server.sql('ALTER TABLE ledger_state.entries RENAME COLUMN contents TO value', database)
+      expect(bed.run('ingest', 'more.ndjson', '--store', url)).toMatchObject({
+        status: 0,
+        stderr: expect.stringMatching(/the store holds versions 0 to 19/),
+      })
+      expect(bed.run('check', '--store', url)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^sound: /) })
+    },
+  )
 
   it('has its tables made by its owner', async () => {
     const url = await emptyStore()

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import type { VersionWrites } from '@ledger-state/core'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { feedHeaderLine, stateToFeedLine, versionToFeedLine } from '../wire/feed-line-writer.js'
@@ -185,7 +186,7 @@ describe('a ledger feed that begins with a state', () => {
         const path = feedFile([feedHeaderLine({ chainId }), ...records.map(versionToFeedLine)].join('\n'))
         expect(await readAll(path)).toEqual(records)
       }),
-      { numRuns: 50 },
+      { numRuns: isSlowRun ? 50 : 20 },
     )
   })
 })

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { VersionWrites } from '@ledger-state/core'
 import { eventually } from '@ledger-state/testing/eventually'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type StandInNode, sendError, startStandInNode } from '../../testing/stand-in-node.ts'
 import { restPage, SYNTHETIC_CHAIN_ID, SyntheticChain } from '../../testing/synthetic-chain.ts'
@@ -220,7 +221,7 @@ describe('a broken answer', () => {
     })
   })
 
-  it('is asked for again without end by a follower, whatever it is', async () => {
+  it.runIf(isSlowRun)('is asked for again without end by a follower, whatever it is', async () => {
     const stop = new AbortController()
     const source = await open({ follow: true })
     const page = damaged(99, 50, 40)

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '@ledger-state/core'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { restPage, SyntheticChain } from '../../testing/synthetic-chain.ts'
@@ -49,7 +50,7 @@ describe('a page of a node', () => {
           expect(isLedgerStateError(error, 'verification_failed', 'source_failed')).toBe(true)
         }
       }),
-      { numRuns: 200 },
+      { numRuns: isSlowRun ? 200 : 60 },
     )
   })
 

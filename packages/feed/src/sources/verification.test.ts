@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
@@ -11,6 +12,7 @@ const chain = new SyntheticChain({ blocks: 40 })
 const SNAPSHOT = chain.records.findLastIndex(({ info }, version) => version < 100 && hasStateRoot(info))
 const CHUNK = 'transaction_0-.ab12/0-.chunk'
 const PROOF = 'transaction_0-.ab12/0-24.proof'
+const RUNS = { numRuns: isSlowRun ? 60 : 15 }
 
 /** Success, and a state root: the option after three hashes. */
 function hasStateRoot(info: Uint8Array): boolean {
@@ -135,7 +137,7 @@ describe('a transaction backup with one flipped bit', () => {
         await source.close()
         flip(path, bit)
       }),
-      { numRuns: 60 },
+      RUNS,
     )
   })
 })
@@ -192,7 +194,7 @@ describe('a state snapshot with one flipped bit', () => {
         })
         flip(path, bit)
       }),
-      { numRuns: 60 },
+      RUNS,
     )
   })
 })

@@ -1,6 +1,7 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import { createLedger } from '@ledger-state/ledger'
 import { createMemoryEngine } from '@ledger-state/state-engine'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countSteps } from '../../testing/count-steps.ts'
@@ -70,7 +71,7 @@ describe('the work that a client causes', () => {
         const text = start + again.repeat(times) + end
         expect(stepsOf(PARSERS[name]!, text)).toBeLessThanOrEqual(limit(text))
       }),
-      { numRuns: 300 },
+      { numRuns: isSlowRun ? 300 : 100 },
     )
     const commas = ','.repeat(31_000)
     expect(stepsOf(PARSERS[name]!, commas)).toBeLessThanOrEqual(limit(commas))

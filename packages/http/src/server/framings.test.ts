@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { parseAddress } from '@ledger-state/core'
 import { createLedger } from '@ledger-state/ledger'
 import { createMemoryEngine } from '@ledger-state/state-engine'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { tableItemKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -171,7 +172,7 @@ describe('a request', () => {
       fc.asyncProperty(asked, async (one) => {
         expect(withoutCors(await ask(FRAMINGS[framing]!(one)))).toEqual(await ask(one))
       }),
-      { numRuns: 1_000 },
+      { numRuns: isSlowRun ? 1_000 : 250 },
     )
   })
 

@@ -6,6 +6,7 @@ import { createMemoryEngine, engineToRemote, type StateWriter } from '@ledger-st
 import { delayState } from '@ledger-state/state-engine/testing/delayed-state'
 import { createRandom, type Random, testSeed } from '@ledger-state/testing/random'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { inject } from 'light-my-request'
 import { describe, expect, it } from 'vitest'
 import { commitNext, createRandomLedger, type RandomRequest, randomRequest } from '../../testing/random-ledger.ts'
@@ -48,7 +49,7 @@ describe('a service over a remote ledger', () => {
   it(`answers every operation as one over a ledger of this process does (TEST_SEED=${seed})`, async () => {
     const random = createRandom(seed)
     const engine = await createRandomLedger(random)
-    await expectSameAnswers(engine, manyRequests(random, 300), random)
+    await expectSameAnswers(engine, manyRequests(random, isSlowRun ? 300 : 100), random)
   })
 
   it(`reads one state in each request while versions are committed (TEST_SEED=${seed})`, async () => {
@@ -56,7 +57,7 @@ describe('a service over a remote ledger', () => {
     const engine = await createRandomLedger(random)
     const { send } = askRemote(engine, random)
     const sending: Promise<{ request: RandomRequest; found: Awaited<ReturnType<typeof send>> }>[] = []
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < (isSlowRun ? 40 : 12); round++) {
       // Those that name no state are read at the latest version, which the headers of the answer tell.
       for (const request of manyRequests(random, 10)) {
         if (!request.url.includes('?')) sending.push(send(request).then((found) => ({ request, found })))
@@ -84,7 +85,7 @@ describe('a service over a remote ledger', () => {
     const random = createRandom(seed)
     const engine = await createRandomLedger(random)
     const { send } = askRemote(engine, random, 2)
-    const requests = manyRequests(random, 200)
+    const requests = manyRequests(random, isSlowRun ? 200 : 60)
     const answering = Promise.all(requests.map(send))
     for (const window of windows) {
       await new Promise((next) => setImmediate(next))

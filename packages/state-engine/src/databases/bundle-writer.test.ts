@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
@@ -57,7 +58,7 @@ it('packs values of any lengths so that each is read as it was, and drops them w
     fc.property(fc.array(STEP, { minLength: 1, maxLength: 40 }), (steps) => {
       runTransaction(opened.root, 'none', () => check(opened, steps))
     }),
-    { numRuns: 60 },
+    { numRuns: isSlowRun ? 60 : 20 },
   )
   void opened.root.close()
 })

@@ -15,7 +15,7 @@ import { openStateEngine } from '../open-state-engine.js'
 import { expectSoundFile } from './data-file.js'
 
 const SEED = testSeed()
-const ROUNDS = isSlowRun ? 60 : 20
+const ROUNDS = 60
 const folder = temporaryFolder()
 /** Its last pages are in use: those that a prune frees may be missing. */
 const stores = damagedStores({ isPruned: false })
@@ -38,7 +38,7 @@ describe('a data file that is cut short', () => {
 })
 
 describe('a data file whose first pages are damaged', () => {
-  it('is refused with the number of the page', () => {
+  it.runIf(isSlowRun)('is refused with the number of the page', () => {
     const paths = [24, 4_096 + 24].map((offset) => stores.copy((file) => changeByte(file, offset, 1)))
     const [first, second] = openElsewhere(paths)
     expect(first!.error).toMatch(/^store_format: .*meta page 0 is of another format, or damaged/)
@@ -48,7 +48,7 @@ describe('a data file whose first pages are damaged', () => {
 
 describe('a data file that is whole', () => {
   /** LMDB leaves out pages at the end that a transaction took and freed again. */
-  it(`is taken although free pages at its end were never written (TEST_SEED=${SEED})`, async () => {
+  it.runIf(isSlowRun)(`is taken although free pages at its end were never written (TEST_SEED=${SEED})`, async () => {
     const random = createRandom(SEED)
     const file = join(folder.path, 'short.mdb')
     const root = open({ path: file, noSubdir: true, encoding: 'binary', overlappingSync: false, pageSize: 4_096 })
@@ -67,7 +67,7 @@ describe('a data file that is whole', () => {
     await root.close()
   })
 
-  it('is taken at every moment by readers that open it while its writer makes it grow', async () => {
+  it.runIf(isSlowRun)('is taken at every moment by readers that open it while its writer makes it grow', async () => {
     const engine = openStateEngine({ path: folder.path, durability: 'none' })
     await engine.commit([knownVersion(0n)], KNOWN_CHAIN)
     const read = `

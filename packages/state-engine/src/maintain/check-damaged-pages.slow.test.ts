@@ -1,3 +1,4 @@
+import './check-damaged-pages.test.js'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { expect, it } from 'vitest'
 import { damagedStores, openElsewhere } from '../../testing/damaged-stores.ts'

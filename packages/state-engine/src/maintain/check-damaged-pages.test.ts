@@ -1,14 +1,15 @@
 import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { describe, expect, it } from 'vitest'
 import { damagedStores, openElsewhere } from '../../testing/damaged-stores.ts'
 import { changeByte, flipAnyBit, PAGE_BYTES, pagesBelowRoot, rootPages } from '../../testing/page-damage.ts'
 
-const COPIES = 20
+const COPIES = isSlowRun ? 20 : 8
 const SEED = testSeed()
 const stores = damagedStores({ isPruned: true })
 
 describe('a flipped bit', () => {
-  it('in a page of a database is found, and the database is named', () => {
+  it.runIf(isSlowRun)('in a page of a database is found, and the database is named', () => {
     const roots = [...rootPages(stores.file)]
     expect(roots.map(([name]) => name)).toEqual(['blocks', 'generations', 'large', 'latest', 'meta', 'retired', 'run'])
     const faults = [
@@ -29,7 +30,7 @@ describe('a flipped bit', () => {
     }
   })
 
-  it('in a page that only reads meet is store_corrupt, and not what LMDB says', () => {
+  it.runIf(isSlowRun)('in a page that only reads meet is store_corrupt, and not what LMDB says', () => {
     const below = pagesBelowRoot(stores.file, rootPages(stores.file).get('run')!)
     const paths = below.map((page) => stores.copy((file) => changeByte(file, page * PAGE_BYTES + 18, 0x42)))
     const errors = openElsewhere(paths, 'read').flatMap(({ error }) => error ?? [])

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, parse } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { KNOWN_CHAIN, knownVersion } from '../../testing/known-ledger.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
@@ -12,6 +13,7 @@ import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
 import { checkStore } from './check-store.js'
 
 const SEED = testSeed()
+const ROUNDS = isSlowRun ? 20 : 10
 const random = createRandom(SEED)
 const folder = temporaryFolder()
 
@@ -102,7 +104,7 @@ async function expectFound(name: TableName, rounds: number, harm: Harm): Promise
 
 describe.each(TABLES)(`in the database %s (TEST_SEED=${SEED})`, (name) => {
   it('finds a flipped bit, wherever it is', async () => {
-    await expectFound(name, 6, (table, key, value) => {
+    await expectFound(name, isSlowRun ? 6 : 2, (table, key, value) => {
       const damaged = Buffer.from(value)
       damaged[random.below(damaged.length)]! ^= 1 << random.below(8)
       table.putSync(key, damaged)
@@ -110,11 +112,13 @@ describe.each(TABLES)(`in the database %s (TEST_SEED=${SEED})`, (name) => {
   })
 
   it('finds a record that is gone', async () => {
-    await expectFound(name, 4, (table, key) => table.removeSync(key))
+    await expectFound(name, isSlowRun ? 4 : 2, (table, key) => table.removeSync(key))
   })
 
   it('finds a record that is cut short', async () => {
-    await expectFound(name, 3, (table, key, value) => table.putSync(key, value.subarray(0, random.below(value.length))))
+    await expectFound(name, isSlowRun ? 3 : 1, (table, key, value) =>
+      table.putSync(key, value.subarray(0, random.below(value.length))),
+    )
   })
 })
 
@@ -152,7 +156,7 @@ describe(`in a write-ahead file (TEST_SEED=${SEED})`, () => {
 
   it('finds a flipped bit before what was synced', async () => {
     const sound = readFileSync(file())
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       const damaged = Buffer.from(sound)
       damaged[random.below(syncedBytes)]! ^= 1 << random.below(8)
       writeFileSync(file(), damaged)

@@ -1,3 +1,4 @@
+import './take-snapshot.test.js'
 import { spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Write } from '@ledger-state/core'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
@@ -42,29 +43,33 @@ it.each([false, true])('copies itself while it is written (compact: %s)', async 
 })
 
 // What a busy writer may do at each step of a snapshot: take-snapshot.slow.test.ts.
-it('copies a store that a writer in another process commits to, merges and prunes', { timeout: 120_000 }, async () => {
-  const path = join(folder.path, 'store')
-  const writer = spawn(process.execPath, [...SOURCE_OPTIONS, BUSY_WRITER, path], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const ended = once(writer, 'close')
-  try {
-    await once(writer.stdout, 'data')
-    writer.stdout.resume()
-    const reader = openStateEngineReader({ path })
-    for (let at = 0; at < 6; at++) {
-      const before = reader.ledger!
-      const copyPath = join(folder.path, `copy ${at}`)
-      await reader.snapshot(copyPath, { compact: at % 2 === 1 })
-      expect((await reader.check()).problems).toEqual([])
-      await expectSoundCopy(copyPath, before)
+it.runIf(isSlowRun)(
+  'copies a store that a writer in another process commits to, merges and prunes',
+  { timeout: 120_000 },
+  async () => {
+    const path = join(folder.path, 'store')
+    const writer = spawn(process.execPath, [...SOURCE_OPTIONS, BUSY_WRITER, path], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const ended = once(writer, 'close')
+    try {
+      await once(writer.stdout, 'data')
+      writer.stdout.resume()
+      const reader = openStateEngineReader({ path })
+      for (let at = 0; at < 6; at++) {
+        const before = reader.ledger!
+        const copyPath = join(folder.path, `copy ${at}`)
+        await reader.snapshot(copyPath, { compact: at % 2 === 1 })
+        expect((await reader.check()).problems).toEqual([])
+        await expectSoundCopy(copyPath, before)
+      }
+      await reader.close()
+    } finally {
+      writer.kill('SIGKILL')
+      await ended
     }
-    await reader.close()
-  } finally {
-    writer.kill('SIGKILL')
-    await ended
-  }
-})
+  },
+)
 
 it('says that a file of the store is missing, and leaves nothing', async () => {
   const path = join(folder.path, 'store')

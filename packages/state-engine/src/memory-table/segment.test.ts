@@ -13,7 +13,7 @@ import { applyTruncation, payloadLength, putCommit, putTruncation, truncationLen
 import { NONE, Segment } from './segment.js'
 
 /** `segment.slow.test.ts` runs these tests, too. */
-const RUNS = isSlowRun ? 300 : 50
+const RUNS = isSlowRun ? 300 : 25
 
 /** Keys that share beginnings, are parts of each other, and are empty. */
 const KEY = fc.oneof(

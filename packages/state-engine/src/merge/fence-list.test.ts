@@ -1,3 +1,4 @@
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { FENCE_LENGTH } from '../databases/fences.js'
@@ -69,6 +70,6 @@ it('keeps the chunks of a key in order below few fences, and forgets those that 
         kept = kept.filter((run, at) => (kept[at + 1] ?? next) > oldest && run > 0)
       }
     }),
-    { numRuns: 40 },
+    { numRuns: isSlowRun ? 40 : 15 },
   )
 })

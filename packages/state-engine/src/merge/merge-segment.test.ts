@@ -24,7 +24,7 @@ import { pruneStep, raiseOldest } from '../write/prune-store.js'
 import { SegmentMerge } from './merge-segment.js'
 
 /** `merge-segment.slow.test.ts` runs these tests, too. */
-const RUNS = isSlowRun ? 60 : 12
+const RUNS = isSlowRun ? 60 : 6
 
 const folder = temporaryFolder()
 const builder = new RecordBuilder()
@@ -252,11 +252,12 @@ describe('beside a plain model', () => {
 })
 
 it('keeps records and reads of one hot key small over thousands of merges', () => {
+  const MERGES = isSlowRun ? 4_000 : 1_500
   const key = bytes('hot')
   const lookup = new Lookup(store)
   const reads: number[] = []
   const most = { latest: 0, depth: 0 }
-  for (let version = 0; version < 4_000; version++) {
+  for (let version = 0; version < MERGES; version++) {
     mergeWhole([record(version, [[key, bytes(`value ${version}`)]], version)], version + 1)
   }
   const shared = new SharedRecord()
@@ -269,13 +270,13 @@ it('keeps records and reads of one hot key small over thousands of merges', () =
   expect(most.latest).toBeLessThan(400)
   expect(most.depth).toBeLessThanOrEqual(4)
   // Nodes are few beside chunks.
-  expect(store.run.getStats().entryCount).toBeLessThan(4_000 * 1.1)
+  expect(store.run.getStats().entryCount).toBeLessThan(MERGES * 1.1)
   const countReads = store.run.getBinaryFast
   store.run.getBinaryFast = function counted(this: typeof store.run, ...given) {
     reads[reads.length - 1]!++
     return countReads.apply(this, given)
   }
-  for (let version = 0n; version < 4_000n; version += 13n) {
+  for (let version = 0n; version < BigInt(MERGES); version += 13n) {
     reads.push(0)
     expect(get(lookup, key, version)).toBe(`value ${version}`)
   }

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
@@ -101,7 +102,7 @@ describe(`the pages of latest (TEST_SEED=${SEED})`, () => {
   })
 })
 
-describe('an engine under a steady load', () => {
+describe.runIf(isSlowRun)('an engine under a steady load', () => {
   const folder = temporaryFolder()
 
   it('does not let the pages of its newest values empty', { timeout: 300_000 }, async () => {

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { Write } from '@ledger-state/core'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { expect, it } from 'vitest'
 import { CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
@@ -8,7 +9,7 @@ import { openStateEngine } from '../open-state-engine.js'
 
 const SEED = testSeed()
 const folder = temporaryFolder()
-const ROUNDS = 60
+const ROUNDS = isSlowRun ? 60 : 20
 
 /** Short ones, and long ones that have their first 1,900 bytes in common. */
 function randomKey(random: ReturnType<typeof createRandom>): Buffer {

@@ -1,4 +1,5 @@
 import type { Write } from '@ledger-state/core'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
@@ -69,7 +70,7 @@ it('prunes in parts, stays sound between them, and continues after a commit', as
   await engine.close()
 })
 
-it('drops a generation of many deletions and large values in steps, sound after each', async () => {
+it.runIf(isSlowRun)('drops a generation of many deletions and large values in steps, sound after each', async () => {
   const engine = open()
   const keys = Array.from({ length: 3_000 }, (_, at) => bytes(`key ${at}`))
   const large = (fill: number): Write[] =>

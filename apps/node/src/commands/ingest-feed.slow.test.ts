@@ -1,0 +1,1 @@
+import './ingest-feed.test.js'

@@ -1,0 +1,1 @@
+import './ledger-feed.test.js'

@@ -1,0 +1,1 @@
+import './rest-node.test.js'

@@ -1,0 +1,1 @@
+import './transaction-backup.test.js'

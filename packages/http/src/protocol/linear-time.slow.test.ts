@@ -1,0 +1,1 @@
+import './linear-time.test.js'

@@ -1,0 +1,1 @@
+import './create-http-server.test.js'

@@ -1,0 +1,1 @@
+import './framings.test.js'

@@ -1,0 +1,1 @@
+import './remote-ledger.test.js'

@@ -1,0 +1,1 @@
+import './compressed-history.test.js'

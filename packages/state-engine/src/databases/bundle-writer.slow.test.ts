@@ -1,0 +1,1 @@
+import './bundle-writer.test.js'

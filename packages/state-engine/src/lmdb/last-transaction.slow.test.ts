@@ -1,0 +1,1 @@
+import './last-transaction.test.js'

@@ -1,0 +1,1 @@
+import './fence-list.test.js'

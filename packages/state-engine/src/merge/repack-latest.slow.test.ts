@@ -1,0 +1,1 @@
+import './repack-latest.test.js'

@@ -1,0 +1,1 @@
+import './open-state-engine.test.js'

@@ -1,0 +1,1 @@
+import './prune-store.test.js'
