@@ -70,7 +70,7 @@ export function layoutDepth(layout: Layout, around = 0): number {
   return depth
 }
 
-/** @throws `type_too_large` for more levels than `MAX_LAYOUT_DEPTH` */
+/** Throws `type_too_large` for more levels than `MAX_LAYOUT_DEPTH`. */
 export function expectLayoutDepth(depth: number): void {
   if (depth > MAX_LAYOUT_DEPTH) throw typeTooDeep(MAX_LAYOUT_DEPTH)
 }

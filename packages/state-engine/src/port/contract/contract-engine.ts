@@ -18,11 +18,17 @@ import type { RemoteSnapshot, RemoteStateView, RemoteStateWriter } from '../remo
 export interface ContractView {
   readonly version: bigint
   readonly ledger: LedgerInfo
+  /** As `EngineView.get`. */
   get(key: Uint8Array): Promise<Uint8Array | undefined>
+  /** As `EngineView.peek`. */
   peek(key: Uint8Array): Promise<Uint8Array | undefined>
+  /** As `EngineView.has`. */
   has(key: Uint8Array): Promise<boolean>
+  /** As `EngineView.getEntry`. */
   getEntry(key: Uint8Array): Promise<StateEntry | undefined>
+  /** As `EngineView.getMany`. */
   getMany(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]>
+  /** As `EngineView.scan`. */
   scan(prefix: Uint8Array, options?: ScanOptions): AsyncIterable<KeyedEntry>
 }
 
