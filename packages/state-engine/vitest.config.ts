@@ -1,5 +1,7 @@
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { vitestConfig } from '@ledger-state/testing/vitest-config'
 import { mergeConfig } from 'vitest/config'
 
-// Loading the sources takes long: two workers do it once, and not one for each file.
-export default mergeConfig(vitestConfig, { test: { isolate: false } })
+// Loading the sources takes long: workers do it once, and not once for each file. Two files of slow tests at a time, also on
+// two cores: they wait for the processes that they kill as long as they compute.
+export default mergeConfig(vitestConfig, { test: { isolate: false, ...(isSlowRun && { maxWorkers: 2 }) } })
