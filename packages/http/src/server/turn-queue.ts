@@ -1,5 +1,8 @@
 import { TURN_BUDGET_MS } from '../operations/operation.js'
 
+/** Work outside of the queue that takes less does not count: most reads take a tenth of this, and telling of them costs more. */
+const LEAST_TOLD_MS = 0.1
+
 interface Waiting {
   readonly work: () => void
   /** Whether what is done runs after the call, in a promise: its time is not known then, and the turn ends with it. */
@@ -21,9 +24,9 @@ export class TurnQueue {
     return this.#spentMs >= TURN_BUDGET_MS
   }
 
-  /** Tells of work that was done at once. What takes less than a millisecond does not count: it costs more to tell of. */
+  /** Tells of work that was done at once. */
   spend(milliseconds: number): void {
-    if (milliseconds < 1) return
+    if (milliseconds < LEAST_TOLD_MS) return
     this.#spentMs += milliseconds
     this.#schedule()
   }
