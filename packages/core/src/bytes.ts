@@ -13,3 +13,4 @@ export {
   writeHexDigits,
   writeUtf8,
 } from '#bytes'
+export { keyAfter } from './bytes/key-after.js'

@@ -36,6 +36,7 @@ export {
   type Block,
   branchOf,
   type HistoryOptions,
+  isSameLedger,
   type KeyedEntry,
   type LedgerInfo,
   type Revision,

@@ -33,6 +33,13 @@ export function branchOf({ truncations }: LedgerInfo): number {
   return truncations?.at(-1)?.number ?? 0
 }
 
+/** Whether both are of one chain with the same window on the same branch, or neither is there: then every read answers the same. */
+export function isSameLedger(a: LedgerInfo | undefined, b: LedgerInfo | undefined): boolean {
+  if (!a || !b) return a === b
+  const isSameWindow = a.latestVersion === b.latestVersion && a.oldestVersion === b.oldestVersion
+  return isSameWindow && a.chainId === b.chainId && branchOf(a) === branchOf(b)
+}
+
 /** A key, its value, and the version that wrote it. */
 export interface KeyedEntry {
   readonly key: Uint8Array

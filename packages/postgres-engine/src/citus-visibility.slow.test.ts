@@ -7,7 +7,7 @@ import { removeStore } from '../testing/contract-on.ts'
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.ts'
 import { CHAIN, keyOf, versionsFrom } from '../testing/versions.ts'
 import { openPostgresEngine, openPostgresEngineReader } from './open-postgres-engine.js'
-import { hashKey } from './read/look-ups.js'
+import { hashKey } from './schema/key-hash.js'
 
 const KEYS = 20
 const PATIENCE = { patienceMs: 60_000, writePatienceMs: 300_000 }

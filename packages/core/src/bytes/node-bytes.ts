@@ -26,7 +26,7 @@ export function copyBytes(bytes: Uint8Array, start: number, end: number): Uint8A
   return copy
 }
 
-/** Below, equal to or above 0, as `a` stands before, beside or behind `b` in the order of bytes. */
+/** Below 0, 0 or above 0: in the order of bytes `a` comes before `b`, is the same, or comes after it. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return Buffer.compare(a, b)
 }

@@ -1,6 +1,6 @@
 import { ADDRESS_LENGTH, ByteReader, type KeyedEntry, type StateView } from '@ledger-state/core'
+import { keyAfter } from '@ledger-state/core/bytes'
 import { accountKeyPrefix, STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
-import { keyAfter } from '../listings/key-after.js'
 import { scanFrom } from '../listings/scan-from.js'
 
 const PATH_AT = STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH

@@ -1,10 +1,9 @@
 import { bytesToHex, parseAddress, type Write } from '@ledger-state/core'
-import { openSource } from '@ledger-state/feed'
-import { createMemoryEngine } from '@ledger-state/state-engine'
-import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
-import { decodeStateKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
+import { hasSharedData } from '@ledger-state/testing/shared-data'
+import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { loadAccountFixture } from '../../testing/account-fixture.ts'
 import { engineOf } from '../../testing/engine-of.ts'
 import { createLedger } from '../create-ledger.js'
 import type { AccountChange, LedgerState } from '../index.js'
@@ -24,16 +23,7 @@ function describeChange(change: AccountChange): [string, (string | undefined)[]]
 
 describe.skipIf(!hasSharedData)('the changes of accounts of the account fixture', () => {
   it('are the differences between what both versions list, in pages of any size', async () => {
-    const engine = createMemoryEngine()
-    const source = await openSource(sharedPath('conformance/account-fixture.ndjson.gz'))
-    const addresses = new Set<string>()
-    for await (const record of source.versions()) {
-      for (const [key] of record.writes) {
-        const decoded = decodeStateKey(key)
-        if ('address' in decoded) addresses.add(bytesToHex(decoded.address))
-      }
-      await engine.commit([record], { chainId: source.chainId! })
-    }
+    const { engine, addresses } = await loadAccountFixture()
     const ledger = createLedger(engine)
     const version = fc.bigInt(0n, ledger.info!.latestVersion)
     fc.assert(

@@ -12,7 +12,7 @@ const MIB = 1 << 20
 const HANDLE = parseAddress('0x7ab1e')
 const ITEMS = 60
 
-/** Items of half a MiB each, behind loads that are counted. */
+/** Items of half a MiB each, after loads that are counted. */
 async function largeItems() {
   const value = new Uint8Array(MIB / 2)
   const keys = Array.from({ length: ITEMS }, (_, at) => Uint8Array.of(at))

@@ -1,6 +1,5 @@
 import type { KeyedEntry, RemoteStateView } from '@ledger-state/core'
-import { bytesToHexDigits, compareBytes } from '@ledger-state/core/bytes'
-import { keyAfter } from '../listings/key-after.js'
+import { bytesToHexDigits, compareBytes, keyAfter } from '@ledger-state/core/bytes'
 import type { LoadBudget } from './load-budget.js'
 
 /** Entries of the first page of a prefix; each further page has twice as many. */

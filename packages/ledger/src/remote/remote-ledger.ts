@@ -1,4 +1,4 @@
-import { branchOf, type LedgerInfo, type RemoteState, type RemoteStateSnapshot } from '@ledger-state/core'
+import { isSameLedger, type LedgerInfo, type RemoteState, type RemoteStateSnapshot } from '@ledger-state/core'
 import { cacheUses, createCaches, createLedgerOver } from '../create-ledger.js'
 import { tooManyRounds } from '../errors.js'
 import type { Ledger } from '../ledger.js'
@@ -98,12 +98,6 @@ export function createRemoteLedger(state: RemoteState, options: RemoteLedgerOpti
       throw tooManyRounds(maxRounds)
     },
   }
-}
-
-function isSameLedger(a: LedgerInfo | undefined, b: LedgerInfo | undefined): boolean {
-  if (!a || !b) return a === b
-  const isSameWindow = a.latestVersion === b.latestVersion && a.oldestVersion === b.oldestVersion
-  return isSameWindow && branchOf(a) === branchOf(b)
 }
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown }

@@ -1,6 +1,5 @@
-import { compareBytes } from '@ledger-state/core/bytes'
 import type { ModuleInterface, SignatureToken, StructDefinition } from '@ledger-state/move-module'
-import type { StructName } from './tag-names.js'
+import { isSameType, type StructName } from './tag-names.js'
 
 /** The types and functions of a module in whose fields, parameters or results a type stands, by their names. */
 export function declarationsWith(module: ModuleInterface, type: StructName): readonly string[] {
@@ -44,20 +43,15 @@ class TypeFinder {
         return this.#isIn(token.element)
       case 'reference':
         return this.#isIn(token.to)
-      case 'struct':
-        return this.#isOfType(token) || this.isInAny(token.typeArguments)
+      case 'struct': {
+        const { module, name, typeArguments } = token
+        const named = { address: module.address, module: module.name, name }
+        return isSameType(named, this.#type) || this.isInAny(typeArguments)
+      }
       case 'function':
         return this.isInAny(token.parameters) || this.isInAny(token.results)
       default:
         return false
     }
-  }
-
-  #isOfType({ module, name }: Extract<SignatureToken, { kind: 'struct' }>): boolean {
-    return (
-      name === this.#type.name &&
-      module.name === this.#type.module &&
-      compareBytes(module.address, this.#type.address) === 0
-    )
   }
 }

@@ -1,10 +1,8 @@
 import { addressToShortHex, ByteWriter, bytesToHex, parseAddress, type Write } from '@ledger-state/core'
-import { openSource } from '@ledger-state/feed'
 import { ABILITY, type SignatureToken, writeModule } from '@ledger-state/move-module'
-import { createMemoryEngine, engineToRemote } from '@ledger-state/state-engine'
-import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { engineToRemote } from '@ledger-state/state-engine'
+import { hasSharedData } from '@ledger-state/testing/shared-data'
 import {
-  decodeStateKey,
   moduleKey,
   parseStructTag,
   resourceGroupKey,
@@ -15,6 +13,7 @@ import {
 } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { loadAccountFixture } from '../../testing/account-fixture.ts'
 import { engineOf } from '../../testing/engine-of.ts'
 import { createLedger } from '../create-ledger.js'
 import type { LedgerState, ListOptions, TypeUse } from '../index.js'
@@ -156,27 +155,16 @@ describe('uses of a type', () => {
 
 describe.skipIf(!hasSharedData)('uses of types in the account fixture', () => {
   it('are what reading all accounts finds, in pages of any size', async () => {
-    const engine = createMemoryEngine()
-    const source = await openSource(sharedPath('conformance/account-fixture.ndjson.gz'))
-    const addresses = new Set<string>()
-    for await (const record of source.versions()) {
-      for (const [key] of record.writes) {
-        const decoded = decodeStateKey(key)
-        if ('address' in decoded) addresses.add(bytesToHex(decoded.address))
-      }
-      await engine.commit([record], { chainId: source.chainId! })
-    }
+    const { engine, addresses } = await loadAccountFixture()
     const state = createLedger(engine).at()
     const types: string[] = []
     const texts: (readonly [string, string])[] = []
-    for (const address of [...addresses].map((one) => parseAddress(one))) {
+    for (const address of addresses.map((one) => parseAddress(one))) {
       for (const { tag } of state.listResources(address))
         texts.push([describeUse({ kind: 'resource', address, tag }), typeTagToText(tag)])
-      for (const { name, readAbi } of Array.from(state.listModules(address), (one) => ({
-        name: one.name,
-        readAbi: () => one.readAbi(),
-      }))) {
-        for (const one of readAbi()?.structs ?? []) types.push(`${addressToShortHex(address)}::${name}::${one.name}`)
+      for (const module of state.listModules(address)) {
+        const structs = module.readAbi()?.structs ?? []
+        types.push(...structs.map(({ name }) => `${addressToShortHex(address)}::${module.name}::${name}`))
       }
     }
     const isNamed = (text: string, type: string): boolean => new RegExp(`(?<!\\w)${type}(?!\\w)`).test(text)

@@ -10,7 +10,7 @@ export function tagNames(tag: TypeTag, type: StructName): boolean {
     case 'vector':
       return tagNames(tag.element, type)
     case 'struct':
-      return isOfType(tag, type) || tag.typeArguments.some((one) => tagNames(one, type))
+      return isSameType(tag, type) || tag.typeArguments.some((one) => tagNames(one, type))
     case 'function':
       return [...tag.parameters, ...tag.results].some((slot) => tagNames(slot.type, type))
     default:
@@ -18,6 +18,6 @@ export function tagNames(tag: TypeTag, type: StructName): boolean {
   }
 }
 
-function isOfType({ address, module, name }: StructTag, type: StructName): boolean {
-  return name === type.name && module === type.module && compareBytes(address, type.address) === 0
+export function isSameType(a: StructName, b: StructName): boolean {
+  return a.name === b.name && a.module === b.module && compareBytes(a.address, b.address) === 0
 }

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto'
 import { branchOf, type LedgerInfo, type StateEntry, versionPruned } from '@ledger-state/core'
 import type { QueryResultRow } from 'pg'
+import { hashKey } from '../schema/key-hash.js'
 import { toByteaArray } from '../sql/bytea-array.js'
 import { isNotSupported } from '../sql/server-errors.js'
 import { createLargeValues } from './large-values.js'
@@ -28,11 +28,6 @@ interface LookedUp {
 }
 
 type WindowListener = (answer: Answer<unknown>, askedAt: number) => void
-
-/** Keys are found by their SHA-256, 32 bytes: index entries of PostgreSQL end near 2,700 bytes, keys at 64 KiB. */
-export function hashKey(key: Uint8Array): Buffer {
-  return hash('sha256', key, 'buffer')
-}
 
 /**
  * Looks keys up; those of one tick go in one round.

@@ -7,6 +7,7 @@ import {
   versionPruned,
   type Write,
 } from '@ledger-state/core'
+import { keyAfter } from '@ledger-state/core/bytes'
 import type {
   HistoryPage,
   RemoteHistoryOptions,
@@ -15,8 +16,8 @@ import type {
   VersionsPage,
 } from '@ledger-state/state-engine'
 import { expectCount, expectObject, toHistoryRange, toScanRange } from '@ledger-state/state-engine/engine-kit'
+import { hashKey } from '../schema/key-hash.js'
 import { KEY_HEAD_BYTES } from '../schema/migrations.js'
-import { hashKey } from './look-ups.js'
 import {
   BLOCKS_BETWEEN,
   type BlockRow,
@@ -71,8 +72,7 @@ export async function scanPage(
   }))
   const isCut = Number(rows[0]?.read_count ?? 0) > entries.length
   const last = entries.at(-1)
-  // The least key above the last.
-  return { entries, next: isCut && last && entries.length < limit ? Buffer.concat([last.key, ZERO]) : undefined }
+  return { entries, next: isCut && last && entries.length < limit ? keyAfter(last.key) : undefined }
 }
 
 interface Scan {
@@ -81,8 +81,6 @@ interface Scan {
   readonly prefix: Uint8Array
   readonly options: ScanOptions | undefined
 }
-
-const ZERO = Uint8Array.of(0)
 
 /** The first bytes above all that begin with a prefix; undefined where there are none. */
 function firstAfterPrefix(prefix: Uint8Array): Buffer | undefined {

@@ -1,4 +1,4 @@
-import { branchOf, type LedgerInfo } from '@ledger-state/core'
+import { branchOf, isSameLedger, type LedgerInfo } from '@ledger-state/core'
 import type { RemoteSnapshot, RemoteStateView } from '@ledger-state/state-engine'
 import {
   expectArray,
@@ -9,7 +9,7 @@ import {
   expectU64,
   storeClosed,
 } from '@ledger-state/state-engine/engine-kit'
-import { type Head, isSameHead } from '../schema/head.js'
+import type { Head } from '../schema/head.js'
 import { type Blocks, createBlocks } from './blocks.js'
 import { createLookUps } from './look-ups.js'
 import { historyPage, scanPage, versionsPage } from './pages.js'
@@ -72,9 +72,10 @@ export class Snapshots {
     const known = this.#head
     if (known && isOlder(head, known)) return
     this.#confirmedAt = Math.max(this.#confirmedAt, askedAt)
+    const isSame = known !== undefined && isSameLedger(known.ledger, head.ledger)
     // The same ledger stays the same object, so that callers may keep what they derive from it.
-    this.#head = known && isSameHead(known, head) ? { ...head, ledger: known.ledger } : head
-    if (!known || !isSameHead(known, head)) this.#options.onChange()
+    this.#head = isSame ? { ...head, ledger: known.ledger } : head
+    if (!isSame) this.#options.onChange()
   }
 
   #confirm({ latestVersion, oldestVersion, branch }: Answer<unknown>, askedAt: number): void {

@@ -96,12 +96,3 @@ function toBlock(height: string | null, epoch: string | null, time: string | nul
 function toBigint(text: string | null): bigint | undefined {
   return text === null ? undefined : BigInt(text)
 }
-
-export function isSameHead(a: Head, b: Head): boolean {
-  return (
-    a.ledger?.latestVersion === b.ledger?.latestVersion &&
-    a.ledger?.oldestVersion === b.ledger?.oldestVersion &&
-    a.ledger?.chainId === b.ledger?.chainId &&
-    branchOfHead(a) === branchOfHead(b)
-  )
-}

@@ -4,9 +4,9 @@ import { duplicateKey } from '@ledger-state/state-engine/engine-kit'
 import type { Client } from 'pg'
 import { numberTooLarge } from '../errors.js'
 import { LOOK_UP_AT, type LookUpAtRow } from '../read/questions.js'
+import { hashTextToBytes, keyToHashText } from '../schema/key-hash.js'
 import { toByteaArray } from '../sql/bytea-array.js'
 import type { EntryRow, KeyRow } from './copy-rows.js'
-import { hashTextToBytes, hashToText } from './hash-text.js'
 
 const GREATEST = 2n ** 63n - 1n
 
@@ -31,7 +31,7 @@ export function batchToRows(versions: readonly VersionWrites[]): EntryRow[] {
   for (const { version, writes } of versions) {
     const seen = new Set<string>()
     for (const [key, value] of writes) {
-      const hashText = hashToText(key)
+      const hashText = keyToHashText(key)
       rows.push({ hashText, key, version, value })
       seen.add(hashText)
     }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { HASH_BYTES } from './hash-text.js'
+import { HASH_BYTES } from '../schema/key-hash.js'
 
 // The binary format of COPY: https://www.postgresql.org/docs/18/sql-copy.html
 

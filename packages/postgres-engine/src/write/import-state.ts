@@ -11,11 +11,11 @@ import {
   validateImportPart,
 } from '@ledger-state/state-engine/engine-kit'
 import type { Head } from '../schema/head.js'
+import { compareHashTexts, hashTextToBytes, keyToHashText } from '../schema/key-hash.js'
 import { toByteaArray } from '../sql/bytea-array.js'
 import { expectSmallNumbers } from './batch-rows.js'
 import { discardImport } from './commit.js'
 import { copyEntries, copyKeys, type KeyRow } from './copy-rows.js'
-import { compareHashTexts, hashTextToBytes, hashToText } from './hash-text.js'
 import type { KnownKeys } from './known-keys.js'
 import type { WriterSession } from './writer-session.js'
 
@@ -90,7 +90,7 @@ class ServerImport implements StateImport {
   async #add(entries: readonly KeyedEntry[], mark: Uint8Array | undefined): Promise<void> {
     this.#expectCurrent(this.#session.head)
     validateImportPart(this.version, entries, mark)
-    const rows = entries.map(({ key, version, value }) => ({ hashText: hashToText(key), key, version, value }))
+    const rows = entries.map(({ key, version, value }) => ({ hashText: keyToHashText(key), key, version, value }))
     // In the order of the index.
     rows.sort(compareHashTexts)
     if (rows.some(({ hashText }, at) => rows[at - 1]?.hashText === hashText)) throw duplicateKey(this.version)

@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer'
+import { keyAfter } from '@ledger-state/core/bytes'
 import { versionKey } from '../bytes/numbered-key.js'
 import type { RecordBuilder } from '../bytes/record.js'
 import { prefixToStoredEnd, prefixToStoredStart } from '../bytes/stored-key.js'
@@ -14,7 +14,6 @@ import { KeyRevert } from './revert-key.js'
 const PAGE_KEYS = 256
 const MOST_BLOCKS = 2_000
 const NO_KEY = new Uint8Array(0)
-const ZERO = Buffer.of(0)
 const FIRST = prefixToStoredStart(NO_KEY)
 const END = prefixToStoredEnd(NO_KEY)
 
@@ -27,7 +26,7 @@ export class MergedRevert {
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
   /** The first key to look at, after the last transaction that was committed; undefined once all were. */
-  #committed: Buffer | undefined = FIRST
+  #committed: Uint8Array | undefined = FIRST
   #next = this.#committed
 
   constructor(store: LmdbStore, builder: RecordBuilder) {
@@ -84,10 +83,10 @@ export class MergedRevert {
     const keys = [...this.#store.latestByStoredKey.getKeys(range)]
     for (const key of keys) {
       if (!revert.revert(key) || performance.now() < deadline) continue
-      this.#next = Buffer.concat([key, ZERO])
+      this.#next = keyAfter(key)
       return
     }
-    this.#next = keys.length < PAGE_KEYS ? undefined : Buffer.concat([keys.at(-1)!, ZERO])
+    this.#next = keys.length < PAGE_KEYS ? undefined : keyAfter(keys.at(-1)!)
   }
 
   /** Removes some blocks above a version. Returns how many. */

@@ -1,4 +1,4 @@
-import { branchOf, type LedgerInfo } from '@ledger-state/core'
+import { isSameLedger, type LedgerInfo } from '@ledger-state/core'
 import { expectFunction } from './validate-arguments.js'
 
 type Listener = (ledger: LedgerInfo) => void
@@ -19,7 +19,7 @@ export function createCommitWatch(current: () => LedgerInfo | undefined, pollMs?
   function notice(): void {
     if (listeners.size === 0) return
     const ledger = current()
-    if (!ledger || (told && isSameState(ledger, told))) return
+    if (!ledger || isSameLedger(ledger, told)) return
     told = ledger
     for (const { call } of [...listeners]) callApart(call, ledger)
   }
@@ -45,11 +45,6 @@ export function createCommitWatch(current: () => LedgerInfo | undefined, pollMs?
     notice,
     close,
   }
-}
-
-function isSameState(a: LedgerInfo, b: LedgerInfo): boolean {
-  const isSameWindow = a.latestVersion === b.latestVersion && a.oldestVersion === b.oldestVersion
-  return isSameWindow && branchOf(a) === branchOf(b)
 }
 
 /** An error of a listener is not one of the commit. */

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { keyAfter } from '@ledger-state/core/bytes'
 import { prefixToStoredEnd, prefixToStoredStart, storedKeyToPrefix } from '../bytes/stored-key.js'
 import { readLarge } from '../databases/large-values.js'
 import { LONG_KEY, largeReference, latestTail } from '../databases/latest-record.js'
@@ -11,7 +12,6 @@ import type { ReadSnapshot } from './read-snapshot.js'
 /** Keys that a scan takes from one snapshot, at most and at least. */
 const MAX_PAGE_KEYS = 256
 const MIN_PAGE_KEYS = 16
-const ZERO = Buffer.of(0)
 
 /** Keys of one source, ascending. */
 interface SourceKeys {
@@ -43,7 +43,7 @@ export function* keyPages(
     for (const segment of table.segments) sources.push(segmentKeys(segment, prefix, begin, most))
     const page = mergeSources(sources)
     yield page.keys
-    begin = page.isWhole ? undefined : Buffer.concat([page.keys.at(-1)!, ZERO])
+    begin = page.isWhole ? undefined : keyAfter(page.keys.at(-1)!)
   }
 }
 
@@ -107,10 +107,10 @@ function mergedKeys(
   const end = prefixToStoredEnd(prefix)
   const found: Uint8Array[] = []
   // Long keys that begin as `begin` does may all be below it: then the next ones are read.
-  for (let start: Buffer = prefixToStoredStart(begin); ; ) {
+  for (let start: Uint8Array = prefixToStoredStart(begin); ; ) {
     const stored = rangeOfKeys(table, start, end, options, count)
     const last = stored.at(-1)
-    let next: Buffer | undefined = last && stored.length === count ? Buffer.concat([last, ZERO]) : undefined
+    let next: Uint8Array | undefined = last && stored.length === count ? keyAfter(last) : undefined
     if (last && next && !storedKeyToPrefix(last).isWhole) {
       // Long keys with the same beginning are stored in the order of their hashes: all are read, to be sorted.
       const afterLong = prefixToStoredEnd(storedKeyToPrefix(last).beginning)

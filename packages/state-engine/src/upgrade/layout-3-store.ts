@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { type BlockInfo, noLedger } from '@ledger-state/core'
+import { keyAfter } from '@ledger-state/core/bytes'
 import {
   NUMBERED_KEY_ENCODER,
   type NumberedKey,
@@ -98,7 +99,7 @@ export class Layout3Store {
    * newest write is below `newestFrom`.
    */
   *keys({ after, newestFrom = 0n }: { after?: Uint8Array | undefined; newestFrom?: bigint }): Generator<Layout3Key> {
-    for (const { key, value } of this.#records(this.#latest, after && nextBytes(after), nextBytes)) {
+    for (const { key, value } of this.#records(this.#latest, after && keyAfter(after), keyAfter)) {
       if (newestVersion(value) >= newestFrom) yield decodeKey(key, value)
     }
   }
@@ -180,10 +181,6 @@ export class Layout3Store {
       start = next(page.at(-1)!.key)
     }
   }
-}
-
-function nextBytes(key: Uint8Array): Uint8Array {
-  return Buffer.concat([key, Buffer.of(0)])
 }
 
 function nextNumber(key: NumberedKey): NumberedKey {

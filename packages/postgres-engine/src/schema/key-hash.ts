@@ -1,11 +1,16 @@
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 
-/** Of SHA-256. */
+// Keys are found by their SHA-256: index entries of PostgreSQL end near 2,700 bytes, keys at 64 KiB.
+
 export const HASH_BYTES = 32
 
-/** The hash by which a key is found, one character a byte: such a text is the cheapest key of a `Map`, and is sorted as its bytes are. */
-export function hashToText(key: Uint8Array): string {
+export function hashKey(key: Uint8Array): Buffer {
+  return hash('sha256', key, 'buffer')
+}
+
+/** The hash of a key, one character a byte: such a text is the cheapest key of a `Map`, and is sorted as its bytes are. */
+export function keyToHashText(key: Uint8Array): string {
   return hash('sha256', key, 'binary')
 }
 
