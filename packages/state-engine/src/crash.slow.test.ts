@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { expectSoundStore, runKilledTruncatingWriter, runKilledWriter } from '../testing/killed-writer.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
 import { expectStore } from '../testing/truncated-ledger.ts'
+import { TRUNCATION_POINTS } from '../testing/truncation-points.ts'
 import { openStateEngine, openStateEngineReader, type StateEngine } from './open-state-engine.js'
 import type { FailurePoint } from './write/failure-points.js'
 
@@ -12,16 +13,9 @@ const ROUNDS = process.env.CI ? 100 : 20
 const ROUNDS_AT_A_POINT = process.env.CI ? 10 : 2
 const SEED = testSeed()
 
-const TRUNCATION_POINTS: readonly FailurePoint[] = [
-  'truncation: appended',
-  'truncation: synced',
-  'truncation: file created',
-  'truncation: before the transaction ends',
-  'truncation: committed',
-  'truncation: slice before the transaction ends',
-  'truncation: slice done',
-  'truncation: before the last transaction ends',
-  'truncation: done',
+/** What a writer reaches that also truncates. */
+const POINTS_OF_TRUNCATING: readonly FailurePoint[] = [
+  ...TRUNCATION_POINTS,
   'merge: before the transaction ends',
   'merge: slice done',
   'rotation: sealed',
@@ -74,7 +68,7 @@ describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {
     }
   })
 
-  it.each(TRUNCATION_POINTS)('the same at the failure point ‘%s’', LONG, async (at) => {
+  it.each(POINTS_OF_TRUNCATING)('the same at the failure point ‘%s’', LONG, async (at) => {
     for (let round = 0; round < ROUNDS_AT_A_POINT; round++) {
       const step = await runKilledTruncatingWriter(folder.path, { at, nth: 1 + random.below(8) })
       await expectStore(folder.path, step, openHere)

@@ -19,7 +19,7 @@ const NUMBER_LENGTH = 8
 /** LMDB gives all pages of a compact copy this transaction, and its meta page that of the original. */
 const OF_COMPACT_COPY = 1n
 
-export const FREE_LIST = 'the list of free pages'
+const FREE_LIST = 'the list of free pages'
 
 export function freeListTree({ freeList }: Meta): Tree {
   const root = { ...freeList, flags: freeList.flags & ~ENVIRONMENT_FLAGS }
@@ -29,12 +29,7 @@ export function freeListTree({ freeList }: Meta): Tree {
 /** The pages of the list itself, and those that it names: none of them may be in use, or free twice. */
 export function* checkFreeList(place: PagesInUse): Generator<Finding> {
   const lists: PageNode[] = []
-  let isSound = true
-  for (const finding of checkTree(place, { ...freeListTree(place.meta), onEntry: (node) => lists.push(node) })) {
-    isSound &&= finding === undefined
-    yield finding
-  }
-  if (!isSound) return
+  if (!(yield* checkTree(place, { ...freeListTree(place.meta), onEntry: (node) => lists.push(node) }))) return
   for (const list of lists) {
     try {
       addFreePages(place, list)
@@ -75,11 +70,7 @@ export function* checkDatabaseList(
     if (isDatabase) found(key.toString('latin1').replace(/\0$/, ''), decodeDatabaseRoot(data))
   }
   const name = 'the list of databases'
-  let isSound = true
-  for (const finding of checkTree(place, { name, root: meta.main, flags: NO_FLAGS, hasDatabases: true, onEntry })) {
-    isSound &&= finding === undefined
-    yield finding
-  }
+  const isSound = yield* checkTree(place, { name, root: meta.main, flags: NO_FLAGS, hasDatabases: true, onEntry })
   const { root, depth } = meta.main
   if (root === undefined || !isSound) return
   const { transaction } = readTreePageAt(pages, meta, root, depth)

@@ -30,8 +30,11 @@ const MOST_LEVELS = 32
 /** LMDB ends the process where a branch page has fewer. */
 const LEAST_CHILDREN = 2
 
-/** Checks every page of a tree: numbers, headers, nodes, the order of keys, references, and what its root counts. */
-export function checkTree(place: PagesInUse, tree: Tree): Generator<Finding> {
+/**
+ * Checks every page of a tree: numbers, headers, nodes, the order of keys, references, and what its root counts. Returns
+ * whether it is sound.
+ */
+export function checkTree(place: PagesInUse, tree: Tree): Generator<Finding, boolean> {
   return new TreeCheck(place, tree).run()
 }
 
@@ -41,7 +44,7 @@ class TreeCheck {
   readonly #compare: Compare
   readonly #found = { branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 }
   #previousKey: Buffer | undefined
-  #isWhole = true
+  #isSound = true
 
   constructor(place: PagesInUse, tree: Tree) {
     this.#place = place
@@ -49,20 +52,21 @@ class TreeCheck {
     this.#compare = tree.compare ?? Buffer.compare
   }
 
-  *run(): Generator<Finding> {
+  *run(): Generator<Finding, boolean> {
     const { root, flags } = this.#tree
     if (root.flags !== flags) yield this.#faultOf(`its flags are ${root.flags} and not ${flags}`)
     if (root.depth > MOST_LEVELS) {
       yield this.#faultOf(`it has ${root.depth} levels`)
-      return
+      return false
     }
     if (root.root !== undefined) yield* this.#checkPage(root.root, root.depth, undefined)
     // What is below a damaged page was not counted.
-    if (!this.#isWhole) return
+    if (!this.#isSound) return false
     for (const part of ['branchPages', 'leafPages', 'overflowPages', 'entries'] as const) {
       const [found, counted] = [this.#found[part], root[part]]
       if (found !== counted) yield this.#faultOf(`it has ${found} ${part}, its root counts ${counted}`)
     }
+    return this.#isSound
   }
 
   /** The page, and those below it; no key is below `least`. */
@@ -108,7 +112,7 @@ class TreeCheck {
   }
 
   #faultOf(text: string): string {
-    this.#isWhole = false
+    this.#isSound = false
     return `${this.#tree.name}: ${text}`
   }
 }

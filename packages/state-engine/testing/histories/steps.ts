@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { branchOf, type ScanOptions } from '@ledger-state/core'
 import fc from 'fast-check'
 import { type FailurePoint, neverFail } from '../../src/write/failure-points.ts'
+import { TRUNCATION_POINTS } from '../truncation-points.ts'
 import { type History, type HistoryParts, plain } from './history.ts'
 import { burst, KEYS, keyNumber, type PlannedVersion, plannedVersions, prefix, thousandths } from './inputs.ts'
 
@@ -149,21 +150,9 @@ const truncateABitStep = fc
     ),
   )
 
-const TRUNCATION_ABORTS: readonly FailurePoint[] = [
-  'truncation: appended',
-  'truncation: synced',
-  'truncation: file created',
-  'truncation: before the transaction ends',
-  'truncation: committed',
-  'truncation: slice before the transaction ends',
-  'truncation: slice done',
-  'truncation: before the last transaction ends',
-  'truncation: done',
-]
-
 /** A truncation that is aborted leaves the store as it was, or is there; what is left of its work is done later. */
 const abortTruncationStep = fc
-  .record({ place: thousandths, point: fc.constantFrom(...TRUNCATION_ABORTS) })
+  .record({ place: thousandths, point: fc.constantFrom(...TRUNCATION_POINTS) })
   .map((chosen) =>
     step(`abort at ${chosen.point}`, (history) =>
       withFastClock(async () => {

@@ -1,0 +1,14 @@
+import type { FailurePoint } from '../src/write/failure-points.ts'
+
+/** Every failure point of a truncation, in the order in which it reaches them. */
+export const TRUNCATION_POINTS: readonly FailurePoint[] = [
+  'truncation: appended',
+  'truncation: synced',
+  'truncation: file created',
+  'truncation: before the transaction ends',
+  'truncation: committed',
+  'truncation: slice before the transaction ends',
+  'truncation: slice done',
+  'truncation: before the last transaction ends',
+  'truncation: done',
+]
