@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { eventually } from '@ledger-state/testing/eventually'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
-import pg from 'pg'
+import { runSql } from './run-sql.ts'
 import { signalServer } from './signal-server.ts'
 
 const SCRIPT = sharedPath('citus/cluster.sh')
@@ -85,14 +85,7 @@ export class CitusCluster {
 
   /** Runs a statement as the administrator, by default on the coordinator. */
   async sql(text: string, name = 'coordinator'): Promise<readonly Record<string, unknown>[]> {
-    const client = new pg.Client({ connectionString: this.#url(name) })
-    client.on('error', () => {})
-    await client.connect()
-    try {
-      return (await client.query(text)).rows as Record<string, unknown>[]
-    } finally {
-      await client.end()
-    }
+    return await runSql(this.#url(name), text)
   }
 
   async settle(workers: number, spares: number, settings: Readonly<Record<string, string>>): Promise<void> {

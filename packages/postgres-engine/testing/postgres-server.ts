@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { arch, platform, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { eventually } from '@ledger-state/testing/eventually'
-import pg from 'pg'
+import { freePort } from '@ledger-state/testing/free-port'
+import { runSql } from './run-sql.ts'
 import { signalServer } from './signal-server.ts'
 
 /** PostgreSQL refuses to run as root; on Linux and macOS this is the user `nobody`. */
@@ -67,14 +67,6 @@ export function makeFolder(): string {
   chmodSync(folder, 0o755)
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid)
   return folder
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { readonly port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 async function findBinaries(): Promise<Binaries> {
@@ -143,14 +135,7 @@ class RunningServer implements PostgresServer {
   }
 
   async sql(text: string, database?: string): Promise<readonly Record<string, unknown>[]> {
-    const client = new pg.Client({ connectionString: this.url(database) })
-    client.on('error', () => {})
-    await client.connect()
-    try {
-      return (await client.query(text)).rows as Record<string, unknown>[]
-    } finally {
-      await client.end()
-    }
+    return await runSql(this.url(database), text)
   }
 
   async createDatabase(name: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from '@ledger-state/testing/free-port'
 
 export interface EmbeddedPostgresServer {
   readonly server: { stop(): Promise<void> }
@@ -40,12 +40,4 @@ export async function startEmbeddedPostgres(path: string): Promise<EmbeddedPostg
   if (isNew) await server.initialise()
   await server.start()
   return { server, url: `postgres://bench:bench@127.0.0.1:${port}/postgres`, isNew }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

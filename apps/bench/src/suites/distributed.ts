@@ -46,23 +46,24 @@ async function measureDatabase(run: BenchRun, database: Database, workload: Work
     await client.end()
     throw new Error('the database has a schema ledger_state or bare: name an empty one')
   }
-  const { rowCount: citus } = await client.query("SELECT FROM pg_extension WHERE extname = 'citus'")
+  const { rowCount: extensions } = await client.query("SELECT FROM pg_extension WHERE extname = 'citus'")
+  const isSharded = extensions === 1
   try {
     const engine = await openPostgresEngine({
       url: database.url,
       patienceMs: PATIENCE_MS,
       writePatienceMs: PATIENCE_MS,
     })
-    const bare = await BareTables.open(database.url, citus === 1)
+    const bare = await BareTables.open(database.url, isSharded)
     try {
       await measureIngest(run, database, { engine, bare, workload })
       for (const table of ['ledger_state.entries', 'bare.entries', 'ledger_state.keys']) {
         await client.query(`VACUUM ANALYZE ${table}`)
       }
-      await recordSizes(run, database, client, workload)
-      const before = citus === 1 ? await readWorkerLoads(client) : []
+      await recordSizes(run, database, { client, isSharded, workload })
+      const before = isSharded ? await readWorkerLoads(client) : []
       await measureReads(run, database, { engine, bare, workload })
-      if (citus === 1) recordShares(run, database, before, await readWorkerLoads(client))
+      if (isSharded) recordShares(run, database, before, await readWorkerLoads(client))
     } finally {
       await bare.close()
       await engine.close()
@@ -233,19 +234,23 @@ WHERE relkind = 'r' AND relnamespace = 'ledger_state'::regnamespace`
 const SHARDED_SIZES = "SELECT sum(shard_size) AS bytes FROM citus_shards WHERE table_name::text LIKE 'ledger_state.%'"
 const WRITES = 'SELECT count(*) AS writes, sum(octet_length(value)) AS bytes FROM ledger_state.entries'
 
+interface MeasuredStore {
+  readonly client: Awaited<ReturnType<typeof connect>>
+  readonly isSharded: boolean
+  readonly workload: Workload
+}
+
 /** With all indexes, after a vacuum. */
 async function recordSizes(
   run: BenchRun,
   { name }: Database,
-  client: Awaited<ReturnType<typeof connect>>,
-  { keys }: Workload,
+  { client, isSharded, workload: { keys } }: MeasuredStore,
 ): Promise<void> {
   const numberOf = async (sql: string, column: string) => {
     const { rows } = await client.query<Record<string, string | null>>(sql)
     return Number(rows[0]?.[column] ?? 0)
   }
-  const { rowCount } = await client.query("SELECT FROM pg_extension WHERE extname = 'citus'")
-  const size = await numberOf(rowCount === 1 ? SHARDED_SIZES : SIZES, 'bytes')
+  const size = await numberOf(isSharded ? SHARDED_SIZES : SIZES, 'bytes')
   const writes = await numberOf(WRITES, 'writes')
   const values = await numberOf(WRITES, 'bytes')
   const common = { title: `${name}: on disk, ${keys} keys`, subject: 'engine', better: 'neither' } as const

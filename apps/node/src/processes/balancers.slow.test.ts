@@ -2,9 +2,10 @@
 import { type ChildProcess, execFileSync, type StdioOptions, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { eventually } from '@ledger-state/testing/eventually'
+import { freePort } from '@ledger-state/testing/free-port'
 import { testSeed } from '@ledger-state/testing/random'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { NodeBed, reaches } from '../../testing/node-bed.ts'
@@ -37,14 +38,6 @@ afterEach(async () => {
   balancer = undefined
   await bed.close()
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 interface Setting {
   /** Public and admin addresses of both nodes. */

@@ -7,7 +7,7 @@ export class JsonNumber {
   }
 }
 
-/** A member of an object, and the one behind it. */
+/** A member of an object, and the one after it. */
 export interface JsonMember {
   readonly name: string
   value: JsonValue

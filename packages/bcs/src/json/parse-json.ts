@@ -29,7 +29,7 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
   return new JsonParser(text, options.maxNodes ?? NO_LIMIT).parseWhole()
 }
 
-/** The code of no character: what stands behind the text. */
+/** The code of no character: what follows the text. */
 const END = -1
 const QUOTE = 0x22
 const COMMA = 0x2c
