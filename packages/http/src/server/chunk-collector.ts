@@ -11,8 +11,6 @@ export class ChunkCollector {
   #length = 0
   /** Whether the block is not a chunk, which others may have too. */
   #isOwnBlock = false
-  /** Chunks that were added. */
-  count = 0
 
   get length(): number {
     return this.#length
@@ -38,7 +36,6 @@ export class ChunkCollector {
       chunk.copy(this.#bytes, this.#length)
     }
     this.#length = length
-    this.count++
   }
 
   /** All that was added; the collector is empty afterwards. */
@@ -53,7 +50,6 @@ export class ChunkCollector {
     this.#freeBlock()
     this.#bytes = NOTHING
     this.#length = 0
-    this.count = 0
   }
 
   #freeBlock(): void {

@@ -24,6 +24,8 @@ export interface ServiceContext {
   readonly turns: TurnQueue
   readonly load: LoadShedder
   readonly intake: Intake
+  /** Of bodies that are longer than any request needs. */
+  readonly longIntake: Intake
   readonly uploads: Uploads<Exchange>
   readonly unpack: Unpack
   /** Whether connections are to be closed after their next answer. */

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '@ledger-state/testing/eventually'
 import { expect, it } from 'vitest'
-import { Intake } from './intake.js'
+import { BODY_RATE, Intake, LONG_BODY_RATE } from './intake.js'
 import { TurnQueue } from './turn-queue.js'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const CHUNK = 65_536
 
 it('lets a few megabytes in with one chunk in each turn, and slows down what follows', async () => {
-  const intake = new Intake(new TurnQueue())
+  const intake = new Intake(new TurnQueue(), BODY_RATE)
   let chunks = 0
   const bringIn = (): void => {
     chunks++
-    intake.pace(CHUNK, false, bringIn)
+    intake.pace(CHUNK, bringIn)
   }
   const began = performance.now()
   bringIn()
@@ -29,27 +29,29 @@ it('lets a few megabytes in with one chunk in each turn, and slows down what fol
 })
 
 it('serves those that wait in their order, also after a pause', async () => {
-  const intake = new Intake(new TurnQueue())
+  const intake = new Intake(new TurnQueue(), BODY_RATE)
   const served: number[] = []
-  for (let at = 0; at < 5; at++) intake.pace(CHUNK, false, () => served.push(at))
+  for (let at = 0; at < 5; at++) intake.pace(CHUNK, () => served.push(at))
   await eventually(
     () => served.length === 5,
     () => 'five',
   )
   await sleep(1)
-  intake.pace(CHUNK, false, () => served.push(5))
+  intake.pace(CHUNK, () => served.push(5))
   await nextTurn()
   expect(served).toEqual([0, 1, 2, 3, 4, 5])
 })
 
-it('serves long bodies when no other one waits', async () => {
-  const intake = new Intake(new TurnQueue())
+it('slows down each kind of body by itself', async () => {
+  const turns = new TurnQueue()
+  const [intake, longIntake] = [new Intake(turns, BODY_RATE), new Intake(turns, LONG_BODY_RATE)]
   const served: string[] = []
-  intake.pace(CHUNK, true, () => served.push('long'))
-  intake.pace(CHUNK, false, () => {
+  // Thirty seconds of long ones.
+  longIntake.pace(30_000 * LONG_BODY_RATE.bytesPerMs, () => served.push('long'))
+  intake.pace(CHUNK, () => {
     served.push('short')
-    intake.pace(CHUNK, false, () => served.push('short again'))
+    intake.pace(CHUNK, () => served.push('short again'))
   })
   for (let turn = 0; turn < 3; turn++) await nextTurn()
-  expect(served).toEqual(['short', 'short again', 'long'])
+  expect(served).toEqual(['short', 'short again'])
 })

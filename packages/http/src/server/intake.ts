@@ -1,52 +1,59 @@
 import type { TurnQueue } from './turn-queue.js'
 
-/** What comes in at once, of all bodies together, before they are slowed down: four of the largest batches. */
-const BURST_BYTES = 4 * 1024 * 1024
-/**
- * From then on. Every chunk is a buffer of its own, and V8 collects the old generation for each 32 MB of them, which
- * costs about 10 ms, however little JavaScript has allocated.
- */
-const BYTES_PER_MS = 32_768
+/** Memory of chunks per time. */
+export interface IntakeRate {
+  /** What comes in at once before it is slowed down. */
+  readonly burstBytes: number
+  /** From then on. */
+  readonly bytesPerMs: number
+}
 
 /**
- * Paces what large bodies bring in, all of them together, in the order in which they ask. Those that are longer than any
- * request needs wait until no other one does.
+ * Of bodies that a request may need, together: at once, four of the largest batches. Every chunk is a buffer of its own, and V8
+ * collects the old generation for each 32 MB of them, which costs about 10 ms, however little JavaScript has allocated.
  */
+export const BODY_RATE: IntakeRate = { burstBytes: 4 * 1024 * 1024, bytesPerMs: 32_768 }
+
+/** Of bodies that are longer than any request needs, and of what follows a refusal: one such collection in four seconds. */
+export const LONG_BODY_RATE: IntakeRate = { burstBytes: 1024 * 1024, bytesPerMs: 8_192 }
+
+/** Paces what large bodies bring in, all of them together, in the order in which they ask. */
 export class Intake {
   readonly #turns: TurnQueue
+  readonly #rate: IntakeRate
   readonly #waiting: (() => void)[] = []
-  readonly #waitingLong: (() => void)[] = []
-  #creditBytes = BURST_BYTES
+  #creditBytes: number
   #creditedAt = performance.now()
   #isScheduled = false
 
-  constructor(turns: TurnQueue) {
+  constructor(turns: TurnQueue, rate: IntakeRate) {
     this.#turns = turns
+    this.#rate = rate
+    this.#creditBytes = rate.burstBytes
   }
 
   /** Tells of bytes that have come in; `resume` is called in a turn to come, when there is room for more. */
-  pace(bytes: number, isLong: boolean, resume: () => void): void {
+  pace(bytes: number, resume: () => void): void {
     this.#creditBytes -= bytes
-    const lane = isLong ? this.#waitingLong : this.#waiting
-    lane.push(resume)
+    this.#waiting.push(resume)
     this.#schedule()
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#waiting.length + this.#waitingLong.length === 0) return
+    if (this.#isScheduled || this.#waiting.length === 0) return
     this.#isScheduled = true
+    const { burstBytes, bytesPerMs } = this.#rate
     const now = performance.now()
-    this.#creditBytes = Math.min(BURST_BYTES, this.#creditBytes + (now - this.#creditedAt) * BYTES_PER_MS)
+    this.#creditBytes = Math.min(burstBytes, this.#creditBytes + (now - this.#creditedAt) * bytesPerMs)
     this.#creditedAt = now
     if (this.#creditBytes >= 0) this.#turns.resume(this.#resumeNext)
-    else setTimeout(this.#resumeNext, -this.#creditBytes / BYTES_PER_MS)
+    else setTimeout(this.#resumeNext, -this.#creditBytes / bytesPerMs)
   }
 
   /** One in a turn: what it brings in is known when the next one is due. */
   readonly #resumeNext = (): void => {
     this.#isScheduled = false
-    const resume = this.#waiting.shift() ?? this.#waitingLong.shift()
-    resume?.()
+    this.#waiting.shift()?.()
     this.#schedule()
   }
 }

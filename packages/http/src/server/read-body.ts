@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { bodyInCrumbs, bodyTooLarge } from '../errors.js'
-import { BATCH_LIMITS } from '../protocol/json-body.js'
+import { BATCH_LIMITS, ContentLength } from '../protocol/json-body.js'
 import { refuse, sendError } from './answer-writer.js'
 import { ChunkCollector } from './chunk-collector.js'
 import type { Exchange } from './exchange.js'
@@ -20,15 +20,15 @@ const SMALL_CHUNK_BYTES = 16
 export function readOver({ request, context }: Exchange): void {
   if (request.readableEnded) return
   request.on('data', (chunk: Buffer) => {
-    pace(request, chunk, context.intake, true)
+    pace(request, chunk, context.longIntake)
     freeChunk(request, chunk)
   })
 }
 
-function pace(request: IncomingMessage, { length }: Buffer, intake: Intake, isLong: boolean): boolean {
+function pace(request: IncomingMessage, { length }: Buffer, intake: Intake): boolean {
   if (length < LARGE_CHUNK_BYTES) return false
   request.pause()
-  intake.pace(length, isLong, () => request.resume())
+  intake.pace(length, () => request.resume())
   return true
 }
 
@@ -40,7 +40,7 @@ function freeChunk(request: IncomingMessage, chunk: Buffer): void {
 /** Receives the body of a request. It counts as held until its exchange is answered. */
 export function readBody(exchange: Exchange, onBody: (exchange: Exchange) => void): void {
   const { request, context } = exchange
-  const { bodyLimitBytes, intake, uploads } = context
+  const { bodyLimitBytes, intake, longIntake, uploads } = context
   const told = Number(request.headers['content-length'] ?? 0)
   if (told > bodyLimitBytes) {
     readOver(exchange)
@@ -56,19 +56,28 @@ export function readBody(exchange: Exchange, onBody: (exchange: Exchange) => voi
   const chunks = new ChunkCollector()
   exchange.chunks = chunks
   uploads.begin(exchange)
+  const encoding = request.headers['content-encoding']
+  // Content that is longer than any operation reads: what follows is not kept, and the body is too long without it.
+  const content = encoding === undefined ? new ContentLength() : undefined
+  let length = 0
+  let count = 0
   request.on('data', (chunk: Buffer) => {
-    const isLong = exchange.isAnswered || Math.max(chunks.length, told) > BATCH_LIMITS.bytes
-    const isPaused = pace(request, chunk, intake, isLong)
+    const isLong = exchange.isAnswered || Math.max(length, told) > BATCH_LIMITS.bytes
+    const isPaused = pace(request, chunk, isLong ? longIntake : intake)
     // What follows a refusal is read over.
     if (exchange.isAnswered) {
       freeChunk(request, chunk)
       return
     }
-    chunks.add(chunk)
+    length += chunk.length
+    count++
+    const isKept = content === undefined || content.bytes <= BATCH_LIMITS.bytes
+    if (isKept) chunks.add(chunk)
+    content?.add(chunk)
     // The first one is kept as it is.
-    if (chunks.count > 1) freeChunk(request, chunk)
-    if (chunks.length > bodyLimitBytes) sendError(exchange, bodyTooLarge(bodyLimitBytes))
-    else if (chunks.count > MOST_SMALL_CHUNKS && chunks.length < chunks.count * SMALL_CHUNK_BYTES) {
+    if (count > 1) freeChunk(request, chunk)
+    if (length > bodyLimitBytes) sendError(exchange, bodyTooLarge(bodyLimitBytes))
+    else if (count > MOST_SMALL_CHUNKS && length < count * SMALL_CHUNK_BYTES) {
       refuse(exchange, bodyInCrumbs())
     } else uploads.hold(exchange, chunks.heldBytes + (isPaused ? request.readableHighWaterMark : 0))
   })
@@ -76,7 +85,6 @@ export function readBody(exchange: Exchange, onBody: (exchange: Exchange) => voi
     if (exchange.isAnswered) return
     uploads.complete(exchange)
     exchange.body = chunks.take()
-    const encoding = request.headers['content-encoding']
     if (encoding === undefined) onBody(exchange)
     else unpackBody(exchange, encoding, onBody)
   })

@@ -4,7 +4,7 @@ import { refuse } from './answer-writer.js'
 import { createChainHeaders } from './chain-headers.js'
 import { createCorsHeaders } from './cors.js'
 import type { Exchange, ServiceContext } from './exchange.js'
-import { Intake } from './intake.js'
+import { BODY_RATE, Intake, LONG_BODY_RATE } from './intake.js'
 import { LoadShedder } from './load-shedder.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
 import { TurnQueue } from './turn-queue.js'
@@ -35,7 +35,8 @@ export function createServiceContext(options: RequestListenerOptions, isClosing:
     bodyLimitBytes,
     turns,
     load: new LoadShedder({ maxRequestsInFlight, maxAnswerBytes, maxEventLoopDelayMs }),
-    intake: new Intake(turns),
+    intake: new Intake(turns, BODY_RATE),
+    longIntake: new Intake(turns, LONG_BODY_RATE),
     uploads: new Uploads<Exchange>(uploadLimits, (exchange) => refuse(exchange, overloaded())),
     unpack: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
     isClosing,

@@ -159,6 +159,18 @@ describe('what a client keeps sending', () => {
 })
 
 describe('the memory of a body', () => {
+  it('ends at what any operation reads: more of them than the limit allows come in together, and are too long', async () => {
+    const length = 4_600_000
+    await start({ maxUploadBytes: 10_000_000, bodyLimitBytes: 5_000_000 })
+    const uploads = Array.from({ length: 3 }, () =>
+      open(rawItemRequest(`content-length: ${length}`, 'x'.repeat(length))),
+    )
+    for (const upload of uploads) {
+      expect(await statusesOf(upload, 1)).toEqual([413])
+      expect(upload.received()).toContain('at most 262144 bytes of JSON are read')
+    }
+  })
+
   it('is at most twice its length, whatever pieces it comes in', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), (pieces) => {
