@@ -22,7 +22,7 @@ export interface OperationRequest {
   readonly params: Readonly<Record<string, string>>
   /** What follows the `?`, as it was sent. */
   readonly query: string
-  /** Empty where the request has none. */
+  /** Empty where the request has none. Its memory is freed when the request is answered: what is kept of it is a copy. */
   readonly body: Buffer
   /** Parses types and assets, and knows the versions of times. Its state is read through `pin`. */
   readonly ledger: Pick<Ledger, 'parseType' | 'parseAsset' | 'versionAtTime'>

@@ -30,7 +30,7 @@ export function parseViewCall(request: OperationRequest): ViewCall {
   if (isJsonContentType(contentType)) return callOfJson(request, parseJsonBody(body, TYPE, READ_LIMITS))
   if (mediaTypeOf(contentType) !== VIEW_FUNCTION_BCS) throw contentTypeUnsupported(contentType)
   if (body.length > READ_LIMITS.bytes) throw bodyTooLarge(READ_LIMITS.bytes)
-  return parsePart('request payload', () => callOfBcs(new ByteReader(body)))
+  return parsePart('request payload', () => callOfBcs(new ByteReader(Uint8Array.from(body))))
 }
 
 function callOfJson(request: OperationRequest, members: JsonObject): ViewCall {
@@ -64,7 +64,7 @@ function canonicalName(text: string): string {
   )
 }
 
-/** module (address, name) | function name | type arguments | arguments, each as a byte string */
+/** Arguments are views of what is read. module (address, name) | function name | type arguments | arguments, each as a byte string */
 function callOfBcs(reader: ByteReader): ViewCall {
   const address = addressToShortHex(reader.readBytes(ADDRESS_LENGTH))
   const module = readName(reader)

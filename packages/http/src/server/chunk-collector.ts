@@ -38,9 +38,14 @@ export class ChunkCollector {
     this.#length = length
   }
 
-  /** All that was added; the collector is empty afterwards. */
+  /** All that was added. `clear` frees it. */
+  get bytes(): Buffer {
+    return this.#bytes.length === this.#length ? this.#bytes : this.#bytes.subarray(0, this.#length)
+  }
+
+  /** All that was added, for somebody else to keep; the collector is empty afterwards. */
   take(): Buffer {
-    const taken = this.#bytes.length === this.#length ? this.#bytes : this.#bytes.subarray(0, this.#length)
+    const taken = this.bytes
     this.#isOwnBlock = false
     this.clear()
     return taken

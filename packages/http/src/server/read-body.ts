@@ -84,9 +84,14 @@ export function readBody(exchange: Exchange, onBody: (exchange: Exchange) => voi
   request.on('end', () => {
     if (exchange.isAnswered) return
     uploads.complete(exchange)
-    exchange.body = chunks.take()
-    if (encoding === undefined) onBody(exchange)
-    else unpackBody(exchange, encoding, onBody)
+    if (encoding === undefined) {
+      exchange.body = chunks.bytes
+      onBody(exchange)
+    } else {
+      // Another thread may still read it when the exchange is over.
+      exchange.body = chunks.take()
+      unpackBody(exchange, encoding, onBody)
+    }
   })
 }
 
