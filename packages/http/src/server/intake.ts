@@ -1,6 +1,6 @@
 import type { TurnQueue } from './turn-queue.js'
 
-/** Memory of chunks per time. */
+/** How fast the chunks of bodies come in. */
 export interface IntakeRate {
   /** What comes in at once before it is slowed down. */
   readonly burstBytes: number
@@ -9,12 +9,12 @@ export interface IntakeRate {
 }
 
 /**
- * Of bodies that a request may need, together: at once, four of the largest batches. Every chunk is a buffer of its own, and V8
+ * All bodies together that requests may need: four of the largest batches at once. Every chunk is a buffer of its own, and V8
  * collects the old generation for each 32 MB of them, which costs about 10 ms, however little JavaScript has allocated.
  */
 export const BODY_RATE: IntakeRate = { burstBytes: 4 * 1024 * 1024, bytesPerMs: 32_768 }
 
-/** Of bodies that are longer than any request needs, and of what follows a refusal: one such collection in four seconds. */
+/** All bodies together that are longer than any request needs, and what follows a refusal: one such collection in four seconds. */
 export const LONG_BODY_RATE: IntakeRate = { burstBytes: 1024 * 1024, bytesPerMs: 8_192 }
 
 /** Paces what large bodies bring in, all of them together, in the order in which they ask. */
