@@ -14,7 +14,7 @@ export interface IntakeRate {
  */
 export const BODY_RATE: IntakeRate = { burstBytes: 4 * 1024 * 1024, bytesPerMs: 32_768 }
 
-/** All bodies together that are longer than any request needs, and what follows a refusal: one such collection in four seconds. */
+/** All bodies together that are longer than any request needs, and what comes after an answer: one such collection in four seconds. */
 export const LONG_BODY_RATE: IntakeRate = { burstBytes: 1024 * 1024, bytesPerMs: 8_192 }
 
 /** Paces what large bodies bring in, all of them together, in the order in which they ask. */
