@@ -71,6 +71,11 @@ export class RecordBuilder {
     return this
   }
 
+  /** What was added since `begin`; valid until the next. */
+  get content(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
   /** The record with its checksum; valid until the next `begin`. */
   seal(seed: number): Buffer {
     this.u32(checksum(this.#bytes, 0, this.#length, seed))

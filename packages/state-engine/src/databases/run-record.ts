@@ -10,9 +10,12 @@ import { DELETED, LARGE, largeReference, type StoredValue } from './latest-recor
 //   a chunk: u8 0 | u8 m | u64 version of the first pair | m × pair | values | u32 CRC
 //     pair: u32 version less that of the first | u16 end of its value, counted from the first value, << 2 | kind
 //     pairs of one key, ascending; each value was superseded by the next pair's version
+//     the same transposed: `transposed-chunk.ts`
 //   a node: u8 level above 0 | u8 m | m × fence of the level below | u32 CRC
 
 export const CHUNK_LEVEL = 0
+/** In place of the level of a chunk. */
+export const TRANSPOSED = 128
 export const PAIRS_AT = 10
 export const PAIR_LENGTH = 6
 export const NODE_FENCES_AT = 2
@@ -31,7 +34,8 @@ export function runSeed(number: number): number {
 }
 
 export function runLevel({ bytes }: SharedRecord): number {
-  return bytes[0]!
+  const first = bytes[0]!
+  return first === TRANSPOSED ? CHUNK_LEVEL : first
 }
 
 /** Of pairs in a chunk, of fences in a node. */

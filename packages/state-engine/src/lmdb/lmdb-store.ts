@@ -46,6 +46,8 @@ export interface LmdbStore {
   readonly durability: Durability
   /** Whether every read compares the record with its checksum. */
   readonly verifyReads: boolean
+  /** Whether what is put into `run` is compressed. */
+  readonly compressHistory: boolean
   /** A random u64, made with the store: a write-ahead file of another store is recognized by it. */
   readonly storeId: bigint
   readonly root: Environment
@@ -115,7 +117,7 @@ export function openLmdbStore({
     const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead, mapBytes })
     try {
       const tables = openTables(root, file, { compressHistory })
-      return { ...tables, path, durability, verifyReads, expectInPlace: createPlaceCheck(file) }
+      return { ...tables, path, durability, verifyReads, compressHistory, expectInPlace: createPlaceCheck(file) }
     } catch (error) {
       void root.close()
       throw error
@@ -159,7 +161,7 @@ function openTables(
   root: RootDatabase<Buffer, Uint8Array>,
   file: string,
   { create = false, compressHistory = false }: { readonly create?: boolean; readonly compressHistory?: boolean },
-): Omit<LmdbStore, 'path' | 'durability' | 'verifyReads' | 'expectInPlace'> {
+): Omit<LmdbStore, 'path' | 'durability' | 'verifyReads' | 'compressHistory' | 'expectInPlace'> {
   const table = <K>(name: string, keyEncoder?: KeyEncoder<K>, more: object = {}): Table<K> => {
     const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
     const options = { name, encoding: 'binary' as const, create, ...keys, ...more }

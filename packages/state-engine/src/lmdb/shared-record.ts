@@ -16,6 +16,15 @@ export class SharedRecord {
   length = 0
   #source: Buffer | undefined
 
+  /** A record in bytes of its own, with room for a checksum. */
+  static over(bytes: Uint8Array): SharedRecord {
+    const record = new SharedRecord()
+    record.bytes = bytes
+    record.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    record.length = bytes.length
+    return record
+  }
+
   /** Returns whether there is such a record. Overwrites the record loaded before. */
   load<K>(table: Table<K>, key: K, options: ReadOptions): boolean {
     const source = readFast(table, key, options)
@@ -31,11 +40,7 @@ export class SharedRecord {
 
   /** The same record over a copy of its bytes, which no other read overwrites. */
   detach(): SharedRecord {
-    const copy = new SharedRecord()
-    copy.bytes = this.copy(0, this.length)
-    copy.view = new DataView(copy.bytes.buffer, copy.bytes.byteOffset, this.length)
-    copy.length = this.length
-    return copy
+    return SharedRecord.over(this.copy(0, this.length))
   }
 
   /** @throws `store_corrupt` unless the record matches its checksum */

@@ -8,6 +8,7 @@ import { isLarge } from '../databases/latest-record.js'
 import type { LedgerRecord } from '../databases/ledger-record.js'
 import { decodeRetired } from '../databases/retired-records.js'
 import { CHUNK_LEVEL, decodeChunk, decodeNode, isPacked, pairPayload, runLevel } from '../databases/run-record.js'
+import { toPlainChunk } from '../databases/transposed-chunk.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { CheckFindings } from './check-findings.js'
@@ -194,7 +195,7 @@ export class HistoryCheck {
     }
     shared.verify(counterSeed(run))
     const versions: bigint[] = []
-    if (level === CHUNK_LEVEL) for (const { version } of decodeChunk(shared)) versions.push(version)
+    if (level === CHUNK_LEVEL) for (const { version } of decodeChunk(toPlainChunk(shared))) versions.push(version)
     else {
       const fences = decodeNode(shared, level)
       for (const { firstVersion } of fences) versions.push(firstVersion)
@@ -219,13 +220,14 @@ export class HistoryCheck {
     if (!shared.load(this.#store.run, number, this.#findings.options)) return
     const level = runLevel(shared)
     const isChunk = level === CHUNK_LEVEL
-    const pairs = isChunk ? decodeChunk(shared) : []
+    const chunk = isChunk ? toPlainChunk(shared) : shared
+    const pairs = isChunk ? decodeChunk(chunk) : []
     const last = isChunk ? pairs.at(-1)!.version : decodeNode(shared, level).at(-1)!.firstVersion
     if (!this.#reached.has(number) && last >= this.#record.ledger.oldestVersion) {
       this.#findings.add(`no fence leads to record ${number} of the run, which has version ${last}`)
     }
     for (const [at, pair] of pairs.entries()) {
-      sum.payloadBytes += pairPayload(shared, at)
+      sum.payloadBytes += pairPayload(chunk, at)
       const { value: kept } = pair
       if (!kept || !generation.isKept) continue
       if (isPacked(kept)) this.#large.expectBundle(kept, generation.number)

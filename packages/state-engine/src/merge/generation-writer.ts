@@ -1,4 +1,4 @@
-import { CHECKSUM_LENGTH, type RecordBuilder } from '../bytes/record.js'
+import { CHECKSUM_LENGTH, RecordBuilder } from '../bytes/record.js'
 import { BundleWriter } from '../databases/bundle-writer.js'
 import { FENCE_LENGTH } from '../databases/fences.js'
 import type { Generation } from '../databases/generations.js'
@@ -15,6 +15,7 @@ import {
   RUN_RECORD_TARGET,
   runSeed,
 } from '../databases/run-record.js'
+import { beginTransposed, mostTransposedPairs } from '../databases/transposed-chunk.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { FenceList } from './fence-list.js'
 import type { PairList } from './pair-list.js'
@@ -28,6 +29,7 @@ export class GenerationWriter {
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
   readonly #bundles: BundleWriter
+  readonly #rows = new RecordBuilder()
   readonly #firstRun: number
   #nextRun: number
   #nextLargeId: number
@@ -96,8 +98,12 @@ export class GenerationWriter {
   /** Appends chunks of all pairs, and a fence for each. */
   appendChunks(pairs: PairList, fences: FenceList): void {
     for (let start = 0; start < pairs.count; ) {
-      const end = chunkEnd(pairs, start)
-      fences.push(pairs.high[start]!, pairs.low[start]!, CHUNK_LEVEL, this.#appendChunk(pairs, start, end))
+      const plainEnd = chunkEnd(pairs, start)
+      const equalEnd = this.#store.compressHistory ? equalLengthsEnd(pairs, start) : start
+      const isTransposed = equalEnd >= plainEnd && equalEnd - start > 1
+      const end = isTransposed ? equalEnd : plainEnd
+      const run = isTransposed ? this.#appendTransposed(pairs, start, end) : this.#appendChunk(pairs, start, end)
+      fences.push(pairs.high[start]!, pairs.low[start]!, CHUNK_LEVEL, run)
       start = end
     }
     this.#pairs += pairs.count
@@ -125,6 +131,16 @@ export class GenerationWriter {
     return this.#append()
   }
 
+  #appendTransposed(pairs: PairList, start: number, end: number): number {
+    const rows = this.#rows.begin()
+    for (let pair = start; pair < end; pair++) {
+      rows.u32(pair === start ? 0 : versionsBetween(pairs, pair - 1, pair))
+      rows.part(pairs.source[pair]!, pairs.start[pair]!, pairs.end[pair]!)
+    }
+    beginTransposed(this.#builder, end - start, pairs.high[start]!, pairs.low[start]!, rows.content)
+    return this.#append()
+  }
+
   /** Appends a node with the fences from `start` to `end`. */
   readonly appendNode = (level: number, fences: FenceList, start: number, end: number): number => {
     this.#builder
@@ -149,6 +165,22 @@ function chunkEnd(pairs: PairList, start: number): number {
   for (; end < pairs.count && end - start < MAX_PAIRS && versionsBetween(pairs, start, end) < U32; end++) {
     length += PAIR_LENGTH + pairs.encodedLength(end)
     if (length > RUN_RECORD_TARGET) break
+  }
+  return end
+}
+
+/** The pairs from `start` on that fit into one transposed chunk: values of one length. */
+function equalLengthsEnd(pairs: PairList, start: number): number {
+  const length = pairs.encodedLength(start)
+  const most = Math.min(pairs.count, start + MAX_PAIRS, start + mostTransposedPairs(length))
+  let end = start
+  while (
+    end < most &&
+    pairs.kind[end] === 0 &&
+    pairs.encodedLength(end) === length &&
+    versionsBetween(pairs, start, end) < U32
+  ) {
+    end++
   }
   return end
 }

@@ -19,6 +19,7 @@ import {
   runCount,
   runSeed,
 } from '../databases/run-record.js'
+import { beginCutTransposed, isTransposed, toPlainChunk } from '../databases/transposed-chunk.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { storeCorrupt } from '../port/errors.js'
@@ -132,8 +133,9 @@ export class KeyRevert {
   #cutChunk(run: number): { isEmpty: boolean; newest: Pair } {
     const { version } = this.#parts
     const record = this.#load(run)
-    const left = countPairsAtMost(record, highHalf(version), lowHalf(version)) - 1
-    const newest = decodeChunk(record)[left]
+    const chunk = toPlainChunk(record)
+    const left = countPairsAtMost(chunk, highHalf(version), lowHalf(version)) - 1
+    const newest = decodeChunk(chunk)[left]
     if (!newest) throw storeCorrupt('a chunk of the run begins after its fence')
     this.#cutPairs(run, record, left)
     return { isEmpty: left === 0, newest }
@@ -152,8 +154,9 @@ export class KeyRevert {
   #cutPairs(run: number, record: SharedRecord, left: number): void {
     const { store, builder, generations } = this.#parts
     const count = runCount(record)
+    const chunk = toPlainChunk(record)
     let payloadBytes = 0
-    for (let pair = left; pair < count; pair++) payloadBytes += pairPayload(record, pair)
+    for (let pair = left; pair < count; pair++) payloadBytes += pairPayload(chunk, pair)
     generations.take(run, count - left, payloadBytes)
     this.takenPairs += count - left
     this.payloadBytes -= payloadBytes
@@ -161,12 +164,8 @@ export class KeyRevert {
       store.run.removeSync(run)
       return
     }
-    builder
-      .begin()
-      .u8(CHUNK_LEVEL)
-      .u8(left)
-      .part(record.bytes, 2, PAIRS_AT + PAIR_LENGTH * left)
-    builder.part(record.bytes, pairStart(record, 0), pairStart(record, left))
+    if (isTransposed(record)) beginCutTransposed(builder, record, left)
+    else beginCutChunk(builder, record, left)
     store.run.putSync(run, builder.seal(runSeed(run)))
   }
 
@@ -177,4 +176,13 @@ export class KeyRevert {
     record.verify(runSeed(run))
     return record.detach()
   }
+}
+
+function beginCutChunk(builder: RecordBuilder, record: SharedRecord, left: number): void {
+  builder
+    .begin()
+    .u8(CHUNK_LEVEL)
+    .u8(left)
+    .part(record.bytes, 2, PAIRS_AT + PAIR_LENGTH * left)
+  builder.part(record.bytes, pairStart(record, 0), pairStart(record, left))
 }

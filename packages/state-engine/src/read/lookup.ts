@@ -19,6 +19,7 @@ import {
   runCount,
   runLevel,
 } from '../databases/run-record.js'
+import { isTransposed, TransposedPair } from '../databases/transposed-chunk.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadOptions } from '../lmdb/table.js'
@@ -50,6 +51,7 @@ export class Lookup {
   readonly #record = new SharedRecord()
   /** lmdb-js decompresses records of the run into a buffer of their own. */
   readonly #runRecord = new SharedRecord()
+  readonly #transposed = new TransposedPair()
 
   constructor(store: LmdbStore) {
     this.#store = store
@@ -145,11 +147,12 @@ export class Lookup {
       listAt = NODE_FENCES_AT
       above = level
     }
+    if (isTransposed(record)) return this.#takeTransposed(high, low)
     return this.#takePair(countPairsAtMost(record, high, low) - 1, options)
   }
 
   #takePair(pair: number, options: ReadOptions): Found {
-    if (pair < 0) throw storeCorrupt('a chunk of the run begins after its fence')
+    if (pair < 0) throw beginsAfterFence()
     const record = this.#runRecord
     this.#writtenHigh = pairVersionHigh(record, pair)
     this.#writtenLow = pairVersionLow(record, pair)
@@ -157,6 +160,18 @@ export class Lookup {
     const start = pairStart(record, pair)
     if (kind !== PACKED) return this.#take(record, kind, start, pairEnd(record, pair), options)
     this.#takeOwn(readPacked(this.#store, packedReference(record, start), options))
+    return PRESENT
+  }
+
+  #takeTransposed(high: number, low: number): Found {
+    const pair = this.#transposed
+    if (!pair.find(this.#runRecord, high, low)) throw beginsAfterFence()
+    this.#writtenHigh = pair.versionHigh
+    this.#writtenLow = pair.versionLow
+    this.#isOwn = false
+    this.#bytes = pair.value
+    this.#start = 0
+    this.#end = pair.valueLength
     return PRESENT
   }
 
@@ -187,6 +202,10 @@ export class Lookup {
     const same = Buffer.compare(readLarge(this.#store, reference, options), key) === 0
     return this.#record.load(this.#store.latest, key, options) && same
   }
+}
+
+function beginsAfterFence(): Error {
+  return storeCorrupt('a chunk of the run begins after its fence')
 }
 
 /** A level is one byte. */

@@ -6,6 +6,7 @@ import { keySeed } from '../bytes/stored-key.js'
 import { LARGE_REFERENCE_LENGTH, readLarge, readPacked } from '../databases/large-values.js'
 import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from '../databases/latest-record.js'
 import { NODE_FENCES_AT, PACKED, packedReference, runLevel } from '../databases/run-record.js'
+import { toPlainChunk } from '../databases/transposed-chunk.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { NONE, type Segment } from '../memory-table/segment.js'
@@ -233,7 +234,7 @@ export class RevisionCursor {
     }
     if (this.#store.verifyReads) record.verify(counterSeed(number))
     if (runLevel(record) !== level) throw storeCorrupt(`record ${number} of the run is not of level ${level}`)
-    if (level === 0) return new Chunk(record.detach())
+    if (level === 0) return new Chunk(toPlainChunk(record))
     if (fences.level <= level) throw storeCorrupt('a fence leads to a node that is not below it')
     return new FenceList(record.detach(), NODE_FENCES_AT, fences.endAt(place), level)
   }
