@@ -38,6 +38,21 @@ it('takes less than half of the space, and both kinds of records are read', asyn
   await reader.close()
 })
 
+it('is cut off by a truncation, and goes on', async () => {
+  await ingest(folder.path, 0, 2_000)
+  const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 0, compressHistory: true })
+  for (const last of [1_777, 1_500, 1_133]) {
+    await engine.truncateTo(BigInt(last))
+    await engine.commit([record(last + 1, [[KEY, value(last + 1)]], last + 1)], CHAIN)
+    expect((await engine.check()).problems).toEqual([])
+    const revisions = [...engine.history(KEY)].reverse()
+    expect(revisions).toEqual(
+      Array.from({ length: last + 2 }, (_, at) => ({ version: BigInt(at), value: Buffer.from(value(at)) })),
+    )
+  }
+  await engine.close()
+})
+
 it.runIf(isSlowRun)('reports damage in what is compressed', async () => {
   await ingest(folder.path, 0, 200)
   const store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })

@@ -77,6 +77,7 @@ describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})
   it.each<[string, Partial<WriterOptions>, commitsBetweenOpenings?: number]>([
     ['commits that stay in the table', {}],
     ['merges all the time', { memoryTableBytes: 20_000 }],
+    ['merges all the time, compresses', { memoryTableBytes: 20_000, compressHistory: true }],
     ['merges now and then', { memoryTableBytes: 150_000 }],
     ['merges at once', { memoryTableBytes: 0 }],
     ['opened often', { memoryTableBytes: 60_000 }, 1],

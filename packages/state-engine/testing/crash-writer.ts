@@ -22,7 +22,7 @@ performance.now = () => {
   return now
 }
 // Small, so that there are many rotations, merges and bulk commits.
-const engine = openWithFailurePoints({ path, memoryTableBytes: 60_000 }, atFailurePoint)
+const engine = openWithFailurePoints({ path, memoryTableBytes: 60_000, compressHistory: true }, atFailurePoint)
 if (killAt?.startsWith('import')) {
   const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
   const entries = Array.from({ length: 12_000 }, (_, at) => ({

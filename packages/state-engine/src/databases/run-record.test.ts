@@ -1,85 +1,15 @@
 import { Buffer } from 'node:buffer'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { fencesOf, loadRun, pairList, withRun } from '../../testing/run-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
-import { RecordBuilder } from '../bytes/record.js'
-import { type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
-import { SharedRecord } from '../lmdb/shared-record.js'
-import { runTransaction } from '../lmdb/write-transaction.js'
 import { FenceList } from '../merge/fence-list.js'
-import { GenerationWriter } from '../merge/generation-writer.js'
-import { PairList } from '../merge/pair-list.js'
-import type { Fence } from './fences.js'
-import type { LedgerRecord } from './ledger-record.js'
-import {
-  countPairsAtMost,
-  decodeChunk,
-  decodeNode,
-  isPacked,
-  type Pair,
-  pairPayload,
-  runLevel,
-  runSeed,
-} from './run-record.js'
+import { countPairsAtMost, decodeChunk, decodeNode, type Pair, pairPayload, runLevel } from './run-record.js'
 
 const folder = temporaryFolder()
-const BLOCK = { height: 0n, epoch: 0n, timestampUsec: 0n }
-const EMPTY: LedgerRecord = {
-  ledger: { chainId: 1n, latestVersion: 0n, latestBlock: BLOCK, oldestVersion: 0n, oldestBlock: BLOCK },
-  base: { version: 0n, complete: true },
-  walFile: 1,
-  nextCommit: 1,
-  nextRun: 0,
-  nextLargeId: 0,
-  nextGeneration: 0,
-  blocks: 0,
-  retired: 0,
-  supersededEntries: 0,
-  payloadBytes: 0,
-}
-
-function withStore(nextRun: number, work: (store: LmdbStore, output: GenerationWriter) => void): void {
-  const store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
-  try {
-    runTransaction(store.root, 'none', () => {
-      store.run.clearSync()
-      work(store, new GenerationWriter(store, new RecordBuilder(), { ...EMPTY, nextRun }, undefined))
-    })
-  } finally {
-    void store.root.close()
-  }
-}
-
-function pairList(pairs: readonly Pair[]): PairList {
-  const list = new PairList()
-  for (const { version, value } of pairs) {
-    const [high, low] = [Number(version >> 32n), Number(version & 0xffff_ffffn)]
-    if (value === null) list.pushDeletion(high, low)
-    else if (value instanceof Uint8Array) list.pushValue(high, low, value, 0, value.length)
-    else if (isPacked(value)) list.pushPacked(high, low, value)
-    else list.pushLarge(high, low, value)
-  }
-  return list
-}
-
-function load(store: LmdbStore, number: number): SharedRecord {
-  const record = new SharedRecord()
-  expect(record.load(store.run, number, {})).toBe(true)
-  record.verify(runSeed(number))
-  return record
-}
-
-function fencesOf(list: FenceList): Fence[] {
-  const view = new DataView(list.bytes.buffer, list.bytes.byteOffset)
-  return Array.from({ length: list.count }, (_, place) => ({
-    firstVersion: view.getBigUint64(15 * place),
-    level: view.getUint8(15 * place + 8),
-    run: view.getUint16(15 * place + 9) * 2 ** 32 + view.getUint32(15 * place + 11),
-  }))
-}
 
 it('lays a chunk and a node out to the byte', () => {
-  withStore(0x0102_0304_0506, (store, output) => {
+  withRun(folder, 0x0102_0304_0506, (store, output) => {
     const fences = new FenceList()
     const pairs: Pair[] = [
       { version: 0xffff_ffffn, value: Buffer.from('one') },
@@ -88,7 +18,7 @@ it('lays a chunk and a node out to the byte', () => {
       { version: 0x1_0000_0003n, value: { id: 8, length: 1_500, offset: 70_000 } },
     ]
     output.appendChunks(pairList(pairs), fences)
-    const chunk = load(store, 0x0102_0304_0506)
+    const chunk = loadRun(store, 0x0102_0304_0506)
     expect(chunk.copy(0, chunk.length).subarray(0, -4).toString('hex')).toBe(
       '00 04 00000000ffffffff 00000000 000c 00000002 000d 00000003 0036 00000004 006f 6f6e65 00000000000700001388 000000000008000005dc00011170'.replaceAll(
         ' ',
@@ -96,7 +26,7 @@ it('lays a chunk and a node out to the byte', () => {
       ),
     )
     output.appendNode(1, fences, 0, 1)
-    const node = load(store, 0x0102_0304_0507)
+    const node = loadRun(store, 0x0102_0304_0507)
     expect(node.copy(0, node.length).subarray(0, -4).toString('hex')).toBe(
       '01 01 00000000ffffffff 00 010203040506'.replaceAll(' ', ''),
     )
@@ -115,7 +45,7 @@ const GAP = fc.oneof(fc.constant(1n), fc.bigInt(1n, 1_000n), fc.constantFrom(2n 
 
 it('reads chunks as they were written, each within its length', () => {
   const input = fc.array(fc.tuple(GAP, VALUE), { minLength: 1, maxLength: 600 })
-  withStore(5, (store, output) => {
+  withRun(folder, 5, (store, output) => {
     fc.assert(
       fc.property(input, fc.constantFrom(0n, 2n ** 32n - 5n, 2n ** 53n), (drawn, first) => {
         let version = first
@@ -127,7 +57,7 @@ it('reads chunks as they were written, each within its length', () => {
         const fences = new FenceList()
         output.appendChunks(pairList(pairs), fences)
         const read = fencesOf(fences).flatMap(({ firstVersion, run }) => {
-          const record = load(store, run)
+          const record = loadRun(store, run)
           const chunk = decodeChunk(record)
           expect(runLevel(record)).toBe(0)
           expect(record.length).toBeLessThanOrEqual(1_900)

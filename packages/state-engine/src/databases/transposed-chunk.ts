@@ -39,11 +39,7 @@ export function beginTransposed(
 export function beginCutTransposed(builder: RecordBuilder, record: SharedRecord, left: number): void {
   const count = runCount(record)
   const columns = rowLength(record)
-  builder
-    .begin()
-    .u8(TRANSPOSED)
-    .u8(left)
-    .part(record.bytes, 2, ROWS_AT)
+  builder.begin().u8(TRANSPOSED).u8(left).part(record.bytes, 2, ROWS_AT)
   for (let column = 0; column < columns; column++) {
     const at = ROWS_AT + column * count
     builder.part(record.bytes, at, at + left)

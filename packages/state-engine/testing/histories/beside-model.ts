@@ -27,10 +27,15 @@ export async function runBesideModel({ count, seed, values = [] }: BesideModelOp
     parts(memoryTableBytes) {
       let path = newPath()
       let atFailurePoint = neverFail
+      let isCompressing = false
       return {
         createModel: createMemoryEngine,
-        open: () =>
-          openWithFailurePoints({ path, durability: 'none', memoryTableBytes }, (point) => atFailurePoint(point)),
+        open() {
+          // Stores get chunks of both kinds.
+          isCompressing = !isCompressing
+          const options = { path, durability: 'none', memoryTableBytes, compressHistory: isCompressing } as const
+          return openWithFailurePoints(options, (point) => atFailurePoint(point))
+        },
         openReader: () => openStateEngineReader({ path }),
         copyStore() {
           const copy = newPath()

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { RecordBuilder } from '../src/bytes/record.ts'
+import type { Fence } from '../src/databases/fences.ts'
+import type { LedgerRecord } from '../src/databases/ledger-record.ts'
+import { isPacked, type Pair, runSeed } from '../src/databases/run-record.ts'
+import { type LmdbStore, openLmdbStore } from '../src/lmdb/lmdb-store.ts'
+import { SharedRecord } from '../src/lmdb/shared-record.ts'
+import { runTransaction } from '../src/lmdb/write-transaction.ts'
+import type { FenceList } from '../src/merge/fence-list.ts'
+import { GenerationWriter } from '../src/merge/generation-writer.ts'
+import { PairList } from '../src/merge/pair-list.ts'
+
+const BLOCK = { height: 0n, epoch: 0n, timestampUsec: 0n }
+const EMPTY: LedgerRecord = {
+  ledger: { chainId: 1n, latestVersion: 0n, latestBlock: BLOCK, oldestVersion: 0n, oldestBlock: BLOCK },
+  base: { version: 0n, complete: true },
+  walFile: 1,
+  nextCommit: 1,
+  nextRun: 0,
+  nextLargeId: 0,
+  nextGeneration: 0,
+  blocks: 0,
+  retired: 0,
+  supersededEntries: 0,
+  payloadBytes: 0,
+}
+
+/** Calls back, in a transaction, with a store whose run is empty, and what appends to it from a number on. */
+export function withRun(
+  { path, compressHistory = false }: { readonly path: string; readonly compressHistory?: boolean },
+  nextRun: number,
+  work: (store: LmdbStore, output: GenerationWriter) => void,
+): void {
+  const store = openLmdbStore({ path, readOnly: false, durability: 'none', compressHistory })
+  try {
+    runTransaction(store.root, 'none', () => {
+      store.run.clearSync()
+      work(store, new GenerationWriter(store, new RecordBuilder(), { ...EMPTY, nextRun }, undefined))
+    })
+  } finally {
+    void store.root.close()
+  }
+}
+
+export function pairList(pairs: readonly Pair[]): PairList {
+  const list = new PairList()
+  for (const { version, value } of pairs) {
+    const [high, low] = [Number(version >> 32n), Number(version & 0xffff_ffffn)]
+    if (value === null) list.pushDeletion(high, low)
+    else if (value instanceof Uint8Array) list.pushValue(high, low, value, 0, value.length)
+    else if (isPacked(value)) list.pushPacked(high, low, value)
+    else list.pushLarge(high, low, value)
+  }
+  return list
+}
+
+export function loadRun(store: LmdbStore, number: number): SharedRecord {
+  const record = new SharedRecord()
+  assert.ok(record.load(store.run, number, {}))
+  record.verify(runSeed(number))
+  return record
+}
+
+export function fencesOf(list: FenceList): Fence[] {
+  const view = new DataView(list.bytes.buffer, list.bytes.byteOffset)
+  return Array.from({ length: list.count }, (_, place) => ({
+    firstVersion: view.getBigUint64(15 * place),
+    level: view.getUint8(15 * place + 8),
+    run: view.getUint16(15 * place + 9) * 2 ** 32 + view.getUint32(15 * place + 11),
+  }))
+}
