@@ -82,8 +82,8 @@ export interface WriterOptions extends StateEngineOptions {
    */
   readonly memoryTableBytes?: number | undefined
   /**
-   * Whether superseded values are compressed (LZ4); false by default. Histories of real chains take a third of the space
-   * then. A read in the past takes 0.3 to 0.5 µs more where histories are short, up to 1.8 µs where they are deep, also of
+   * Whether superseded values are compressed (LZ4); false by default. The history of a real chain takes an eighth of the
+   * space then. A read in the past takes 0.3 to 0.5 µs more where histories are short, up to 1.8 µs where they are deep, also of
    * values that do not compress. Stores with both kinds of values are read by everybody.
    */
   readonly compressHistory?: boolean | undefined

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { fencesOf, loadRun, pairList, withRun } from '../../testing/run-records.ts'
@@ -8,6 +9,9 @@ import { SharedRecord } from '../lmdb/shared-record.js'
 import { FenceList } from '../merge/fence-list.js'
 import { decodeChunk, type Pair, runLevel } from './run-record.js'
 import { beginCutTransposed, isTransposed, TransposedPair, toPlainChunk } from './transposed-chunk.js'
+
+const DOCS = new URL('../../../../docs/storage.md', import.meta.url)
+const EXAMPLE = '80 03 0000000000000005 000000 000000 000000 000201 616161 626262 636465'
 
 const folder = temporaryFolder()
 const COMPRESSED = {
@@ -25,18 +29,13 @@ function chunkOf(hex: string): SharedRecord {
   return SharedRecord.over(Buffer.from(hex.replaceAll(' ', ''), 'hex'))
 }
 
-it('lays a chunk out to the byte', () => {
+it('lays a chunk out as docs/storage.md shows', () => {
   withRun(COMPRESSED, 0, (store, output) => {
-    const pairs: Pair[] = [
-      { version: 0xffff_ffffn, value: Buffer.from('abc') },
-      { version: 0x1_0000_0001n, value: Buffer.from('abd') },
-      { version: 0x1_0102_0305n, value: Buffer.from('abe') },
-    ]
+    const pairs = [5n, 7n, 8n].map((version, at): Pair => ({ version, value: Buffer.from(['abc', 'abd', 'abe'][at]!) }))
     output.appendChunks(pairList(pairs), new FenceList())
     const chunk = loadRun(store, 0)
-    expect(chunk.copy(0, chunk.length - 4).toString('hex')).toBe(
-      '80 03 00000000ffffffff 000001 000002 000003 000204 616161 626262 636465'.replaceAll(' ', ''),
-    )
+    expect(readFileSync(DOCS, 'utf8')).toContain(EXAMPLE)
+    expect(chunk.copy(0, chunk.length - 4).toString('hex')).toBe(EXAMPLE.replaceAll(' ', ''))
     expect(runLevel(chunk)).toBe(0)
     expect(decodeChunk(toPlainChunk(chunk))).toEqual(pairs)
   })

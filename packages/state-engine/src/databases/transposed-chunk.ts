@@ -14,6 +14,8 @@ const VERSION_LENGTH = 4
 const MAX_LENGTH = 4_000
 const U32 = 2 ** 32
 
+const scratch = new Uint8Array(MAX_LENGTH)
+
 export function isTransposed({ bytes }: SharedRecord): boolean {
   return bytes[0] === TRANSPOSED
 }
@@ -31,8 +33,8 @@ export function beginTransposed(
   firstLow: number,
   rows: Uint8Array,
 ): void {
-  const transposed = transpose(rows, 0, count, rows.length / count)
-  builder.begin().u8(TRANSPOSED).u8(count).u32(firstHigh).u32(firstLow).part(transposed, 0, rows.length)
+  transpose(rows, 0, count, rows.length / count, scratch)
+  builder.begin().u8(TRANSPOSED).u8(count).u32(firstHigh).u32(firstLow).part(scratch, 0, rows.length)
 }
 
 /** Begins a chunk with the first pairs of another. */
@@ -52,7 +54,8 @@ export function toPlainChunk(record: SharedRecord): SharedRecord {
   const count = runCount(record)
   const columns = rowLength(record)
   const valueLength = columns - VERSION_LENGTH
-  const rows = transpose(record.bytes, ROWS_AT, columns, count)
+  const rows = new Uint8Array(columns * count)
+  transpose(record.bytes, ROWS_AT, columns, count, rows)
   const valuesAt = PAIRS_AT + PAIR_LENGTH * count
   const plain = SharedRecord.over(new Uint8Array(valuesAt + valueLength * count + CHECKSUM_LENGTH))
   const { bytes, view } = plain
@@ -119,12 +122,10 @@ function rowLength(record: SharedRecord): number {
   throw storeCorrupt('a chunk does not parse')
 }
 
-/** Columns one after the other, of rows that follow each other in some bytes. */
-function transpose(source: Uint8Array, start: number, rows: number, columns: number): Uint8Array {
-  const target = new Uint8Array(rows * columns)
+/** Puts columns one after the other, of rows that follow each other in some bytes. */
+function transpose(source: Uint8Array, start: number, rows: number, columns: number, target: Uint8Array): void {
   let next = 0
   for (let column = 0; column < columns; column++) {
     for (let row = 0, at = start + column; row < rows; row++, at += columns) target[next++] = source[at]!
   }
-  return target
 }
