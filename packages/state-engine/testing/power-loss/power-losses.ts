@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -8,12 +9,18 @@ import { SimulatedDisk } from './simulated-disk.ts'
 export type Image = ReadonlyMap<string, Buffer>
 
 export interface PowerLoss {
+  /** Valid until the next loss. */
   readonly image: Image
-  /** The last line that the process had printed. */
+  /** The last line that acknowledged something. */
   readonly printed: string | undefined
+  /** The last step that the engine had come to. */
+  readonly step: string | undefined
   /** Of events; to find the place again. */
   readonly after: number
 }
+
+/** Of events after which the disk may hold the same as before, and nothing more is acknowledged. */
+const CHANGES_NOTHING: ReadonlySet<DiskEvent['kind']> = new Set(['step', 'sync began'])
 
 /** Losses of power at random moments of a run. `existing`: what the disk held before. */
 export function* powerLosses(
@@ -22,15 +29,34 @@ export function* powerLosses(
   count: number,
   existing?: Image,
 ): Generator<PowerLoss> {
-  const moments = Array.from({ length: count }, () => random.below(events.length)).sort((a, b) => a - b)
+  const changes = events.flatMap(({ kind }, at) => (CHANGES_NOTHING.has(kind) ? [] : [at]))
+  const moments = Array.from({ length: count }, () => random.pick(changes)).sort((a, b) => a - b)
   const disk = new SimulatedDisk(existing)
   let printed: string | undefined
+  let step: string | undefined
   let next = 0
   for (const [after, event] of events.entries()) {
     disk.apply(event)
     if (event.kind === 'printed') printed = event.line
-    for (; moments[next] === after; next++) yield { image: disk.image(random), printed, after }
+    if (event.kind === 'step') step = event.step
+    for (; moments[next] === after; next++) yield { image: disk.image(random), printed, step, after }
   }
+}
+
+/** Of contents that several images share. */
+const DIGESTS = new WeakMap<Buffer, string>()
+
+/** The same for images of the same bytes. */
+export function imageDigest(image: Image): string {
+  const files = [...image].map(([name, content]) => {
+    let digest = DIGESTS.get(content)
+    if (digest === undefined) {
+      digest = hash('sha1', content, 'base64')
+      DIGESTS.set(content, digest)
+    }
+    return `${name}:${digest}`
+  })
+  return files.sort().join()
 }
 
 /** In memory where the system has a place for that: nothing here has to outlast a loss of power. */
@@ -40,13 +66,17 @@ const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 export async function withImage<T>(image: Image, work: (path: string) => Promise<T>): Promise<T> {
   const path = mkdtempSync(join(ROOT, 'power-loss-'))
   try {
-    for (const [name, content] of image) {
-      mkdirSync(dirname(join(path, name)), { recursive: true })
-      writeFileSync(join(path, name), content)
-    }
+    writeImage(path, image)
     return await work(path)
   } finally {
     rmSync(path, { recursive: true })
+  }
+}
+
+export function writeImage(path: string, image: Image): void {
+  for (const [name, content] of image) {
+    if (name.includes('/')) mkdirSync(dirname(join(path, name)), { recursive: true })
+    writeFileSync(join(path, name), content)
   }
 }
 
