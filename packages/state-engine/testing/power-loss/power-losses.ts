@@ -22,15 +22,20 @@ export interface PowerLoss {
 /** Of events after which the disk may hold the same as before, and nothing more is acknowledged. */
 const CHANGES_NOTHING: ReadonlySet<DiskEvent['kind']> = new Set(['step', 'sync began'])
 
-/** Losses of power at random moments of a run. `existing`: what the disk held before. */
+/**
+ * Losses of power at random moments of a run, half of them evenly among the steps of the engine: some steps are short.
+ * `existing`: what the disk held before.
+ */
 export function* powerLosses(
   events: readonly DiskEvent[],
   random: Random,
   count: number,
   existing?: Image,
 ): Generator<PowerLoss> {
-  const changes = events.flatMap(({ kind }, at) => (CHANGES_NOTHING.has(kind) ? [] : [at]))
-  const moments = Array.from({ length: count }, () => random.pick(changes)).sort((a, b) => a - b)
+  const ofSteps = changesOfSteps(events)
+  const all = ofSteps.flat()
+  const pick = () => random.pick(random.below(2) === 0 ? all : random.pick(ofSteps))
+  const moments = Array.from({ length: count }, pick).sort((a, b) => a - b)
   const disk = new SimulatedDisk(existing)
   let printed: string | undefined
   let step: string | undefined
@@ -41,6 +46,20 @@ export function* powerLosses(
     if (event.kind === 'step') step = event.step
     for (; moments[next] === after; next++) yield { image: disk.image(random), printed, step, after }
   }
+}
+
+/** The places of events that change something, by the last step that the engine had come to. */
+function changesOfSteps(events: readonly DiskEvent[]): number[][] {
+  const places = new Map<string | undefined, number[]>()
+  let step: string | undefined
+  for (const [at, event] of events.entries()) {
+    if (event.kind === 'step') step = event.step
+    if (CHANGES_NOTHING.has(event.kind)) continue
+    const ofStep = places.get(step)
+    if (ofStep) ofStep.push(at)
+    else places.set(step, [at])
+  }
+  return [...places.values()]
 }
 
 /** Of contents that several images share. */
