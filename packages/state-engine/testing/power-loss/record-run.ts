@@ -1,7 +1,7 @@
 // Records what runs ask of the disk, by strace: everything that each writes into its folder, in order, with every sync, and
 // what it prints meanwhile.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -63,11 +63,14 @@ export function recordRuns(runs: readonly RunToRecord[]): DiskEvent[][] {
     const trace = join(traces, 'trace')
     const words = ['-f', '-xx', '-s', '100000000', '--seccomp-bpf', '-e', `trace=${CALLS.replaceAll(' ', ',')}`]
     const given = JSON.stringify(runs.map(({ folder, run }) => ({ folder, run })))
+    // Writes to a file never wait: a line is printed when the process says so.
+    const output = openSync(join(traces, 'output'), 'w')
     const { status, signal, stderr } = spawnSync(
       'strace',
       [...words, '-o', trace, process.execPath, ...SOURCE_OPTIONS, SCRIPT, given],
-      { encoding: 'utf8', env: { ...process.env, UV_USE_IO_URING: '0' }, maxBuffer: 2 ** 28 },
+      { encoding: 'utf8', env: { ...process.env, UV_USE_IO_URING: '0' }, stdio: ['ignore', output, 'pipe'] },
     )
+    closeSync(output)
     if (status !== 0 && signal === null && !existsSync(trace)) throw new Error(`strace failed: ${stderr}`)
     if (status !== 0) throw new Error(`${basename(SCRIPT)} ended with ${signal ?? status}: ${stderr}`)
     const parts = runParts(linesOf(readFileSync(trace, 'latin1')))
