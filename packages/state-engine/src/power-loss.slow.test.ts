@@ -64,9 +64,9 @@ function commitsOf(options: Options, commitsBetweenOpenings = 12): Commits {
   return {
     kind: 'commits',
     options: varied(options),
-    commits: 12 + random.below(25),
-    versionsPerCommit: random.pick([5, 10, 10, 20]),
-    retained: 20 + random.below(51),
+    commits: 15 + random.below(26),
+    versionsPerCommit: random.pick([4, 7, 10, 15]),
+    retained: 8 + random.below(43),
     commitsBetweenOpenings,
   }
 }

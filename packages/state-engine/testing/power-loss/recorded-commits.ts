@@ -3,7 +3,7 @@ import type { AtFailurePoint } from '../../src/write/failure-points.ts'
 import { KNOWN_CHAIN, knownVersion } from '../known-ledger.ts'
 import type { RecordedRun } from './recorded-run.ts'
 
-const COMMITS_BETWEEN_PRUNES = 5
+const COMMITS_BETWEEN_PRUNES = 3
 
 /** Goes on from where the store is. Prints the latest version after each acknowledged commit. */
 export async function runCommits(
