@@ -3,19 +3,14 @@
 import { upgradeWithFailurePoints } from '../../src/upgrade-store.ts'
 import type { FailurePoint } from '../../src/write/failure-points.ts'
 import { runSteps } from '../truncated-ledger.ts'
+import { runTimeFast } from './fast-clock.ts'
 import { runCommits } from './recorded-commits.ts'
 import { runImport } from './recorded-import.ts'
 import { type RecordedRun, RUN_BEGINS, STEP } from './recorded-run.ts'
 
 const STEPS_BETWEEN_OPENINGS = 13
 
-// Time runs fast, so that what is done in slices takes several.
-let now = 0
-performance.now = () => {
-  now += 5
-  return now
-}
-
+runTimeFast()
 const runs = JSON.parse(process.argv[2]!) as { readonly folder: string; readonly run: RecordedRun }[]
 for (const [number, { folder, run }] of runs.entries()) {
   process.stdout.write(`${RUN_BEGINS}${number}\n`)

@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
+import { runTimeFast } from './fast-clock.ts'
 import { imageDigest, type PowerLoss, withImage, writeImage } from './power-losses.ts'
 
 /** A folder that counts of images are logged in, and images that failed are kept in. */
@@ -35,7 +36,10 @@ export class LossTrial {
       const promised = `${loss.printed}:${digest}`
       if (opened.has(promised)) continue
       opened.add(promised)
-      await withImage(loss.image, (path) => work(path, loss)).catch((error) => this.#fail(loss, error))
+      const endFastTime = runTimeFast()
+      await withImage(loss.image, (path) => work(path, loss))
+        .catch((error) => this.#fail(loss, error))
+        .finally(endFastTime)
     }
   }
 
