@@ -3,78 +3,123 @@
 import './power-loss.test.js'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { createRandom, type Random, testSeed } from '@ledger-state/testing/random'
+import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { describe, expect, it } from 'vitest'
 import { expectSoundStore } from '../testing/killed-writer.ts'
 import { KNOWN_CHAIN, knownVersion } from '../testing/known-ledger.ts'
 import { writeLayout3Store } from '../testing/layout-3-store.ts'
+import { FAULTS } from '../testing/power-loss/faulty-recordings.ts'
 import { type Image, type PowerLoss, powerLosses, withImage } from '../testing/power-loss/power-losses.ts'
-import { canRecord, recordRun } from '../testing/power-loss/record-run.ts'
+import { recordInMemory } from '../testing/power-loss/record-in-memory.ts'
+import { canRecord } from '../testing/power-loss/record-run.ts'
+import { IMPORT_PART, type RecordedRun } from '../testing/power-loss/recorded-run.ts'
+import { LossTrial } from '../testing/power-loss/try-losses.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
 import { expectStore } from '../testing/truncated-ledger.ts'
 import { openStateEngine, openStateEngineReader, type WriterOptions } from './open-state-engine.js'
 import { upgradeStore } from './upgrade-store.js'
 
+type Options = Partial<WriterOptions>
+type Commits = Extract<RecordedRun, { readonly kind: 'commits' }>
+
 const SEED = testSeed()
 const IMAGES = Number(process.env.POWER_LOSS_IMAGES ?? (process.env.CI ? 1_000 : 300))
 const LONG = { timeout: 60_000 + 200 * IMAGES }
+const MOST_IMAGES_OF_A_RUN = 500
 /** Of so many images, one is written to again. */
-const CONTINUED = 10
-const VERSIONS = 400n
+const CONTINUED = 25
 
 const folder = temporaryFolder()
+const random = createRandom(SEED)
 
-function script(name: string): string {
-  return fileURLToPath(new URL(`../testing/power-loss/recorded-${name}.ts`, import.meta.url))
+/** Of so many images, as many runs as they need, and what is tried of each. */
+async function tryRuns(
+  name: string,
+  images: number,
+  createRun: () => RecordedRun,
+  work: (path: string, loss: PowerLoss, run: RecordedRun) => Promise<void>,
+): Promise<void> {
+  const runs = Array.from({ length: Math.ceil(images / MOST_IMAGES_OF_A_RUN) }, createRun)
+  const trial = new LossTrial(name, SEED)
+  for (const [at, events] of (await recordInMemory(runs)).entries()) {
+    const losses = powerLosses(events, random, Math.ceil(images / runs.length))
+    await trial.each(losses, (path, loss) => work(path, loss, runs[at]!))
+  }
+  trial.log()
 }
 
-/** Calls back with an empty folder. */
-async function inMemory<T>(work: (path: string) => T): Promise<T> {
-  return await withImage(new Map(), async (path) => work(path))
-}
-
-async function recordWriter(versions: bigint, options: Partial<WriterOptions>, commitsBetweenOpenings = 12) {
-  const args = [String(versions), JSON.stringify(options), String(commitsBetweenOpenings)]
-  return await inMemory((path) => recordRun(path, script('writer'), [path, ...args]))
-}
-
-/** Calls back with each loss of power, and says which one it was where that throws. */
-async function eachLoss(losses: Iterable<PowerLoss>, work: (path: string, loss: PowerLoss) => Promise<void>) {
-  for (const loss of losses) {
-    await withImage(loss.image, (path) => work(path, loss)).catch((error) => {
-      const files = [...loss.image].map(([name, { length }]) => `${name} of ${length} bytes`)
-      const place = `after event ${loss.after}, where ‘${loss.printed}’ was printed, with ${files.join(', ')}`
-      throw new Error(`${place} (TEST_SEED=${SEED}): ${error.message}`, { cause: error })
-    })
+/** From half as much to one and a half times as much. */
+function varied(options: Options): Options {
+  const { memoryTableBytes } = options
+  const compressHistory = random.below(2) === 0
+  if (memoryTableBytes === undefined) return { ...options, compressHistory }
+  return {
+    ...options,
+    compressHistory,
+    memoryTableBytes: Math.floor((memoryTableBytes * (50 + random.below(101))) / 100),
   }
 }
 
-/** The next batch can be committed, and what is too old pruned. */
-async function expectContinuing(path: string, options: Partial<WriterOptions>): Promise<void> {
+function commitsOf(options: Options, commitsBetweenOpenings = 12): Commits {
+  return {
+    kind: 'commits',
+    options: varied(options),
+    commits: 15 + random.below(26),
+    versionsPerCommit: random.pick([4, 7, 10, 15]),
+    retained: 8 + random.below(43),
+    commitsBetweenOpenings,
+  }
+}
+
+/** The version up to which nothing may be lost. */
+function keptVersion({ options }: Commits, { printed }: PowerLoss): bigint | undefined {
+  return options.durability === 'ordered' || printed === undefined ? undefined : BigInt(printed)
+}
+
+/** The next batches can be committed, and what is too old pruned. */
+async function expectContinuing(path: string, { options, versionsPerCommit, retained }: Commits): Promise<void> {
   const engine = openStateEngine({ path, ...options })
-  const next = engine.ledger ? engine.ledger.latestVersion + 1n : 0n
-  for (const first of [next, next + 10n]) {
-    const batch = Array.from({ length: 10 }, (_, at) => knownVersion(first + BigInt(at)))
+  let next = engine.ledger ? engine.ledger.latestVersion + 1n : 0n
+  for (let commit = 0; commit < 2; commit++) {
+    const batch = Array.from({ length: versionsPerCommit }, () => knownVersion(next++))
     await engine.commit(batch, KNOWN_CHAIN)
   }
-  await engine.prune(60n)
+  await engine.prune(BigInt(retained))
   await engine.close()
-  await expectSoundStore(path, next + 19n)
+  await expectSoundStore(path, next - 1n, versionsPerCommit)
 }
 
-/** Losses of power while a writer goes on in a store that an earlier one left. */
-async function furtherLosses(image: Image, options: Partial<WriterOptions>, random: Random, count: number) {
-  return await withImage(image, async (path) => {
-    const events = recordRun(path, script('writer'), [path, '200', JSON.stringify(options)], image)
-    return [...powerLosses(events, random, count, image)]
-  })
+/** A loss of power of each run. */
+async function imagesOf(runs: readonly RecordedRun[]): Promise<Image[]> {
+  const images: Image[] = []
+  for (const events of await recordInMemory(runs)) {
+    // Copied before the run goes on.
+    for (const { image } of powerLosses(events, random, 1)) images.push(copyOf(image))
+  }
+  return images
+}
+
+function copyOf(image: Image): Image {
+  return new Map([...image].map(([name, bytes]) => [name, Buffer.from(bytes)]))
+}
+
+/** Whether an image of losses is not sound. */
+async function isFound(run: Commits, losses: Iterable<PowerLoss>): Promise<boolean> {
+  for (const loss of losses) {
+    const tried = withImage(loss.image, (path) => expectSoundStore(path, keptVersion(run, loss), run.versionsPerCommit))
+    if (
+      await tried.then(
+        () => false,
+        () => true,
+      )
+    )
+      return true
+  }
+  return false
 }
 
 describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})`, () => {
-  const random = createRandom(SEED)
-
-  it.each<[string, Partial<WriterOptions>, commitsBetweenOpenings?: number]>([
+  it.each<[string, Options, commitsBetweenOpenings?: number]>([
     ['commits that stay in the table', {}],
     ['merges all the time', { memoryTableBytes: 20_000 }],
     ['merges all the time, compresses', { memoryTableBytes: 20_000, compressHistory: true }],
@@ -83,56 +128,69 @@ describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})
     ['opened often', { memoryTableBytes: 60_000 }, 1],
     ['opened often, ordered durability', { durability: 'ordered', memoryTableBytes: 60_000 }, 1],
     ['ordered durability', { durability: 'ordered', memoryTableBytes: 20_000 }],
-  ])('loses nothing that was acknowledged and leaves no block torn: %s', LONG, async (_, options, openings) => {
-    const events = await recordWriter(VERSIONS, options, openings)
+    ['ordered durability, in the table', { durability: 'ordered' }],
+  ])('loses nothing that was acknowledged and leaves no block torn: %s', LONG, async (name, options, openings) => {
     let left = CONTINUED
-    await eachLoss(powerLosses(events, random, IMAGES), async (path, { printed }) => {
-      const isKept = options.durability !== 'ordered' && printed !== undefined
-      await expectSoundStore(path, isKept ? BigInt(printed) : undefined)
-      if (--left > 0) return
-      left = CONTINUED
-      await expectContinuing(path, options)
-    })
+    await tryRuns(
+      name,
+      IMAGES,
+      () => commitsOf(options, openings),
+      async (path, loss, run) => {
+        const commits = run as Commits
+        await expectSoundStore(path, keptVersion(commits, loss), commits.versionsPerCommit)
+        if (--left > 0) return
+        left = CONTINUED
+        await expectContinuing(path, commits)
+      },
+    )
   })
 
-  it.each<[string, Partial<WriterOptions>]>([
+  it.each<[string, Options]>([
     ['in the table', {}],
     ['of merged versions', { memoryTableBytes: 20_000 }],
+    ['of both', { memoryTableBytes: 60_000 }],
     ['of both, ordered durability', { durability: 'ordered', memoryTableBytes: 60_000 }],
-  ])('leaves each truncation as a whole or not at all: %s', LONG, async (_, options) => {
-    const args = ['75', JSON.stringify(options)]
-    const events = await inMemory((path) => recordRun(path, script('truncations'), [path, ...args]))
-    await eachLoss(powerLosses(events, random, Math.ceil(IMAGES / 3)), async (path, { printed }) => {
+  ])('leaves each truncation as a whole or not at all: %s', LONG, async (name, options) => {
+    const createRun = () => ({ kind: 'truncations', options: varied(options), steps: 33 + random.below(33) }) as const
+    let left = CONTINUED
+    await tryRuns(`truncations ${name}`, Math.ceil(IMAGES / 4), createRun, async (path, { printed }) => {
       const acknowledged = options.durability === 'ordered' ? -1 : Number(printed ?? -1)
-      await expectStore(path, acknowledged, (opened) => openStateEngine({ path: opened, durability: 'none' }))
+      const isContinued = --left === 0
+      if (isContinued) left = CONTINUED
+      const open = (opened: string) => openStateEngine({ path: opened, durability: 'none' })
+      await expectStore(path, acknowledged, open, isContinued ? undefined : 0)
     })
   })
 
   it('the same after a loss of power before', LONG, async () => {
-    const options = { memoryTableBytes: 20_000 }
-    const events = await recordWriter(120n, options)
-    for (const { image } of powerLosses(events, random, Math.ceil(IMAGES / 100))) {
-      await eachLoss(await furtherLosses(image, options, random, 30), async (path, { printed }) => {
+    const create = () => ({ ...commitsOf({ memoryTableBytes: 20_000 }), commits: 12, versionsPerCommit: 10 })
+    const before = Array.from({ length: Math.ceil(IMAGES / 200) }, create)
+    const images = await imagesOf(before)
+    const runs = images.map(() => ({ ...create(), commits: 15 }))
+    const trial = new LossTrial('after a loss of power before', SEED)
+    for (const [at, events] of (await recordInMemory(runs, images)).entries()) {
+      await trial.each(powerLosses(events, random, 60, images[at]), async (path, { printed }) => {
         await expectSoundStore(path, printed === undefined ? undefined : BigInt(printed))
       })
     }
+    trial.log()
   })
 
   it.each(['full', 'ordered'] as const)('leaves whole parts of an import: durability %s', LONG, async (durability) => {
-    const args = ['25', JSON.stringify({ durability })]
-    const events = await inMemory((path) => recordRun(path, script('import'), [path, ...args]))
-    await eachLoss(powerLosses(events, random, Math.ceil(IMAGES / 4)), async (path, { printed }) => {
+    const createRun = () => ({ kind: 'import', parts: 10 + random.below(16), options: { durability } }) as const
+    await tryRuns(`import, ${durability}`, Math.ceil(IMAGES / 4), createRun, async (path, { printed }, run) => {
+      const { parts } = run as ReturnType<typeof createRun>
       const engine = openStateEngine({ path })
       try {
         expect((await engine.check()).problems).toEqual([])
         const { ledger } = engine
         if (printed === 'finished' || printed === 'committed') expect(ledger).toBeDefined()
         if (printed === 'committed' && durability === 'full') expect(ledger!.latestVersion).toBe(8n)
-        if (ledger) expect([...engine.at(7n).scan(new Uint8Array(0))]).toHaveLength(1_000)
+        if (ledger) expect([...engine.at(7n).scan(new Uint8Array(0))]).toHaveLength(IMPORT_PART * parts)
         else {
           const { entryCount } = await engine.beginImport(7n, { resume: true })
-          expect(entryCount % 40).toBe(0)
-          if (durability === 'full') expect(entryCount).toBeGreaterThanOrEqual(40 * Number(printed ?? 0))
+          expect(entryCount % IMPORT_PART).toBe(0)
+          if (durability === 'full') expect(entryCount).toBeGreaterThanOrEqual(IMPORT_PART * Number(printed ?? 0))
         }
       } finally {
         await engine.close()
@@ -144,29 +202,31 @@ describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})
     const old = join(folder.path, 'old')
     const versions = Array.from({ length: 60 }, (_, at) => knownVersion(BigInt(at)))
     await writeLayout3Store(old, { chainId: 7n, versions, oldestVersion: 20n })
-    const events = await inMemory((path) => recordRun(path, script('upgrade'), [path, old]))
-    await eachLoss(powerLosses(events, random, Math.ceil(IMAGES / 10)), async (copy, { printed }) => {
-      const isStore = existsSync(join(copy, 'state.mdb'))
-      if (printed === 'upgraded') expect(isStore).toBe(true)
-      if (!isStore || existsSync(join(copy, 'upgrading'))) await upgradeStore(old, copy)
-      const engine = openStateEngineReader({ path: copy })
-      expect(engine.ledger).toMatchObject({ oldestVersion: 20n, latestVersion: 59n })
-      await engine.close()
-      await expectSoundStore(copy, 59n)
-    })
+    const run = { kind: 'upgrade', from: old } as const
+    await tryRuns(
+      'upgrade',
+      Math.ceil(IMAGES / 10),
+      () => run,
+      async (copy, { printed }) => {
+        const isStore = existsSync(join(copy, 'state.mdb'))
+        if (printed === 'upgraded') expect(isStore).toBe(true)
+        if (!isStore || existsSync(join(copy, 'upgrading'))) await upgradeStore(old, copy)
+        const engine = openStateEngineReader({ path: copy })
+        expect(engine.ledger).toMatchObject({ oldestVersion: 20n, latestVersion: 59n })
+        await engine.close()
+        await expectSoundStore(copy, 59n)
+      },
+    )
   })
 
-  it('finds what a store would lose that does not sync', LONG, async () => {
-    const options = { durability: 'none', memoryTableBytes: 20_000 } as const
-    const events = await recordWriter(200n, options)
-    let lost = 0
-    for (const { image, printed } of powerLosses(events, random, 50)) {
-      await withImage(image, (path) =>
-        expectSoundStore(path, printed === undefined ? undefined : BigInt(printed)),
-      ).catch(() => {
-        lost++
-      })
+  it('finds the faults of engines', LONG, async () => {
+    const run = commitsOf({ memoryTableBytes: 20_000 })
+    const [events] = await recordInMemory([run])
+    const missed: string[] = []
+    for (const [fault, change] of Object.entries(FAULTS)) {
+      const losses = powerLosses(change(events!), random, 2_000)
+      if (!(await isFound(run, losses))) missed.push(fault)
     }
-    expect(lost).toBeGreaterThan(10)
+    expect(missed).toEqual([])
   })
 })

@@ -1,35 +1,43 @@
-import { fileURLToPath } from 'node:url'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { describe, expect, it } from 'vitest'
 import { expectSoundStore } from '../testing/killed-writer.ts'
-import { powerLosses, readImage, withImage } from '../testing/power-loss/power-losses.ts'
-import { canRecord, recordRun } from '../testing/power-loss/record-run.ts'
+import { powerLosses, readImage } from '../testing/power-loss/power-losses.ts'
+import { recordInMemory } from '../testing/power-loss/record-in-memory.ts'
+import { canRecord, recordRuns } from '../testing/power-loss/record-run.ts'
+import type { RecordedRun } from '../testing/power-loss/recorded-run.ts'
 import { SimulatedDisk } from '../testing/power-loss/simulated-disk.ts'
+import { LossTrial } from '../testing/power-loss/try-losses.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
 
 const SEED = testSeed()
-const SCRIPT = fileURLToPath(new URL('../testing/power-loss/recorded-writer.ts', import.meta.url))
-const OPTIONS = '{"memoryTableBytes":20000}'
+const RUN: RecordedRun = {
+  kind: 'commits',
+  options: { memoryTableBytes: 20_000 },
+  commits: 15,
+  versionsPerCommit: 10,
+  retained: 60,
+  commitsBetweenOpenings: 12,
+}
 const folder = temporaryFolder()
 
 // Thousands of images, of imports and upgrades, too: power-loss.slow.test.ts.
 describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})`, () => {
   it('loses nothing that was acknowledged and leaves no block torn', async () => {
-    const random = createRandom(SEED)
-    const events = await withImage(new Map(), async (path) => recordRun(path, SCRIPT, [path, '200', OPTIONS]))
-    for (const { image, printed } of powerLosses(events, random, isSlowRun ? 25 : 10)) {
-      await withImage(image, (path) => expectSoundStore(path, printed === undefined ? undefined : BigInt(printed)))
-    }
+    const [events] = await recordInMemory([RUN])
+    const losses = powerLosses(events!, createRandom(SEED), isSlowRun ? 25 : 10)
+    await new LossTrial('commits', SEED).each(losses, (path, { printed }) =>
+      expectSoundStore(path, printed === undefined ? undefined : BigInt(printed)),
+    )
   })
 
   it.runIf(isSlowRun)('is simulated with all that was written', () => {
     const { path } = folder
-    const events = recordRun(path, SCRIPT, [path, '100', OPTIONS])
+    const [events] = recordRuns([{ folder: path, run: RUN }])
     const disk = new SimulatedDisk()
-    for (const event of events) disk.apply(event)
+    for (const event of events!) disk.apply(event)
     disk.apply({ kind: 'folder synced', folder: '' })
-    for (const event of events) {
+    for (const event of events!) {
       if (event.kind !== 'create') continue
       disk.apply({ kind: 'sync began', file: event.file, sync: -1 })
       disk.apply({ kind: 'sync ended', file: event.file, sync: -1 })

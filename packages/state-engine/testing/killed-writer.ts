@@ -5,7 +5,7 @@ import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { expect } from 'vitest'
 import { openStateEngine } from '../src/open-state-engine.ts'
 import type { FailurePoint } from '../src/write/failure-points.ts'
-import { differences } from './known-ledger.ts'
+import { differences, historyDifferences } from './known-ledger.ts'
 
 const SCRIPT = fileURLToPath(new URL('crash-writer.ts', import.meta.url))
 const TRUNCATING_SCRIPT = fileURLToPath(new URL('crash-truncating-writer.ts', import.meta.url))
@@ -43,15 +43,23 @@ async function runKilled(script: string, path: string, kill: Kill): Promise<stri
   return output.split('\n').at(-2)
 }
 
-/** The store holds whole batches only, every acknowledged one of them, with right values, and passes `check`. */
-export async function expectSoundStore(path: string, acknowledged: bigint | undefined): Promise<void> {
+/**
+ * The store holds whole batches only, every acknowledged one of them, with all writes of its window, and right values when
+ * they are looked up, and passes `check`.
+ */
+export async function expectSoundStore(
+  path: string,
+  acknowledged: bigint | undefined,
+  versionsPerCommit = 10,
+): Promise<void> {
   const engine = openStateEngine({ path })
   try {
     expect((await engine.check()).problems).toEqual([])
     const { ledger } = engine
     if (acknowledged !== undefined) expect(ledger?.latestVersion).toBeGreaterThanOrEqual(acknowledged)
     if (!ledger) return
-    expect((ledger.latestVersion + 1n) % 10n).toBe(0n)
+    expect((ledger.latestVersion + 1n) % BigInt(versionsPerCommit)).toBe(0n)
+    expect(historyDifferences(engine, ledger)).toEqual([])
     const span = ledger.latestVersion - ledger.oldestVersion
     for (const share of [0n, 1n, 2n, 3n, 4n]) {
       expect(differences(engine.at(ledger.oldestVersion + (span * share) / 4n))).toEqual([])

@@ -1,5 +1,7 @@
 // A ledger whose values at every version are computed, not stored: for tests with several processes.
 
+import type { HistoryOptions, Revision } from '@ledger-state/core'
+
 export interface KnownWrite {
   readonly key: Uint8Array
   readonly value: Uint8Array | null
@@ -14,8 +16,10 @@ function bytes(text: string): Uint8Array {
   return Buffer.from(text)
 }
 
-export function knownKeys(): Uint8Array[] {
-  return [bytes('hot'), ...Array.from({ length: KEYS }, (_, at) => bytes(`key ${at}`))]
+const KNOWN_KEYS: readonly Uint8Array[] = [bytes('hot'), ...Array.from({ length: KEYS }, (_, at) => bytes(`key ${at}`))]
+
+export function knownKeys(): readonly Uint8Array[] {
+  return KNOWN_KEYS
 }
 
 function value(version: bigint): Uint8Array {
@@ -38,13 +42,37 @@ export function knownVersion(version: bigint) {
   return { version, block, writes }
 }
 
+/** The writes of each key, ascending: computed once, up to the highest version that was asked for. */
+const WRITES = new Map<string, Revision[]>()
+let computedVersions = 0n
+
+function writesOf(key: Uint8Array, last: bigint): readonly Revision[] {
+  for (; computedVersions <= last; computedVersions++) {
+    for (const [written, value] of knownVersion(computedVersions).writes) {
+      const name = Buffer.from(written).toString('latin1')
+      const writes = WRITES.get(name) ?? []
+      // A deletion of what is not there is no write.
+      if (value !== null || writes.at(-1)?.value) WRITES.set(name, [...writes, { version: computedVersions, value }])
+    }
+  }
+  return WRITES.get(Buffer.from(key).toString('latin1')) ?? []
+}
+
 /** The value of a key at a version, if the ledger begins with version 0. */
 export function knownValue(key: Uint8Array, version: bigint): Uint8Array | undefined {
-  for (let at = version; at >= 0n; at--) {
-    const write = knownVersion(at).writes.find(([written]) => Buffer.compare(written, key) === 0)
-    if (write) return write[1] ?? undefined
-  }
-  return undefined
+  return writesOf(key, version).findLast((write) => write.version <= version)?.value ?? undefined
+}
+
+/** What the history of a key lists in a window, if the ledger begins with version 0. */
+function knownHistory(key: Uint8Array, oldest: bigint, latest: bigint): Revision[] {
+  const writes = writesOf(key, latest).filter(({ version }) => version <= latest)
+  const first = writes.findLastIndex(({ version }) => version <= oldest)
+  // Of what was written up to the oldest version, the window sees the newest only, and no deletion.
+  return writes.filter(({ version, value }, at) => version > oldest || (at === first && value !== null))
+}
+
+function isSame(found: Uint8Array | null | undefined, expected: Uint8Array | null | undefined): boolean {
+  return found && expected ? Buffer.compare(found, expected) === 0 : found === expected
 }
 
 /** One line for each key whose value in a view is wrong. */
@@ -54,8 +82,25 @@ export function differences(view: {
 }): string[] {
   return knownKeys().flatMap((key) => {
     const found = view.get(key)
-    const expected = knownValue(key, view.version)
-    const same = found && expected ? Buffer.compare(found, expected) === 0 : found === expected
-    return same ? [] : [`${Buffer.from(key)} at ${view.version}: ${Buffer.from(found ?? []).subarray(0, 20)}`]
+    if (isSame(found, knownValue(key, view.version))) return []
+    return [`${Buffer.from(key)} at ${view.version}: ${Buffer.from(found ?? []).subarray(0, 20)}`]
+  })
+}
+
+/** One line for each key whose history is wrong. */
+export function historyDifferences(
+  engine: { history(key: Uint8Array, options: HistoryOptions): Iterable<Revision> },
+  { oldestVersion, latestVersion }: { readonly oldestVersion: bigint; readonly latestVersion: bigint },
+): string[] {
+  return knownKeys().flatMap((key) => {
+    const found = [...engine.history(key, { order: 'oldestFirst' })]
+    const expected = knownHistory(key, oldestVersion, latestVersion)
+    const at = Array.from({ length: Math.max(found.length, expected.length) }, (_, index) => index).find(
+      (index) =>
+        found[index]?.version !== expected[index]?.version || !isSame(found[index]?.value, expected[index]?.value),
+    )
+    return at === undefined
+      ? []
+      : [`${Buffer.from(key)}: write ${at} is ${found[at]?.version}, not ${expected[at]?.version}`]
   })
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -8,29 +9,73 @@ import { SimulatedDisk } from './simulated-disk.ts'
 export type Image = ReadonlyMap<string, Buffer>
 
 export interface PowerLoss {
+  /** Valid until the next loss. */
   readonly image: Image
-  /** The last line that the process had printed. */
+  /** The last line that acknowledged something. */
   readonly printed: string | undefined
+  /** The last step that the engine had come to. */
+  readonly step: string | undefined
   /** Of events; to find the place again. */
   readonly after: number
 }
 
-/** Losses of power at random moments of a run. `existing`: what the disk held before. */
+/** Of events after which the disk may hold the same as before, and nothing more is acknowledged. */
+const CHANGES_NOTHING: ReadonlySet<DiskEvent['kind']> = new Set(['step', 'sync began'])
+
+/**
+ * Losses of power at random moments of a run, half of them evenly among the steps of the engine: some steps are short.
+ * `existing`: what the disk held before.
+ */
 export function* powerLosses(
   events: readonly DiskEvent[],
   random: Random,
   count: number,
   existing?: Image,
 ): Generator<PowerLoss> {
-  const moments = Array.from({ length: count }, () => random.below(events.length)).sort((a, b) => a - b)
+  const ofSteps = changesOfSteps(events)
+  const all = ofSteps.flat()
+  const pick = () => random.pick(random.below(2) === 0 ? all : random.pick(ofSteps))
+  const moments = Array.from({ length: count }, pick).sort((a, b) => a - b)
   const disk = new SimulatedDisk(existing)
   let printed: string | undefined
+  let step: string | undefined
   let next = 0
   for (const [after, event] of events.entries()) {
     disk.apply(event)
     if (event.kind === 'printed') printed = event.line
-    for (; moments[next] === after; next++) yield { image: disk.image(random), printed, after }
+    if (event.kind === 'step') step = event.step
+    for (; moments[next] === after; next++) yield { image: disk.image(random), printed, step, after }
   }
+}
+
+/** The places of events that change something, by the last step that the engine had come to. */
+function changesOfSteps(events: readonly DiskEvent[]): number[][] {
+  const places = new Map<string | undefined, number[]>()
+  let step: string | undefined
+  for (const [at, event] of events.entries()) {
+    if (event.kind === 'step') step = event.step
+    if (CHANGES_NOTHING.has(event.kind)) continue
+    const ofStep = places.get(step)
+    if (ofStep) ofStep.push(at)
+    else places.set(step, [at])
+  }
+  return [...places.values()]
+}
+
+/** Of contents that several images share. */
+const DIGESTS = new WeakMap<Buffer, string>()
+
+/** The same for images of the same bytes. */
+export function imageDigest(image: Image): string {
+  const files = [...image].map(([name, content]) => {
+    let digest = DIGESTS.get(content)
+    if (digest === undefined) {
+      digest = hash('sha1', content, 'base64')
+      DIGESTS.set(content, digest)
+    }
+    return `${name}:${digest}`
+  })
+  return files.sort().join()
 }
 
 /** In memory where the system has a place for that: nothing here has to outlast a loss of power. */
@@ -40,13 +85,17 @@ const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 export async function withImage<T>(image: Image, work: (path: string) => Promise<T>): Promise<T> {
   const path = mkdtempSync(join(ROOT, 'power-loss-'))
   try {
-    for (const [name, content] of image) {
-      mkdirSync(dirname(join(path, name)), { recursive: true })
-      writeFileSync(join(path, name), content)
-    }
+    writeImage(path, image)
     return await work(path)
   } finally {
     rmSync(path, { recursive: true })
+  }
+}
+
+export function writeImage(path: string, image: Image): void {
+  for (const [name, content] of image) {
+    if (name.includes('/')) mkdirSync(dirname(join(path, name)), { recursive: true })
+    writeFileSync(join(path, name), content)
   }
 }
 

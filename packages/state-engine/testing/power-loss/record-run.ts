@@ -1,10 +1,12 @@
-// Records what a process asks of the disk, by strace: everything that it writes into one folder, in order, with every sync,
-// and what it prints meanwhile.
+// Records what runs ask of the disk, by strace: everything that each writes into its folder, in order, with every sync, and
+// what it prints meanwhile.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
+import { type RecordedRun, RUN_BEGINS, STEP } from './recorded-run.ts'
 
 /** A file of the folder, whatever its names are by and by. */
 export type FileId = number
@@ -25,8 +27,20 @@ export type DiskEvent =
   | { readonly kind: 'folder synced'; readonly folder: string }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
   | { readonly kind: 'remove'; readonly name: string }
-  /** A line that the process printed. */
+  /** A line that acknowledges something. */
   | { readonly kind: 'printed'; readonly line: string }
+  /** The engine came to this step. */
+  | { readonly kind: 'step'; readonly step: string }
+
+export interface RunToRecord {
+  /** Empty, but for what `existing` lists. */
+  readonly folder: string
+  readonly run: RecordedRun
+  /** The files that the folder has, in the order of their ids. */
+  readonly existing?: ReadonlyMap<string, Buffer> | undefined
+}
+
+const SCRIPT = fileURLToPath(new URL('recorded-runs.ts', import.meta.url))
 
 const CALLS =
   'open openat creat close dup dup2 dup3 lseek write writev pwrite64 pwritev pwritev2 ftruncate truncate fallocate fsync fdatasync sync_file_range msync mmap rename renameat renameat2 link linkat unlink unlinkat rmdir copy_file_range sendfile splice clone clone3 fork vfork'
@@ -40,30 +54,53 @@ export function canRecord(): boolean {
 }
 
 /**
- * Runs a script to its end. `existing`: the files that the folder has, in the order of their ids.
+ * Does runs to their ends, all in one process: to start it takes longer than a run.
  * @throws where it fails, or writes in a way that is not recorded
  */
-export function recordRun(
-  folder: string,
-  script: string,
-  args: readonly string[],
-  existing: ReadonlyMap<string, Buffer> = new Map(),
-): DiskEvent[] {
+export function recordRuns(runs: readonly RunToRecord[]): DiskEvent[][] {
   const traces = mkdtempSync(join(tmpdir(), 'disk-trace-'))
   try {
     const trace = join(traces, 'trace')
     const words = ['-f', '-xx', '-s', '100000000', '--seccomp-bpf', '-e', `trace=${CALLS.replaceAll(' ', ',')}`]
+    const given = JSON.stringify(runs.map(({ folder, run }) => ({ folder, run })))
+    // Writes to a file never wait: a line is printed when the process says so.
+    const output = openSync(join(traces, 'output'), 'w')
     const { status, signal, stderr } = spawnSync(
       'strace',
-      [...words, '-o', trace, process.execPath, ...SOURCE_OPTIONS, script, ...args],
-      { encoding: 'utf8', env: { ...process.env, UV_USE_IO_URING: '0' }, maxBuffer: 2 ** 28 },
+      [...words, '-o', trace, process.execPath, ...SOURCE_OPTIONS, SCRIPT, given],
+      { encoding: 'utf8', env: { ...process.env, UV_USE_IO_URING: '0' }, stdio: ['ignore', output, 'pipe'] },
     )
+    closeSync(output)
     if (status !== 0 && signal === null && !existsSync(trace)) throw new Error(`strace failed: ${stderr}`)
-    if (status !== 0) throw new Error(`${basename(script)} ended with ${signal ?? status}: ${stderr}`)
-    return new TraceReader(folder, existing).read(readFileSync(trace, 'latin1'))
+    if (status !== 0) throw new Error(`${basename(SCRIPT)} ended with ${signal ?? status}: ${stderr}`)
+    const parts = runParts(linesOf(readFileSync(trace, 'latin1')))
+    return runs.map(({ folder, existing }, at) => new TraceReader(folder, existing ?? new Map()).read(parts[at]!))
   } finally {
     rmSync(traces, { recursive: true })
   }
+}
+
+interface TraceLine {
+  readonly thread: string
+  readonly text: string
+}
+
+/** Of the first process: others, such as the compiler of the sources, have descriptors and outputs of their own. */
+function linesOf(trace: string): TraceLine[] {
+  const lines = trace.split('\n').flatMap((line) => {
+    const space = line.indexOf(' ')
+    const [thread, text] = [line.slice(0, space), line.slice(space).trimStart()]
+    return space > 0 && !text.startsWith('+++') && !text.startsWith('---') ? [{ thread, text }] : []
+  })
+  const threads = threadsOf(lines)
+  return lines.filter(({ thread }) => threads.has(thread))
+}
+
+/** The lines of each run. */
+function runParts(lines: readonly TraceLine[]): TraceLine[][] {
+  const begins = `write(1, "${hexOf(RUN_BEGINS)}`
+  const places = lines.flatMap(({ text }, at) => (text.startsWith(begins) ? [at] : []))
+  return places.map((place, at) => lines.slice(place + 1, places[at + 1]))
 }
 
 interface OpenFile {
@@ -93,15 +130,8 @@ class TraceReader {
     }
   }
 
-  read(trace: string): DiskEvent[] {
-    const lines = trace.split('\n').flatMap((line) => {
-      const [, thread, text] = /^(\d+) +(.*)$/.exec(line) ?? []
-      return thread && text && !text.startsWith('+++') && !text.startsWith('---') ? [{ thread, text }] : []
-    })
-    const threads = threadsOf(lines)
+  read(lines: readonly TraceLine[]): DiskEvent[] {
     for (const { thread, text } of lines) {
-      // Other processes, such as the compiler of the sources, have descriptors and outputs of their own.
-      if (!threads.has(thread)) continue
       if (text.endsWith('<unfinished ...>')) {
         const begun = text.slice(0, -'<unfinished ...>'.length)
         this.#begun.set(thread, { text: begun, sync: this.#beginSync(begun) })
@@ -212,7 +242,10 @@ class TraceReader {
   #print(bytes: Buffer): void {
     const lines = (this.#printed + bytes.toString()).split('\n')
     this.#printed = lines.pop()!
-    for (const line of lines) this.#events.push({ kind: 'printed', line })
+    for (const line of lines) {
+      const isStep = line.startsWith(STEP)
+      this.#events.push(isStep ? { kind: 'step', step: line.slice(STEP.length) } : { kind: 'printed', line })
+    }
   }
 
   /** Undefined for a path outside of the folder. */
@@ -228,8 +261,7 @@ const DESCRIPTOR_OF: Readonly<Record<string, RegExp>> = {
   copy_file_range: /^\d+, [^,]+, (\d+)/,
 }
 
-/** Of the first process. */
-function threadsOf(lines: readonly { readonly thread: string; readonly text: string }[]): Set<string> {
+function threadsOf(lines: readonly TraceLine[]): Set<string> {
   const threads = new Set([lines[0]!.thread])
   const begun = new Map<string, string>()
   for (const { thread, text } of lines) {
@@ -248,6 +280,12 @@ function notRecorded(name: string, args: string): Error {
 
 function stringsOf(args: string): Buffer[] {
   return [...args.matchAll(/"((?:\\x[0-9a-f]{2})*)"/g)].map(([, hex]) => unhex(hex!))
+}
+
+function hexOf(text: string): string {
+  return Buffer.from(text)
+    .toString('hex')
+    .replaceAll(/../g, (byte) => `\\x${byte}`)
 }
 
 function unhex(escaped: string): Buffer {

@@ -10,7 +10,7 @@ interface PendingChange {
 }
 
 interface SimulatedFile {
-  /** What is on the disk for sure. */
+  /** What is on the disk for sure. Another object after each change, in the same memory as a rule. */
   durable: Buffer
   /** What may be, in part: writes and truncations since the last sync. */
   pending: PendingChange[]
@@ -34,7 +34,7 @@ export class SimulatedDisk {
     for (const [name, content] of existing) {
       const file = this.#names.size
       this.#names.set(name, file)
-      this.#files.set(file, { durable: Buffer.from(content), pending: [], syncs: new Map() })
+      this.#files.set(file, { durable: copyOf(content, content.length), pending: [], syncs: new Map() })
     }
   }
 
@@ -65,11 +65,12 @@ export class SimulatedDisk {
         this.#syncFolder(event.folder)
         break
       case 'printed':
+      case 'step':
         break
     }
   }
 
-  /** One of the contents that the disk may have now: names of files and their bytes. */
+  /** One of the contents that the disk may have now: names of files and their bytes, valid until the next event. */
   image(random: Random): Map<string, Buffer> {
     // Images in which nothing, or all of it, came to the disk are among the likely ones.
     const share = random.pick([0, 10, 50, 90, 100])
@@ -89,6 +90,7 @@ export class SimulatedDisk {
     const changes = file.syncs.get(sync)!
     file.syncs.delete(sync)
     for (const pending of file.pending) if (changes.has(pending)) file.durable = changed(file.durable, pending)
+    file.durable = file.durable.subarray()
     file.pending = file.pending.filter((pending) => !changes.has(pending))
   }
 
@@ -108,7 +110,9 @@ export class SimulatedDisk {
 }
 
 function imageOf(name: string, { durable, pending }: SimulatedFile, random: Random, share: number): Buffer {
-  let content: Buffer = Buffer.from(durable)
+  if (pending.length === 0) return durable
+  const ends = pending.map(({ change }) => ('length' in change ? change.length : change.at + change.bytes.length))
+  let content = copyOf(durable, Math.max(durable.length, ...ends))
   for (const { change } of pending) {
     if ('length' in change) {
       if (random.below(100) < share) content = resized(content, change.length)
@@ -142,16 +146,26 @@ function written(content: Buffer, at: number, bytes: Buffer): Buffer {
   return target
 }
 
+/** In place where there is room behind the content, as it has which `copyOf` made. */
 function resized(content: Buffer, length: number): Buffer {
   if (length <= content.length) return content.subarray(0, length)
-  const larger = Buffer.alloc(length)
-  content.copy(larger)
-  return larger
+  const { buffer, byteOffset } = content
+  if (byteOffset + length <= buffer.byteLength) {
+    return Buffer.from(buffer, byteOffset, length).fill(0, content.length)
+  }
+  return resized(copyOf(content, 2 * length), length)
+}
+
+/** A copy with room for so many bytes in memory of its own, so that nothing else is behind it. */
+function copyOf(content: Buffer, room: number): Buffer {
+  const copy = Buffer.allocUnsafeSlow(room)
+  content.copy(copy)
+  return copy.subarray(0, content.length)
 }
 
 /** It replaces what was pending in its place: the system holds one content of each page. */
 function writeSynced(file: SimulatedFile, { at, bytes }: { readonly at: number; readonly bytes: Buffer }): void {
-  file.durable = written(file.durable, at, bytes)
+  file.durable = written(file.durable, at, bytes).subarray()
   const isOver = ({ change }: PendingChange) =>
     'bytes' in change && change.at >= at && change.at + change.bytes.length <= at + bytes.length
   file.pending = file.pending.filter((pending) => !isOver(pending))

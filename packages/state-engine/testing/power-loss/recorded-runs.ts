@@ -1,0 +1,33 @@
+// Does runs that are recorded, one after the other, each in a folder of its own. Prints which one begins, each step that the
+// engine comes to, and what it acknowledges.
+import { upgradeWithFailurePoints } from '../../src/upgrade-store.ts'
+import type { FailurePoint } from '../../src/write/failure-points.ts'
+import { runSteps } from '../truncated-ledger.ts'
+import { runTimeFast } from './fast-clock.ts'
+import { runCommits } from './recorded-commits.ts'
+import { runImport } from './recorded-import.ts'
+import { type RecordedRun, RUN_BEGINS, STEP } from './recorded-run.ts'
+
+const STEPS_BETWEEN_OPENINGS = 13
+
+runTimeFast()
+const runs = JSON.parse(process.argv[2]!) as { readonly folder: string; readonly run: RecordedRun }[]
+for (const [number, { folder, run }] of runs.entries()) {
+  process.stdout.write(`${RUN_BEGINS}${number}\n`)
+  await doRun(folder, run)
+}
+
+async function doRun(path: string, run: RecordedRun): Promise<void> {
+  if (run.kind === 'commits') await runCommits(path, run, printStep)
+  else if (run.kind === 'truncations') {
+    await runSteps({ path, ...run.options }, run.steps, printStep, STEPS_BETWEEN_OPENINGS)
+  } else if (run.kind === 'import') await runImport(path, run, printStep)
+  else {
+    await upgradeWithFailurePoints(run.from, path, {}, printStep)
+    process.stdout.write('upgraded\n')
+  }
+}
+
+function printStep(point: FailurePoint): void {
+  process.stdout.write(`${STEP}${point}\n`)
+}
