@@ -16,11 +16,10 @@ export function primaryStoreAddress(owner: Uint8Array, metadata: Uint8Array): Ui
 
 /** An owner with an asset may stand in either of two places next to each other. */
 const PLACES = 65_536
-const ADDRESS_WORDS = ADDRESS_LENGTH / 4
-const OWNER_AT = 2
-const ADDRESS_AT = OWNER_AT + ADDRESS_WORDS
-/** u64 number of the asset, 0 where nothing is | owner | address of the store; in words of 32 bits */
-const PLACE_WORDS = ADDRESS_AT + ADDRESS_WORDS
+const OWNER_AT = 8
+const ADDRESS_AT = OWNER_AT + ADDRESS_LENGTH
+/** u64 number of the asset, 0 where nothing is | owner | address of the store */
+const PLACE_LENGTH = ADDRESS_AT + ADDRESS_LENGTH
 
 /** A fungible asset, by the address of its metadata, with a number from 1 on that no other has or had. */
 export interface NumberedAsset {
@@ -34,37 +33,31 @@ export interface NumberedAsset {
  */
 export class PrimaryStoreAddresses {
   /** Made when the first address is asked for. */
-  #places: Int32Array | undefined
+  #places: Uint8Array | undefined
 
   /** Writes the address into `target`. */
   write(owner: Uint8Array, asset: NumberedAsset, target: Uint8Array, targetStart: number): void {
-    this.#places ??= new Int32Array(PLACES * PLACE_WORDS)
+    this.#places ??= new Uint8Array(PLACES * PLACE_LENGTH)
     const places = this.#places
-    const first = firstPlaceOf(owner, asset.number) * PLACE_WORDS
+    const first = firstPlaceOf(owner, asset.number) * PLACE_LENGTH
     let start = first
-    if (!holds(places, start, owner, asset.number)) start += PLACE_WORDS
+    if (!holds(places, start, owner, asset.number)) start += PLACE_LENGTH
     if (start !== first && !holds(places, start, owner, asset.number)) {
       // The newest stands first.
       places.copyWithin(start, first, start)
       start = first
-      places[start] = asset.number
-      places[start + 1] = asset.number / 2 ** 32
-      writeWords(places, start + OWNER_AT, owner)
-      writeWords(places, start + ADDRESS_AT, primaryStoreAddress(owner, asset.metadata))
+      writeWord(places, start, asset.number)
+      writeWord(places, start + 4, asset.number / 2 ** 32)
+      places.set(owner, start + OWNER_AT)
+      places.set(primaryStoreAddress(owner, asset.metadata), start + ADDRESS_AT)
     }
-    for (let at = 0; at < ADDRESS_LENGTH; at += 4) {
-      const word = places[start + ADDRESS_AT + (at >> 2)]!
-      target[targetStart + at] = word
-      target[targetStart + at + 1] = word >> 8
-      target[targetStart + at + 2] = word >> 16
-      target[targetStart + at + 3] = word >> 24
-    }
+    for (let at = 0; at < ADDRESS_LENGTH; at++) target[targetStart + at] = places[start + ADDRESS_AT + at]!
   }
 }
 
-function holds(places: Int32Array, start: number, owner: Uint8Array, number: number): boolean {
-  if (places[start] !== (number | 0) || places[start + 1] !== ((number / 2 ** 32) | 0)) return false
-  for (let at = 0; at < ADDRESS_WORDS; at++) if (places[start + OWNER_AT + at] !== readWord(owner, 4 * at)) return false
+function holds(places: Uint8Array, start: number, owner: Uint8Array, number: number): boolean {
+  if (readWord(places, start) !== (number | 0) || readWord(places, start + 4) !== ((number / 2 ** 32) | 0)) return false
+  for (let at = 0; at < ADDRESS_LENGTH; at++) if (places[start + OWNER_AT + at] !== owner[at]) return false
   return true
 }
 
@@ -74,8 +67,9 @@ function firstPlaceOf(owner: Uint8Array, number: number): number {
   return (mixed >>> 16) & (PLACES - 2)
 }
 
-function writeWords(words: Int32Array, start: number, address: Uint8Array): void {
-  for (let at = 0; at < ADDRESS_WORDS; at++) words[start + at] = readWord(address, 4 * at)
+/** The low 32 bits of a whole number. */
+function writeWord(bytes: Uint8Array, at: number, value: number): void {
+  for (let byte = 0; byte < 4; byte++) bytes[at + byte] = (value | 0) >>> (8 * byte)
 }
 
 /** Four bytes as a signed number. */
