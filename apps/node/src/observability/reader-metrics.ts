@@ -2,10 +2,12 @@ import type { LedgerInfo, StateReader, StateView } from '@ledger-state/core'
 import type { Answered } from '@ledger-state/http'
 import type { Ledger } from '@ledger-state/ledger'
 import type { StoreStats } from '@ledger-state/state-engine'
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from 'prom-client'
 import { registerProcessMetrics } from './process-metrics.js'
-import { RequestHistogram } from './request-histogram.js'
+import { SecondsHistogram, type Series } from './seconds-histogram.js'
 
+/** From a look-up in memory to a request that waits for a disk. */
+const REQUEST_BUCKETS_SECONDS = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const LOOKUP_BUCKETS_SECONDS = [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 1e-3, 1e-2, 0.1, 1]
 
 /** Reading the clock twice costs a tenth of a look-up. */
@@ -41,18 +43,17 @@ export function createReaderMetrics(
       this.set(connections())
     },
   })
-  const requests = new RequestHistogram()
-  requests.register(registry)
-  const lookups = new Histogram({
-    name: 'ledger_state_lookup_duration_seconds',
-    help: `Look-ups of a key at a version, timed in one of ${LOOKUPS_PER_SAMPLE} reads.`,
-    buckets: LOOKUP_BUCKETS_SECONDS,
-    registers: [registry],
-  })
-  const observeLookup = (seconds: number): void => lookups.observe(seconds)
+  const lookups = new SecondsHistogram(
+    {
+      name: 'ledger_state_lookup_duration_seconds',
+      help: `Look-ups of a key at a version, timed in one of ${LOOKUPS_PER_SAMPLE} reads.`,
+      bucketsSeconds: LOOKUP_BUCKETS_SECONDS,
+    },
+    registry,
+  ).addSeries({})
   return {
     registry,
-    observeAnswer: ({ route, status, seconds }) => requests.observe(route, status, seconds),
+    observeAnswer: observeRequests(registry),
     sampled(state) {
       let left = 1
       return {
@@ -70,20 +71,41 @@ export function createReaderMetrics(
           const view = state.at(version)
           if (--left > 0) return view
           left = LOOKUPS_PER_SAMPLE
-          return timedView(view, observeLookup)
+          return timedView(view, lookups)
         },
       }
     },
   }
 }
 
-function timedView(view: StateView, observe: (seconds: number) => void): StateView {
+/** Answers by route and status. */
+function observeRequests(registry: Registry): ReaderMetrics['observeAnswer'] {
+  const histogram = new SecondsHistogram(
+    {
+      name: 'ledger_state_http_request_duration_seconds',
+      help: 'From the end of the headers of a request until its answer is handed to the socket.',
+      bucketsSeconds: REQUEST_BUCKETS_SECONDS,
+    },
+    registry,
+  )
+  const byRoute = new Map<string, Series[]>()
+  function addSeries(route: string, status: number): Series {
+    const series = histogram.addSeries({ route, status: String(status) })
+    const ofRoute = byRoute.get(route) ?? []
+    byRoute.set(route, ofRoute)
+    ofRoute[status] = series
+    return series
+  }
+  return ({ route, status, seconds }) => (byRoute.get(route)?.[status] ?? addSeries(route, status)).observe(seconds)
+}
+
+function timedView(view: StateView, lookups: Series): StateView {
   const timed =
     <T>(look: (key: Uint8Array) => T) =>
     (key: Uint8Array): T => {
       const began = performance.now()
       const found = look(key)
-      observe((performance.now() - began) / 1_000)
+      lookups.observe((performance.now() - began) / 1_000)
       return found
     }
   return {

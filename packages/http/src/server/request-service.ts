@@ -191,5 +191,7 @@ function endWithResponse(exchange: Exchange): void {
 
 /** Whether a target is a path that is neither `/v1` nor below it. */
 function isElsewhere(target: string): boolean {
-  return target.startsWith('/') && !/^\/v1(?:[/?]|$)/.test(target)
+  if (!target.startsWith('/v1')) return target.startsWith('/')
+  const next = target[3]
+  return next !== undefined && next !== '/' && next !== '?'
 }

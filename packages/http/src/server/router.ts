@@ -48,16 +48,21 @@ export function createRouter(routes: readonly Route[], aliases: Readonly<Record<
   return {
     find(method, target) {
       const path = pathOf(target)
-      if (percentDecoded(path) === undefined) throw invalidPathEncoding()
+      const isEncoded = path.includes('%')
+      if (isEncoded && percentDecoded(path) === undefined) throw invalidPathEncoding()
       const params: Record<string, string> = {}
       let place: Place | undefined = path === '' ? undefined : root
       for (let end = 0; place && end < path.length; ) {
         const start = end + 1
         const slashAt = path.indexOf('/', start)
         end = slashAt < 0 ? path.length : slashAt
-        const segment = percentDecoded(path.slice(start, end))!
-        place = nextPlace(place, segment, slashAt < 0)
-        if (place?.parameter !== undefined) params[place.parameter] = segment
+        // Most segments are compared where they are.
+        const decoded = isEncoded ? percentDecoded(path.slice(start, end)) : undefined
+        place =
+          decoded === undefined
+            ? nextPlace(place, path, start, end, slashAt < 0)
+            : nextPlace(place, decoded, 0, decoded.length, slashAt < 0)
+        if (place?.parameter !== undefined) params[place.parameter] = decoded ?? path.slice(start, end)
       }
       if (!place || place.routes.size === 0) throw routeNotFound()
       const route = place.routes.get(method)
@@ -71,11 +76,14 @@ function createPlace(segment: string): Place {
   return { segment, parameter: /^\{(.*)\}$/.exec(segment)?.[1], next: [], routes: new Map() }
 }
 
-/** Texts stand before parameters. One that ends its paths is none of a longer path. */
-function nextPlace({ next }: Place, segment: string, isLast: boolean): Place | undefined {
+/** Where the segment `text[start, end)` leads. Texts stand before parameters. One that ends its paths is none of a longer path. */
+function nextPlace({ next }: Place, text: string, start: number, end: number, isLast: boolean): Place | undefined {
   for (const place of next) {
     if (place.parameter !== undefined) return place
-    if (place.segment === segment && (isLast || place.next.length > 0)) return place
+    const { segment } = place
+    if (segment.length === end - start && text.startsWith(segment, start) && (isLast || place.next.length > 0)) {
+      return place
+    }
   }
   return undefined
 }
