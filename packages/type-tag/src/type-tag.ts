@@ -77,18 +77,39 @@ export function isStructTag(tag: TypeTag): tag is StructTag {
  * Type names on chain have the same form, so that hashes over it (paired metadata) agree with the chain's.
  */
 export function typeTagToText(tag: TypeTag): string {
+  if (tag.kind === 'struct' && tag.typeArguments.length === 0) return structToText(tag)
+  const parts: string[] = []
+  addText(tag, parts)
+  return parts.join('')
+}
+
+/** Adds the text in parts: texts of the inner types would take space that grows with the square of the depth. */
+function addText(tag: TypeTag, parts: string[]): void {
   switch (tag.kind) {
     case 'vector':
-      return `vector<${typeTagToText(tag.element)}>`
+      parts.push('vector<')
+      addText(tag.element, parts)
+      parts.push('>')
+      return
     case 'struct': {
-      const base = `${addressToShortHex(tag.address)}::${tag.module}::${tag.name}`
-      return tag.typeArguments.length === 0 ? base : `${base}<${tag.typeArguments.map(typeTagToText).join(', ')}>`
+      parts.push(structToText(tag))
+      for (let at = 0; at < tag.typeArguments.length; at++) {
+        parts.push(at === 0 ? '<' : ', ')
+        addText(tag.typeArguments[at]!, parts)
+      }
+      if (tag.typeArguments.length > 0) parts.push('>')
+      return
     }
     case 'function':
-      return `|${slotsToText(tag.parameters)}|(${slotsToText(tag.results)})${abilitiesToText(tag.abilities)}`
+      parts.push(`|${slotsToText(tag.parameters)}|(${slotsToText(tag.results)})${abilitiesToText(tag.abilities)}`)
+      return
     default:
-      return tag.kind
+      parts.push(tag.kind)
   }
+}
+
+function structToText({ address, module, name }: StructTag): string {
+  return `${addressToShortHex(address)}::${module}::${name}`
 }
 
 const PASSING_PREFIX = { reference: '&', mutableReference: '&mut ', value: '' } as const
@@ -108,8 +129,11 @@ export function typeTagSize(tag: TypeTag): number {
   switch (tag.kind) {
     case 'vector':
       return 1 + typeTagSize(tag.element)
-    case 'struct':
-      return tag.typeArguments.reduce((sum, argument) => sum + typeTagSize(argument), 1)
+    case 'struct': {
+      let size = 1
+      for (const argument of tag.typeArguments) size += typeTagSize(argument)
+      return size
+    }
     case 'function':
       return [...tag.parameters, ...tag.results].reduce((sum, { type }) => sum + typeTagSize(type), 1)
     default:
