@@ -31,7 +31,10 @@ type Encoder = (value: JsonValue | undefined, writer: ByteWriter) => void
  * `traits` are those of the layout, where the caller knows them.
  * @throws `unsupported_type` where a part is a signer, a function value or a map; the function: `invalid_value` with `fields.path`
  */
-export function createJsonEncoder(layout: Layout, traits: LayoutTraits = layoutTraits(layout)): (value: JsonValue) => Uint8Array {
+export function createJsonEncoder(
+  layout: Layout,
+  traits: LayoutTraits = layoutTraits(layout),
+): (value: JsonValue) => Uint8Array {
   if (traits.unwritable !== undefined) throw unwritablePart(traits.unwritable)
   const encode = compileLayout(layout, compilePart)
   return (value) => {
