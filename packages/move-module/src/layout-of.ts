@@ -1,4 +1,10 @@
-import { expectLayoutDepth, type Layout, type LayoutField, type LayoutTraits, type LayoutVariant } from '@ledger-state/bcs'
+import {
+  expectLayoutDepth,
+  type Layout,
+  type LayoutField,
+  type LayoutTraits,
+  type LayoutVariant,
+} from '@ledger-state/bcs'
 import { addressToShortHex } from '@ledger-state/core'
 import { PRIMITIVE_TYPES, type PrimitiveType, type TypeTag, typeTagSize } from '@ledger-state/type-tag'
 import {
@@ -217,11 +223,7 @@ class LayoutResolver {
     return expectShallow(type, depth)
   }
 
-  #layOut(
-    { module, definition }: KnownStruct,
-    typeArguments: readonly ResolvedType[],
-    depth: number,
-  ): ResolvedType {
+  #layOut({ module, definition }: KnownStruct, typeArguments: readonly ResolvedType[], depth: number): ResolvedType {
     const { name } = definition
     let typeSize = 1
     for (const argument of typeArguments) typeSize += argument.typeSize
