@@ -77,34 +77,26 @@ export function isStructTag(tag: TypeTag): tag is StructTag {
  * Type names on chain have the same form, so that hashes over it (paired metadata) agree with the chain's.
  */
 export function typeTagToText(tag: TypeTag): string {
-  if (tag.kind === 'struct' && tag.typeArguments.length === 0) return structToText(tag)
-  const parts: string[] = []
-  addText(tag, parts)
-  return parts.join('')
+  return textAfter('', tag)
 }
 
-/** Adds the text in parts: texts of the inner types would take space that grows with the square of the depth. */
-function addText(tag: TypeTag, parts: string[]): void {
+/** The text of the tag after another text: of one that grows, each part is copied once, not once for each level around it. */
+function textAfter(before: string, tag: TypeTag): string {
   switch (tag.kind) {
     case 'vector':
-      parts.push('vector<')
-      addText(tag.element, parts)
-      parts.push('>')
-      return
+      return `${textAfter(`${before}vector<`, tag.element)}>`
     case 'struct': {
-      parts.push(structToText(tag))
-      for (let at = 0; at < tag.typeArguments.length; at++) {
-        parts.push(at === 0 ? '<' : ', ')
-        addText(tag.typeArguments[at]!, parts)
+      const { typeArguments } = tag
+      let text = before + structToText(tag)
+      for (let at = 0; at < typeArguments.length; at++) {
+        text = textAfter(text + (at === 0 ? '<' : ', '), typeArguments[at]!)
       }
-      if (tag.typeArguments.length > 0) parts.push('>')
-      return
+      return typeArguments.length === 0 ? text : `${text}>`
     }
     case 'function':
-      parts.push(`|${slotsToText(tag.parameters)}|(${slotsToText(tag.results)})${abilitiesToText(tag.abilities)}`)
-      return
+      return `${before}|${slotsToText(tag.parameters)}|(${slotsToText(tag.results)})${abilitiesToText(tag.abilities)}`
     default:
-      parts.push(tag.kind)
+      return before + tag.kind
   }
 }
 
