@@ -71,7 +71,7 @@ export interface ResolvedLayout extends LayoutTraits {
   readonly unwritable: 'function' | undefined
 }
 
-/** As `layoutOf`. */
+/** As `layoutOf`, with what `codecOf` need not look for in the layout. */
 export function resolveLayout(tag: TypeTag, getModule: GetModule, options: LayoutOptions = {}): ResolvedLayout {
   if (isWholeObject(tag)) return { layout: { kind: 'object' }, depth: 0, unwritable: undefined }
   if (typeTagSize(tag) > MAX_TYPE_SIZE) throw typeTooLarge(MAX_TYPE_SIZE, 'types in it')
