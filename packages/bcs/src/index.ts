@@ -12,6 +12,13 @@ export {
   jsonTypeName,
   jsonValueToText,
 } from './json/json-value.js'
-export { type JsonOptions, MAX_JSON_DEPTH, parseJson } from './json/parse-json.js'
+export {
+  type JsonOptions,
+  type JsonOutline,
+  type JsonRange,
+  MAX_JSON_DEPTH,
+  parseJson,
+  parseJsonOutline,
+} from './json/parse-json.js'
 export { INTEGER_WIDTH, type Layout, type LayoutField, type LayoutVariant, MAX_LAYOUT_DEPTH } from './layout/layout.js'
-export { expectLayoutDepth, layoutSize } from './layout/layout-size.js'
+export { expectLayoutDepth, type LayoutTraits, layoutSize, type UnwritableKind } from './layout/layout-size.js'

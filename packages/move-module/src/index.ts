@@ -1,5 +1,12 @@
 export type { ModuleErrorCode } from './errors.js'
-export { type GetModule, type LayoutOptions, layoutOf, MAX_LAYOUT_NODES } from './layout-of.js'
+export {
+  type GetModule,
+  type LayoutOptions,
+  layoutOf,
+  MAX_LAYOUT_NODES,
+  type ResolvedLayout,
+  resolveLayout,
+} from './layout-of.js'
 export { type FunctionAbi, type ModuleAbi, moduleAbi, type StructAbi, type TypeParameterAbi } from './module-abi.js'
 export {
   ABILITY,

@@ -1,6 +1,12 @@
-import { expectLayoutDepth, type Layout, type LayoutField } from '@ledger-state/bcs'
+import {
+  expectLayoutDepth,
+  type Layout,
+  type LayoutField,
+  type LayoutTraits,
+  type LayoutVariant,
+} from '@ledger-state/bcs'
 import { addressToShortHex } from '@ledger-state/core'
-import { type PrimitiveType, type TypeTag, typeTagSize } from '@ledger-state/type-tag'
+import { PRIMITIVE_TYPES, type PrimitiveType, type TypeTag, typeTagSize } from '@ledger-state/type-tag'
 import {
   moduleNotFound,
   nativeType,
@@ -56,9 +62,20 @@ const MAX_TREE_SIZE = 65_536
  * ```
  */
 export function layoutOf(tag: TypeTag, getModule: GetModule, options: LayoutOptions = {}): Layout {
-  if (isWholeObject(tag)) return { kind: 'object' }
+  return resolveLayout(tag, getModule, options).layout
+}
+
+/** A layout with what `codecOf` need not look for in it. */
+export interface ResolvedLayout extends LayoutTraits {
+  readonly layout: Layout
+  readonly unwritable: 'function' | undefined
+}
+
+/** As `layoutOf`, with what `codecOf` need not look for in the layout. */
+export function resolveLayout(tag: TypeTag, getModule: GetModule, options: LayoutOptions = {}): ResolvedLayout {
+  if (isWholeObject(tag)) return { layout: { kind: 'object' }, depth: 0, unwritable: undefined }
   if (typeTagSize(tag) > MAX_TYPE_SIZE) throw typeTooLarge(MAX_TYPE_SIZE, 'types in it')
-  return new LayoutResolver(getModule, options.maxNodes ?? MAX_LAYOUT_NODES).resolveTag(tag, 0).layout
+  return new LayoutResolver(getModule, options.maxNodes ?? MAX_LAYOUT_NODES).resolveTag(tag, 0)
 }
 
 function isWholeObject(tag: TypeTag): boolean {
@@ -71,14 +88,11 @@ function isFrameworkType(module: ModuleId, struct: string, frameworkModule: stri
 }
 
 /** A type with its type arguments, and its layout. One resolution resolves the same type to the same object. */
-interface ResolvedType {
+interface ResolvedType extends ResolvedLayout {
   /** Unique in one resolution. */
   readonly id: number
   /** Types that its text names. */
   readonly typeSize: number
-  readonly layout: Layout
-  /** Levels of layouts inside the layout. */
-  readonly depth: number
   /** Nodes of the layout as a tree. */
   readonly treeSize: number
 }
@@ -91,13 +105,42 @@ interface KnownStruct {
   readonly definition: StructDefinition
 }
 
+const NO_TYPES: readonly ResolvedType[] = []
+/** The ids of what all resolutions share: of nothing, of the vector, and of the types without parts. */
+const NO_ID = 0
+const VECTOR_ID = 1
+/** The bytes of a function value show its types: a function type has one layout, whatever its parameters. */
+const PLAIN_TYPES: ReadonlyMap<string, ResolvedType> = new Map(
+  [...PRIMITIVE_TYPES, 'function' as const].map((kind, at) => [
+    kind,
+    {
+      id: 2 + at,
+      typeSize: 1,
+      layout: { kind },
+      depth: 0,
+      treeSize: 1,
+      unwritable: kind === 'function' ? kind : undefined,
+    },
+  ]),
+)
+/** Two ids below it make one whole number that a double holds. */
+const ID_RANGE = 2 ** 26
+
+/**
+ * A client can make each of its types another one, so that each is resolved anew: what is made on the way is garbage that all
+ * clients wait for. Types are told apart by numbers, without writing out their texts.
+ */
 class LayoutResolver {
   readonly #getModule: GetModule
   readonly #maxNodes: number
-  readonly #modules = new Map<string, ReadonlyMap<string, KnownStruct>>()
-  #structs = 0
-  /** By the ids of a definition and of its type arguments: types are told apart without writing out their texts. */
-  readonly #resolved = new Map<string, ResolvedType>()
+  /** By address, and then by name. Most types name their addresses by one object or a few. */
+  readonly #modulesAt = new Map<Uint8Array, Map<string, ReadonlyMap<string, KnownStruct>>>()
+  readonly #modulesByText = new Map<string, Map<string, ReadonlyMap<string, KnownStruct>>>()
+  #nextId = 2 + PLAIN_TYPES.size
+  /** A struct with some of its type arguments, by its id with one less and the id of the last one. */
+  readonly #applied = new Map<number, number>()
+  /** By the id of all but the last type argument, and the id of the last one. */
+  readonly #resolved = new Map<number, ResolvedType>()
   #nodes = 0
 
   constructor(getModule: GetModule, maxNodes: number) {
@@ -111,12 +154,15 @@ class LayoutResolver {
       case 'vector':
         return this.#vectorOf(this.resolveTag(tag.element, depth + 1))
       case 'struct': {
-        const struct = this.#findStruct({ address: tag.address, name: tag.module }, tag.name, tag.typeArguments.length)
-        const typeArguments = tag.typeArguments.map((argument) => this.resolveTag(argument, depth + 1))
-        return this.#resolveStruct(struct, typeArguments, depth)
+        const { address, module, name, typeArguments } = tag
+        const struct = this.#findStruct(address, module, name, typeArguments.length)
+        if (typeArguments.length === 0) return this.#resolveStruct(struct, NO_TYPES, depth)
+        const resolved = new Array<ResolvedType>(typeArguments.length)
+        for (let at = 0; at < resolved.length; at++) resolved[at] = this.resolveTag(typeArguments[at]!, depth + 1)
+        return this.#resolveStruct(struct, resolved, depth)
       }
       default:
-        return this.#resolvePlain(tag.kind)
+        return plainType(tag.kind)
     }
   }
 
@@ -127,9 +173,14 @@ class LayoutResolver {
       case 'vector':
         return this.#vectorOf(this.#resolveToken(token.element, scope, depth + 1))
       case 'struct': {
-        const struct = this.#findStruct(token.module, token.name, token.typeArguments.length)
-        const typeArguments = token.typeArguments.map((argument) => this.#resolveToken(argument, scope, depth + 1))
-        return this.#resolveStruct(struct, typeArguments, depth)
+        const { module, name, typeArguments } = token
+        const struct = this.#findStruct(module.address, module.name, name, typeArguments.length)
+        if (typeArguments.length === 0) return this.#resolveStruct(struct, NO_TYPES, depth)
+        const resolved = new Array<ResolvedType>(typeArguments.length)
+        for (let at = 0; at < resolved.length; at++) {
+          resolved[at] = this.#resolveToken(typeArguments[at]!, scope, depth + 1)
+        }
+        return this.#resolveStruct(struct, resolved, depth)
       }
       case 'typeParameter': {
         const argument = scope[token.index]
@@ -139,110 +190,129 @@ class LayoutResolver {
       case 'reference':
         throw referenceType()
       default:
-        return this.#resolvePlain(token.kind)
+        return plainType(token.kind)
     }
   }
 
-  /** The bytes of a function value show its types: a function type has one layout, whatever its parameters. */
-  #resolvePlain(kind: PrimitiveType | 'function'): ResolvedType {
-    if (kind === 'signer') throw signerType()
-    return this.#once(kind, () => ({ typeSize: 1, layout: { kind }, depth: 0, treeSize: 1 }))
-  }
-
   #vectorOf(element: ResolvedType): ResolvedType {
-    return this.#once(`vector<${element.id}>`, () => ({
+    const key = VECTOR_ID * ID_RANGE + element.id
+    const known = this.#resolved.get(key)
+    if (known !== undefined) return known
+    const type: ResolvedType = {
+      id: this.#nextId++,
       typeSize: 1 + element.typeSize,
       layout: { kind: 'vector', element: element.layout },
       depth: 1 + element.depth,
       treeSize: 1 + element.treeSize,
-    }))
+      unwritable: element.unwritable,
+    }
+    this.#resolved.set(key, type)
+    return type
   }
 
   #resolveStruct(struct: KnownStruct, typeArguments: readonly ResolvedType[], depth: number): ResolvedType {
-    const key = `${struct.id}<${typeArguments.map(({ id }) => id).join()}>`
-    return expectShallow(
-      this.#once(key, () => this.#layOut(struct, typeArguments, depth)),
-      depth,
-    )
+    let { id } = struct
+    const last = typeArguments.length - 1
+    for (let at = 0; at < last; at++) id = this.#apply(id, typeArguments[at]!.id)
+    const key = id * ID_RANGE + (last < 0 ? NO_ID : typeArguments[last]!.id)
+    let type = this.#resolved.get(key)
+    if (type === undefined) {
+      type = this.#layOut(struct, typeArguments, depth)
+      this.#resolved.set(key, type)
+    }
+    return expectShallow(type, depth)
   }
 
-  #layOut(
-    { module, definition }: KnownStruct,
-    typeArguments: readonly ResolvedType[],
-    depth: number,
-  ): Omit<ResolvedType, 'id'> {
+  #layOut({ module, definition }: KnownStruct, typeArguments: readonly ResolvedType[], depth: number): ResolvedType {
     const { name } = definition
-    const typeSize = typeArguments.reduce((sum, argument) => sum + argument.typeSize, 1)
+    let typeSize = 1
+    for (const argument of typeArguments) typeSize += argument.typeSize
     if (typeSize > MAX_TYPE_SIZE) throw typeTooLarge(MAX_TYPE_SIZE, 'types in the type of a field')
 
     const [element] = typeArguments
-    if (isFrameworkType(module, name, 'string', 'String')) {
-      return { typeSize, layout: { kind: 'string' }, depth: 0, treeSize: 1 }
-    }
-    if (isFrameworkType(module, name, 'object', 'Object')) {
-      return { typeSize, layout: { kind: 'object' }, depth: 0, treeSize: 1 }
-    }
-    if (isFrameworkType(module, name, 'option', 'Option') && definition.kind !== 'native' && element) {
-      const layout: Layout = { kind: 'option', declaredAs: definition.kind, element: element.layout }
-      return { typeSize, layout, depth: 1 + element.depth, treeSize: 1 + element.treeSize }
-    }
-
-    let levels = 0
-    let treeSize = 1
-    const layOutFields = (definitions: readonly FieldDefinition[]): LayoutField[] =>
-      definitions.map((field) => {
+    const traits: PartTraits = { depth: 0, treeSize: 1, unwritable: undefined }
+    let layout: Layout
+    if (isFrameworkType(module, name, 'string', 'String')) layout = { kind: 'string' }
+    else if (isFrameworkType(module, name, 'object', 'Object')) layout = { kind: 'object' }
+    else if (definition.kind === 'native') throw nativeType(module, name)
+    else if (isFrameworkType(module, name, 'option', 'Option') && element) {
+      layout = { kind: 'option', declaredAs: definition.kind, element: element.layout }
+      addPart(traits, element)
+    } else if (definition.kind === 'struct') {
+      layout = { kind: 'struct', name, fields: this.#layOutFields(definition.fields, typeArguments, depth, traits) }
+    } else {
+      const variants: LayoutVariant[] = []
+      for (const variant of definition.variants) {
         this.#spend()
-        const type = this.#resolveToken(field.type, typeArguments, depth + 1)
-        levels = Math.max(levels, 1 + type.depth)
-        treeSize += 1 + type.treeSize
-        if (treeSize > MAX_TREE_SIZE) throw typeTooLarge(MAX_TREE_SIZE, 'parts')
-        return { name: field.name, layout: type.layout }
-      })
-    switch (definition.kind) {
-      case 'struct': {
-        const fields = layOutFields(definition.fields)
-        return { typeSize, layout: { kind: 'struct', name, fields }, depth: levels, treeSize }
+        const fields = this.#layOutFields(variant.fields, typeArguments, depth, traits)
+        variants.push({ name: variant.name, fields })
       }
-      case 'enum': {
-        const variants = definition.variants.map((variant) => {
-          this.#spend()
-          return { name: variant.name, fields: layOutFields(variant.fields) }
-        })
-        return { typeSize, layout: { kind: 'enum', name, variants }, depth: levels, treeSize }
-      }
-      case 'native':
-        throw nativeType(module, name)
+      layout = { kind: 'enum', name, variants }
     }
+    const id = this.#nextId++
+    return { id, typeSize, layout, depth: traits.depth, treeSize: traits.treeSize, unwritable: traits.unwritable }
   }
 
-  #findStruct(module: ModuleId, name: string, argumentCount: number): KnownStruct {
-    const struct = this.#structsOf(module, name).get(name)
-    if (struct === undefined) throw structNotFound(module, name)
+  /** Adds to the traits of the struct or enum. */
+  #layOutFields(
+    definitions: readonly FieldDefinition[],
+    typeArguments: readonly ResolvedType[],
+    depth: number,
+    traits: PartTraits,
+  ): LayoutField[] {
+    const fields = new Array<LayoutField>(definitions.length)
+    for (let at = 0; at < fields.length; at++) {
+      this.#spend()
+      const field = definitions[at]!
+      const type = this.#resolveToken(field.type, typeArguments, depth + 1)
+      addPart(traits, type)
+      traits.treeSize++
+      if (traits.treeSize > MAX_TREE_SIZE) throw typeTooLarge(MAX_TREE_SIZE, 'parts')
+      fields[at] = { name: field.name, layout: type.layout }
+    }
+    return fields
+  }
+
+  #findStruct(address: Uint8Array, module: string, name: string, argumentCount: number): KnownStruct {
+    const struct = this.#structsOf(address, module, name).get(name)
+    if (struct === undefined) throw structNotFound({ address, name: module }, name)
     const expected = struct.definition.typeParameters.length
-    if (argumentCount !== expected) throw wrongTypeArgumentCount(module, name, argumentCount, expected)
+    if (argumentCount !== expected) {
+      throw wrongTypeArgumentCount({ address, name: module }, name, argumentCount, expected)
+    }
     return struct
   }
 
-  #structsOf(id: ModuleId, wanted: string): ReadonlyMap<string, KnownStruct> {
-    const text = `${addressToShortHex(id.address)}::${id.name}`
-    const known = this.#modules.get(text)
+  #structsOf(address: Uint8Array, name: string, wanted: string): ReadonlyMap<string, KnownStruct> {
+    const modules = this.#modulesAt.get(address) ?? this.#findModulesAt(address)
+    const known = modules.get(name)
     if (known) return known
+    const id = { address, name }
     const module = this.#getModule(id)
     if (!module) throw moduleNotFound(id, wanted)
     const structs = new Map<string, KnownStruct>()
     for (const definition of module.structs) {
-      structs.set(definition.name, { id: this.#structs++, module: id, definition })
+      structs.set(definition.name, { id: this.#nextId++, module: id, definition })
     }
-    this.#modules.set(text, structs)
+    modules.set(name, structs)
     return structs
   }
 
-  #once(key: string, resolve: () => Omit<ResolvedType, 'id'>): ResolvedType {
-    const known = this.#resolved.get(key)
-    if (known) return known
-    const resolved = { ...resolve(), id: this.#resolved.size }
-    this.#resolved.set(key, resolved)
-    return resolved
+  #findModulesAt(address: Uint8Array): Map<string, ReadonlyMap<string, KnownStruct>> {
+    const text = addressToShortHex(address)
+    const modules = this.#modulesByText.get(text) ?? new Map<string, ReadonlyMap<string, KnownStruct>>()
+    this.#modulesByText.set(text, modules)
+    this.#modulesAt.set(address, modules)
+    return modules
+  }
+
+  #apply(id: number, argument: number): number {
+    const key = id * ID_RANGE + argument
+    const known = this.#applied.get(key)
+    if (known !== undefined) return known
+    const applied = this.#nextId++
+    this.#applied.set(key, applied)
+    return applied
   }
 
   #enter(depth: number): void {
@@ -253,6 +323,24 @@ class LayoutResolver {
   #spend(): void {
     if (++this.#nodes > this.#maxNodes) throw typeTooLarge(this.#maxNodes, 'parts')
   }
+}
+
+/** Of a layout while its parts are laid out. */
+interface PartTraits {
+  depth: number
+  treeSize: number
+  unwritable: 'function' | undefined
+}
+
+function addPart(traits: PartTraits, part: ResolvedType): void {
+  traits.depth = Math.max(traits.depth, 1 + part.depth)
+  traits.treeSize += part.treeSize
+  traits.unwritable ??= part.unwritable
+}
+
+function plainType(kind: PrimitiveType | 'function'): ResolvedType {
+  if (kind === 'signer') throw signerType()
+  return PLAIN_TYPES.get(kind)!
 }
 
 /** A layout that is shared may stand deeper than where it was laid out. */

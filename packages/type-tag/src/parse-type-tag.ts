@@ -42,9 +42,17 @@ const COMMA = 0x2c
 const LESS = 0x3c
 const GREATER = 0x3e
 
+const NO_ARGUMENTS: readonly TypeTag[] = []
+
 class TypeTagParser {
   readonly #text: string
   #at = 0
+  /** Type arguments of the structs around: each array is made once, of its length. */
+  readonly #open: TypeTag[] = []
+  /** The last address and where its digits begin. Tags share the address of a text that repeats it. */
+  #address: Uint8Array | undefined
+  #digitsAt = 0
+  #digits = 0
 
   constructor(text: string) {
     this.#text = text
@@ -84,16 +92,16 @@ class TypeTagParser {
     const module = this.#parseName('a module name')
     this.#expectColons()
     const name = this.#parseName('a struct name')
-    const typeArguments: TypeTag[] = []
     if (this.#takeColons()) this.#expect(LESS, '"<"')
-    else if (!this.#take(LESS)) return { kind: 'struct', address, module, name, typeArguments }
+    else if (!this.#take(LESS)) return { kind: 'struct', address, module, name, typeArguments: NO_ARGUMENTS }
+    const first = this.#open.length
     while (!this.#take(GREATER)) {
-      typeArguments.push(this.#parseType(depth + 1))
+      this.#open.push(this.#parseType(depth + 1))
       if (this.#take(COMMA)) continue
       this.#expect(GREATER, '"," or ">"')
       break
     }
-    return { kind: 'struct', address, module, name, typeArguments }
+    return { kind: 'struct', address, module, name, typeArguments: this.#open.splice(first) }
   }
 
   #parseAddress(): Uint8Array {
@@ -107,7 +115,19 @@ class TypeTagParser {
       throw this.#error(`found ${digits} hex digits, expected an address of 1 to 64`)
     }
     this.#at = end
-    return parseAddressDigits(this.#text, start + 2, end)
+    if (this.#address === undefined || digits !== this.#digits || !this.#repeats(this.#digitsAt, start + 2, digits)) {
+      this.#address = parseAddressDigits(this.#text, start + 2, end)
+      this.#digitsAt = start + 2
+      this.#digits = digits
+    }
+    return this.#address
+  }
+
+  /** Whether the same characters stand in both places. */
+  #repeats(before: number, start: number, length: number): boolean {
+    let at = 0
+    while (at < length && this.#text.charCodeAt(before + at) === this.#text.charCodeAt(start + at)) at++
+    return at === length
   }
 
   #parseName(expected: string): string {

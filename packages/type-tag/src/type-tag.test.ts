@@ -2,7 +2,7 @@ import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseStructTag, parseTypeTag } from './parse-type-tag.js'
-import { PRIMITIVE_TYPES, type TypeTag, typeTagSize, typeTagsEqual, typeTagToText } from './type-tag.js'
+import { PRIMITIVE_TYPES, type StructTag, type TypeTag, typeTagSize, typeTagsEqual, typeTagToText } from './type-tag.js'
 import { readTypeTag, writeTypeTag } from './type-tag-bcs.js'
 
 const name = fc.stringMatching(/^([a-zA-Z][a-zA-Z0-9_$]{0,9}|_[a-zA-Z0-9_$]{1,9})$/)
@@ -67,6 +67,15 @@ describe('parseTypeTag', () => {
     expect(() => parseTypeTag(text)).toThrow(
       expect.objectContaining({ code: 'invalid_type_tag', fields: { offset }, message: expect.stringContaining(why) }),
     )
+  })
+
+  it('makes an address that a text repeats once, and others each', () => {
+    const tag = parseStructTag('0x1::a::A<0x1::b::B<0x2::c::C>, 0x12::d::D, 0x12::e::E>')
+    const [b, d, e] = tag.typeArguments as StructTag[]
+    expect(b!.address).toBe(tag.address)
+    expect(e!.address).toBe(d!.address)
+    const [c] = b!.typeArguments as StructTag[]
+    expect([c!, d!].map(({ address }) => address.slice(30))).toEqual([Uint8Array.of(0, 2), Uint8Array.of(0, 0x12)])
   })
 
   it('throws nothing but its own error, whatever the text', () => {

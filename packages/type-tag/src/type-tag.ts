@@ -77,18 +77,31 @@ export function isStructTag(tag: TypeTag): tag is StructTag {
  * Type names on chain have the same form, so that hashes over it (paired metadata) agree with the chain's.
  */
 export function typeTagToText(tag: TypeTag): string {
+  return textAfter('', tag)
+}
+
+/** The text of the tag after another text: of one that grows, each part is copied once, not once for each level around it. */
+function textAfter(before: string, tag: TypeTag): string {
   switch (tag.kind) {
     case 'vector':
-      return `vector<${typeTagToText(tag.element)}>`
+      return `${textAfter(`${before}vector<`, tag.element)}>`
     case 'struct': {
-      const base = `${addressToShortHex(tag.address)}::${tag.module}::${tag.name}`
-      return tag.typeArguments.length === 0 ? base : `${base}<${tag.typeArguments.map(typeTagToText).join(', ')}>`
+      const { typeArguments } = tag
+      let text = before + structToText(tag)
+      for (let at = 0; at < typeArguments.length; at++) {
+        text = textAfter(text + (at === 0 ? '<' : ', '), typeArguments[at]!)
+      }
+      return typeArguments.length === 0 ? text : `${text}>`
     }
     case 'function':
-      return `|${slotsToText(tag.parameters)}|(${slotsToText(tag.results)})${abilitiesToText(tag.abilities)}`
+      return `${before}|${slotsToText(tag.parameters)}|(${slotsToText(tag.results)})${abilitiesToText(tag.abilities)}`
     default:
-      return tag.kind
+      return before + tag.kind
   }
+}
+
+function structToText({ address, module, name }: StructTag): string {
+  return `${addressToShortHex(address)}::${module}::${name}`
 }
 
 const PASSING_PREFIX = { reference: '&', mutableReference: '&mut ', value: '' } as const
@@ -108,8 +121,11 @@ export function typeTagSize(tag: TypeTag): number {
   switch (tag.kind) {
     case 'vector':
       return 1 + typeTagSize(tag.element)
-    case 'struct':
-      return tag.typeArguments.reduce((sum, argument) => sum + typeTagSize(argument), 1)
+    case 'struct': {
+      let size = 1
+      for (const argument of tag.typeArguments) size += typeTagSize(argument)
+      return size
+    }
     case 'function':
       return [...tag.parameters, ...tag.results].reduce((sum, { type }) => sum + typeTagSize(type), 1)
     default:

@@ -371,10 +371,39 @@ describe('createJsonEncoder', () => {
     }
   })
 
-  it('refuses signers and functions', () => {
+  it('refuses signers and functions, also where no value of them is written', () => {
     for (const kind of ['signer', 'function'] as const) {
-      expect(() => codecOf({ kind }).jsonToBytes(null)).toThrow(expect.objectContaining({ code: 'unsupported_type' }))
+      const refused = expect.objectContaining({ code: 'unsupported_type' })
+      expect(() => codecOf({ kind }).jsonToBytes(null)).toThrow(refused)
+      const inside: Layout = { kind: 'struct', name: 'S', fields: [{ name: 'f', layout: { kind } }] }
+      expect(() => codecOf({ kind: 'vector', element: inside }).jsonToBytes([])).toThrow(refused)
     }
+  })
+
+  it('compiles only the parts of which values are written', () => {
+    const untouched = (): Layout => ({
+      kind: 'struct',
+      name: 'S',
+      get fields(): never {
+        throw new Error('the fields are looked at')
+      },
+    })
+    const list: Layout = { kind: 'vector', element: untouched() }
+    const layout: Layout = {
+      kind: 'enum',
+      name: 'E',
+      variants: [
+        { name: 'A', fields: [{ name: 'list', layout: list }] },
+        {
+          name: 'B',
+          fields: [{ name: 'some', layout: { kind: 'option', declaredAs: 'struct', element: untouched() } }],
+        },
+      ],
+    }
+    const codec = codecOf(layout, { depth: 3, unwritable: undefined })
+    expect(bytesToHex(codec.jsonToBytes(parseJson('{"A":{"list":[]}}')))).toBe('0x0000')
+    expect(bytesToHex(codec.jsonToBytes(parseJson('{"B":{"some":{"vec":[]}}}')))).toBe('0x0100')
+    expect(() => codec.jsonToBytes(parseJson('{"A":{"list":[{}]}}'))).toThrow('are looked at')
   })
 })
 

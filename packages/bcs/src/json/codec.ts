@@ -1,4 +1,5 @@
 import type { Layout } from '../layout/layout.js'
+import type { LayoutTraits } from '../layout/layout-size.js'
 import { createJsonDecoder, type JsonDecoder } from './json-decoder.js'
 import { createJsonEncoder } from './json-encoder.js'
 import type { JsonValue } from './json-value.js'
@@ -21,7 +22,8 @@ export interface Codec {
 }
 
 /**
- * A codec of a layout, made anew by each call. Each direction is compiled at its first use.
+ * A codec of a layout, made anew by each call. Each direction is compiled at its first use. `traits` are
+ * those of the layout, where the caller knows them.
  * @example
  * ```ts
  * import { codecOf, parseJson } from '@ledger-state/bcs'
@@ -31,21 +33,21 @@ export interface Codec {
  * console.log(codec.bytesToJson(bytes)) // ["18446744073709551615"]
  * ```
  */
-export function codecOf(layout: Layout): Codec {
+export function codecOf(layout: Layout, traits?: LayoutTraits): Codec {
   let json: JsonDecoder | undefined
   let fromJson: ((value: JsonValue) => Uint8Array) | undefined
   return {
     layout,
     bytesToJson(bytes, maxBytes) {
-      json ??= createJsonDecoder(layout)
+      json ??= createJsonDecoder(layout, traits?.depth)
       return json.toText(bytes, maxBytes)
     },
     bytesToJsonUtf8(bytes, maxBytes) {
-      json ??= createJsonDecoder(layout)
+      json ??= createJsonDecoder(layout, traits?.depth)
       return json.toUtf8(bytes, maxBytes)
     },
     jsonToBytes(value) {
-      fromJson ??= createJsonEncoder(layout)
+      fromJson ??= createJsonEncoder(layout, traits)
       return fromJson(value)
     },
   }

@@ -33,12 +33,13 @@ const OUT = new JsonTextWriter()
 
 /**
  * Compiles a layout into functions from the bytes of a value to compact JSON, byte for byte as the reference prints it:
- * members sorted by name, addresses without leading zeros, wide integers as decimal strings.
+ * members sorted by name, addresses without leading zeros, wide integers as decimal strings. `depth` is that of the layout,
+ * where the caller knows it.
  * @throws (the functions) `invalid_bcs` with `fields.path` and `fields.offset`; `type_too_large` above `maxBytes` of text
  */
-export function createJsonDecoder(layout: Layout): JsonDecoder {
+export function createJsonDecoder(layout: Layout, depth = layoutDepth(layout)): JsonDecoder {
   const context: PrintContext = { texts: new TextTable(), captured: new CapturedBudget() }
-  const print = compilePrinter(layout, 0, context)
+  const print = compilePrinter(layout, depth, context)
   const printWhole = (bytes: Uint8Array, maxBytes: number): void => {
     const reader = new ByteReader(bytes)
     OUT.reset(maxBytes)
@@ -120,9 +121,8 @@ const PRIMITIVE_PRINTERS: Readonly<Record<string, CompiledPrinter>> = {
   }),
 }
 
-/** `around` counts the levels of layouts around the value: function values bring layouts of their own. */
-function compilePrinter(layout: Layout, around: number, context: PrintContext): JsonPrinter {
-  const depth = layoutDepth(layout, around)
+/** `depth` counts the levels of the layout and those around it: function values bring layouts of their own. */
+function compilePrinter(layout: Layout, depth: number, context: PrintContext): JsonPrinter {
   return compileLayout<CompiledPrinter>(layout, (part, inner) => compilePart(part, inner, context, depth)).print
 }
 
@@ -181,7 +181,8 @@ function printClosure(reader: ByteReader, out: JsonTextWriter, around: number, o
     for (let at = 0; at < capturedCount; at++) {
       if (at > 0) out.byte(COMMA)
       try {
-        compilePrinter(readCapturedLayout(reader, context.captured, around), around, context)(reader, out)
+        const layout = readCapturedLayout(reader, context.captured, around)
+        compilePrinter(layout, layoutDepth(layout, around), context)(reader, out)
       } catch (error) {
         throw faultInside(`__captured__[${at}]`, error)
       }

@@ -14,7 +14,7 @@ import {
 } from '../errors.js'
 import { compileLayout } from '../layout/compile-layout.js'
 import { INTEGER_WIDTH, type Layout, type LayoutField, type LayoutVariant } from '../layout/layout.js'
-import { layoutDepth } from '../layout/layout-size.js'
+import { type LayoutTraits, layoutTraits, type UnwritableKind } from '../layout/layout-size.js'
 import { isJsonObject, JsonNumber, type JsonObject, type JsonValue, jsonTypeName } from './json-value.js'
 
 // Encoding never waits or calls out, so that one value is written at a time and all encoders share one buffer, for the
@@ -24,13 +24,18 @@ const WRITER = new ByteWriter()
 type Encoder = (value: JsonValue | undefined, writer: ByteWriter) => void
 
 /**
- * Compiles a layout into a function from a JSON value, in the forms in which clients write keys, to BCS bytes.
+ * Compiles a layout into a function from a JSON value, in the forms in which clients write keys, to BCS bytes. Each part is compiled
+ * when its first value is written: a key may be empty where its type is large.
  * Accepted beside the one form of the reference: wide integers as numbers, an `Object` as a plain address, enums in
  * the form in which values are printed (`__variant__`), and both forms of `Option<u8>`.
- * @throws (the function) `invalid_value` with `fields.path`; `unsupported_type` for signers and function values
+ * `traits` are those of the layout, where the caller knows them.
+ * @throws `unsupported_type` where a part is a signer, a function value or a map; the function: `invalid_value` with `fields.path`
  */
-export function createJsonEncoder(layout: Layout): (value: JsonValue) => Uint8Array {
-  layoutDepth(layout)
+export function createJsonEncoder(
+  layout: Layout,
+  traits: LayoutTraits = layoutTraits(layout),
+): (value: JsonValue) => Uint8Array {
+  if (traits.unwritable !== undefined) throw unwritablePart(traits.unwritable)
   const encode = compileLayout(layout, compilePart)
   return (value) => {
     WRITER.reset()
@@ -70,21 +75,30 @@ function compilePart(layout: Layout, inner: CompileInner): Encoder {
       }
     case 'vector':
       if (layout.element.kind === 'u8') return writeHex
-      return sequenceEncoder(inner(layout.element))
+      return sequenceEncoder(layout.element, inner)
     case 'option':
-      return optionEncoder(layout.element.kind === 'u8', inner(layout.element))
+      return optionEncoder(layout.element, inner)
     case 'struct':
       return structEncoder(layout.fields, inner)
     case 'enum':
       return enumEncoder(layout.variants, inner)
     case 'map':
-      throw unsupportedType('BCS maps are not written from JSON: Move has no type of that form')
     case 'signer':
-      throw unsupportedType('Type layouts cannot contain signer')
     case 'function':
-      throw unsupportedType('function values cannot be written in JSON')
+      throw unwritablePart(layout.kind)
     default:
       return integerEncoder(layout.kind)
+  }
+}
+
+function unwritablePart(kind: UnwritableKind): LedgerStateError<BcsErrorCode> {
+  switch (kind) {
+    case 'map':
+      return unsupportedType('BCS maps are not written from JSON: Move has no type of that form')
+    case 'signer':
+      return unsupportedType('Type layouts cannot contain signer')
+    case 'function':
+      return unsupportedType('function values cannot be written in JSON')
   }
 }
 
@@ -179,14 +193,20 @@ function parseDecimal(text: string): bigint | undefined {
   return first === 0x2d ? -magnitude : magnitude
 }
 
-function sequenceEncoder(encode: Encoder): Encoder {
+const writeNothing: Encoder = () => {}
+
+function sequenceEncoder(element: Layout, inner: CompileInner): Encoder {
+  let encode: Encoder | undefined
   return (value, writer) => {
     if (!Array.isArray(value)) throw mismatch(value, 'an array')
-    writeItems<JsonValue>(value, encode, writer)
+    if (value.length > 0) encode ??= inner(element)
+    writeItems<JsonValue>(value, encode ?? writeNothing, writer)
   }
 }
 
-function optionEncoder(ofU8: boolean, encode: Encoder): Encoder {
+function optionEncoder(element: Layout, inner: CompileInner): Encoder {
+  const ofU8 = element.kind === 'u8'
+  const encode = sequenceEncoder(element, inner)
   return (value, writer) => {
     if (!isJsonObject(value)) throw mismatch(value, '{"vec":[]} or {"vec":[…]}')
     if (value.get('vec') === undefined) throw fieldNotFound('vec')
@@ -199,7 +219,7 @@ function optionEncoder(ofU8: boolean, encode: Encoder): Encoder {
       } else {
         if (!Array.isArray(list)) throw mismatch(list, 'an array of at most one element')
         if (list.length > 1) throw tooManyInOption(list.length)
-        writeItems<JsonValue>(list, encode, writer)
+        encode(list, writer)
       }
     } catch (error) {
       throw faultInside('vec', error)
@@ -219,17 +239,19 @@ function fieldsEncoder(
   fields: readonly LayoutField[],
   inner: CompileInner,
 ): (members: JsonObject, writer: ByteWriter) => void {
-  const encoders = fields.map((field) => inner(field.layout))
+  const encoders = new Array<Encoder | undefined>(fields.length)
   return (members, writer) => {
     // Members mostly stand in the order of the fields.
     let expected = members.first
     for (let at = 0; at < fields.length; at++) {
-      const { name } = fields[at]!
+      const { name, layout } = fields[at]!
       const member = expected?.name === name ? expected : members.member(name)
       if (member === undefined) throw fieldNotFound(name)
       expected = member.next
       try {
-        encoders[at]!(member.value, writer)
+        const encode = encoders[at] ?? inner(layout)
+        encoders[at] = encode
+        encode(member.value, writer)
       } catch (error) {
         throw faultInside(name, error)
       }
@@ -243,7 +265,7 @@ const VARIANT_MEMBER = '__variant__'
 function enumEncoder(variants: readonly LayoutVariant[], inner: CompileInner): Encoder {
   const indexOf = new Map(variants.map((variant, index) => [variant.name, index]))
   const encoders = variants.map((variant) => fieldsEncoder(variant.fields, inner))
-  const fieldNames = variants.map((variant) => new Set(variant.fields.map((field) => field.name)))
+  const fieldNames = new Array<ReadonlySet<string> | undefined>(variants.length)
   return (value, writer) => {
     if (!isJsonObject(value)) throw mismatch(value, 'a map such as {"Variant":{…}}')
     const printed = value.get(VARIANT_MEMBER)
@@ -256,7 +278,8 @@ function enumEncoder(variants: readonly LayoutVariant[], inner: CompileInner): E
     if (index === undefined) throw unknownVariant(name, [...indexOf.keys()])
     const inVariant = (error: unknown) => (printedForm ? error : faultInside(name, error))
     if (!isJsonObject(members)) throw inVariant(mismatch(members, 'a map of the fields of the variant'))
-    const known = fieldNames[index]!
+    fieldNames[index] ??= new Set(variants[index]!.fields.map((field) => field.name))
+    const known = fieldNames[index]
     const isUnknown = (member: string) => !known.has(member) && !(printedForm && member === VARIANT_MEMBER)
     const unknown = members.names().find(isUnknown)
     if (unknown !== undefined) throw inVariant(unknownField(unknown))

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { codecOf } from './codec.js'
 import { JsonNumber, JsonObject, type JsonValue, jsonTypeName, jsonValueToText } from './json-value.js'
-import { parseJson } from './parse-json.js'
+import { parseJson, parseJsonOutline } from './parse-json.js'
 
 describe('parseJson', () => {
   it('agrees with JSON.parse on every JSON text', () => {
@@ -119,6 +119,53 @@ describe('parseJson with a limit of values', () => {
     expect(() => parseJson(text, { maxNodes: 6 })).toThrow(
       expect.objectContaining({ code: 'invalid_json', message: 'too many values at line 1 column 30' }),
     )
+  })
+})
+
+describe('parseJsonOutline', () => {
+  const outcome = (work: () => JsonValue): JsonValue | object => {
+    try {
+      return work()
+    } catch (error) {
+      return { fault: (error as Error).message }
+    }
+  }
+  /** Puts the items back into the lists. */
+  const whole = (text: string, maxNodes: number): JsonValue => {
+    const { value, itemsOf } = parseJsonOutline(text, { maxNodes })
+    const fill = (part: JsonValue): JsonValue =>
+      Array.isArray(part) ? itemsOf(part).map(({ start, end }) => parseJson(text.slice(start, end))) : part
+    if (Array.isArray(value)) return value.map(fill)
+    if (!(value instanceof JsonObject)) return value
+    const filled = new JsonObject()
+    for (const name of value.names()) filled.set(name, fill(value.get(name)!))
+    return filled
+  }
+
+  it('leaves the lists inside empty and finds their items; it refuses what parseJson refuses, in the same words', () => {
+    const part = fc.oneof(fc.jsonValue(), fc.array(fc.jsonValue()))
+    const text = fc
+      .tuple(
+        fc.oneof(fc.array(part), fc.dictionary(fc.string(), part)),
+        fc.constantFrom(0, 1),
+        fc.nat(300),
+        fc.boolean(),
+      )
+      .map(([value, indent, cut, isCut]) => {
+        const json = JSON.stringify(value, null, indent)
+        return isCut ? json.slice(0, cut) : json
+      })
+    fc.assert(
+      fc.property(text, fc.integer({ min: 1, max: 40 }), (text, maxNodes) => {
+        expect(outcome(() => whole(text, maxNodes))).toEqual(outcome(() => parseJson(text, { maxNodes })))
+      }),
+    )
+    const { value, itemsOf } = parseJsonOutline('{"a": [1, [2]], "b": [3]}')
+    expect(jsonValueToText(value)).toBe('{"a":[],"b":[]}')
+    expect(itemsOf((value as JsonObject).get('a') as JsonValue[])).toEqual([
+      { start: 7, end: 8 },
+      { start: 10, end: 13 },
+    ])
   })
 })
 

@@ -29,6 +29,51 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
   return new JsonParser(text, options.maxNodes ?? NO_LIMIT).parseWhole()
 }
 
+/** Where a value stands in a text: from the unit `start` on, before the unit `end`. */
+export interface JsonRange {
+  readonly start: number
+  readonly end: number
+}
+
+/** A JSON value in which the lists directly inside the outermost array or object are empty. */
+export interface JsonOutline {
+  readonly value: JsonValue
+  /** Where the items of a list stand that is left empty in the value. */
+  itemsOf(list: readonly JsonValue[]): readonly JsonRange[]
+}
+
+/**
+ * Checks one JSON text as `parseJson` does, and leaves the items of the lists in it to be read later, each out of its range: a long
+ * list need not stand in memory as a whole.
+ * @throws `invalid_json` as `parseJson`
+ * @example
+ * ```ts
+ * import { isJsonObject, type JsonValue, parseJson, parseJsonOutline } from '@ledger-state/bcs'
+ *
+ * const text = '{"requests": [{"key": 1}, {"key": 2}]}'
+ * const { value, itemsOf } = parseJsonOutline(text)
+ * const requests = isJsonObject(value) ? (value.get('requests') as readonly JsonValue[]) : []
+ * for (const { start, end } of itemsOf(requests)) parseJson(text.slice(start, end))
+ * ```
+ */
+export function parseJsonOutline(text: string, options: JsonOptions = {}): JsonOutline {
+  const parser = new JsonParser(text, options.maxNodes ?? NO_LIMIT)
+  const ranges: ListRanges = new Map()
+  parser.ranges = ranges
+  return { value: parser.parseWhole(), itemsOf: (list) => ranges.get(list) ?? [] }
+}
+
+/** Of the lists directly inside the outermost value. */
+const OUTLINED_DEPTH = 2
+
+type ListRanges = Map<readonly JsonValue[], JsonRange[]>
+
+function beginRanges(ranges: ListRanges, list: readonly JsonValue[]): JsonRange[] {
+  const begun: JsonRange[] = []
+  ranges.set(list, begun)
+  return begun
+}
+
 /** The code of no character: what follows the text. */
 const END = -1
 const QUOTE = 0x22
@@ -55,6 +100,8 @@ class JsonParser {
   readonly text: string
   at = 0
   nodesLeft: number
+  /** Where only the outline is asked for. */
+  ranges: ListRanges | undefined = undefined
 
   constructor(text: string, maxNodes: number) {
     this.text = text
@@ -117,13 +164,22 @@ class JsonParser {
       this.at++
       return items
     }
+    const ranges = depth === OUTLINED_DEPTH && this.ranges ? beginRanges(this.ranges, items) : undefined
     for (;;) {
-      items.push(this.parseValue(depth))
+      if (ranges === undefined) items.push(this.parseValue(depth))
+      else ranges.push(this.parseRange(depth))
       const next = this.skipSpace()
       if (next !== COMMA && next !== CLOSING_BRACKET) throw this.error('expected `,` or `]`')
       this.at++
       if (next === CLOSING_BRACKET) return items
     }
+  }
+
+  parseRange(depth: number): JsonRange {
+    this.skipSpace()
+    const start = this.at
+    this.parseValue(depth)
+    return { start, end: this.at }
   }
 
   enter(depth: number): void {

@@ -70,6 +70,33 @@ export function layoutDepth(layout: Layout, around = 0): number {
   return depth
 }
 
+/** What codecs look for in a layout. */
+export interface LayoutTraits {
+  /** Levels of layouts inside the layout. */
+  readonly depth: number
+  /** The kind of the first part whose values cannot be written in JSON. */
+  readonly unwritable: UnwritableKind | undefined
+}
+
+export type UnwritableKind = 'signer' | 'function' | 'map'
+
+/** @throws `type_too_large` for more levels than `MAX_LAYOUT_DEPTH` */
+export function layoutTraits(layout: Layout): LayoutTraits {
+  const depth = layoutDepth(layout)
+  const seen = new Set<Layout>()
+  const findUnwritable = (part: Layout): UnwritableKind | undefined => {
+    if (seen.has(part)) return undefined
+    seen.add(part)
+    if (part.kind === 'signer' || part.kind === 'function' || part.kind === 'map') return part.kind
+    for (const inner of layoutParts(part)) {
+      const found = findUnwritable(inner)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  return { depth, unwritable: findUnwritable(layout) }
+}
+
 /** Throws `type_too_large` for more levels than `MAX_LAYOUT_DEPTH`. */
 export function expectLayoutDepth(depth: number): void {
   if (depth > MAX_LAYOUT_DEPTH) throw typeTooDeep(MAX_LAYOUT_DEPTH)

@@ -67,6 +67,22 @@ describe('POST /v1/tables/items:batch', () => {
     for (const bad of ['x', [1], undefined]) expect((await post('/v1/tables/items:batch', bad)).status).toBe(400)
   })
 
+  it('is refused with the place of the fault, counted in characters', async () => {
+    const listener = createRequestListener({ ledger: createLedger(await engineWithVersions()) })
+    const refusal = async (payload: string) => {
+      const headers = { 'content-type': 'application/json' }
+      const { statusCode, body } = await inject(listener, { method: 'POST', url: '/v1/batch', headers, payload })
+      return [statusCode, (JSON.parse(body) as { message: string }).message]
+    }
+    expect(await refusal('{"\u00e4\u00f6": 1, "requests": [{"path": "\u{1f600}"},]}')).toEqual([
+      400,
+      expect.stringMatching(/request payload: .*line 1 column 39/),
+    ])
+    expect(await refusal('[[1,[2]],["x"]]')).toEqual([400, expect.stringContaining('[[1,[2]],["x"]]')])
+    expect(await refusal('{"requests":{"\u00e4":1}}')).toEqual([400, expect.stringContaining('array')])
+    expect(await refusal('{"requests":[{},[]]}')).toEqual([400, expect.stringContaining('1')])
+  })
+
   it('speaks of one state: versions are refused as a whole, and an overtaking pruner ends all of it', async () => {
     expect((await post('/v1/tables/items:batch?ledger_version=10', [item('1')])).status).toBe(404)
     const engine = await engineWithVersions()

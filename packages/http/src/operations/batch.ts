@@ -1,14 +1,8 @@
-import { isJsonObject, type JsonObject } from '@ledger-state/bcs'
+import type { JsonObject } from '@ledger-state/bcs'
 import { bytesToHex, isLedgerStateError } from '@ledger-state/core'
 import type { LedgerState } from '@ledger-state/ledger'
 import { isStructTag } from '@ledger-state/type-tag'
-import {
-  batchAnswerTooLarge,
-  batchElementNotAnObject,
-  batchNotAnArray,
-  batchTooLong,
-  structTagExpected,
-} from '../errors.js'
+import { batchAnswerTooLarge, structTagExpected } from '../errors.js'
 import { errorToReply } from '../protocol/error-reply.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { type FindOperation, readOperationElement } from './batch-element.js'
@@ -18,7 +12,7 @@ import {
   parseAddressMember,
   parseAskedState,
   parseAssetMember,
-  parseBatchBody,
+  parseBatchElements,
   parseHexMember,
   parseTypeMember,
   stringMember,
@@ -133,31 +127,21 @@ async function readBatch(
 ): Promise<Answer> {
   const turn = new TurnBudget(request)
   expectJsonContentType(request.contentType)
-  const elements = parseElements(request.body)
+  const elements = parseBatchElements(request.body, MAX_BATCH_READS)
   const asked = parseAskedState(request.query)
   request.expectOutput('json', what)
   const state = request.pin(asked)
   const results: string[] = []
   let length = 0
-  for (const element of elements) {
+  for (let at = 0; at < elements.length; at++) {
     if (turn.isSpent) await turn.nextTurn()
-    const reading = readElement(request, state, element, read, archivalEndpoint)
+    const reading = readElement(request, state, elements.element(at), read, archivalEndpoint)
     const result = reading instanceof Promise ? await reading : reading
     length += result.length
     if (length > MAX_BATCH_ANSWER_LENGTH) throw batchAnswerTooLarge(MAX_BATCH_ANSWER_LENGTH)
     results.push(result)
   }
   return { ledger: state.ledger, contentType: CONTENT_TYPE.json, body: Buffer.from(`[${results.join(',')}]`) }
-}
-
-function parseElements(body: Buffer): JsonObject[] {
-  const requests = parseBatchBody(body).get('requests')
-  if (!Array.isArray(requests)) throw batchNotAnArray()
-  if (requests.length > MAX_BATCH_READS) throw batchTooLong(requests.length, MAX_BATCH_READS)
-  return requests.map((element, at) => {
-    if (isJsonObject(element)) return element
-    throw batchElementNotAnObject(at)
-  })
 }
 
 /** A promise only where the element is read in turns: it costs more than a look-up. */

@@ -3,6 +3,9 @@ import { hexToBytes, isLedgerStateError, LedgerStateError, parseAddress, parseU6
 import { type Asset, type Moment, parseTimestamp } from '@ledger-state/ledger'
 import type { TypeTag } from '@ledger-state/type-tag'
 import {
+  batchElementNotAnObject,
+  batchNotAnArray,
+  batchTooLong,
   bodyNotAnObject,
   contentTypeMissing,
   contentTypeUnsupported,
@@ -10,7 +13,14 @@ import {
   memberNotAString,
   versionAndTimestamp,
 } from '../errors.js'
-import { BATCH_LIMITS, type ContentLimits, parseJsonBytes, READ_LIMITS } from '../protocol/json-body.js'
+import {
+  BATCH_LIMITS,
+  type ContentLimits,
+  type LazyList,
+  parseJsonBytes,
+  parseJsonList,
+  READ_LIMITS,
+} from '../protocol/json-body.js'
 import { isJsonContentType } from '../protocol/media-types.js'
 import { decodePercent, queryParameter } from '../protocol/query.js'
 import type { OperationRequest } from './operation.js'
@@ -102,8 +112,29 @@ export function parseTypeMember({ ledger }: OperationRequest, member: string, te
   }
 }
 
-export function parseBatchBody(body: Buffer): JsonObject {
-  return parseJsonBody(body, 'BatchRequest', BATCH_LIMITS)
+/** The elements of a batch, each parsed when it is asked for. */
+export interface BatchElements {
+  readonly length: number
+  element(at: number): JsonObject
+}
+
+export function parseBatchElements(body: Buffer, maxElements: number): BatchElements {
+  const list = parseBatchList(body)
+  if (list.length > maxElements) throw batchTooLong(list.length, maxElements)
+  for (let at = 0; at < list.length; at++) if (!list.isObject(at)) throw batchElementNotAnObject(at)
+  return { length: list.length, element: (at) => list.item(at) as JsonObject }
+}
+
+function parseBatchList(body: Buffer): LazyList {
+  try {
+    const list = parseJsonList(body, 'requests', BATCH_LIMITS)
+    if (list) return list
+  } catch (error) {
+    if (!isLedgerStateError(error, 'invalid_json')) throw error
+  }
+  // What is wrong is told by those who parse all of it: here, columns are counted in bytes.
+  parseJsonBody(body, 'BatchRequest', BATCH_LIMITS)
+  throw batchNotAnArray()
 }
 
 /** The members of a body that is a JSON object. An empty body counts as `null`. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { type JsonValue, parseJson } from '@ledger-state/bcs'
+import { isJsonObject, type JsonValue, parseJson, parseJsonOutline } from '@ledger-state/bcs'
 import { LedgerStateError } from '@ledger-state/core'
 import { contentTooLarge } from '../errors.js'
 
@@ -41,10 +41,44 @@ const SPACES = Buffer.alloc(4_096, ' ')
 
 /** @throws `body_too_large`, `invalid_json` */
 export function parseJsonBytes(body: Buffer, limits: ContentLimits): JsonValue {
+  return parseJson(contentOf(body, limits).toString('utf8'), { maxNodes: limits.values })
+}
+
+/**
+ * The items of a list that is a member of the object in a body; undefined where it is not. Each is parsed when it is asked for, out of
+ * the bytes: what is done with a long list may take many turns, and its whole text would be in the heap all the while, too
+ * large and too old to be freed by collections of the young generation.
+ * @throws `body_too_large`, `invalid_json`
+ */
+export function parseJsonList(body: Buffer, name: string, limits: ContentLimits): LazyList | undefined {
+  const content = contentOf(body, limits)
+  // In Latin-1 each byte is one unit of the text, and JSON has the same form in it.
+  const { value, itemsOf } = parseJsonOutline(content.toString('latin1'), { maxNodes: limits.values })
+  const list = isJsonObject(value) ? value.get(name) : undefined
+  if (!Array.isArray(list)) return undefined
+  const ranges = itemsOf(list)
+  return {
+    length: ranges.length,
+    isObject: (at) => content[ranges[at]!.start] === OPENING_BRACE,
+    item: (at) => parseJson(content.toString('utf8', ranges[at]!.start, ranges[at]!.end)),
+  }
+}
+
+export interface LazyList {
+  readonly length: number
+  isObject(at: number): boolean
+  /** The bytes must still be there. */
+  item(at: number): JsonValue
+}
+
+const OPENING_BRACE = 0x7b
+
+/** The bytes of JSON, without white space around them where they are long with it. */
+function contentOf(body: Buffer, limits: ContentLimits): Buffer {
   const content = body.length > limits.bytes ? body.subarray(...contentRange(body)) : body
   if (content.length > limits.bytes) throw contentTooLarge(limits.bytes)
   if (!isUtf8(content)) throw new LedgerStateError('invalid_json', 'the body is not UTF-8')
-  return parseJson(content.toString('utf8'), { maxNodes: limits.values })
+  return content
 }
 
 /** Where the content begins and ends that has white space around it. Long runs of spaces are compared as blocks: 8 MiB cost less than a millisecond. */

@@ -166,6 +166,29 @@ describe('TurnQueue', () => {
     expect(turns.isSpent).toBe(false)
   })
 
+  it('takes from a turn what was spent before it, and runs one piece of work at least', async () => {
+    const turns = new TurnQueue()
+    const done: string[] = []
+    turns.spend(TURN_BUDGET_MS)
+    for (const name of ['a', 'b']) turns.run(() => done.push(name))
+    await nextTurn()
+    expect(done).toEqual(['a'])
+    await nextTurn()
+    expect(done).toEqual(['a', 'b'])
+  })
+
+  it('gives a turn of its own to work that is resumed', async () => {
+    const turns = new TurnQueue()
+    const done: string[] = []
+    turns.run(() => done.push('begun'))
+    turns.resume(() => done.push('resumed'))
+    turns.run(() => done.push('begun later'))
+    for (const expected of [['begun'], ['begun', 'resumed'], ['begun', 'resumed', 'begun later']]) {
+      await nextTurn()
+      expect(done).toEqual(expected)
+    }
+  })
+
   it('runs work in its order, and no more in one turn than its budget allows', async () => {
     const turns = new TurnQueue()
     const done: number[] = []

@@ -10,8 +10,8 @@ interface Waiting {
 }
 
 /**
- * Deals out turns of the event loop to work that may take long, in the order in which it came. What is begun in one turn
- * ends when the budget of the turn is used up. Small requests are answered between turns, so they wait for one of them.
+ * Deals out turns of the event loop to work that may take long, in the order in which it came. Between two turns all sockets are
+ * read, and small requests are answered: they wait for one turn at most. What they take is taken from the next turn.
  */
 export class TurnQueue {
   readonly #waiting: Waiting[] = []
@@ -52,14 +52,18 @@ export class TurnQueue {
     setImmediate(this.#runTurn)
   }
 
+  /** Runs one piece of work at least. One that is resumed takes a whole turn, and gets one in which nothing was run before it. */
   readonly #runTurn = (): void => {
     this.#isScheduled = false
+    const endsAt = performance.now() + TURN_BUDGET_MS - this.#spentMs
     this.#spentMs = 0
-    const endsAt = performance.now() + TURN_BUDGET_MS
+    let isFirst = true
     try {
-      for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
-        next.work()
-        if (next.isResumption || performance.now() >= endsAt) break
+      while (this.#waiting.length > 0 && (isFirst || !this.#waiting[0]!.isResumption)) {
+        const { work, isResumption } = this.#waiting.shift()!
+        isFirst = false
+        work()
+        if (isResumption || performance.now() >= endsAt) break
       }
     } finally {
       if (this.#waiting.length > 0) this.#schedule()

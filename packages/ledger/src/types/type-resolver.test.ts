@@ -62,6 +62,29 @@ describe('TypeResolver', () => {
     expect(resolve('0xcafe::m::Whole')).not.toBe(resolve('0xcafe::m::Whole'))
   })
 
+  it('keeps no type that names more than 64 types, except the last one', async () => {
+    const pair = { kind: 'struct', name: 'Pair', abilities: ABILITY.store, fields: [] as FieldDefinition[] } as const
+    const parameter = { constraints: 0, phantom: true }
+    const module: MoveModule = {
+      version: 7,
+      address: HOME,
+      name: 'm',
+      structs: [{ ...pair, typeParameters: [parameter, parameter] }],
+    }
+    const view = await viewOf([module])
+    const tree = (depth: number, leaf: string): string =>
+      depth === 0 ? leaf : `0xcafe::m::Pair<${tree(depth - 1, leaf)},${tree(depth - 1, leaf)}>`
+    const types = new TypeResolver(new ModuleCache())
+    const [large, other] = [parseTypeTag(tree(6, 'u8')), parseTypeTag(tree(6, 'u16'))]
+    const codec = types.resolve(large, view)
+    expect(types.resolve(large, view)).toBe(codec)
+    types.resolve(other, view)
+    expect(types.resolve(large, view)).not.toBe(codec)
+    expect(types.size).toBe(0)
+    types.resolve(parseTypeTag(tree(5, 'u8')), view)
+    expect(types.size).toBeGreaterThan(0)
+  })
+
   it('leaves nothing of a type that cannot be resolved', async () => {
     const types = new TypeResolver(new ModuleCache())
     const view = await viewOf([])

@@ -1,17 +1,21 @@
 import { type Codec, codecOf } from '@ledger-state/bcs'
 import { branchOf, SizedCache, type StateView } from '@ledger-state/core'
-import { layoutOf, type ModuleId, type MoveModule } from '@ledger-state/move-module'
-import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
+import { type ModuleId, type MoveModule, resolveLayout } from '@ledger-state/move-module'
+import { type TypeTag, typeTagSize, typeTagToText } from '@ledger-state/type-tag'
 import { type CacheUse, cacheUse } from '../caches/cache-use.js'
 import { codecHeapSize } from '../caches/codec-heap-size.js'
 import type { FoundModule, ModuleCache } from '../modules/module-cache.js'
 
 /** Bytes of heap. */
 const CAPACITY = 16 << 20
+/** Types that a kept type names; those in use name ten at most. To resolve one that names 255 takes 0.2 ms. */
+const MOST_KEPT_TYPES = 64
 /** Upgrades between versions that are asked for; each gives another layout of a type. */
 const MOST_STATES_OF_TYPE = 8
 /** Bytes of heap that a dependency takes beside its key. */
 const DEPENDENCY_SIZE = 256
+
+const NO_STATES: readonly ResolvedType[] = []
 
 /** The module that was used, by its state key and the version that wrote it. */
 type Dependency = Pick<FoundModule, 'key' | 'version'>
@@ -25,8 +29,6 @@ interface ResolvedType {
   readonly from: bigint
   /** Newest version at which they were seen to stand so still. */
   seenUntil: bigint
-  /** Bytes of heap. */
-  readonly size: number
 }
 
 /**
@@ -38,6 +40,8 @@ export class TypeResolver {
   /** Of tags only their text: what a tag leads to would live as long as the tag, whatever the capacity. */
   readonly #texts = new WeakMap<TypeTag, string>()
   readonly #types = new SizedCache<readonly ResolvedType[]>(CAPACITY)
+  /** The last large type: what reads many values of one type resolves it for each. */
+  #large: { readonly tag: TypeTag; readonly states: readonly ResolvedType[] } | undefined
   readonly #modules: ModuleCache
 
   constructor(modules: ModuleCache) {
@@ -56,8 +60,8 @@ export class TypeResolver {
   /** @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`, `invalid_module` */
   resolve(tag: TypeTag, view: StateView): Codec {
     const { version } = view
-    const text = this.#textOf(tag)
-    const states = this.#types.get(text) ?? []
+    const text = this.#texts.get(tag) ?? this.#textToKeep(tag)
+    const states = text === undefined ? this.#statesOfLarge(tag) : (this.#types.get(text) ?? NO_STATES)
     const branch = branchOf(view.ledger)
     for (const state of states) {
       if (state.branch !== branch) continue
@@ -65,14 +69,18 @@ export class TypeResolver {
     }
     const resolved = this.#resolveAnew(tag, view)
     const kept = [resolved, ...states].slice(0, MOST_STATES_OF_TYPE)
-    const size = kept.reduce((sum, state) => sum + state.size, 2 * text.length)
-    this.#types.set(text, kept, size)
+    if (text === undefined) this.#large = { tag, states: kept }
+    else this.#types.set(text, kept, heapSize(text, kept))
     return resolved.codec
   }
 
-  #textOf(tag: TypeTag): string {
-    const known = this.#texts.get(tag)
-    if (known !== undefined) return known
+  #statesOfLarge(tag: TypeTag): readonly ResolvedType[] {
+    return this.#large?.tag === tag ? this.#large.states : NO_STATES
+  }
+
+  /** Undefined for a large type: nothing is made for it that only the cache needs. */
+  #textToKeep(tag: TypeTag): string | undefined {
+    if (typeTagSize(tag) > MOST_KEPT_TYPES) return undefined
     const text = typeTagToText(tag)
     this.#texts.set(tag, text)
     return text
@@ -86,11 +94,20 @@ export class TypeResolver {
       dependencies.push({ key: found.key, version: found.version })
       return found.read()
     }
-    const codec = codecOf(layoutOf(tag, getModule))
+    const resolved = resolveLayout(tag, getModule)
+    const codec = codecOf(resolved.layout, resolved)
     const from = dependencies.reduce((newest, { version }) => (version > newest ? version : newest), 0n)
-    const size = dependencies.reduce((sum, { key }) => sum + DEPENDENCY_SIZE + key.length, codecHeapSize(codec.layout))
-    return { codec, branch: branchOf(view.ledger), dependencies, from, seenUntil: view.version, size }
+    return { codec, branch: branchOf(view.ledger), dependencies, from, seenUntil: view.version }
   }
+}
+
+function heapSize(text: string, states: readonly ResolvedType[]): number {
+  let size = 2 * text.length
+  for (const { codec, dependencies } of states) {
+    size += codecHeapSize(codec.layout)
+    for (const { key } of dependencies) size += DEPENDENCY_SIZE + key.length
+  }
+  return size
 }
 
 function standsAt(state: ResolvedType, view: StateView): boolean {
