@@ -5,6 +5,7 @@ import { temporaryFolder } from '../testing/temporary-folder.ts'
 import { expectStore } from '../testing/truncated-ledger.ts'
 import { TRUNCATION_POINTS } from '../testing/truncation-points.ts'
 import { openStateEngine, openStateEngineReader, type StateEngine } from './open-state-engine.js'
+import { createMemoryEngine } from './port/memory-engine.js'
 import type { FailurePoint } from './write/failure-points.js'
 
 const folder = temporaryFolder()
@@ -62,16 +63,18 @@ describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {
   })
 
   it('has each truncation as a whole or not at all, at any moment', LONG, async () => {
+    const oracle = createMemoryEngine()
     for (let round = 0; round < ROUNDS; round++) {
       const step = await runKilledTruncatingWriter(folder.path, { afterMs: random.below(200) })
-      await expectStore(folder.path, step, openHere)
+      await expectStore(folder.path, step, openHere, oracle)
     }
   })
 
   it.each(POINTS_OF_TRUNCATING)('the same at the failure point ‘%s’', LONG, async (at) => {
+    const oracle = createMemoryEngine()
     for (let round = 0; round < ROUNDS_AT_A_POINT; round++) {
       const step = await runKilledTruncatingWriter(folder.path, { at, nth: 1 + random.below(8) })
-      await expectStore(folder.path, step, openHere)
+      await expectStore(folder.path, step, openHere, oracle)
     }
   })
 

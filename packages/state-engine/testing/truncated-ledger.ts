@@ -82,19 +82,24 @@ export async function runSteps(
   await engine.close()
 }
 
-/** The store is as after one of its steps, whole, at least the one that was acknowledged; and takes further steps. */
+/**
+ * The store is as after one of its steps, whole, at least the one that was acknowledged; and takes further steps. An `oracle`
+ * that is given again and again takes the steps since the last time.
+ */
 export async function expectStore(
   path: string,
   acknowledged: number,
   open: (path: string) => StateEngine,
+  oracle: StateWriter = createMemoryEngine(),
 ): Promise<void> {
   const engine = open(path)
   try {
     assert.deepEqual((await engine.check()).problems, [])
     const step = lastStep(engine)
     assert.ok(step >= acknowledged, `step ${step} is the last, ${acknowledged} was acknowledged`)
-    const oracle = createMemoryEngine()
-    for (let taken = 0; taken <= step; taken++) await takeStep(oracle, taken)
+    const known = lastStep(oracle)
+    assert.ok(step >= known, `step ${step} is the last, ${known} was in the store before`)
+    for (let taken = known + 1; taken <= step; taken++) await takeStep(oracle, taken)
     expectSame(engine, oracle)
     for (let further = step + 1; further < step + 5; further++) {
       for (const one of [engine, oracle]) await takeStep(one, further)
