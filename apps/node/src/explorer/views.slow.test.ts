@@ -9,7 +9,6 @@ import {
   keepScreenshot,
   NARROW_DARK,
   NARROW_LIGHT,
-  settles,
   shows,
   WIDE_DARK,
   WIDE_LIGHT,
@@ -38,7 +37,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
     for (const { name, path, text } of [...EXPLORER_VIEWS, ...EMPTY_VIEWS]) {
       await page.goto(bed.address + path)
       await shows(page, text)
-      await settles(page)
+      await bed.settles(page)
       await keepScreenshot(page, `${name}-${look}`)
       expect([name, await accessibilityFindings(page)]).toEqual([name, []])
       expect([name, await excessWidth(page)]).toEqual([name, 0])
@@ -49,7 +48,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
     const page = await bed.open('/module/0xdecaf/bean', options)
     await page.getByRole('button', { name: 'Search all accounts' }).click()
     await shows(page, 'keys seen')
-    await settles(page)
+    await bed.settles(page)
     await keepScreenshot(page, `uses-${look}`)
     expect(await accessibilityFindings(page)).toEqual([])
     expect(await excessWidth(page)).toBe(0)
