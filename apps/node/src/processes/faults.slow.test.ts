@@ -21,7 +21,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { tableItemKey } from '@ledger-state/type-tag'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { asNobody, canBecomeNobody, NOBODY } from '../../testing/as-nobody.ts'
 import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
 import { kill, type NodeProcess } from '../../testing/node-process.ts'
@@ -33,9 +33,6 @@ import { testRandom } from '../../testing/test-random.ts'
 
 const KILLS = process.env.CI ? 100 : 12
 const canMount = process.getuid?.() === 0 && tryMount()
-
-// Several waits follow each other in a test; each of them says what it waits for long before this.
-vi.setConfig({ testTimeout: 600_000 })
 
 let bed: NodeBed
 const mounts: string[] = []

@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest'
 import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
 import { openConnections } from '../../testing/open-connections.ts'
 
-const LONG = { timeout: 600_000 }
 /** A busy machine takes a minute to open 10,000 connections, before the first of them may be closed as idle. */
 const IDLE_PATIENCE_MS = 240_000
 /** Pause of a client that asks for a minute and more. */
@@ -21,7 +20,7 @@ async function withBed(test: (bed: NodeBed) => Promise<void>): Promise<void> {
 }
 
 describe.concurrent('a node', () => {
-  it('whose supervisor is paused for longer than a process may be silent kills none, and no request fails', LONG, () =>
+  it('whose supervisor is paused for longer than a process may be silent kills none, and no request fails', () =>
     withBed(async (bed) => {
       bed.source.latest = 500
       const node = await bed.start({ options: bed.following('--readers', '2') })
@@ -47,10 +46,9 @@ describe.concurrent('a node', () => {
       await answersRightly(client)
       expect([...client.tally.errors.keys()].filter((kind) => !['404', '410'].includes(kind))).toEqual([])
       expect(await node.stop()).toBe(0)
-    }),
-  )
+    }))
 
-  it('with 10,000 idle connections leaves room for those who ask', LONG, () =>
+  it('with 10,000 idle connections leaves room for those who ask', () =>
     withBed(async (bed) => {
       bed.source.latest = 200
       const node = await bed.start({ options: bed.following('--readers', '2', '--idle-timeout', '90') })
@@ -65,6 +63,5 @@ describe.concurrent('a node', () => {
         IDLE_PATIENCE_MS,
       )
       await answersRightly(client)
-    }),
-  )
+    }))
 })
