@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { CHROMIUM_ARGUMENTS, chromiumPath } from '@ledger-state/testing/chromium'
 import { type Browser, chromium, type Page } from 'playwright-core'
 
-export type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+export type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core'
 
 export async function openBrowser(): Promise<Browser> {
   return await chromium.launch({ executablePath: await chromiumPath(), args: [...CHROMIUM_ARGUMENTS] })

@@ -6,6 +6,7 @@ import {
   type BrowserContextOptions,
   openBrowser,
   type Page,
+  type Request,
 } from '@ledger-state/explorer/testing/browser'
 import { expect } from 'vitest'
 import { CommandBed } from './command-bed.ts'
@@ -70,7 +71,8 @@ export class ExplorerBed {
   readonly link: string
   /** What should not happen on any page. */
   readonly #faults: string[] = []
-  readonly #pages: Page[] = []
+  /** With the requests of each that are under way. */
+  readonly #pages = new Map<Page, Set<Request>>()
 
   private constructor(commands: CommandBed, browser: Browser, address: string, startLines: string) {
     this.commands = commands
@@ -98,12 +100,18 @@ export class ExplorerBed {
     const context = await this.browser.newContext({ locale: 'en-US', ...options })
     context.setDefaultTimeout(PATIENCE_MS)
     const page = await context.newPage()
-    this.#pages.push(page)
+    const underWay = new Set<Request>()
+    this.#pages.set(page, underWay)
     page.on('pageerror', (error) => this.#faults.push(String(error)))
     page.on('console', (message) => {
       if (/Content Security Policy/.test(message.text())) this.#faults.push(message.text())
     })
+    page.on('requestfinished', (request) => underWay.delete(request))
+    page.on('requestfailed', (request) => underWay.delete(request))
     page.on('request', (request) => {
+      // What the document before it asked for is given up.
+      if (request.isNavigationRequest()) underWay.clear()
+      underWay.add(request)
       if (!request.url().startsWith(host) && !request.url().startsWith('blob:')) this.#faults.push(request.url())
     })
     return page
@@ -115,9 +123,21 @@ export class ExplorerBed {
     return page
   }
 
+  /** Waits until a view has all that it asks for, and has drawn it. */
+  async settles(page: Page): Promise<void> {
+    const isLoading = async () => this.#pages.get(page)!.size > 0 || (await page.locator('main .loading').count()) > 0
+    for (let isSettled = false; !isSettled; isSettled = !(await isLoading())) {
+      await expect.poll(isLoading).toBe(false)
+      // What came may lead to further requests.
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+    }
+  }
+
   /** Closes all pages; what went wrong on them: errors, requests to other hosts, what the policy forbids. */
   async closePages(): Promise<readonly string[]> {
-    await Promise.all(this.#pages.splice(0).map((page) => page.context().close()))
+    const pages = [...this.#pages.keys()]
+    this.#pages.clear()
+    await Promise.all(pages.map((page) => page.context().close()))
     return this.#faults.splice(0)
   }
 }
@@ -125,13 +145,6 @@ export class ExplorerBed {
 /** Waits until a text stands on the page. */
 export async function shows(page: Page, text: string | RegExp): Promise<void> {
   await page.locator('body', { hasText: text }).waitFor()
-}
-
-/** Waits until a view has all that it asks for, and has drawn it. */
-export async function settles(page: Page): Promise<void> {
-  await page.waitForLoadState('networkidle')
-  await expect.poll(() => page.locator('main .loading').count()).toBe(0)
-  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
 }
 
 export async function mainText(page: Page): Promise<string> {

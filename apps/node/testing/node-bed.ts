@@ -44,8 +44,8 @@ export class NodeBed {
     return node
   }
 
-  startClient(node: () => NodeProcess): SteadyClient {
-    const client = startSteadyClient({ address: () => node().address, connections: 4, pauseMs: 2 })
+  startClient(node: () => NodeProcess, pauseMs = 2): SteadyClient {
+    const client = startSteadyClient({ address: () => node().address, connections: 4, pauseMs })
     this.#clients.push(client)
     return client
   }

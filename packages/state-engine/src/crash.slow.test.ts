@@ -8,7 +8,6 @@ import { openStateEngine, openStateEngineReader, type StateEngine } from './open
 import type { FailurePoint } from './write/failure-points.js'
 
 const folder = temporaryFolder()
-const LONG = { timeout: 300_000 }
 const ROUNDS = process.env.CI ? 100 : 20
 const ROUNDS_AT_A_POINT = process.env.CI ? 10 : 2
 const SEED = testSeed()
@@ -30,7 +29,7 @@ function openHere(path: string): StateEngine {
 describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {
   const random = createRandom(SEED)
 
-  it('loses nothing that was acknowledged and leaves no batch torn, at any moment', LONG, async () => {
+  it('loses nothing that was acknowledged and leaves no batch torn, at any moment', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       await expectSoundStore(folder.path, await runKilledWriter(folder.path, { afterMs: random.below(60) }))
     }
@@ -55,20 +54,20 @@ describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {
     'prune: step before the transaction ends',
     'prune: step done',
   ]
-  it.each(points)('the same at the failure point ‘%s’', LONG, async (at) => {
+  it.each(points)('the same at the failure point ‘%s’', async (at) => {
     for (let round = 0; round < ROUNDS_AT_A_POINT; round++) {
       await expectSoundStore(folder.path, await runKilledWriter(folder.path, { at, nth: 1 + random.below(8) }))
     }
   })
 
-  it('has each truncation as a whole or not at all, at any moment', LONG, async () => {
+  it('has each truncation as a whole or not at all, at any moment', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const step = await runKilledTruncatingWriter(folder.path, { afterMs: random.below(200) })
       await expectStore(folder.path, step, openHere)
     }
   })
 
-  it.each(POINTS_OF_TRUNCATING)('the same at the failure point ‘%s’', LONG, async (at) => {
+  it.each(POINTS_OF_TRUNCATING)('the same at the failure point ‘%s’', async (at) => {
     for (let round = 0; round < ROUNDS_AT_A_POINT; round++) {
       const step = await runKilledTruncatingWriter(folder.path, { at, nth: 1 + random.below(8) })
       await expectStore(folder.path, step, openHere)
@@ -79,7 +78,7 @@ describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {
     ['import: part done', 1, 0],
     ['import: part done', 3, 10_000],
     ['import: before it counts', 1, 12_000],
-  ] as const)('leaves an empty store and whole parts at ‘%s’, time %i', LONG, async (at, nth, kept) => {
+  ] as const)('leaves an empty store and whole parts at ‘%s’, time %i', async (at, nth, kept) => {
     const { path } = folder
     for (let round = 0; round < ROUNDS_AT_A_POINT; round++) {
       await runKilledWriter(path, { at, nth })

@@ -2,15 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
+import { bundledScript } from '@ledger-state/testing/bundled-script'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { STORE_FILE } from '../src/lmdb/lmdb-store.ts'
 import { openStateEngine } from '../src/open-state-engine.ts'
 import { KNOWN_CHAIN, knownVersion } from './known-ledger.ts'
 import type { Opened } from './open-stores.ts'
 
-const SCRIPT = fileURLToPath(new URL('open-stores.ts', import.meta.url))
+const SCRIPT = await bundledScript(new URL('open-stores.ts', import.meta.url))
 
 /** A store with records of all kinds, and damaged copies of it; made before the tests of a file. */
 export function damagedStores({ isPruned }: { readonly isPruned: boolean }) {
@@ -52,7 +51,7 @@ export function damagedStores({ isPruned }: { readonly isPruned: boolean }) {
 
 /** Opens stores in another process, which no signal may end, and checks, uses or reads them. */
 export function openElsewhere(paths: readonly string[], task: 'check' | 'use' | 'read' = 'check'): Opened[] {
-  const { signal, stdout, stderr } = spawnSync(process.execPath, [...SOURCE_OPTIONS, SCRIPT, task, ...paths], {
+  const { signal, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, task, ...paths], {
     encoding: 'utf8',
   })
   const opened = stdout

@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
+import { bundledScript } from '@ledger-state/testing/bundled-script'
 import { expect } from 'vitest'
 import { openStateEngine } from '../src/open-state-engine.ts'
 import type { FailurePoint } from '../src/write/failure-points.ts'
 import { differences, historyDifferences } from './known-ledger.ts'
 
-const SCRIPT = fileURLToPath(new URL('crash-writer.ts', import.meta.url))
-const TRUNCATING_SCRIPT = fileURLToPath(new URL('crash-truncating-writer.ts', import.meta.url))
+const SCRIPT = await bundledScript(new URL('crash-writer.ts', import.meta.url))
+const TRUNCATING_SCRIPT = await bundledScript(new URL('crash-truncating-writer.ts', import.meta.url))
 
 export type Kill =
   /** So long after the first commit was acknowledged. */
@@ -30,7 +29,7 @@ export async function runKilledTruncatingWriter(path: string, kill: Kill): Promi
 /** Returns the last line that the program has printed. */
 async function runKilled(script: string, path: string, kill: Kill): Promise<string | undefined> {
   const args = 'at' in kill ? [kill.at, String(kill.nth)] : []
-  const child = spawn(process.execPath, [...SOURCE_OPTIONS, script, path, ...args], {
+  const child = spawn(process.execPath, [script, path, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let output = ''

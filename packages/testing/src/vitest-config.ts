@@ -15,6 +15,12 @@ const FAST_TESTS = 'src/**/*.test.ts'
 /** Rounds of crashes, long histories, whole programs. `SLOW_TESTS=1` runs these and no others. */
 const SLOW_TESTS = 'src/**/*.slow.test.ts'
 
+/**
+ * Longer than all patient waits of a test together, each of which says what it waited for: a slow test has many, beside other
+ * packages' tests.
+ */
+const TIMEOUT_MS = isSlowRun ? 600_000 : 60_000
+
 const MEMORY_FOLDER = '/dev/shm'
 /** Far more than the tests of a package leave in files at one time. */
 const ENOUGH_BYTES = 4 * 2 ** 30
@@ -40,8 +46,8 @@ function configFor(conditions: string[]) {
       exclude: isSlowRun ? [] : [SLOW_TESTS],
       passWithNoTests: isSlowRun,
       env: { TMPDIR: process.env.TMPDIR ?? temporaryRoot() },
-      testTimeout: 60_000,
-      hookTimeout: 60_000,
+      testTimeout: TIMEOUT_MS,
+      hookTimeout: TIMEOUT_MS,
     },
   } satisfies ViteUserConfig
 }

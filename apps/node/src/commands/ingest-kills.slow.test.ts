@@ -11,7 +11,6 @@ import { testRandom } from '../../testing/test-random.ts'
 
 const KILLS = process.env.CI ? 50 : 8
 const PROGRAM_START_MS = 80
-const LONG = { timeout: 240_000 }
 
 let bed: CommandBed
 beforeEach(() => {
@@ -36,25 +35,25 @@ async function expectSameOutcome(random: Random, source: string, longestMs: numb
 }
 
 describe('an ingest that is killed', () => {
-  it('resumes a feed', LONG, async () => {
+  it('resumes a feed', async () => {
     writeFileSync(bed.at('feed.ndjson'), [FEED_HEADER, ...feedRows(0, 20_000)].join('\n'))
     await expectSameOutcome(testRandom(), bed.at('feed.ndjson'), 300)
   })
 
-  it('resumes a backup', LONG, async () => {
+  it('resumes a backup', async () => {
     const chain = new SyntheticChain({ blocks: 250 })
     writeBackup(chain, bed.at('backup'), { chunk: 40 })
     await expectSameOutcome(testRandom(), bed.at('backup'), 400, ['--to', String(chain.latestVersion)])
   })
 
-  it('resumes a state', LONG, async () => {
+  it('resumes a state', async () => {
     const chain = new SyntheticChain({ blocks: 60 })
     const version = chain.records.findLastIndex(({ info }, at) => at < 150 && info[9] === 0 && info[106] === 1)
     const snapshot = writeBackup(chain, bed.at('backup'), { snapshot: { version, chunk: 3 } })
     await expectSameOutcome(testRandom(), snapshot, 250)
   })
 
-  it.skipIf(!hasSharedData)('resumes the backup of a real chain', LONG, async () => {
+  it.skipIf(!hasSharedData)('resumes the backup of a real chain', async () => {
     const options = ['--assume-empty-base', '--hash-salt', 'DIEM::']
     await expectSameOutcome(testRandom(), sharedPath('data/backup'), 1_300, options)
     expect(await bed.info('store')).toMatchObject({ ledger_version: '20000', block_height: '9408' })

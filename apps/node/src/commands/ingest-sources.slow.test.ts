@@ -245,7 +245,7 @@ describe('a node', () => {
     writeBackup(chain, bed.at('backup'))
     bed.ingest(bed.at('backup'), 'whole')
     expect(await bed.digest('store')).toBe(await bed.digest('whole'))
-  }, 60_000)
+  })
 
   it('is followed through broken answers, each of which is one line', async () => {
     node = await startStandInNode(chain)
@@ -318,7 +318,7 @@ describe('a node', () => {
     expect(await served.version()).toBeGreaterThanOrEqual(80)
     expect(await served.metrics()).toMatch(/process_state\{process="writer",state="given-up"\} 1/)
     expect(await served.stop()).toBe(0)
-  }, 60_000)
+  })
 
   it('takes over where a backup ended, and is refused where it is on a fork', async () => {
     writeBackup(chain, bed.at('backup'))

@@ -7,7 +7,6 @@ import { CommandBed } from '../../testing/command-bed.ts'
 import { makeLayout3Store, UPGRADE } from '../../testing/layout-3-store.ts'
 import { testRandom } from '../../testing/test-random.ts'
 
-const LONG = { timeout: 120_000 }
 const KILLS = 5
 
 let bed: CommandBed
@@ -19,7 +18,7 @@ afterEach(async () => {
 })
 
 describe('store upgrade', () => {
-  it('that SIGINT stops ends with status 130, and the same command resumes', LONG, async () => {
+  it('that SIGINT stops ends with status 130, and the same command resumes', async () => {
     await makeLayout3Store(bed, 20_000)
     const program = bed.start(...UPGRADE)
     await bed.exists('new/upgrading/state.mdb')
@@ -32,7 +31,7 @@ describe('store upgrade', () => {
     expect(await bed.digest('new')).toBe(await bed.digest('same'))
   })
 
-  it('that is killed resumes', LONG, async () => {
+  it('that is killed resumes', async () => {
     await makeLayout3Store(bed, 20_000)
     const random = testRandom()
     for (let kill = 0; kill < KILLS; kill++) {

@@ -7,7 +7,7 @@ let bed: ExplorerBed
 
 beforeAll(async () => {
   bed = await ExplorerBed.start()
-}, 120_000)
+})
 afterAll(() => bed.close())
 afterEach(async () => {
   expect(await bed.closePages()).toEqual([])

@@ -7,7 +7,6 @@ import {
   ExplorerBed,
   excessWidth,
   NARROW_DARK,
-  settles,
   shows,
 } from '../../testing/explorer-bed.ts'
 
@@ -29,7 +28,7 @@ it('views are drawn within the width of a phone', async () => {
   for (const { name, path, text } of views) {
     await page.goto(bed.address + path)
     await shows(page, text)
-    await settles(page)
+    await bed.settles(page)
     expect([name, await excessWidth(page)]).toEqual([name, 0])
     if (name === 'balance') expect(await accessibilityFindings(page)).toEqual([])
   }

@@ -8,7 +8,6 @@ import {
   mainText,
   NARROW_LIGHT,
   type Page,
-  settles,
   shows,
   WIDE_LIGHT,
 } from '../../testing/explorer-bed.ts'
@@ -17,7 +16,7 @@ let bed: ExplorerBed
 
 beforeAll(async () => {
   bed = await ExplorerBed.start()
-}, 120_000)
+})
 afterAll(() => bed.close())
 afterEach(async () => {
   expect(await bed.closePages()).toEqual([])
@@ -52,7 +51,7 @@ describe('Tab reaches each control, in order, and shows where it is', () => {
     it(`of ${name}`, async () => {
       const page = await bed.open(path, name === 'balance' ? NARROW_LIGHT : WIDE_LIGHT)
       await shows(page, text)
-      await settles(page)
+      await bed.settles(page)
       await page.evaluate("document.querySelector('.for-programs')?.setAttribute('open', '')")
       const count = Number(await page.evaluate(NUMBER_CONTROLS))
       const reached: number[] = []

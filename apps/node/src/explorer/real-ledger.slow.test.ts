@@ -47,5 +47,5 @@ describe.skipIf(!hasSharedData)('the page on the genesis of mainnet', () => {
       expect(faults).toEqual([])
       await page.close()
     }
-  }, 400_000)
+  })
 })

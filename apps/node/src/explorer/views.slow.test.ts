@@ -9,7 +9,6 @@ import {
   keepScreenshot,
   NARROW_DARK,
   NARROW_LIGHT,
-  settles,
   shows,
   WIDE_DARK,
   WIDE_LIGHT,
@@ -26,7 +25,7 @@ let bed: ExplorerBed
 
 beforeAll(async () => {
   bed = await ExplorerBed.start()
-}, 120_000)
+})
 afterAll(() => bed.close())
 afterEach(async () => {
   expect(await bed.closePages()).toEqual([])
@@ -38,22 +37,22 @@ for (const [look, options] of Object.entries(LOOKS)) {
     for (const { name, path, text } of [...EXPLORER_VIEWS, ...EMPTY_VIEWS]) {
       await page.goto(bed.address + path)
       await shows(page, text)
-      await settles(page)
+      await bed.settles(page)
       await keepScreenshot(page, `${name}-${look}`)
       expect([name, await accessibilityFindings(page)]).toEqual([name, []])
       expect([name, await excessWidth(page)]).toEqual([name, 0])
     }
-  }, 400_000)
+  })
 
   it(`the uses of a type in all accounts are, too: ${look}`, async () => {
     const page = await bed.open('/module/0xdecaf/bean', options)
     await page.getByRole('button', { name: 'Search all accounts' }).click()
     await shows(page, 'keys seen')
-    await settles(page)
+    await bed.settles(page)
     await keepScreenshot(page, `uses-${look}`)
     expect(await accessibilityFindings(page)).toEqual([])
     expect(await excessWidth(page)).toBe(0)
-  }, 180_000)
+  })
 
   it(`the page of the operator is, too: ${look}`, async () => {
     const page = await bed.open('/', options, bed.admin)
@@ -62,7 +61,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
     await keepScreenshot(page, `operators-${look}`)
     expect(await accessibilityFindings(page)).toEqual([])
     expect(await excessWidth(page)).toBe(0)
-  }, 180_000)
+  })
 }
 
 /** Resolves with the time (ms) of the first paint. It is not polled: the page's policy refuses what a poll evaluates. */

@@ -7,14 +7,13 @@ import { fileURLToPath } from 'node:url'
 import { eventually } from '@ledger-state/testing/eventually'
 import { freePort } from '@ledger-state/testing/free-port'
 import { testSeed } from '@ledger-state/testing/random'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NodeBed, reaches } from '../../testing/node-bed.ts'
 import type { NodeProcess } from '../../testing/node-process.ts'
 import { type SequentialClient, startSequentialClient } from '../../testing/sequential-client.ts'
 
-vi.setConfig({ testTimeout: 300_000 })
-
 const DEPLOY = new URL('../../deploy/', import.meta.url)
+/** Each node twice: also one that was restarted before. */
 const RESTARTS = process.env.CI ? 6 : 2
 const CLIENTS = 6
 const STDIO: StdioOptions = ['ignore', 'ignore', 'pipe']

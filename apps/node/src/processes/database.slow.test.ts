@@ -6,15 +6,13 @@ import { openPostgresEngine } from '@ledger-state/postgres-engine'
 import { type PostgresServer, startPostgres } from '@ledger-state/postgres-engine/testing/postgres-server'
 import { eventually } from '@ledger-state/testing/eventually'
 import { tableItemKey } from '@ledger-state/type-tag'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
 import { kill, type NodeProcess } from '../../testing/node-process.ts'
 import { runProgram } from '../../testing/program.ts'
 import { testRandom } from '../../testing/test-random.ts'
 
 const KILLS = process.env.CI ? 30 : 6
-
-vi.setConfig({ testTimeout: 600_000, hookTimeout: 60_000 })
 
 let server: PostgresServer
 let store: string

@@ -15,29 +15,24 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { tableItemKey } from '@ledger-state/type-tag'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { asNobody, canBecomeNobody, NOBODY } from '../../testing/as-nobody.ts'
 import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
 import { kill, type NodeProcess } from '../../testing/node-process.ts'
+import { openConnections } from '../../testing/open-connections.ts'
 import { runProgram } from '../../testing/program.ts'
 import { startSteadyClient } from '../../testing/steady-client.ts'
 import { startSteadyNode } from '../../testing/steady-ledger.ts'
 import { testRandom } from '../../testing/test-random.ts'
 
 const KILLS = process.env.CI ? 100 : 12
-/** A busy machine takes a minute to open 10,000 connections, before the first of them may be closed as idle. */
-const IDLE_PATIENCE_MS = 240_000
 const canMount = process.getuid?.() === 0 && tryMount()
-
-// Several waits follow each other in a test; each of them says what it waits for long before this.
-vi.setConfig({ testTimeout: 600_000 })
 
 let bed: NodeBed
 const mounts: string[] = []
@@ -375,22 +370,6 @@ describe('the world outside', () => {
     expect(node.output).not.toMatch(/did not stop in time/)
   })
 
-  it('with 10,000 idle connections leaves room for those who ask', async () => {
-    bed.source.latest = 200
-    const node = await bed.start({ options: bed.following('--readers', '2', '--idle-timeout', '90') })
-    await reaches(node, 200)
-    const idle = await openConnections(node.address, 10_000)
-    expect(idle.filter((socket) => !socket.destroyed).length).toBe(10_000)
-    const client = bed.startClient(() => node)
-    await answersRightly(client)
-    await eventually(
-      () => idle.every((socket) => socket.destroyed),
-      () => 'the end of idle connections',
-      IDLE_PATIENCE_MS,
-    )
-    await answersRightly(client)
-  })
-
   it('that takes all file descriptors is refused and counted, ends no process, and leaves room when it goes', async () => {
     bed.source.latest = 200
     const node = await bed.start({ prefix: ['prlimit', '--nofile=160:160'], options: bed.following('--readers', '2') })
@@ -439,26 +418,6 @@ it('the soft limit of descriptors is raised to the hard one, and connections up 
     await bed.close()
   }
 })
-
-async function openConnections(address: string, count: number): Promise<Socket[]> {
-  const { hostname, port } = new URL(address)
-  const sockets: Socket[] = []
-  while (sockets.length < count) {
-    const some = Array.from({ length: Math.min(250, count - sockets.length) }, () => connect(Number(port), hostname))
-    sockets.push(...some)
-    await Promise.all(
-      some.map(
-        (socket) =>
-          new Promise<void>((resolve) => {
-            socket.once('connect', resolve)
-            socket.once('close', () => resolve())
-            socket.on('error', () => {})
-          }),
-      ),
-    )
-  }
-  return sockets
-}
 
 function tryMount(): boolean {
   const path = mkdtempSync(join(tmpdir(), 'mount-'))

@@ -4,12 +4,9 @@ import { eventually } from '@ledger-state/testing/eventually'
 import { HOSTILE_ATTACK_NAMES, type HostileAttack, startHostileClient } from '@ledger-state/testing/hostile-clients'
 import { testSeed } from '@ledger-state/testing/random'
 import { openRawConnection } from '@ledger-state/testing/raw-connection'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NodeBed, reaches } from '../../testing/node-bed.ts'
 import type { NodeProcess } from '../../testing/node-process.ts'
-
-// A busy machine takes long to start a node.
-vi.setConfig({ hookTimeout: 240_000 })
 
 let bed: NodeBed
 let node: NodeProcess
@@ -36,7 +33,6 @@ function addressOf({ address }: NodeProcess) {
 const SMALL_READ = '/v1/accounts/0x1/balance/0xa'
 /** Each of three requests that may take a second on a machine that is busy. */
 const ROUNDS = 40
-const LONG = { timeout: 300_000 }
 const HEALTH = '/v1/-/healthy'
 const seed = testSeed()
 
@@ -62,7 +58,7 @@ async function lastingAnswerOf(path: string) {
 }
 
 describe(`beside a hostile client (TEST_SEED=${seed})`, () => {
-  it.each(HOSTILE_ATTACK_NAMES)('small reads and health are answered: %s', LONG, async (attack: HostileAttack) => {
+  it.each(HOSTILE_ATTACK_NAMES)('small reads and health are answered: %s', async (attack: HostileAttack) => {
     const pid = await node.pidOf('reader-0')
     const hostile = startHostileClient(attack, { address: () => addressOf(node), seed })
     await eventually(

@@ -69,35 +69,6 @@ describe('processes', () => {
   })
 })
 
-describe('the supervisor', () => {
-  it('that is paused for longer than a process may be silent kills none, and no request fails', async () => {
-    bed.source.latest = 500
-    const node = await bed.start({ options: bed.following('--readers', '2') })
-    await reaches(node, 500)
-    const pids = async () => (await node.readiness()).processes.map(({ pid }) => pid)
-    await eventually(
-      async () => (await node.readiness()).processes.every(({ state }) => state === 'up'),
-      () => node.output,
-    )
-    const before = await pids()
-    bed.grow(5)
-    const client = bed.startClient(() => node)
-    await answersRightly(client)
-    node.child.kill('SIGSTOP')
-    await sleep(66_000)
-    node.child.kill('SIGCONT')
-    // Long enough for a check of the silence.
-    await sleep(6_000)
-    expect(await pids()).toEqual(before)
-    expect(node.output).not.toMatch(/has not reported/)
-    bed.stopGrowth()
-    await reaches(node, bed.source.latest)
-    await answersRightly(client)
-    expect([...client.tally.errors.keys()].filter((kind) => !['404', '410'].includes(kind))).toEqual([])
-    expect(await node.stop()).toBe(0)
-  }, 200_000)
-})
-
 describe('configuration', () => {
   it('is read anew on SIGHUP: the window changes, a bad file changes nothing', async () => {
     writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 1_500, follow: bed.source.url, verify: false }))

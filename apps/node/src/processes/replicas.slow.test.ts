@@ -1,11 +1,9 @@
 // A node that others are replicas of: they begin with a snapshot of its store, follow its feed, and outlive its absence.
 import { existsSync } from 'node:fs'
 import { eventually } from '@ledger-state/testing/eventually'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
 import { kill, type NodeProcess } from '../../testing/node-process.ts'
-
-vi.setConfig({ testTimeout: 300_000 })
 
 let bed: NodeBed
 beforeEach(async () => {

@@ -3,13 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
 import type { NodeProcess } from '../../testing/node-process.ts'
 import { RunningProgram } from '../../testing/program.ts'
 import { SOURCE_FAULTS, STEADY_START_SECONDS, startSteadyNode } from '../../testing/steady-ledger.ts'
-
-vi.setConfig({ testTimeout: 300_000 })
 
 let bed: NodeBed
 const running: RunningProgram[] = []

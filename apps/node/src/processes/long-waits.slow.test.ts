@@ -1,0 +1,91 @@
+// What takes a minute and more of waiting, all of it at the same time; the real program throughout.
+import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { eventually } from '@ledger-state/testing/eventually'
+import { describe, expect, it } from 'vitest'
+import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
+import { openConnections } from '../../testing/open-connections.ts'
+
+const IDLE_PATIENCE_MS = 240_000
+/** Pause of a client that asks for a minute and more. */
+const SELDOM_MS = 50
+
+async function withBed(test: (bed: NodeBed) => Promise<void>): Promise<void> {
+  const bed = await NodeBed.open()
+  try {
+    await test(bed)
+  } finally {
+    await bed.close()
+  }
+}
+
+/** Resolves once so many are open at the same time. On a busy machine readers take some too late, which are closed; others follow. */
+async function holdConnections(address: string, count: number): Promise<readonly Socket[]> {
+  let open: Socket[] = []
+  await eventually(
+    async () => {
+      open = [...open, ...(await openConnections(address, count - open.length))].filter(({ destroyed }) => !destroyed)
+      return open.length === count
+    },
+    () => `${count} connections, of which ${open.length} were open`,
+    IDLE_PATIENCE_MS,
+  )
+  return open
+}
+
+describe.concurrent('a node', () => {
+  it('whose supervisor is paused for longer than a process may be silent kills none, and no request fails', () =>
+    withBed(async (bed) => {
+      bed.source.latest = 500
+      const node = await bed.start({ options: bed.following('--readers', '2') })
+      await reaches(node, 500)
+      const pids = async () => (await node.readiness()).processes.map(({ pid }) => pid)
+      await eventually(
+        async () => (await node.readiness()).processes.every(({ state }) => state === 'up'),
+        () => node.output,
+      )
+      const before = await pids()
+      bed.grow(5)
+      const client = bed.startClient(() => node, SELDOM_MS)
+      await answersRightly(client)
+      node.child.kill('SIGSTOP')
+      await sleep(66_000)
+      node.child.kill('SIGCONT')
+      // Long enough for a check of the silence.
+      await sleep(6_000)
+      expect(await pids()).toEqual(before)
+      expect(node.output).not.toMatch(/has not reported/)
+      bed.stopGrowth()
+      await reaches(node, bed.source.latest)
+      await answersRightly(client)
+      expect([...client.tally.errors.keys()].filter((kind) => !['404', '410'].includes(kind))).toEqual([])
+      expect(await node.stop()).toBe(0)
+    }))
+
+  it('with 10,000 idle connections leaves room for those who ask', () =>
+    withBed(async (bed) => {
+      bed.source.latest = 200
+      const startNode = (idleSeconds: string) =>
+        bed.start({ options: bed.following('--readers', '2', '--idle-timeout', idleSeconds) })
+      // However long a busy machine takes to open them, none is closed before the last is open.
+      const patient = await startNode('3600')
+      await reaches(patient, 200)
+      const idle = await holdConnections(patient.address, 10_000)
+      const asking = bed.startClient(() => patient, SELDOM_MS)
+      await answersRightly(asking)
+      await asking.stop()
+      for (const socket of idle) socket.destroy()
+      expect(await patient.stop()).toBe(0)
+
+      const node = await startNode('5')
+      await reaches(node, 200)
+      const closed = await openConnections(node.address, 10_000)
+      const client = bed.startClient(() => node, SELDOM_MS)
+      await eventually(
+        () => closed.every((socket) => socket.destroyed),
+        () => 'the end of idle connections',
+        IDLE_PATIENCE_MS,
+      )
+      await answersRightly(client)
+    }))
+})

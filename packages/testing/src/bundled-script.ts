@@ -1,0 +1,43 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build, type Plugin } from 'esbuild'
+
+/** Packages of others are loaded from where they are installed: some have binaries beside them. */
+const PACKAGES_OF_OTHERS: Plugin = {
+  name: 'packages of others',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^./#]/ }, ({ path, kind }) =>
+      kind === 'entry-point' || path.startsWith('@ledger-state/') ? undefined : { path, external: true },
+    )
+  },
+}
+
+/**
+ * Makes one JavaScript file of a script and of the sources of the workspace that it imports, for tests that start it very
+ * often: it starts in 0.07 s of CPU time, and by `SOURCE_OPTIONS` in 0.25 s. Resolves with its path.
+ */
+export async function bundledScript(script: URL): Promise<string> {
+  const source = fileURLToPath(script)
+  const root = dirname(findPackageJSON(script)!)
+  const folder = join(root, 'node_modules/.cache/ledger-state-scripts')
+  const bundle = join(folder, `${basename(source, '.ts')}.mjs`)
+  const { outputFiles } = await build({
+    entryPoints: [source],
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    target: 'node22',
+    conditions: ['@ledger-state/source'],
+    plugins: [PACKAGES_OF_OTHERS],
+    logLevel: 'error',
+  })
+  mkdirSync(folder, { recursive: true })
+  // Another process may start the same script at this moment.
+  const part = `${bundle}.${process.pid}`
+  writeFileSync(part, outputFiles[0]!.contents)
+  renameSync(part, bundle)
+  return bundle
+}
