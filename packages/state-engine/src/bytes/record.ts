@@ -56,6 +56,13 @@ export class RecordBuilder {
     return this
   }
 
+  /** A number of up to six bytes, or of none if it is 0. */
+  uint(value: number, width: number): this {
+    const at = this.#advance(width)
+    if (width > 0) this.#bytes.writeUIntBE(value, at, width)
+    return this
+  }
+
   bytes(value: Uint8Array): this {
     const at = this.#advance(value.length)
     this.#bytes.set(value, at)

@@ -62,8 +62,8 @@ export interface LmdbStore {
   readonly retired: Records
   /** Long values and keys, in pieces: `large-values.ts`. */
   readonly large: Records
-  /** Blocks by their first versions: `ledger-record.ts`. */
-  readonly blocks: Records
+  /** Lists of blocks by the first versions of their first blocks: `block-lists.ts`. */
+  readonly blockLists: Records
   /** @throws `store_missing` unless the file is still the one that was opened */
   expectInPlace(): void
 }
@@ -183,7 +183,7 @@ function openTables(
     generations: table('generations', COUNTER_KEY_ENCODER),
     retired: table('retired', NUMBERED_KEY_ENCODER),
     large: table('large', NUMBERED_KEY_ENCODER),
-    blocks: table('blocks', NUMBERED_KEY_ENCODER),
+    blockLists: table('block-lists', NUMBERED_KEY_ENCODER),
   }
 }
 

@@ -32,13 +32,13 @@ function counting<K>(table: Table<K>): Table<K> {
 }
 
 function countingStore(store: LmdbStore): LmdbStore {
-  const { latest, latestByStoredKey, run, blocks } = store
+  const { latest, latestByStoredKey, run, blockLists } = store
   return {
     ...store,
     latest: counting(latest),
     latestByStoredKey: counting(latestByStoredKey),
     run: counting(run),
-    blocks: counting(blocks),
+    blockLists: counting(blockLists),
   }
 }
 
