@@ -124,7 +124,7 @@ export function nextListAbove({ blockLists }: LmdbStore, version: bigint, option
 
 /** Adds blocks, which follow all that are there. Returns how many. @throws `store_corrupt` */
 export function appendBlocks(store: LmdbStore, builder: RecordBuilder, blocks: Iterable<BlockEntry>): number {
-  const writer = new ListWriter(store, builder, true)
+  const writer = new ListWriter(store, builder)
   let count = 0
   for (const entry of blocks) {
     if (count++ === 0) takeUnfilled(store, writer)
@@ -134,11 +134,10 @@ export function appendBlocks(store: LmdbStore, builder: RecordBuilder, blocks: I
   return count
 }
 
-/** The newest list is appended again, with more blocks: if it were enlarged in its place, pages would be split in halves. */
+/** The newest list is written again, with more blocks. It is not removed before: LMDB would move records to its page. */
 function takeUnfilled(store: LmdbStore, writer: ListWriter): void {
   const newest = newestListAtMost(store, U64_MAX, {})
   if (!newest || newest.count === MOST_LISTED) return
-  store.blockLists.removeSync(newest.key)
   for (const entry of newest) writer.add(entry)
 }
 
@@ -189,7 +188,7 @@ export function removeBlocksAbove(
 }
 
 function putPart(store: LmdbStore, builder: RecordBuilder, list: ListedBlocks, start: number, end: number): void {
-  const writer = new ListWriter(store, builder, false)
+  const writer = new ListWriter(store, builder)
   for (let place = start; place < end; place++) writer.add(list.at(place))
   writer.end()
 }
@@ -198,18 +197,15 @@ function putPart(store: LmdbStore, builder: RecordBuilder, list: ListedBlocks, s
 class ListWriter {
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
-  readonly #append: boolean
   #first: BlockEntry | undefined
   /** Of the blocks after the first: version, height, epoch, time, as they are stored. */
   #numbers: number[] = []
   /** The largest of each. */
   #largest = [0, 0, 0, 0]
 
-  /** Whether the lists are above all that are there. */
-  constructor(store: LmdbStore, builder: RecordBuilder, append: boolean) {
+  constructor(store: LmdbStore, builder: RecordBuilder) {
     this.#store = store
     this.#builder = builder
-    this.#append = append
   }
 
   add(entry: BlockEntry): void {
@@ -235,7 +231,7 @@ class ListWriter {
     this.#builder.u64(block.height).u64(block.epoch).u64(block.timestampUsec)
     for (const [at, number] of this.#numbers.entries()) this.#builder.uint(number, widths[at % COLUMNS]!)
     const key = versionKey(firstVersion, 0)
-    this.#store.blockLists.putSync(key, this.#builder.seal(numberedKeySeed(key)), { append: this.#append })
+    this.#store.blockLists.putSync(key, this.#builder.seal(numberedKeySeed(key)))
     this.#first = undefined
     this.#numbers = []
     this.#largest = [0, 0, 0, 0]

@@ -165,7 +165,10 @@ function openTables(
     const options = { name, encoding: 'binary' as const, create, ...keys, ...more }
     const opened: unknown = root.openDB(options)
     if (opened) return opened as Table<K>
-    throw notAStore(file, `it lacks the database ${name}, or was not created by this program`)
+    throw notAStore(
+      file,
+      `it lacks the database ${name}: another program wrote it, or one from before the first release`,
+    )
   }
   // What is compressed says so in its first byte, so that everybody reads both kinds of records. No dictionary: that of
   // lmdb-js is of English and JSON, and loading it takes longer than compressing a record.
