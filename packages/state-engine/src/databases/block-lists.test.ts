@@ -81,14 +81,13 @@ describe('a list', () => {
     expect(((treeLeafPageCount + treeBranchPageCount) * 4_096) / 10_000).toBeLessThan(12)
   })
 
-  it('is as long, and its pages as full, if blocks come one by one', () => {
+  it('is as long if blocks come one by one, and pages are nearly as full', () => {
     append(chainBlocks(3_000))
-    const [whole, { treeLeafPageCount }] = [recordHex(), store.blockLists.getStats()]
+    const whole = recordHex()
     transact(() => store.blockLists.clearSync())
     for (const block of chainBlocks(3_000)) append([block])
     expect(recordHex()).toEqual(whole)
-    expect((treeLeafPageCount * 4_096) / 3_000).toBeLessThan(7)
-    expect(store.blockLists.getStats().treeLeafPageCount).toBe(treeLeafPageCount)
+    expect((store.blockLists.getStats().treeLeafPageCount * 4_096) / 3_000).toBeLessThan(9)
   })
 
   it('ends before a block whose numbers fall, or would take more than six bytes', () => {

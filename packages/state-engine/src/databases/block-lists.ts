@@ -124,21 +124,25 @@ export function nextListAbove({ blockLists }: LmdbStore, version: bigint, option
 
 /** Adds blocks, which follow all that are there. Returns how many. @throws `store_corrupt` */
 export function appendBlocks(store: LmdbStore, builder: RecordBuilder, blocks: Iterable<BlockEntry>): number {
-  const writer = new ListWriter(store, builder)
+  let writer: ListWriter | undefined
   let count = 0
   for (const entry of blocks) {
-    if (count++ === 0) takeUnfilled(store, writer)
+    writer ??= continueLists(store, builder)
     writer.add(entry)
+    count++
   }
-  writer.end()
+  writer?.end()
   return count
 }
 
-/** The newest list is written again, with more blocks. It is not removed before: LMDB would move records to its page. */
-function takeUnfilled(store: LmdbStore, writer: ListWriter): void {
+/** The newest list is put again, with more blocks. If it were removed before, LMDB would leave pages less full. */
+function continueLists(store: LmdbStore, builder: RecordBuilder): ListWriter {
   const newest = newestListAtMost(store, U64_MAX, {})
-  if (!newest || newest.count === MOST_LISTED) return
-  for (const entry of newest) writer.add(entry)
+  const writer = new ListWriter(store, builder, newest ? newest.firstVersion : -1n)
+  if (newest && newest.count < MOST_LISTED) {
+    for (const entry of newest) writer.add(entry)
+  }
+  return writer
 }
 
 export interface RemovedBlocks {
@@ -188,7 +192,7 @@ export function removeBlocksAbove(
 }
 
 function putPart(store: LmdbStore, builder: RecordBuilder, list: ListedBlocks, start: number, end: number): void {
-  const writer = new ListWriter(store, builder)
+  const writer = new ListWriter(store, builder, U64_MAX)
   for (let place = start; place < end; place++) writer.add(list.at(place))
   writer.end()
 }
@@ -197,15 +201,18 @@ function putPart(store: LmdbStore, builder: RecordBuilder, list: ListedBlocks, s
 class ListWriter {
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
+  readonly #newest: bigint
   #first: BlockEntry | undefined
   /** Of the blocks after the first: version, height, epoch, time, as they are stored. */
   #numbers: number[] = []
   /** The largest of each. */
   #largest = [0, 0, 0, 0]
 
-  constructor(store: LmdbStore, builder: RecordBuilder) {
+  /** Takes the version of the newest list there is: what begins above it is appended. */
+  constructor(store: LmdbStore, builder: RecordBuilder, newest: bigint) {
     this.#store = store
     this.#builder = builder
+    this.#newest = newest
   }
 
   add(entry: BlockEntry): void {
@@ -215,8 +222,9 @@ class ListWriter {
       this.#first = entry
       return
     }
-    this.#numbers.push(...numbers)
-    for (const [column, number] of numbers.entries()) {
+    for (let column = 0; column < COLUMNS; column++) {
+      const number = numbers[column]!
+      this.#numbers.push(number)
       if (number > this.#largest[column]!) this.#largest[column] = number
     }
   }
@@ -225,13 +233,16 @@ class ListWriter {
   end(): void {
     if (!this.#first) return
     const { firstVersion, block } = this.#first
+    const builder = this.#builder
+    const numbers = this.#numbers
     const widths = this.#largest.map(bytesOf)
-    this.#builder.begin().u8(1 + this.#numbers.length / COLUMNS)
-    for (const width of widths) this.#builder.u8(width)
-    this.#builder.u64(block.height).u64(block.epoch).u64(block.timestampUsec)
-    for (const [at, number] of this.#numbers.entries()) this.#builder.uint(number, widths[at % COLUMNS]!)
+    builder.begin().u8(1 + numbers.length / COLUMNS)
+    for (const width of widths) builder.u8(width)
+    builder.u64(block.height).u64(block.epoch).u64(block.timestampUsec)
+    for (let at = 0; at < numbers.length; at++) builder.uint(numbers[at]!, widths[at % COLUMNS]!)
     const key = versionKey(firstVersion, 0)
-    this.#store.blockLists.putSync(key, this.#builder.seal(numberedKeySeed(key)))
+    const record = builder.seal(numberedKeySeed(key))
+    this.#store.blockLists.putSync(key, record, { append: firstVersion > this.#newest })
     this.#first = undefined
     this.#numbers = []
     this.#largest = [0, 0, 0, 0]
