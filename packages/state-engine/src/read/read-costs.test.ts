@@ -132,7 +132,7 @@ describe.each([
       const byTime = costOf(() => expect(reads.blockAtTime(block.timestampUsec)?.block).toEqual(block))
       most = Math.max(most, byHeight.ranges, byTime.ranges)
     }
-    // Two ranges for each block that is looked at: the ends of the window, and one or two guesses with a neighbour.
+    // One or two ranges for each block that is looked at: the ends of the window, and one or two guesses with a neighbour.
     expect(most).toBeLessThanOrEqual(12)
   })
 
