@@ -34,7 +34,7 @@ function recordsOf(store: LmdbStore): string[] {
     ...list('run', store.run, counter),
     ...list('generations', store.generations, counter),
     ...list('retired', store.retired, numbered),
-    ...list('blocks', store.blocks, numbered),
+    ...list('block-lists', store.blockLists, numbered),
   ]
 }
 

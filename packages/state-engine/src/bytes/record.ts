@@ -33,17 +33,20 @@ export class RecordBuilder {
   }
 
   u8(value: number): this {
-    this.#view.setUint8(this.#advance(1), value)
+    const at = this.#advance(1)
+    this.#view.setUint8(at, value)
     return this
   }
 
   u16(value: number): this {
-    this.#view.setUint16(this.#advance(2), value)
+    const at = this.#advance(2)
+    this.#view.setUint16(at, value)
     return this
   }
 
   u32(value: number): this {
-    this.#view.setUint32(this.#advance(4), value)
+    const at = this.#advance(4)
+    this.#view.setUint32(at, value)
     return this
   }
 
@@ -52,7 +55,15 @@ export class RecordBuilder {
   }
 
   u64(value: bigint): this {
-    this.#view.setBigUint64(this.#advance(8), value)
+    const at = this.#advance(8)
+    this.#view.setBigUint64(at, value)
+    return this
+  }
+
+  /** A number of up to six bytes, or of none if it is 0. */
+  uint(value: number, width: number): this {
+    const at = this.#advance(width)
+    if (width > 0) this.#bytes.writeUIntBE(value, at, width)
     return this
   }
 

@@ -1,6 +1,5 @@
 import type { Buffer } from 'node:buffer'
 import type { BlockInfo, LedgerInfo, StoreBase } from '@ledger-state/core'
-import { type NumberedKey, numberedKeySeed, versionKey } from '../bytes/numbered-key.js'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { storeCorrupt } from '../port/errors.js'
 
@@ -19,7 +18,7 @@ export interface LedgerRecord {
   readonly nextLargeId: number
   /** The next number of a generation. */
   readonly nextGeneration: number
-  /** Records of the database `blocks`. */
+  /** Blocks in the lists of the database `block-lists`. */
   readonly blocks: number
   /** Records of the database `retired`. */
   readonly retired: number
@@ -77,19 +76,6 @@ export function decodeLedgerRecord(record: Buffer): LedgerRecord {
     supersededEntries: counter(7),
     payloadBytes: counter(8),
   }
-}
-
-/** The block that starts at a version, in the database `blocks`: u64 height | u64 epoch | u64 time | u32 CRC. */
-export function encodeBlock(builder: RecordBuilder, firstVersion: bigint, block: BlockInfo): Uint8Array {
-  return addBlock(builder.begin(), block).seal(numberedKeySeed(versionKey(firstVersion, 0)))
-}
-
-/** @throws `store_corrupt` */
-export function decodeBlock(key: NumberedKey, record: Buffer): BlockInfo {
-  const content = openRecord(record, numberedKeySeed(key), () => 'a block record')
-  if (content.length !== 24) throw storeCorrupt(`a block record has ${content.length} bytes`)
-  const [height, epoch, timestampUsec] = [0, 8, 16].map((at) => content.readBigUInt64BE(at)) as [bigint, bigint, bigint]
-  return { height, epoch, timestampUsec }
 }
 
 function addBlock(builder: RecordBuilder, { height, epoch, timestampUsec }: BlockInfo): RecordBuilder {

@@ -35,6 +35,27 @@ it('refuses a store of another layout, which may have other databases', () => {
   }
 })
 
+it('refuses a store of before the first release, which had a record for each block', async () => {
+  await openStateEngine({ path: folder.path, durability: 'none' }).close()
+  const file = JSON.stringify(join(folder.path, STORE_FILE))
+  const write = `
+    import { open } from 'lmdb'
+    const root = open({ path: ${file}, noSubdir: true, encoding: 'binary', keyEncoding: 'binary' })
+    root.openDB({ name: 'block-lists' }).dropSync()
+    root.openDB({ name: 'blocks' })
+    await root.close()`
+  const cwd = fileURLToPath(new URL('../..', import.meta.url))
+  expect(spawnSync(process.execPath, ['--input-type=module', '-e', write], { cwd }).status).toBe(0)
+  for (const open of [openStateEngineReader, openStateEngine]) {
+    expect(() => open({ path: folder.path })).toThrow(
+      expect.objectContaining({
+        code: 'store_format',
+        message: expect.stringMatching(/it lacks the database block-lists: .* before the first release/),
+      }),
+    )
+  }
+})
+
 it('refuses a file that is no store', () => {
   writeFileSync(join(folder.path, STORE_FILE), Buffer.alloc(20_000, 1))
   for (const open of [openStateEngine, openStateEngineReader]) {

@@ -64,8 +64,8 @@ export interface LmdbStore {
   readonly retired: Records
   /** Long values and keys, in pieces: `large-values.ts`. */
   readonly large: Records
-  /** Blocks by their first versions: `ledger-record.ts`. */
-  readonly blocks: Records
+  /** Lists of blocks by the first versions of their first blocks: `block-lists.ts`. */
+  readonly blockLists: Records
   /** @throws `store_missing` unless the file is still the one that was opened */
   expectInPlace(): void
 }
@@ -167,7 +167,10 @@ function openTables(
     const options = { name, encoding: 'binary' as const, create, ...keys, ...more }
     const opened: unknown = root.openDB(options)
     if (opened) return opened as Table<K>
-    throw notAStore(file, `it lacks the database ${name}, or was not created by this program`)
+    throw notAStore(
+      file,
+      `it lacks the database ${name}: another program wrote it, or one from before the first release`,
+    )
   }
   // What is compressed says so in its first byte, so that everybody reads both kinds of records. No dictionary: that of
   // lmdb-js is of English and JSON, and loading it takes longer than compressing a record.
@@ -185,7 +188,7 @@ function openTables(
     generations: table('generations', COUNTER_KEY_ENCODER),
     retired: table('retired', NUMBERED_KEY_ENCODER),
     large: table('large', NUMBERED_KEY_ENCODER),
-    blocks: table('blocks', NUMBERED_KEY_ENCODER),
+    blockLists: table('block-lists', NUMBERED_KEY_ENCODER),
   }
 }
 

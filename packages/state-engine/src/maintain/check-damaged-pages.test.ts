@@ -11,7 +11,15 @@ const stores = damagedStores({ isPruned: true })
 describe('a flipped bit', () => {
   it.runIf(isSlowRun)('in a page of a database is found, and the database is named', () => {
     const roots = [...rootPages(stores.file)]
-    expect(roots.map(([name]) => name)).toEqual(['blocks', 'generations', 'large', 'latest', 'meta', 'retired', 'run'])
+    expect(roots.map(([name]) => name)).toEqual([
+      'block-lists',
+      'generations',
+      'large',
+      'latest',
+      'meta',
+      'retired',
+      'run',
+    ])
     const faults = [
       { offset: 1, xor: 1, fault: 'has another number' },
       { offset: 18, xor: 8, fault: 'is no page of a tree' },

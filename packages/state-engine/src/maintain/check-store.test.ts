@@ -72,8 +72,8 @@ async function damage(work: (store: LmdbStore) => void): Promise<void> {
   await store.root.close()
 }
 
-type TableName = 'latestByStoredKey' | 'run' | 'generations' | 'retired' | 'large' | 'blocks'
-const TABLES: readonly TableName[] = ['latestByStoredKey', 'run', 'generations', 'retired', 'large', 'blocks']
+type TableName = 'latestByStoredKey' | 'run' | 'generations' | 'retired' | 'large' | 'blockLists'
+const TABLES: readonly TableName[] = ['latestByStoredKey', 'run', 'generations', 'retired', 'large', 'blockLists']
 
 function records(store: LmdbStore, name: TableName) {
   const table = store[name] as Table<object>

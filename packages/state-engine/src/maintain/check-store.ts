@@ -1,18 +1,19 @@
 import { Buffer } from 'node:buffer'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type BlockInfo, isLedgerStateError, isSameBlock } from '@ledger-state/core'
-import { numberedKeyVersion } from '../bytes/numbered-key.js'
+import { isLedgerStateError, isSameBlock } from '@ledger-state/core'
 import { openRecord } from '../bytes/record.js'
 import { keyToStoredKey, storedKeySeed } from '../bytes/stored-key.js'
+import { ListedBlocks } from '../databases/block-lists.js'
 import { readLarge } from '../databases/large-values.js'
 import { decodeLatest, isLarge, type LatestRecord } from '../databases/latest-record.js'
-import { decodeBlock, decodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
+import { decodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
 import { getMark } from '../databases/mark.js'
 import { getReverting, getTruncations } from '../databases/truncations.js'
 import { checkPages } from '../lmdb/check-pages.js'
 import { LEDGER_KEY, type LmdbStore, STORE_FILE } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
+import type { BlockEntry } from '../port/block-entry.js'
 import { CheckFindings } from './check-findings.js'
 import { HistoryCheck } from './check-history.js'
 import { LargeCheck } from './check-large.js'
@@ -130,11 +131,11 @@ class StoreCheck {
   }
 
   #expectEmpty(): void {
-    const { run, generations, retired, blocks } = this.#store
+    const { run, generations, retired, blockLists } = this.#store
     this.#findings.expectEmpty('run', run)
     this.#findings.expectEmpty('generations', generations)
     this.#findings.expectEmpty('retired', retired)
-    this.#findings.expectEmpty('blocks', blocks)
+    this.#findings.expectEmpty('block-lists', blockLists)
   }
 
   async #checkRecords(record: LedgerRecord) {
@@ -166,30 +167,38 @@ class StoreCheck {
     const newest = this.#unmerged?.latestVersion ?? latestVersion
     if (oldestVersion > newest) findings.add(`the oldest version ${oldestVersion} is above the latest, ${newest}`)
     let count = 0
-    let previous: BlockInfo | undefined
+    let previous: BlockEntry | undefined
     let atOldest = this.#unmerged?.blocks.find(({ firstVersion }) => firstVersion === oldestVersion)?.block
-    for await (const { key, value } of findings.each(this.#store.blocks)) {
-      count++
-      const version = numberedKeyVersion(key)
-      const block = findings.attempt(() => decodeBlock(key, value))
-      if (!block) continue
-      if (version > latestVersion && this.#reverting !== undefined && version <= this.#reverting) continue
-      if (previous && block.height <= previous.height) {
-        findings.add(`block ${block.height} at version ${version} follows block ${previous.height}`)
+    for await (const { key, value } of findings.each(this.#store.blockLists)) {
+      const list = findings.attempt(() => new ListedBlocks(key, value))
+      if (!list) continue
+      count += list.count
+      for (const entry of list) {
+        const { firstVersion, block } = entry
+        if (firstVersion > latestVersion && this.#reverting !== undefined && firstVersion <= this.#reverting) continue
+        this.#checkBlock(entry, previous, latestVersion)
+        previous = entry
+        if (firstVersion === oldestVersion) atOldest = block
       }
-      previous = block
-      if (version > latestVersion) findings.add(`block ${block.height} begins at version ${version}, above the latest`)
-      if (version === oldestVersion) atOldest = block
     }
     if (count !== blocks) findings.add(`the store has ${count} blocks, the ledger record counts ${blocks}`)
     if (!atOldest) findings.add(`no block begins at the oldest version, ${oldestVersion}`)
     else if (!isSameBlock(atOldest, oldestBlock)) {
       findings.add(`the oldest block is not the one at version ${oldestVersion}`)
     }
-    if (previous && !isSameBlock(previous, latestBlock)) {
-      findings.add(`the newest block is ${previous.height}, the ledger record says ${latestBlock.height}`)
+    if (previous && !isSameBlock(previous.block, latestBlock)) {
+      findings.add(`the newest block is ${previous.block.height}, the ledger record says ${latestBlock.height}`)
     }
     return count
+  }
+
+  #checkBlock({ firstVersion, block }: BlockEntry, previous: BlockEntry | undefined, latestVersion: bigint): void {
+    const findings = this.#findings
+    const name = `block ${block.height} at version ${firstVersion}`
+    if (previous && (block.height <= previous.block.height || firstVersion <= previous.firstVersion)) {
+      findings.add(`${name} follows block ${previous.block.height} at version ${previous.firstVersion}`)
+    }
+    if (firstVersion > latestVersion) findings.add(`${name} is above the latest version, ${latestVersion}`)
   }
 
   async #checkLatest({ ledger }: LedgerRecord, history: HistoryCheck): Promise<number> {

@@ -1,10 +1,10 @@
 import type { LedgerInfo } from '@ledger-state/core'
 import type { LedgerRecord } from '../databases/ledger-record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
-import type { BlockEntry } from '../memory-table/block-list.js'
 import { KeyHash } from '../memory-table/key-hash.js'
 import type { CommitHead, Segment } from '../memory-table/segment.js'
 import { SegmentFile, type SegmentFileOptions } from '../memory-table/segment-file.js'
+import type { BlockEntry } from '../port/block-entry.js'
 import type { CheckFindings } from './check-findings.js'
 
 /** A writer may append while a file is read; beyond so many times it is damage. */

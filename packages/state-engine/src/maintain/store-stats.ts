@@ -34,10 +34,10 @@ export interface StoreStats {
 const META_PAGES = 2
 
 export function storeStats(store: LmdbStore, record: LedgerRecord | undefined, table: MemoryTable): StoreStats {
-  const { root, latest, run, generations, retired, large, blocks } = store
+  const { root, latest, run, generations, retired, large, blockLists } = store
   const { lastPageNumber, pageSize, mapSize, maxReaders, numReaders, free } = root.getStats()
   const databases = Object.fromEntries(
-    Object.entries({ latest, run, generations, retired, large, blocks }).map(([name, table]) => {
+    Object.entries({ latest, run, generations, retired, large, blockLists }).map(([name, table]) => {
       const stats = table.getStats()
       return [name, { bytes: pagesOf(stats) * pageSize, records: stats.entryCount }]
     }),
@@ -47,7 +47,7 @@ export function storeStats(store: LmdbStore, record: LedgerRecord | undefined, t
   return {
     keys: databases.latest!.records,
     historyEntries: record?.supersededEntries ?? 0,
-    blocks: databases.blocks!.records,
+    blocks: record?.blocks ?? 0,
     payloadBytes: record?.payloadBytes ?? 0,
     fileBytes,
     freeBytes: Math.max(0, fileBytes - usedBytes - (pagesOf(free) + META_PAGES) * pageSize),

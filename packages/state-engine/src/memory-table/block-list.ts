@@ -1,11 +1,5 @@
-import type { BlockInfo } from '@ledger-state/core'
+import type { BlockEntry } from '../port/block-entry.js'
 import { grown } from './grown.js'
-
-/** A block and the version that it begins with. */
-export interface BlockEntry {
-  readonly firstVersion: bigint
-  readonly block: BlockInfo
-}
 
 const NUMBERS = 3
 

@@ -1,18 +1,19 @@
-import { highHalf, lowHalf, versionKey } from '../bytes/numbered-key.js'
+import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import type { RecordBuilder } from '../bytes/record.js'
+import { appendBlocks } from '../databases/block-lists.js'
 import { getMerging, putGeneration, putMerging } from '../databases/generations.js'
-import { decodeLedgerRecord, encodeBlock, encodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
+import { decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
 import { putMark } from '../databases/mark.js'
 import { getTruncations, putTruncations } from '../databases/truncations.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { NONE, type Segment } from '../memory-table/segment.js'
+import type { BlockEntry } from '../port/block-entry.js'
 import { addTruncation } from '../port/truncations.js'
 import { GenerationWriter } from './generation-writer.js'
 import { KeyMerge } from './merge-key.js'
 
 /** Writes of one key that are merged at once: some milliseconds of work. */
 const PART_ENTRIES = 1_024
-const APPEND = { append: true }
 
 /** Where a merge stands: the place of a key in their order, and how many of its entries are not merged. */
 interface Position {
@@ -164,7 +165,7 @@ export class SegmentMerge {
       walFile: this.#walFile,
       nextCommit: number + 1,
       nextGeneration: record.nextGeneration + (isEmpty ? 0 : 1),
-      blocks: record.blocks + this.#putBlocks(record.ledger.oldestVersion),
+      blocks: record.blocks + appendBlocks(this.#store, this.#builder, this.#blocksFrom(record.ledger.oldestVersion)),
     })
   }
 
@@ -174,18 +175,12 @@ export class SegmentMerge {
     putTruncations(this.#store, this.#builder, truncations.reduce(addTruncation, getTruncations(this.#store)))
   }
 
-  /** Puts the blocks of the window. Returns how many. */
-  #putBlocks(oldestVersion: bigint): number {
+  *#blocksFrom(oldestVersion: bigint): Generator<BlockEntry> {
     const { blocks } = this.#segment
-    let count = 0
     for (let place = 0; place < blocks.count; place++) {
-      const { firstVersion, block } = blocks.at(place)
-      if (firstVersion < oldestVersion) continue
-      const record = encodeBlock(this.#builder, firstVersion, block)
-      this.#store.blocks.putSync(versionKey(firstVersion, 0), record, APPEND)
-      count++
+      const entry = blocks.at(place)
+      if (entry.firstVersion >= oldestVersion) yield entry
     }
-    return count
   }
 
   #putLedger(record: LedgerRecord): void {

@@ -1,7 +1,7 @@
 import { keyAfter } from '@ledger-state/core/bytes'
-import { versionKey } from '../bytes/numbered-key.js'
 import type { RecordBuilder } from '../bytes/record.js'
 import { prefixToStoredEnd, prefixToStoredStart } from '../bytes/stored-key.js'
+import { type RemovedBlocks, removeBlocksAbove } from '../databases/block-lists.js'
 import { getMerging, putGeneration, putMerging } from '../databases/generations.js'
 import { decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
 import { getReverting, putReverting } from '../databases/truncations.js'
@@ -12,7 +12,8 @@ import { KeyRevert } from './revert-key.js'
 
 /** Keys that are listed at a time. */
 const PAGE_KEYS = 256
-const MOST_BLOCKS = 2_000
+const MOST_LISTS = 2_000
+const NO_BLOCKS: RemovedBlocks = { blocks: 0, done: false }
 const NO_KEY = new Uint8Array(0)
 const FIRST = prefixToStoredStart(NO_KEY)
 const END = prefixToStoredEnd(NO_KEY)
@@ -52,8 +53,8 @@ export class MergedRevert {
     this.#next = this.#committed
     do this.#revertPage(revert, deadline)
     while (this.#next && performance.now() < deadline)
-    const blocks = this.#next ? 0 : this.#removeBlocks(version)
-    const isDone = !this.#next && blocks < MOST_BLOCKS
+    const removed = this.#next ? NO_BLOCKS : removeBlocksAbove(store, this.#builder, version, MOST_LISTS)
+    const isDone = removed.done
     if (isDone) generations.endAt(version)
     output.flush()
     generations.put()
@@ -61,7 +62,7 @@ export class MergedRevert {
       {
         ...before,
         nextLargeId: output.nextLargeId,
-        blocks: before.blocks - blocks,
+        blocks: before.blocks - removed.blocks,
         retired: before.retired + output.retired.count - (merging?.retired ?? 0),
         supersededEntries: before.supersededEntries - revert.takenPairs,
         payloadBytes: before.payloadBytes + revert.payloadBytes,
@@ -87,15 +88,6 @@ export class MergedRevert {
       return
     }
     this.#next = keys.length < PAGE_KEYS ? undefined : keyAfter(keys.at(-1)!)
-  }
-
-  /** Removes some blocks above a version. Returns how many. */
-  #removeBlocks(version: bigint): number {
-    const { blocks } = this.#store
-    const start = versionKey(version + 1n, 0)
-    const found = [...blocks.getKeys({ start, end: undefined, limit: MOST_BLOCKS })]
-    for (const key of found) blocks.removeSync(key)
-    return found.length
   }
 
   #finish(record: LedgerRecord, output: GenerationWriter, isDone: boolean): void {

@@ -13,6 +13,7 @@ import {
   versionPruned,
   type Write,
 } from '@ledger-state/core'
+import type { BlockEntry } from './block-entry.js'
 import { createCommitWatch } from './commit-watch.js'
 import { duplicateKey, importNeedsEmptyStore, importReplaced, storeClosed, storeLockedHere } from './errors.js'
 import type {
@@ -77,7 +78,7 @@ class MemoryState implements MemoryStore {
   mark: Uint8Array | undefined
   /** Revisions of each key, oldest first. Keys are held as text, one character a byte. */
   revisions = new Map<string, Revision[]>()
-  blocks: { readonly firstVersion: bigint; readonly block: BlockInfo }[] = []
+  blocks: BlockEntry[] = []
   import: MemoryImport | undefined
 }
 

@@ -1,28 +1,62 @@
 import type { Block, BlockInfo } from '@ledger-state/core'
-import { numberedKeyVersion, versionKey } from '../bytes/numbered-key.js'
-import { decodeBlock } from '../databases/ledger-record.js'
+import { type ListedBlocks, newestListAtMost, nextListAbove } from '../databases/block-lists.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
-import type { BlockEntry } from '../memory-table/block-list.js'
+import type { BlockEntry } from '../port/block-entry.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 
 /** The block that a version of the window belongs to. */
 export function blockWith(store: LmdbStore, snapshot: ReadSnapshot, version: bigint): Block {
   const { latestVersion } = snapshot.ledger!
-  const found = newestInTable(snapshot, version) ?? newestMerged(store, snapshot, version)!
+  const merged = snapshot.record!.ledger.latestVersion
+  const inTable = version > merged ? newestInTable(snapshot, version) : undefined
+  const list = inTable ? undefined : newestListAtMost(store, version, snapshot.options)!
+  const count = list ? list.countAtMost(version) : 0
+  const found = inTable ?? list!.at(count - 1)
   if (version === latestVersion) return { ...found, lastVersion: version }
-  const next = nextMerged(store, snapshot, version) ?? nextInTable(snapshot, version)
-  // The table may be ahead of the snapshot.
+  let next = list && count < list.count ? list.versionAt(count) : undefined
+  if (next === undefined && version < merged) next = nextListAbove(store, version, snapshot.options)
+  next ??= nextInTable(snapshot, version)
+  // The table may be ahead of the snapshot, and so are blocks that a truncation has not removed yet.
   const lastVersion = next !== undefined && next <= latestVersion ? next - 1n : latestVersion
   return { ...found, lastVersion }
 }
 
-/** The block that begins with a version. */
-export function blockStartingAt(store: LmdbStore, snapshot: ReadSnapshot, version: bigint): BlockInfo | undefined {
-  const inTable = newestInTable(snapshot, version)
-  if (inTable) return inTable.firstVersion === version ? inTable.block : undefined
-  const key = versionKey(version, 0)
-  const bytes = store.blocks.getBinary(key, snapshot.options)
-  return bytes && decodeBlock(key, bytes)
+/** Says which versions begin a block. Versions that are asked for in ascending order cost one read for each list. */
+export class BlockStarts {
+  readonly #store: LmdbStore
+  #snapshot: ReadSnapshot | undefined
+  #list: ListedBlocks | undefined
+  /** Below it, no other list begins. */
+  #end = 0n
+
+  constructor(store: LmdbStore) {
+    this.#store = store
+  }
+
+  /** The block that begins with a version. */
+  at(version: bigint, snapshot: ReadSnapshot): BlockInfo | undefined {
+    if (version > snapshot.record!.ledger.latestVersion) {
+      const inTable = newestInTable(snapshot, version)
+      return inTable?.firstVersion === version ? inTable.block : undefined
+    }
+    if (snapshot !== this.#snapshot || !this.#list || version < this.#list.firstVersion || version >= this.#end) {
+      this.#load(version, snapshot)
+    }
+    const list = this.#list
+    if (!list) return undefined
+    const place = list.countAtMost(version) - 1
+    return list.versionAt(place) === version ? list.at(place).block : undefined
+  }
+
+  #load(version: bigint, snapshot: ReadSnapshot): void {
+    const list = newestListAtMost(this.#store, version, snapshot.options)
+    this.#snapshot = snapshot
+    this.#list = list
+    if (!list) return
+    const newest = list.versionAt(list.count - 1)
+    if (version <= newest) this.#end = newest + 1n
+    else this.#end = nextListAbove(this.#store, version, snapshot.options) ?? snapshot.record!.ledger.latestVersion + 1n
+  }
 }
 
 function newestInTable({ table }: ReadSnapshot, version: bigint): BlockEntry | undefined {
@@ -40,17 +74,4 @@ function nextInTable({ table }: ReadSnapshot, version: bigint): bigint | undefin
     if (found) return found.firstVersion
   }
   return undefined
-}
-
-function newestMerged({ blocks }: LmdbStore, { options }: ReadSnapshot, version: bigint): BlockEntry | undefined {
-  const start = versionKey(version, 0)
-  const [found] = blocks.getRange({ start, end: undefined, reverse: true, limit: 1, ...options })
-  return found && { firstVersion: numberedKeyVersion(found.key), block: decodeBlock(found.key, found.value) }
-}
-
-function nextMerged(store: LmdbStore, { options, record }: ReadSnapshot, version: bigint): bigint | undefined {
-  if (version >= record!.ledger.latestVersion) return undefined
-  const start = versionKey(version + 1n, 0)
-  const [next] = store.blocks.getKeys({ start, end: undefined, limit: 1, ...options })
-  return next && numberedKeyVersion(next)
 }

@@ -3,7 +3,7 @@ import type { VersionWrites, Write } from '@ledger-state/core'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { Segment } from '../memory-table/segment.js'
-import { blockStartingAt } from './blocks.js'
+import { BlockStarts } from './blocks.js'
 import { type Lookup, PRESENT } from './lookup.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import { RevisionCursor } from './revision-cursor.js'
@@ -30,17 +30,18 @@ export function* listVersions(
   first: bigint,
   last: bigint,
 ): Generator<VersionWrites> {
+  const starts = new BlockStarts(store)
   for (let next = first; next <= last; ) {
     const { segments } = snapshot().table
     const segment = segments.find((one) => isIn(one, next))
     if (segment) {
-      yield { version: next, block: blockStartingAt(store, snapshot(), next), writes: writesInTable(segment, next) }
+      yield { version: next, block: starts.at(next, snapshot()), writes: writesInTable(segment, next) }
       next++
       continue
     }
     const inTable = segments.find(({ versionCount, firstVersion }) => versionCount > 0 && firstVersion > next)
     const end = inTable && inTable.firstVersion <= last ? inTable.firstVersion - 1n : last
-    yield* listMergedVersions(store, lookup, snapshot, next, end)
+    yield* listMergedVersions(store, lookup, starts, snapshot, next, end)
     next = end + 1n
   }
 }
@@ -68,6 +69,7 @@ function writesInTable(segment: Segment, version: bigint): Write[] {
 function* listMergedVersions(
   store: LmdbStore,
   lookup: Lookup,
+  starts: BlockStarts,
   snapshot: () => ReadSnapshot,
   first: bigint,
   last: bigint,
@@ -75,16 +77,16 @@ function* listMergedVersions(
   let next = first
   for (const keysOfVersions of keysByVersion(store, snapshot, first, last)) {
     for (const [version, keys] of keysOfVersions) {
-      while (next < version) yield mergedVersion(store, lookup, snapshot, next++, [])
-      yield mergedVersion(store, lookup, snapshot, next++, keys)
+      while (next < version) yield mergedVersion(lookup, starts, snapshot, next++, [])
+      yield mergedVersion(lookup, starts, snapshot, next++, keys)
     }
   }
-  while (next <= last) yield mergedVersion(store, lookup, snapshot, next++, [])
+  while (next <= last) yield mergedVersion(lookup, starts, snapshot, next++, [])
 }
 
 function mergedVersion(
-  store: LmdbStore,
   lookup: Lookup,
+  starts: BlockStarts,
   snapshot: () => ReadSnapshot,
   version: bigint,
   keys: readonly Uint8Array[],
@@ -93,7 +95,7 @@ function mergedVersion(
     const found = lookup.find(key, highHalf(version), lowHalf(version), snapshot())
     return [key, found === PRESENT ? lookup.copy() : null]
   })
-  return { version, block: blockStartingAt(store, snapshot(), version), writes }
+  return { version, block: starts.at(version, snapshot()), writes }
 }
 
 /**

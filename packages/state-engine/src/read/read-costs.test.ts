@@ -32,13 +32,13 @@ function counting<K>(table: Table<K>): Table<K> {
 }
 
 function countingStore(store: LmdbStore): LmdbStore {
-  const { latest, latestByStoredKey, run, blocks } = store
+  const { latest, latestByStoredKey, run, blockLists } = store
   return {
     ...store,
     latest: counting(latest),
     latestByStoredKey: counting(latestByStoredKey),
     run: counting(run),
-    blocks: counting(blocks),
+    blockLists: counting(blockLists),
   }
 }
 
@@ -132,7 +132,7 @@ describe.each([
       const byTime = costOf(() => expect(reads.blockAtTime(block.timestampUsec)?.block).toEqual(block))
       most = Math.max(most, byHeight.ranges, byTime.ranges)
     }
-    // Two ranges for each block that is looked at: the ends of the window, and one or two guesses with a neighbour.
+    // One or two ranges for each block that is looked at: the ends of the window, and one or two guesses with a neighbour.
     expect(most).toBeLessThanOrEqual(12)
   })
 

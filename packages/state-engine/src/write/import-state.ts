@@ -1,12 +1,12 @@
 import { Buffer } from 'node:buffer'
 import { crc32 } from 'node:zlib'
 import type { KeyedEntry } from '@ledger-state/core'
-import { versionKey } from '../bytes/numbered-key.js'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { isLongKey } from '../bytes/stored-key.js'
+import { appendBlocks } from '../databases/block-lists.js'
 import { putLarge } from '../databases/large-values.js'
 import { encodeLatest, MAX_INLINE_VALUE_LENGTH } from '../databases/latest-record.js'
-import { encodeBlock, encodeLedgerRecord } from '../databases/ledger-record.js'
+import { encodeLedgerRecord } from '../databases/ledger-record.js'
 import { decodeMark, encodeMark, putMark } from '../databases/mark.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
@@ -125,8 +125,7 @@ class LmdbImport implements StateImport {
     const ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
     this.#writer.transact(() => {
       this.#expectCurrent()
-      const { meta, blocks } = this.#store
-      blocks.putSync(versionKey(version, 0), encodeBlock(this.#builder, version, block))
+      const { meta } = this.#store
       const record = {
         ledger,
         base: { version, complete },
@@ -134,7 +133,7 @@ class LmdbImport implements StateImport {
         nextRun: 0,
         nextLargeId,
         nextGeneration: 0,
-        blocks: 1,
+        blocks: appendBlocks(this.#store, this.#builder, [{ firstVersion: version, block }]),
         retired: 0,
         supersededEntries: 0,
         payloadBytes,

@@ -1,7 +1,8 @@
 import type { Buffer } from 'node:buffer'
 import type { BlockInfo } from '@ledger-state/core'
-import { type NumberedKey, numberedKey, numberedKeySeed, versionKey } from '../bytes/numbered-key.js'
+import { type NumberedKey, numberedKey, numberedKeySeed } from '../bytes/numbered-key.js'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
+import { removeBlocksBelow } from '../databases/block-lists.js'
 import { type Generation, listGenerations, putGeneration } from '../databases/generations.js'
 import { dropLarge } from '../databases/large-values.js'
 import { DELETED, decodeLatest } from '../databases/latest-record.js'
@@ -37,20 +38,17 @@ export function raiseOldest(
 export function pruneStep(store: LmdbStore, builder: RecordBuilder): PruneStep {
   const record = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
   const { oldestVersion } = record.ledger
-  const blocks = [
-    ...store.blocks.getKeys({ start: undefined, end: versionKey(oldestVersion, 0), limit: PRUNE_STEP_RECORDS }),
-  ]
-  for (const key of blocks) store.blocks.removeSync(key)
+  const removed = removeBlocksBelow(store, builder, oldestVersion, PRUNE_STEP_RECORDS)
   const dropper = new GenerationDropper(store, builder)
   const ended = endedGenerations(store, oldestVersion)
   for (const { number, generation } of ended) {
     dropper.drop(number, generation)
     if (dropper.isTired) break
   }
-  if (blocks.length + dropper.steps > 0) {
+  if (removed.blocks + dropper.steps > 0) {
     const left: LedgerRecord = {
       ...record,
-      blocks: record.blocks - blocks.length,
+      blocks: record.blocks - removed.blocks,
       retired: record.retired - dropper.retired,
       supersededEntries: record.supersededEntries - dropper.pairs,
       payloadBytes: record.payloadBytes - dropper.payloadBytes,
@@ -59,7 +57,7 @@ export function pruneStep(store: LmdbStore, builder: RecordBuilder): PruneStep {
   }
   return {
     dropped: dropper.pairs + dropper.deletions,
-    done: !dropper.isTired && blocks.length < PRUNE_STEP_RECORDS,
+    done: !dropper.isTired && removed.done,
   }
 }
 

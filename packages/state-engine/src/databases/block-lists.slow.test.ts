@@ -1,0 +1,1 @@
+import './block-lists.test.js'

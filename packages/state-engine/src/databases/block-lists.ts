@@ -1,0 +1,269 @@
+import type { Buffer } from 'node:buffer'
+import { U64_MAX } from '@ledger-state/core'
+import { type NumberedKey, numberedKeySeed, numberedKeyVersion, versionKey } from '../bytes/numbered-key.js'
+import { openRecord, type RecordBuilder } from '../bytes/record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import type { ReadOptions } from '../lmdb/table.js'
+import type { BlockEntry } from '../port/block-entry.js'
+import { storeCorrupt } from '../port/errors.js'
+
+// The database `block-lists` has blocks that follow each other in one record:
+//   u64 version that the first begins with, u48 0 → u8 blocks | u8 bytes of a version, of a height, of an epoch, of a time
+//     | u64 height | u64 epoch | u64 time of the first | for each other: version, height, epoch, time | u32 CRC
+// Of the others, numbers are less those of the first, heights also less the place in the list. So all have the same length,
+// and a version is found by bisection.
+
+/** Of a list: with more, the numbers of a chain take more bytes, and a read more time for the checksum. */
+export const MOST_LISTED = 64
+/** Another list begins where a number is below that of the first block, or needs more bytes. */
+const WIDEST = 6
+const TOO_FAR = 2 ** (8 * WIDEST)
+const COLUMNS = 4
+const FIRST_AT = 1 + COLUMNS
+const OTHERS_AT = FIRST_AT + 3 * 8
+
+/** Merged blocks that follow each other: a record of the database. */
+export class ListedBlocks {
+  readonly key: NumberedKey
+  readonly count: number
+  /** The version that the first begins with. */
+  readonly firstVersion: bigint
+  readonly #content: Buffer
+  /** Bytes of each block but the first. */
+  readonly #stride: number
+
+  /** @throws `store_corrupt` */
+  constructor(key: NumberedKey, record: Buffer) {
+    const content = openRecord(record, numberedKeySeed(key), () => 'a list of blocks')
+    if (content.length < OTHERS_AT) throw storeCorrupt(`a list of blocks has ${content.length} bytes`)
+    let stride = 0
+    for (let column = 1; column <= COLUMNS; column++) {
+      const width = content[column]!
+      if (width > WIDEST) throw storeCorrupt(`a list of blocks has numbers of ${width} bytes`)
+      stride += width
+    }
+    const count = content[0]!
+    const length = OTHERS_AT + stride * (count - 1)
+    if (count === 0 || count > MOST_LISTED || content.length !== length) {
+      throw storeCorrupt(`a list of ${count} blocks has ${content.length} bytes`)
+    }
+    this.key = key
+    this.count = count
+    this.firstVersion = numberedKeyVersion(key)
+    this.#content = content
+    this.#stride = stride
+  }
+
+  at(place: number): BlockEntry {
+    const content = this.#content
+    const height = content.readBigUInt64BE(FIRST_AT)
+    const epoch = content.readBigUInt64BE(FIRST_AT + 8)
+    const timestampUsec = content.readBigUInt64BE(FIRST_AT + 16)
+    if (place === 0) return { firstVersion: this.firstVersion, block: { height, epoch, timestampUsec } }
+    const heightAt = OTHERS_AT + (place - 1) * this.#stride + content[1]!
+    const epochAt = heightAt + content[2]!
+    const timeAt = epochAt + content[3]!
+    return {
+      firstVersion: this.versionAt(place),
+      block: {
+        height: height + BigInt(this.#number(heightAt, content[2]!) + place),
+        epoch: epoch + BigInt(this.#number(epochAt, content[3]!)),
+        timestampUsec: timestampUsec + BigInt(this.#number(timeAt, content[4]!)),
+      },
+    }
+  }
+
+  /** The version that a block begins with. */
+  versionAt(place: number): bigint {
+    return this.firstVersion + BigInt(this.#offset(place))
+  }
+
+  /** How many begin at or below a version. */
+  countAtMost(version: bigint): number {
+    if (version < this.firstVersion) return 0
+    const offset = Number(version - this.firstVersion)
+    let least = 1
+    let most = this.count
+    while (least < most) {
+      const middle = (least + most) >> 1
+      if (this.#offset(middle) <= offset) least = middle + 1
+      else most = middle
+    }
+    return least
+  }
+
+  *[Symbol.iterator](): Generator<BlockEntry> {
+    for (let place = 0; place < this.count; place++) yield this.at(place)
+  }
+
+  #offset(place: number): number {
+    return place === 0 ? 0 : this.#number(OTHERS_AT + (place - 1) * this.#stride, this.#content[1]!)
+  }
+
+  #number(at: number, width: number): number {
+    return width === 0 ? 0 : this.#content.readUIntBE(at, width)
+  }
+}
+
+/** The list with the newest merged block that begins at or below a version. @throws `store_corrupt` */
+export function newestListAtMost(
+  { blockLists }: LmdbStore,
+  version: bigint,
+  options: ReadOptions,
+): ListedBlocks | undefined {
+  const range = { start: versionKey(version, 0), end: undefined, reverse: true, limit: 1 }
+  const [found] = blockLists.getRange({ ...range, ...options })
+  return found && new ListedBlocks(found.key, found.value)
+}
+
+/** The version that the first list above a version begins with. */
+export function nextListAbove({ blockLists }: LmdbStore, version: bigint, options: ReadOptions): bigint | undefined {
+  const [next] = blockLists.getKeys({ start: versionKey(version + 1n, 0), end: undefined, limit: 1, ...options })
+  return next && numberedKeyVersion(next)
+}
+
+/** Adds blocks, which follow all that are there. Returns how many. @throws `store_corrupt` */
+export function appendBlocks(store: LmdbStore, builder: RecordBuilder, blocks: Iterable<BlockEntry>): number {
+  let writer: ListWriter | undefined
+  let count = 0
+  for (const entry of blocks) {
+    writer ??= continueLists(store, builder)
+    writer.add(entry)
+    count++
+  }
+  writer?.end()
+  return count
+}
+
+/** The newest list is put again, with more blocks. If it were removed before, LMDB would leave pages less full. */
+function continueLists(store: LmdbStore, builder: RecordBuilder): ListWriter {
+  const newest = newestListAtMost(store, U64_MAX, {})
+  const writer = new ListWriter(store, builder, newest ? newest.firstVersion : -1n)
+  if (newest && newest.count < MOST_LISTED) {
+    for (const entry of newest) writer.add(entry)
+  }
+  return writer
+}
+
+export interface RemovedBlocks {
+  readonly blocks: number
+  /** Whether there are no more to remove. */
+  readonly done: boolean
+}
+
+/** Removes blocks that begin below a version, from at most so many lists. @throws `store_corrupt` */
+export function removeBlocksBelow(
+  store: LmdbStore,
+  builder: RecordBuilder,
+  version: bigint,
+  mostLists: number,
+): RemovedBlocks {
+  const found = [...store.blockLists.getRange({ start: undefined, end: versionKey(version, 0), limit: mostLists })]
+  let blocks = 0
+  for (const { key, value } of found) {
+    const list = new ListedBlocks(key, value)
+    const below = list.countAtMost(version - 1n)
+    store.blockLists.removeSync(key)
+    putPart(store, builder, list, below, list.count)
+    blocks += below
+  }
+  return { blocks, done: found.length < mostLists }
+}
+
+/** Removes blocks that begin above a version, from at most so many lists. @throws `store_corrupt` */
+export function removeBlocksAbove(
+  store: LmdbStore,
+  builder: RecordBuilder,
+  version: bigint,
+  mostLists: number,
+): RemovedBlocks {
+  const start = versionKey(version + 1n, 0)
+  const found = [...store.blockLists.getRange({ start, end: undefined, limit: mostLists })]
+  let blocks = 0
+  for (const { key, value } of found) {
+    blocks += new ListedBlocks(key, value).count
+    store.blockLists.removeSync(key)
+  }
+  if (found.length === mostLists) return { blocks, done: false }
+  const newest = newestListAtMost(store, version, {})
+  const kept = newest?.countAtMost(version) ?? 0
+  if (newest && kept < newest.count) putPart(store, builder, newest, 0, kept)
+  return { blocks: blocks + (newest?.count ?? 0) - kept, done: true }
+}
+
+function putPart(store: LmdbStore, builder: RecordBuilder, list: ListedBlocks, start: number, end: number): void {
+  const writer = new ListWriter(store, builder, U64_MAX)
+  for (let place = start; place < end; place++) writer.add(list.at(place))
+  writer.end()
+}
+
+/** Puts blocks into lists, each as long as may be. */
+class ListWriter {
+  readonly #store: LmdbStore
+  readonly #builder: RecordBuilder
+  readonly #newest: bigint
+  #first: BlockEntry | undefined
+  /** Of the blocks after the first: version, height, epoch, time, as they are stored. */
+  #numbers: number[] = []
+  /** The largest of each. */
+  #largest = [0, 0, 0, 0]
+
+  /** Takes the version of the newest list there is: what begins above it is appended. */
+  constructor(store: LmdbStore, builder: RecordBuilder, newest: bigint) {
+    this.#store = store
+    this.#builder = builder
+    this.#newest = newest
+  }
+
+  add(entry: BlockEntry): void {
+    const numbers = this.#first && this.#toNumbers(this.#first, entry)
+    if (!numbers) {
+      this.end()
+      this.#first = entry
+      return
+    }
+    for (let column = 0; column < COLUMNS; column++) {
+      const number = numbers[column]!
+      this.#numbers.push(number)
+      if (number > this.#largest[column]!) this.#largest[column] = number
+    }
+  }
+
+  /** Puts what was added. */
+  end(): void {
+    if (!this.#first) return
+    const { firstVersion, block } = this.#first
+    const builder = this.#builder
+    const numbers = this.#numbers
+    const widths = this.#largest.map(bytesOf)
+    builder.begin().u8(1 + numbers.length / COLUMNS)
+    for (const width of widths) builder.u8(width)
+    builder.u64(block.height).u64(block.epoch).u64(block.timestampUsec)
+    for (let at = 0; at < numbers.length; at++) builder.uint(numbers[at]!, widths[at % COLUMNS]!)
+    const key = versionKey(firstVersion, 0)
+    const record = builder.seal(numberedKeySeed(key))
+    this.#store.blockLists.putSync(key, record, { append: firstVersion > this.#newest })
+    this.#first = undefined
+    this.#numbers = []
+    this.#largest = [0, 0, 0, 0]
+  }
+
+  /** A block beside the first; undefined if it has to begin another list. */
+  #toNumbers(first: BlockEntry, { firstVersion, block }: BlockEntry): readonly number[] | undefined {
+    const place = 1 + this.#numbers.length / COLUMNS
+    if (place === MOST_LISTED) return undefined
+    const numbers = [
+      Number(firstVersion - first.firstVersion),
+      Number(block.height - first.block.height) - place,
+      Number(block.epoch - first.block.epoch),
+      Number(block.timestampUsec - first.block.timestampUsec),
+    ]
+    return numbers.every((number) => number >= 0 && number < TOO_FAR) ? numbers : undefined
+  }
+}
+
+function bytesOf(number: number): number {
+  let bytes = 0
+  for (let rest = number; rest >= 1; rest /= 256) bytes++
+  return bytes
+}
