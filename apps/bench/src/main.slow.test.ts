@@ -1,7 +1,16 @@
 // Every suite at a scale that takes seconds: that results are complete and stores agree, not how fast they are.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -112,6 +121,18 @@ describe('a run of all suites', () => {
     const again = run('--report', join(folder, 'out/result.json'), '--out', join(folder, 'again'))
     expect(again.status).toBe(0)
     expect(readFileSync(join(folder, 'again/report.html'), 'utf8')).toBe(page)
+  })
+
+  it('writes what was measured before a suite failed', { timeout: PATIENCE_MS }, () => {
+    const [source, out] = [join(folder, 'damaged'), join(folder, 'failed')]
+    mkdirSync(source)
+    writeFileSync(join(source, 'transaction.manifest'), '{')
+    const { status, stderr } = run('codec', 'ingest', '--scale', 'tiny', '--source', source, '--out', out)
+    expect([status, stderr]).toEqual([1, expect.stringContaining('transaction.manifest is not JSON text')])
+    const { measures, notes } = readResult(join(out, 'result.json'))
+    expect(measures.some(({ suite }) => suite === 'codec')).toBe(true)
+    expect(notes).toContainEqual(expect.stringMatching(/^ingest: failed: /))
+    expect(workFolders()).toEqual([])
   })
 
   it('can be compared with another run', { timeout: PATIENCE_MS }, () => {

@@ -32,11 +32,13 @@ async function main(words: readonly string[]): Promise<void> {
       const { suites, options, out, compareWith } = order
       const before = compareWith === undefined ? undefined : readResult(compareWith)
       process.stderr.write(`${estimatesToText(suites, options.scale)}\n\n`)
-      const result = await runSuites(suites, options)
+      const outcome = await runSuites(suites, options)
       // At once: the library that runs PostgreSQL would end the process with another status.
-      if (!result) process.exit(EXIT_INTERRUPTED)
+      if (!outcome) process.exit(EXIT_INTERRUPTED)
+      const { result, failure } = outcome
       process.stdout.write(`\n${measuresToText(result.measures)}`)
       if (out !== undefined) await writeResult(out, result)
+      if (failure !== undefined) throw failure
       if (before) process.stdout.write(`\n${comparisonToText(before, result)}`)
     }
   }
@@ -51,8 +53,14 @@ function estimatesToText(suites: readonly Suite[], scale: Scale): string {
   return textTable([`scale ${scale}: up to`, 'time', 'memory', 'disk'], rows)
 }
 
+interface RunOutcome {
+  /** What was measured, up to the failure if there was one. */
+  readonly result: BenchResult
+  readonly failure?: unknown
+}
+
 /** Undefined if the run was interrupted. Everything that it made is removed either way. */
-async function runSuites(suites: readonly Suite[], options: BenchRunOptions): Promise<BenchResult | undefined> {
+async function runSuites(suites: readonly Suite[], options: BenchRunOptions): Promise<RunOutcome | undefined> {
   const interrupt = new AbortController()
   // The second signal ends the process at once, because nothing listens for it.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort())
@@ -60,21 +68,22 @@ async function runSuites(suites: readonly Suite[], options: BenchRunOptions): Pr
   const run = new BenchRun(options, interrupt.signal)
   // On exit, because the library that runs PostgreSQL ends the process itself when a signal comes.
   process.on('exit', () => run.cleanUp())
+  const names = suites.map(({ name }) => name)
   try {
     for (const suite of suites) {
       run.begin(suite.name)
       run.step(`── ${suite.name}`)
       await suite.run(run)
     }
-    return toResult(
-      run,
-      suites.map(({ name }) => name),
-    )
-  } catch (error) {
+    return { result: toResult(run, names) }
+  } catch (failure) {
     // Ctrl-C also ends the servers that a suite waits for: their errors are part of the interruption.
-    if (!(error instanceof Interrupted) && !interrupt.signal.aborted) throw error
-    process.stderr.write('interrupted\n')
-    return undefined
+    if (failure instanceof Interrupted || interrupt.signal.aborted) {
+      process.stderr.write('interrupted\n')
+      return undefined
+    }
+    run.note('failed: what it and later suites would have measured is missing')
+    return { result: toResult(run, names), failure }
   }
 }
 
