@@ -42,20 +42,39 @@ export function knownVersion(version: bigint) {
   return { version, block, writes }
 }
 
-/** The writes of each key, ascending: computed once, up to the highest version that was asked for. */
-const WRITES = new Map<string, Revision[]>()
-let computedVersions = 0n
+/** A write whose value is computed when it is asked for: there may be 10^6 of them. */
+class KnownRevision implements Revision {
+  readonly version: bigint
+  readonly isDeletion: boolean
 
-function writesOf(key: Uint8Array, last: bigint): readonly Revision[] {
-  for (; computedVersions <= last; computedVersions++) {
-    for (const [written, value] of knownVersion(computedVersions).writes) {
-      const name = Buffer.from(written).toString('latin1')
-      const writes = WRITES.get(name) ?? []
+  constructor(version: bigint, isDeletion: boolean) {
+    this.version = version
+    this.isDeletion = isDeletion
+  }
+
+  get value(): Uint8Array | null {
+    return this.isDeletion ? null : value(this.version)
+  }
+}
+
+/** The writes of each key, ascending: listed once, up to the highest version that was asked for. */
+const WRITES = new Map(knownKeys().map((key) => [nameOf(key), [] as KnownRevision[]]))
+let listedVersions = 0n
+
+function nameOf(key: Uint8Array): string {
+  return Buffer.from(key).toString('latin1')
+}
+
+function writesOf(key: Uint8Array, last: bigint): readonly KnownRevision[] {
+  for (; listedVersions <= last; listedVersions++) {
+    for (const [written, value] of knownVersion(listedVersions).writes) {
+      const writes = WRITES.get(nameOf(written))!
+      const before = writes.at(-1)
       // A deletion of what is not there is no write.
-      if (value !== null || writes.at(-1)?.value) WRITES.set(name, [...writes, { version: computedVersions, value }])
+      if (value !== null || before?.isDeletion === false) writes.push(new KnownRevision(listedVersions, value === null))
     }
   }
-  return WRITES.get(Buffer.from(key).toString('latin1')) ?? []
+  return WRITES.get(nameOf(key))!
 }
 
 /** The value of a key at a version, if the ledger begins with version 0. */
@@ -68,7 +87,7 @@ function knownHistory(key: Uint8Array, oldest: bigint, latest: bigint): Revision
   const writes = writesOf(key, latest).filter(({ version }) => version <= latest)
   const first = writes.findLastIndex(({ version }) => version <= oldest)
   // Of what was written up to the oldest version, the window sees the newest only, and no deletion.
-  return writes.filter(({ version, value }, at) => version > oldest || (at === first && value !== null))
+  return writes.filter(({ version, isDeletion }, at) => version > oldest || (at === first && !isDeletion))
 }
 
 function isSame(found: Uint8Array | null | undefined, expected: Uint8Array | null | undefined): boolean {
