@@ -40,23 +40,27 @@ it.each([50_000, 2_000_000, undefined])(
     const readers = [1, 2].map((at) =>
       fork(READER, [folder.path, String(SEED + at)], { execArgv: [...SOURCE_OPTIONS] }),
     )
-    await Promise.all(readers.map((reader) => once(reader, 'message')))
-    const results = readers.map((reader) => once(reader, 'message'))
-    const until = performance.now() + SECONDS * 1_000
-    while (performance.now() < until) {
-      await commit()
-      if (version % 30n === 0n) await engine.prune(BigInt(20 + random.below(700)))
-      if (version % 200n === 0n) await sleep(1)
+    try {
+      await Promise.all(readers.map((reader) => once(reader, 'message')))
+      const results = readers.map((reader) => once(reader, 'message'))
+      const until = performance.now() + SECONDS * 1_000
+      while (performance.now() < until) {
+        await commit()
+        if (version % 30n === 0n) await engine.prune(BigInt(20 + random.below(700)))
+        if (version % 200n === 0n) await sleep(1)
+      }
+      for (const reader of readers) reader.send('stop')
+      for (const result of results) {
+        const [report] = (await result) as [ReaderReport]
+        expect(report.problems).toEqual([])
+        expect(report.reads).toBeGreaterThan(0)
+        expect(report.seen).toBeGreaterThan(0)
+      }
+      expect((await engine.check()).problems).toEqual([])
+    } finally {
+      for (const reader of readers) reader.kill('SIGKILL')
+      await engine.close()
     }
-    for (const reader of readers) reader.send('stop')
-    for (const result of results) {
-      const [report] = (await result) as [ReaderReport]
-      expect(report.problems).toEqual([])
-      expect(report.reads).toBeGreaterThan(0)
-      expect(report.seen).toBeGreaterThan(0)
-    }
-    expect((await engine.check()).problems).toEqual([])
-    await engine.close()
   },
 )
 
