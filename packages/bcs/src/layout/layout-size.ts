@@ -78,6 +78,7 @@ export interface LayoutTraits {
   readonly unwritable: UnwritableKind | undefined
 }
 
+/** Kinds of layouts whose values are read into JSON, but not written from it. */
 export type UnwritableKind = 'signer' | 'function' | 'map'
 
 /** @throws `type_too_large` for more levels than `MAX_LAYOUT_DEPTH` */
