@@ -67,9 +67,13 @@ describe('POST /v1/tables/items:batch', () => {
     for (const bad of ['x', [1], undefined]) expect((await post('/v1/tables/items:batch', bad)).status).toBe(400)
   })
 
-  it('is refused with the place of the fault, counted in characters', async () => {
+  it.each([
+    ['short', 0],
+    ['long', 70_000],
+  ])('is refused with the place of the fault, counted in characters: a %s one', async (_name, spaces) => {
     const listener = createRequestListener({ ledger: createLedger(await engineWithVersions()) })
-    const refusal = async (payload: string) => {
+    const refusal = async (text: string) => {
+      const payload = text.padEnd(spaces)
       const headers = { 'content-type': 'application/json' }
       const { statusCode, body } = await inject(listener, { method: 'POST', url: '/v1/batch', headers, payload })
       return [statusCode, (JSON.parse(body) as { message: string }).message]

@@ -112,7 +112,10 @@ export function parseTypeMember({ ledger }: OperationRequest, member: string, te
   }
 }
 
-/** The elements of a batch, each parsed when it is asked for. */
+/** Bytes. Elements of a longer batch are parsed one by one: that takes twice the time of parsing, and less memory. */
+const LONG_BATCH = 64 << 10
+
+/** The elements of a batch. */
 export interface BatchElements {
   readonly length: number
   element(at: number): JsonObject
@@ -126,15 +129,19 @@ export function parseBatchElements(body: Buffer, maxElements: number): BatchElem
 }
 
 function parseBatchList(body: Buffer): LazyList {
-  try {
-    const list = parseJsonList(body, 'requests', BATCH_LIMITS)
-    if (list) return list
-  } catch (error) {
-    if (!isLedgerStateError(error, 'invalid_json')) throw error
+  if (body.length > LONG_BATCH) {
+    try {
+      const list = parseJsonList(body, 'requests', BATCH_LIMITS)
+      if (list) return list
+    } catch (error) {
+      // What is wrong is told by those who parse all of it: here, columns are counted in bytes.
+      if (!isLedgerStateError(error, 'invalid_json')) throw error
+    }
   }
-  // What is wrong is told by those who parse all of it: here, columns are counted in bytes.
-  parseJsonBody(body, 'BatchRequest', BATCH_LIMITS)
-  throw batchNotAnArray()
+  const requests = parseJsonBody(body, 'BatchRequest', BATCH_LIMITS).get('requests')
+  if (!Array.isArray(requests)) throw batchNotAnArray()
+  const item = (at: number): JsonValue => requests[at] as JsonValue
+  return { length: requests.length, isObject: (at) => isJsonObject(item(at)), item }
 }
 
 /** The members of a body that is a JSON object. An empty body counts as `null`. */
