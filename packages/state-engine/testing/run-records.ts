@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { RecordBuilder } from '../src/bytes/record.ts'
 import type { Fence } from '../src/databases/fences.ts'
-import type { LedgerRecord } from '../src/databases/ledger-record.ts'
+import { type LedgerRecord, NOTHING_MERGED } from '../src/databases/ledger-record.ts'
 import { isPacked, type Pair, runSeed } from '../src/databases/run-record.ts'
 import { type LmdbStore, openLmdbStore } from '../src/lmdb/lmdb-store.ts'
 import { SharedRecord } from '../src/lmdb/shared-record.ts'
@@ -16,13 +16,7 @@ const EMPTY: LedgerRecord = {
   base: { version: 0n, complete: true },
   walFile: 1,
   nextCommit: 1,
-  nextRun: 0,
-  nextLargeId: 0,
-  nextGeneration: 0,
-  blocks: 0,
-  retired: 0,
-  supersededEntries: 0,
-  payloadBytes: 0,
+  ...NOTHING_MERGED,
 }
 
 /** Calls back, in a transaction, with a store whose run is empty, and what appends to it from a number on. */

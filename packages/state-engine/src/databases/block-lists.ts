@@ -6,6 +6,7 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadOptions } from '../lmdb/table.js'
 import type { BlockEntry } from '../port/block-entry.js'
 import { storeCorrupt } from '../port/errors.js'
+import { addBlock } from './ledger-record.js'
 
 // The database `block-lists` has blocks that follow each other in one record:
 //   u64 version that the first begins with, u48 0 → u8 blocks | u8 bytes of a version, of a height, of an epoch, of a time
@@ -238,7 +239,7 @@ class ListWriter {
     const widths = this.#largest.map(bytesOf)
     builder.begin().u8(1 + numbers.length / COLUMNS)
     for (const width of widths) builder.u8(width)
-    builder.u64(block.height).u64(block.epoch).u64(block.timestampUsec)
+    addBlock(builder, block)
     for (let at = 0; at < numbers.length; at++) builder.uint(numbers[at]!, widths[at % COLUMNS]!)
     const key = versionKey(firstVersion, 0)
     const record = builder.seal(numberedKeySeed(key))

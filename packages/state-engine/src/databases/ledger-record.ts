@@ -28,6 +28,17 @@ export interface LedgerRecord {
   readonly payloadBytes: number
 }
 
+/** Of a store into which nothing is merged. */
+export const NOTHING_MERGED = {
+  nextRun: 0,
+  nextLargeId: 0,
+  nextGeneration: 0,
+  blocks: 0,
+  retired: 0,
+  supersededEntries: 0,
+  payloadBytes: 0,
+} as const
+
 // u64 chain id | u64 latest version | block | u64 oldest version | block | u64 base version | 9 × u64: from `walFile` on
 // | u8 1 for a complete base | u32 CRC; block = u64 height, epoch, time
 const BASE_AT = 9
@@ -78,6 +89,7 @@ export function decodeLedgerRecord(record: Buffer): LedgerRecord {
   }
 }
 
-function addBlock(builder: RecordBuilder, { height, epoch, timestampUsec }: BlockInfo): RecordBuilder {
+/** u64 height | u64 epoch | u64 time */
+export function addBlock(builder: RecordBuilder, { height, epoch, timestampUsec }: BlockInfo): RecordBuilder {
   return builder.u64(height).u64(epoch).u64(timestampUsec)
 }

@@ -2,7 +2,12 @@ import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import type { RecordBuilder } from '../bytes/record.js'
 import { appendBlocks } from '../databases/block-lists.js'
 import { getMerging, putGeneration, putMerging } from '../databases/generations.js'
-import { decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
+import {
+  decodeLedgerRecord,
+  encodeLedgerRecord,
+  type LedgerRecord,
+  NOTHING_MERGED,
+} from '../databases/ledger-record.js'
 import { putMark } from '../databases/mark.js'
 import { getTruncations, putTruncations } from '../databases/truncations.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
@@ -136,13 +141,7 @@ export class SegmentMerge {
       base: { version: firstVersion, complete: firstVersion === 0n },
       walFile: this.#walFile,
       nextCommit: head!.number,
-      nextRun: 0,
-      nextLargeId: 0,
-      nextGeneration: 0,
-      blocks: 0,
-      retired: 0,
-      supersededEntries: 0,
-      payloadBytes: 0,
+      ...NOTHING_MERGED,
     }
   }
 

@@ -6,7 +6,7 @@ import { isLongKey } from '../bytes/stored-key.js'
 import { appendBlocks } from '../databases/block-lists.js'
 import { putLarge } from '../databases/large-values.js'
 import { encodeLatest, MAX_INLINE_VALUE_LENGTH } from '../databases/latest-record.js'
-import { encodeLedgerRecord } from '../databases/ledger-record.js'
+import { encodeLedgerRecord, NOTHING_MERGED } from '../databases/ledger-record.js'
 import { decodeMark, encodeMark, putMark } from '../databases/mark.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
@@ -130,12 +130,9 @@ class LmdbImport implements StateImport {
         ledger,
         base: { version, complete },
         ...log,
-        nextRun: 0,
+        ...NOTHING_MERGED,
         nextLargeId,
-        nextGeneration: 0,
         blocks: appendBlocks(this.#store, this.#builder, [{ firstVersion: version, block }]),
-        retired: 0,
-        supersededEntries: 0,
         payloadBytes,
       }
       meta.putSync(LEDGER_KEY, encodeLedgerRecord(this.#builder, record))
