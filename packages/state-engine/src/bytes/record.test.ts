@@ -13,6 +13,14 @@ it.each([
   ['uint', '010203', (record: RecordBuilder) => record.uint(0x01_0203, 3)],
   ['bytes', '0102', (record: RecordBuilder) => record.bytes(Buffer.of(1, 2))],
   ['part', '0102', (record: RecordBuilder) => record.part(Buffer.of(0, 1, 2), 1, 3)],
+  [
+    'room',
+    '0102',
+    (record: RecordBuilder) => {
+      record.room(2).set([1, 2])
+      return record
+    },
+  ],
 ])('a buffer that grows for %s loses nothing', (_name, expected, add) => {
   const record = new RecordBuilder().begin().bytes(Buffer.alloc(ROOM, 7))
   const content = Buffer.from(add(record).content).toString('hex')

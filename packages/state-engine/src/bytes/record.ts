@@ -82,6 +82,12 @@ export class RecordBuilder {
     return this
   }
 
+  /** Bytes that the caller fills before anything else is added. */
+  room(length: number): Uint8Array {
+    const at = this.#advance(length)
+    return this.#bytes.subarray(at, at + length)
+  }
+
   /** What was added since `begin`; valid until the next. */
   get content(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)

@@ -14,8 +14,6 @@ const VERSION_LENGTH = 4
 const MAX_LENGTH = 4_000
 const U32 = 2 ** 32
 
-const scratch = new Uint8Array(MAX_LENGTH)
-
 export function isTransposed({ bytes }: SharedRecord): boolean {
   return bytes[0] === TRANSPOSED
 }
@@ -33,8 +31,8 @@ export function beginTransposed(
   firstLow: number,
   rows: Uint8Array,
 ): void {
-  transpose(rows, 0, count, rows.length / count, scratch)
-  builder.begin().u8(TRANSPOSED).u8(count).u32(firstHigh).u32(firstLow).part(scratch, 0, rows.length)
+  builder.begin().u8(TRANSPOSED).u8(count).u32(firstHigh).u32(firstLow)
+  transpose(rows, 0, count, rows.length / count, builder.room(rows.length))
 }
 
 /** Begins a chunk with the first pairs of another. */
@@ -48,9 +46,9 @@ export function beginCutTransposed(builder: RecordBuilder, record: SharedRecord,
   }
 }
 
-/** The same chunk in the form of `run-record.ts`, in a copy that has no checksum. @throws `store_corrupt` */
+/** The same chunk in the form of `run-record.ts`: the record itself, or a copy that has no checksum. @throws `store_corrupt` */
 export function toPlainChunk(record: SharedRecord): SharedRecord {
-  if (!isTransposed(record)) return record.detach()
+  if (!isTransposed(record)) return record
   const count = runCount(record)
   const columns = rowLength(record)
   const valueLength = columns - VERSION_LENGTH

@@ -29,7 +29,8 @@ export class GenerationWriter {
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
   readonly #bundles: BundleWriter
-  readonly #rows = new RecordBuilder()
+  /** Made for the first transposed chunk. */
+  #rows: RecordBuilder | undefined
   readonly #firstRun: number
   #nextRun: number
   #nextLargeId: number
@@ -132,6 +133,7 @@ export class GenerationWriter {
   }
 
   #appendTransposed(pairs: PairList, start: number, end: number): number {
+    this.#rows ??= new RecordBuilder()
     const rows = this.#rows.begin()
     for (let pair = start; pair < end; pair++) {
       rows.u32(pair === start ? 0 : versionsBetween(pairs, pair - 1, pair))

@@ -137,24 +137,26 @@ export class KeyRevert {
     const left = countPairsAtMost(chunk, highHalf(version), lowHalf(version)) - 1
     const newest = decodeChunk(chunk)[left]
     if (!newest) throw storeCorrupt('a chunk of the run begins after its fence')
-    this.#cutPairs(run, record, left)
+    this.#cutPairs(run, record, chunk, left)
     return { isEmpty: left === 0, newest }
   }
 
   #drop({ run, level }: Fence): void {
     const record = this.#load(run)
-    if (level === CHUNK_LEVEL) this.#cutPairs(run, record, 0)
+    if (level === CHUNK_LEVEL) this.#cutPairs(run, record, toPlainChunk(record), 0)
     else {
       for (const below of decodeNode(record, level)) this.#drop(below)
       this.#parts.store.run.removeSync(run)
     }
   }
 
-  /** Leaves the first pairs of a chunk. Values and bundles that the others refer to stay until their generation goes. */
-  #cutPairs(run: number, record: SharedRecord, left: number): void {
+  /**
+   * Leaves the first pairs of a chunk, which is given as it is stored and as a plain one. Values and bundles that the others refer
+   * to stay until their generation goes.
+   */
+  #cutPairs(run: number, record: SharedRecord, chunk: SharedRecord, left: number): void {
     const { store, builder, generations } = this.#parts
     const count = runCount(record)
-    const chunk = toPlainChunk(record)
     let payloadBytes = 0
     for (let pair = left; pair < count; pair++) payloadBytes += pairPayload(chunk, pair)
     generations.take(run, count - left, payloadBytes)

@@ -234,7 +234,7 @@ export class RevisionCursor {
     }
     if (this.#store.verifyReads) record.verify(counterSeed(number))
     if (runLevel(record) !== level) throw storeCorrupt(`record ${number} of the run is not of level ${level}`)
-    if (level === 0) return new Chunk(toPlainChunk(record))
+    if (level === 0) return new Chunk(toPlainChunk(record.detach()))
     if (fences.level <= level) throw storeCorrupt('a fence leads to a node that is not below it')
     return new FenceList(record.detach(), NODE_FENCES_AT, fences.endAt(place), level)
   }
