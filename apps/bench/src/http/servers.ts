@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { onLastCore } from './cores.ts'
 import type { MakeRequest } from './load.ts'
 
 /** The program that users run, as it is built. */
@@ -21,11 +21,9 @@ export interface ConstantAnswer {
   readonly body: string
 }
 
-/** Servers run on the last core, and leave the others to the load generator, where the system has `taskset`. */
+/** Servers have the last core for themselves; the load generator has the others. */
 function spawnOnLastCore(words: readonly string[], stdio: 'ipc' | 'pipe'): ChildProcess {
-  const hasTaskset = spawnSync('taskset', ['--version']).error === undefined
-  const pinned = hasTaskset ? ['taskset', '-c', String(cpus().length - 1)] : []
-  const [command, ...rest] = [...pinned, process.execPath, ...words]
+  const [command, ...rest] = onLastCore([process.execPath, ...words])
   return spawn(command!, rest, {
     stdio: stdio === 'ipc' ? ['ignore', 'inherit', 'inherit', 'ipc'] : ['ignore', 'pipe', 'pipe'],
   })

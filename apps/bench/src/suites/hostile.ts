@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { toFigure } from '@ledger-state/report/measure'
 import { HOSTILE_ATTACK_NAMES, type HostileAttack } from '@ledger-state/testing/hostile-clients'
 import { type HostileReport, startHostileProcess } from '@ledger-state/testing/hostile-process'
+import { besideLastCore } from '../http/cores.ts'
 import { hasProcessUsage, watchMemory } from '../http/process-usage.ts'
 import { accountHex, writeServedStore } from '../http/served-store.ts'
 import { type Server, startNode } from '../http/servers.ts'
@@ -47,16 +48,22 @@ export const hostileSuite: Suite = {
     }
     const folder = run.folder('hostile')
     await writeServedStore(folder)
-    if (run.minutes !== undefined) {
-      await measureMinutes(run, folder, run.minutes, { path: SMALL_READ, perSecond: REQUESTS_PER_SECOND })
-      return
-    }
-    const undisturbed: SteadyLatencies[] = []
-    for (const attack of HOSTILE_ATTACK_NAMES) undisturbed.push(...(await measureAttack(run, folder, attack)))
-    const common = { title: TITLE, subject: 'nobody else', role: 'floor', unit: 'ms' } as const
-    run.record({ ...common, metric: 'p99', rounds: undisturbed.map(({ p99 }) => p99) })
-    run.record({ ...common, metric: 'p50', rounds: undisturbed.map(({ p50 }) => p50) })
+    const { minutes } = run
+    await besideLastCore(() =>
+      minutes === undefined
+        ? measureAttacks(run, folder)
+        : measureMinutes(run, folder, minutes, { path: SMALL_READ, perSecond: REQUESTS_PER_SECOND }),
+    )
   },
+}
+
+/** One after another. */
+async function measureAttacks(run: BenchRun, folder: string): Promise<void> {
+  const undisturbed: SteadyLatencies[] = []
+  for (const attack of HOSTILE_ATTACK_NAMES) undisturbed.push(...(await measureAttack(run, folder, attack)))
+  const common = { title: TITLE, subject: 'nobody else', role: 'floor', unit: 'ms' } as const
+  run.record({ ...common, metric: 'p99', rounds: undisturbed.map(({ p99 }) => p99) })
+  run.record({ ...common, metric: 'p50', rounds: undisturbed.map(({ p50 }) => p50) })
 }
 
 /**

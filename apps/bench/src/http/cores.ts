@@ -1,0 +1,27 @@
+import { spawnSync } from 'node:child_process'
+import { cpus } from 'node:os'
+
+const LAST_CORE = cpus().length - 1
+/** One core is not divided; macOS and Windows have no `taskset`. */
+const canPin = LAST_CORE > 0 && spawnSync('taskset', ['--version']).error === undefined
+
+/** The words of a command that runs another on the last core, which servers under test have for themselves. */
+export function onLastCore(words: readonly string[]): readonly string[] {
+  return canPin ? ['taskset', '-c', String(LAST_CORE), ...words] : words
+}
+
+/** Keeps this process, and what it starts meanwhile, off the last core until the work has ended. */
+export async function besideLastCore<T>(work: () => Promise<T>): Promise<T> {
+  if (!canPin) return work()
+  pinThisProcess(LAST_CORE - 1)
+  try {
+    return await work()
+  } finally {
+    pinThisProcess(LAST_CORE)
+  }
+}
+
+function pinThisProcess(lastCore: number): void {
+  const { status, stderr } = spawnSync('taskset', ['-a', '-c', '-p', `0-${lastCore}`, String(process.pid)])
+  if (status !== 0) throw new Error(`taskset: ${stderr}`)
+}
