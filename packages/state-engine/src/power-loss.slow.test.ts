@@ -145,13 +145,16 @@ describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})
     )
   })
 
-  it.each<[string, Options]>([
+  it.each<[string, Options, inSlices?: boolean]>([
     ['in the table', {}],
     ['of merged versions', { memoryTableBytes: 20_000 }],
+    ['of merged versions, removed at once', { memoryTableBytes: 60_000 }, false],
     ['of both', { memoryTableBytes: 60_000 }],
     ['of both, ordered durability', { durability: 'ordered', memoryTableBytes: 60_000 }],
-  ])('leaves each truncation as a whole or not at all: %s', LONG, async (name, options) => {
-    const createRun = () => ({ kind: 'truncations', options: varied(options), steps: 33 + random.below(33) }) as const
+  ])('leaves each truncation as a whole or not at all: %s', LONG, async (name, options, inSlices = true) => {
+    const createRun = () => {
+      return { kind: 'truncations', options: varied(options), steps: 33 + random.below(33), inSlices } as const
+    }
     let left = CONTINUED
     await tryRuns(`truncations ${name}`, Math.ceil(IMAGES / 4), createRun, async (path, { printed }) => {
       const acknowledged = options.durability === 'ordered' ? -1 : Number(printed ?? -1)
