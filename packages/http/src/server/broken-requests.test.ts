@@ -150,3 +150,33 @@ describe('a connection on which nothing is sent', () => {
     expect((await exchangeOf('GET /v1 HTTP/1.1\r\n', { requestTimeoutMs: 100 })).statuses).toEqual([408])
   })
 })
+
+describe('requests that do not come in whole, a thousand at a time', () => {
+  const REQUESTS = 1_000
+  /** What one turn answers: far more than its budget has room for. */
+  const MOST_OF_A_TURN = 250
+
+  it.each([
+    ['in their headers', 'GET /v1 HTTP/1.1\r\n'],
+    ['in their bodies', rawItemRequest('content-length: 20', RAW_ITEM_BODY)],
+  ])('are answered in several turns: %s', async (_name, bytes) => {
+    const answers = new Map<number, number>()
+    let turn = 0
+    let isOver = false
+    const countTurns = (): void => {
+      turn++
+      if (!isOver) setImmediate(countTurns)
+    }
+    countTurns()
+    const { port } = await start({
+      requestTimeoutMs: 500,
+      onAnswered: () => answers.set(turn, (answers.get(turn) ?? 0) + 1),
+    })
+    const connections = Array.from({ length: REQUESTS }, () => openRawConnection(port))
+    for (const { socket } of connections) socket.write(bytes)
+    await Promise.all(connections.map(({ closed }) => closed))
+    isOver = true
+    expect(connections.flatMap(({ statuses }) => statuses())).toEqual(new Array(REQUESTS).fill(408))
+    expect(Math.max(...answers.values())).toBeLessThan(MOST_OF_A_TURN)
+  })
+})
