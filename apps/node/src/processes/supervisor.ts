@@ -30,12 +30,15 @@ const FEED_SERVER = new URL('./feed-server.js', import.meta.url)
  * Bodies are buffers outside of the heap, which V8 counts to it: above the 16 MB of a reader that has little to do, it
  * collected the old generation for each 8 MB of them. From 64 MB on it does so a few times less often. The young generation
  * takes 32 MB; beside hostile clients it grew to 122, and never shrank. Where V8 sees that objects are cached, it learns to make
- * all objects of that place in the old generation: 75 MB of layouts a second beside clients whose types come once.
+ * all objects of that place in the old generation: 75 MB of layouts a second beside clients whose types come once. The old
+ * generation may grow to four times of what a collection leaves, 30 to 40 MB: V8 marks it with other threads, for 0.5 s each
+ * time, and they take the core of a reader that has no other.
  */
 const READER_NODE_OPTIONS = [
   '--initial-old-space-size=64',
   '--max-semi-space-size=16',
   '--no-allocation-site-pretenuring',
+  '--heap-growing-percent=300',
 ]
 /** glibc keeps freed blocks of up to 32 MB for itself once it has seen such; from 128 KiB on they go back to the system. */
 const READER_ENVIRONMENT = { MALLOC_MMAP_THRESHOLD_: '131072' }
