@@ -15,7 +15,7 @@ export const INNER_BYTES_PER_KEY = 17
 
 /** Memory of processes beside the page cache. */
 export const SUPERVISOR_BYTES = 80 * 2 ** 20
-export const READER_BYTES = 300 * 2 ** 20
+export const READER_BYTES = 350 * 2 ** 20
 export const WRITER_BYTES = 250 * 2 ** 20
 
 /** Writes a second, proven, on two cores. A source that gives fewer decides. */
