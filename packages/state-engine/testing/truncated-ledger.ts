@@ -5,6 +5,7 @@ import { Buffer } from 'node:buffer'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LedgerInfo, StateReader, VersionWrites } from '@ledger-state/core'
+import { STORE_FILE } from '../src/lmdb/lmdb-store.ts'
 import {
   openStateEngineReader,
   openWithFailurePoints,
@@ -28,7 +29,7 @@ function truncates(step: number): bigint | undefined {
   return step % 12 === 11 ? SHALLOW : undefined
 }
 
-/** The versions of a step, whose values tell the step. Versions that were cut off had written other keys, too. */
+/** The versions of a step, whose values tell the step. The same versions of another step write other keys. */
 function stepVersions(step: number, first: bigint): VersionWrites[] {
   // Some are larger than a segment.
   const count = step % 17 === 5 ? 40 : 10
@@ -146,7 +147,7 @@ export async function expectStore(
 
 /** A reader sees the same before a writer has opened the store and mended it. */
 async function expectReadable(path: string): Promise<void> {
-  if (!existsSync(join(path, 'state.mdb'))) return
+  if (!existsSync(join(path, STORE_FILE))) return
   const reader = openStateEngineReader({ path })
   try {
     expectSame(reader, await expectedAfter(lastStep(reader)))

@@ -21,7 +21,7 @@ export interface ConstantAnswer {
   readonly body: string
 }
 
-/** Servers have the last core for themselves; the load generator has the others. */
+/** See `besideLastCore` for what keeps the others off it. */
 function spawnOnLastCore(words: readonly string[], stdio: 'ipc' | 'pipe'): ChildProcess {
   const [command, ...rest] = onLastCore([process.execPath, ...words])
   return spawn(command!, rest, {

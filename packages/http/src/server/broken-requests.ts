@@ -28,7 +28,7 @@ export function answerBrokenRequests(server: Server, service: RequestService): v
     const isInBody = before !== undefined && !before.request.complete
     const answer = () => {
       const last = service.lastExchange(socket)
-      // What came in after the fault is as late as what did not.
+      // While this waited for its turn, the request may have come in after all: it is refused all the same.
       if (last && (isInBody || last !== before)) endBrokenBody(error, socket, last)
       else afterExchange(last, () => answerOnSocket(error, socket))
     }

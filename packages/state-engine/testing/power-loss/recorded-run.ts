@@ -13,7 +13,10 @@ export type RecordedRun =
       readonly retained: number
       readonly commitsBetweenOpenings: number
     }
-  /** Commits, truncates and prunes, and opens the store again now and then. `inSlices`: time runs fast, as in other runs. */
+  /**
+   * Commits, truncates and prunes, and opens the store again now and then. `inSlices`: what is cut off is removed in several
+   * transactions, as time runs fast; otherwise in one.
+   */
   | { readonly kind: 'truncations'; readonly options: Options; readonly steps: number; readonly inSlices: boolean }
   /** Imports a state in parts of `IMPORT_PART` entries, and commits one version. */
   | { readonly kind: 'import'; readonly options: Options; readonly parts: number }
