@@ -30,7 +30,7 @@ const HANG_MS = 120_000
 /** Part of the time in which the steps of long inputs are counted. */
 const COUNTED_SHARE = 0.2
 const LONG_INPUT_BYTES = 20_000
-/** Steps for each byte of an input, and for any input, as `createStepCounter` counts them. At most 113 for a byte were seen. */
+/** Steps for each byte of an input, and for any input, as `createStepCounter` counts them. At most 166 for a byte were seen. */
 const MAX_STEPS_PER_BYTE = 400
 const MAX_STEPS_AT_ALL = 200_000
 

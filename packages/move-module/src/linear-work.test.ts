@@ -12,8 +12,8 @@ import { writeModule } from './write-module.js'
 
 const SMALL = 1_000
 const GROWTH = 8
-/** Linear work takes 8 times the steps and quadratic work 64 times. The counters merge blocks that are entered equally often. */
-const MAX_RATIO = 12
+/** Linear work takes 8 times the steps, a little more where longer numbers take more bytes, and quadratic work 64 times. */
+const MAX_RATIO = 10
 
 const counter = createStepCounter()
 afterAll(() => counter.stop())

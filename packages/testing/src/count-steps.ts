@@ -1,4 +1,5 @@
 import { Session } from 'node:inspector'
+import { setFlagsFromString } from 'node:v8'
 
 interface CoverageRange {
   readonly count: number
@@ -12,8 +13,8 @@ interface ScriptCoverage {
 export interface StepCounter {
   /**
    * How often the blocks of the sources in `packages/` are entered while synchronous work runs. The same work takes the same
-   * number on any machine and under any load, so that its growth can be asserted where time cannot. The number is exact up to
-   * a third, as V8 merges blocks that are entered equally often; what the runtime does inside its own functions does not count.
+   * number on any machine and under any load, so that its growth can be asserted where time cannot. V8 merges blocks that are
+   * entered equally often, and what the runtime does inside its own functions does not count.
    */
   count(work: () => void): number
   stop(): void
@@ -21,8 +22,10 @@ export interface StepCounter {
 
 /**
  * Counts by the coverage counters of V8. Functions that were called before the counter was made have none: make it first.
+ * Until it stops, no thread of the process optimizes code, because optimized code inlines calls without counting them.
  */
 export function createStepCounter(): StepCounter {
+  for (const tier of OPTIMIZING_TIERS) setFlagsFromString(`--no-${tier}`)
   const session = new Session()
   session.connect()
   post(session, 'Profiler.enable')
@@ -41,9 +44,12 @@ export function createStepCounter(): StepCounter {
     },
     stop() {
       session.disconnect()
+      for (const tier of OPTIMIZING_TIERS) setFlagsFromString(`--${tier}`)
     },
   }
 }
+
+const OPTIMIZING_TIERS = ['maglev', 'turbofan']
 
 const OUR_SOURCES = /\/packages\/[a-z-]+\/(src|dist)\//
 
