@@ -3,9 +3,6 @@ import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { vitestConfig } from '@ledger-state/testing/vitest-config'
 import { mergeConfig } from 'vitest/config'
 
-/** Two files at a time, also on two cores: the tests wait for processes more than they compute. */
-const WORKERS = 2
-
 /** Below the time limit of a test, so that a poll that fails says what it saw last. */
 const POLL_PATIENCE_MS = 45_000
 
@@ -13,8 +10,8 @@ export default mergeConfig(vitestConfig, {
   test: {
     expect: { poll: { timeout: POLL_PATIENCE_MS } },
     globalSetup: fileURLToPath(import.meta.resolve('@ledger-state/testing/build-before-tests')),
-    maxWorkers: WORKERS,
+    // Two files at a time, also on two cores: slow tests wait for processes, too.
     // Loading the program takes long: two workers do it once, and not one for each file.
-    ...(!isSlowRun && { isolate: false }),
+    ...(isSlowRun ? { maxWorkers: 2 } : { isolate: false }),
   },
 })

@@ -21,6 +21,9 @@ const SLOW_TESTS = 'src/**/*.slow.test.ts'
  */
 const TIMEOUT_MS = isSlowRun ? 600_000 : 60_000
 
+/** Files at a time, also on two cores: fast tests wait for sockets, files and processes as long as they compute. */
+const FAST_WORKERS = 2
+
 const MEMORY_FOLDER = '/dev/shm'
 /** Far more than the tests of a package leave in files at one time. */
 const ENOUGH_BYTES = 4 * 2 ** 30
@@ -45,6 +48,7 @@ function configFor(conditions: string[]) {
       setupFiles: [fileURLToPath(new URL('property-seed.ts', import.meta.url))],
       exclude: isSlowRun ? [] : [SLOW_TESTS],
       passWithNoTests: isSlowRun,
+      ...(!isSlowRun && { maxWorkers: FAST_WORKERS }),
       env: { TMPDIR: process.env.TMPDIR ?? temporaryRoot() },
       testTimeout: TIMEOUT_MS,
       hookTimeout: TIMEOUT_MS,
