@@ -11,7 +11,8 @@ export default mergeConfig(vitestConfig, {
     expect: { poll: { timeout: POLL_PATIENCE_MS } },
     globalSetup: fileURLToPath(import.meta.resolve('@ledger-state/testing/build-before-tests')),
     // Two files at a time, also on two cores: slow tests wait for processes, too.
+    ...(isSlowRun && { maxWorkers: 2 }),
     // Loading the program takes long: two workers do it once, and not one for each file.
-    ...(isSlowRun ? { maxWorkers: 2 } : { isolate: false }),
+    ...(!isSlowRun && { isolate: false }),
   },
 })
