@@ -46,9 +46,14 @@ const app = await Application.bootstrapWithPlugins({
     ...strictness,
   },
   readme: join(ROOT, 'README.md'),
-  projectDocuments: ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/*.md', 'docs/sources/*.md'].map(
-    (path) => join(ROOT, path),
-  ),
+  projectDocuments: [
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    'docs/*.md',
+    'docs/lab/*.md',
+    'docs/sources/*.md',
+  ].map((path) => join(ROOT, path)),
   navigationLinks: { Repository: repository },
   highlightLanguages: ['bash', 'json', 'sql', 'typescript'],
   searchInComments: true,

@@ -21,7 +21,7 @@ import { fetchSnapshot } from './fetch-snapshot.js'
 
 const CHAIN = 4
 const KEYS = 40
-/** Commits that ten replicas follow: REPLICA_ROUNDS=300 is what docs/performance.md has. */
+/** Commits that ten replicas follow: REPLICA_ROUNDS=300 is what docs/lab/measurements.md has. */
 const ROUNDS = Number(process.env.REPLICA_ROUNDS ?? 20)
 /** Between those commits. */
 const PAUSE_MS = 20
