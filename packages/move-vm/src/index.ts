@@ -1,0 +1,39 @@
+export type {
+  ComputeTask,
+  FunctionName,
+  FunctionSignature,
+  Globals,
+  LayoutField,
+  LayoutVariant,
+  Native,
+  NativeContext,
+  NativeExtension,
+  NativeJump,
+  TypeLayout,
+} from './natives/native.js'
+export { NATIVES } from './natives/native-table.js'
+export { NOT_LOADED, type ViewState } from './state/view-state.js'
+export type { FunctionType, PlainType, ReferenceType, StructType, Type, VectorType } from './types/type.js'
+export { ByteVector } from './values/byte-vector.js'
+export {
+  ByteReference,
+  type ClosureTarget,
+  ClosureValue,
+  Reference,
+  type Slot,
+  StructValue,
+  type Value,
+  VectorValue,
+} from './values/value.js'
+export { createVm, type Vm, type VmOptions } from './view/create-vm.js'
+export type {
+  ViewBudget,
+  ViewCall,
+  ViewFault,
+  ViewOptions,
+  ViewOutcome,
+  ViewProgress,
+  ViewResult,
+  ViewRun,
+  ViewUsage,
+} from './view/view-call.js'

@@ -1,0 +1,135 @@
+import type { TypeTag } from '@ledger-state/type-tag'
+import type { Type } from '../types/type.js'
+import type { Reference, Value } from '../values/value.js'
+
+/**
+ * A native function. It gets its arguments in order and returns its results in order (none: an empty array).
+ *
+ * A native may be run again from its beginning: whatever it reads of the state (`globals`, `layout` and what needs one: `serialize`,
+ * `deserialize`) or computes elsewhere (`compute`) may stop the run. It therefore changes nothing (references, `extension`,
+ * `globals`) before the last such read.
+ *
+ * Arguments have the types of the declaration in the real framework. A hostile store may declare a native with other types:
+ * natives need not check them, since a `TypeError` or `RangeError` of JavaScript ends the run with a fault, but they must not
+ * loop or allocate without `charge`.
+ */
+export type Native = (context: NativeContext, args: readonly Value[]) => readonly Value[] | NativeJump
+
+/** What `NativeContext.jump` gives: the native ends with a call of another function. */
+export interface NativeJump {
+  readonly kind: 'jump'
+}
+
+/** State of natives that lives as long as one run, such as a store of curve points. */
+export interface NativeExtension<T> {
+  readonly name: string
+  create(): T
+}
+
+/** Work that may take longer than a turn of the event loop, as data: it can be done in a worker. */
+export interface ComputeTask {
+  readonly name: string
+  readonly inputs: readonly Uint8Array[]
+}
+
+/** Does a task. @throws whatever is wrong: the run ends with a fault */
+export type Compute = (task: ComputeTask) => readonly Uint8Array[]
+
+/** What a native sees of the run. */
+export interface NativeContext {
+  readonly typeArguments: readonly Type[]
+  /** The chain id of the version. */
+  readonly chainId: number
+  /** Whether a feature flag is on at the version. */
+  isFeatureOn(flag: number): boolean
+
+  /** Counts work as so many simple instructions (about 50 ns each). @throws the fault of an exhausted budget */
+  charge(instructions: number): void
+  /** Counts bytes copied, hashed, compared or serialised, and bytes of new values. @throws as `charge` */
+  chargeBytes(bytes: number): void
+
+  /** Ends the run with a Move abort in the native's module. */
+  abort(code: number | bigint, message?: string): never
+  /** Ends the run with another fault of the native's module: its status code and, where there is one, its text. */
+  fault(status: number, message?: string, subStatus?: number): never
+
+  typeTag(type: Type): TypeTag
+  /** The BCS of a value; undefined where it cannot be serialised (too deep). Charged. */
+  serialize(type: Type, value: Value): Uint8Array | undefined
+  /** Strict decoding of all bytes; undefined where they are no value of the type. Charged. */
+  deserialize(type: Type, bytes: Uint8Array): Value | undefined
+  /** The fields of a struct, or the variants of an enum, by the modules of the version, with type arguments substituted. */
+  layout(type: Type): TypeLayout
+  /** A type by its parts, as `type` knows them: for natives that make values of other types. */
+  structType(address: string, module: string, name: string, typeArguments: readonly Type[]): Type
+
+  readonly globals: Globals
+  /** The state of an extension in this run, made at the first use. */
+  extension<T>(extension: NativeExtension<T>): T
+  /** Does a task, here or in a worker; the native may run again in between, and must then ask for the same tasks in the same order. */
+  compute(task: ComputeTask): readonly Uint8Array[]
+
+  /** The module whose function called the native. */
+  readonly caller: FunctionName
+  /**
+   * Checks a function and calls it in place of the native, as `dispatchable_*` do: faults of `spec` are told by their texts.
+   * The native returns what this returns.
+   */
+  jump(target: FunctionName, args: readonly Value[]): NativeJump
+  /** Loads a module and marks it as visited in this run. @throws the fault of a missing module */
+  visitModule(address: string, module: string): void
+  isModuleVisited(address: string, module: string): boolean
+  /** A function of a module of the version; undefined where there is none. */
+  findFunction(target: FunctionName): FunctionSignature | undefined
+}
+
+export interface FunctionName {
+  /** 64 hex digits. */
+  readonly address: string
+  readonly module: string
+  readonly name: string
+}
+
+/** What other functions see of one, with its own type parameters open. Equal texts are equal types. */
+export interface FunctionSignature {
+  readonly isPublic: boolean
+  readonly isNative: boolean
+  readonly typeParameterAbilities: readonly number[]
+  readonly parameters: readonly string[]
+  readonly results: readonly string[]
+}
+
+/** What values of a type consist of. */
+export type TypeLayout =
+  | { readonly kind: 'plain' }
+  | { readonly kind: 'vector'; readonly element: Type }
+  | { readonly kind: 'struct'; readonly fields: readonly LayoutField[] }
+  | { readonly kind: 'enum'; readonly variants: readonly LayoutVariant[] }
+  | { readonly kind: 'function' }
+
+export interface LayoutField {
+  readonly name: string
+  readonly type: Type
+}
+
+export interface LayoutVariant {
+  readonly name: string
+  readonly fields: readonly LayoutField[]
+}
+
+/**
+ * Resources and table items as this run sees them: read and decoded once, then changed in place. A reference shows and
+ * makes changes. Changes are dropped at the end of the run. All methods may stop the run, before they change anything.
+ */
+export interface Globals {
+  /** A resource, in a group or not; undefined where there is none. */
+  borrowResource(address: string, type: Type): Reference | undefined
+  /** An item of a table; `key` is its BCS. */
+  borrowItem(handle: string, key: Uint8Array, type: Type): Reference | undefined
+  /** Puts an item where none is; false where there is one. */
+  addItem(handle: string, key: Uint8Array, type: Type, value: Value): boolean
+  /** Takes an item out; undefined where there is none. */
+  removeItem(handle: string, key: Uint8Array, type: Type): Value | undefined
+  /** The bytes of an item as they are in the state, whatever this run did to it. */
+  readItemBytes(handle: string, key: Uint8Array): Uint8Array | undefined
+}

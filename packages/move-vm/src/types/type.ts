@@ -1,0 +1,50 @@
+import type { PrimitiveType } from '@ledger-state/type-tag'
+
+/** What all types have. The same type is the same object within one run, so that `===` compares. */
+interface TypeNode {
+  /** Unique in the run. */
+  readonly id: number
+  /** Types in it, itself included. */
+  readonly size: number
+  /** Levels of it; 1 for a type without parts. */
+  readonly depth: number
+}
+
+/** A type without parts. */
+export interface PlainType extends TypeNode {
+  readonly kind: PrimitiveType
+}
+
+/** The type `vector<element>`. */
+export interface VectorType extends TypeNode {
+  readonly kind: 'vector'
+  readonly element: Type
+}
+
+/** A struct or enum with its type arguments. */
+export interface StructType extends TypeNode {
+  readonly kind: 'struct'
+  /** 64 hex digits. */
+  readonly address: string
+  readonly module: string
+  readonly name: string
+  readonly typeArguments: readonly Type[]
+}
+
+/** The type `&to` or `&mut to`. */
+export interface ReferenceType extends TypeNode {
+  readonly kind: 'reference'
+  readonly mutable: boolean
+  readonly to: Type
+}
+
+/** The type of a function value. */
+export interface FunctionType extends TypeNode {
+  readonly kind: 'function'
+  readonly parameters: readonly Type[]
+  readonly results: readonly Type[]
+  readonly abilities: number
+}
+
+/** A type with nothing open. */
+export type Type = PlainType | VectorType | StructType | ReferenceType | FunctionType

@@ -1,0 +1,100 @@
+import type { Type } from '../types/type.js'
+import type { ByteVector } from './byte-vector.js'
+
+// Values of a running function. They carry no types: code, natives and codecs know the type of what they handle.
+
+/**
+ * A value on the stack, in a local, or in a container.
+ * - Integers of all twelve types: a `number` while it is safe (magnitude at most 2^53 - 1), else a `bigint`. Each integer
+ *   has one form, so that `===` compares.
+ * - `bool`: a boolean.
+ * - `address`: 64 lower-case hex digits without `0x`; `===` compares, `<` orders as the bytes do.
+ * - `vector<u8>`: a `ByteVector`; other vectors: a `VectorValue`.
+ * - Structs and enums: a `StructValue`. A `signer` is one, too: variant 0, whose only field is the address, or variant 1
+ *   (permissioned), whose fields are the address and that of the permissions.
+ */
+export type Value =
+  | number
+  | bigint
+  | boolean
+  | string
+  | ByteVector
+  | VectorValue
+  | StructValue
+  | ClosureValue
+  | Reference
+  | ByteReference
+
+/** A place that holds nothing: a local that was moved out of. */
+export type Slot = Value | undefined
+
+/** A vector of anything but u8. The array belongs to the vector. */
+export class VectorValue {
+  readonly items: Value[]
+
+  constructor(items: Value[]) {
+    this.items = items
+  }
+}
+
+/** A struct (variant 0) or an enum, with its fields in the order of their definition. The array belongs to the value. */
+export class StructValue {
+  readonly variant: number
+  readonly fields: Value[]
+
+  constructor(variant: number, fields: Value[]) {
+    this.variant = variant
+    this.fields = fields
+  }
+}
+
+/** The function that a closure calls. */
+export interface ClosureTarget {
+  /** 64 hex digits. */
+  readonly address: string
+  readonly module: string
+  readonly name: string
+  readonly typeArguments: readonly Type[]
+}
+
+/** A function value. Captured values stand in the order of the parameters that they are for. */
+export class ClosureValue {
+  readonly target: ClosureTarget
+  /** Bit i is set where parameter i of the target is captured. */
+  readonly mask: bigint
+  readonly captured: Value[]
+  /** Types of the captured values; those of a closure out of storage come with it. */
+  readonly capturedTypes: readonly Type[]
+
+  constructor(target: ClosureTarget, mask: bigint, captured: Value[], capturedTypes: readonly Type[]) {
+    this.target = target
+    this.mask = mask
+    this.captured = captured
+    this.capturedTypes = capturedTypes
+  }
+}
+
+/**
+ * A reference to what stands at an index of an array: a local, a field, an element, or (in an array of one) a resource or
+ * table item. `&` and `&mut` do not differ.
+ */
+export class Reference {
+  readonly slots: Slot[]
+  readonly index: number
+
+  constructor(slots: Slot[], index: number) {
+    this.slots = slots
+    this.index = index
+  }
+}
+
+/** A reference to an element of a `vector<u8>`. */
+export class ByteReference {
+  readonly vector: ByteVector
+  readonly index: number
+
+  constructor(vector: ByteVector, index: number) {
+    this.vector = vector
+    this.index = index
+  }
+}

@@ -1,0 +1,29 @@
+import type { Compute, Native } from '../natives/native.js'
+import { NATIVES } from '../natives/native-table.js'
+import type { ViewState } from '../state/view-state.js'
+import type { ViewCall, ViewOptions, ViewRun } from './view-call.js'
+
+export interface VmOptions {
+  /** By `0xADDRESS::module::function` with a short address; by default `NATIVES`. */
+  readonly natives?: ReadonlyMap<string, Native> | undefined
+  /** Does the tasks of natives that are done at once. */
+  readonly compute?: Compute | undefined
+  /** Bytes of heap for loaded modules, shared by all runs. By default 64 MiB. */
+  readonly cacheBytes?: number | undefined
+}
+
+/** Runs view functions. It keeps loaded modules between runs, by their bytes. */
+export interface Vm {
+  /** Begins a view over a state; nothing runs before `advance`. */
+  startView(state: ViewState, call: ViewCall, options?: ViewOptions): ViewRun
+}
+
+/** A virtual machine with a cache of its own. */
+export function createVm(options: VmOptions = {}): Vm {
+  const natives = options.natives ?? NATIVES
+  return {
+    startView(_state, call, _options): ViewRun {
+      throw new Error(`${natives.size} natives; ${call.function} cannot run yet`)
+    },
+  }
+}

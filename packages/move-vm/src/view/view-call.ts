@@ -1,0 +1,76 @@
+import type { TypeTag } from '@ledger-state/type-tag'
+import type { ComputeTask } from '../natives/native.js'
+
+/** A call of a view function. */
+export interface ViewCall {
+  /** 32 bytes. */
+  readonly address: Uint8Array
+  readonly module: string
+  readonly function: string
+  readonly typeArguments: readonly TypeTag[]
+  /** The BCS of each argument, without those that the caller cannot give. */
+  readonly arguments: readonly Uint8Array[]
+}
+
+/** What a run may use. What is above is answered with a fault; none of it is time. */
+export interface ViewBudget {
+  /** Instructions; natives count as many as their work takes. By default 5,000,000. */
+  readonly instructions: number
+  /** Bytes copied, compared, hashed, serialised, and of new values. By default 64 MiB. */
+  readonly bytes: number
+  /** Distinct keys read, and bytes of their values, modules not counted. By default 2,000 and 16 MiB. */
+  readonly reads: number
+  readonly readBytes: number
+  /** Distinct modules used, and their bytes. By default 768 and 8 MiB. */
+  readonly modules: number
+  readonly moduleBytes: number
+}
+
+/** What a run has used of its budget, the same cold and warm. */
+export type ViewUsage = ViewBudget
+
+/** A result of a view function. */
+export interface ViewResult {
+  /** With type arguments substituted; of a reference, the type that it is to. */
+  readonly type: TypeTag
+  readonly bytes: Uint8Array
+}
+
+/** Why a view has no results. All are 400 `invalid_input` at a node. */
+export interface ViewFault {
+  /** The status code of the VM, as 4016; undefined where none is known. */
+  readonly code: number | undefined
+  readonly name: string
+  readonly subStatus: bigint | undefined
+  readonly message: string
+}
+
+export type ViewOutcome =
+  | { readonly kind: 'results'; readonly results: readonly ViewResult[]; readonly usage: ViewUsage }
+  | { readonly kind: 'fault'; readonly fault: ViewFault; readonly usage: ViewUsage }
+
+/** Where a run stands. */
+export type ViewProgress =
+  | ViewOutcome
+  /** It has used up the instructions of this turn: `advance` again. */
+  | { readonly kind: 'paused' }
+  /** It lacks the values of keys: load them, all in one round, then `advance` again. */
+  | { readonly kind: 'lacking'; readonly keys: readonly Uint8Array[] }
+  /** It waits for a task: `provide` its result, then `advance` again. Only where tasks are done elsewhere. */
+  | { readonly kind: 'computing'; readonly task: ComputeTask }
+
+/** A view that is run in turns. */
+export interface ViewRun {
+  /** Runs until the end, or at most so many instructions, or until it lacks something. */
+  advance(instructions: number): ViewProgress
+  /** Gives the result of the task that the run waits for. */
+  provide(result: readonly Uint8Array[]): void
+}
+
+export interface ViewOptions {
+  readonly budget?: Partial<ViewBudget> | undefined
+  /** Whether tasks are done elsewhere: `advance` then answers `computing`. By default they are done at once. */
+  readonly computesElsewhere?: boolean | undefined
+  /** Is told each key that the run uses, once, whether or not a cache had it. */
+  readonly traceRead?: ((key: Uint8Array) => void) | undefined
+}
