@@ -8,10 +8,10 @@ function printBalanceHistory(state: StateReader, owner: string, asset: string): 
   const ledger = createLedger(state)
   const changes = ledger.at().balanceHistory(parseAddress(owner), ledger.parseAsset(asset), { order: 'oldestFirst' })
   console.log('version,time,balance')
-  for (const { version, timestampUsec, value } of changes) {
+  for (const { version, timestampUsec, value, error } of changes) {
     // A balance of before the window stands under the version that wrote it, whose time is no longer kept.
     const time = timestampUsec === undefined ? '' : new Date(Number(timestampUsec / 1_000n)).toISOString()
-    console.log(`${version},${time},${value}`)
+    console.log(`${version},${time},${value ?? error?.message}`)
   }
 }
 

@@ -7,7 +7,8 @@ import 'uplot/dist/uPlot.min.css'
 export interface CurvePoint {
   /** Seconds since 1970, or a version. */
   readonly x: number
-  readonly y: number
+  /** Null where it is not known until the next point: a gap of the curve. */
+  readonly y: number | null
 }
 
 interface CurveProps {

@@ -10,3 +10,8 @@ it('draws steps from the left to the right, and nothing where the value stands s
 it('draws a value that is known once as a line', () => {
   expect(stepsToPath([{ x: 9, y: 3 }])).toBe('M0 50H100')
 })
+
+it('has a gap where a value is not known', () => {
+  const points = [5, null, null, 7, null].map((y, x) => ({ x, y }))
+  expect(stepsToPath(points)).toBe('M0 96H25M75 4H100')
+})

@@ -1,5 +1,6 @@
 interface SparklineProps {
-  readonly points: readonly { readonly x: number; readonly y: number }[]
+  /** The heights are null where they are not known until the next point: gaps of the curve. */
+  readonly points: readonly { readonly x: number; readonly y: number | null }[]
   readonly label: string
 }
 
@@ -15,15 +16,20 @@ export function Sparkline({ points, label }: SparklineProps) {
 /** In a square of 100. A segment where the value stands still ends only with it: joints on a line would be drawn thicker. */
 export function stepsToPath(points: SparklineProps['points']): string {
   const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)]
-  const [left, right, low, high] = [xs[0] ?? 0, xs.at(-1) ?? 1, least(ys), greatest(ys)]
+  const known = ys.filter((y) => y !== null)
+  const [left, right, low, high] = [xs[0] ?? 0, xs.at(-1) ?? 1, least(known), greatest(known)]
   const toX = (x: number) => round(((x - left) / (right - left || 1)) * 100)
   const toY = (y: number) => round(high === low ? 50 : 96 - ((y - low) / (high - low)) * 92)
-  const heights = ys.map(toY)
-  const steps = points.map(({ x }, at) =>
-    at > 0 && heights[at] !== heights[at - 1] ? `H${toX(x)}V${heights[at]}` : '',
-  )
-  const isFlatAtEnd = points.length === 1 || heights.at(-1) === heights.at(-2)
-  return `M0 ${heights[0]}${steps.join('')}${isFlatAtEnd ? 'H100' : ''}`
+  const heights = ys.map((y) => (y === null ? null : toY(y)))
+  const steps = points.map(({ x }, at) => {
+    const [before, after] = [heights[at - 1], heights[at]!]
+    if (at > 0 && before === after) return ''
+    if (after === null) return at === 0 ? '' : `H${toX(x)}`
+    return typeof before === 'number' ? `H${toX(x)}V${after}` : `M${toX(x)} ${after}`
+  })
+  const last = heights.at(-1)
+  const isFlatAtEnd = typeof last === 'number' && (points.length === 1 || last === heights.at(-2))
+  return `${steps.join('')}${isFlatAtEnd ? 'H100' : ''}`
 }
 
 const round = (value: number): number => Math.round(value * 100) / 100

@@ -24,7 +24,11 @@ interface ValueHistoryProps {
 /** The changes of a resource or a table item, each with what it changed. */
 export function ValueHistory({ request, type, holder }: ValueHistoryProps) {
   const pages = usePages<readonly ValueChange[], ValueChange>(request, (page) => page)
-  const amounts = useAmounts(type, holder, pages.items.find(({ value }) => value !== null)?.value)
+  const amounts = useAmounts(
+    type,
+    holder,
+    pages.items.find(({ value }) => value !== null && value !== undefined)?.value,
+  )
   const isWhole = !pages.more && !pages.isLoading && !pages.failure && pages.isComplete
   /** Which changes somebody opened or closed. */
   const opened = useRef(new Map<string, boolean>())
@@ -69,20 +73,22 @@ interface ChangeCardProps {
 }
 
 function ChangeCard({ change, before, amounts, isFirst, isOpen, onToggle }: ChangeCardProps) {
-  const { version, timestamp, value } = change
+  const { version, timestamp, value, error } = change
   return (
     <details class="card" open={isOpen} onToggle={(event) => onToggle(event.currentTarget.open)}>
       <summary>
         version {groupDigits(version)}{' '}
         <small>{timestamp === null ? 'before the window' : formatMicroseconds(timestamp)}</small>
       </summary>
-      {value === null ? (
+      {error ? (
+        <p>It cannot be read at this version: {error.message}</p>
+      ) : value === null ? (
         <p>Deleted.</p>
-      ) : before && before.value !== null ? (
+      ) : before && before.value !== null && !before.error ? (
         <Differences before={before.value} after={value} amounts={amounts} />
       ) : (
         <>
-          {(before || isFirst) && <h3>Created</h3>}
+          {((before && !before.error) || isFirst) && <h3>Created</h3>}
           <ValueTree value={value} amounts={amounts} />
         </>
       )}

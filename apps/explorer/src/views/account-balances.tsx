@@ -97,7 +97,10 @@ function BalanceRow({ address, asset, isHiddenAtZero }: BalanceRowProps) {
         {changes.length > 1 && (
           <Sparkline
             label={`${groupDigits(String(changes.length))} changes in the window`}
-            points={changes.map((change) => ({ x: Number(change.version), y: Number(change.balance) }))}
+            points={changes.map((change) => ({
+              x: Number(change.version),
+              y: change.balance === undefined ? null : Number(change.balance),
+            }))}
           />
         )}
       </div>

@@ -77,7 +77,8 @@ function ChangesTo({ address, at, latest, oldest }: ChangesToProps) {
 }
 
 function ChangeCard({ address, change }: { readonly address: string; readonly change: AccountChange }) {
-  const { type, module, before, after } = change
+  const { type, module, before, after, before_error, after_error } = change
+  const isReadable = !before_error && !after_error
   const amounts = useAmounts(type, address, after ?? before)
   return (
     <article class="card">
@@ -91,10 +92,12 @@ function ChangeCard({ address, change }: { readonly address: string; readonly ch
         </Link>{' '}
         <small>{before === null ? 'created' : after === null ? 'deleted' : 'changed'}</small>
       </h2>
-      {before !== null && after !== null ? (
+      {before_error && <p>Before, it cannot be read: {before_error.message}</p>}
+      {after_error && <p>After, it cannot be read: {after_error.message}</p>}
+      {isReadable && before !== null && after !== null ? (
         <Differences before={before} after={after} amounts={amounts} />
       ) : (
-        <ValueTree value={after ?? before} holder={address} amounts={amounts} />
+        (after ?? before) !== undefined && <ValueTree value={after ?? before} holder={address} amounts={amounts} />
       )}
     </article>
   )

@@ -38,8 +38,14 @@ export function BalancePoint(props: BalancePointProps) {
       <div role="status">
         {change ? (
           <>
-            <strong>{formatAmount(change.balance, decimals)}</strong>{' '}
-            {before && <Difference of={BigInt(change.balance) - BigInt(before.balance)} decimals={decimals} />}
+            {change.balance === undefined ? (
+              <strong>cannot be read: {change.error?.message}</strong>
+            ) : (
+              <strong>{formatAmount(change.balance, decimals)}</strong>
+            )}{' '}
+            {change.balance !== undefined && before?.balance !== undefined && (
+              <Difference of={BigInt(change.balance) - BigInt(before.balance)} decimals={decimals} />
+            )}
             <br />
             <small>
               since version {groupDigits(change.version)}

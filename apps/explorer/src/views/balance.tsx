@@ -138,9 +138,10 @@ function lastIndexAt(changes: readonly BalanceChange[], version: string): number
   return changes.findLastIndex((change) => BigInt(change.version) <= BigInt(version))
 }
 
-/** The curve is drawn in numbers of 53 bits; the list below it has every digit. */
+/** The curve is drawn in numbers of 53 bits; the list below it has every digit. It has a gap where the balance cannot be read. */
 function toPoint({ version, timestamp, balance }: BalanceChange, isTime: boolean, decimals: number) {
-  return { x: isTime ? Number(timestamp) / 1e6 : Number(version), y: Number(balance) / 10 ** decimals }
+  const y = balance === undefined ? null : Number(balance) / 10 ** decimals
+  return { x: isTime ? Number(timestamp) / 1e6 : Number(version), y }
 }
 
 interface BalanceChangesProps {
@@ -183,8 +184,8 @@ interface ChangeRowProps {
   readonly decimals: number
 }
 
-function ChangeRow({ change: { version, timestamp, balance }, before, decimals }: ChangeRowProps) {
-  const difference = before === undefined ? undefined : BigInt(balance) - BigInt(before)
+function ChangeRow({ change: { version, timestamp, balance, error }, before, decimals }: ChangeRowProps) {
+  const difference = before === undefined || balance === undefined ? undefined : BigInt(balance) - BigInt(before)
   return (
     <div class="change">
       <span>
@@ -192,7 +193,7 @@ function ChangeRow({ change: { version, timestamp, balance }, before, decimals }
         <small>{timestamp === null ? 'before the window' : formatMicroseconds(timestamp)}</small>
       </span>
       <span>
-        {formatAmount(balance, decimals)}
+        {balance === undefined ? <span title={error?.message}>cannot be read</span> : formatAmount(balance, decimals)}
         <small class={difference !== undefined && difference < 0n ? 'fall' : 'rise'}>
           {difference === undefined ? '\u00a0' : formatDifference(difference, decimals)}
         </small>

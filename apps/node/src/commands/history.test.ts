@@ -1,10 +1,11 @@
 // history, on the demonstration ledger.
 import { spawnSync } from 'node:child_process'
-import { parseAddress } from '@ledger-state/core'
+import { ByteWriter, parseAddress } from '@ledger-state/core'
 import { ingestSource } from '@ledger-state/ingest'
 import { createLedger, parseAsset } from '@ledger-state/ledger'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
+import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import type { Outcome } from '../../testing/program.ts'
@@ -84,8 +85,36 @@ describe('history balance', () => {
 
   it('prints CSV', async () => {
     const [all, csv] = await Promise.all([changes('--from', '2000'), history('--from', '2000', '--csv')])
-    const lines = all.map((one) => `${one.version},${one.timestamp},${one.balance}\n`)
-    expect(csv.stdout).toBe(`version,timestamp,balance\n${lines.join('')}`)
+    const lines = all.map((one) => `${one.version},${one.timestamp},${one.balance},\n`)
+    expect(csv.stdout).toBe(`version,timestamp,balance,error\n${lines.join('')}`)
+  })
+
+  it('prints why a balance cannot be read, and goes on behind it', async () => {
+    const store = resourceKey(parseAddress(owner), parseStructTag(`0x1::coin::CoinStore<${BEAN}>`))
+    const whole = new ByteWriter().u64(7n).bytes(new Uint8Array(97)).toBytes()
+    const engine = openStateEngine({ path: bed.at('damaged') })
+    for (const [at, bytes] of [whole, Uint8Array.of(1), whole].entries()) {
+      const version = BigInt(at)
+      const block = { height: version, epoch: 0n, timestampUsec: version }
+      await engine.commit([{ version, block, writes: [[store, bytes]] }], { chainId: 4n })
+    }
+    await engine.close()
+    const print = (...words: string[]) =>
+      bed.start('history', 'balance', owner, BEAN, '--data-dir', 'damaged', '--order', 'asc', ...words).outcome()
+    const [lines, csv] = await Promise.all([print(), print('--csv')])
+    const cut = `the stored CoinStore at ${owner}: unexpected end of input at byte 1`
+    expect(lines).toMatchObject({ status: 0, stderr: '' })
+    expect(
+      lines.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual([
+      { version: '0', timestamp: '0', balance: '7' },
+      { version: '1', timestamp: '1', error: cut },
+      { version: '2', timestamp: '2', balance: '7' },
+    ])
+    expect(csv.stdout).toBe(`version,timestamp,balance,error\n0,0,7,\n1,1,,"${cut}"\n2,2,7,\n`)
   })
 
   it.runIf(isSlowRun)('warns where it is not complete', async () => {

@@ -41,7 +41,8 @@ export const balanceHistoryCommand: Command = {
   name: 'history balance',
   summary: 'Prints the versions at which a balance changed, one a line.',
   details: `Coin store and primary store count together. What was held when the window began stands under the version that wrote
-it, without a time. Where the range begins before the window, a warning on standard error says that changes are missing.`,
+it, without a time. From a version on at which the balance cannot be read, the error says why in place of the balance. Where the
+range begins before the window, a warning on standard error says that changes are missing.`,
   arguments: [
     { name: 'ADDRESS', description: 'the account, with or without 0x' },
     { name: 'ASSET', description: 'a coin type, or the address of a fungible asset' },
@@ -118,7 +119,7 @@ async function* pages<T>(
 }
 
 async function* csvPieces(changes: AsyncIterable<readonly Change<bigint>[]>): AsyncGenerator<string> {
-  yield 'version,timestamp,balance\n'
+  yield 'version,timestamp,balance,error\n'
   for await (const page of changes) yield page.map(changeToCsvLine).join('')
 }
 
@@ -126,13 +127,15 @@ async function* jsonPieces(changes: AsyncIterable<readonly Change<bigint>[]>): A
   for await (const page of changes) yield page.map(changeToJsonLine).join('')
 }
 
-function changeToCsvLine({ version, timestampUsec, value }: Change<bigint>): string {
-  return `${version},${timestampUsec ?? ''},${value}\n`
+function changeToCsvLine({ version, timestampUsec, value, error }: Change<bigint>): string {
+  const message = error ? `"${error.message.replaceAll('"', '""')}"` : ''
+  return `${version},${timestampUsec ?? ''},${value ?? ''},${message}\n`
 }
 
-function changeToJsonLine({ version, timestampUsec, value }: Change<bigint>): string {
+function changeToJsonLine({ version, timestampUsec, value, error }: Change<bigint>): string {
   const timestamp = timestampUsec === undefined ? null : String(timestampUsec)
-  return `${JSON.stringify({ version: String(version), timestamp, balance: String(value) })}\n`
+  const reading = error ? { error: error.message } : { balance: String(value) }
+  return `${JSON.stringify({ version: String(version), timestamp, ...reading })}\n`
 }
 
 /** Writes to standard output as fast as it is read. A reader that leaves, as `head` does, ends it without an error. */

@@ -1,7 +1,8 @@
 import { bytesToHex, bytesToHexDigits } from '@ledger-state/core'
-import { type AccountChange, lastVersionOf, parseMoment } from '@ledger-state/ledger'
+import { type AccountChange, isUnreadable, lastVersionOf, parseMoment, type Resource } from '@ledger-state/ledger'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { ADDRESS_PARAMETER, parseAccountAddress } from './account-parts.js'
+import { errorToJson } from './history-formats.js'
 import { DEFAULT_PAGE, FROM_PARAMETER, MAX_PAGE, TO_PARAMETER } from './history-page.js'
 import { type Operation, STATE_ERRORS } from './operation.js'
 import { JsonArrayBody } from './page-bodies.js'
@@ -16,7 +17,7 @@ export const getAccountChanges: Operation = {
   tag: 'Histories',
   summary: 'Get changes of an account',
   description:
-    'Lists the resources and modules of an account that are not the same at two versions, as they were and as they are; null where they are not there. A page may be empty and have a cursor: most of an account stays as it is.',
+    'Lists the resources and modules of an account that are not the same at two versions, as they were and as they are; null where they are not there. What cannot be read at its version has the error of that read in `before_error` or `after_error` in its place. A page may be empty and have a cursor: most of an account stays as it is.',
   parameters: [
     ADDRESS_PARAMETER,
     FROM_PARAMETER,
@@ -29,12 +30,13 @@ export const getAccountChanges: Operation = {
       type: 'array',
       items: {
         type: 'object',
-        required: ['before', 'after'],
         properties: {
           type: { type: 'string', description: 'Of a resource: its struct tag.' },
           module: { type: 'string', description: 'Of a module: its name.' },
           before: { type: ['object', 'string', 'null'] },
           after: { type: ['object', 'string', 'null'] },
+          before_error: { $ref: '#/components/schemas/Error' },
+          after_error: { $ref: '#/components/schemas/Error' },
         },
       },
     },
@@ -72,6 +74,15 @@ function changeToJson(change: AccountChange): string {
     return `{"module":${JSON.stringify(change.name)},"before":${before},"after":${after}}`
   }
   const type = (change.before ?? change.after)!.typeText()
-  const [before, after] = [change.before, change.after].map((one) => one?.toJson() ?? 'null')
-  return `{"type":${JSON.stringify(type)},"before":${before},"after":${after}}`
+  return `{"type":${JSON.stringify(type)},${sideToJson('before', change.before)},${sideToJson('after', change.after)}}`
+}
+
+/** What cannot be read at its version has the error of the read in its place. */
+function sideToJson(side: 'before' | 'after', resource: Resource | undefined): string {
+  try {
+    return `"${side}":${resource?.toJson() ?? 'null'}`
+  } catch (error) {
+    if (isUnreadable(error)) return `"${side}_error":${errorToJson(error)}`
+    throw error
+  }
 }

@@ -151,7 +151,7 @@ describe('the history of a balance', () => {
   )
 
   it('is CSV for those who ask for it', async () => {
-    const lines = [`4,${START + 4n * SECOND},20`, `2,${START + 2n * SECOND},10`]
+    const lines = [`4,${START + 4n * SECOND},20,`, `2,${START + 2n * SECOND},10,`]
     for (const accept of [
       'text/csv',
       'text/csv, */*;q=0.5',
@@ -160,7 +160,7 @@ describe('the history of a balance', () => {
     ]) {
       const { headers, body } = await get(`${HISTORY}?to=4`, { accept })
       expect(headers['content-type'], accept).toBe('text/csv; charset=utf-8; header=present')
-      expect(body).toBe(['version,timestamp,balance', ...lines, ''].join('\r\n'))
+      expect(body).toBe(['version,timestamp,balance,error', ...lines, ''].join('\r\n'))
     }
     for (const accept of ['*/*', 'application/json, text/csv', 'text/csv;q=0']) {
       expect((await get(HISTORY, { accept })).headers['content-type'], accept).toContain('application/json')
@@ -223,6 +223,26 @@ describe('histories of values', () => {
     expect((await get('/tables/0x7/item/history', {}, { ...item, key: 'x' })).statusCode).toBe(400)
   })
 
+  it('go on behind what is not of the type that was asked for, and say so as the read does', async () => {
+    const engine = createMemoryEngine()
+    const stored = [Uint8Array.of(1, 7), Uint8Array.of(2, 7), Uint8Array.of(0)]
+    for (const [at, bytes] of stored.entries()) {
+      const block = { height: BigInt(at), epoch: 0n, timestampUsec: START + BigInt(at) * SECOND }
+      await engine.commit([{ version: BigInt(at), block, writes: [[TABLE_KEY, bytes]] }], { chainId: 4n })
+    }
+    const get = ask(engine)
+    const item = { key_type: 'u8', value_type: 'vector<u8>', key: 1 }
+    const read = await get('/tables/0x7/item?ledger_version=1', {}, item)
+    expect(read.statusCode).toBe(400)
+    const { statusCode, body } = await get('/tables/0x7/item/history', {}, item)
+    expect(statusCode).toBe(200)
+    expect(JSON.parse(body)).toEqual([
+      { version: '2', timestamp: String(START + 2n * SECOND), value: '0x' },
+      { version: '1', timestamp: String(START + SECOND), error: JSON.parse(read.body) as unknown },
+      { version: '0', timestamp: String(START), value: '0x07' },
+    ])
+  })
+
   it('lists the items of a table at a version', async () => {
     const get = ask(await smallLedger())
     expect((await get('/tables/0x7/items?ledger_version=3')).body).toBe(
@@ -233,6 +253,113 @@ describe('histories of values', () => {
     )
     expect(JSON.parse((await get('/tables/0x7/items')).body)).toMatchObject({ items: [] })
     expect((await get('/tables/0x7/items?key_type=u9')).statusCode).toBe(400)
+  })
+})
+
+describe('the history of a balance that could not be read for a while', () => {
+  const cut = Uint8Array.of(1, 2, 3)
+  let get: ReturnType<typeof ask>
+  beforeAll(async () => {
+    const engine = createMemoryEngine()
+    const stored = [coinStore(1n), cut, cut, coinStore(9n), coinStore(5n), Uint8Array.of(7), coinStore(2n)]
+    for (const [at, bytes] of stored.entries()) {
+      const block = { height: BigInt(at), epoch: 0n, timestampUsec: START + BigInt(at) * SECOND }
+      await engine.commit([{ version: BigInt(at), block, writes: [[STORE, bytes]] }], { chainId: 4n })
+    }
+    get = ask(engine)
+  })
+  const errorAt = async (version: number): Promise<unknown> => {
+    const { statusCode, body } = await get(`/accounts/${OWNER}/balance/${COIN}?ledger_version=${version}`)
+    expect(statusCode).toBe(500)
+    return JSON.parse(body)
+  }
+
+  it('has the error of the read from the version on at which it came to be', async () => {
+    const { statusCode, body, headers } = await get(HISTORY)
+    expect([statusCode, headers['x-svc-cursor']]).toEqual([200, undefined])
+    const [at5, at1] = [await errorAt(5), await errorAt(1)]
+    expect(JSON.parse(body)).toMatchObject([
+      { version: '6', balance: '2' },
+      { version: '5', error: at5 },
+      { version: '4', balance: '5' },
+      { version: '3', balance: '9' },
+      { version: '1', error: at1 },
+      { version: '0', balance: '1' },
+    ])
+  })
+
+  it('has no cursor that does not get past it', async () => {
+    const first = await get(`${HISTORY}?limit=2`)
+    expect(first.headers['x-svc-cursor']).toBe('4')
+    const next = await get(`${HISTORY}?limit=3&start=4`)
+    expect(JSON.parse(next.body)).toMatchObject([{ version: '4' }, { version: '3' }, { version: '1' }])
+    expect((await get(`${HISTORY}?limit=3&start=1`)).statusCode).toBe(200)
+  })
+
+  it('has a column for errors in CSV, with the value left out', async () => {
+    const { body } = await get(`${HISTORY}?order=asc&to=1`, { accept: 'text/csv' })
+    const { message } = (await errorAt(1)) as { message: string }
+    expect(body).toBe(`version,timestamp,balance,error\r\n0,${START},1,\r\n1,${START + SECOND},,"${message}"\r\n`)
+  })
+
+  it('is sampled with what cannot be read in place of the first change of its bucket', async () => {
+    const { body } = await get(`${HISTORY}?order=asc&points=4`)
+    expect(JSON.parse(body)).toMatchObject([
+      { version: '0', balance: '1' },
+      { version: '1', error: await errorAt(1) },
+      { version: '3', balance: '9' },
+      { version: '6', balance: '2' },
+    ])
+  })
+
+  it('leaves changes of the account readable', async () => {
+    const { statusCode, body } = await get(`/accounts/${OWNER}/changes?from=0&to=1`)
+    expect(statusCode).toBe(200)
+    const [change] = JSON.parse(body) as Record<string, unknown>[]
+    expect(change).toMatchObject({ before_error: { error_code: 'internal_error' }, after_error: {} })
+  })
+})
+
+describe.skipIf(!hasSharedData)('histories over the fixture of balances', () => {
+  it('say at each version what the read says, errors included, for every asset and resource', async () => {
+    const engine = createMemoryEngine()
+    const source = await openSource(sharedPath('conformance/fixture.ndjson.gz'))
+    const subjects = new Set<string>([`/accounts/${OWNER}/balance/0xa`, `/accounts/${OWNER}/balance/${COIN}`])
+    for await (const record of source.versions()) {
+      await engine.commit([record], { chainId: source.chainId! })
+      for (const [key] of record.writes) {
+        const decoded = decodeStateKey(key)
+        if (decoded.kind !== 'resource') continue
+        const account = `/accounts/0x${Buffer.from(decoded.address).toString('hex')}`
+        subjects.add(`${account}/resource/${encodeURIComponent(typeTagToText(decoded.tag))}`)
+        const [coin] = decoded.tag.typeArguments
+        if (decoded.tag.name === 'CoinStore' && coin) {
+          subjects.add(`${account}/balance/${encodeURIComponent(typeTagToText(coin))}`)
+        }
+      }
+    }
+    const get = ask(engine)
+    const { oldestVersion, latestVersion } = engine.ledger!
+    let unreadable = 0
+    for (const subject of subjects) {
+      const { statusCode, body } = await get(`${subject}/history?limit=1000`)
+      expect(statusCode, subject).toBe(200)
+      const changes = JSON.parse(body) as { version: string; balance?: string; value?: unknown; error?: unknown }[]
+      unreadable += changes.filter(({ error }) => error).length
+      const isBalance = subject.includes('/balance/')
+      const versions = isSlowRun ? Number(latestVersion - oldestVersion) : 0
+      const asked = new Set(changes.map((change) => BigInt(change.version)))
+      for (let at = 0; at <= versions; at++) asked.add(oldestVersion + BigInt(at))
+      for (const version of asked) {
+        const read = await get(`${subject}?ledger_version=${version}`)
+        const newest = changes.find((change) => BigInt(change.version) <= version)
+        if (read.statusCode === 500) expect(newest?.error, `${subject} ${version}`).toEqual(JSON.parse(read.body))
+        else if (isBalance) expect(newest?.balance ?? '0', `${subject} ${version}`).toBe(read.body)
+        else if (read.statusCode === 404) expect(newest?.value ?? null).toBeNull()
+        else expect(newest?.value).toEqual((JSON.parse(read.body) as { data: unknown }).data)
+      }
+    }
+    expect(unreadable).toBeGreaterThan(20)
   })
 })
 
@@ -266,11 +393,11 @@ describe.skipIf(!hasSharedData)('histories over the account fixture', () => {
         const path = `/accounts/${address}/resource/${encodeURIComponent(type)}`
         const read = await get(`${path}?ledger_version=${version}`)
         const history = await get(`${path}/history?limit=1&to=${version}`)
-        expect(history.statusCode).toBe(read.statusCode === 404 ? 200 : read.statusCode)
-        if (history.statusCode !== 200) return
-        const [newest] = JSON.parse(history.body) as { value: unknown }[]
-        const { data } = JSON.parse(read.body) as { data?: unknown }
-        expect(newest?.value ?? undefined).toEqual(read.statusCode === 200 ? data : undefined)
+        expect(history.statusCode).toBe(200)
+        const [newest] = JSON.parse(history.body) as { value?: unknown; error?: unknown }[]
+        const answer = JSON.parse(read.body) as { data?: unknown }
+        expect(newest?.value ?? undefined).toEqual(read.statusCode === 200 ? answer.data : undefined)
+        expect(newest?.error).toEqual(read.statusCode === 500 ? answer : undefined)
       }),
     )
   })

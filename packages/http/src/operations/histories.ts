@@ -1,5 +1,5 @@
 import { bytesToHex } from '@ledger-state/core'
-import type { Change, StoredValue } from '@ledger-state/ledger'
+import type { StoredValue } from '@ledger-state/ledger'
 import { ADDRESS_PARAMETER, parseAccountAddress, parseResourceType } from './account-parts.js'
 import { createHistoryOperation } from './history-operation.js'
 import type { Operation } from './operation.js'
@@ -14,7 +14,7 @@ import {
 import { TABLE_HANDLE_PARAMETER } from './table-item.js'
 
 /** Null for what is not there any more. */
-function storedValueToJson({ value }: Change<StoredValue | undefined>): string {
+function storedValueToJson(value: StoredValue | undefined): string {
   return value?.toJson() ?? 'null'
 }
 
@@ -34,14 +34,14 @@ export const getBalanceHistory: Operation = createHistoryOperation<bigint>({
   ],
   member: 'balance',
   schema: { $ref: '#/components/schemas/U64' },
-  csv: { column: 'balance', toText: ({ value }) => String(value) },
+  csv: { column: 'balance', toText: String },
   parse(request) {
     const owner = parseAccountAddress(request)
     const asset = parseAssetParameter(request, request.params.asset_type!)
     return () => (state, options) => state.balanceHistory(owner, asset, options)
   },
-  measure: ({ value }) => value,
-  toJson: ({ value }) => `"${value}"`,
+  measure: (balance) => balance,
+  toJson: (balance) => `"${balance}"`,
 })
 
 export const getResourceHistory: Operation = createHistoryOperation({
@@ -107,5 +107,5 @@ export const getRawTableItemHistory: Operation = createHistoryOperation<Uint8Arr
     const { key } = parseRawTableItemBody(request.body)
     return () => (state, options) => state.rawTableItemHistory(handle, key, options)
   },
-  toJson: ({ value }) => (value ? `"${bytesToHex(value)}"` : 'null'),
+  toJson: (value) => (value ? `"${bytesToHex(value)}"` : 'null'),
 })

@@ -1,21 +1,40 @@
-import { type Change, ChangeSampler, type SampledRange } from '@ledger-state/ledger'
+import type { LedgerStateError } from '@ledger-state/core'
+import { type Change, ChangeSampler, isUnreadable, type SampledRange } from '@ledger-state/ledger'
+import { errorToReply } from '../protocol/error-reply.js'
 import type { PageBody } from './paging.js'
 
-/** A change as JSON. The time is null where it is below the window. `value` is JSON. */
-export function changeToJson({ version, timestampUsec }: Change<unknown>, member: string, value: string): string {
+/** A change as JSON. The time is null where it is below the window. What cannot be read has the error of the read in its place. */
+export function changeToJson<T>(change: Change<T>, member: string, toJson: (value: T) => string): string {
+  const { version, timestampUsec } = change
   const timestamp = timestampUsec === undefined ? 'null' : `"${timestampUsec}"`
-  return `{"version":"${version}","timestamp":${timestamp},"${member}":${value}}`
+  return `{"version":"${version}","timestamp":${timestamp},${readingToJson(change, member, toJson)}}`
 }
 
-/** Changes as CSV (RFC 4180), with a text that needs no quotes in the last column. */
+function readingToJson<T>(change: Change<T>, member: string, toJson: (value: T) => string): string {
+  if (change.error) return `"error":${errorToJson(change.error)}`
+  try {
+    return `"${member}":${toJson(change.value)}`
+  } catch (error) {
+    if (isUnreadable(error)) return `"error":${errorToJson(error)}`
+    throw error
+  }
+}
+
+/** The body that the read at the version is answered with. */
+export function errorToJson(error: LedgerStateError): string {
+  return errorToReply(error, undefined).body
+}
+
+/** Changes as CSV (RFC 4180). One that cannot be read has an empty value, and the message of its error in the last column. */
 export class ChangesCsvBody<T> implements PageBody<Change<T>> {
-  readonly #toText: (change: Change<T>) => string
+  readonly #toText: (value: T) => string
   readonly #lines: string[]
   #length = 0
 
-  constructor(column: string, toText: (change: Change<T>) => string) {
+  /** @param toText gives a text that needs no quotes */
+  constructor(column: string, toText: (value: T) => string) {
     this.#toText = toText
-    this.#lines = [`version,timestamp,${column}`]
+    this.#lines = [`version,timestamp,${column},error`]
   }
 
   get length(): number {
@@ -23,7 +42,9 @@ export class ChangesCsvBody<T> implements PageBody<Change<T>> {
   }
 
   add(change: Change<T>): void {
-    const line = `${change.version},${change.timestampUsec ?? ''},${this.#toText(change)}`
+    const { version, timestampUsec, error } = change
+    const reading = error ? `,${quoteCsv(error.message)}` : `${this.#toText(change.value)},`
+    const line = `${version},${timestampUsec ?? ''},${reading}`
     this.#length += line.length
     this.#lines.push(line)
   }
@@ -33,22 +54,26 @@ export class ChangesCsvBody<T> implements PageBody<Change<T>> {
   }
 }
 
+function quoteCsv(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`
+}
+
 /** Writes those of the added changes that a curve needs to another body. */
 export class SampledBody<T> implements PageBody<Change<T>> {
   readonly #body: PageBody<Change<T>>
-  readonly #measure: (change: Change<T>) => bigint
+  readonly #measure: (value: T) => bigint
   readonly #sampler: ChangeSampler<T>
   /** What is kept is bounded by the points, and written at the end. */
   readonly length = 0
 
-  constructor(body: PageBody<Change<T>>, measure: (change: Change<T>) => bigint, range: SampledRange) {
+  constructor(body: PageBody<Change<T>>, measure: (value: T) => bigint, range: SampledRange) {
     this.#body = body
     this.#measure = measure
     this.#sampler = new ChangeSampler(range)
   }
 
   add(change: Change<T>): void {
-    this.#sampler.add(change, this.#measure(change))
+    this.#sampler.add(change, this.#measure)
   }
 
   toBytes(): Uint8Array {

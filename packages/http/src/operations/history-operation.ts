@@ -14,7 +14,7 @@ import {
 import { JsonArrayBody } from './page-bodies.js'
 
 const PAGES =
-  'Newest first, or `order=asc`; in pages. What was written before the window stands under the version that wrote it, without a time.'
+  'What cannot be read at its version has the `error` of that read in its place. Newest first, or `order=asc`; in pages. What was written before the window stands under the version that wrote it, without a time.'
 
 type OpenHistory<T> = (state: LedgerState, options: HistoryOptions) => History<Change<T>>
 
@@ -25,12 +25,13 @@ export interface HistoryKind<T> extends Pick<Operation, 'id' | 'path' | 'summary
   /** The member of a change that says what the thing is, and its schema. */
   readonly member: string
   readonly schema: JsonSchema
-  readonly csv?: { readonly column: string; toText(change: Change<T>): string }
+  readonly csv?: { readonly column: string; toText(value: T): string }
   /** The number that a curve of the changes shows. */
-  readonly measure?: (change: Change<T>) => bigint
+  readonly measure?: (value: T) => bigint
   /** Reads the subject, before the range; what it gives is called when the rest of the request is read. */
   parse(request: OperationRequest): () => OpenHistory<T>
-  toJson(change: Change<T>): string
+  /** Throws where the value cannot be read. */
+  toJson(value: T): string
 }
 
 /** Lists the changes of one thing, in pages; POST where the request has a body. */
@@ -48,7 +49,7 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
     ...(requestBody && { requestBody }),
     success: {
       json: changesOf(member, schema),
-      ...(csv && { csv: { type: 'string', description: `The columns version, timestamp and ${csv.column}.` } }),
+      ...(csv && { csv: { type: 'string', description: `The columns version, timestamp, ${csv.column} and error.` } }),
     },
     isPaged: true,
     tellsCompleteness: true,
@@ -60,7 +61,7 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
       request.expectOutput('json', summary)
       const body = asCsv
         ? new ChangesCsvBody(asCsv.column, asCsv.toText)
-        : new JsonArrayBody((change: Change<T>) => changeToJson(change, member, kind.toJson(change)))
+        : new JsonArrayBody((change: Change<T>) => changeToJson(change, member, kind.toJson))
       const page = await readHistory(request, range, subjectOf(), ({ version }, first) =>
         measure && range.points !== undefined
           ? new SampledBody(body, measure, { first, last: version, points: range.points })
@@ -76,11 +77,12 @@ function changesOf(member: string, value: JsonSchema): JsonSchema {
     type: 'array',
     items: {
       type: 'object',
-      required: ['version', 'timestamp', member],
+      required: ['version', 'timestamp'],
       properties: {
         version: { $ref: '#/components/schemas/U64' },
         timestamp: { oneOf: [{ $ref: '#/components/schemas/U64' }, { type: 'null' }] },
         [member]: value,
+        error: { $ref: '#/components/schemas/Error' },
       },
     },
   }

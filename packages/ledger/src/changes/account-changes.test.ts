@@ -1,12 +1,12 @@
-import { bytesToHex, parseAddress, type Write } from '@ledger-state/core'
+import { ByteWriter, bytesToHex, parseAddress, type Write } from '@ledger-state/core'
 import { hasSharedData } from '@ledger-state/testing/shared-data'
-import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
+import { parseStructTag, resourceGroupKey, resourceKey, writeStructTag } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { loadAccountFixture } from '../../testing/account-fixture.ts'
 import { engineOf } from '../../testing/engine-of.ts'
 import { createLedger } from '../create-ledger.js'
-import type { AccountChange, LedgerState } from '../index.js'
+import { type AccountChange, isUnreadable, type LedgerState } from '../index.js'
 
 /** Everything of an account, by what it is. */
 function contents(state: LedgerState, address: Uint8Array): Map<string, string> {
@@ -77,3 +77,36 @@ it('ends a page after a bounded number of keys that did not change', async () =>
   expect([...second]).toMatchObject([{ kind: 'resource', tag: { name: 'Marker11499' } }])
   expect(second.cursor).toBeUndefined()
 })
+
+it('has the members of a group that cannot be read at one of the versions, with the error of the read', async () => {
+  const owner = parseAddress('0xcafe')
+  const key = resourceGroupKey(owner, parseStructTag('0x1::object::ObjectGroup'))
+  const group = new ByteWriter().uleb128(1)
+  writeStructTag(group, parseStructTag('0x1::a::Member'))
+  const whole = group.byteString(Uint8Array.of(1)).toBytes()
+  const cut = Uint8Array.of(3)
+  const engine = await engineOf([[key, whole]], [[key, cut]], [[key, Uint8Array.of(4)]], [[key, null]])
+  const ledger = createLedger(engine)
+  const seen = (from: bigint, to: bigint) =>
+    Array.from(ledger.at(to).accountChanges(owner, from), (change) => {
+      const sides = [change.before, change.after].map((side) => {
+        if (!side || !('toJson' in side)) return undefined
+        return seenError(() => side.toJson())
+      })
+      return [describeChange(change)[0], ...sides]
+    })
+  const unreadable = 'stored_data_invalid'
+  // No module declares the member, so that its value has an error, too.
+  expect(seen(0n, 1n)).toEqual([['0x1::a::Member', unreadable, unreadable]])
+  expect(seen(1n, 2n)).toEqual([['0x1::object::ObjectGroup', unreadable, unreadable]])
+  expect(seen(2n, 3n)).toEqual([['0x1::object::ObjectGroup', unreadable, undefined]])
+  expect(seen(0n, 3n)).toEqual([['0x1::a::Member', unreadable, undefined]])
+})
+
+function seenError(read: () => string): string {
+  try {
+    return read()
+  } catch (error) {
+    return isUnreadable(error) ? error.code : String(error)
+  }
+}

@@ -1,13 +1,13 @@
-import { isLedgerStateError, type KeyedEntry, type StateView } from '@ledger-state/core'
+import { isLedgerStateError, type KeyedEntry, type LedgerStateError, type StateView } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { accountKeyPrefix, decodeStateKey, type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import { listedResourceUnreadable } from '../errors.js'
 import { compareStructTags } from '../groups/compare-struct-tags.js'
-import { readResourceGroup } from '../groups/resource-group.js'
+import { type GroupMember, readResourceGroup } from '../groups/resource-group.js'
 import type { Listing, ListOptions } from '../listings/listing.js'
 import { scanFrom } from '../listings/scan-from.js'
 import { type AccountModule, createAccountModule } from '../modules/account-module.js'
-import { createResource, type Resource } from '../resources/resource.js'
+import { createResource, createUnreadableResource, type Resource } from '../resources/resource.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 
 /** What of an account is not the same at two versions: as it was and as it is, undefined where it is not there. */
@@ -87,47 +87,65 @@ function* describeChange(
     yield { kind: 'module', name, before: moduleOf(before), after: moduleOf(after) }
     return
   }
-  const resourceOf = (view: StateView, tag: StructTag, bytes: Uint8Array | undefined) =>
-    bytes && createResource(view, types, tag, bytes, listedResourceUnreadable)
-  const change = (tag: StructTag, from: Uint8Array | undefined, to: Uint8Array | undefined): AccountChange => {
-    return { kind: 'resource', tag, before: resourceOf(viewBefore, tag, from), after: resourceOf(viewAfter, tag, to) }
-  }
   if (decoded.kind === 'resource') {
-    yield change(decoded.tag, before?.value, after?.value)
+    const { tag } = decoded
+    const resourceOf = (view: StateView, entry: KeyedEntry | undefined) =>
+      entry && readChanged(view, types, tag, entry.value)
+    yield { kind: 'resource', tag, before: resourceOf(viewBefore, before), after: resourceOf(viewAfter, after) }
     return
   }
-  for (const { tag, from, to } of compareGroups(before?.value, after?.value)) yield change(tag, from, to)
-}
-
-interface MemberAtTwoVersions {
-  readonly tag: StructTag
-  readonly from: Uint8Array | undefined
-  readonly to: Uint8Array | undefined
-}
-
-/** The members that differ, in the order in which members are listed. */
-function compareGroups(before: Uint8Array | undefined, after: Uint8Array | undefined): readonly MemberAtTwoVersions[] {
-  const members = new Map<string, MemberAtTwoVersions>()
-  for (const { name, bytes } of membersOf(before)) {
-    members.set(typeTagToText(name), { tag: name, from: bytes, to: undefined })
+  // An account has no other keys.
+  if (decoded.kind !== 'resourceGroup') return
+  const groups = [readGroup(before?.value), readGroup(after?.value)] as const
+  for (const tag of changedMembers(...groups, decoded.tag)) {
+    const text = typeTagToText(tag)
+    const memberOf = (view: StateView, { members, bytes, error }: Group): Resource | undefined => {
+      if (error) return createUnreadableResource(tag, bytes, error)
+      const member = members.get(text)
+      return member && readChanged(view, types, tag, member.bytes)
+    }
+    yield { kind: 'resource', tag, before: memberOf(viewBefore, groups[0]), after: memberOf(viewAfter, groups[1]) }
   }
-  for (const { name, bytes } of membersOf(after)) {
-    const text = typeTagToText(name)
-    members.set(text, { tag: name, from: members.get(text)?.from, to: bytes })
-  }
-  return [...members.values()]
-    .filter(({ from, to }) => !from || !to || compareBytes(from, to) !== 0)
-    .sort((a, b) => compareStructTags(a.tag, b.tag))
 }
 
-function membersOf(group: Uint8Array | undefined): ReturnType<typeof readResourceGroup> {
-  if (!group) return []
+function readChanged(view: StateView, types: TypeResolver, tag: StructTag, bytes: Uint8Array): Resource {
+  return createResource(view, types, tag, bytes, listedResourceUnreadable)
+}
+
+/** The members of a group at one version, by the texts of their types. */
+interface Group {
+  readonly members: ReadonlyMap<string, GroupMember<StructTag>>
+  readonly bytes: Uint8Array
+  /** Where the group cannot be read. */
+  readonly error: LedgerStateError | undefined
+}
+
+function readGroup(bytes: Uint8Array = new Uint8Array(0)): Group {
+  if (bytes.length === 0) return { members: new Map(), bytes, error: undefined }
   try {
-    return readResourceGroup(group)
+    const members = readResourceGroup(bytes).map((member) => [typeTagToText(member.name), member] as const)
+    return { members: new Map(members), bytes, error: undefined }
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_bcs')) throw error
-    throw listedResourceUnreadable(error)
+    return { members: new Map(), bytes, error: listedResourceUnreadable(error) }
   }
+}
+
+/**
+ * The members that differ, in the order in which members are listed. Where the group cannot be read at one version these are
+ * all of the other; where none is known, the group stands for them.
+ */
+function changedMembers(before: Group, after: Group, group: StructTag): readonly StructTag[] {
+  const tags = new Map([...before.members, ...after.members].map(([text, { name }]) => [text, name]))
+  const isUnreadable = before.error !== undefined || after.error !== undefined
+  if (isUnreadable && tags.size === 0) return [group]
+  return [...tags]
+    .filter(([text]) => {
+      const [from, to] = [before.members.get(text), after.members.get(text)]
+      return isUnreadable || !from || !to || compareBytes(from.bytes, to.bytes) !== 0
+    })
+    .map(([, tag]) => tag)
+    .sort(compareStructTags)
 }
 
 /** Two scans of ascending keys as one. */

@@ -9,10 +9,14 @@ interface Measured<T> {
 }
 
 interface Bucket<T> {
-  readonly first: Measured<T>
-  last: Measured<T>
-  least: Measured<T>
-  greatest: Measured<T>
+  /** Version of the change that was added first. */
+  readonly openedAt: bigint
+  /** The first change, or the first that cannot be read. */
+  first: Change<T>
+  last: Change<T>
+  /** Of those that can be read. */
+  least: Measured<T> | undefined
+  greatest: Measured<T> | undefined
 }
 
 /** The versions that a `ChangeSampler` samples, and how many changes it keeps. */
@@ -26,8 +30,9 @@ export interface SampledRange {
 
 /**
  * Keeps at most so many changes of a number that a curve of them shows every peak: the versions of the range are divided
- * into equal buckets, and of each bucket the first and the last change, the least and the greatest value are kept. Changes
- * are added in the order of their versions, up or down. Memory is bounded by the points.
+ * into equal buckets, and of each bucket the first and the last change, the least and the greatest value are kept; where
+ * changes cannot be read, the first of those in place of the first change. Changes are added in the order of their versions,
+ * up or down. Memory is bounded by the points.
  */
 export class ChangeSampler<T> {
   readonly #range: SampledRange
@@ -38,25 +43,29 @@ export class ChangeSampler<T> {
     this.#range = range
   }
 
-  /** Adds the next change. */
-  add(change: Change<T>, measure: bigint): void {
+  /** Adds the next change. `measure` is not asked about a change that cannot be read. */
+  add(change: Change<T>, measure: (value: T) => bigint): void {
     const at = this.#bucketAt(change.version)
-    const bucket = this.#buckets.get(at)
-    const measured = { change, measure }
+    let bucket = this.#buckets.get(at)
     if (!bucket) {
-      this.#buckets.set(at, { first: measured, last: measured, least: measured, greatest: measured })
+      bucket = { openedAt: change.version, first: change, last: change, least: undefined, greatest: undefined }
+      this.#buckets.set(at, bucket)
+    }
+    bucket.last = change
+    if (change.error) {
+      if (!bucket.first.error) bucket.first = change
       return
     }
-    bucket.last = measured
-    if (measure < bucket.least.measure) bucket.least = measured
-    if (measure > bucket.greatest.measure) bucket.greatest = measured
+    const measured = { change, measure: measure(change.value) }
+    if (!bucket.least || measured.measure < bucket.least.measure) bucket.least = measured
+    if (!bucket.greatest || measured.measure > bucket.greatest.measure) bucket.greatest = measured
   }
 
   /** What is kept, each change once, in the order in which they were added. */
   *kept(): Generator<Change<T>> {
-    for (const { first, last, least, greatest } of this.#buckets.values()) {
-      const isDescending = last.change.version < first.change.version
-      const changes = [...new Set([first, least, greatest, last])].map(({ change }) => change)
+    for (const { openedAt, first, last, least, greatest } of this.#buckets.values()) {
+      const isDescending = last.version < openedAt
+      const changes = [...new Set([first, least?.change, greatest?.change, last])].filter((one) => one !== undefined)
       yield* changes.sort((a, b) => (a.version < b.version === isDescending ? 1 : -1))
     }
   }

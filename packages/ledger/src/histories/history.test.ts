@@ -8,12 +8,14 @@ import {
   type Write,
 } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
+import { writeModule } from '@ledger-state/move-module'
 import { createMemoryEngine } from '@ledger-state/state-engine'
 import { overriding } from '@ledger-state/testing/overriding'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import {
   decodeStateKey,
+  moduleKey,
   parseStructTag,
   resourceGroupKey,
   resourceKey,
@@ -25,6 +27,7 @@ import { describe, expect, it } from 'vitest'
 import { parseAsset } from '../balances/asset.js'
 import { primaryStoreAddress } from '../balances/derived-address.js'
 import { createLedger } from '../create-ledger.js'
+import { isUnreadable } from '../types/unreadable.js'
 import type { Change, History, HistoryOptions } from './history.js'
 
 const RUNS = { numRuns: isSlowRun ? 100 : 25 }
@@ -40,20 +43,29 @@ function coinStore(value: bigint): Uint8Array {
   return new ByteWriter().u64(value).bytes(new Uint8Array(97)).toBytes()
 }
 
-/** A group with a fungible store and, beside it, a member that changes without the balance. */
-function primaryStore(balance: bigint, noise: number): Uint8Array {
+/** A group with a fungible store, cut to a length, and beside it a member that changes without the balance. */
+function primaryStore(balance: bigint, noise: number, length?: number): Uint8Array {
   const group = new ByteWriter().uleb128(2)
   writeStructTag(group, parseStructTag('0x1::a::Noise'))
   group.byteString(Uint8Array.of(noise))
   writeStructTag(group, parseStructTag('0x1::fungible_asset::FungibleStore'))
-  return group.byteString(new ByteWriter().bytes(OWNER).u64(balance).bool(false).toBytes()).toBytes()
+  const store = new ByteWriter().bytes(OWNER).u64(balance).bool(false).toBytes()
+  return group.byteString(store.subarray(0, length)).toBytes()
 }
 
-const value = fc.bigInt(0n, 3n)
-const coinWrite = fc.option(value.map(coinStore), { freq: 4 }).map((bytes): Write => [COIN_KEY, bytes])
+/** Now and then too much for a sum. */
+const value = fc.oneof({ weight: 5, arbitrary: fc.bigInt(0n, 3n) }, fc.constant(2n ** 64n - 1n))
+/** Bytes, now and then cut short so that they cannot be read. */
+const maybeCut = (bytes: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Uint8Array> =>
+  fc.tuple(bytes, fc.option(fc.integer({ min: 1, max: 12 }), { freq: 3, nil: undefined })).map(([whole, length]) => {
+    return length === undefined ? whole : whole.subarray(0, length)
+  })
+const cutStore = fc.nat(40).map((length) => primaryStore(1n, 0, length))
+const coinWrite = fc.option(maybeCut(value.map(coinStore)), { freq: 4 }).map((bytes): Write => [COIN_KEY, bytes])
+const wholeStore = fc.tuple(value, fc.nat(3)).map(([balance, noise]) => primaryStore(balance, noise))
 const storeWrite = fc
-  .option(fc.tuple(value, fc.nat(3)), { freq: 4 })
-  .map((parts): Write => [STORE_KEY, parts && primaryStore(...parts)])
+  .option(fc.oneof({ weight: 3, arbitrary: maybeCut(wholeStore) }, cutStore), { freq: 4 })
+  .map((bytes): Write => [STORE_KEY, bytes])
 /** What a version writes of the two; mostly nothing. */
 const writesOfVersion: fc.Arbitrary<Write[]> = fc
   .tuple(fc.option(coinWrite, { freq: 1 }), fc.option(storeWrite, { freq: 1 }))
@@ -70,7 +82,24 @@ async function engineOf(first: bigint, versions: readonly (readonly Write[])[]) 
   return engine
 }
 
-/** Checks that a history says what reading at each version of the window says. */
+/** What somebody sees of a read or of an entry. */
+function seen<T>(read: () => T): T | string {
+  try {
+    return read()
+  } catch (error) {
+    if (isUnreadable(error)) return `${error.code}: ${error.message}`
+    throw error
+  }
+}
+
+function seenOf<T>(change: Change<T>): T | string {
+  return seen(() => {
+    if (change.error) throw change.error
+    return change.value
+  })
+}
+
+/** Checks that a history says what reading at each version of the window says, errors included. */
 function expectSameAsReads<T>(
   history: History<Change<T>>,
   readAt: (version: bigint) => T,
@@ -78,11 +107,11 @@ function expectSameAsReads<T>(
   { oldestVersion, latestVersion }: { oldestVersion: bigint; latestVersion: bigint },
 ): void {
   const changes = [...history]
-  let before = nothing
+  let before: T | string = nothing
   for (let version = oldestVersion; version <= latestVersion; version++) {
-    const read = readAt(version)
+    const read = seen(() => readAt(version))
     const newest = changes.find((change) => change.version <= version)
-    expect(newest === undefined ? nothing : newest.value).toEqual(read)
+    expect(newest === undefined ? nothing : seenOf(newest)).toEqual(read)
     const isChange =
       version > oldestVersion && JSON.stringify([read], printBigint) !== JSON.stringify([before], printBigint)
     if (version > oldestVersion) expect(newest?.version === version).toBe(isChange)
@@ -234,6 +263,49 @@ describe('the history of a balance', () => {
       }
     }
   })
+})
+
+it('goes on behind what cannot be read, in either order and in pages', async () => {
+  const versions = [coinStore(1n), Uint8Array.of(7), coinStore(2n), Uint8Array.of(8), Uint8Array.of(9), coinStore(3n)]
+  const engine = await engineOf(
+    0n,
+    versions.map((bytes): Write[] => [[COIN_KEY, bytes]]),
+  )
+  const state = createLedger(engine).at()
+  const cut = 'invalid_bcs: the stored CoinStore at 0xcafe: unexpected end of input at byte 1'
+  // Versions 3 and 4 say the same.
+  const expected = [3n, cut, 2n, cut, 1n]
+  expect([...state.balanceHistory(OWNER, COIN)].map(seenOf)).toEqual(expected)
+  const list = (options: HistoryOptions) => state.balanceHistory(OWNER, COIN, options)
+  expect(readInPages(list, { limit: 1 }).map(seenOf)).toEqual(expected)
+  expect(readInPages(list, { limit: 2, order: 'oldestFirst' }).map(seenOf)).toEqual(expected.toReversed())
+})
+
+it('of a member goes on behind a group that cannot be read', async () => {
+  const store = primaryStoreAddress(OWNER, parseAddress('0xa'))
+  const groups = [primaryStore(1n, 0), Uint8Array.of(3), primaryStore(2n, 0)]
+  const id = { address: parseAddress('0x1'), name: 'fungible_asset' }
+  const fields = [
+    { name: 'metadata', type: { kind: 'address' } },
+    { name: 'balance', type: { kind: 'u64' } },
+    { name: 'frozen', type: { kind: 'bool' } },
+  ] as const
+  const resourceGroup = parseStructTag('0x1::object::ObjectGroup')
+  const structs = [
+    { kind: 'struct', name: 'FungibleStore', abilities: 8, typeParameters: [], fields, resourceGroup },
+  ] as const
+  const module: Write = [moduleKey(id.address, id.name), writeModule({ version: 7, ...id, structs })]
+  const engine = await engineOf(
+    0n,
+    groups.map((group, at): Write[] => [[STORE_KEY, group], ...(at === 0 ? [module] : [])]),
+  )
+  const ledger = createLedger(engine)
+  const tag = parseStructTag('0x1::fungible_asset::FungibleStore')
+  const readAt = (version: bigint) => seen(() => ledger.at(version).readResource(store, tag).toJson())
+  const history = [...ledger.at().resourceHistory(store, tag)]
+  expect(history.map((change) => (change.error ? seenOf(change) : change.value?.toJson()))).toEqual(
+    [2n, 1n, 0n].map(readAt),
+  )
 })
 
 describe('the history of a table item', () => {

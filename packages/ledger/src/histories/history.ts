@@ -1,4 +1,5 @@
-import { type LedgerInfo, type StateReader, versionPruned } from '@ledger-state/core'
+import { type LedgerInfo, type LedgerStateError, type StateReader, versionPruned } from '@ledger-state/core'
+import { isUnreadable } from '../types/unreadable.js'
 import { type StoredState, statesNewestFirst, statesOldestFirst } from './stored-states.js'
 
 /** Which changes a page of a history shows. */
@@ -31,18 +32,31 @@ export interface History<T> extends Iterable<T> {
   readonly complete: boolean
 }
 
-/** What something is from a version on. */
-export interface Change<T> {
+interface ChangeMoment {
   readonly version: bigint
   /** Microseconds since 1970, of the block; undefined for a version below the window. */
   readonly timestampUsec: bigint | undefined
-  /** What it is from the version on. */
-  readonly value: T
 }
+
+/** What something is from a version on. */
+export interface ReadableChange<T> extends ChangeMoment {
+  readonly value: T
+  readonly error?: undefined
+}
+
+/** What is stored from a version on cannot be read: a read at the version throws this error. */
+export interface UnreadableChange extends ChangeMoment {
+  readonly value?: undefined
+  readonly error: LedgerStateError
+}
+
+/** An entry of a history: what a read says from its version on, which may be an error. */
+export type Change<T> = ReadableChange<T> | UnreadableChange
 
 /** How values are read out of what keys hold, and told apart. */
 export interface Observation<V> {
   readonly keys: readonly Uint8Array[]
+  /** @throws what `isUnreadable` knows, where the bytes cannot be read */
   read(values: readonly (Uint8Array | null)[]): V
   isEqual(a: V, b: V): boolean
 }
@@ -72,7 +86,7 @@ export function createHistory<V, T>(
     const steps = isNewestFirst
       ? stepsNewestFirst(observation, statesNewestFirst(reader, observation.keys, last, oldestVersion))
       : stepsOldestFirst(observation, statesOldestFirst(reader, observation.keys, first, last, oldestVersion))
-    for (const { version: at, value, isChange } of steps) {
+    for (const { version: at, reading, isChange } of steps) {
       if (at < first) {
         if (isNewestFirst) break
         continue
@@ -87,7 +101,9 @@ export function createHistory<V, T>(
       if (!isChange) continue
       shown++
       expectNotPruned(reader, at, oldestVersion)
-      yield { version: at, timestampUsec: timeOf(at), value: present(value, at) }
+      const moment = { version: at, timestampUsec: timeOf(at) }
+      if (reading.error) yield { ...moment, error: reading.error }
+      else yield { ...moment, value: present(reading.value, at) }
     }
     if (seen === 0) expectCursorKept(start, undefined, oldestVersion)
     // What was pruned on the way may have left no state at all.
@@ -114,35 +130,54 @@ function expectNotPruned(reader: StateReader, version: bigint, pinnedOldestVersi
   if (oldestVersion > pinnedOldestVersion && version <= oldestVersion) throw versionPruned(version, oldestVersion)
 }
 
+/** What bytes were read as. */
+type Reading<V> =
+  | { readonly value: V; readonly error?: undefined }
+  | { readonly value?: undefined; readonly error: LedgerStateError }
+
 interface Step<V> {
   readonly version: bigint
-  readonly value: V
-  /** Whether the value differs from that before the version. */
+  readonly reading: Reading<V>
+  /** Whether it reads otherwise than before the version. */
   readonly isChange: boolean
 }
 
-function* stepsNewestFirst<V>(
-  { keys, read, isEqual }: Observation<V>,
-  states: Iterable<StoredState>,
-): Generator<Step<V>> {
-  let newer: { readonly version: bigint; readonly value: V } | undefined
-  for (const { version, values } of states) {
-    const value = read(values)
-    if (newer) yield { ...newer, isChange: !isEqual(value, newer.value) }
-    newer = { version, value }
+function readStored<V>({ read }: Observation<V>, values: readonly (Uint8Array | null)[]): Reading<V> {
+  try {
+    return { value: read(values) }
+  } catch (error) {
+    if (isUnreadable(error)) return { error }
+    throw error
   }
-  if (newer) yield { ...newer, isChange: !isEqual(read(keys.map(() => null)), newer.value) }
 }
 
-function* stepsOldestFirst<V>(
-  { keys, read, isEqual }: Observation<V>,
-  states: Iterable<StoredState>,
-): Generator<Step<V>> {
-  let before = read(keys.map(() => null))
+/** Two states that fail alike are one to a reader: the same error is said at each of their versions. */
+function isSameReading<V>({ isEqual }: Observation<V>, a: Reading<V>, b: Reading<V>): boolean {
+  if (a.error || b.error) return a.error?.code === b.error?.code && a.error?.message === b.error?.message
+  return isEqual(a.value, b.value)
+}
+
+function readNothing<V>(observation: Observation<V>): Reading<V> {
+  const nothing = observation.keys.map(() => null)
+  return readStored(observation, nothing)
+}
+
+function* stepsNewestFirst<V>(observation: Observation<V>, states: Iterable<StoredState>): Generator<Step<V>> {
+  let newer: { readonly version: bigint; readonly reading: Reading<V> } | undefined
   for (const { version, values } of states) {
-    const value = read(values)
-    yield { version, value, isChange: !isEqual(before, value) }
-    before = value
+    const reading = readStored(observation, values)
+    if (newer) yield { ...newer, isChange: !isSameReading(observation, reading, newer.reading) }
+    newer = { version, reading }
+  }
+  if (newer) yield { ...newer, isChange: !isSameReading(observation, readNothing(observation), newer.reading) }
+}
+
+function* stepsOldestFirst<V>(observation: Observation<V>, states: Iterable<StoredState>): Generator<Step<V>> {
+  let before = readNothing(observation)
+  for (const { version, values } of states) {
+    const reading = readStored(observation, values)
+    yield { version, reading, isChange: !isSameReading(observation, before, reading) }
+    before = reading
   }
 }
 

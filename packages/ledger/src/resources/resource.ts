@@ -39,3 +39,11 @@ export function createResource(
 ): Resource {
   return new TypedResource(view, types, tag, bytes, blame)
 }
+
+/** A resource whose group cannot be read: its JSON throws `error`, and `bytes` are those of the group. */
+export function createUnreadableResource(tag: StructTag, bytes: Uint8Array, error: LedgerStateError): Resource {
+  const refuse = (): never => {
+    throw error
+  }
+  return { tag, bytes, typeText: () => resourceTypeToText(tag), toJson: refuse, toJsonUtf8: refuse }
+}
