@@ -4,7 +4,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { PassThrough, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress } from 'node:zlib'
-import { parseU64 } from '@ledger-state/core'
+import { isU64 } from '@ledger-state/core'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import { liveLines } from './live-lines.js'
 import { RecentLines } from './recent-lines.js'
@@ -138,8 +138,8 @@ class FeedServer {
   }
 
   async #sendFeed(request: IncomingMessage, response: ServerResponse, fromText: string): Promise<void> {
-    const from = /^\d{1,20}$/.test(fromText) ? parseU64(fromText) : undefined
-    if (from === undefined) return sendError(response, 400, 'from=VERSION is missing')
+    const from = /^\d{1,20}$/.test(fromText) ? BigInt(fromText) : undefined
+    if (from === undefined || !isU64(from)) return sendError(response, 400, 'from=VERSION is expected, a u64')
     const { oldestVersion, latestVersion } = this.#engine.ledger!
     if (from <= oldestVersion) return sendError(response, 410, `the feed begins after version ${oldestVersion}`)
     if (from > latestVersion + 1n) return sendError(response, 404, `the newest version is ${latestVersion}`)

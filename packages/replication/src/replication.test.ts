@@ -300,6 +300,11 @@ describe('the feed', () => {
     const statuses = async (...paths: string[]) =>
       await Promise.all(paths.map(async (path) => (await ask(path)).status))
     expect(await statuses('/feed', '/feed?from=x', '/feed?from=0', '/feed?from=31')).toEqual([400, 400, 410, 404])
+    expect(await statuses('/feed?from=18446744073709551615', '/feed?from=18446744073709551616')).toEqual([404, 400])
+    expect(await statuses('/feed?from=99999999999999999999', '/feed?from=-1', '/feed?from=%31%20')).toEqual([
+      400, 400, 400,
+    ])
+    expect(await statuses(`/feed?from=${'0'.repeat(20)}`, `/feed?from=${'9'.repeat(5_000)}`)).toEqual([410, 400])
     expect(await statuses('/other', '/snapshots/x', '/snapshots/x/state.mdb', '/a/b/c/d')).toEqual([404, 404, 404, 404])
     expect(await ask('/snapshots/..%2f..%2f/state.mdb')).toMatchObject({ status: 404 })
     expect((await ask('/', { method: 'DELETE' })).status).toBe(404)
