@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { REFUSED_TEXTS } from '../../testing/refused-settings.ts'
 import { nodeSettings } from '../processes/node-settings.js'
 import type { Command, CommandInput } from './command.js'
 import { parseCommandInput } from './command-line.js'
 import { configurationSchema, effectiveConfiguration, readConfiguration } from './configuration.js'
+import type { Option } from './option.js'
 import { settings } from './settings.js'
 
 let folder: string
@@ -85,6 +87,48 @@ describe('readConfiguration', () => {
     const printed = effectiveConfiguration(given)
     expect(printed.retain).toBe('18446744073709551615')
     expect(effectiveConfiguration(readConfiguration(file(printed), {}))).toEqual(printed)
+  })
+})
+
+describe('a file that is read again', () => {
+  const GOOD = { retain: 5, follow: 'http://node.example/v1' }
+
+  it.each(Object.entries(REFUSED_TEXTS))(
+    'is refused for a bad %s, by its name and without a password',
+    (member, texts) => {
+      const setting = settings[member as keyof typeof settings] as Option<unknown>
+      const input = parse('--config', file(GOOD))
+      for (const text of texts) {
+        const isSwitch = setting.value === undefined
+        for (const value of isSwitch ? [text, 1, null] : [text, true, null, 1.5, [text], { text }]) {
+          file({ ...GOOD, [setting.name]: value })
+          expect(() => input.reread(), JSON.stringify(value).slice(0, 100)).toThrow(
+            expect.objectContaining({ code: 'usage', message: expect.stringContaining(`"${setting.name}": `) }),
+          )
+          expect(() => input.reread()).not.toThrow(/u:p|p@/)
+        }
+      }
+      expect(input.get(settings.retain)).toBe(5n)
+    },
+  )
+
+  it.each([
+    [{ json: false, bcs: false }, /leave nothing to answer with/],
+    [{ 'replica-of': 'http://node-a:8090' }, /name two sources/],
+    ['{"retain": 5, "follow": "http://no', /cannot be read/],
+    ['', /cannot be read/],
+    ['null', /holds no JSON object/],
+    [{ folow: 'http://node.example/v1' }, /"folow" is no setting/],
+  ])('is refused where it says %j', (content, message) => {
+    const input = parse('--config', file(GOOD))
+    file(typeof content === 'string' ? content : { ...GOOD, ...content })
+    expect(() => nodeSettings(input.reread(), { dataDir: 'data' })).toThrow(message)
+  })
+
+  it('is refused where it is gone', () => {
+    const input = parse('--config', file(GOOD))
+    rmSync(join(folder, 'node.json'))
+    expect(() => input.reread()).toThrow(/cannot be read/)
   })
 })
 

@@ -1,8 +1,25 @@
 import { readFileSync } from 'node:fs'
 import { usageError } from '../errors.js'
+import { MOST_TEXT } from './option.js'
 
 /** A token, and any text of visible characters, spaces and tabs (RFC 9110, sections 5.1 and 5.5). */
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([!-~\x80-\xff](?:[ \t!-~\x80-\xff]*[!-~\x80-\xff])?)$/
+
+/** Headers of a connection, of the framing of a body, and those that a follower sets itself: requests with them fail. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'range',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
 
 /**
  * @param text `NAME: VALUE`, or `@FILE` for a file with one header a line
@@ -10,11 +27,14 @@ const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([!-~\x80-\xff](?:[ \t!-~\x
  */
 export function parseFollowHeaders(text: string): Readonly<Record<string, string>> {
   const lines = text.startsWith('@') ? linesOf(text.slice(1)) : [text]
+  if (lines.join('').length > MOST_TEXT) throw usageError(`the headers have more than ${MOST_TEXT} characters`)
   const headers: Record<string, string> = {}
   for (const line of lines) {
     const [, name, value] = HEADER.exec(line.trim()) ?? []
     if (name === undefined) throw usageError("a header is expected, such as 'Authorization: Bearer …', or @FILE")
-    headers[name.toLowerCase()] = value!
+    const key = name.toLowerCase()
+    if (OWN_HEADERS.has(key)) throw usageError(`the header ${key} is one that requests set themselves`)
+    headers[key] = value!
   }
   return headers
 }

@@ -66,8 +66,12 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   }
 }
 
+/** The environment hands settings on to processes; Linux takes 128 KiB for each variable there. */
+export const MOST_TEXT = 8_192
+
 /** @throws `usage`, with the place of the text before the message */
 export function parseAs<T>(place: string, text: string, parse: (text: string) => T): T {
+  if (text.length > MOST_TEXT) throw usageError(`${place}: the value has more than ${MOST_TEXT} characters`)
   try {
     return parse(text)
   } catch (error) {

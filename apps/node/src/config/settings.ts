@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { parseU64 } from '@ledger-state/core'
+import { toRemoteUrl } from '@ledger-state/feed'
 import { usageError } from '../errors.js'
 import { parseFollowHeaders } from './follow-headers.js'
 import { defaultedOption, type Option, oneOf, option, switchOption, textOption, wholeNumber } from './option.js'
@@ -28,6 +29,17 @@ function parseWindow(text: string): bigint {
   const versions = parseU64(text)
   if (versions === 0n) throw usageError('a window holds at least 1 version')
   return versions
+}
+
+/** A URL that requests are sent to. A user name or password in it is refused before the URL is quoted. */
+function remoteUrl(pattern: RegExp, what: string): (text: string) => string {
+  const expectKind = matching(pattern, what)
+  return (text) => {
+    if (/^[a-z]+:\/*[^/?#]*@/i.test(text)) {
+      throw usageError('the URL contains a user name or password, which requests cannot carry; see follow-header')
+    }
+    return toRemoteUrl(expectKind(text))
+  }
 }
 
 const parseHeaderWord = (text: string): string =>
@@ -123,19 +135,19 @@ export const settings = {
     'archival-endpoint',
     'URL',
     'service, ending in /v1, that answers for versions pruned here; clients are told of it',
-    matching(/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/, 'absolute URL that ends in /v1'),
+    remoteUrl(/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/, 'absolute URL that ends in /v1'),
   ),
   follow: option(
     'follow',
     'URL',
     'ingest the next versions of a node (…/v1), or of the feed of another one, in a process of its own',
-    matching(/^https?:\/\/./, 'URL of a node, such as https://node.example/v1'),
+    remoteUrl(/^https?:\/\/./, 'URL of a node, such as https://node.example/v1'),
   ),
   replicaOf: option(
     'replica-of',
     'URL',
     'be a replica of another node: its --serve-feed address. An empty folder begins with a snapshot of its store',
-    matching(/^https?:\/\/./, 'URL of a feed, such as http://node-a:8090'),
+    remoteUrl(/^https?:\/\/./, 'URL of a feed, such as http://node-a:8090'),
   ),
   serveFeed: option(
     'serve-feed',
