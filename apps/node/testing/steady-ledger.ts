@@ -23,7 +23,7 @@ const KEYS = 2_000
 const WRITES_A_VERSION = 8
 const ACCOUNTS = 50
 /** Time of the first block. */
-export const STEADY_START_SECONDS = 1_700_000_000
+const STEADY_START_SECONDS = 1_700_000_000
 const START_USEC = BigInt(STEADY_START_SECONDS) * 1_000_000n
 
 /** Spreads numbers over 32 bits. */
@@ -211,6 +211,8 @@ export interface SteadyNode {
   chainId: number
   /** Each answers the next request for a page in place of the node. */
   readonly faults: SourceFault[]
+  /** Each answers the next request for the index in place of the node. */
+  readonly indexFaults: ((response: ServerResponse) => void)[]
   /** What the node demands of each request; others are answered 401. */
   authorization: string | undefined
   close(): Promise<void>
@@ -243,6 +245,7 @@ export async function startSteadyNode(port = 0): Promise<SteadyNode> {
     fork: 0,
     chainId: STEADY_CHAIN_ID,
     faults: [],
+    indexFaults: [],
     authorization: undefined,
     close: () =>
       new Promise((resolve) => {
@@ -257,7 +260,9 @@ export async function startSteadyNode(port = 0): Promise<SteadyNode> {
     response.setHeader('x-aptos-ledger-version', node.latest)
     if (url.pathname === '/v1') {
       response.setHeader('content-type', 'application/json')
-      response.end(JSON.stringify({ chain_id: node.chainId, ledger_version: String(node.latest) }))
+      const fault = node.indexFaults.shift()
+      if (fault) fault(response)
+      else response.end(JSON.stringify({ chain_id: node.chainId, ledger_version: String(node.latest) }))
       return
     }
     const start = Number(url.searchParams.get('start'))

@@ -215,11 +215,17 @@ export function proverEnded(): FeedError {
 // Nodes
 
 export function notAUrl(text: string): FeedError {
-  return new LedgerStateError('invalid_argument', `${JSON.stringify(clip(text))} is not a URL`)
+  const shown = text.replace(/\/\/[^/]*@/, '//…@')
+  return new LedgerStateError('invalid_argument', `${JSON.stringify(clip(shown))} is not a URL`)
 }
 
 export function urlWithCredentials(host: string): FeedError {
   const message = `the URL of the node at ${host} contains a user name or password, which requests cannot carry`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+export function urlWithQuery(host: string): FeedError {
+  const message = `the URL of the node at ${host} has a query or a fragment, which the paths of requests would follow`
   return new LedgerStateError('invalid_argument', message)
 }
 
@@ -242,7 +248,7 @@ export function unexpectedStatus(url: string, status: number, text: string): Fee
 
 export function prunedByNode(url: string, version: bigint, text: string): FeedError {
   const message = `${url}: the node has pruned version ${version}; take it from a backup, or ask an archive: ${text}`
-  return new LedgerStateError('source_failed', message)
+  return new LedgerStateError('source_failed', message, { status: 410 })
 }
 
 export function beforeFeed(url: string, version: bigint, text: string): FeedError {
@@ -261,6 +267,10 @@ export function feedSilent(url: string, milliseconds: number): FeedError {
 export function withdrawnVersions(url: string, last: bigint, version: bigint): FeedError {
   const message = `${url} announced versions up to ${last}, and now does not have version ${version}`
   return new LedgerStateError('source_failed', message)
+}
+
+export function openingStopped(url: string): FeedError {
+  return new LedgerStateError('source_failed', `${url} was not opened: it was stopped meanwhile`)
 }
 
 export function otherVersion(found: bigint): FeedError {

@@ -1,7 +1,9 @@
 export type { FeedErrorCode } from './errors.js'
 export { DEFAULT_HASH_SALT } from './proof/ledger-hasher.js'
+export { FailureStreak, type FailureStreakOptions } from './sources/failure-streak.js'
 export { FETCH_ENCODINGS } from './sources/fetch-encodings.js'
 export { openSource } from './sources/open-source.js'
+export { toRemoteUrl } from './sources/remote-url.js'
 export type {
   LedgerSource,
   Reading,

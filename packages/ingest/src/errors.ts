@@ -6,6 +6,7 @@ export type IngestErrorCode =
   | 'chain_id_mismatch'
   | 'invalid_argument'
   | 'ledger_fork'
+  | 'source_failed'
   | 'store_not_empty'
   | 'version_gap'
 
@@ -72,6 +73,11 @@ export function sourceNotAsAsked(place: string, told: bigint, asked: bigint): In
 
 export function storeNotAsAsked(asked: bigint, held: bigint): IngestError {
   return chainMismatch(`chain ${asked} is asked for`, `the store holds chain ${held}`)
+}
+
+/** A source whose first answer names one chain and whose later ones name another, for a store that holds neither. */
+export function chainsContradict(mismatch: LedgerStateError): IngestError {
+  return new LedgerStateError('source_failed', mismatch.message, {}, { cause: mismatch })
 }
 
 export function chainIdMissing(place: string): IngestError {

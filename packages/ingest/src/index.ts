@@ -1,6 +1,7 @@
 export { type CommitMark, decodeCommitMark } from './commit-mark.js'
 export type { IngestCounters, ProgressReporter } from './counters.js'
 export type { IngestErrorCode } from './errors.js'
+export { type FollowOptions, followSource } from './follow-source.js'
 export { type IngestObserver, type IngestOptions, ingestSource } from './ingest-source.js'
 export { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune-turn.js'
 export { type VerifiedSource, type VerifyOptions, verifySource } from './verify-source.js'

@@ -86,7 +86,19 @@ export async function ingestSource(
 ): Promise<IngestCounters> {
   const writer = 'at' in engine ? engineToRemote(engine) : engine
   const { ledger } = await writer.snapshot()
-  return await new Ingest(writer, source, options, ledger?.latestVersion).run()
+  const counters = new CountedIngest(ledger?.latestVersion)
+  await ingestWith(writer, source, options, counters)
+  return counters
+}
+
+/** `ingestSource` that adds what it ingests to given counters. */
+export async function ingestWith(
+  writer: RemoteStateWriter,
+  source: LedgerSource,
+  options: IngestOptions,
+  counters: CountedIngest,
+): Promise<void> {
+  await new Ingest(writer, source, options, counters).run()
 }
 
 class Ingest {
@@ -96,19 +108,14 @@ class Ingest {
   readonly #batch = new Batch()
   readonly #counters: CountedIngest
 
-  constructor(
-    engine: RemoteStateWriter,
-    source: LedgerSource,
-    options: IngestOptions,
-    latestVersion: bigint | undefined,
-  ) {
+  constructor(engine: RemoteStateWriter, source: LedgerSource, options: IngestOptions, counters: CountedIngest) {
     this.#engine = engine
     this.#source = source
     this.#options = options
-    this.#counters = new CountedIngest(latestVersion)
+    this.#counters = counters
   }
 
-  async run(): Promise<IngestCounters> {
+  async run(): Promise<void> {
     const { progress } = this.#options
     expectSameChain(this.#chainIds, this.#source.position)
     try {
@@ -122,7 +129,6 @@ class Ingest {
     }
     await this.#flush()
     while (!this.#isStopped && !(await this.#prune(PRUNE_TURN_ENTRIES)));
-    return this.#counters
   }
 
   get #isStopped(): boolean {

@@ -42,8 +42,11 @@ A genesis of mainnet, testnet or devnet is proven by its known waypoint; of anot
     const place = isDryRun ? undefined : storePlace(input, 'ingest')
     const stop = listenForStop()
     const follow = input.get(followOption)
-    const source = await openSource(input.argument('SOURCE'), { ...given.source, follow })
-    if (!place) await proveSource(source, { from, to, stop })
-    else await ingestInto(place, source, { ...given, from, to, stop, untilStopped: follow && to === undefined })
+    const location = input.argument('SOURCE')
+    const source = await openSource(location, { ...given.source, follow })
+    if (!place) return await proveSource(source, { from, to, stop })
+    const reopen = () => openSource(location, { ...given.source, follow, signal: stop.signal })
+    const following = follow && { reopen, untilStopped: to === undefined }
+    await ingestInto(place, source, { ...given, ...following, from, to, stop })
   },
 }

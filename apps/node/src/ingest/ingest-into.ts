@@ -1,5 +1,5 @@
 import type { LedgerSource, SourceOptions } from '@ledger-state/feed'
-import { type IngestCounters, type IngestOptions, ingestSource, verifySource } from '@ledger-state/ingest'
+import { followSource, type IngestCounters, type IngestOptions, ingestSource, verifySource } from '@ledger-state/ingest'
 import type { CommandInput } from '../config/command.js'
 import { settings } from '../config/settings.js'
 import { stoppedBy, usageError, withSwitch } from '../errors.js'
@@ -38,6 +38,8 @@ export interface IngestIntoOptions extends Omit<IngestOptions, 'progress' | 'onN
   readonly stop: Stop
   /** Whether a signal is how it ends, as of a node that is followed, and does not cut it short. */
   readonly untilStopped?: boolean
+  /** Opens a source that is followed again, after an answer that ended it. */
+  readonly reopen?: (() => Promise<LedgerSource>) | undefined
 }
 
 /**
@@ -47,19 +49,16 @@ export interface IngestIntoOptions extends Omit<IngestOptions, 'progress' | 'onN
 export async function ingestInto(
   place: StorePlace,
   source: LedgerSource,
-  { stop, untilStopped = false, ...options }: IngestIntoOptions,
+  { stop, untilStopped = false, reopen, ...options }: IngestIntoOptions,
 ): Promise<void> {
   const began = performance.now()
   try {
     const engine = await openWriter(place, { compressHistory: true })
     try {
       const progress = createIngestProgress(process.stderr, 'ingesting')
-      const counters = await ingestSource(engine, source, {
-        ...options,
-        signal: stop.signal,
-        progress,
-        onNotice: notice,
-      })
+      const how = { ...options, signal: stop.signal, progress, onNotice: notice }
+      const ingesting = reopen ? followSource(engine, source, reopen, how) : ingestSource(engine, source, how)
+      const counters = await ingesting
       const what = `${describe(source, counters)} from the ${source.description} in ${durationSince(began)}`
       const { ledger } = engine
       const holds = ledger

@@ -5,9 +5,11 @@ import { openStateEngineReader } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
-import type { NodeProcess } from '../../testing/node-process.ts'
+import { kill, type NodeProcess } from '../../testing/node-process.ts'
 import { RunningProgram } from '../../testing/program.ts'
-import { SOURCE_FAULTS, STEADY_START_SECONDS, startSteadyNode } from '../../testing/steady-ledger.ts'
+import { REFUSED_TEXTS } from '../../testing/refused-settings.ts'
+import { SOURCE_FAULTS, type SourceFault, type SteadyNode, startSteadyNode } from '../../testing/steady-ledger.ts'
+import { settings } from '../config/settings.js'
 
 let bed: NodeBed
 const running: RunningProgram[] = []
@@ -92,13 +94,101 @@ describe('an address that answers 404 to everything', () => {
   })
 })
 
+/** Waits until the metrics and the readiness of a node say that its writer has given up. */
+async function hasGivenUp(node: NodeProcess, why: RegExp): Promise<void> {
+  await eventually(
+    async () => !(await isReady(node)),
+    () => node.output.slice(-1_000),
+  )
+  expect(await node.readiness()).toMatchObject({ ready: false, why: expect.stringMatching(why) })
+  expect(await stateOf(node, 'writer')).toBe('given-up')
+  const metrics = await node.metrics()
+  expect(metrics).toMatch(/^ledger_state_following 0$/m)
+  expect(metrics).toMatch(/^ledger_state_ready 0$/m)
+  expect(metrics).toMatch(/^ledger_state_process_state\{process="writer",state="given-up"\} 1$/m)
+}
+
+const STRAYS: Readonly<Record<string, SourceFault>> = {
+  'of another chain': (response) => {
+    response.setHeader('x-aptos-chain-id', 78)
+    response.setHeader('content-type', 'application/x-bcs').end(Buffer.of(0))
+  },
+  'of another chain, with nothing new': (response) => {
+    response.setHeader('x-aptos-chain-id', 78)
+    response.writeHead(404, { 'content-type': 'application/json' }).end('{"error_code":"version_not_found"}')
+  },
+  'of an older ledger': (response) => {
+    response.setHeader('x-aptos-ledger-version', 3)
+    response.writeHead(404, { 'content-type': 'application/json' }).end('{"error_code":"version_not_found"}')
+  },
+  'that the version is pruned': (response) => {
+    response.writeHead(410, { 'content-type': 'application/json' }).end('{"error_code":"version_pruned"}')
+  },
+  'with JSON that is cut short': (response) => response.setHeader('content-type', 'application/json').end('[{"ver'),
+  'with HTML of a proxy': (response) => response.setHeader('content-type', 'text/html').end('<html>'),
+  'with status 400': (response) => response.writeHead(400).end('bad request'),
+  'with status 401': (response) => response.writeHead(401).end(),
+  'with status 403 and HTML': (response) => response.writeHead(403, { 'content-type': 'text/html' }).end('<html>'),
+  'with status 404 and HTML': (response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<html>'),
+  'with status 451': (response) => response.writeHead(451).end(),
+  'with a redirect to nowhere': (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+}
+
+describe('a stray answer', () => {
+  it('of whatever kind ends nothing: the writer is the same, the node ready, and every version comes', async () => {
+    bed.source.latest = 100
+    const node = await bed.start()
+    await reaches(node, 100)
+    const writer = await node.pidOnceUp('writer')
+    for (const [at, [name, fault]] of Object.entries(STRAYS).entries()) {
+      bed.source.faults.push(fault, fault)
+      bed.source.latest = 200 + 100 * at
+      await reaches(node, bed.source.latest)
+      expect(bed.source.faults, name).toEqual([])
+      expect(await isReady(node), name).toBe(true)
+    }
+    expect(await node.pidOnceUp('writer')).toBe(writer)
+    const metrics = await node.metrics()
+    expect(metrics).toMatch(/^ledger_state_following 1$/m)
+    expect(metrics).toMatch(/^ledger_state_ready 1$/m)
+    expect(metrics).toMatch(/process_restarts_total\{process="writer"\} 0/)
+    await answersRightly(bed.startClient(() => node))
+  })
+
+  it('to a writer that starts anew ends nothing either', async () => {
+    bed.source.latest = 100
+    const node = await bed.start()
+    await reaches(node, 100)
+    const indexes: SteadyNode['indexFaults'][number][] = [
+      (response) => response.end('{"chain_id":78,"ledger_version":"100"}'),
+      (response) => response.end('{"chain_id":77,"ledger_v'),
+      (response) => response.end('<html>'),
+      (response) => response.writeHead(403).end(),
+    ]
+    for (const [at, fault] of indexes.entries()) {
+      const writer = await node.pidOnceUp('writer')
+      bed.source.indexFaults.push(fault)
+      bed.source.latest = 200 + 100 * at
+      kill(writer)
+      await reaches(node, bed.source.latest)
+      expect(bed.source.indexFaults).toEqual([])
+    }
+    expect(await isReady(node)).toBe(true)
+  })
+
+  it('about the chain to a node whose store is empty does not decide which chain it is of', async () => {
+    bed.source.latest = 100
+    bed.source.indexFaults.push((response) => response.end('{"chain_id":78,"ledger_version":"100"}'))
+    const node = await bed.start()
+    await reaches(node, 100)
+    expect(JSON.parse(await (await fetch(`${node.address}/v1`)).text())).toMatchObject({ chain_id: 77 })
+  })
+})
+
 describe('a source on a fork', () => {
-  it('stops the writer for good, and turns readiness once the newest block is older than max-lag', async () => {
+  it('stops the writer for good and turns readiness; requests are answered, and SIGHUP tries again', async () => {
     bed.source.latest = 20
-    const age = (): number => Date.now() / 1_000 - STEADY_START_SECONDS
-    // Of a ledger that begins years ago and grows by 3 s of its time each second.
-    const maxLag = Math.ceil(age()) + 5
-    const node = await bed.start({ options: bed.following('--max-lag', String(maxLag)) })
+    const node = await bed.start()
     bed.grow(3)
     await reaches(node, 100)
     await eventually(
@@ -107,19 +197,17 @@ describe('a source on a fork', () => {
     )
     bed.source.fork = 3
     await node.outputMatching(/"code":"ledger_fork","msg":"writer gives up: /)
-    bed.stopGrowth()
-    expect(await stateOf(node, 'writer')).toBe('given-up')
-    const client = bed.startClient(() => node)
+    await hasGivenUp(node, /^the writer has given up: .*on a fork/)
+    await answersRightly(bed.startClient(() => node))
+    bed.source.fork = 0
+    node.child.kill('SIGHUP')
+    await node.outputMatching(/the writer had given up; it is replaced/)
+    await reaches(node, bed.source.latest)
     await eventually(
-      async () => !(await isReady(node)),
+      () => isReady(node),
       () => node.output.slice(-1_000),
-      100_000,
     )
-    expect(await node.readiness()).toMatchObject({
-      ready: false,
-      why: expect.stringMatching(/^the newest block is \d+ s old, max-lag is \d+ s$/),
-    })
-    await answersRightly(client)
+    expect(await node.metrics()).toMatch(/^ledger_state_following 1$/m)
   })
 
   it('of another chain stops the writer for good, until SIGHUP names another source', async () => {
@@ -131,6 +219,7 @@ describe('a source on a fork', () => {
     await reaches(node, 300)
     bed.source.chainId = 78
     await node.outputMatching(/"code":"chain_id_mismatch","msg":"writer gives up: /)
+    await hasGivenUp(node, /^the writer has given up: .*of chain 78/)
     const other = await startSteadyNode()
     try {
       other.latest = 400
@@ -142,6 +231,47 @@ describe('a source on a fork', () => {
       await node.stop()
       await other.close()
     }
+  })
+})
+
+describe('a bad reload', () => {
+  it('changes nothing, whichever setting is bad', async () => {
+    bed.source.latest = 100
+    const path = bed.at('node.json')
+    const good = { follow: bed.source.url, verify: false, retain: 5_000 }
+    const write = (content: unknown) =>
+      writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+    write(good)
+    const node = await bed.start({ options: ['--config', path] })
+    await reaches(node, 100)
+    const pids = async () => (await node.readiness()).processes.map(({ pid }) => pid)
+    await node.pidOnceUp('writer')
+    const before = await pids()
+    const refused = () => node.output.match(/SIGHUP: nothing is changed/g)?.length ?? 0
+    const bad: unknown[] = ['', '{', '[]', 'null', { ...good, unknown: 1 }, { ...good, json: false, bcs: false }]
+    bad.push({ ...good, 'replica-of': good.follow }, `${JSON.stringify(good).slice(0, -1)}`)
+    for (const [member, texts] of Object.entries(REFUSED_TEXTS)) {
+      const { name } = settings[member as keyof typeof settings]
+      for (const text of texts) bad.push({ ...good, [name]: text })
+    }
+    for (const [at, content] of bad.entries()) {
+      write(content)
+      node.child.kill('SIGHUP')
+      await eventually(
+        () => refused() === at + 1,
+        () => `the refusal of ${JSON.stringify(content).slice(0, 200)}`,
+      )
+    }
+    expect(node.output).not.toMatch(/u:p|p@node/)
+    expect(await pids()).toEqual(before)
+    bed.source.latest = 300
+    await reaches(node, 300)
+    expect(await isReady(node)).toBe(true)
+    write({ ...good, retain: 100 })
+    node.child.kill('SIGHUP')
+    await node.outputMatching(/"SIGHUP: retain changed"/)
+    bed.source.latest = 400
+    await reaches(node, 400)
   })
 })
 

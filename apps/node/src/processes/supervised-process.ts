@@ -56,6 +56,8 @@ export class SupervisedProcess {
   /** In its last report. */
   ledger: LedgerInfo | undefined
   isStoreAnswering = true
+  /** Why it has given up. */
+  fault: string | undefined
   readonly #plan: ProcessPlan
   #child: ChildProcess | undefined
   #ended: Promise<void> = Promise.resolve()
@@ -116,13 +118,20 @@ export class SupervisedProcess {
     const began = performance.now()
     let heardAt = began
     let lastWords: Extract<ProcessMessage, { type: 'failed' }> | undefined
-    const child = fork(module, [name], {
-      serialization: 'advanced',
-      // Not among the arguments, which every user of the machine can list.
-      env: { ...process.env, ...environment, [SETTINGS_VARIABLE]: JSON.stringify({ ...settings, name }) },
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      execArgv: [...process.execArgv, ...(nodeOptions ?? [])],
-    })
+    let child: ChildProcess
+    try {
+      child = fork(module, [name], {
+        serialization: 'advanced',
+        // Not among the arguments, which every user of the machine can list.
+        env: { ...process.env, ...environment, [SETTINGS_VARIABLE]: JSON.stringify({ ...settings, name }) },
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+        execArgv: [...process.execArgv, ...(nodeOptions ?? [])],
+      })
+    } catch (error) {
+      // Node reports some faults of the system by an event, others, such as a lack of memory, by an exception.
+      setImmediate(() => this.#end(undefined, `cannot be started: ${(error as Error).message}`))
+      return
+    }
     this.#child = child
     child.on('message', (message: ProcessMessage) => {
       heardAt = performance.now()
@@ -185,6 +194,7 @@ export class SupervisedProcess {
     const why = lastWords?.message ?? `${name} ${how}`
     if (lastWords && isFinal(lastWords.code)) {
       this.state = 'given-up'
+      this.fault = why
       this.#plan.onEnd?.()
       log.error(fields, `${name} gives up: ${why}`)
       if (lastWords.code) this.#plan.onGivenUp?.(lastWords.code, why)

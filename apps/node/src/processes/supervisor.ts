@@ -222,12 +222,14 @@ class Node {
     this.#changeWriter(writer)
   }
 
-  /** Starts the writer, or replaces it where its settings have changed. */
+  /** Starts the writer, or replaces it where its settings have changed or it has given up. */
   #changeWriter(settings: WriterSettings | undefined): void {
     const text = settings && JSON.stringify(settings)
     this.#changing = this.#changing.then(async () => {
-      if (this.#stopping || text === this.#writerSettings) return
-      if (this.#writer) this.#log.info('the settings of the writer have changed; it is replaced')
+      const isSame = text === this.#writerSettings
+      if (this.#stopping || (isSame && !this.#hasWriterGivenUp)) return
+      if (this.#writer)
+        this.#log.info(`the ${isSame ? 'writer had given up' : 'settings of the writer have changed'}; it is replaced`)
       await this.#writer?.stop(this.#settings.stopTimeoutMs)
       this.#writerSettings = text
       this.#writer =
@@ -271,6 +273,10 @@ class Node {
     return [...this.#readers, ...[this.#writer, this.#feedServer].filter((process) => process !== undefined)]
   }
 
+  get #hasWriterGivenUp(): boolean {
+    return this.#writer?.state === 'given-up'
+  }
+
   get #ledger(): LedgerInfo | undefined {
     return this.#readers.find(({ state }) => state === 'up')?.ledger
   }
@@ -299,6 +305,7 @@ class Node {
     const [lag, { maxLagMs }] = [this.#lagSeconds, this.#settings]
     if (this.#stopping) return 'the node is stopping'
     if (lag === undefined) return 'no reader is up, or the store is empty'
+    if (this.#hasWriterGivenUp) return `the writer has given up: ${this.#writer?.fault}`
     if (!this.#readers.some(({ state, isStoreAnswering }) => state === 'up' && isStoreAnswering)) {
       return 'the database does not answer'
     }
@@ -334,6 +341,27 @@ class Node {
       collect() {
         this.reset()
         for (const { name, restarts } of processes()) this.inc({ process: name }, restarts)
+      },
+    })
+    const isReady = (): boolean => this.#whyNotReady() === undefined
+    new Gauge({
+      name: 'ledger_state_ready',
+      help: '1 while the node is ready, as /-/ready says.',
+      registers,
+      collect() {
+        this.set(Number(isReady()))
+      },
+    })
+    const isFollowing = (): boolean | undefined =>
+      this.#settings.writer?.follow === undefined ? undefined : !this.#hasWriterGivenUp
+    new Gauge({
+      name: 'ledger_state_following',
+      help: '1 while a node is followed, 0 after that has ended for good; absent where none is followed.',
+      registers,
+      collect() {
+        const following = isFollowing()
+        if (following === undefined) this.remove()
+        else this.set(Number(following))
       },
     })
     const refused = (): number => this.#dispatcher.refused

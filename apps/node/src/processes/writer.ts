@@ -2,7 +2,7 @@
 import { setPriority } from 'node:os'
 import { isLedgerStateError } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
-import { ingestSource, PRUNE_TURN_ENTRIES, pruneTurn } from '@ledger-state/ingest'
+import { followSource, PRUNE_TURN_ENTRIES, pruneTurn } from '@ledger-state/ingest'
 import type { RemoteStateWriter, StateWriter } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import { createLogger, type LogSettings } from '../observability/logger.js'
@@ -50,15 +50,11 @@ async function follow(
   const stopReports = startReports(metrics.registry, () => engine.ledger)
   try {
     const onNotice = (message: string): void => log.warn(message)
-    const opening = openSource(url, { follow: true, headers, verify, hashSalt, onNotice })
+    const open = () => openSource(url, { follow: true, headers, verify, hashSalt, onNotice, signal: stop })
+    const opening = open()
     if (retain !== undefined) await pruneUntil(engine, retain, metrics, AbortSignal.any([stop, settled(opening)]))
     const source = await Promise.race([opening, aborted(stop)])
-    if (!source) return
-    try {
-      await ingestSource(engine, source, { retain, signal: stop, observer: metrics.observer, onNotice })
-    } finally {
-      await source.close()
-    }
+    if (source) await followSource(engine, source, open, { retain, signal: stop, observer: metrics.observer, onNotice })
   } finally {
     stopReports()
     await engine.close()

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { clip, isLedgerStateError, parseU64, type VersionWrites } from '@ledger-state/core'
+import { clip, isLedgerStateError, type VersionWrites } from '@ledger-state/core'
 import {
   atPlace,
   beforeFeed,
@@ -13,6 +13,7 @@ import {
 import { readLines } from '../files/lines.js'
 import { type FeedHead, parseFeedHead } from '../wire/feed-head.js'
 import { type FeedRow, parseFeedHeader, parseFeedLine, parseFeedVersion } from '../wire/feed-line.js'
+import { FailureStreak, isOfOtherLedger } from './failure-streak.js'
 import { FETCH_ENCODINGS } from './fetch-encodings.js'
 import { askingAgain, pauseFor, retryPause } from './retrying-fetch.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
@@ -38,8 +39,12 @@ export interface FeedIndex {
 /** `{"format":"ledger-feed","chain_id":4,"oldest_version":"0","latest_version":"9"}`; undefined for anything else. */
 export function parseFeedIndex(index: unknown): FeedIndex | undefined {
   const { format, chain_id: chainId, oldest_version: oldest, latest_version: latest } = (index ?? {}) as FeedRow
-  if (format !== 'ledger-feed' || typeof chainId !== 'number') return undefined
-  return { chainId, oldestVersion: parseU64(oldest as string), latestVersion: parseU64(latest as string) }
+  const isIndex = format === 'ledger-feed' && typeof chainId === 'number' && isVersion(oldest) && isVersion(latest)
+  return isIndex ? { chainId, oldestVersion: BigInt(oldest), latestVersion: BigInt(latest) } : undefined
+}
+
+function isVersion(text: unknown): text is string {
+  return typeof text === 'string' && /^\d{1,19}$/.test(text)
 }
 
 /** The versions that another store holds and receives, over HTTP. */
@@ -59,6 +64,7 @@ export class LiveFeed implements LedgerSource {
   #first: bigint | undefined
   #next = 0n
   #failures = 0
+  readonly #streak: FailureStreak
 
   constructor(url: string, index: FeedIndex, options: SourceOptions, firstPauseMs?: number) {
     this.#url = url
@@ -70,6 +76,7 @@ export class LiveFeed implements LedgerSource {
     this.#headers = options.headers
     this.#onNotice = options.onNotice ?? (() => {})
     this.#firstPauseMs = firstPauseMs
+    this.#streak = new FailureStreak({ firstPauseMs, onNotice: this.#onNotice })
   }
 
   get progress() {
@@ -116,6 +123,7 @@ export class LiveFeed implements LedgerSource {
       throw invalidFeed(`version ${record.version} is found, ${this.#next} is expected`)
     this.#next++
     this.#failures = 0
+    this.#streak.end()
     this.mark = undefined
     this.position = `${this.#url}, version ${record.version}`
     return record
@@ -124,6 +132,7 @@ export class LiveFeed implements LedgerSource {
   #isEnd({ version, writesHash, mark }: FeedHead): boolean {
     this.#index = { ...this.#index, latestVersion: version }
     this.#failures = 0
+    this.#streak.end()
     if (version !== this.#next - 1n) return false
     this.mark = mark
     this.checkpoint = writesHash && { version, writesHash }
@@ -165,9 +174,9 @@ export class LiveFeed implements LedgerSource {
     if (chainId !== this.chainId) throw otherChain(this.#url, String(chainId), this.chainId)
   }
 
-  /** @throws what asking again does not mend */
+  /** @throws what asking again does not mend: what several answers in a row showed */
   async #pauseAfter(error: unknown, ended: AbortSignal): Promise<void> {
-    if (isLedgerStateError(error, 'chain_id_mismatch', 'version_gap', 'ledger_fork')) throw error
+    if (isOfOtherLedger(error)) return await this.#streak.add(error, ended)
     const why = messageWithCause(error)
     this.#failures++
     if (!this.#follow && this.#failures >= ATTEMPTS) {

@@ -1,3 +1,4 @@
+import { openingStopped } from '../errors.js'
 import { LiveFeed, parseFeedIndex } from './live-feed.js'
 import { toRemoteUrl, tryJson } from './remote-url.js'
 import { openRestNode } from './rest-node.js'
@@ -12,14 +13,15 @@ const ATTEMPTS = 8
  */
 export async function openRemote(location: string, options: SourceOptions): Promise<LedgerSource> {
   const url = toRemoteUrl(location)
-  const { onNotice = () => {}, headers } = options
+  const { onNotice = () => {}, headers, signal } = options
   const attempts = options.follow === true ? Number.POSITIVE_INFINITY : ATTEMPTS
-  const request = { accept: 'application/json', headers, signal: undefined, attempts, unusableAnswers: 1, onNotice }
+  const request = { accept: 'application/json', headers, signal, attempts, unusableAnswers: 1, onNotice }
   const answer = await fetchRetrying(
     () => url,
     request,
     (value) => ({ value }),
   )
-  const feed = answer?.status === 200 ? parseFeedIndex(tryJson(answer.body.toString('utf8'))) : undefined
+  if (!answer) throw openingStopped(url)
+  const feed = answer.status === 200 ? parseFeedIndex(tryJson(answer.body.toString('utf8'))) : undefined
   return feed ? new LiveFeed(url, feed, options) : await openRestNode(url, options, {}, answer)
 }

@@ -1,14 +1,21 @@
-import { notAUrl, urlWithCredentials } from '../errors.js'
+import { notAUrl, urlWithCredentials, urlWithQuery } from '../errors.js'
 
 /**
- * The URL without a slash at its end. A request cannot carry a user name and password of its URL, and they would be logged
- * with it.
- * @throws `invalid_argument` for a URL with either, or that is none
+ * Checks the URL of a node, and returns it without a slash at its end. A request cannot carry a user name and password of its
+ * URL, and they would be logged with it; paths are appended, so it has no query either.
+ * @throws `invalid_argument`, which repeats no password
+ * @example
+ * ```ts
+ * import { toRemoteUrl } from '@ledger-state/feed'
+ *
+ * console.log(toRemoteUrl('https://node.example/v1/')) // https://node.example/v1
+ * ```
  */
 export function toRemoteUrl(location: string): string {
   const parsed = URL.parse(location)
   if (!parsed) throw notAUrl(location)
   if (parsed.username !== '' || parsed.password !== '') throw urlWithCredentials(parsed.host)
+  if (/[?#]/.test(location)) throw urlWithQuery(parsed.host)
   return location.replace(/\/+$/, '')
 }
 

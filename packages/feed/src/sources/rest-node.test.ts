@@ -288,17 +288,95 @@ describe('a fork', () => {
       expect.stringMatching(/version 69 is not of the ledger that was read so far.*asking again/),
     ])
   })
+})
 
-  it('is another chain at the same address', async () => {
-    const source = await open()
-    node.faults.push((_, response) => {
-      response.setHeader('x-svc-chain-id', 7)
-      response.setHeader('content-type', 'application/x-bcs')
-      response.end(Buffer.of(0))
-    })
-    await expect(source.versions()[Symbol.asyncIterator]().next()).rejects.toMatchObject({
-      code: 'chain_id_mismatch',
-    })
+describe('an answer that would end the reading for good', () => {
+  const ofOtherChain: Fault = (_, response) => {
+    response.setHeader('x-svc-chain-id', 7)
+    response.setHeader('x-svc-ledger-version', 1_000_000)
+    response.setHeader('content-type', 'application/x-bcs')
+    response.end(Buffer.of(0))
+  }
+  const waitingOnOtherChain: Fault = (_, response) => {
+    response.setHeader('x-svc-chain-id', 7)
+    sendError(response, 404, 'version_not_found')
+  }
+  const pruned: Fault = (_, response) => sendError(response, 410, 'version_pruned')
+  const ENDS: [string, Fault, string, RegExp][] = [
+    ['a page of another chain', ofOtherChain, 'chain_id_mismatch', /is of chain 7, it was 4/],
+    ['a 404 of another chain', waitingOnOtherChain, 'chain_id_mismatch', /is of chain 7, it was 4/],
+    ['a pruned version', pruned, 'source_failed', /the node has pruned version/],
+  ]
+
+  it.each(ENDS)('because of %s is asked for again when it came once or twice', async (_, fault, _code, message) => {
+    for (const times of [1, 2]) {
+      notices = []
+      const source = await open({ follow: true })
+      const stop = new AbortController()
+      const versions: VersionWrites[] = []
+      node.faults.push(...Array(times).fill(fault))
+      for await (const record of source.versions({ signal: stop.signal })) {
+        versions.push(record)
+        if (record.version === BigInt(LAST)) stop.abort()
+      }
+      expect(plain(versions)).toEqual(plain(chain.expected))
+      expect(notices.length).toBe(times)
+      for (const notice of notices) expect(notice).toMatch(message)
+      expect(source.progress.total).toBe(LAST + 1)
+      await source.close()
+    }
+  })
+
+  it.each(ENDS)('because of %s is believed when it came three times in a row', async (_, fault, code, message) => {
+    for (const follow of [false, true]) {
+      const source = await open({ follow })
+      node.faults.push(fault, fault, fault)
+      await expect(source.versions()[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+        code,
+        message: expect.stringMatching(message),
+        fields: { answers: 3 },
+      })
+      await source.close()
+    }
+    expect(node.faults).toEqual([])
+  })
+
+  it('is not believed where a good answer comes in between', async () => {
+    const source = await open({ follow: true })
+    node.latest = 10
+    const stop = new AbortController()
+    const reading = source.versions({ signal: stop.signal })
+    for (let version = 0; version <= 10; version++) await reading.next()
+    for (const latest of [20, 30, 40]) {
+      node.faults.push(ofOtherChain, ofOtherChain)
+      node.latest = latest
+      for (let version = latest - 9; version <= latest; version++) {
+        expect((await reading.next()).value?.version).toBe(BigInt(version))
+      }
+    }
+    stop.abort()
+    await source.close()
+  })
+
+  it('is not one where a node behind the others announces an older ledger', async () => {
+    const source = await open({ follow: true })
+    node.latest = 30
+    const stop = new AbortController()
+    const seen: bigint[] = []
+    const older: Fault = (_, response) => {
+      response.setHeader('x-svc-ledger-version', 3)
+      sendError(response, 404, 'version_not_found')
+    }
+    for await (const { version } of source.versions({ signal: stop.signal })) {
+      seen.push(version)
+      if (version === 30n) {
+        node.faults.push(older, older, older, older)
+        node.latest = 60
+      }
+      if (version === 60n) stop.abort()
+    }
+    expect(seen).toEqual(chain.expected.slice(0, 61).map(({ version }) => version))
+    expect(notices).toEqual([])
     await source.close()
   })
 })

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { clip, isLedgerStateError, parseU64, type VersionWrites } from '@ledger-state/core'
+import { clip, isLedgerStateError, type LedgerStateError, parseU64, type VersionWrites } from '@ledger-state/core'
 import {
   nodeOnFork,
   notANode,
@@ -13,18 +13,11 @@ import { AccumulatorFrontier } from '../proof/accumulator.js'
 import { LedgerHasher } from '../proof/ledger-hasher.js'
 import { createProver, type Prover } from '../proof/prover.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
+import { FailureStreak, isOfOtherLedger } from './failure-streak.js'
 import { PageQueue, type PageRequest } from './page-queue.js'
 import { toRemoteUrl, tryJson } from './remote-url.js'
 import { isSameItem, type RestItem, readRestPage } from './rest-page.js'
-import {
-  type AnswerReading,
-  askingAgain,
-  type FetchAnswer,
-  type FetchOptions,
-  fetchRetrying,
-  pauseFor,
-  retryPause,
-} from './retrying-fetch.js'
+import { type AnswerReading, type FetchAnswer, type FetchOptions, fetchRetrying, pauseFor } from './retrying-fetch.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
 
 const DECIMAL = /^\d{1,19}$/
@@ -35,8 +28,6 @@ const POLL_INTERVAL_MS = 500
 /** Where a source is not followed. */
 const ATTEMPTS = 8
 const UNUSABLE_ANSWERS = 3
-/** Answers in a row that have to show a fork: a single one may be damaged. */
-const FORK_ANSWERS = 3
 
 /** How long to wait; shorter in tests. */
 export interface RestNodeTiming {
@@ -82,6 +73,7 @@ class RestNode implements LedgerSource {
   #isNode = false
   #first: bigint | undefined
   #next: bigint | undefined
+  readonly #streak: FailureStreak
   readonly #closed = new AbortController()
 
   constructor(url: string, options: SourceOptions, timing: RestNodeTiming) {
@@ -95,6 +87,7 @@ class RestNode implements LedgerSource {
     this.#headers = options.headers
     this.#onNotice = options.onNotice ?? (() => {})
     this.#timing = timing
+    this.#streak = new FailureStreak({ firstPauseMs: timing.firstPauseMs, onNotice: this.#onNotice })
   }
 
   get mark(): Uint8Array | undefined {
@@ -175,8 +168,8 @@ class RestNode implements LedgerSource {
 
   /**
    * The page that begins with `newest`, the last item read, or else with version `next`. It is requested again as long as
-   * it does not continue the ledger read so far.
-   * @throws `ledger_fork` if several answers show the same
+   * it does not continue the ledger read so far, is of another chain, or says that the node has pruned it.
+   * @throws `ledger_fork`, `chain_id_mismatch`, `source_failed` if several answers in a row show the same
    */
   async #continue(
     pages: PageQueue,
@@ -185,16 +178,18 @@ class RestNode implements LedgerSource {
     last: bigint | undefined,
     signal: AbortSignal,
   ): Promise<readonly RestItem[]> {
-    for (let answers = 1; ; answers++) {
-      const page = await pages.take(newest?.version ?? next, last ?? this.#ledgerVersion)
-      const forkAt = this.#findFork(page, newest)
-      if (forkAt === undefined) return page
-      const fork = nodeOnFork(this.#url, forkAt)
-      if (answers === FORK_ANSWERS) throw fork
-      const pause = retryPause(answers, this.#timing.firstPauseMs)
-      this.#onNotice(`${fork.message}; ${askingAgain(pause)}`)
-      pages.cancel()
-      await pauseFor(pause, signal)
+    for (;;) {
+      try {
+        const page = await pages.take(newest?.version ?? next, last ?? this.#ledgerVersion)
+        const forkAt = this.#findFork(page, newest)
+        if (forkAt !== undefined) throw nodeOnFork(this.#url, forkAt)
+        this.#streak.end()
+        return page
+      } catch (error) {
+        if (!isOfOtherLedger(error) && !isPruned(error)) throw error
+        pages.cancel()
+        await this.#streak.add(error, signal)
+      }
     }
   }
 
@@ -246,8 +241,8 @@ class RestNode implements LedgerSource {
   async #readPageAnswer(answer: FetchAnswer, start: bigint, url: string): Promise<AnswerReading<RestItem[]>> {
     const { status, headers, body } = answer
     const text = () => clip(body.toString('utf8'))
-    if (status === 410) throw prunedByNode(this.#url, start, text())
     this.#noteHeaders(headers)
+    if (status === 410) throw prunedByNode(this.#url, start, text())
     const type = headers.get('content-type') ?? 'nothing'
     if (status === 200 && type.startsWith(BCS)) return await this.#readBcs(body, start, url)
     if (status === 404 && isErrorOfNode(body)) return { value: [] }
@@ -270,10 +265,13 @@ class RestNode implements LedgerSource {
   }
 
   #noteHeaders(headers: Headers): void {
+    const { chainId } = this
+    for (const [name, value] of headers) {
+      const isOther = name.endsWith('-chain-id') && chainId !== undefined && value !== String(chainId)
+      if (isOther) throw otherChain(this.#url, clip(value), chainId)
+    }
     for (const [name, value] of headers) {
       if (name.endsWith('-ledger-version') && DECIMAL.test(value)) this.#ledgerVersion = BigInt(value)
-      if (!name.endsWith('-chain-id') || this.chainId === undefined || value === String(this.chainId)) continue
-      throw otherChain(this.#url, value, this.chainId)
     }
   }
 
@@ -301,6 +299,10 @@ class RestNode implements LedgerSource {
     this.#closed.abort()
     await this.#prover.close()
   }
+}
+
+function isPruned(error: unknown): error is LedgerStateError {
+  return isLedgerStateError(error, 'source_failed') && error.fields.status === 410
 }
 
 /** Errors of the API are JSON with a code; of other servers, whose every path may be 404, they are not. */

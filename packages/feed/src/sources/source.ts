@@ -89,6 +89,8 @@ export interface SourceOptions {
   readonly thread?: boolean | undefined
   /** Whether to wait for a live source that has nothing new, without end. */
   readonly follow?: boolean | undefined
+  /** Ends the opening of a source that does not answer, which then throws `source_failed`. */
+  readonly signal?: AbortSignal | undefined
   /** Sent with every request to a node, such as `authorization`; no message repeats them. Redirects are then not followed. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Receives one line for people: what a source does not prove, or why it is asked again. */

@@ -1,0 +1,70 @@
+import { isLedgerStateError, LedgerStateError } from '@ledger-state/core'
+import { askingAgain, pauseFor, retryPause } from './retrying-fetch.js'
+
+/** A single answer may be damaged, or of a server that took the place of the source for a moment. */
+const BELIEVED_ANSWERS = 3
+
+/** How a `FailureStreak` waits and what it reports. */
+export interface FailureStreakOptions {
+  /** Pause after the first failure, 250 ms by default; it doubles with each further failure. */
+  readonly firstPauseMs?: number | undefined
+  /** Receives one line for people before each pause. */
+  readonly onNotice?: ((message: string) => void) | undefined
+}
+
+/**
+ * Counts failures that would end the reading of a source for good, such as a fork or another chain. A failure is believed only
+ * when three answers in a row show it.
+ * @example
+ * ```ts
+ * import { LedgerStateError } from '@ledger-state/core'
+ * import { FailureStreak } from '@ledger-state/feed'
+ *
+ * const streak = new FailureStreak({ firstPauseMs: 1 })
+ * const fork = new LedgerStateError('ledger_fork', 'version 7 differs')
+ * await streak.add(fork)
+ * await streak.add(fork)
+ * await streak.add(fork).catch(({ code, fields }) => console.log(code, fields.answers)) // ledger_fork 3
+ * ```
+ */
+export class FailureStreak {
+  readonly #options: FailureStreakOptions
+  #code: string | undefined
+  #answers = 0
+
+  constructor(options: FailureStreakOptions = {}) {
+    this.#options = options
+  }
+
+  /**
+   * Counts a failure, and resolves after the pause before the source is asked again. A failure with another code than the one
+   * before begins a new streak; one whose field `answers` is set counts as that many answers.
+   * @param signal ends the pause
+   * @throws the failure once it is believed, with the number of answers in its field `answers`
+   */
+  async add(failure: LedgerStateError, signal?: AbortSignal): Promise<void> {
+    const { code, message, fields } = failure
+    if (code !== this.#code) this.end()
+    this.#code = code
+    this.#answers += typeof fields.answers === 'number' ? fields.answers : 1
+    const answers = this.#answers
+    if (answers >= BELIEVED_ANSWERS) {
+      this.end()
+      throw new LedgerStateError(code, message, { ...fields, answers }, { cause: failure })
+    }
+    const pause = retryPause(answers, this.#options.firstPauseMs)
+    this.#options.onNotice?.(`${message}; ${askingAgain(pause)}`)
+    await pauseFor(pause, signal)
+  }
+
+  /** Forgets the failures: the source gave an answer that could be used. */
+  end(): void {
+    this.#code = undefined
+    this.#answers = 0
+  }
+}
+
+/** Whether a failure says that the source is not of the ledger that is read, or no longer has what is asked for. */
+export function isOfOtherLedger(error: unknown): error is LedgerStateError {
+  return isLedgerStateError(error, 'chain_id_mismatch', 'ledger_fork', 'version_gap')
+}

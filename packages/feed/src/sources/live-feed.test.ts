@@ -1,0 +1,145 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { VersionWrites } from '@ledger-state/core'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { headToFeedLine } from '../wire/feed-head.js'
+import { feedHeaderLine, versionToFeedLine } from '../wire/feed-line-writer.js'
+import { LiveFeed, parseFeedIndex } from './live-feed.js'
+import { openSource } from './open-source.js'
+
+const CHAIN = 4
+const LAST = 20
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
+let server: Server
+let url: string
+let notices: string[]
+/** Answer the next requests for the feed, one each. */
+let faults: Answer[]
+/** The newest version on one connection; the feed then ends. */
+let cutAfter: number
+
+beforeEach(async () => {
+  notices = []
+  faults = []
+  cutAfter = LAST
+  server = createServer((request, response) => (faults.shift() ?? answer)(request, response))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterEach(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+function recordOf(version: bigint): VersionWrites {
+  const block = { height: version, epoch: 0n, timestampUsec: version }
+  return { version, block, writes: [[Uint8Array.of(Number(version)), Uint8Array.of(1)]] }
+}
+
+const answer: Answer = (request, response) => {
+  const from = Number(new URL(request.url!, url).searchParams.get('from'))
+  const lines = [feedHeaderLine({ chainId: CHAIN })]
+  for (let version = from; version <= Math.min(LAST, cutAfter); version++) {
+    lines.push(versionToFeedLine(recordOf(BigInt(version))))
+  }
+  const head = headToFeedLine({ version: BigInt(LAST), writesHash: undefined, mark: undefined })
+  response.end(`${lines.join('\n')}\n${cutAfter < LAST ? '' : `${head}\n`}`)
+  cutAfter += 5
+}
+
+const text =
+  (status: number, body: string): Answer =>
+  (_, response) =>
+    response.writeHead(status).end(body)
+
+const ofOtherChain = text(200, `${feedHeaderLine({ chainId: 9 })}\n`)
+const gone = text(410, '{"message":"the feed begins after version 900"}')
+
+/** The versions up to the last one, followed. */
+async function follow(): Promise<bigint[]> {
+  const index = { chainId: CHAIN, oldestVersion: 0n, latestVersion: BigInt(LAST) }
+  const feed = new LiveFeed(url, index, { follow: true, onNotice: (message) => notices.push(message) }, 1)
+  const stop = new AbortController()
+  const seen: bigint[] = []
+  for await (const { version } of feed.versions({ version: 1n, signal: stop.signal })) {
+    seen.push(version)
+    if (version === BigInt(LAST)) stop.abort()
+  }
+  await feed.close()
+  return seen
+}
+
+const ALL = Array.from({ length: LAST }, (_, at) => BigInt(at + 1))
+
+describe('a live feed that is followed', () => {
+  it.each([
+    ['HTML of a proxy', text(200, '<html>maintenance</html>')],
+    ['a 404', text(404, 'not here')],
+    ['a 401', text(401, '')],
+    ['a 400', text(400, '{"message":"from=VERSION is missing"}')],
+    ['a 502', text(502, '')],
+    ['a line that is cut short', text(200, '{"format":"ledger-feed","form')],
+    ['a line of other JSON', text(200, '[]\n')],
+    ['an empty answer', text(200, '')],
+    ['versions out of order', text(200, `${feedHeaderLine({ chainId: CHAIN })}\n${versionToFeedLine(recordOf(7n))}\n`)],
+    ['a connection that is cut', (request: IncomingMessage) => request.socket.destroy()],
+  ] satisfies [string, Answer][])('is asked again for %s, however often it comes', async (_, fault) => {
+    faults.push(fault, fault, fault, fault)
+    expect(await follow()).toEqual(ALL)
+    expect(notices.length).toBe(4)
+  })
+
+  it.each([
+    ['another chain', 'chain_id_mismatch', ofOtherChain],
+    ['versions that are gone', 'version_gap', gone],
+  ])('believes in %s when three answers in a row say so', async (_, code, fault) => {
+    faults.push(fault, fault)
+    expect(await follow()).toEqual(ALL)
+    expect(notices.length).toBe(2)
+    faults.push(fault, fault, fault)
+    await expect(follow()).rejects.toMatchObject({ code, fields: { answers: 3 } })
+    expect(faults).toEqual([])
+  })
+
+  it('counts anew after a version', async () => {
+    cutAfter = 3
+    faults.push(gone, gone, answer, gone, gone, answer, ofOtherChain, ofOtherChain)
+    expect(await follow()).toEqual(ALL)
+  })
+})
+
+describe('the index of a feed', () => {
+  const index = { format: 'ledger-feed', chain_id: 4, oldest_version: '0', latest_version: '9' }
+
+  it('is that of no feed where a member is missing or of another kind', () => {
+    expect(parseFeedIndex(index)).toEqual({ chainId: 4, oldestVersion: 0n, latestVersion: 9n })
+    for (const wrong of [
+      { chain_id: '4' },
+      { oldest_version: undefined },
+      { latest_version: 9 },
+      { latest_version: '-1' },
+      { latest_version: '99999999999999999999' },
+    ]) {
+      expect(parseFeedIndex({ ...index, ...wrong })).toBeUndefined()
+    }
+  })
+
+  it('that is damaged is a failure of the source', async () => {
+    for (const body of ['{"format":"ledger-feed","chain_id":4}', '{"format":"ledger-feed","chain', 'null', '']) {
+      faults.push(text(200, body))
+      await expect(openSource(url, { follow: true })).rejects.toMatchObject({ code: 'source_failed' })
+    }
+  })
+})
+
+describe('a source that does not answer', () => {
+  it('is not waited for any longer once its opening is stopped', async () => {
+    const stop = new AbortController()
+    server.removeAllListeners('request').on('request', () => stop.abort())
+    const opening = openSource(url, { follow: true, signal: stop.signal })
+    await expect(opening).rejects.toMatchObject({ code: 'source_failed', message: expect.stringMatching(/stopped/) })
+  })
+})
