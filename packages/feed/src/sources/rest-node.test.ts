@@ -345,7 +345,7 @@ describe('an answer that would end the reading for good', () => {
     const source = await open({ follow: true })
     node.latest = 10
     const stop = new AbortController()
-    const reading = source.versions({ signal: stop.signal })
+    const reading = source.versions({ signal: stop.signal })[Symbol.asyncIterator]()
     for (let version = 0; version <= 10; version++) await reading.next()
     for (const latest of [20, 30, 40]) {
       node.faults.push(ofOtherChain, ofOtherChain)
