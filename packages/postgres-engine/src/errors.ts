@@ -25,14 +25,9 @@ export function storeAbsent(server: string): PostgresError {
   return new LedgerStateError('store_missing', `there is no ledger store in ${server}`)
 }
 
-export function storeNewer(server: string, found: number, ours: number): PostgresError {
-  const message = `the store ${server} has layout version ${found}, this program reads version ${ours}: a newer program wrote it; use that one`
-  return new LedgerStateError('store_format', message, { version: found })
-}
-
-export function storeOlder(server: string, found: number, ours: number): PostgresError {
-  const message = `the store ${server} has layout version ${found}, this program reads version ${ours}: a writer of this program brings it up to date`
-  return new LedgerStateError('store_format', message, { version: found })
+export function layoutUnknown(server: string, version: number, ours: number): PostgresError {
+  const message = `the store ${server} has layout ${version}, and this program reads layout ${ours}: ingest again, into an empty database`
+  return new LedgerStateError('store_format', message, { version })
 }
 
 export function noRights(server: string, why: string): PostgresError {

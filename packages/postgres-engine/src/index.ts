@@ -1,6 +1,6 @@
 export type { CheckOptions, CheckReport } from './maintain/check-store.js'
 export {
-  migratePostgresStore,
+  createPostgresStore,
   openPostgresEngine,
   openPostgresEngineReader,
   type PostgresEngine,

@@ -4,7 +4,7 @@ import { createCommitWatch, expectCount, expectObject, invalidArgument } from '@
 import { type CheckOptions, type CheckReport, checkStore } from './maintain/check-store.js'
 import { Servers } from './read/servers.js'
 import { Snapshots } from './read/snapshots.js'
-import { migrateStore } from './schema/migrate.js'
+import { createSchema } from './schema/create-schema.js'
 import { parseServerUrl, type ServerAddress } from './sql/server-address.js'
 import { commitBatch } from './write/commit.js'
 import { beginImport } from './write/import-state.js'
@@ -27,7 +27,7 @@ export interface PostgresReaderOptions {
 
 /** How a store is opened by its writer. */
 export interface PostgresWriterOptions extends PostgresReaderOptions {
-  /** Whether a store is created where there is none, and brought to this layout; true by default. */
+  /** Whether a store is created where there is none; true by default. */
   readonly create?: boolean | undefined
   /** Ends the session of a writer that still holds the store, such as one whose machine is gone; false by default. */
   readonly takeOver?: boolean | undefined
@@ -113,11 +113,11 @@ export async function openPostgresEngine(options: PostgresWriterOptions): Promis
 }
 
 /**
- * Creates the store of a database, or brings it to the layout of this program.
+ * Creates the store of a database where there is none. An owner calls it for a writer with fewer rights.
  * @throws as `openPostgresEngine`
  */
-export async function migratePostgresStore({ url }: { readonly url: string }): Promise<void> {
-  await migrateStore(parseServerUrl(url), PATIENCE_MS)
+export async function createPostgresStore({ url }: { readonly url: string }): Promise<void> {
+  await createSchema(parseServerUrl(url), PATIENCE_MS)
 }
 
 interface ReaderParts {

@@ -13,7 +13,6 @@ const FLOORS = [
   ['databases', 'memory-table'],
   ['merge'],
   ['read', 'write', 'maintain'],
-  ['upgrade'],
   ['.'],
 ]
 

@@ -55,5 +55,3 @@ export type {
   VersionsPage,
 } from './port/remote-ports.js'
 export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './port/validate-batch.js'
-export type { UpgradeProgress, UpgradeStep } from './upgrade/pace.js'
-export { type UpgradeOptions, upgradeStore } from './upgrade-store.js'

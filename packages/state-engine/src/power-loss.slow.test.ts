@@ -1,23 +1,18 @@
 // What a loss of power leaves: docs/storage.md, “A commit”. What processes asked of the disk is recorded, and stores are
 // opened as the disk may hold them at any moment: with any of what was not synced, in whole and in torn sectors.
 import './power-loss.test.js'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { describe, expect, it } from 'vitest'
 import { expectSoundStore } from '../testing/killed-writer.ts'
 import { KNOWN_CHAIN, knownVersion } from '../testing/known-ledger.ts'
-import { writeLayout3Store } from '../testing/layout-3-store.ts'
 import { FAULTS } from '../testing/power-loss/faulty-recordings.ts'
 import { type Image, type PowerLoss, powerLosses, withImage } from '../testing/power-loss/power-losses.ts'
 import { recordInMemory } from '../testing/power-loss/record-in-memory.ts'
 import { canRecord } from '../testing/power-loss/record-run.ts'
 import { IMPORT_PART, type RecordedRun } from '../testing/power-loss/recorded-run.ts'
 import { LossTrial } from '../testing/power-loss/try-losses.ts'
-import { temporaryFolder } from '../testing/temporary-folder.ts'
 import { expectStore } from '../testing/truncated-ledger.ts'
-import { openStateEngine, openStateEngineReader, type WriterOptions } from './open-state-engine.js'
-import { upgradeStore } from './upgrade-store.js'
+import { openStateEngine, type WriterOptions } from './open-state-engine.js'
 
 type Options = Partial<WriterOptions>
 type Commits = Extract<RecordedRun, { readonly kind: 'commits' }>
@@ -29,7 +24,6 @@ const MOST_IMAGES_OF_A_RUN = 500
 /** Of so many images, one is written to again. */
 const CONTINUED = 25
 
-const folder = temporaryFolder()
 const random = createRandom(SEED)
 
 /** Of so many images, as many runs as they need, and what is tried of each. */
@@ -199,27 +193,6 @@ describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})
         await engine.close()
       }
     })
-  })
-
-  it('leaves no copy of an upgrade that is not whole', LONG, async () => {
-    const old = join(folder.path, 'old')
-    const versions = Array.from({ length: 60 }, (_, at) => knownVersion(BigInt(at)))
-    await writeLayout3Store(old, { chainId: 7n, versions, oldestVersion: 20n })
-    const run = { kind: 'upgrade', from: old } as const
-    await tryRuns(
-      'upgrade',
-      Math.ceil(IMAGES / 10),
-      () => run,
-      async (copy, { printed }) => {
-        const isStore = existsSync(join(copy, 'state.mdb'))
-        if (printed === 'upgraded') expect(isStore).toBe(true)
-        if (!isStore || existsSync(join(copy, 'upgrading'))) await upgradeStore(old, copy)
-        const engine = openStateEngineReader({ path: copy })
-        expect(engine.ledger).toMatchObject({ oldestVersion: 20n, latestVersion: 59n })
-        await engine.close()
-        await expectSoundStore(copy, 59n)
-      },
-    )
   })
 
   it('finds the faults of engines', LONG, async () => {

@@ -21,7 +21,7 @@ const RUN: RecordedRun = {
 }
 const folder = temporaryFolder()
 
-// Thousands of images, of imports and upgrades, too: power-loss.slow.test.ts.
+// Thousands of images, of imports, too: power-loss.slow.test.ts.
 describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})`, () => {
   it('loses nothing that was acknowledged and leaves no block torn', async () => {
     const [events] = await recordInMemory([RUN])

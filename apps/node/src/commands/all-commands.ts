@@ -16,8 +16,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   prune: async () => (await import('./prune.js')).pruneCommand,
   check: async () => (await import('./check.js')).checkCommand,
   snapshot: async () => (await import('./snapshot.js')).snapshotCommand,
-  'store migrate': async () => (await import('./store-migrate.js')).storeMigrateCommand,
-  'store upgrade': async () => (await import('./store-upgrade.js')).storeUpgradeCommand,
+  'store create': async () => (await import('./store-create.js')).storeCreateCommand,
   export: async () => (await import('./export.js')).exportCommand,
   config: async () => (await import('./config.js')).configCommand,
 }

@@ -219,7 +219,7 @@ describe('a store in a database', () => {
           words,
           1,
           expect.stringMatching(
-            /^ledger-state: [^\n]*has layout version 99, this program reads version \d+: a newer[^\n]*\n$/,
+            /^ledger-state: [^\n]*has layout 99, and this program reads layout \d+: ingest again[^\n]*\n$/,
           ),
         ])
       }
@@ -245,7 +245,7 @@ describe('a store in a database', () => {
   it('has its tables made by its owner', async () => {
     const url = await emptyStore()
     for (let round = 0; round < 2; round++) {
-      expect(bed.run('store', 'migrate', '--store', url)).toMatchObject({
+      expect(bed.run('store', 'create', '--store', url)).toMatchObject({
         status: 0,
         stdout: expect.stringContaining('has the tables of this program'),
       })

@@ -15,8 +15,8 @@ export async function openDatabaseWriter(url: string, create = true): Promise<Po
   return await openPostgresEngine({ url, create })
 }
 
-/** Makes the tables of a store, or brings them up to date. @throws as `openDatabaseReader` */
-export async function migrateDatabase(url: string): Promise<void> {
-  const { migratePostgresStore } = await import('@ledger-state/postgres-engine')
-  await migratePostgresStore({ url })
+/** Creates the tables of a store where there are none. @throws as `openDatabaseReader` */
+export async function createDatabaseStore(url: string): Promise<void> {
+  const { createPostgresStore } = await import('@ledger-state/postgres-engine')
+  await createPostgresStore({ url })
 }

@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
+import { expectLayout } from '../schema/create-schema.js'
 import { type HeadRow, rowToHead, SELECT_HEAD } from '../schema/head.js'
-import { expectLayout } from '../schema/migrate.js'
 import { Link } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { toStoreError } from '../sql/server-errors.js'

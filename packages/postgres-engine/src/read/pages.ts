@@ -17,7 +17,7 @@ import type {
 } from '@ledger-state/state-engine'
 import { expectCount, expectObject, toHistoryRange, toScanRange } from '@ledger-state/state-engine/engine-kit'
 import { hashKey } from '../schema/key-hash.js'
-import { KEY_HEAD_BYTES } from '../schema/migrations.js'
+import { KEY_HEAD_BYTES } from '../schema/schema.js'
 import {
   BLOCKS_BETWEEN,
   type BlockRow,

@@ -1,4 +1,4 @@
-import { KEY_HEAD_BYTES } from '../schema/migrations.js'
+import { KEY_HEAD_BYTES } from '../schema/schema.js'
 
 // Statements of reads. Each is read in one snapshot together with the window; see servers.ts.
 

@@ -1,7 +1,7 @@
 import type { Client, QueryResult, QueryResultRow } from 'pg'
 import { unavailable, writerDeposed, writerElsewhere } from '../errors.js'
+import { createSchema, END_ABANDONED_STATEMENTS, expectLayout, hasCitus, WRITER_LOCK } from '../schema/create-schema.js'
 import { type Head, type HeadRow, rowToHead, SELECT_HEAD } from '../schema/head.js'
-import { END_ABANDONED_STATEMENTS, expectLayout, hasCitus, migrateStore, WRITER_LOCK } from '../schema/migrate.js'
 import { Link } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { isPassing, toStoreError } from '../sql/server-errors.js'
@@ -71,7 +71,7 @@ export class WriterSession {
   /** Takes the lock and a new epoch. @throws `store_locked`, `store_missing`, `store_format`, … */
   async open(): Promise<void> {
     const { create, server, patienceMs } = this.#options
-    if (create) await migrateStore(server, patienceMs)
+    if (create) await createSchema(server, patienceMs)
     await this.inTurn(async () => {})
   }
 

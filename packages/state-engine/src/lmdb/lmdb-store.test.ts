@@ -10,14 +10,10 @@ import { STORE_FILE } from './lmdb-store.js'
 const folder = temporaryFolder()
 
 it('refuses a store of another layout, which may have other databases', () => {
-  const refusals = {
-    2: /has layout version 2, this program reads version 4: an older program wrote it/,
-    3: /reads version 4: copy it into this layout with ‘ledger-state store upgrade --data-dir \S+ --to NEW’/,
-    5: /has layout version 5, this program reads version 4: a newer program wrote it/,
-  }
   const pathOf = (layout: string) => join(folder.path, layout)
-  const files = Object.keys(refusals).map((layout) => [layout, join(pathOf(layout), STORE_FILE)])
-  for (const layout of Object.keys(refusals)) mkdirSync(pathOf(layout))
+  const layouts = ['3', '5']
+  const files = layouts.map((layout) => [layout, join(pathOf(layout), STORE_FILE)])
+  for (const layout of layouts) mkdirSync(pathOf(layout))
   const write = `
     import { open } from 'lmdb'
     for (const [layout, path] of ${JSON.stringify(files)}) {
@@ -29,20 +25,24 @@ it('refuses a store of another layout, which may have other databases', () => {
   const cwd = fileURLToPath(new URL('../..', import.meta.url))
   expect(spawnSync(process.execPath, ['--input-type=module', '-e', write], { cwd }).status).toBe(0)
   for (const open of [openStateEngineReader, openStateEngine]) {
-    for (const [layout, message] of Object.entries(refusals)) {
-      expect(() => open({ path: pathOf(layout) })).toThrow(message)
+    for (const layout of layouts) {
+      const refusal = {
+        code: 'store_format',
+        fields: { version: Number(layout) },
+        message: `${join(pathOf(layout), STORE_FILE)} has layout ${layout}, and this program reads layout 4: ingest again, into an empty folder`,
+      }
+      expect(() => open({ path: pathOf(layout) })).toThrow(expect.objectContaining(refusal))
     }
   }
 })
 
-it('refuses a store of before the first release, which had a record for each block', async () => {
+it('refuses a store that lacks one of its databases', async () => {
   await openStateEngine({ path: folder.path, durability: 'none' }).close()
   const file = JSON.stringify(join(folder.path, STORE_FILE))
   const write = `
     import { open } from 'lmdb'
     const root = open({ path: ${file}, noSubdir: true, encoding: 'binary', keyEncoding: 'binary' })
     root.openDB({ name: 'block-lists' }).dropSync()
-    root.openDB({ name: 'blocks' })
     await root.close()`
   const cwd = fileURLToPath(new URL('../..', import.meta.url))
   expect(spawnSync(process.execPath, ['--input-type=module', '-e', write], { cwd }).status).toBe(0)
@@ -50,7 +50,7 @@ it('refuses a store of before the first release, which had a record for each blo
     expect(() => open({ path: folder.path })).toThrow(
       expect.objectContaining({
         code: 'store_format',
-        message: expect.stringMatching(/it lacks the database block-lists: .* before the first release/),
+        message: expect.stringContaining('it lacks the database block-lists'),
       }),
     )
   }

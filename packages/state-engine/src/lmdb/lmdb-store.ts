@@ -27,7 +27,7 @@ import { isSmallBesideMemory } from './read-ahead.js'
 import type { Environment, Table } from './table.js'
 import { runTransaction } from './write-transaction.js'
 
-/** Raise it when the layout of records changes: stores of another version are refused. */
+/** The number of the layout on disk. Stores with another one are refused. CONTRIBUTING.md says when it is raised. */
 const LAYOUT_VERSION = 4
 
 export const STORE_FILE = 'state.mdb'
@@ -167,10 +167,7 @@ function openTables(
     const options = { name, encoding: 'binary' as const, create, ...keys, ...more }
     const opened: unknown = root.openDB(options)
     if (opened) return opened as Table<K>
-    throw notAStore(
-      file,
-      `it lacks the database ${name}: another program wrote it, or one from before the first release`,
-    )
+    throw notAStore(file, `it lacks the database ${name}`)
   }
   // What is compressed says so in its first byte, so that everybody reads both kinds of records. No dictionary: that of
   // lmdb-js is of English and JSON, and loading it takes longer than compressing a record.
@@ -195,7 +192,7 @@ function openTables(
 function expectLayout(meta: Table<Uint8Array>, file: string, create: boolean): void {
   if (create) meta.putSync(LAYOUT_KEY, Buffer.from(String(LAYOUT_VERSION)))
   const layout = meta.getBinary(LAYOUT_KEY)
-  if (!layout) throw notAStore(file, 'it has no layout version')
+  if (!layout) throw notAStore(file, 'it has no number of a layout')
   const text = layout.toString('latin1')
   const version = /^\d{1,9}$/.test(text) ? Number(text) : 0
   if (version === LAYOUT_VERSION) return

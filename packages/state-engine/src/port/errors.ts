@@ -1,4 +1,3 @@
-import { dirname } from 'node:path'
 import { clip, LedgerStateError } from '@ledger-state/core'
 
 /** Codes of what a store refuses or suffers; every reader of state may also throw the `StateErrorCode`s of core. */
@@ -147,33 +146,9 @@ export function notAStore(file: string, why: string, cause?: unknown): StoreErro
   return new LedgerStateError('store_format', `${file} is not a ledger store: ${why}`, {}, { cause })
 }
 
-/** A store whose layout `upgradeStore` turns into ours. */
-const UPGRADABLE_LAYOUT = 3
-
 export function layoutUnknown(file: string, version: number, ours: number): StoreError {
-  const advice =
-    version > ours
-      ? 'a newer program wrote it; use that one'
-      : version === UPGRADABLE_LAYOUT
-        ? `copy it into this layout with ‘ledger-state store upgrade --data-dir ${dirname(file)} --to NEW’`
-        : 'an older program wrote it and can still read it; ingest again, into another folder'
-  const message = `${file} has layout version ${version}, this program reads version ${ours}: ${advice}`
+  const message = `${file} has layout ${version}, and this program reads layout ${ours}: ingest again, into an empty folder`
   return new LedgerStateError('store_format', message, { version })
-}
-
-export function notUpgradable(file: string, version: string, upgradable: string): StoreError {
-  const message = `${file} has layout version ${clip(version)}: only stores of layout ${upgradable} are upgraded`
-  return new LedgerStateError('store_format', message)
-}
-
-/** What an upgrade left in a folder continues that of the same store only. */
-export function upgradeOfOther(folder: string, why: string): StoreError {
-  const message = `${folder} has what an upgrade of another store left (${why}); remove it, or give another folder`
-  return new LedgerStateError('store_not_empty', message)
-}
-
-export function upgradeDiffers(what: string): StoreError {
-  return new LedgerStateError('store_corrupt', `the copy is not equal to the store: ${what}`)
 }
 
 /** The error of a damaged store; `why` says what is wrong with it. */

@@ -28,12 +28,6 @@ export type FailurePoint =
   | 'prune: step done'
   | 'import: part done'
   | 'import: before it counts'
-  | 'upgrade: part copied'
-  | 'upgrade: state copied'
-  | 'upgrade: versions committed'
-  | 'upgrade: compared'
-  | 'upgrade: file moved'
-  | 'upgrade: all moved'
 
 /** Called at each point. Tests end the process there, or throw to abort the work. */
 export type AtFailurePoint = (point: FailurePoint) => void

@@ -20,8 +20,6 @@ export type RecordedRun =
   | { readonly kind: 'truncations'; readonly options: Options; readonly steps: number; readonly inSlices: boolean }
   /** Imports a state in parts of `IMPORT_PART` entries, and commits one version. */
   | { readonly kind: 'import'; readonly options: Options; readonly parts: number }
-  /** Upgrades a store of layout 3. */
-  | { readonly kind: 'upgrade'; readonly from: string }
 
 export const IMPORT_PART = 40
 

@@ -1,6 +1,5 @@
 // Does runs that are recorded, one after the other, each in a folder of its own. Prints which one begins, each step that the
 // engine comes to, and what it acknowledges.
-import { upgradeWithFailurePoints } from '../../src/upgrade-store.ts'
 import type { FailurePoint } from '../../src/write/failure-points.ts'
 import { runSteps } from '../truncated-ledger.ts'
 import { runTimeFast } from './fast-clock.ts'
@@ -22,11 +21,7 @@ async function doRun(path: string, run: RecordedRun): Promise<void> {
   if (run.kind === 'commits') await runCommits(path, run, printStep)
   else if (run.kind === 'truncations') {
     await runSteps({ path, ...run.options }, run.steps, printStep, STEPS_BETWEEN_OPENINGS)
-  } else if (run.kind === 'import') await runImport(path, run, printStep)
-  else {
-    await upgradeWithFailurePoints(run.from, path, {}, printStep)
-    process.stdout.write('upgraded\n')
-  }
+  } else await runImport(path, run, printStep)
 }
 
 function printStep(point: FailurePoint): void {
