@@ -152,7 +152,8 @@ export function openWithFailurePoints(options: WriterOptions, atFailurePoint: At
   let store: LmdbStore | undefined
   try {
     store = openLmdbStore({ ...options, readOnly: false })
-    return new LmdbEngine(store, { releaseLock, segmentBytes: Math.floor(memoryTableBytes / 2), atFailurePoint })
+    const segmentBytes = Math.floor(memoryTableBytes / 2)
+    return new LmdbEngine(store, atFailurePoint, { releaseLock, segmentBytes })
   } catch (error) {
     void store?.root.close()
     releaseLock()
@@ -181,8 +182,16 @@ export function openWithFailurePoints(options: WriterOptions, atFailurePoint: At
  * ```
  */
 export function openStateEngineReader(options: StateEngineOptions): LmdbEngineReader {
+  return openReaderWithFailurePoints(options, neverFail)
+}
+
+/** `openStateEngineReader` for tests that delay the work of the engine. */
+export function openReaderWithFailurePoints(
+  options: StateEngineOptions,
+  atFailurePoint: AtFailurePoint,
+): LmdbEngineReader {
   validateOptions(options)
-  return new LmdbEngine(openLmdbStore({ ...options, readOnly: true }), undefined)
+  return new LmdbEngine(openLmdbStore({ ...options, readOnly: true }), atFailurePoint, undefined)
 }
 
 function validateOptions(options: StateEngineOptions): void {
@@ -199,29 +208,30 @@ function expectBetween(what: string, value: unknown, least: number, most: number
 interface WriterParts {
   readonly releaseLock: () => void
   readonly segmentBytes: number
-  readonly atFailurePoint: AtFailurePoint
 }
 
 class LmdbEngine implements StateEngine {
   readonly #store: LmdbStore
+  readonly #atFailurePoint: AtFailurePoint
   readonly #reads: StoreReads
   readonly #writer: StoreWriter | undefined
   readonly #closeSource: () => void
   readonly #watch = createCommitWatch(() => this.ledger, COMMIT_POLL_MS)
   #closed = false
 
-  constructor(store: LmdbStore, parts: WriterParts | undefined) {
+  constructor(store: LmdbStore, atFailurePoint: AtFailurePoint, parts: WriterParts | undefined) {
     this.#store = store
+    this.#atFailurePoint = atFailurePoint
     if (!parts) {
-      const follower = new FileFollower(store)
-      this.#reads = new StoreReads(store, follower)
+      const follower = new FileFollower(store, atFailurePoint)
+      this.#reads = new StoreReads(store, follower, atFailurePoint)
       this.#closeSource = () => follower.close()
       return
     }
     const bytes = store.meta.getBinary(LEDGER_KEY)
-    const { segmentBytes, atFailurePoint, releaseLock } = parts
+    const { segmentBytes, releaseLock } = parts
     const log = openLog(store, bytes && decodeLedgerRecord(bytes), atFailurePoint)
-    this.#reads = new StoreReads(store, { table: log.table, follow: () => true })
+    this.#reads = new StoreReads(store, { table: log.table, follow: () => true }, atFailurePoint)
     const onChange = () => this.#watch.notice()
     this.#writer = new StoreWriter(store, this.#reads, log, { segmentBytes, onChange, atFailurePoint })
     this.#closeSource = releaseLock
@@ -297,13 +307,13 @@ class LmdbEngine implements StateEngine {
 
   async check(options: CheckOptions = {}): Promise<CheckReport> {
     this.#expectOpen()
-    return await checkStore(this.#store, options)
+    return await checkStore(this.#store, options, this.#atFailurePoint)
   }
 
   async snapshot(path: string, { compact = false }: { readonly compact?: boolean } = {}): Promise<void> {
     this.#expectOpen()
     expectString('the path of the snapshot', path)
-    await takeSnapshot(this.#store, path, compact)
+    await takeSnapshot(this.#store, path, compact, this.#atFailurePoint)
   }
 
   expectInPlace(): void {

@@ -9,6 +9,8 @@ export const TRUNCATION_POINTS: readonly FailurePoint[] = [
   'truncation: committed',
   'truncation: slice before the transaction ends',
   'truncation: slice done',
+  'truncation: last file created',
   'truncation: before the last transaction ends',
+  'truncation: reverted',
   'truncation: done',
 ]

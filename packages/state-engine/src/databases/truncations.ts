@@ -44,7 +44,7 @@ export function putReverting({ meta }: LmdbStore, builder: RecordBuilder, merged
 }
 
 /** The newest version that records may be of, if what was cut off is not all removed yet. @throws `store_corrupt` */
-export function getReverting({ meta }: LmdbStore, options: ReadOptions = {}): bigint | undefined {
+export function getReverting({ meta }: Pick<LmdbStore, 'meta'>, options: ReadOptions = {}): bigint | undefined {
   const record = meta.getBinary(REVERTING_KEY, options)
   if (!record) return undefined
   const content = openRecord(record, REVERTING_SEED, () => 'the record of a truncation under way')

@@ -14,6 +14,7 @@ import { checkPages } from '../lmdb/check-pages.js'
 import { LEDGER_KEY, type LmdbStore, STORE_FILE } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { BlockEntry } from '../port/block-entry.js'
+import type { AtFailurePoint } from '../write/failure-points.js'
 import { CheckFindings } from './check-findings.js'
 import { HistoryCheck } from './check-history.js'
 import { LargeCheck } from './check-large.js'
@@ -44,28 +45,44 @@ export interface CheckReport {
 const PAGES_BETWEEN_TURNS = 500
 
 /** Checks every record in one state of the store. Meanwhile the pages of that state cannot be reused. */
-export async function checkStore(store: LmdbStore, { onProgress = () => {} }: CheckOptions): Promise<CheckReport> {
-  for (let missing: number | undefined; ; ) {
+export async function checkStore(
+  store: LmdbStore,
+  { onProgress = () => {} }: CheckOptions,
+  atFailurePoint: AtFailurePoint,
+): Promise<CheckReport> {
+  for (let mismatched: number | undefined; ; ) {
     store.root.resetReadTxn()
     const transaction = store.root.useReadTransaction()
     try {
+      atFailurePoint('check: transaction begun')
       const findings = new CheckFindings(transaction, onProgress)
       const bytes = store.meta.getBinary(LEDGER_KEY, findings.options)
       const record = bytes && findings.attempt(() => decodeLedgerRecord(bytes))
-      const unmerged = record && findings.attempt(() => checkWriteAhead(store, record, findings))
-      if (record && !unmerged && findings.problems.length === 0) {
-        // A merge that finished meanwhile removed the file; then the ledger record names a later one.
-        if (missing !== record.walFile) {
-          missing = record.walFile
+      const reverting = findings.attempt(() => getReverting(store, findings.options))
+      const found = record && findings.attempt(() => checkWriteAhead(store, record, reverting !== undefined, findings))
+      atFailurePoint('check: files read')
+      if (record && found && 'mismatch' in found) {
+        // If the writer moved on to another file meanwhile, the ledger record names that file now.
+        if (mismatched !== record.walFile) {
+          mismatched = record.walFile
           continue
         }
-        findings.add(`write-ahead-${missing}, or one that follows it, is missing`)
+        findings.add(found.mismatch)
       }
-      return await new StoreCheck(store, findings, record, unmerged).run(bytes !== undefined)
+      const unmerged = found && 'mismatch' in found ? undefined : found
+      return await new StoreCheck({ store, findings, record, unmerged, reverting }).run(bytes !== undefined)
     } finally {
       transaction.done()
     }
   }
+}
+
+interface StoreCheckParts {
+  readonly store: LmdbStore
+  readonly findings: CheckFindings
+  readonly record: LedgerRecord | undefined
+  readonly unmerged: UnmergedCommits | undefined
+  readonly reverting: bigint | undefined
 }
 
 class StoreCheck {
@@ -75,19 +92,15 @@ class StoreCheck {
   readonly #unmerged: UnmergedCommits | undefined
   readonly #large: LargeCheck
   /** While a truncation is under way: up to this version there may be records of versions that were cut off. */
-  #reverting: bigint | undefined
+  readonly #reverting: bigint | undefined
   #payloadBytes = 0
 
-  constructor(
-    store: LmdbStore,
-    findings: CheckFindings,
-    record: LedgerRecord | undefined,
-    unmerged: UnmergedCommits | undefined,
-  ) {
+  constructor({ store, findings, record, unmerged, reverting }: StoreCheckParts) {
     this.#store = store
     this.#findings = findings
     this.#record = record
     this.#unmerged = unmerged
+    this.#reverting = reverting
     this.#large = new LargeCheck(store, findings)
   }
 
@@ -143,7 +156,6 @@ class StoreCheck {
     const findings = this.#findings
     findings.attempt(() => getMark(this.#store, findings.options))
     findings.attempt(() => getTruncations(this.#store, findings.options))
-    this.#reverting = findings.attempt(() => getReverting(this.#store, findings.options))
     if (base.version > ledger.oldestVersion) {
       findings.add(`the base is version ${base.version}, above the oldest, ${ledger.oldestVersion}`)
     }

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import type { LedgerInfo } from '@ledger-state/core'
 import type { LedgerRecord } from '../databases/ledger-record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
@@ -5,6 +6,8 @@ import { KeyHash } from '../memory-table/key-hash.js'
 import type { CommitHead, Segment } from '../memory-table/segment.js'
 import { SegmentFile, type SegmentFileOptions } from '../memory-table/segment-file.js'
 import type { BlockEntry } from '../port/block-entry.js'
+import { FILE_HEADER_LENGTH } from '../write-ahead/file-format.js'
+import { listWriteAheadFiles, writeAheadPath } from '../write-ahead/files.js'
 import type { CheckFindings } from './check-findings.js'
 
 /** A writer may append while a file is read; beyond so many times it is damage. */
@@ -18,15 +21,18 @@ export interface UnmergedCommits {
   readonly commits: number
 }
 
-/**
- * Reads the write-ahead files of a store from the first that is not merged on. Undefined if one is missing, perhaps because
- * it was merged meanwhile.
- */
+/** The files do not go with the ledger record: the store is damaged, or the record is older than the files. */
+export interface Mismatch {
+  readonly mismatch: string
+}
+
+/** Reads the write-ahead files of a store from the first that is not merged on. */
 export function checkWriteAhead(
   store: LmdbStore,
   { ledger, walFile, nextCommit }: LedgerRecord,
+  isReverting: boolean,
   findings: CheckFindings,
-): UnmergedCommits | undefined {
+): UnmergedCommits | Mismatch {
   const { path: folder, storeId } = store
   const hash = new KeyHash()
   const blocks: BlockEntry[] = []
@@ -34,9 +40,16 @@ export function checkWriteAhead(
   let firstCommit = nextCommit
   for (let fileNumber = walFile; ; fileNumber++) {
     const file = openFile({ folder, storeId, fileNumber, firstCommit, blockBefore: latestBlock }, hash)
-    if (!file) return undefined
+    if (!file) return { mismatch: `write-ahead-${walFile}, or one that follows it, is missing` }
     try {
       readWhole(file)
+      if (isReverting) findings.attempt(() => file.expectNoCommits())
+      const unreached = file.isSealed ? undefined : findUnreached(folder, fileNumber)
+      if (unreached !== undefined) {
+        // A writer that seals the file does so before it appends to the next one.
+        readWhole(file)
+        if (!file.isSealed) return { mismatch: `write-ahead-${unreached} has commits, but nothing leads to it` }
+      }
       const { segment } = file
       const after: LedgerInfo = { ...ledger, latestVersion, latestBlock }
       if (segment.head) checkSegment(segment, segment.head, after, findings)
@@ -58,6 +71,15 @@ export function checkWriteAhead(
     }
   }
   return { latestVersion, blocks, commits: firstCommit - nextCommit }
+}
+
+/** A file with commits after the one that is not sealed: the writer has moved on to it, or it is of another state. */
+function findUnreached(folder: string, lastNumber: number): number | undefined {
+  return listWriteAheadFiles(folder).find((number) => {
+    if (number <= lastNumber) return false
+    const size = statSync(writeAheadPath(folder, number), { throwIfNoEntry: false })?.size ?? 0
+    return size > FILE_HEADER_LENGTH
+  })
 }
 
 function openFile(options: SegmentFileOptions, hash: KeyHash): SegmentFile | undefined {

@@ -9,6 +9,7 @@ import { BUSY_WRITER, expectSoundCopy } from '../../testing/sound-copy.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
 import { openStateEngineReader } from '../open-state-engine.js'
+import { neverFail } from '../write/failure-points.js'
 import { takeSnapshot } from './take-snapshot.js'
 
 const folder = temporaryFolder()
@@ -37,7 +38,7 @@ describe('a snapshot beside a writer that commits, merges and prunes more than a
     const backup: Backup = (file, compact) => store.root.backup(file, compact)
     const root = { backup: around(backup) } as LmdbStore['root']
     try {
-      await takeSnapshot({ ...store, root }, copyPath(), false)
+      await takeSnapshot({ ...store, root }, copyPath(), false, neverFail)
     } finally {
       await store.root.close()
     }

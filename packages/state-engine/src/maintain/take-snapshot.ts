@@ -13,12 +13,14 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { syncFolder } from '../bytes/sync-folder.js'
 import { decodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
+import { getReverting } from '../databases/truncations.js'
 import { LEDGER_KEY, type LmdbStore, STORE_FILE, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { openEnvironment } from '../lmdb/open-environment.js'
 import type { Environment, Table } from '../lmdb/table.js'
 import { KeyHash } from '../memory-table/key-hash.js'
 import { SegmentFile } from '../memory-table/segment-file.js'
 import { folderHasStore, storeFailed, writeAheadDamaged } from '../port/errors.js'
+import type { AtFailurePoint } from '../write/failure-points.js'
 import { AppendFile, listWriteAheadFiles, writeAheadPath } from '../write-ahead/files.js'
 import { HeldFiles } from './held-files.js'
 
@@ -31,14 +33,19 @@ const POLL_MS = 1
  * was appended to them meanwhile. They are held open, because they may be merged and removed before they are copied. The
  * data file gets its name once the copy is complete.
  */
-export async function takeSnapshot(store: LmdbStore, path: string, compact: boolean): Promise<void> {
+export async function takeSnapshot(
+  store: LmdbStore,
+  path: string,
+  compact: boolean,
+  atFailurePoint: AtFailurePoint,
+): Promise<void> {
   if (existsSync(join(path, STORE_FILE))) throw folderHasStore(path)
   const unfinished = join(path, `${STORE_FILE}.part`)
   withStoreErrors(path, () => mkdirSync(path, { recursive: true }))
   try {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       withStoreErrors(path, () => removeUnfinished(path, unfinished))
-      if (!(await copyAll(store, path, unfinished, compact))) continue
+      if (!(await copyAll({ store, path, unfinished, compact, atFailurePoint }))) continue
       withStoreErrors(path, () => {
         renameSync(unfinished, join(path, STORE_FILE))
         syncFolder(path)
@@ -63,14 +70,26 @@ function expectFirstFile({ root, meta, path }: LmdbStore): void {
   if (!existsSync(file)) throw writeAheadDamaged(file, 0, 'the file is missing')
 }
 
+interface CopyParts {
+  readonly store: LmdbStore
+  readonly path: string
+  /** The copy of the data file, before it gets its name. */
+  readonly unfinished: string
+  readonly compact: boolean
+  readonly atFailurePoint: AtFailurePoint
+}
+
 /** Returns false if a file that the copy needs was created, merged and removed before it could be opened. */
-async function copyAll(store: LmdbStore, path: string, unfinished: string, compact: boolean): Promise<boolean> {
+async function copyAll(parts: CopyParts): Promise<boolean> {
+  const { store, path, unfinished, atFailurePoint } = parts
   const held = new HeldFiles(store.path)
   try {
-    await copyDataFile(store, unfinished, compact, held)
+    await copyDataFile(parts, held)
+    atFailurePoint('snapshot: data file copied')
     return withStoreErrors(path, () => {
-      const record = readLedgerRecord(unfinished)
-      return !record || copyWriteAhead(store, path, record, held)
+      held.holdPresent()
+      const merged = readMerged(unfinished)
+      return !merged || copyWriteAhead(parts, merged, held)
     })
   } finally {
     held.close()
@@ -78,8 +97,12 @@ async function copyAll(store: LmdbStore, path: string, unfinished: string, compa
 }
 
 /** Copies the data file, and holds the write-ahead files from before the copy began until after it had begun. */
-async function copyDataFile(store: LmdbStore, file: string, compact: boolean, held: HeldFiles): Promise<void> {
+async function copyDataFile(
+  { store, unfinished: file, compact, atFailurePoint }: CopyParts,
+  held: HeldFiles,
+): Promise<void> {
   withStoreErrors(store.path, () => held.holdPresent())
+  atFailurePoint('snapshot: files held')
   let isOver = false
   let failure: { readonly error: unknown } | undefined
   const copied = store.root.backup(file, compact).then(
@@ -108,7 +131,11 @@ async function copyDataFile(store: LmdbStore, file: string, compact: boolean, he
  * was committed before the copy of the data file began, and perhaps more. Returns false if the first is not held, or they end
  * below the oldest version of the data file.
  */
-function copyWriteAhead({ storeId }: LmdbStore, path: string, record: LedgerRecord, held: HeldFiles): boolean {
+function copyWriteAhead(
+  { store: { storeId }, path, atFailurePoint }: CopyParts,
+  { record, isReverting }: CopiedState,
+  held: HeldFiles,
+): boolean {
   const hash = new KeyHash()
   let firstCommit = record.nextCommit
   let { latestVersion } = record.ledger
@@ -121,10 +148,12 @@ function copyWriteAhead({ storeId }: LmdbStore, path: string, record: LedgerReco
       return hasOldest()
     }
     held.copy(fileNumber, writeAheadPath(path, fileNumber))
+    atFailurePoint('snapshot: file copied')
     const header = { folder: path, storeId, fileNumber, firstCommit, blockBefore: record.ledger.latestBlock }
     const copy = new SegmentFile(header, hash)
     try {
       copy.read()
+      if (isReverting) copy.expectNoCommits()
     } finally {
       copy.close()
     }
@@ -151,8 +180,14 @@ function removeUnfinished(path: string, unfinished: string): void {
   for (const number of listWriteAheadFiles(path)) rmSync(writeAheadPath(path, number))
 }
 
-/** The ledger record of a data file that nobody else uses. */
-function readLedgerRecord(file: string): LedgerRecord | undefined {
+interface CopiedState {
+  readonly record: LedgerRecord
+  /** Whether a truncation is under way. */
+  readonly isReverting: boolean
+}
+
+/** Reads a data file that nobody else uses. */
+function readMerged(file: string): CopiedState | undefined {
   const root = openEnvironment(file, { readOnly: true, readAhead: false })
   try {
     const meta = root.openDB({
@@ -161,7 +196,7 @@ function readLedgerRecord(file: string): LedgerRecord | undefined {
       keyEncoding: 'binary',
     }) as unknown as Table<Uint8Array>
     const bytes = meta.getBinary(LEDGER_KEY)
-    return bytes && decodeLedgerRecord(bytes)
+    return bytes && { record: decodeLedgerRecord(bytes), isReverting: getReverting({ meta }) !== undefined }
   } finally {
     void (root as unknown as Environment).close()
     rmSync(`${file}-lock`, { force: true })

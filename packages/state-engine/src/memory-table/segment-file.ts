@@ -99,6 +99,16 @@ export class SegmentFile {
     }
   }
 
+  /**
+   * No commit is made before a merged truncation is finished, and then another file is begun.
+   * @throws `store_corrupt` unless the file has none, as far as it was read
+   */
+  expectNoCommits(): void {
+    if (this.segment.length <= FILE_HEADER_LENGTH) return
+    const why = 'it has commits, but the data file is in the middle of a truncation before them'
+    throw writeAheadDamaged(this.path, FILE_HEADER_LENGTH, why)
+  }
+
   close(): void {
     closeSync(this.#descriptor)
   }

@@ -4,7 +4,7 @@ import { prefixToStoredEnd, prefixToStoredStart } from '../bytes/stored-key.js'
 import { type RemovedBlocks, removeBlocksAbove } from '../databases/block-lists.js'
 import { getMerging, putGeneration, putMerging } from '../databases/generations.js'
 import { decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
-import { getReverting, putReverting } from '../databases/truncations.js'
+import { putReverting } from '../databases/truncations.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { GenerationList } from './generation-list.js'
 import { GenerationWriter } from './generation-writer.js'
@@ -36,15 +36,14 @@ export class MergedRevert {
   }
 
   /**
-   * Works for about so many milliseconds in the transaction of the caller. Returns whether all is done. A transaction that is
-   * run again calls it again.
+   * Removes records for about `budgetMs` milliseconds, in the transaction of the caller. Returns whether none is left: then
+   * `finish` is next. A transaction that is run again calls it again.
    * @throws `store_corrupt`
    */
   slice(budgetMs: number): boolean {
     const store = this.#store
-    if (getReverting(store) === undefined) return true
     const deadline = performance.now() + budgetMs
-    const before = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
+    const before = this.#readLedger()
     const merging = getMerging(store)
     const output = new GenerationWriter(store, this.#builder, before, merging)
     const { latestVersion: version, oldestVersion } = before.ledger
@@ -54,23 +53,37 @@ export class MergedRevert {
     do this.#revertPage(revert, deadline)
     while (this.#next && performance.now() < deadline)
     const removed = this.#next ? NO_BLOCKS : removeBlocksAbove(store, this.#builder, version, MOST_LISTS)
-    const isDone = removed.done
-    if (isDone) generations.endAt(version)
     output.flush()
     generations.put()
-    this.#finish(
-      {
-        ...before,
-        nextLargeId: output.nextLargeId,
-        blocks: before.blocks - removed.blocks,
-        retired: before.retired + output.retired.count - (merging?.retired ?? 0),
-        supersededEntries: before.supersededEntries - revert.takenPairs,
-        payloadBytes: before.payloadBytes + revert.payloadBytes,
-      },
-      output,
-      isDone,
-    )
-    return isDone
+    putMerging(store, this.#builder, output.generation(0n))
+    this.#putLedger({
+      ...before,
+      nextLargeId: output.nextLargeId,
+      blocks: before.blocks - removed.blocks,
+      retired: before.retired + output.retired.count - (merging?.retired ?? 0),
+      supersededEntries: before.supersededEntries - revert.takenPairs,
+      payloadBytes: before.payloadBytes + revert.payloadBytes,
+    })
+    return removed.done
+  }
+
+  /**
+   * Ends the truncation, in the transaction of the caller, when no record is left to remove. Commits go to another file from
+   * now on, so that nobody reads them together with the records that were removed.
+   */
+  finish({ walFile, nextCommit }: Pick<LedgerRecord, 'walFile' | 'nextCommit'>): void {
+    const store = this.#store
+    const before = this.#readLedger()
+    const { nextGeneration, ledger } = before
+    const generations = new GenerationList(store, this.#builder, nextGeneration, ledger.latestVersion)
+    generations.endAt(ledger.latestVersion)
+    generations.put()
+    const written = getMerging(store)
+    const isKept = written !== undefined && written.retired > 0
+    if (isKept) putGeneration(store, this.#builder, nextGeneration, { ...written, upTo: ledger.latestVersion })
+    putMerging(store, this.#builder, undefined)
+    putReverting(store, this.#builder, undefined)
+    this.#putLedger({ ...before, walFile, nextCommit, nextGeneration: nextGeneration + (isKept ? 1 : 0) })
   }
 
   /** Call it when the transaction of a slice was committed. */
@@ -90,13 +103,11 @@ export class MergedRevert {
     this.#next = keys.length < PAGE_KEYS ? undefined : keyAfter(keys.at(-1)!)
   }
 
-  #finish(record: LedgerRecord, output: GenerationWriter, isDone: boolean): void {
-    const generation = output.generation(isDone ? record.ledger.latestVersion : 0n)
-    const isKept = isDone && generation.retired > 0
-    if (isKept) putGeneration(this.#store, this.#builder, record.nextGeneration, generation)
-    putMerging(this.#store, this.#builder, isDone ? undefined : generation)
-    if (isDone) putReverting(this.#store, this.#builder, undefined)
-    const after = { ...record, nextGeneration: record.nextGeneration + (isKept ? 1 : 0) }
-    this.#store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(this.#builder, after))
+  #readLedger(): LedgerRecord {
+    return decodeLedgerRecord(this.#store.meta.getBinary(LEDGER_KEY)!)
+  }
+
+  #putLedger(record: LedgerRecord): void {
+    this.#store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(this.#builder, record))
   }
 }

@@ -1,32 +1,37 @@
 import type { BlockInfo } from '@ledger-state/core'
-import type { LedgerRecord } from '../databases/ledger-record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { MemoryTable } from '../memory-table/memory-table.js'
 import { SegmentFile } from '../memory-table/segment-file.js'
+import type { AtFailurePoint } from '../write/failure-points.js'
+import type { MergedState } from './read-snapshot.js'
 
 /** The table of a reader, which follows the write-ahead files of a writer in another process, or in this one. */
 export class FileFollower {
   readonly table = new MemoryTable()
   readonly #store: LmdbStore
+  readonly #atFailurePoint: AtFailurePoint
   #files: SegmentFile[] = []
 
-  constructor(store: LmdbStore) {
+  constructor(store: LmdbStore, atFailurePoint: AtFailurePoint) {
     this.#store = store
+    this.#atFailurePoint = atFailurePoint
   }
 
   /**
-   * Takes what was appended to the files that are not merged, according to the ledger record. Returns false if one of them
-   * was merged and removed meanwhile: then there is a newer ledger record.
+   * Takes what was appended to the files that are not merged, according to the ledger record, which was read before. Returns
+   * false if one of them was removed meanwhile: then there is a newer ledger record.
    * @throws `store_corrupt`
    */
-  follow(record: LedgerRecord | undefined): boolean {
-    if (!record) return true
+  follow({ record, isReverting }: MergedState): boolean {
     this.#dropBelow(record.walFile)
+    // LMDB may show an older state than before: lmdb/last-transaction.ts.
+    if (this.#files[0] && this.#files[0].segment.fileNumber > record.walFile) this.close()
     if (this.#files.length === 0 && !this.#open(record.walFile, record.nextCommit, record.ledger.latestBlock))
       return false
     for (;;) {
       const last = this.#files.at(-1)!
       last.read()
+      if (isReverting) last.expectNoCommits()
       if (!last.isSealed) return true
       const { fileNumber, head } = last.segment
       if (!this.#open(fileNumber + 1, last.nextCommit, head?.latestBlock ?? record.ledger.latestBlock)) return false
@@ -43,6 +48,7 @@ export class FileFollower {
       const file = new SegmentFile({ folder, storeId, fileNumber, firstCommit, blockBefore }, this.table.hash)
       this.#files.push(file)
       this.table.push(file.segment)
+      this.#atFailurePoint('read: file opened')
       return true
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false

@@ -7,6 +7,7 @@ import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
 import type { RangeOptions, ReadOptions, Table } from '../lmdb/table.js'
 import { openStateEngine } from '../open-state-engine.js'
+import { neverFail } from '../write/failure-points.js'
 import { FileFollower } from './follow-files.js'
 import { StoreReads } from './store-reads.js'
 
@@ -74,8 +75,8 @@ async function openReads(memoryTableBytes: number | undefined): Promise<void> {
   await engine.close()
   store = openLmdbStore({ path: folder.path, readOnly: true })
   const counted = countingStore(store)
-  follower = new FileFollower(counted)
-  reads = new StoreReads(counted, follower)
+  follower = new FileFollower(counted, neverFail)
+  reads = new StoreReads(counted, follower, neverFail)
 }
 
 afterEach(async () => {

@@ -1,12 +1,13 @@
 import type { LedgerInfo, Truncation } from '@ledger-state/core'
 import { decodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
-import { getTruncations, NO_TRUNCATIONS } from '../databases/truncations.js'
+import { getReverting, getTruncations, NO_TRUNCATIONS } from '../databases/truncations.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadTransaction } from '../lmdb/table.js'
 import type { MemoryTable } from '../memory-table/memory-table.js'
 import type { CommitHead } from '../memory-table/segment.js'
 import { storeClosed, writeAheadDamaged } from '../port/errors.js'
 import { addTruncation } from '../port/truncations.js'
+import type { AtFailurePoint } from '../write/failure-points.js'
 import { writeAheadPath } from '../write-ahead/files.js'
 
 /** One state of the store: what is merged, and the table of what is not. The table may already have later commits. */
@@ -24,11 +25,19 @@ export function unmergedHead({ record, table }: Pick<ReadSnapshot, 'record' | 't
   return head && record && head.number >= record.nextCommit ? head : undefined
 }
 
+/** What one state of LMDB says of the ledger. */
+export interface MergedState {
+  readonly record: LedgerRecord
+  readonly truncations: readonly Truncation[]
+  /** Whether a truncation is under way: then no commit follows in a write-ahead file. */
+  readonly isReverting: boolean
+}
+
 /** Where a snapshot has its table from: the writer of the same engine, or the write-ahead files. */
 export interface TableSource {
   readonly table: MemoryTable
   /** Brings the table up to date. Returns false if a file is gone that the ledger record needs. */
-  follow(record: LedgerRecord | undefined): boolean
+  follow(merged: MergedState): boolean
 }
 
 /** How long reads share a snapshot, and so how late they see commits of other processes. */
@@ -43,19 +52,21 @@ const READS_BETWEEN_CLOCKS = 4_096
 export class ReadSnapshots {
   readonly #store: LmdbStore
   readonly #source: TableSource
+  readonly #atFailurePoint: AtFailurePoint
   #current: ReadSnapshot | undefined
   #takenAt = 0
   #readsLeft = 0
   #ticker: NodeJS.Timeout | undefined
   #idleTicks = 0
   #closed = false
-  #seen: { bytes: Buffer; record: LedgerRecord; truncations: readonly Truncation[] } | undefined
+  #seen: { readonly bytes: Buffer; readonly merged: MergedState } | undefined
   /** The ledger of the last snapshot, and what it was made of: it is the same object until it changes. */
   #ledger: { head: CommitHead | undefined; record: LedgerRecord; info: LedgerInfo } | undefined
 
-  constructor(store: LmdbStore, source: TableSource) {
+  constructor(store: LmdbStore, source: TableSource, atFailurePoint: AtFailurePoint) {
     this.#store = store
     this.#source = source
+    this.#atFailurePoint = atFailurePoint
   }
 
   /** @throws `store_closed` */
@@ -84,15 +95,20 @@ export class ReadSnapshots {
     return this.#current
   }
 
+  /** LMDB comes first, then the files: docs/storage.md, "One state". */
   #take(): ReadSnapshot {
     for (let missing: number | undefined; ; ) {
       const transaction = this.#store.root.useReadTransaction()
       try {
-        const record = this.#readRecord(transaction)
-        if (this.#source.follow(record)) {
+        this.#atFailurePoint('read: transaction begun')
+        const merged = this.#readMerged(transaction)
+        this.#atFailurePoint('read: ledger record read')
+        if (!merged || this.#source.follow(merged)) {
+          this.#atFailurePoint('read: files followed')
+          const record = merged?.record
           return { options: { transaction }, record, ledger: this.#toLedger(record), table: this.#source.table }
         }
-        const { walFile } = record!
+        const { walFile } = merged.record
         if (missing === walFile) {
           throw writeAheadDamaged(writeAheadPath(this.#store.path, walFile), 0, 'the file, or one after it, is missing')
         }
@@ -106,21 +122,22 @@ export class ReadSnapshots {
     }
   }
 
-  #readRecord(transaction: ReadTransaction): LedgerRecord | undefined {
+  #readMerged(transaction: ReadTransaction): MergedState | undefined {
     const bytes = this.#store.meta.getBinary(LEDGER_KEY, { transaction })
     if (!bytes) return undefined
     if (!this.#seen?.bytes.equals(bytes)) {
       const truncations = getTruncations(this.#store, { transaction })
-      this.#seen = { bytes, record: decodeLedgerRecord(bytes), truncations }
+      const isReverting = getReverting(this.#store, { transaction }) !== undefined
+      this.#seen = { bytes, merged: { record: decodeLedgerRecord(bytes), truncations, isReverting } }
     }
-    return this.#seen.record
+    return this.#seen.merged
   }
 
   #toLedger(record: LedgerRecord | undefined): LedgerInfo | undefined {
     if (!record) return undefined
     const { table } = this.#source
     const head = unmergedHead({ record, table })
-    const merged = this.#seen?.truncations ?? NO_TRUNCATIONS
+    const merged = this.#seen?.merged.truncations ?? NO_TRUNCATIONS
     if (!head && merged.length === 0) return record.ledger
     if (this.#ledger?.head !== head || this.#ledger?.record !== record) {
       const { latestVersion, latestBlock } = head ?? record.ledger
@@ -129,6 +146,12 @@ export class ReadSnapshots {
       this.#ledger = { head, record, info }
     }
     return this.#ledger!.info
+  }
+
+  /** The next snapshot is of the newest state, even if another read of this turn still uses an older one. */
+  forget(): void {
+    this.release()
+    this.#store.root.resetReadTxn()
   }
 
   release(): void {

@@ -19,6 +19,7 @@ import { newestBlockAtMost } from '../port/search-blocks.js'
 import { expectNotTruncated } from '../port/truncations.js'
 import { expectArray, expectU64, type ScanRange, toHistoryRange, toScanRange } from '../port/validate-arguments.js'
 import { expectKept, expectLedger, expectListable } from '../port/window.js'
+import type { AtFailurePoint } from '../write/failure-points.js'
 import { blockWith } from './blocks.js'
 import { listHistory } from './list-history.js'
 import { listVersions } from './list-versions.js'
@@ -34,9 +35,9 @@ export class StoreReads {
   /** The view of the newest version, shared until there is a newer one. */
   #latest: StoreView | undefined
 
-  constructor(store: LmdbStore, source: TableSource) {
+  constructor(store: LmdbStore, source: TableSource, atFailurePoint: AtFailurePoint) {
     this.#store = store
-    this.#snapshots = new ReadSnapshots(store, source)
+    this.#snapshots = new ReadSnapshots(store, source, atFailurePoint)
     this.#lookup = new Lookup(store)
   }
 
@@ -52,7 +53,7 @@ export class StoreReads {
 
   /** The next read sees what was committed meanwhile. */
   forgetSnapshot(): void {
-    this.#snapshots.release()
+    this.#snapshots.forget()
   }
 
   close(): void {

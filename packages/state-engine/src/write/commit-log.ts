@@ -32,12 +32,12 @@ export interface CommitLogState {
   readonly nextCommit: number
 }
 
-/** A file that follows a commit which does not go through a file. */
+/** The next write-ahead file, opened by a change of the data file that bypasses the files: the ledger record names it. */
 export interface FollowingFile {
   readonly active: ActiveFile
   readonly walFile: number
-  /** The number of the commit before the file. */
-  readonly number: number
+  /** The number of its first commit. */
+  readonly nextCommit: number
 }
 
 /** The write-ahead files of a writer, and the table of their commits. */
@@ -147,25 +147,24 @@ export class CommitLog {
     this.table.push(next.segment)
   }
 
-  /** Creates the file that follows a commit which does not go through a file. */
-  createFollowing(): FollowingFile {
+  /** Creates the next file, for a change of the data file that counts as this number of commits. */
+  createFollowing(commits: 0 | 1): FollowingFile {
     this.#expectWhole()
-    const number = this.#nextCommit
-    const last = this.#active?.segment.fileNumber ?? 0
-    const active = this.#create(last + 1, number + 1)
-    return { active, walFile: last + 1, number }
+    const nextCommit = this.#nextCommit + commits
+    const walFile = (this.#active?.segment.fileNumber ?? 0) + 1
+    return { active: this.#create(walFile, nextCommit), walFile, nextCommit }
   }
 
-  /** After that commit is in LMDB. The files before are merged, or have no commits. */
-  follow({ active, walFile, number }: FollowingFile): void {
+  /** Appends to that file from now on, once the ledger record names it. Nothing of the files before is needed any more. */
+  follow({ active, walFile, nextCommit }: FollowingFile): void {
     this.#active?.file.close()
     this.#active = active
-    this.#nextCommit = number + 1
+    this.#nextCommit = nextCommit
     this.table.push(active.segment)
     this.dropBelow(walFile)
   }
 
-  /** If there was no such commit. */
+  /** Removes that file: the change was not made. */
   discard({ active }: FollowingFile): void {
     remove(active)
   }

@@ -1,4 +1,4 @@
-/** Places where tests end the process or abort the work. */
+/** Steps of the engine at which tests end the process, abort the work, or let other threads and processes go on. */
 export type FailurePoint =
   | 'commit: began'
   | 'commit: appended'
@@ -21,15 +21,26 @@ export type FailurePoint =
   | 'truncation: committed'
   | 'truncation: slice before the transaction ends'
   | 'truncation: slice done'
+  | 'truncation: last file created'
   | 'truncation: before the last transaction ends'
+  | 'truncation: reverted'
   | 'truncation: done'
   | 'prune: floor raised'
   | 'prune: step before the transaction ends'
   | 'prune: step done'
   | 'import: part done'
   | 'import: before it counts'
+  | 'read: transaction begun'
+  | 'read: ledger record read'
+  | 'read: file opened'
+  | 'read: files followed'
+  | 'snapshot: files held'
+  | 'snapshot: data file copied'
+  | 'snapshot: file copied'
+  | 'check: transaction begun'
+  | 'check: files read'
 
-/** Called at each point. Tests end the process there, or throw to abort the work. */
+/** Called at each point. */
 export type AtFailurePoint = (point: FailurePoint) => void
 
 /** Of engines that are not under test. */

@@ -1,6 +1,7 @@
 import { closeSync, fdatasyncSync, openSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LedgerRecord } from '../databases/ledger-record.js'
+import { getReverting } from '../databases/truncations.js'
 import { type LmdbStore, STORE_FILE, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { MemoryTable } from '../memory-table/memory-table.js'
 import { SegmentFile } from '../memory-table/segment-file.js'
@@ -39,6 +40,7 @@ function syncFile(path: string): void {
 function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly number[]): CommitLogState {
   const table = new MemoryTable()
   const { walFile } = record
+  const isReverting = getReverting(store) !== undefined
   let { nextCommit } = record
   let blockBefore = record.ledger.latestBlock
   for (let fileNumber = walFile; ; fileNumber++) {
@@ -49,6 +51,7 @@ function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly 
     const file = new SegmentFile({ folder, storeId, fileNumber, firstCommit: nextCommit, blockBefore }, table.hash)
     try {
       file.read()
+      if (isReverting) file.expectNoCommits()
       table.push(file.segment)
       nextCommit = file.nextCommit
       blockBefore = file.segment.head?.latestBlock ?? blockBefore

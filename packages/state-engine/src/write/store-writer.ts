@@ -28,7 +28,7 @@ import { expectCount, expectObject, validateTruncation } from '../port/validate-
 import { validateBatch } from '../port/validate-batch.js'
 import { expectKept, windowStart } from '../port/window.js'
 import { CommitLog, type FollowingFile } from './commit-log.js'
-import type { AtFailurePoint } from './failure-points.js'
+import type { AtFailurePoint, FailurePoint } from './failure-points.js'
 import { beginImport, dropUnfinishedImport } from './import-state.js'
 import { pruneStep, raiseOldest } from './prune-store.js'
 import { recoverLog } from './recover-log.js'
@@ -131,26 +131,20 @@ export class StoreWriter {
   /** A commit that is merged at once: the first, and those that are larger than a segment. */
   async #commitInBulk(content: Omit<CommitContent, 'number'>, ledger: LedgerInfo | undefined): Promise<void> {
     if (this.#log.segment) await this.#mergeAll()
-    const following = this.#log.createFollowing()
-    try {
+    this.#moveOn(1, 'bulk: committed', ({ walFile, nextCommit }) => {
       this.#atFailurePoint('bulk: file created')
       const segment = new Segment(0, this.#log.table.hash)
       segment.reserve(payloadLength(content))
-      segment.head = putCommit(segment, this.#log.table.hash, { ...content, number: following.number }, (key) =>
+      segment.head = putCommit(segment, this.#log.table.hash, { ...content, number: nextCommit - 1 }, (key) =>
         this.#isInLatest(key),
       )
-      const merge = new SegmentMerge(this.#store, this.#builder, segment, following.walFile)
+      const merge = new SegmentMerge(this.#store, this.#builder, segment, walFile)
       this.#transact(this.#durability, () => {
         if (!ledger) dropUnfinishedImport(this.#store)
         merge.mergeWhole()
         this.#atFailurePoint('bulk: before the transaction ends')
       })
-    } catch (error) {
-      this.#log.discard(following)
-      throw error
-    }
-    this.#atFailurePoint('bulk: committed')
-    this.#log.follow(following)
+    })
   }
 
   async #mergeAll(): Promise<void> {
@@ -252,21 +246,14 @@ export class StoreWriter {
   }
 
   #truncateMerged(content: Pick<MergedTruncation, 'truncation' | 'latestBlock' | 'mark'>): void {
-    const following = this.#log.createFollowing()
-    try {
+    this.#moveOn(1, 'truncation: committed', ({ walFile, nextCommit }) => {
       this.#atFailurePoint('truncation: file created')
-      const { walFile, number } = following
       this.#transact(this.#durability, () => {
-        truncateMerged(this.#store, this.#builder, { ...content, walFile, nextCommit: number + 1 })
+        truncateMerged(this.#store, this.#builder, { ...content, walFile, nextCommit })
         this.#atFailurePoint('truncation: before the transaction ends')
       })
-    } catch (error) {
-      this.#log.discard(following)
-      throw error
-    }
-    this.#isReverting = true
-    this.#log.follow(following)
-    this.#atFailurePoint('truncation: committed')
+      this.#isReverting = true
+    })
   }
 
   /** Other work of the process has its turn meanwhile. What fails is tried again by the next commit. */
@@ -276,25 +263,44 @@ export class StoreWriter {
 
   async #revert(): Promise<void> {
     const revert = new MergedRevert(this.#store, this.#builder)
-    for (let isDone = false; !isDone; ) {
+    const durability = this.#durability === 'none' ? 'none' : 'ordered'
+    for (let isClean = false; !isClean; ) {
       this.#expectOpen()
-      isDone = this.#transact(this.#durability === 'none' ? 'none' : 'ordered', () => this.#revertSlice(revert))
+      isClean = this.#transact(durability, () => this.#revertSlice(revert))
       revert.sliceCommitted()
-      if (!isDone) this.#atFailurePoint('truncation: slice done')
+      this.#atFailurePoint('truncation: slice done')
       await nextTurn()
     }
-    // Commits in the write-ahead file need it.
-    if (this.#store.durability !== 'none') await this.#syncStore()
+    this.#expectOpen()
+    this.#moveOn(0, 'truncation: reverted', (following) => {
+      this.#atFailurePoint('truncation: last file created')
+      // Commits in that file need what the slices wrote.
+      this.#transact(this.#durability, () => {
+        revert.finish(following)
+        this.#atFailurePoint('truncation: before the last transaction ends')
+      })
+    })
     this.#isReverting = false
     this.#atFailurePoint('truncation: done')
   }
 
   #revertSlice(revert: MergedRevert): boolean {
-    const isDone = revert.slice(SLICE_MS)
-    this.#atFailurePoint(
-      isDone ? 'truncation: before the last transaction ends' : 'truncation: slice before the transaction ends',
-    )
-    return isDone
+    const isClean = revert.slice(SLICE_MS)
+    this.#atFailurePoint('truncation: slice before the transaction ends')
+    return isClean
+  }
+
+  /** Runs work, whose last transaction makes the ledger record name the next write-ahead file, and goes on with that file. */
+  #moveOn(commits: 0 | 1, committed: FailurePoint, work: (following: FollowingFile) => void): void {
+    const following = this.#log.createFollowing(commits)
+    try {
+      work(following)
+    } catch (error) {
+      this.#log.discard(following)
+      throw error
+    }
+    this.#atFailurePoint(committed)
+    this.#log.follow(following)
   }
 
   beginImport(version: bigint, options: ImportOptions = {}): StateImport {
@@ -304,8 +310,9 @@ export class StoreWriter {
       this.#onChange()
     }
     const beginLog = () => {
-      this.#following = this.#log.createFollowing()
-      return { walFile: this.#following.walFile, nextCommit: this.#following.number + 1 }
+      this.#following = this.#log.createFollowing(1)
+      const { walFile, nextCommit } = this.#following
+      return { walFile, nextCommit }
     }
     const writer = { transact, beginLog, atFailurePoint: this.#atFailurePoint }
     return beginImport(this.#store, this.#builder, version, options, writer)
