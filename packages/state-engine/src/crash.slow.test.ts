@@ -4,8 +4,8 @@ import { expectSoundStore, runKilledTruncatingWriter, runKilledWriter } from '..
 import { temporaryFolder } from '../testing/temporary-folder.ts'
 import { expectStore } from '../testing/truncated-ledger.ts'
 import { TRUNCATION_POINTS } from '../testing/truncation-points.ts'
+import type { FailurePoint } from './failpoints/failure-points.js'
 import { openStateEngine, openStateEngineReader, type StateEngine } from './open-state-engine.js'
-import type { FailurePoint } from './write/failure-points.js'
 
 const folder = temporaryFolder()
 const ROUNDS = process.env.CI ? 100 : 20

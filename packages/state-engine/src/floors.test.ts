@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL('.', import.meta.url))
 
 /** Folders from the lowest floor up. A file imports from its own floor's folder and from lower floors. */
 const FLOORS = [
-  ['port'],
+  ['port', 'failpoints'],
   ['bytes'],
   ['lmdb', 'write-ahead'],
   ['databases', 'memory-table'],

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Block, HistoryOptions, LedgerInfo, Revision, StoreBase, VersionWrites } from '@ledger-state/core'
 import { decodeLedgerRecord } from './databases/ledger-record.js'
 import { getMark } from './databases/mark.js'
+import { type AtFailurePoint, neverFail } from './failpoints/failure-points.js'
 import { DURABILITIES, type Durability } from './lmdb/durability.js'
 import {
   expectStore,
@@ -33,7 +34,6 @@ import { expectObject, expectOneOf, expectString } from './port/validate-argumen
 import { FileFollower } from './read/follow-files.js'
 import { unmergedHead } from './read/read-snapshot.js'
 import { StoreReads } from './read/store-reads.js'
-import { type AtFailurePoint, neverFail } from './write/failure-points.js'
 import { openLog, StoreWriter } from './write/store-writer.js'
 
 /** How often a reader looks for commits of other processes while somebody listens. */

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { bundledScript } from '@ledger-state/testing/bundled-script'
 import { expect } from 'vitest'
+import type { FailurePoint } from '../src/failpoints/failure-points.ts'
 import { openStateEngine } from '../src/open-state-engine.ts'
-import type { FailurePoint } from '../src/write/failure-points.ts'
 import { differences, historyDifferences } from './known-ledger.ts'
 
 const SCRIPT = await bundledScript(new URL('crash-writer.ts', import.meta.url))

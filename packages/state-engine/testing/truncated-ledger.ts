@@ -5,6 +5,7 @@ import { Buffer } from 'node:buffer'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LedgerInfo, StateReader, VersionWrites } from '@ledger-state/core'
+import type { AtFailurePoint } from '../src/failpoints/failure-points.ts'
 import { STORE_FILE } from '../src/lmdb/lmdb-store.ts'
 import {
   openStateEngineReader,
@@ -14,7 +15,6 @@ import {
 } from '../src/open-state-engine.ts'
 import { createMemoryEngine } from '../src/port/memory-engine.ts'
 import type { StateWriter } from '../src/port/ports.ts'
-import type { AtFailurePoint } from '../src/write/failure-points.ts'
 import { KNOWN_CHAIN, knownKeys, knownVersion } from './known-ledger.ts'
 
 /** Versions that the window keeps: more than all that is cut off between two prunes. */

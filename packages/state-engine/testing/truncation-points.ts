@@ -1,4 +1,4 @@
-import type { FailurePoint } from '../src/write/failure-points.ts'
+import type { FailurePoint } from '../src/failpoints/failure-points.ts'
 
 /** Every failure point of a truncation, in the order in which it reaches them. */
 export const TRUNCATION_POINTS: readonly FailurePoint[] = [

@@ -7,10 +7,10 @@ import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { KNOWN_CHAIN, knownVersion } from '../../testing/known-ledger.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { neverFail } from '../failpoints/failure-points.js'
 import { LEDGER_KEY, type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
 import type { Table } from '../lmdb/table.js'
 import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
-import { neverFail } from '../write/failure-points.js'
 import { checkStore } from './check-store.js'
 
 const SEED = testSeed()

@@ -7,9 +7,9 @@ import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { describe, expect, it } from 'vitest'
 import { BUSY_WRITER, expectSoundCopy } from '../../testing/sound-copy.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { neverFail } from '../failpoints/failure-points.js'
 import { type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
 import { openStateEngineReader } from '../open-state-engine.js'
-import { neverFail } from '../write/failure-points.js'
 import { takeSnapshot } from './take-snapshot.js'
 
 const folder = temporaryFolder()

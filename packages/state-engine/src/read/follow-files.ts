@@ -1,8 +1,8 @@
 import type { BlockInfo } from '@ledger-state/core'
+import type { AtFailurePoint } from '../failpoints/failure-points.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { MemoryTable } from '../memory-table/memory-table.js'
 import { SegmentFile } from '../memory-table/segment-file.js'
-import type { AtFailurePoint } from '../write/failure-points.js'
 import type { MergedState } from './read-snapshot.js'
 
 /** The table of a reader, which follows the write-ahead files of a writer in another process, or in this one. */

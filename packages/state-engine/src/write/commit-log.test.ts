@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { differences, KNOWN_CHAIN, knownVersion } from '../../testing/known-ledger.ts'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import type { FailurePoint } from '../failpoints/failure-points.js'
 import { openStateEngine, openStateEngineReader, openWithFailurePoints } from '../open-state-engine.js'
-import type { FailurePoint } from './failure-points.js'
 
 const folder = temporaryFolder()
 const KEY = bytes('key')

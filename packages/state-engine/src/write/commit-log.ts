@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import type { AtFailurePoint } from '../failpoints/failure-points.js'
 import { type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
 import type { MemoryTable } from '../memory-table/memory-table.js'
 import {
@@ -15,7 +16,6 @@ import { Segment } from '../memory-table/segment.js'
 import { writerBroken } from '../port/errors.js'
 import { encodeFileHeader, putRecordHeader, RECORD_HEADER_LENGTH, recordSeed } from '../write-ahead/file-format.js'
 import { AppendFile, listWriteAheadFiles, writeAheadPath } from '../write-ahead/files.js'
-import type { AtFailurePoint } from './failure-points.js'
 
 /** The file that commits are appended to. */
 export interface ActiveFile {

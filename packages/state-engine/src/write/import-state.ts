@@ -8,13 +8,13 @@ import { putLarge } from '../databases/large-values.js'
 import { encodeLatest, MAX_INLINE_VALUE_LENGTH } from '../databases/latest-record.js'
 import { encodeLedgerRecord, NOTHING_MERGED } from '../databases/ledger-record.js'
 import { decodeMark, encodeMark, putMark } from '../databases/mark.js'
+import type { AtFailurePoint } from '../failpoints/failure-points.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { duplicateKey, importNeedsEmptyStore, importReplaced, storeCorrupt } from '../port/errors.js'
 import type { ImportBase, ImportOptions, StateImport } from '../port/ports.js'
 import { expectObject, expectU64 } from '../port/validate-arguments.js'
 import { validateImportBase, validateImportPart } from '../port/validate-batch.js'
-import type { AtFailurePoint } from './failure-points.js'
 
 /** Records of the database `meta` during an import. */
 const IMPORTING_KEY = Buffer.from('importing')

@@ -4,6 +4,7 @@ import { RecordBuilder } from '../bytes/record.js'
 import { DELETED } from '../databases/latest-record.js'
 import type { LedgerRecord } from '../databases/ledger-record.js'
 import { getReverting } from '../databases/truncations.js'
+import type { AtFailurePoint, FailurePoint } from '../failpoints/failure-points.js'
 import type { Durability } from '../lmdb/durability.js'
 import { type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
@@ -28,7 +29,6 @@ import { expectCount, expectObject, validateTruncation } from '../port/validate-
 import { validateBatch } from '../port/validate-batch.js'
 import { expectKept, windowStart } from '../port/window.js'
 import { CommitLog, type FollowingFile } from './commit-log.js'
-import type { AtFailurePoint, FailurePoint } from './failure-points.js'
 import { beginImport, dropUnfinishedImport } from './import-state.js'
 import { pruneStep, raiseOldest } from './prune-store.js'
 import { recoverLog } from './recover-log.js'
@@ -261,7 +261,9 @@ export class StoreWriter {
     if (this.#isReverting) void this.#inTurn(() => this.#revert()).catch(() => {})
   }
 
+  /** Does nothing if a commit, whose turn came before, has done it. */
   async #revert(): Promise<void> {
+    if (!this.#isReverting) return
     const revert = new MergedRevert(this.#store, this.#builder)
     const durability = this.#durability === 'none' ? 'none' : 'ordered'
     for (let isClean = false; !isClean; ) {

@@ -4,6 +4,7 @@ import type { VersionWrites, Write } from '@ledger-state/core'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import type { FailurePoint } from '../failpoints/failure-points.js'
 import {
   openStateEngine,
   openStateEngineReader,
@@ -12,7 +13,6 @@ import {
 } from '../open-state-engine.js'
 import type { StateEngineReader } from '../port/ports.js'
 import { listWriteAheadFiles, writeAheadPath } from '../write-ahead/files.js'
-import type { FailurePoint } from './failure-points.js'
 
 const folder = temporaryFolder()
 

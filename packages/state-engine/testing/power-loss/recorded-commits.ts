@@ -1,5 +1,5 @@
+import type { AtFailurePoint } from '../../src/failpoints/failure-points.ts'
 import { openWithFailurePoints } from '../../src/open-state-engine.ts'
-import type { AtFailurePoint } from '../../src/write/failure-points.ts'
 import { KNOWN_CHAIN, knownVersion } from '../known-ledger.ts'
 import type { RecordedRun } from './recorded-run.ts'
 

@@ -1,5 +1,5 @@
+import type { AtFailurePoint } from '../../src/failpoints/failure-points.ts'
 import { openWithFailurePoints } from '../../src/open-state-engine.ts'
-import type { AtFailurePoint } from '../../src/write/failure-points.ts'
 import { IMPORT_PART, type RecordedRun } from './recorded-run.ts'
 
 /** Prints the number of parts after each, and then what it did. */

@@ -1,6 +1,6 @@
 // Does runs that are recorded, one after the other, each in a folder of its own. Prints which one begins, each step that the
 // engine comes to, and what it acknowledges.
-import type { FailurePoint } from '../../src/write/failure-points.ts'
+import type { FailurePoint } from '../../src/failpoints/failure-points.ts'
 import { runSteps } from '../truncated-ledger.ts'
 import { runTimeFast } from './fast-clock.ts'
 import { runCommits } from './recorded-commits.ts'
