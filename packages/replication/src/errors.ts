@@ -14,12 +14,23 @@ export function snapshotRefused(url: string, status: number, text: string): Repl
   return new LedgerStateError('source_failed', `${url} answered ${status}: ${text}`)
 }
 
-export function fileOfOtherLength(url: string, found: number, expected: number): ReplicationError {
-  return new LedgerStateError('source_failed', `${url} has ${found} bytes, ${expected} were announced`)
+export function notAManifest(url: string, found: string): ReplicationError {
+  return new LedgerStateError('source_failed', `${url} answered no list of the files of a snapshot, but ${found}`)
 }
 
+export function pieceDamaged(name: string, offset: number): ReplicationError {
+  const message = `${name} came damaged: the piece at byte ${offset} has another hash than the source announced`
+  return new LedgerStateError('source_failed', message)
+}
+
+/** @param attempts how often the source did not answer, which its field `answers` says as well */
 export function fetchFailed(url: string, attempts: number, why: string): ReplicationError {
-  return new LedgerStateError('source_failed', `${url} failed ${attempts} times; the last time: ${why}`)
+  const message = `${url} failed ${attempts} times; the last time: ${why}`
+  return new LedgerStateError('source_failed', message, { answers: attempts })
+}
+
+export function endedEarly(name: string, length: number, expected: number): ReplicationError {
+  return new LedgerStateError('source_failed', `${name} ended after ${length} bytes, ${expected} were announced`)
 }
 
 export function snapshotDamaged(url: string, problems: readonly string[]): ReplicationError {

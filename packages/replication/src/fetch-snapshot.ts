@@ -1,12 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError } from '@ledger-state/core'
-import { FETCH_ENCODINGS } from '@ledger-state/feed'
+import { FailureStreak, FETCH_ENCODINGS } from '@ledger-state/feed'
 import { openStateEngineReader } from '@ledger-state/state-engine'
-import { fetchFailed, fileOfOtherLength, notAFeed, snapshotDamaged, snapshotRefused } from './errors.js'
-import type { Snapshot } from './snapshot-shelf.js'
+import { endedEarly, fetchFailed, notAFeed, notAManifest, snapshotDamaged, snapshotRefused } from './errors.js'
+import { parseSnapshot, type Snapshot, type SnapshotFile } from './snapshot-manifest.js'
+import { VerifiedFile } from './verified-file.js'
 
 const UNFINISHED = 'snapshot.unfinished'
 const MANIFEST = 'snapshot.json'
@@ -14,6 +14,9 @@ const MANIFEST = 'snapshot.json'
 const ATTEMPTS = 8
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
+
+/** What is asked for, in this order; `check` is that of the whole snapshot. */
+type Stage = 'index' | 'manifest' | 'files' | 'check'
 
 /** Who is told how far a snapshot was fetched, and how it is stopped. */
 export interface FetchSnapshotOptions {
@@ -23,17 +26,20 @@ export interface FetchSnapshotOptions {
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined
   /** Called when all is there and is being checked, with the records checked so far. */
   readonly onCheck?: ((records: number) => void) | undefined
+  /** Pause after the first failure, 500 ms by default; it doubles with each further failure. */
+  readonly firstPauseMs?: number | undefined
   /** Receives one line for people. */
   readonly onNotice?: ((message: string) => void) | undefined
 }
 
 /**
  * Fetches a snapshot of another node's store into a folder without one, checks it, and puts it in place: whatever happens,
- * the folder has a whole and sound store or none. A call that was cut short is resumed by the next, while the source keeps
- * the snapshot (ten minutes after it was last asked for). Answers whether it is in place: false where the signal stopped it.
+ * the folder has a whole and sound store or none. What came damaged is fetched again: pieces by their hashes, or all of it where
+ * the check fails. A call that was cut short is resumed by the next, while the source keeps the snapshot (ten minutes after it
+ * was last asked for). Answers whether it is in place: false where the signal stopped it.
  * @param url that the other node serves its feed on
- * @throws `source_failed`; `store_corrupt` where the snapshot does not pass the check; errors of the system, such as a full
- *   disk
+ * @throws `source_failed` where three answers in a row cannot be used; `store_corrupt` where three snapshots in a row do not pass
+ *   the check; errors of the system, such as a full disk
  */
 export async function fetchSnapshot(url: string, path: string, options: FetchSnapshotOptions = {}): Promise<boolean> {
   return await new SnapshotFetch(url.replace(/\/+$/, ''), path, options).run()
@@ -44,98 +50,140 @@ class SnapshotFetch {
   readonly #path: string
   readonly #folder: string
   readonly #options: FetchSnapshotOptions
+  /** Failures in a row of each stage. */
+  readonly #streaks: Readonly<Record<Stage, FailureStreak>>
+  #stage: Stage = 'index'
 
   constructor(url: string, path: string, options: FetchSnapshotOptions) {
     this.#url = url
     this.#path = path
     this.#folder = join(path, UNFINISHED)
     this.#options = options
+    const { onNotice, firstPauseMs = FIRST_PAUSE_MS } = options
+    const streak = () => new FailureStreak({ onNotice, firstPauseMs })
+    this.#streaks = { index: streak(), manifest: streak(), files: streak(), check: streak() }
   }
 
   async run(): Promise<boolean> {
     const { signal } = this.#options
-    const snapshot = await this.#begin()
-    const total = snapshot.files.reduce((sum, { bytes }) => sum + bytes, 0)
+    for (;;) {
+      try {
+        const snapshot = await this.#begin()
+        this.#stage = 'files'
+        if (!(await this.#fetchFiles(snapshot))) return false
+        this.#stage = 'check'
+        await this.#expectSound()
+        this.#putInPlace(snapshot)
+        return true
+      } catch (error) {
+        if (signal?.aborted) return false
+        if (!isLedgerStateError(error, 'source_failed', 'store_corrupt')) throw error
+        await this.#streaks[this.#stage].add(error, signal)
+      }
+    }
+  }
+
+  /** Answers whether all files are there: false where the signal stopped it. */
+  async #fetchFiles({ id, pieceBytes, files }: Snapshot): Promise<boolean> {
+    const { signal, onProgress } = this.#options
+    const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
     let before = 0
-    for (const file of snapshot.files) {
-      await this.#fetchFile(snapshot.id, file, (bytes) => this.#options.onProgress?.(before + bytes, total))
+    for (const file of files) {
+      const start = before
+      const onBytes = (bytes: number) => onProgress?.(start + bytes, total)
+      await this.#fetchFile(`/snapshots/${id}/${file.name}`, file, pieceBytes, onBytes)
       if (signal?.aborted) return false
       before += file.bytes
     }
-    await this.#expectSound()
-    this.#putInPlace(snapshot)
     return true
   }
 
   /** The snapshot of an earlier call, if it is still there, or a new one. */
   async #begin(): Promise<Snapshot> {
-    const index = (await this.#askJson('')) as { readonly format?: unknown }
-    if (index.format !== 'ledger-feed') throw notAFeed(this.#url, JSON.stringify(index).slice(0, 100))
+    this.#stage = 'index'
+    const { status, text } = await this.#askText('', 'GET')
+    if (status !== 200) throw snapshotRefused(this.#url, status, text.slice(0, 200))
+    const index = tryJson(text) as { readonly format?: unknown } | null | undefined
+    if (index?.format !== 'ledger-feed') throw notAFeed(this.#url, text.slice(0, 100))
+    this.#streaks.index.end()
+    this.#stage = 'manifest'
+    const snapshot = await this.#beginSnapshot()
+    this.#streaks.manifest.end()
+    return snapshot
+  }
+
+  async #beginSnapshot(): Promise<Snapshot> {
     const manifest = join(this.#folder, MANIFEST)
     if (existsSync(manifest)) {
-      const { id } = JSON.parse(readFileSync(manifest, 'utf8')) as Snapshot
-      const response = await this.#ask(`/snapshots/${id}`)
-      if (response.status === 200) return (await response.json()) as Snapshot
+      const id = parseSnapshot(tryJson(readFileSync(manifest, 'utf8')))?.id
+      const kept = id === undefined ? undefined : await this.#askManifest(`/snapshots/${id}`)
+      if (kept && kept.id === id) return kept
       this.#options.onNotice?.(`${this.#url} no longer has the snapshot that was begun; another one is fetched`)
     }
     rmSync(this.#folder, { recursive: true, force: true })
     mkdirSync(this.#folder, { recursive: true })
-    const snapshot = (await this.#askJson('/snapshots', 'POST')) as Snapshot
+    const snapshot = await this.#askManifest('/snapshots', 'POST')
+    if (!snapshot) throw snapshotRefused(`${this.#url}/snapshots`, 404, 'no snapshots there')
     writeFileSync(manifest, JSON.stringify(snapshot))
     return snapshot
   }
 
   async #fetchFile(
-    id: string,
-    { name, bytes }: Snapshot['files'][number],
+    from: string,
+    { name, ...file }: SnapshotFile,
+    pieceBytes: number,
     onBytes: (bytes: number) => void,
   ): Promise<void> {
     const { signal } = this.#options
-    const path = join(this.#folder, name)
-    for (let failures = 0; ; ) {
-      const had = sizeOf(path)
-      if (had > bytes) throw fileOfOtherLength(`${this.#url}/snapshots/${id}/${name}`, had, bytes)
-      if ((had === bytes && existsSync(path)) || signal?.aborted) return
-      try {
-        await this.#append(path, `/snapshots/${id}/${name}?offset=${had}`, had, onBytes)
-      } catch (error) {
-        if (signal?.aborted) return
-        if (isLedgerStateError(error) || isDiskError(error)) throw error
-        failures = sizeOf(path) > had ? 1 : failures + 1
-        const why = (error as Error).message
-        if (failures >= ATTEMPTS) throw fetchFailed(this.#url, failures, why)
-        await this.#pauseAfter(failures, why)
+    const target = await VerifiedFile.open(join(this.#folder, name), { name, ...file }, pieceBytes)
+    try {
+      for (let failures = 0; !target.isComplete && !signal?.aborted; ) {
+        const had = target.length
+        try {
+          await this.#append(target, `${from}?offset=${had}`, onBytes)
+          if (target.length === had) throw endedEarly(name, had, file.bytes)
+          failures = 0
+        } catch (error) {
+          if (signal?.aborted) return
+          if (isLedgerStateError(error) || isDiskError(error)) throw error
+          failures = target.length > had ? 1 : failures + 1
+          const why = (error as Error).message
+          if (failures >= ATTEMPTS) throw fetchFailed(this.#url, failures, why)
+          await this.#pauseAfter(failures, why)
+        }
       }
+    } finally {
+      await target.close()
     }
   }
 
-  async #append(path: string, from: string, had: number, onBytes: (bytes: number) => void): Promise<void> {
-    const response = await this.#ask(from)
+  async #append(target: VerifiedFile, from: string, onBytes: (bytes: number) => void): Promise<void> {
+    const response = await this.#ask(from, 'GET', async (answer) => answer)
     if (response.status !== 200) throw snapshotRefused(this.#url + from, response.status, await response.text())
-    const file = await open(path, 'a')
-    let length = had
-    try {
-      for await (const piece of response.body ?? []) {
-        await file.write(piece)
-        length += piece.length
-        onBytes(length)
-      }
-      await file.sync()
-    } finally {
-      await file.close()
+    for await (const piece of response.body ?? []) {
+      const { verified } = target
+      await target.append(piece)
+      if (target.verified > verified) this.#streaks.files.end()
+      onBytes(target.length)
+      if (target.isComplete) return
     }
   }
 
   async #expectSound(): Promise<void> {
-    const engine = openStateEngineReader({ path: this.#folder, readAhead: true })
     try {
-      const { problems } = await engine.check({ onProgress: (records) => this.#options.onCheck?.(records) })
-      if (problems.length === 0) return
-      throw snapshotDamaged(this.#url, problems.slice(0, 3))
+      const problems = await this.#problems()
+      if (problems.length > 0) throw snapshotDamaged(this.#url, problems.slice(0, 3))
     } catch (error) {
       // What is there cannot be resumed.
-      rmSync(join(this.#folder, MANIFEST), { force: true })
+      rmSync(this.#folder, { recursive: true, force: true })
       throw error
+    }
+  }
+
+  async #problems(): Promise<readonly string[]> {
+    const engine = openStateEngineReader({ path: this.#folder, readAhead: true })
+    try {
+      return (await engine.check({ onProgress: (records) => this.#options.onCheck?.(records) })).problems
     } finally {
       await engine.close()
     }
@@ -150,54 +198,66 @@ class SnapshotFetch {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  async #askJson(path: string, method = 'GET'): Promise<unknown> {
-    const response = await this.#ask(path, method)
-    const text = await response.text()
-    if (!response.ok) throw snapshotRefused(this.#url + path, response.status, text.slice(0, 200))
-    try {
-      return JSON.parse(text)
-    } catch {
-      throw notAFeed(this.#url, text.slice(0, 100))
-    }
+  /** Undefined where the source has no such snapshot. */
+  async #askManifest(path: string, method = 'GET'): Promise<Snapshot | undefined> {
+    const { status, text } = await this.#askText(path, method)
+    if (status === 404) return undefined
+    if (status >= 300) throw snapshotRefused(this.#url + path, status, text.slice(0, 200))
+    const snapshot = parseSnapshot(tryJson(text))
+    if (!snapshot) throw notAManifest(this.#url + path, text.slice(0, 100))
+    return snapshot
   }
 
-  /** Asks again where the source is not reached, or is too busy. */
-  async #ask(path: string, method = 'GET'): Promise<Response> {
+  async #askText(path: string, method: string): Promise<{ readonly status: number; readonly text: string }> {
+    return await this.#ask(path, method, async (response) => ({ status: response.status, text: await response.text() }))
+  }
+
+  /** Asks again where the source is not reached, breaks off before `read` is done, or is too busy. */
+  async #ask<T extends object>(path: string, method: string, read: (response: Response) => Promise<T>): Promise<T> {
     const { signal } = this.#options
     const url = path === '' ? `${this.#url}/` : this.#url + path
     for (let failures = 1; ; failures++) {
-      const outcome = await request(url, method, signal)
-      if (outcome instanceof Response) return outcome
+      const outcome = await request(url, method, signal, read)
+      if (!(outcome instanceof Error)) return outcome
       if (signal?.aborted || failures >= ATTEMPTS) throw fetchFailed(url, failures, outcome.message)
       await this.#pauseAfter(failures, outcome.message)
     }
   }
 
   async #pauseAfter(failures: number, why: string): Promise<void> {
-    const { signal, onNotice } = this.#options
-    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1))
+    const { signal, onNotice, firstPauseMs = FIRST_PAUSE_MS } = this.#options
+    const pause = Math.min(LONGEST_PAUSE_MS, firstPauseMs * 2 ** (failures - 1))
     onNotice?.(`${this.#url}: ${why}; resuming in ${pause / 1_000} s`)
     await sleep(pause, undefined, signal && { signal }).catch(() => {})
   }
 }
 
-/** An answer, or why there is none. */
-async function request(url: string, method: string, signal: AbortSignal | undefined): Promise<Response | Error> {
+/** What an answer says, or why there is none. */
+async function request<T extends object>(
+  url: string,
+  method: string,
+  signal: AbortSignal | undefined,
+  read: (response: Response) => Promise<T>,
+): Promise<T | Error> {
   try {
     const response = await fetch(url, {
       method,
       headers: { 'accept-encoding': FETCH_ENCODINGS },
       ...(signal && { signal }),
     })
-    return response.status === 503 ? new Error(`status 503, ${await response.text()}`) : response
+    return response.status === 503 ? new Error(`status 503, ${await response.text()}`) : await read(response)
   } catch (error) {
     const { message, cause } = error as Error
     return new Error(cause instanceof Error ? `${message}: ${cause.message}` : message)
   }
 }
 
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether the fault is of this machine's disk, and not of the connection. */

@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
+import { describeFile, PIECE_BYTES, type Snapshot, type SnapshotFile } from './snapshot-manifest.js'
 
 const PREFIX = 'snapshot-'
 /** A snapshot that nobody fetches is removed after this time. */
 const KEPT_MS = 10 * 60_000
 /** A younger snapshot is given to the next replica, too. */
 const FRESH_MS = 60_000
-
-export interface Snapshot {
-  readonly id: string
-  readonly files: readonly { readonly name: string; readonly bytes: number }[]
-}
 
 interface Shelved {
   readonly snapshot: Snapshot
@@ -73,14 +69,15 @@ export class SnapshotShelf {
     this.#removeUnused()
     const id = randomUUID()
     const folder = join(this.#root, PREFIX + id)
+    const files: SnapshotFile[] = []
     try {
       await this.#engine.snapshot(folder, { compact: true })
+      for (const name of readdirSync(folder)) files.push(await describeFile(join(folder, name)))
     } catch (error) {
       removeFolder(folder)
       throw error
     }
-    const files = readdirSync(folder).map((name) => ({ name, bytes: statSync(join(folder, name)).size }))
-    const snapshot = { id, files }
+    const snapshot = { id, pieceBytes: PIECE_BYTES, files }
     this.#shelved.set(id, { snapshot, folder, takenAt: Date.now(), usedAt: Date.now() })
     return snapshot
   }

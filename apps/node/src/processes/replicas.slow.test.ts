@@ -1,5 +1,6 @@
 // A node that others are replicas of: they begin with a snapshot of its store, follow its feed, and outlive its absence.
 import { existsSync } from 'node:fs'
+import { type Damage, flipBit, startDamagingProxy } from '@ledger-state/testing/damaging-proxy'
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
@@ -62,6 +63,32 @@ it('a replica that is killed, also in the middle of its snapshot, resumes', asyn
   )
   await reaches(replica, (await node.version()) + 100)
   await answersRightly(bed.startClient(() => replica))
+})
+
+it('a replica whose snapshot and feed are damaged on their way fetches them again', async () => {
+  bed.source.latest = 3_000
+  const { node, feed } = await startSource()
+  await reaches(node, 3_000)
+  const proxy = await startDamagingProxy(() => feed)
+  const html: Damage = (_, response) => response.end('<html>maintenance</html>')
+  const left: [RegExp, Damage][] = [
+    [/^GET \/$/, html],
+    [/^POST \/snapshots$/, (body, response) => response.end(body.subarray(0, 50))],
+    [/\/state\.mdb$/, flipBit(0.3)],
+    [/\/state\.mdb$/, flipBit(0.9)],
+    [/^GET \/$/, html],
+  ]
+  proxy.damageOf = (method, path) => (left[0]?.[0].test(`${method} ${path}`) ? left.shift()![1] : undefined)
+  try {
+    const replica = await startReplica(proxy.url, 'replica')
+    expect(replica.output).toMatch(/state\.mdb came damaged: the piece at byte 0 /)
+    bed.grow(20)
+    await reaches(replica, 3_500)
+    expect(left).toEqual([])
+    await answersRightly(bed.startClient(() => replica))
+  } finally {
+    await proxy.close()
+  }
 })
 
 it('a replica of an address that serves no feed says so, and makes no store', async () => {

@@ -1,0 +1,1 @@
+import './fetch-snapshot.test.js'
