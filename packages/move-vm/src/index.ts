@@ -1,3 +1,4 @@
+export { type ComputeTaskName, runComputeTask } from './natives/compute-tasks.js'
 export type {
   ComputeTask,
   FunctionName,

@@ -58,6 +58,8 @@ export interface NativeContext {
   serialize(type: Type, value: Value): Uint8Array | undefined
   /** Strict decoding of all bytes; undefined where they are no value of the type. Charged. */
   deserialize(type: Type, bytes: Uint8Array): Value | undefined
+  /** The order of two values of one type, or of what two references point at: below 0, 0, above 0. Charged. @throws where they are too deep */
+  compare(a: Value, b: Value): number
   /** The fields of a struct, or the variants of an enum, by the modules of the version, with type arguments substituted. */
   layout(type: Type): TypeLayout
   /** A type by its parts, as `type` knows them: for natives that make values of other types. */

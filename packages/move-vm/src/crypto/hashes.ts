@@ -1,0 +1,27 @@
+import { blake2b } from '@noble/hashes/blake2.js'
+import { ripemd160 } from '@noble/hashes/legacy.js'
+import { sha256, sha512 } from '@noble/hashes/sha2.js'
+import { keccak_256, sha3_256, sha3_512 } from '@noble/hashes/sha3.js'
+
+/** A hash function and what it costs. */
+export interface HashFunction {
+  readonly hash: (bytes: Uint8Array) => Uint8Array
+  /** Bytes that are hashed at a time. */
+  readonly blockBytes: number
+  /** The work for a block, in simple instructions of 50 ns; measured. */
+  readonly blockInstructions: number
+}
+
+/** The hash functions of the natives, by name. */
+export const HASH_FUNCTIONS = {
+  sha2_256: { hash: sha256, blockBytes: 64, blockInstructions: 10 },
+  sha2_512: { hash: sha512, blockBytes: 128, blockInstructions: 30 },
+  sha3_256: { hash: sha3_256, blockBytes: 136, blockInstructions: 60 },
+  sha3_512: { hash: sha3_512, blockBytes: 72, blockInstructions: 60 },
+  keccak256: { hash: keccak_256, blockBytes: 136, blockInstructions: 60 },
+  ripemd160: { hash: ripemd160, blockBytes: 64, blockInstructions: 10 },
+  blake2b_256: { hash: (bytes) => blake2b(bytes, { dkLen: 32 }), blockBytes: 128, blockInstructions: 50 },
+} as const satisfies Record<string, HashFunction>
+
+/** The name of a hash function. */
+export type HashName = keyof typeof HASH_FUNCTIONS

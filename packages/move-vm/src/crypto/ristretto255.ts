@@ -1,0 +1,50 @@
+import { ristretto255, ristretto255_hasher } from '@noble/curves/ed25519.js'
+import { bytesToNumberLE, numberToBytesLE } from '@noble/curves/utils.js'
+import { sha512 } from '@noble/hashes/sha2.js'
+
+/** A point of the group. */
+export type RistrettoPoint = InstanceType<typeof ristretto255.Point>
+
+export const RISTRETTO: typeof ristretto255.Point = ristretto255.Point
+
+/** The order of the group. */
+export const RISTRETTO_ORDER = RISTRETTO.Fn.ORDER
+
+/** Bytes of a scalar, and of a point. */
+export const RISTRETTO_LENGTH = 32
+
+/** A point out of its canonical bytes; undefined where they are none. */
+export function decodeRistretto(bytes: Uint8Array): RistrettoPoint | undefined {
+  if (bytes.length !== RISTRETTO_LENGTH) return undefined
+  try {
+    return RISTRETTO.fromBytes(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** The point that 64 random bytes name, each as likely. */
+export function ristrettoOfUniformBytes(bytes: Uint8Array): RistrettoPoint {
+  return ristretto255_hasher.deriveToCurve!(bytes)
+}
+
+/** The point of the SHA-512 of bytes. */
+export function ristrettoOfSha512(bytes: Uint8Array): RistrettoPoint {
+  return ristrettoOfUniformBytes(sha512(bytes))
+}
+
+/** The scalar of an integer, reduced by the order, in 32 bytes, the lowest first. */
+export function encodeRistrettoScalar(value: bigint): Uint8Array {
+  const reduced = value % RISTRETTO_ORDER
+  return numberToBytesLE(reduced < 0n ? reduced + RISTRETTO_ORDER : reduced, RISTRETTO_LENGTH)
+}
+
+/** The sum of points times scalars, as many of each, all as bytes. @throws where a point is none */
+export function multiplyRistretto(points: readonly Uint8Array[], scalars: readonly Uint8Array[]): Uint8Array {
+  let sum = RISTRETTO.ZERO
+  points.forEach((point, index) => {
+    const scalar = bytesToNumberLE(scalars[index]!) % RISTRETTO_ORDER
+    sum = sum.add(RISTRETTO.fromBytes(point).multiplyUnsafe(scalar))
+  })
+  return sum.toBytes()
+}

@@ -1,0 +1,95 @@
+import { ByteVector } from '../values/byte-vector.js'
+import { ByteReference, Reference, StructValue, type Value, VectorValue } from '../values/value.js'
+
+// Arguments of natives. Modules in a store may be damaged or hostile, so that an argument may have a wrong type: then these
+// throw a `TypeError`, which ends the run with a fault.
+
+const LARGEST_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
+
+function wrongType(expected: string): TypeError {
+  return new TypeError(`an argument of a native is no ${expected}`)
+}
+
+/** What a reference points at. */
+export function valueAt(reference: Value | undefined): Value {
+  if (reference instanceof ByteReference) return reference.vector.at(reference.index)
+  const value = reference instanceof Reference ? reference.slots[reference.index] : undefined
+  if (value === undefined) throw wrongType('reference')
+  return value
+}
+
+/** Replaces what a reference points at. */
+export function setValueAt(reference: Value | undefined, value: Value): void {
+  if (reference instanceof Reference) reference.slots[reference.index] = value
+  else if (reference instanceof ByteReference && typeof value === 'number') reference.vector.set(reference.index, value)
+  else throw wrongType('reference')
+}
+
+/** The bytes of a `vector<u8>`: valid until it changes, not to be written to. */
+export function bytesOf(value: Value | undefined): Uint8Array {
+  if (!(value instanceof ByteVector)) throw wrongType('vector<u8>')
+  return value.view()
+}
+
+/** The bytes of a `&vector<u8>`. */
+export function bytesAt(reference: Value | undefined): Uint8Array {
+  return bytesOf(valueAt(reference))
+}
+
+export function addressOf(value: Value | undefined): string {
+  if (typeof value !== 'string') throw wrongType('address')
+  return value
+}
+
+export function booleanOf(value: Value | undefined): boolean {
+  if (typeof value !== 'boolean') throw wrongType('bool')
+  return value
+}
+
+export function integerOf(value: Value | undefined): bigint {
+  if (typeof value === 'number') return BigInt(value)
+  if (typeof value !== 'bigint') throw wrongType('integer')
+  return value
+}
+
+/** An integer as an index: those above 2^53 - 1, which no vector reaches, are all the same. */
+export function indexOf(value: Value | undefined): number {
+  if (typeof value === 'bigint') return Number.MAX_SAFE_INTEGER
+  if (typeof value !== 'number') throw wrongType('integer')
+  return value
+}
+
+/** An integer in the only form that values have. */
+export function toInteger(value: bigint): number | bigint {
+  return value >= -LARGEST_SAFE && value <= LARGEST_SAFE ? Number(value) : value
+}
+
+export function structOf(value: Value | undefined): StructValue {
+  if (!(value instanceof StructValue)) throw wrongType('struct')
+  return value
+}
+
+export function structAt(reference: Value | undefined): StructValue {
+  return structOf(valueAt(reference))
+}
+
+/** The elements of a vector of anything but u8. */
+export function itemsOf(value: Value | undefined): Value[] {
+  if (!(value instanceof VectorValue)) throw wrongType('vector')
+  return value.items
+}
+
+/** A new `vector<u8>`, which takes the bytes as its own. */
+export function toVector(bytes: Uint8Array): ByteVector {
+  return new ByteVector(bytes)
+}
+
+/** The bytes of a `0x1::string::String`. */
+export function textBytesOf(value: Value | undefined): Uint8Array {
+  return bytesOf(structOf(value).fields[0])
+}
+
+/** A text of UTF-8 as a `0x1::string::String`. */
+export function toMoveString(text: string | Uint8Array): StructValue {
+  return new StructValue(0, [toVector(typeof text === 'string' ? new TextEncoder().encode(text) : text)])
+}

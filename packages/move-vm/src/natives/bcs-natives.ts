@@ -1,0 +1,69 @@
+import type { Type } from '../types/type.js'
+import { StructValue, type Value, VectorValue } from '../values/value.js'
+import { bytesOf, toVector, valueAt } from './arguments.js'
+import type { Native, NativeContext } from './native.js'
+
+const UNSERIALIZABLE = 0x1c5
+const INVALID_BYTES = 0x1_0001
+const FRAMEWORK = '1'.padStart(64, '0')
+const LAYOUT_NODE_PRICE = 5
+
+/** Bytes of types that always have as many. */
+const FIXED_SIZE: ReadonlyMap<Type['kind'], number> = new Map([
+  ['bool', 1],
+  ['u8', 1],
+  ['u16', 2],
+  ['u32', 4],
+  ['u64', 8],
+  ['u128', 16],
+  ['u256', 32],
+  ['i8', 1],
+  ['i16', 2],
+  ['i32', 4],
+  ['i64', 8],
+  ['i128', 16],
+  ['i256', 32],
+  ['address', 32],
+])
+
+function serialize(context: NativeContext, reference: Value | undefined): Uint8Array {
+  return context.serialize(context.typeArguments[0]!, valueAt(reference)) ?? context.abort(UNSERIALIZABLE)
+}
+
+/** The bytes that all values of a type have; undefined where some have others. */
+function constantSize(context: NativeContext, type: Type): number | undefined {
+  context.charge(LAYOUT_NODE_PRICE)
+  if (type.kind !== 'struct') return FIXED_SIZE.get(type.kind)
+  const layout = context.layout(type)
+  if (layout.kind !== 'struct') return undefined
+  let size = 0
+  for (const field of layout.fields) {
+    const fieldSize = constantSize(context, field.type)
+    if (fieldSize === undefined) return undefined
+    size += fieldSize
+  }
+  return size
+}
+
+/** An Option in the representation of the version: an enum, or a struct with a vector. */
+function toOption(context: NativeContext, value: number | undefined): StructValue {
+  // The representation is the same for every type, so that any type will do.
+  const option = context.structType(FRAMEWORK, 'option', 'Option', [context.typeArguments[0]!])
+  const items = value === undefined ? [] : [value]
+  if (context.layout(option).kind === 'enum') return new StructValue(items.length, items)
+  return new StructValue(0, [new VectorValue(items)])
+}
+
+const fromBytes: Native = (context, [bytes]) => [
+  context.deserialize(context.typeArguments[0]!, bytesOf(bytes)) ?? context.abort(INVALID_BYTES),
+]
+
+export const BCS_NATIVES: Readonly<Record<string, Native>> = {
+  '0x1::bcs::to_bytes': (context, [reference]) => [toVector(serialize(context, reference))],
+  '0x1::bcs::serialized_size': (context, [reference]) => [serialize(context, reference).length],
+  '0x1::bcs::constant_serialized_size': (context) => [
+    toOption(context, constantSize(context, context.typeArguments[0]!)),
+  ],
+  '0x1::from_bcs::from_bytes': fromBytes,
+  '0x1::util::from_bytes': fromBytes,
+}

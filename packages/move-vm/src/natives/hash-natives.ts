@@ -1,0 +1,38 @@
+import { HASH_FUNCTIONS, type HashName } from '../crypto/hashes.js'
+import { sipHash } from '../crypto/sip-hash.js'
+import { bytesOf, toInteger, toVector } from './arguments.js'
+import type { Native, NativeContext } from './native.js'
+
+/** Inputs above this many bytes take about a turn of the event loop. */
+const LONG_INPUT_BYTES = 32_768
+const SIP_HASH_BYTES_PER_INSTRUCTION = 8
+
+/** The hash of bytes, charged; long inputs are hashed elsewhere where the host does that. */
+export function hashBytes(context: NativeContext, name: HashName, bytes: Uint8Array): Uint8Array {
+  const { hash, blockBytes, blockInstructions } = HASH_FUNCTIONS[name]
+  context.charge((Math.floor(bytes.length / blockBytes) + 1) * blockInstructions)
+  context.chargeBytes(bytes.length)
+  if (bytes.length <= LONG_INPUT_BYTES) return hash(bytes)
+  const [result] = context.compute({ name: 'hash', inputs: [new TextEncoder().encode(name), bytes] })
+  return result!
+}
+
+const hashNative =
+  (name: HashName): Native =>
+  (context, [bytes]) => [toVector(hashBytes(context, name, bytesOf(bytes)))]
+
+export const HASH_NATIVES: Readonly<Record<string, Native>> = {
+  '0x1::hash::sha2_256': hashNative('sha2_256'),
+  '0x1::hash::sha3_256': hashNative('sha3_256'),
+  '0x1::aptos_hash::keccak256': hashNative('keccak256'),
+  '0x1::aptos_hash::sha2_512_internal': hashNative('sha2_512'),
+  '0x1::aptos_hash::sha3_512_internal': hashNative('sha3_512'),
+  '0x1::aptos_hash::ripemd160_internal': hashNative('ripemd160'),
+  '0x1::aptos_hash::blake2b_256_internal': hashNative('blake2b_256'),
+  '0x1::aptos_hash::sip_hash': (context, [value]) => {
+    const bytes = bytesOf(value)
+    context.charge(10 + bytes.length / SIP_HASH_BYTES_PER_INSTRUCTION)
+    context.chargeBytes(bytes.length)
+    return [toInteger(sipHash(bytes))]
+  },
+}

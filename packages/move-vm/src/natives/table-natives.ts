@@ -1,0 +1,56 @@
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import type { Value } from '../values/value.js'
+import { addressOf, structAt } from './arguments.js'
+import { hashBytes } from './hash-natives.js'
+import type { Native, NativeContext, NativeExtension } from './native.js'
+import { SESSION_HASH } from './session.js'
+
+/** How many tables the run has made. */
+const NEW_TABLES: NativeExtension<{ count: number }> = { name: 'table', create: () => ({ count: 0 }) }
+
+const ALREADY_THERE = 0x6407
+const NOT_THERE = 0x6507
+const EXTENSION_ERROR = 4026
+const ITEM_PRICE = 20
+
+/** The handle of a `&Table`, and the bytes of a key. */
+function placeOf(context: NativeContext, table: Value | undefined, key: Value | undefined): [string, Uint8Array] {
+  context.charge(ITEM_PRICE)
+  const bytes = context.serialize(context.typeArguments[0]!, key!)
+  if (bytes === undefined) context.fault(EXTENSION_ERROR, 'cannot serialize table key')
+  return [addressOf(structAt(table).fields[0]), bytes]
+}
+
+const borrow: Native = (context, [table, key]) => [
+  context.globals.borrowItem(...placeOf(context, table, key), context.typeArguments[2]!) ?? context.abort(NOT_THERE),
+]
+
+const nothing: Native = () => []
+
+/** The third type argument of all is `Box<V>`, a struct whose only field is the value. */
+export const TABLE_NATIVES: Readonly<Record<string, Native>> = {
+  '0x1::table::new_table_handle': (context) => {
+    const tables = context.extension(NEW_TABLES)
+    const input = new Uint8Array(SESSION_HASH.length + 4)
+    input.set(SESSION_HASH)
+    new DataView(input.buffer).setUint32(SESSION_HASH.length, tables.count)
+    const handle = bytesToHexDigits(hashBytes(context, 'sha3_256', input))
+    tables.count++
+    return [handle]
+  },
+  '0x1::table::add_box': (context, [table, key, box]) => {
+    const [handle, bytes] = placeOf(context, table, key)
+    if (!context.globals.addItem(handle, bytes, context.typeArguments[2]!, box!)) context.abort(ALREADY_THERE)
+    return []
+  },
+  '0x1::table::borrow_box': borrow,
+  '0x1::table::borrow_box_mut': borrow,
+  '0x1::table::contains_box': (context, [table, key]) => [
+    context.globals.borrowItem(...placeOf(context, table, key), context.typeArguments[2]!) !== undefined,
+  ],
+  '0x1::table::remove_box': (context, [table, key]) => [
+    context.globals.removeItem(...placeOf(context, table, key), context.typeArguments[2]!) ?? context.abort(NOT_THERE),
+  ],
+  '0x1::table::destroy_empty_box': nothing,
+  '0x1::table::drop_unchecked_box': nothing,
+}
