@@ -7,6 +7,7 @@ export type FeedErrorCode =
   | 'invalid_genesis'
   | 'invalid_backup'
   | 'verification_failed'
+  | 'untrusted'
   | 'ledger_fork'
   | 'chain_id_mismatch'
   | 'version_gap'
@@ -210,6 +211,73 @@ export function otherLedgerBefore(path: string, version: number): FeedError {
 
 export function proverEnded(): FeedError {
   return new LedgerStateError('source_failed', 'the thread that proves chunks has ended')
+}
+
+// Signatures
+
+export function notAWaypoint(text: string): FeedError {
+  const message = `${JSON.stringify(clip(text))} is not a waypoint: version:hash is expected, the hash as 64 lower-case hex digits`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+/** A fault of a ledger info, whose place the reader of the file adds. */
+function untrusted(epoch: bigint, why: string): FeedError {
+  return new LedgerStateError('untrusted', `epoch ${epoch} ${why}`, { epoch })
+}
+
+export function otherTrustedWaypoint(epoch: bigint, found: string, trusted: string): FeedError {
+  return untrusted(epoch, `has the waypoint ${found}, but ${trusted} is trusted`)
+}
+
+export function notAnEnding(epoch: bigint, version: bigint): FeedError {
+  return untrusted(epoch, `ends at version ${version} without naming the validators of the next epoch`)
+}
+
+export function endingOutOfOrder(epoch: bigint, version: bigint, expected: bigint, after: bigint): FeedError {
+  const message = `ends at version ${version}, where the end of epoch ${expected} after version ${after} is expected`
+  return untrusted(epoch, message)
+}
+
+export function epochNotKnown(epoch: bigint, version: bigint): FeedError {
+  const message = `has unknown validators, so nothing vouches for version ${version}: neither a trusted waypoint nor the ends of the epochs before`
+  return untrusted(epoch, message)
+}
+
+export function otherEpochsValidators(epoch: bigint, known: bigint): FeedError {
+  return untrusted(epoch, `is signed by other validators than those of epoch ${known}, which are known`)
+}
+
+export function emptyValidatorSet(epoch: bigint): FeedError {
+  return untrusted(epoch, 'has no validators')
+}
+
+export function wrongMaskLength(epoch: bigint, found: number, validators: number): FeedError {
+  return untrusted(epoch, `names its signers in ${found} bytes, which is not the length for ${validators} validators`)
+}
+
+export function unknownSigners(epoch: bigint, index: number, validators: number): FeedError {
+  return untrusted(epoch, `is signed by validator ${index}, counted from 0, of ${validators}`)
+}
+
+export function notEnoughPower(epoch: bigint, signed: bigint, total: bigint, needed: bigint): FeedError {
+  return untrusted(epoch, `is signed with power ${signed} of ${total}, ${needed} is needed`)
+}
+
+export function missingSignature(epoch: bigint): FeedError {
+  return untrusted(epoch, 'names its signers, but has no signature')
+}
+
+export function badSignature(epoch: bigint): FeedError {
+  return untrusted(epoch, 'has a signature that its validators did not make')
+}
+
+/** @param known the newest epoch whose validators are known */
+export function epochsMissing(root: string, known: bigint | undefined, wanted: bigint): FeedError {
+  const message =
+    known === undefined
+      ? `the backup in ${root} has no end of an epoch with a trusted waypoint`
+      : `the backup in ${root} lacks the ends of epochs ${known} to ${wanted - 1n}, which name the validators of epoch ${wanted}`
+  return new LedgerStateError('untrusted', message, { epoch: wanted })
 }
 
 // Nodes

@@ -14,6 +14,7 @@ const SUFFIXES = ['', '.gz', '.zst']
 
 export const TRANSACTION_MANIFEST = 'transaction.manifest'
 export const STATE_MANIFEST = 'state.manifest'
+export const EPOCH_ENDING_MANIFEST = 'epoch_ending.manifest'
 
 /** A file of a backup, from the name in a manifest, which may lack the suffix of its compression. */
 export function resolveBackupFile(root: string, handle: string): string {
@@ -39,16 +40,29 @@ export interface SnapshotEntry {
   readonly manifest: string
 }
 
+/** Ledger infos that end epochs. */
+export interface EpochEndingEntry {
+  readonly firstEpoch: bigint
+  readonly lastEpoch: bigint
+  /** Version with which the first epoch ends, and the last one. */
+  readonly firstVersion: bigint
+  readonly lastVersion: bigint
+  readonly manifest: string
+}
+
 export interface BackupContents {
   /** In ascending order of their first versions. */
   readonly transactions: readonly TransactionBackupEntry[]
   readonly snapshots: readonly SnapshotEntry[]
+  /** In ascending order of their first epochs. */
+  readonly endings: readonly EpochEndingEntry[]
 }
 
 /** Reads the metadata lines of a backup. @throws `invalid_backup` naming the file and the line */
 export async function readBackupMetadata(root: string): Promise<BackupContents> {
   const transactions: TransactionBackupEntry[] = []
   const snapshots: SnapshotEntry[] = []
+  const endings: EpochEndingEntry[] = []
   for (const path of await metadataFiles(root)) {
     const text = (await readContent(path, MAX_MANIFEST_BYTES)).toString('utf8')
     for (const [at, line] of text.split('\n').entries()) {
@@ -61,10 +75,21 @@ export async function readBackupMetadata(root: string): Promise<BackupContents> 
       }
       const snapshot = members.optional('StateSnapshotBackup')
       if (snapshot) snapshots.push({ version: snapshot.version('version'), manifest: snapshot.text('manifest') })
+      const ending = members.optional('EpochEndingBackup')
+      if (ending) {
+        endings.push({
+          firstEpoch: ending.version('first_epoch'),
+          lastEpoch: ending.version('last_epoch'),
+          firstVersion: ending.version('first_version'),
+          lastVersion: ending.version('last_version'),
+          manifest: ending.text('manifest'),
+        })
+      }
     }
   }
   transactions.sort((a, b) => (a.firstVersion < b.firstVersion ? -1 : a.firstVersion > b.firstVersion ? 1 : 0))
-  return { transactions, snapshots }
+  endings.sort((a, b) => (a.firstEpoch < b.firstEpoch ? -1 : a.firstEpoch > b.firstEpoch ? 1 : 0))
+  return { transactions, snapshots, endings }
 }
 
 /** Whether a folder looks like the root of a backup. */

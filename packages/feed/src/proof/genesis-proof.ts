@@ -36,7 +36,7 @@ export function proveGenesis(genesis: Genesis, hasher: LedgerHasher): GenesisPro
     accumulatorRoot: frontier.root(),
     version: 0n,
     timestampUsec: GENESIS_BLOCK.timestampUsec,
-    nextEpochState: firstEpochState(record.writes),
+    nextEpoch: firstEpochState(record.writes),
   })
   return { waypoint, frontier: frontier.toBytes() }
 }
@@ -56,7 +56,7 @@ function stateRootOf(writes: readonly Write[], hasher: LedgerHasher): Uint8Array
 const FIRST_EPOCH = 1n
 
 /** Epoch 1 and its validators, read from 0x1::stake::ValidatorSet: address, public key, voting power of each. */
-function firstEpochState(writes: readonly Write[]): Uint8Array | undefined {
+function firstEpochState(writes: readonly Write[]): { readonly bytes: Uint8Array } | undefined {
   const value = writes.find(([key]) => Buffer.compare(VALIDATOR_SET_KEY, key) === 0)?.[1]
   if (!value) return undefined
   return withGenesisErrors(() => {
@@ -72,6 +72,6 @@ function firstEpochState(writes: readonly Write[]): Uint8Array | undefined {
       reader.readByteString()
       reader.skip(8)
     }
-    return state.toBytes()
+    return { bytes: state.toBytes() }
   })
 }

@@ -18,6 +18,7 @@ export type HashName =
   | 'SparseMerkleLeafNode'
   | 'SparseMerkleInternal'
   | 'Ledger2WaypointConverter'
+  | 'LedgerInfo'
 
 export const ACCUMULATOR_PLACEHOLDER = placeholder('ACCUMULATOR_PLACEHOLDER_HASH')
 export const SPARSE_MERKLE_PLACEHOLDER = placeholder('SPARSE_MERKLE_PLACEHOLDER_HASH')
@@ -40,7 +41,7 @@ export class LedgerHasher {
   hash(name: HashName, bytes: Uint8Array): Uint8Array {
     const seeded = this.#seed(name)
     if (bytes.length > ONE_SHOT_BYTES) {
-      return createHash(ALGORITHM).update(seeded.subarray(0, HASH_LENGTH)).update(bytes).digest()
+      return createHash(ALGORITHM).update(this.seed(name)).update(bytes).digest()
     }
     seeded.set(bytes, HASH_LENGTH)
     return hash(ALGORITHM, seeded.subarray(0, HASH_LENGTH + bytes.length), 'buffer')
@@ -52,6 +53,11 @@ export class LedgerHasher {
     seeded.set(left, HASH_LENGTH)
     seeded.set(right, 2 * HASH_LENGTH)
     return hash(ALGORITHM, seeded.subarray(0, 3 * HASH_LENGTH), 'buffer')
+  }
+
+  /** The hash of the salt and a name: it stands before what is hashed, and before what validators sign. A view; do not write. */
+  seed(name: HashName): Uint8Array {
+    return this.#seed(name).subarray(0, HASH_LENGTH)
   }
 
   #seed(name: HashName): Uint8Array {

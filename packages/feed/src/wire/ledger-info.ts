@@ -1,35 +1,70 @@
-import type { ByteReader } from '@ledger-state/core'
+import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
 import { HASH_LENGTH } from './hash-bytes.js'
 
-/** What validators sign: the ledger up to a version. Its signatures are not checked. */
+/** A validator of an epoch, as a ledger info names it. */
+export interface Validator {
+  readonly address: Uint8Array
+  /** BLS12-381 public key, 48 bytes in a sound ledger info. */
+  readonly publicKey: Uint8Array
+  readonly votingPower: bigint
+}
+
+/** The validators that sign the ledger infos of an epoch. */
+export interface EpochState {
+  readonly epoch: bigint
+  /** In the order of the bits of a signature's mask. */
+  readonly validators: readonly Validator[]
+  /** BCS of the whole state, as a waypoint commits to it. */
+  readonly bytes: Uint8Array
+}
+
+/** What validators sign: the ledger up to a version. */
 export interface LedgerInfo {
+  readonly epoch: bigint
   readonly accumulatorRoot: Uint8Array
   readonly version: bigint
+  readonly timestampUsec: bigint
+  /** The epoch that follows. Only the ledger info of an epoch's last version has one. */
+  readonly nextEpoch: EpochState | undefined
+  /** BCS of all of the above: validators sign these bytes behind a seed. */
+  readonly message: Uint8Array
+}
+
+/** A ledger info with the aggregate of its validators' signatures. Nothing of it is checked yet. */
+export interface SignedLedgerInfo extends LedgerInfo {
+  /** One bit for each validator, the highest bit of the first byte for the first one. */
+  readonly signers: Uint8Array
+  readonly signature: Uint8Array | undefined
 }
 
 /** Reads a ledger info with signatures, which ends the bytes. See docs/ledger-formats.md, "Ledger infos". */
-export function readLedgerInfo(reader: ByteReader): LedgerInfo {
-  const start = reader.offset
+export function readLedgerInfo(reader: ByteReader): SignedLedgerInfo {
+  const tagAt = reader.offset
   const tag = reader.readUleb128()
-  if (tag !== 0) throw reader.fault(`unknown variant ${tag} of ledger info`, start)
-  reader.skip(8 + 8 + HASH_LENGTH)
+  if (tag !== 0) throw reader.fault(`unknown variant ${tag} of ledger info`, tagAt)
+  const start = reader.offset
+  const epoch = reader.readU64()
+  reader.skip(8 + HASH_LENGTH)
   const accumulatorRoot = reader.readBytes(HASH_LENGTH)
   const version = reader.readU64()
-  reader.skip(8)
-  if (reader.readBool()) skipEpochState(reader)
+  const timestampUsec = reader.readU64()
+  const nextEpoch = reader.readBool() ? readEpochState(reader) : undefined
   reader.skip(HASH_LENGTH)
-  reader.readByteString()
-  if (reader.readBool()) reader.readByteString()
+  const message = reader.bytes.subarray(start, reader.offset)
+  const signers = reader.readByteString()
+  const signature = reader.readBool() ? reader.readByteString() : undefined
   reader.expectEnd()
-  return { accumulatorRoot, version }
+  return { epoch, accumulatorRoot, version, timestampUsec, nextEpoch, message, signers, signature }
 }
 
-/** Epoch, then the address, public key and voting power of each validator. */
-function skipEpochState(reader: ByteReader): void {
-  reader.skip(8)
+function readEpochState(reader: ByteReader): EpochState {
+  const start = reader.offset
+  const epoch = reader.readU64()
+  const validators: Validator[] = []
   for (let rest = reader.readLength(); rest > 0; rest--) {
-    reader.skip(HASH_LENGTH)
-    reader.readByteString()
-    reader.skip(8)
+    const address = reader.readBytes(ADDRESS_LENGTH)
+    const publicKey = reader.readByteString()
+    validators.push({ address, publicKey, votingPower: reader.readU64() })
   }
+  return { epoch, validators, bytes: reader.bytes.subarray(start, reader.offset) }
 }

@@ -1,0 +1,59 @@
+import {
+  emptyValidatorSet,
+  missingSignature,
+  notEnoughPower,
+  otherEpochsValidators,
+  unknownSigners,
+  wrongMaskLength,
+} from '../errors.js'
+import type { EpochState, SignedLedgerInfo } from '../wire/ledger-info.js'
+import type { SignedStatement } from './bls.js'
+
+/** Voting power behind a signature. */
+export interface SignedPower {
+  readonly signed: bigint
+  readonly total: bigint
+}
+
+/** What a ledger info claims: to be checked by `Bls.verifyAll` before anything of it is believed. */
+export interface Claim extends SignedPower {
+  readonly statement: SignedStatement
+}
+
+/**
+ * What the signature of a ledger info claims, given the validators of its epoch. All that costs no curve arithmetic is
+ * checked here. See docs/ledger-formats.md, "Signatures".
+ * @param seed hash of the salt and `LedgerInfo`, which stands before the message
+ * @throws `untrusted`
+ */
+export function readClaim(info: SignedLedgerInfo, epoch: EpochState, seed: Uint8Array): Claim {
+  const { validators } = epoch
+  if (info.epoch !== epoch.epoch) throw otherEpochsValidators(info.epoch, epoch.epoch)
+  if (validators.length === 0) throw emptyValidatorSet(epoch.epoch)
+  if (info.signers.length !== Math.ceil(validators.length / 8)) {
+    throw wrongMaskLength(info.epoch, info.signers.length, validators.length)
+  }
+  let [total, signed] = [0n, 0n]
+  const publicKeys: Uint8Array[] = []
+  for (const [index, { publicKey, votingPower }] of validators.entries()) {
+    total += votingPower
+    if (!isSigner(info.signers, index)) continue
+    signed += votingPower
+    publicKeys.push(publicKey)
+  }
+  for (let index = validators.length; index < info.signers.length * 8; index++) {
+    if (isSigner(info.signers, index)) throw unknownSigners(info.epoch, index, validators.length)
+  }
+  const needed = (2n * total) / 3n + 1n
+  if (signed < needed) throw notEnoughPower(info.epoch, signed, total, needed)
+  if (!info.signature) throw missingSignature(info.epoch)
+  const message = new Uint8Array(seed.length + info.message.length)
+  message.set(seed)
+  message.set(info.message, seed.length)
+  return { signed, total, statement: { message, publicKeys, signature: info.signature } }
+}
+
+/** The highest bit of a byte comes first. */
+function isSigner(mask: Uint8Array, index: number): boolean {
+  return (mask[index >> 3]! & (0x80 >> (index & 7))) !== 0
+}

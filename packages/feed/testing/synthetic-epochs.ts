@@ -1,0 +1,130 @@
+// Ledger infos that end epochs, signed by validators whose keys are made here. The signing is by @noble/curves, an oracle for
+// the native library.
+import { createHash } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ByteWriter } from '@ledger-state/core'
+import { bls12_381 } from '@noble/curves/bls12-381.js'
+
+const SUITE = 'BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_'
+const VERSIONS_OF_EPOCH = 10n
+
+export interface MadeValidator {
+  readonly secret: bigint
+  readonly power: bigint
+}
+
+export interface MadeLedgerInfo {
+  readonly epoch: bigint
+  readonly version: bigint
+  /** Undefined: the ledger info does not end its epoch. */
+  readonly nextEpoch: { readonly epoch: bigint; readonly validators: readonly MadeValidator[] } | undefined
+  /** The set whose order the bits of the mask follow. */
+  readonly validators: readonly MadeValidator[]
+  readonly signers: readonly MadeValidator[]
+  readonly salt?: string
+}
+
+export function sha3(...parts: readonly (Uint8Array | string)[]): Uint8Array {
+  const hash = createHash('sha3-256')
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
+
+/** BCS of a ledger info without its signatures. */
+export function ledgerInfoMessage({ epoch, version, nextEpoch }: MadeLedgerInfo): Uint8Array {
+  const writer = new ByteWriter()
+    .u64(epoch)
+    .u64(version)
+    .bytes(sha3(`block ${version}`))
+    .bytes(sha3(`root ${version}`))
+  writer
+    .u64(version)
+    .u64(1_700_000_000_000_000n + version)
+    .bool(nextEpoch !== undefined)
+  if (nextEpoch) {
+    writer.u64(nextEpoch.epoch).uleb128(nextEpoch.validators.length)
+    for (const { secret, power } of nextEpoch.validators) {
+      writer
+        .bytes(sha3(`validator ${secret}`))
+        .byteString(publicKeyOf(secret))
+        .u64(power)
+    }
+  }
+  return writer.bytes(new Uint8Array(32)).toBytes()
+}
+
+export function publicKeyOf(secret: bigint): Uint8Array {
+  return bls12_381.G1.Point.BASE.multiply(secret).toBytes()
+}
+
+export function signatureOf(message: Uint8Array, signers: readonly MadeValidator[], salt = 'APTOS::'): Uint8Array {
+  const sum = bls12_381.fields.Fr.create(signers.reduce((total, { secret }) => total + secret, 0n))
+  const signed = Uint8Array.from([...sha3(`${salt}LedgerInfo`), ...message])
+  return bls12_381.longSignatures.hash(signed, SUITE).multiply(sum).toBytes()
+}
+
+export function maskOf(validators: readonly MadeValidator[], signers: readonly MadeValidator[]): Uint8Array {
+  const mask = new Uint8Array(Math.ceil(validators.length / 8))
+  for (const [at, validator] of validators.entries())
+    if (signers.includes(validator)) mask[at >> 3]! |= 0x80 >> (at & 7)
+  return mask
+}
+
+/** BCS of a ledger info with signatures. */
+export function signedLedgerInfo(info: MadeLedgerInfo): Uint8Array {
+  const message = ledgerInfoMessage(info)
+  const writer = new ByteWriter().u8(0).bytes(message).byteString(maskOf(info.validators, info.signers))
+  writer.bool(info.signers.length > 0)
+  if (info.signers.length > 0) writer.byteString(signatureOf(message, info.signers, info.salt))
+  return writer.toBytes()
+}
+
+/** Endings of epochs 0 to `epochs` - 1; one validator joins and one leaves with each. Epoch 0 is unsigned, as in a genesis. */
+export function madeEndings(epochs: number): MadeLedgerInfo[] {
+  const setOf = (epoch: number): MadeValidator[] =>
+    [0, 1, 2, 3].map((at) => ({ secret: BigInt(1_000 + epoch + at), power: BigInt(10 + ((epoch + at) % 3)) }))
+  return Array.from({ length: epochs }, (_, epoch) => {
+    const validators = epoch === 0 ? [] : setOf(epoch)
+    const nextEpoch = { epoch: BigInt(epoch + 1), validators: setOf(epoch + 1) }
+    return {
+      epoch: BigInt(epoch),
+      version: BigInt(epoch) * VERSIONS_OF_EPOCH,
+      nextEpoch,
+      validators,
+      signers: validators,
+    }
+  })
+}
+
+/** A backup of endings alone. @param splits first epoch of each folder */
+export function writeEndings(root: string, endings: readonly Uint8Array[], splits: readonly number[] = [0]): void {
+  mkdirSync(join(root, 'metadata'), { recursive: true })
+  for (const [index, first] of splits.entries()) {
+    const last = (splits[index + 1] ?? endings.length) - 1
+    const folder = `epoch_ending_${first}-.aaaa`
+    mkdirSync(join(root, folder))
+    const records = endings.slice(first, last + 1).map((ending) => {
+      const length = new Uint8Array(4)
+      new DataView(length.buffer).setUint32(0, ending.length)
+      return Uint8Array.from([...length, ...ending])
+    })
+    writeFileSync(join(root, folder, `${first}-.chunk`), concat(records))
+    const range = { first_epoch: first, last_epoch: last }
+    const chunks = [{ ...range, ledger_infos: `${folder}/${first}-.chunk` }]
+    writeFileSync(join(root, folder, 'epoch_ending.manifest'), JSON.stringify({ ...range, waypoints: [], chunks }))
+    const versions = { first_version: first * 10, last_version: last * 10 }
+    const line = { EpochEndingBackup: { ...range, ...versions, manifest: `${folder}/epoch_ending.manifest` } }
+    writeFileSync(join(root, 'metadata', `epoch_ending_${first}-${last}.meta`), `${JSON.stringify(line)}\n`)
+  }
+}
+
+function concat(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
