@@ -31,8 +31,8 @@ export function unknownFile(path: string): FeedError {
   return new LedgerStateError('invalid_argument', message)
 }
 
-export function waypointWithoutGenesis(location: string): FeedError {
-  const message = `a waypoint is compared with that of a genesis blob, and ${location} is not one`
+export function waypointWithoutSignatures(location: string): FeedError {
+  const message = `no waypoint can vouch for ${location}: feeds and nodes carry no signatures of validators`
   return new LedgerStateError('invalid_argument', message)
 }
 
@@ -204,6 +204,11 @@ export function otherStateRoot(place: string, named: string, proven: Uint8Array)
   return new LedgerStateError('verification_failed', message)
 }
 
+export function otherEpoch(place: string, named: bigint, proven: bigint): FeedError {
+  const message = `${place} says that epoch ${named} ends with the state, but the ledger info of its proof ends epoch ${proven}`
+  return new LedgerStateError('verification_failed', message)
+}
+
 export function otherLedgerBefore(path: string, version: number): FeedError {
   const message = `${path}: the ledger before version ${version} is not the one that the store holds, or that was read before`
   return new LedgerStateError('ledger_fork', message)
@@ -218,6 +223,12 @@ export function proverEnded(): FeedError {
 export function notAWaypoint(text: string): FeedError {
   const message = `${JSON.stringify(clip(text))} is not a waypoint: version:hash is expected, the hash as 64 lower-case hex digits`
   return new LedgerStateError('invalid_argument', message)
+}
+
+/** A line for people, of a source that comes with no trusted waypoint. */
+export function withoutVouching(root: string, waypoint: string | undefined): string {
+  const compare = waypoint ? `; compare its first waypoint ${waypoint} with the one that its network publishes` : ''
+  return `nothing vouches for the ledger in ${root}: no waypoint of it is trusted${compare}`
 }
 
 /** A fault of a ledger info, whose place the reader of the file adds. */
@@ -271,13 +282,18 @@ export function badSignature(epoch: bigint): FeedError {
   return untrusted(epoch, 'has a signature that its validators did not make')
 }
 
+export function noTrustedEnding(root: string, waypoints: readonly string[]): FeedError {
+  const message = `nothing vouches for the backup in ${root}: it has no end of an epoch at a trusted waypoint that comes early enough (${waypoints.join(', ')}); take its folders epoch_ending_* along, trust an earlier waypoint, or take it without signatures`
+  return new LedgerStateError('untrusted', message, { option: 'unsigned' })
+}
+
 /** @param known the newest epoch whose validators are known */
 export function epochsMissing(root: string, known: bigint | undefined, wanted: bigint): FeedError {
   const message =
     known === undefined
-      ? `the backup in ${root} has no end of an epoch with a trusted waypoint`
-      : `the backup in ${root} lacks the ends of epochs ${known} to ${wanted - 1n}, which name the validators of epoch ${wanted}`
-  return new LedgerStateError('untrusted', message, { epoch: wanted })
+      ? `the ends of epochs of the backup in ${root} do not reach a trusted waypoint`
+      : `the backup in ${root} lacks the ends of epochs ${known} to ${wanted - 1n}, which name the validators of epoch ${wanted}; take these folders epoch_ending_* along, or take it without signatures`
+  return new LedgerStateError('untrusted', message, { epoch: wanted, option: 'unsigned' })
 }
 
 // Nodes

@@ -1,5 +1,6 @@
 export type { FeedErrorCode } from './errors.js'
 export { DEFAULT_HASH_SALT } from './proof/ledger-hasher.js'
+export type { SignedPower } from './signatures/validator-set.js'
 export { FailureStreak, type FailureStreakOptions } from './sources/failure-streak.js'
 export { FETCH_ENCODINGS } from './sources/fetch-encodings.js'
 export { openSource } from './sources/open-source.js'
@@ -13,6 +14,7 @@ export type {
   StateDescription,
   StatePart,
 } from './sources/source.js'
+export { readVouching, type Vouching, writeVouching } from './sources/vouching.js'
 export { type FeedHead, headToFeedLine } from './wire/feed-head.js'
 export type { FeedStart } from './wire/feed-line.js'
 export { feedHeaderLine, stateToFeedLine, versionToFeedLine } from './wire/feed-line-writer.js'

@@ -6,11 +6,14 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { ByteWriter } from '@ledger-state/core'
 import { createRandom, type Random } from '@ledger-state/testing/random'
+import { type MadeValidator, signedLedgerInfo, validatorsOf } from './synthetic-epochs.ts'
 
 export interface SyntheticOptions {
   readonly blocks?: number
   readonly salt?: string
   readonly seed?: number
+  /** Whether validators sign its ledger infos: those of `validatorsOf` its epoch, or those given. */
+  readonly signers?: boolean | readonly MadeValidator[]
 }
 
 export interface ExpectedVersion {
@@ -38,6 +41,8 @@ export class SyntheticChain {
   readonly expected: ExpectedVersion[] = []
   readonly #salt: string
   readonly #random: Random
+  readonly #signers: boolean | readonly MadeValidator[]
+  #ledgerInfo: Uint8Array | undefined
   #state = new Map<string, { key: Uint8Array; bcsKey: Uint8Array; stateValue: Uint8Array }>()
   /** Roots of full subtrees, which later versions do not change, by level and index. */
   readonly #fullSubtrees = new Map<string, Buffer>()
@@ -45,14 +50,16 @@ export class SyntheticChain {
   #epoch = 0n
   #time = 0n
 
-  constructor({ blocks = 30, salt = 'APTOS::', seed = 1 }: SyntheticOptions = {}) {
+  constructor({ blocks = 30, salt = 'APTOS::', seed = 1, signers = false }: SyntheticOptions = {}) {
     this.#salt = salt
+    this.#signers = signers
     this.#random = createRandom(seed)
     this.#addGenesis()
     this.extend(blocks)
   }
 
   extend(blocks: number): void {
+    this.#ledgerInfo = undefined
     for (let block = 0; block < blocks; block++) this.#addBlock()
   }
 
@@ -95,8 +102,25 @@ export class SyntheticChain {
     return { left, right }
   }
 
+  get epoch(): bigint {
+    return this.#epoch
+  }
+
   ledgerInfo(): Uint8Array {
     const version = this.latestVersion
+    if (this.#signers !== false) {
+      const validators = validatorsOf(Number(this.#epoch))
+      this.#ledgerInfo ??= signedLedgerInfo({
+        epoch: this.#epoch,
+        version,
+        root: this.accumulatorRoot(),
+        nextEpoch: undefined,
+        validators,
+        signers: this.#signers === true ? validators : this.#signers,
+        salt: this.#salt,
+      })
+      return this.#ledgerInfo
+    }
     const writer = new ByteWriter()
       .u8(0)
       .u64(this.#epoch)

@@ -1,5 +1,6 @@
 // Ledger infos that end epochs, signed by validators whose keys are made here. The signing is by @noble/curves, an oracle for
 // the native library.
+import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,6 +18,8 @@ export interface MadeValidator {
 export interface MadeLedgerInfo {
   readonly epoch: bigint
   readonly version: bigint
+  /** Of the accumulator; made up where it is not given. */
+  readonly root?: Uint8Array
   /** Undefined: the ledger info does not end its epoch. */
   readonly nextEpoch: { readonly epoch: bigint; readonly validators: readonly MadeValidator[] } | undefined
   /** The set whose order the bits of the mask follow. */
@@ -32,12 +35,13 @@ export function sha3(...parts: readonly (Uint8Array | string)[]): Uint8Array {
 }
 
 /** BCS of a ledger info without its signatures. */
-export function ledgerInfoMessage({ epoch, version, nextEpoch }: MadeLedgerInfo): Uint8Array {
+export function ledgerInfoMessage({ epoch, version, nextEpoch, ...rest }: MadeLedgerInfo): Uint8Array {
+  const root = rest.root ?? sha3(`root ${version}`)
   const writer = new ByteWriter()
     .u64(epoch)
     .u64(version)
     .bytes(sha3(`block ${version}`))
-    .bytes(sha3(`root ${version}`))
+    .bytes(root)
   writer
     .u64(version)
     .u64(1_700_000_000_000_000n + version)
@@ -52,6 +56,29 @@ export function ledgerInfoMessage({ epoch, version, nextEpoch }: MadeLedgerInfo)
     }
   }
   return writer.bytes(new Uint8Array(32)).toBytes()
+}
+
+/** The hash of a ledger info's waypoint, in hex. */
+export function waypointHash({ epoch, version, nextEpoch, ...rest }: MadeLedgerInfo): string {
+  const writer = new ByteWriter()
+    .u64(epoch)
+    .bytes(rest.root ?? sha3(`root ${version}`))
+    .u64(version)
+  writer.u64(1_700_000_000_000_000n + version).bool(nextEpoch !== undefined)
+  if (nextEpoch) writer.bytes(epochStateBytes(nextEpoch))
+  const seed = sha3(`${rest.salt ?? 'APTOS::'}Ledger2WaypointConverter`)
+  return Buffer.from(sha3(seed, writer.toBytes())).toString('hex')
+}
+
+function epochStateBytes({ epoch, validators }: NonNullable<MadeLedgerInfo['nextEpoch']>): Uint8Array {
+  const writer = new ByteWriter().u64(epoch).uleb128(validators.length)
+  for (const { secret, power } of validators) {
+    writer
+      .bytes(sha3(`validator ${secret}`))
+      .byteString(publicKeyOf(secret))
+      .u64(power)
+  }
+  return writer.toBytes()
 }
 
 export function publicKeyOf(secret: bigint): Uint8Array {
@@ -80,20 +107,19 @@ export function signedLedgerInfo(info: MadeLedgerInfo): Uint8Array {
   return writer.toBytes()
 }
 
-/** Endings of epochs 0 to `epochs` - 1; one validator joins and one leaves with each. Epoch 0 is unsigned, as in a genesis. */
-export function madeEndings(epochs: number): MadeLedgerInfo[] {
-  const setOf = (epoch: number): MadeValidator[] =>
-    [0, 1, 2, 3].map((at) => ({ secret: BigInt(1_000 + epoch + at), power: BigInt(10 + ((epoch + at) % 3)) }))
+/** The validators of an epoch: with each, one joins and one leaves. */
+export function validatorsOf(epoch: number): readonly MadeValidator[] {
+  if (epoch === 0) return []
+  return [0, 1, 2, 3].map((at) => ({ secret: BigInt(1_000 + epoch + at), power: BigInt(10 + ((epoch + at) % 3)) }))
+}
+
+/** Endings of epochs 0 to `epochs` - 1. Epoch 0 is unsigned, as in a genesis. */
+export function madeEndings(epochs: number, salt?: string): MadeLedgerInfo[] {
   return Array.from({ length: epochs }, (_, epoch) => {
-    const validators = epoch === 0 ? [] : setOf(epoch)
-    const nextEpoch = { epoch: BigInt(epoch + 1), validators: setOf(epoch + 1) }
-    return {
-      epoch: BigInt(epoch),
-      version: BigInt(epoch) * VERSIONS_OF_EPOCH,
-      nextEpoch,
-      validators,
-      signers: validators,
-    }
+    const validators = validatorsOf(epoch)
+    const nextEpoch = { epoch: BigInt(epoch + 1), validators: validatorsOf(epoch + 1) }
+    const version = BigInt(epoch) * VERSIONS_OF_EPOCH
+    return { epoch: BigInt(epoch), version, nextEpoch, validators, signers: validators, ...(salt && { salt }) }
   })
 }
 

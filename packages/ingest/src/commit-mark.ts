@@ -1,4 +1,6 @@
 import { Buffer } from 'node:buffer'
+import { ByteReader, ByteWriter } from '@ledger-state/core'
+import { readVouching, type Vouching, writeVouching } from '@ledger-state/feed'
 import { WRITES_HASH_LENGTH } from './writes-hash.js'
 
 /** What an ingest keeps with each commit. */
@@ -7,24 +9,35 @@ export interface CommitMark {
   readonly source: Uint8Array | undefined
   /** `WritesHash` of the newest version; undefined in stores that began without one, by `engine.commit`. */
   readonly writesHash: Uint8Array | undefined
+  /** How far the store is signed by validators; undefined where nothing vouches for any version. */
+  readonly signed: SignedRange | undefined
 }
 
-const MAGIC = Buffer.from('LSMARK\0\x01', 'latin1')
-const NO_HASH = Buffer.alloc(WRITES_HASH_LENGTH)
-const SOURCE_AT = MAGIC.length + WRITES_HASH_LENGTH
+/** Versions that validators signed, and which ones. */
+export interface SignedRange extends Vouching {
+  /** Newest version that is signed. */
+  readonly version: bigint
+}
 
-/** 8 bytes magic | 32 bytes hash, all zero where there is none | the mark of the source, empty where there is none. */
-export function encodeCommitMark({ source, writesHash }: CommitMark): Uint8Array {
-  return Buffer.concat([MAGIC, writesHash ?? NO_HASH, source ?? new Uint8Array(0)])
+const MAGIC = Buffer.from('LSMARK\0\x02', 'latin1')
+
+/** magic, options of 32 bytes hash and of u64 version with its vouching, mark of the source. */
+export function encodeCommitMark({ source, writesHash, signed }: CommitMark): Uint8Array {
+  const writer = new ByteWriter().bytes(MAGIC).bool(writesHash !== undefined)
+  if (writesHash) writer.bytes(writesHash)
+  writer.bool(signed !== undefined)
+  if (signed) writeVouching(writer.u64(signed.version), signed)
+  if (source) writer.bytes(source)
+  return writer.toBytes()
 }
 
 /** Reads the mark of a store that `ingestSource` filled. Any other mark, such as one given to `engine.commit`, says nothing. */
 export function decodeCommitMark(mark: Uint8Array | undefined): CommitMark {
-  if (!mark || mark.length < SOURCE_AT || !MAGIC.equals(mark.subarray(0, MAGIC.length)))
-    return { source: undefined, writesHash: undefined }
-  const writesHash = mark.slice(MAGIC.length, SOURCE_AT)
-  return {
-    source: mark.length > SOURCE_AT ? mark.slice(SOURCE_AT) : undefined,
-    writesHash: NO_HASH.equals(writesHash) ? undefined : writesHash,
-  }
+  const nothing = { source: undefined, writesHash: undefined, signed: undefined }
+  if (!mark || !MAGIC.equals(mark.subarray(0, MAGIC.length))) return nothing
+  const reader = new ByteReader(mark, MAGIC.length)
+  const writesHash = reader.readBool() ? Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH)) : undefined
+  const signed = reader.readBool() ? { version: reader.readU64(), ...readVouching(reader) } : undefined
+  const source = reader.remaining > 0 ? Uint8Array.from(reader.readBytes(reader.remaining)) : undefined
+  return { source, writesHash, signed }
 }

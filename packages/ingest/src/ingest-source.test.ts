@@ -4,6 +4,13 @@ import { isLedgerStateError, type VersionWrites } from '@ledger-state/core'
 import { feedHeaderLine, openSource, type Reading, type SourceOptions, stateToFeedLine } from '@ledger-state/feed'
 import { type StandInNode, sendError, startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
 import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import {
+  madeEndings,
+  signedLedgerInfo,
+  validatorsOf,
+  waypointHash,
+  writeEndings,
+} from '@ledger-state/feed/testing/synthetic-epochs'
 import type { StateEngine } from '@ledger-state/state-engine'
 import { overriding } from '@ledger-state/testing/overriding'
 import fc from 'fast-check'
@@ -94,7 +101,10 @@ describe('an empty store', () => {
     const notices: string[] = []
     await ingest(engine, bed.at('backup'), { assumeEmptyBase: true, onNotice: (text) => notices.push(text) })
     const { version } = chain.expected.find((one) => one.version >= 31n && one.block)!
-    expect(notices).toEqual([expect.stringContaining(`begins at version ${version} on an assumed empty base`)])
+    expect(notices).toEqual([
+      expect.stringContaining('nothing vouches for the ledger'),
+      expect.stringContaining(`begins at version ${version} on an assumed empty base`),
+    ])
     expect(engine.base).toEqual({ version, complete: false })
   })
 
@@ -217,6 +227,70 @@ describe('another ledger', () => {
     await expect(ingest(engine, bed.at('backup'))).rejects.toThrow(
       `the source is of chain ${SYNTHETIC_CHAIN_ID}, the store holds chain 7`,
     )
+  })
+})
+
+describe('signatures of validators', () => {
+  const signed = new SyntheticChain({ blocks: 60, signers: true })
+  const endings = madeEndings(Number(signed.epoch) + 1)
+  const [genesis] = endings
+  const waypoint = `${genesis!.version}:${waypointHash(genesis!)}`
+  const power = validatorsOf(Number(signed.epoch)).reduce((sum, one) => sum + one.power, 0n)
+  const signedRange = (engine: StateEngine) => decodeCommitMark(engine.mark).signed
+  const range = (version: bigint) => ({
+    version,
+    waypoint,
+    epoch: signed.epoch,
+    power: { signed: power, total: power },
+  })
+
+  function writeSigned(name: string): string {
+    const root = bed.at(name)
+    const snapshot = writeBackup(signed, root, { snapshot: { version: SNAPSHOT, chunk: 20 } })
+    writeEndings(root, endings.map(signedLedgerInfo))
+    return snapshot
+  }
+
+  it('are kept with the newest version that they cover, and the next run goes on from there without a waypoint', async () => {
+    writeSigned('backup')
+    const engine = await bed.open('store')
+    await ingest(engine, bed.at('backup'), { waypoints: [waypoint], to: 50n })
+    expect(signedRange(engine)).toMatchObject(range(50n))
+    await ingest(engine, bed.at('backup'))
+    expect(signedRange(engine)).toMatchObject(range(signed.latestVersion))
+  })
+
+  it('cover a state snapshot, and the versions after it', async () => {
+    const snapshot = writeSigned('backup')
+    const engine = await bed.open('store')
+    await ingest(engine, snapshot, { waypoints: [waypoint] })
+    expect(signedRange(engine)).toMatchObject(range(BigInt(SNAPSHOT)))
+    await ingest(engine, bed.at('backup'))
+    expect(signedRange(engine)).toMatchObject(range(signed.latestVersion))
+  })
+
+  it('stay where they are when an unsigned source goes on', async () => {
+    writeSigned('backup')
+    const engine = await bed.open('store')
+    await ingest(engine, bed.at('backup'), { waypoints: [waypoint], to: 50n })
+    await ingest(engine, bed.at('backup'), { unsigned: true })
+    expect(engine.ledger!.latestVersion).toBe(signed.latestVersion)
+    expect(signedRange(engine)).toMatchObject(range(50n))
+  })
+
+  it('are wanted of what a store goes on with, and nothing of it is committed without', async () => {
+    writeSigned('backup')
+    writeBackup(new SyntheticChain({ blocks: 60, signers: validatorsOf(1) }), bed.at('forged'))
+    writeEndings(bed.at('forged'), endings.map(signedLedgerInfo))
+    const engine = await bed.open('store')
+    await ingest(engine, bed.at('backup'), { waypoints: [waypoint], to: 50n })
+    await expect(ingest(engine, bed.at('forged'))).rejects.toMatchObject({ code: 'untrusted' })
+    expect(heldVersions(engine)).toEqual([0n, 50n])
+    const empty = await bed.open('empty')
+    await expect(ingest(empty, bed.at('forged'), { waypoints: [waypoint] })).rejects.toMatchObject({
+      code: 'untrusted',
+    })
+    expect(empty.ledger).toBeUndefined()
   })
 })
 

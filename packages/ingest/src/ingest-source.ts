@@ -1,10 +1,15 @@
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError, type RemoteStateSnapshot, type VersionWrites } from '@ledger-state/core'
 import type { LedgerSource, Reading, SourceProgress, StateBase } from '@ledger-state/feed'
-import { engineToRemote, type RemoteStateWriter, type StateWriter } from '@ledger-state/state-engine'
+import {
+  engineToRemote,
+  type RemoteSnapshot,
+  type RemoteStateWriter,
+  type StateWriter,
+} from '@ledger-state/state-engine'
 import { Batch } from './batch.js'
 import { type ChainIds, expectSameChain, resolveChainId } from './chain-id.js'
-import { decodeCommitMark, encodeCommitMark } from './commit-mark.js'
+import { decodeCommitMark, encodeCommitMark, type SignedRange } from './commit-mark.js'
 import { CountedIngest, type IngestCounters, type ProgressReporter } from './counters.js'
 import {
   atPlace,
@@ -151,7 +156,11 @@ class Ingest {
       if (this.#isStopped) return
     }
     const description = base.describe()
-    const mark = encodeCommitMark({ source: description.mark, writesHash: WritesHash.begin(base.version).value })
+    const mark = encodeCommitMark({
+      source: description.mark,
+      writesHash: WritesHash.begin(base.version).value,
+      signed: this.#signedUpTo(base.version, undefined),
+    })
     await this.#atPlace(() => state.finish({ ...description, mark, complete }))
     this.#counters.latestVersion = base.version
   }
@@ -191,9 +200,11 @@ class Ingest {
 
   async #readingFrom(version: bigint | undefined): Promise<Reading> {
     const state = await this.#engine.snapshot()
+    const { source, signed } = decodeCommitMark(state.mark)
     return {
       version,
-      mark: decodeCommitMark(state.mark).source,
+      mark: source,
+      vouching: signed,
       read: async (key) => (state.ledger ? (await state.at().load([key]))[0]?.value : undefined),
       signal: this.#sourceEnd(),
       onIdle: async () => {
@@ -245,8 +256,10 @@ class Ingest {
     if (this.#batch.isEmpty) return
     const { versions, writes, bytes } = this.#batch.take()
     const chainId = resolveChainId(this.#chainIds, this.#source.position)
-    const writesHash = await this.#hashWrites(versions)
-    const mark = encodeCommitMark({ source, writesHash })
+    const held = await this.#engine.snapshot()
+    const { signed } = decodeCommitMark(held.mark)
+    const writesHash = await this.#hashWrites(held, versions)
+    const mark = encodeCommitMark({ source, writesHash, signed: this.#signedUpTo(versions.at(-1)!.version, signed) })
     const began = performance.now()
     await this.#atPlace(() => this.#engine.commit(versions, { chainId, mark }))
     observer?.onCommit({ versions: versions.length, writes, bytes, seconds: (performance.now() - began) / 1_000 })
@@ -257,12 +270,17 @@ class Ingest {
     progress?.update(this.#counters, this.#source.progress)
   }
 
+  /** How far the store is signed once it holds a version of the source: a source that nothing vouches for lowers nothing. */
+  #signedUpTo(version: bigint, held: SignedRange | undefined): SignedRange | undefined {
+    const { vouching } = this.#source
+    return vouching ? { version, ...vouching } : held
+  }
+
   /**
    * The hash of all writes after these versions. Undefined where the store was begun without one.
    * @throws `ledger_fork` where the source has another hash at the last of them
    */
-  async #hashWrites(versions: readonly VersionWrites[]): Promise<Uint8Array | undefined> {
-    const state = await this.#engine.snapshot()
+  async #hashWrites(state: RemoteSnapshot, versions: readonly VersionWrites[]): Promise<Uint8Array | undefined> {
     const held = decodeCommitMark(state.mark).writesHash
     if (state.ledger && !held) return undefined
     const hash = held ? new WritesHash(held) : WritesHash.begin(versions[0]!.version)

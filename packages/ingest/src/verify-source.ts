@@ -1,4 +1,4 @@
-import type { LedgerSource } from '@ledger-state/feed'
+import type { LedgerSource, Vouching } from '@ledger-state/feed'
 import { CountedIngest, type IngestCounters, type ProgressReporter } from './counters.js'
 import { gapInSource } from './errors.js'
 
@@ -19,6 +19,8 @@ export interface VerifiedSource extends IngestCounters {
   readonly firstVersion: bigint | undefined
   /** False where the source carries no hashes, or was opened so that it does not compare them. */
   readonly isProven: boolean
+  /** What vouches for all that was read; undefined where nothing does. */
+  readonly vouching: Vouching | undefined
 }
 
 /**
@@ -67,5 +69,14 @@ export async function verifySource(source: LedgerSource, options: VerifyOptions 
     await source.close()
   }
   const { versions, entries, writes, bytes, latestVersion } = counters
-  return { versions, entries, writes, bytes, latestVersion, firstVersion, isProven: source.mark !== undefined }
+  return {
+    versions,
+    entries,
+    writes,
+    bytes,
+    latestVersion,
+    firstVersion,
+    isProven: source.mark !== undefined,
+    vouching: source.vouching,
+  }
 }

@@ -1,4 +1,5 @@
 import { type LedgerInfo, noLedger } from '@ledger-state/core'
+import { decodeCommitMark, type SignedRange } from '@ledger-state/ingest'
 import { type LmdbEngineReader, openStateEngineReader, type StoreBase } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
@@ -9,6 +10,7 @@ import { openDatabaseReader } from '../stores/open-database.js'
 import { type DatabasePlace, nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatBytes, formatCount } from '../terminal/amounts.js'
 import { columns, table } from '../terminal/table.js'
+import { describeVouching } from '../terminal/vouching.js'
 
 const jsonOption = switchOption('json', 'print JSON; u64 values are strings')
 const forecastOption = switchOption('forecast', 'say what larger windows of this ledger take')
@@ -34,7 +36,7 @@ each write; docs/sizing.md says how. It works beside a node, and better the long
     }
     const engine = openStateEngineReader({ path: place.dataDir, verifyReads: true })
     try {
-      const { ledger, base, stats } = engine
+      const { ledger, base, stats, mark } = engine
       if (!ledger) throw emptyStore(place.dataDir)
       if (input.get(jsonOption)) {
         const facts = { ...storeFacts(engine), ...(isForecast && forecastFacts(engine)) }
@@ -42,7 +44,7 @@ each write; docs/sizing.md says how. It works beside a node, and better the long
         return
       }
       const rows = [
-        ...ledgerRows(ledger, base!),
+        ...ledgerRows(ledger, base!, mark),
         ['keys', formatCount(stats.keys)],
         ['history entries', formatCount(stats.historyEntries)],
         ['data file', formatBytes(stats.fileBytes)],
@@ -60,21 +62,23 @@ each write; docs/sizing.md says how. It works beside a node, and better the long
 async function describeDatabase(place: DatabasePlace, asJson: boolean): Promise<void> {
   const engine = await openDatabaseReader(place)
   try {
-    const { ledger, base } = await engine.snapshot()
+    const { ledger, base, mark } = await engine.snapshot()
     if (!ledger) throw emptyStore(nameOfPlace(place))
-    const text = asJson ? JSON.stringify(ledgerFacts(ledger, base!)) : table(ledgerRows(ledger, base!))
+    const text = asJson ? JSON.stringify(ledgerFacts(ledger, base!, mark)) : table(ledgerRows(ledger, base!, mark))
     process.stdout.write(`${text}\n`)
   } finally {
     await engine.close()
   }
 }
 
-function ledgerRows(ledger: LedgerInfo, base: StoreBase): (readonly [string, string])[] {
+function ledgerRows(ledger: LedgerInfo, base: StoreBase, mark: Uint8Array | undefined): (readonly [string, string])[] {
+  const signed = signedRange(ledger, mark)
   const { latestBlock, oldestBlock } = ledger
   return [
     ['chain id', String(ledger.chainId)],
     ['versions', `${ledger.oldestVersion} to ${ledger.latestVersion}`],
     ['base', describeBase(base)],
+    ['signed', signed ? `to version ${signed.version}, ${describeVouching(signed)}` : 'nothing vouches for the ledger'],
     ['block heights', `${oldestBlock.height} to ${latestBlock.height}`],
     ['epoch', String(latestBlock.epoch)],
     ['ledger time', `${formatTime(latestBlock.timestampUsec)} (oldest ${formatTime(oldestBlock.timestampUsec)})`],
@@ -83,10 +87,10 @@ function ledgerRows(ledger: LedgerInfo, base: StoreBase): (readonly [string, str
 
 /** As JSON has them: u64 values are strings. @throws `no_ledger` where the store is empty */
 export function storeFacts(engine: LmdbEngineReader) {
-  const { ledger, base, stats } = engine
+  const { ledger, base, stats, mark } = engine
   if (!ledger) throw noLedger()
   return {
-    ...ledgerFacts(ledger, base!),
+    ...ledgerFacts(ledger, base!, mark),
     keys: stats.keys,
     history_entries: stats.historyEntries,
     blocks: stats.blocks,
@@ -96,7 +100,7 @@ export function storeFacts(engine: LmdbEngineReader) {
   }
 }
 
-function ledgerFacts(ledger: LedgerInfo, base: StoreBase) {
+function ledgerFacts(ledger: LedgerInfo, base: StoreBase, mark: Uint8Array | undefined) {
   const { latestBlock, oldestBlock } = ledger
   return {
     chain_id: jsonChainId(ledger.chainId),
@@ -109,7 +113,25 @@ function ledgerFacts(ledger: LedgerInfo, base: StoreBase) {
     oldest_ledger_timestamp_usec: String(oldestBlock.timestampUsec),
     base: base.version === 0n ? 'genesis' : base.complete ? 'state' : 'assumed_empty',
     base_version: String(base.version),
+    ...signedFacts(signedRange(ledger, mark)),
   }
+}
+
+function signedFacts(signed: SignedRange | undefined) {
+  return {
+    waypoint: signed?.waypoint ?? null,
+    signed_version: signed ? String(signed.version) : null,
+    signed_epoch: signed ? String(signed.epoch) : null,
+    signed_power: signed?.power ? String(signed.power.signed) : null,
+    total_power: signed?.power ? String(signed.power.total) : null,
+  }
+}
+
+/** How far a store is signed. A truncation may have cut off versions that were. */
+function signedRange(ledger: LedgerInfo, mark: Uint8Array | undefined): SignedRange | undefined {
+  const { signed } = decodeCommitMark(mark)
+  if (!signed || signed.version <= ledger.latestVersion) return signed
+  return { ...signed, version: ledger.latestVersion }
 }
 
 function measured({ ledger, stats }: LmdbEngineReader) {

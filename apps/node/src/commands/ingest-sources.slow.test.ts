@@ -1,6 +1,7 @@
 // Ingest of every kind of source, and export: what is taken, where it stops, and how it resumes.
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
+import { join } from 'node:path'
 import { type StandInNode, startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
 import { restPage, SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { eventually } from '@ledger-state/testing/eventually'
@@ -43,8 +44,9 @@ describe('ingest of a genesis', () => {
     expect(bed.ingest(bed.at('genesis.blob'), 'store', '--waypoint', waypoint).status).toBe(0)
     expect(await bed.info('store')).toMatchObject({ base: 'genesis', base_version: '0', chain_id: SYNTHETIC_CHAIN_ID })
     writeBackup(chain, bed.at('backup'))
+    // The backup has no ends of epochs.
     expect(bed.ingest(bed.at('backup'), 'store', '--waypoint', waypoint).stderr).toMatch(
-      /a waypoint is compared with that of a genesis/,
+      /nothing vouches for the backup.* --unsigned/,
     )
   })
 
@@ -71,6 +73,47 @@ describe.skipIf(!hasSharedData)('ingest of the genesis of mainnet without --wayp
       stderr: expect.stringMatching(
         /the genesis of chain 1 \(mainnet\), but its waypoint is 0:[0-9a-f]{64}, not 0:6072b68a/,
       ),
+    })
+  })
+})
+
+describe.skipIf(!hasSharedData)('ingest of a signed backup (skipped without ../shared)', () => {
+  const made = () => sharedPath('data/epochs/made')
+  const facts = () =>
+    JSON.parse(readFileSync(join(made(), 'facts.json'), 'utf8')) as { readonly genesis_waypoint: string }
+
+  it('says by whom it is signed, refuses tampered copies, and audits the ends of epochs alone', async () => {
+    const waypoint = facts().genesis_waypoint
+    expect(bed.ingest(made(), 'store', '--waypoint', waypoint)).toMatchObject({ status: 0 })
+    const signed = { signed_version: '247', signed_epoch: '8', signed_power: '80', total_power: '90' }
+    expect(await bed.info('store')).toMatchObject({ waypoint, ...signed })
+    expect(bed.run('info', '--data-dir', bed.at('store')).stdout).toContain(
+      `to version 247, by 80 of 90 of the voting power of epoch 8, from the waypoint ${waypoint}`,
+    )
+    for (const variant of readdirSync(join(made(), 'variants'))) {
+      cpSync(made(), bed.at(variant), { recursive: true })
+      cpSync(join(made(), 'variants', variant), bed.at(variant), { recursive: true, force: true })
+      expect(bed.ingest(bed.at(variant), `store of ${variant}`, '--waypoint', waypoint)).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/0-\.chunk\.gz, record \d: epoch \d /),
+      })
+    }
+    const chain = sharedPath('data/epochs/chain-a')
+    const trusted = readFileSync(join(chain, 'waypoint.txt'), 'utf8').trim()
+    const audit = bed.run('ingest', chain, '--dry-run', '--hash-salt', 'DIEM::', '--waypoint', trusted)
+    expect(audit).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('the epochs up to 64 follow from the waypoint'),
+    })
+  })
+
+  it('claims nothing of a backup that no waypoint vouches for', async () => {
+    const outcome = bed.ingest(made(), 'store')
+    expect(outcome.stderr).toContain(`compare its first waypoint ${facts().genesis_waypoint}`)
+    expect(await bed.info('store')).toMatchObject({ waypoint: null, signed_version: null })
+    expect(bed.ingest(made(), 'store', '--unsigned', '--waypoint', facts().genesis_waypoint)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('contradict'),
     })
   })
 })

@@ -18,7 +18,9 @@ export const ingestCommand: Command = {
   summary: 'Ingests ledger data into a store, proven.',
   details: `Versions that the store holds are skipped: the same command resumes an ingest that was cut short. One that SIGINT or
 SIGTERM stops ends at the end of a block, with exit status 130 or 143; with --follow, with 0.
-A genesis of mainnet, testnet or devnet is proven by its known waypoint; of another network only --waypoint vouches for it.`,
+A genesis of mainnet, testnet or devnet is proven by its known waypoint; of another network only --waypoint vouches for it.
+From a waypoint follow the validators of each epoch, whose signatures are then checked in backups and state snapshots; the
+folders epoch_ending_* of the backup have to be there.`,
   arguments: [
     {
       name: 'SOURCE',
@@ -32,7 +34,7 @@ A genesis of mainnet, testnet or devnet is proven by its known waypoint; of anot
     'ledger-state ingest backup/state_epoch_1000_ver_638021.36d1 --data-dir data/mainnet',
     'ledger-state ingest backup --data-dir data/mainnet --retain 10000000',
     'ledger-state ingest https://node.example/v1 --data-dir data/mainnet --follow',
-    'ledger-state ingest backup --dry-run',
+    'ledger-state ingest backup --dry-run --waypoint "$(cat waypoint.txt)"',
   ],
   async run(input) {
     const given = parseIngestSettings(input)
@@ -43,7 +45,7 @@ A genesis of mainnet, testnet or devnet is proven by its known waypoint; of anot
     const stop = listenForStop()
     const follow = input.get(followOption)
     const location = input.argument('SOURCE')
-    const source = await openSource(location, { ...given.source, follow })
+    const source = await openSource(location, { ...given.source, follow, endingsAlone: isDryRun })
     if (!place) return await proveSource(source, { from, to, stop })
     const reopen = () => openSource(location, { ...given.source, follow, signal: stop.signal })
     const following = follow && { reopen, untilStopped: to === undefined }

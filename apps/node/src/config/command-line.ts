@@ -78,13 +78,19 @@ class ParsedInput implements CommandInput {
 function parseWords(command: Command, words: readonly string[]) {
   const all = optionsOf(command)
   const options = Object.fromEntries(
-    all.map(({ name, value }) => [name, { type: value === undefined ? ('boolean' as const) : ('string' as const) }]),
+    all.map(({ name, value, isList = false }) => {
+      const type = value === undefined ? ('boolean' as const) : ('string' as const)
+      return [name, { type, multiple: isList }]
+    }),
   )
   const args = joinValues(all, words)
   const lacking = lackingValue(all, args)
   if (lacking) throw usageError(`${command.name}: --${lacking.name} lacks its ${lacking.value}`)
   try {
-    return parseArgs({ args, options, allowPositionals: true, allowNegative: true })
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true, allowNegative: true })
+    // The values of a list, as one text.
+    const texts = Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value.join() : value])
+    return { values: Object.fromEntries(texts) as Readonly<Record<string, string | boolean | undefined>>, positionals }
   } catch (error) {
     // Node appends advice about positional arguments, which fits none of our commands.
     const [why] = (error as Error).message.split(/\. To specify|\n/)

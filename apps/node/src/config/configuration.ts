@@ -57,7 +57,11 @@ function readConfigurationFile(path: string, given: Map<Option<unknown>, GivenTe
   }
 }
 
-function textOf({ value: valueName }: Option<unknown>, value: unknown, place: string): string {
+function textOf({ value: valueName, isList }: Option<unknown>, value: unknown, place: string): string {
+  if (isList && Array.isArray(value)) {
+    if (value.every((one) => typeof one === 'string' && !one.includes(','))) return value.join()
+    throw usageError(`${place}: a list of strings without commas is expected`)
+  }
   if (valueName === undefined) {
     if (typeof value === 'boolean') return String(value)
     throw usageError(`${place}: true or false is expected`)
@@ -94,7 +98,8 @@ export function configurationSchema(): object {
   }
 }
 
-function propertySchema({ value, description, fallback }: Option<unknown>): object {
+function propertySchema({ value, description, fallback, isList }: Option<unknown>): object {
+  if (isList) return { description, type: ['string', 'array'], items: { type: 'string' } }
   const isSwitch = value === undefined
   return {
     description,

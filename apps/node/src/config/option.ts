@@ -9,6 +9,8 @@ export interface Option<T> {
   readonly description: string
   /** Whether its value is shown to nobody: neither quoted in an error nor printed. */
   readonly isSecret?: boolean | undefined
+  /** Whether it may be given several times. As one text, its values stand between commas. */
+  readonly isList?: boolean | undefined
   /** The text that holds where none is given. */
   readonly fallback?: string | undefined
   /** @throws any `LedgerStateError`; its message then follows the name of the option */
@@ -34,6 +36,17 @@ export function defaultedOption<T>(
   parse: (text: string) => T,
 ): DefaultedOption<T> {
   return { name, value, description, fallback, parse }
+}
+
+/** An option that may be given several times, or once with commas between its values; an empty list where it is not given. */
+export function listOption<T>(
+  name: string,
+  value: string,
+  description: string,
+  parse: (text: string) => T,
+): DefaultedOption<readonly T[]> {
+  const parseList = (text: string): readonly T[] => (text === '' ? [] : text.split(',').map((one) => parse(one.trim())))
+  return { name, value, description, isList: true, fallback: '', parse: parseList }
 }
 
 /** On the command line `--NAME`; `--no-NAME` switches off one that is on by default. */

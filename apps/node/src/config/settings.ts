@@ -3,7 +3,16 @@ import { parseU64 } from '@ledger-state/core'
 import { toRemoteUrl } from '@ledger-state/feed'
 import { usageError } from '../errors.js'
 import { parseFollowHeaders } from './follow-headers.js'
-import { defaultedOption, type Option, oneOf, option, switchOption, textOption, wholeNumber } from './option.js'
+import {
+  defaultedOption,
+  listOption,
+  type Option,
+  oneOf,
+  option,
+  switchOption,
+  textOption,
+  wholeNumber,
+} from './option.js'
 
 export interface ListenAddress {
   readonly host: string
@@ -171,12 +180,13 @@ export const settings = {
   ),
   hashSalt: textOption('hash-salt', 'SALT', 'prefix of the names of hashes (default APTOS::; a fork may have another)'),
   verify: switchOption('verify', 'compute hashes and proofs; without, a source is believed and read faster', true),
-  waypoint: option(
+  waypoints: listOption(
     'waypoint',
     'V:HASH',
-    'waypoint that the genesis must have (known for mainnet, testnet and devnet)',
+    'point of the ledger that is trusted: its validators must have signed what the source holds (known for mainnet, testnet and devnet)',
     matching(/^\d+:[0-9a-f]{64}$/, 'VERSION:HASH with 64 hex digits'),
   ),
+  unsigned: switchOption('unsigned', 'take a source without the signatures of validators: nothing vouches for it'),
   assumeEmptyBase: switchOption(
     'assume-empty-base',
     'let an empty store begin at a version above 0: all that was written before counts as absent',
@@ -274,7 +284,8 @@ export const ingestSettings = [
   settings.retain,
   settings.followHeader,
   ...proofSettings,
-  settings.waypoint,
+  settings.waypoints,
+  settings.unsigned,
   settings.assumeEmptyBase,
   settings.chainId,
 ]

@@ -7,6 +7,7 @@ import { openWriter } from '../stores/open-writer.js'
 import type { StorePlace } from '../stores/store-place.js'
 import { formatCount, formatDuration } from '../terminal/amounts.js'
 import type { Stop } from '../terminal/stop-signal.js'
+import { describeVouching } from '../terminal/vouching.js'
 import { createIngestProgress } from './ingest-progress.js'
 
 export interface IngestSettings {
@@ -17,15 +18,18 @@ export interface IngestSettings {
 }
 
 export function parseIngestSettings(input: CommandInput): IngestSettings {
-  const waypoint = input.get(settings.waypoint)
+  const waypoints = input.get(settings.waypoints)
+  const unsigned = input.get(settings.unsigned)
   const verify = input.get(settings.verify)
-  if (waypoint !== undefined && !verify) throw usageError('--waypoint and --no-verify contradict each other')
+  if (waypoints.length > 0 && !verify) throw usageError('--waypoint and --no-verify contradict each other')
+  if (waypoints.length > 0 && unsigned) throw usageError('--waypoint and --unsigned contradict each other')
   return {
     retain: input.get(settings.retain),
     assumeEmptyBase: input.get(settings.assumeEmptyBase),
     chainId: input.get(settings.chainId),
     source: {
-      waypoint,
+      waypoints,
+      unsigned,
       verify,
       headers: input.get(settings.followHeader),
       hashSalt: input.get(settings.hashSalt),
@@ -88,12 +92,17 @@ export async function proveSource(
   const began = performance.now()
   const progress = createIngestProgress(process.stderr, 'proving')
   const verified = await verifySource(source, { ...range, signal: stop.signal, progress })
-  const { firstVersion, latestVersion, isProven } = verified
+  const { firstVersion, latestVersion, isProven, vouching } = verified
   const covered = firstVersion === undefined ? '' : ` (${firstVersion} to ${latestVersion})`
   const what = `${describe(source, verified, covered)} in the ${source.description}, in ${durationSince(began)}`
   const signal = stop.by()
   if (signal) throw stoppedBy(signal, `${what}; the rest was not read`)
-  notice(`${isProven ? 'sound' : 'read, with nothing proven'}: ${what}`)
+  if (vouching && latestVersion === undefined) {
+    notice(`sound: the validators of the epochs up to ${vouching.epoch} follow from the waypoint ${vouching.waypoint}`)
+    return
+  }
+  const signed = vouching ? `; signed ${describeVouching(vouching)}` : ''
+  notice(`${isProven ? 'sound' : 'read, with nothing proven'}: ${what}${signed}`)
 }
 
 /** `covered`: which versions, as a text to follow their number. */

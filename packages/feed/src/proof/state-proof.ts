@@ -3,7 +3,7 @@ import { missingRecords, surplusRecords, unorderedKeys, withoutStateRoot, wrongS
 import { atFile, atRecord } from '../files/backup-place.js'
 import { readRecords } from '../files/record-file.js'
 import { readHashes } from '../wire/hash-bytes.js'
-import { readLedgerInfo } from '../wire/ledger-info.js'
+import { readLedgerInfo, type SignedLedgerInfo } from '../wire/ledger-info.js'
 import { readStateRecord } from '../wire/state-record.js'
 import { readTransactionInfo } from '../wire/transaction-info.js'
 import { AccumulatorFrontier } from './accumulator.js'
@@ -18,6 +18,8 @@ export interface StateProof {
   readonly stateRoot: Uint8Array
   /** The ledger's accumulator up to the version, which is included. */
   readonly frontier: Uint8Array
+  /** The ledger info whose accumulator the version is in. Its signatures are not checked. */
+  readonly ledger: SignedLedgerInfo
 }
 
 /** Proves that the ledger has a state root at a version. @throws `invalid_backup`, `verification_failed` */
@@ -38,7 +40,7 @@ export async function proveStateRoot(proofPath: string, version: bigint, hasher:
     expectHash(`the accumulator root of version ${ledger.version}`, root, ledger.accumulatorRoot)
   })
   if (!info.stateRoot) throw withoutStateRoot(proofPath, version)
-  return { stateRoot: info.stateRoot, frontier: frontier.toBytes() }
+  return { stateRoot: info.stateRoot, frontier: frontier.toBytes(), ledger }
 }
 
 export interface StateChunk {

@@ -11,7 +11,7 @@ import {
 import { atFile, atRecord } from '../files/backup-place.js'
 import { readRecords } from '../files/record-file.js'
 import { HASH_LENGTH, readHashes } from '../wire/hash-bytes.js'
-import { readLedgerInfo } from '../wire/ledger-info.js'
+import { readLedgerInfo, type SignedLedgerInfo } from '../wire/ledger-info.js'
 import { readWriteSet } from '../wire/write-set.js'
 import { AccumulatorFrontier, MAX_LEAVES } from './accumulator.js'
 import { computeEventRoot } from './event-root.js'
@@ -45,6 +45,8 @@ export interface ProvenTransactions {
   readonly frontier: Uint8Array
   /** The same after the last record. */
   readonly frontierAfter: Uint8Array
+  /** The ledger info whose accumulator the records are in. Its signatures are not checked. */
+  readonly ledger: SignedLedgerInfo
 }
 
 /**
@@ -89,7 +91,7 @@ export async function proveTransactionChunk(
   atFile(path, `versions ${firstVersion} to ${lastVersion}`, () => {
     expectHash(`the accumulator root of version ${proof.ledger.version}`, root, proof.ledger.accumulatorRoot)
   })
-  return { splits, leaves, frontier: first, frontierAfter: frontier.toBytes() }
+  return { splits, leaves, frontier: first, frontierAfter: frontier.toBytes(), ledger: proof.ledger }
 }
 
 function proveRecord(

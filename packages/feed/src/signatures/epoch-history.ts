@@ -5,9 +5,8 @@ import type { EpochState, SignedLedgerInfo } from '../wire/ledger-info.js'
 import type { Bls, SignedStatement } from './bls.js'
 import { readClaim, type SignedPower } from './validator-set.js'
 
-/** The newest ending that is believed: its `nextEpoch` signs what follows. */
-interface BelievedEnding {
-  readonly version: bigint
+/** An ending that is believed: the validators of its `nextEpoch` sign what follows. */
+interface BelievedEnding extends SignedLedgerInfo {
   readonly nextEpoch: EpochState
 }
 
@@ -33,6 +32,11 @@ export class EpochHistory {
     return this.#newest?.nextEpoch.epoch
   }
 
+  /** The waypoint of the newest ending that is believed. Whoever trusts it can go on from there. */
+  get newestWaypoint(): string | undefined {
+    return this.#newest && computeWaypoint(this.#hasher, this.#newest)
+  }
+
   /** Whether a trusted waypoint names a version. */
   hasWaypointAt(version: bigint): boolean {
     return this.#waypoints.has(version)
@@ -56,7 +60,7 @@ export class EpochHistory {
         if (!newest) throw epochNotKnown(epoch, version)
         statements.push({ epoch, statement: this.#readClaim(ending, newest.nextEpoch).statement })
       }
-      newest = { version, nextEpoch }
+      newest = { ...ending, nextEpoch }
     }
     this.#expectSignatures(statements)
     this.#newest = newest

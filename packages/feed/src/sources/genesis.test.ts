@@ -46,8 +46,8 @@ describe('the genesis of an unknown network', () => {
     const path = genesisFile(chain.genesisBlob)
     const waypoint = waypointIn((await open(path)).description)
     notices = []
-    await open(path, { waypoint })
-    await expect(open(path, { waypoint: SOME_WAYPOINT })).rejects.toMatchObject({
+    await open(path, { waypoints: [waypoint] })
+    await expect(open(path, { waypoints: [SOME_WAYPOINT] })).rejects.toMatchObject({
       code: 'verification_failed',
       message: `${path} has the waypoint ${waypoint}, not ${SOME_WAYPOINT}`,
     })
@@ -70,7 +70,7 @@ describe('a genesis that claims to be of a known network', () => {
       ),
     })
     const own = await opening.catch((error: Error) => waypointIn(error.message))
-    expect((await open(path, { waypoint: own as string })).chainId).toBe(mainnetId)
+    expect((await open(path, { waypoints: [own as string] })).chainId).toBe(mainnetId)
     expect((await open(path, { verify: false })).chainId).toBe(mainnetId)
     expect(notices).toEqual([])
     await open(path, { hashSalt: 'DIEM::' })

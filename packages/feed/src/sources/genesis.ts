@@ -2,9 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { otherGenesis, otherWaypoint } from '../errors.js'
 import { type GenesisProof, proveGenesis } from '../proof/genesis-proof.js'
 import { DEFAULT_HASH_SALT, LedgerHasher } from '../proof/ledger-hasher.js'
+import { versionOfWaypoint } from '../proof/waypoint.js'
 import { type Genesis, parseGenesis } from '../wire/genesis-transaction.js'
 import { findKnownNetwork } from './known-networks.js'
 import type { LedgerSource, SourceOptions } from './source.js'
+import { vouchingOfGenesis } from './vouching.js'
+
+const GENESIS_VERSION = 0n
 
 /**
  * Reads a `genesis.blob`: the genesis transaction of a network, which is its version 0 and block 0. It has to have the
@@ -15,16 +19,14 @@ export async function openGenesis(path: string, options: SourceOptions): Promise
   const blob = await readFile(path)
   const genesis = parseGenesis(blob)
   const proof = options.verify === false ? undefined : proveGenesis(genesis, new LedgerHasher(options.hashSalt))
-  if (options.waypoint !== undefined && proof?.waypoint !== options.waypoint) {
-    throw otherWaypoint(path, proof?.waypoint, options.waypoint)
-  }
-  if (options.waypoint === undefined && proof) expectKnown(path, genesis, proof, options)
+  const isVouched = proof !== undefined && !options.unsigned && isGenesisOf(path, genesis, proof, options)
   let done = 0
   return {
     description: `genesis blob${proof ? ` (waypoint ${proof.waypoint})` : ''}`,
     chainId: genesis.chainId,
     position: path,
     mark: proof?.frontier,
+    vouching: isVouched ? vouchingOfGenesis(proof.waypoint) : undefined,
     get progress() {
       return { done, total: blob.length, unit: 'bytes' as const }
     },
@@ -36,14 +38,23 @@ export async function openGenesis(path: string, options: SourceOptions): Promise
   }
 }
 
-function expectKnown(path: string, { chainId }: Genesis, { waypoint }: GenesisProof, options: SourceOptions): void {
-  const { hashSalt = DEFAULT_HASH_SALT, onNotice } = options
+/**
+ * Whether a genesis has the waypoint that is trusted, of those given or of the known network whose chain id it has.
+ * @throws `verification_failed` where it has another one
+ */
+function isGenesisOf(path: string, { chainId }: Genesis, { waypoint }: GenesisProof, options: SourceOptions): boolean {
+  const { hashSalt = DEFAULT_HASH_SALT, waypoints = [], onNotice } = options
+  const given = waypoints.filter((one) => versionOfWaypoint(one) === GENESIS_VERSION)
+  if (given.includes(waypoint)) return true
+  if (given.length > 0) throw otherWaypoint(path, waypoint, given[0]!)
   const network = hashSalt === DEFAULT_HASH_SALT ? findKnownNetwork(chainId) : undefined
   if (!network) {
     onNotice?.(unvouchedNotice(path, chainId, waypoint))
-  } else if (network.waypoint !== waypoint) {
-    throw otherGenesis(path, chainId, waypoint, network.name, network.waypoint)
+    return false
   }
+  const [known] = network.waypoints
+  if (known !== waypoint) throw otherGenesis(path, chainId, waypoint, network.name, known)
+  return true
 }
 
 function unvouchedNotice(path: string, chainId: number, waypoint: string): string {

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { cannotOpen, unknownFile, unknownFolder, waypointWithoutGenesis } from '../errors.js'
+import { cannotOpen, unknownFile, unknownFolder, waypointWithoutSignatures } from '../errors.js'
 import { hasBackupFile, isBackupRoot, STATE_MANIFEST, TRANSACTION_MANIFEST } from '../files/backup-directory.js'
 import { openContent } from '../files/compressed-file.js'
 import { openGenesis } from './genesis.js'
@@ -16,7 +16,7 @@ const OPENING_BRACE = 0x7b
  * Opens a source of ledger data, whose kind its first bytes or its files tell: the URL of a node's API or of another store's feed, a folder of a
  * backup, a genesis blob or a ledger feed.
  * @throws `invalid_argument` where it is missing or of no known kind; `invalid_feed`, `invalid_genesis`, `invalid_backup`,
- *   `verification_failed`, `source_failed`
+ *   `verification_failed`, `untrusted`, `source_failed`
  * @example
  * ```ts
  * import { writeFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ const OPENING_BRACE = 0x7b
  */
 export async function openSource(location: string, options: SourceOptions = {}): Promise<LedgerSource> {
   const kind = await recognize(location)
-  if (options.waypoint !== undefined && kind !== 'genesis') throw waypointWithoutGenesis(location)
+  if (options.waypoints?.length && (kind === 'feed' || kind === 'remote')) throw waypointWithoutSignatures(location)
   return SOURCES[kind](location, options)
 }
 

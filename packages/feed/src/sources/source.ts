@@ -1,5 +1,6 @@
 import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
 import type { ReadValue } from '../wire/ledger-clock.js'
+import type { Vouching } from './vouching.js'
 
 /** Where ledger data comes from: possibly a state to begin with, then an ordered stream of versions. */
 export interface LedgerSource {
@@ -21,6 +22,8 @@ export interface LedgerSource {
    * to the same ledger. Undefined where the source proves nothing.
    */
   readonly mark: Uint8Array | undefined
+  /** What vouches for the version yielded last, and for the state that the source begins with. Undefined where nothing does. */
+  readonly vouching?: Vouching | undefined
   /** What another store was given up to a version, where the source is one: see `WritesHash` of `@ledger-state/ingest`. */
   readonly checkpoint?: { readonly version: bigint; readonly writesHash: Uint8Array } | undefined
   readonly progress: SourceProgress
@@ -36,6 +39,8 @@ export interface Reading {
   readonly read?: ReadValue | undefined
   /** `mark` of a source, as of the newest version held, if one was kept. */
   readonly mark?: Uint8Array | undefined
+  /** What vouches for the newest version of the store that is signed: the source goes on from there. */
+  readonly vouching?: Vouching | undefined
   /** Ends waiting for a live source; the stream then ends. */
   readonly signal?: AbortSignal | undefined
   /** Awaited when a live source has nothing more for now. */
@@ -83,8 +88,15 @@ export interface SourceOptions {
   readonly verify?: boolean | undefined
   /** The word before the name of each hash, `APTOS::` by default. */
   readonly hashSalt?: string | undefined
-  /** `version:hash` that a genesis must have. By default that of the known network whose chain id the genesis has. */
-  readonly waypoint?: string | undefined
+  /**
+   * Points of the ledger that are trusted, each `version:hash`. What the source holds must be signed by validators that follow
+   * from one of them. By default those of the known network whose chain id the source has; of other networks nothing vouches.
+   */
+  readonly waypoints?: readonly string[] | undefined
+  /** Takes a backup that holds nothing but ends of epochs, to prove their validators; false by default. */
+  readonly endingsAlone?: boolean | undefined
+  /** Takes a source whose signatures are not there, or not to be checked. Nothing vouches for it then. */
+  readonly unsigned?: boolean | undefined
   /** Whether chunks of a backup and pages of a node are proven in a thread beside the caller's; true by default. */
   readonly thread?: boolean | undefined
   /** Whether to wait for a live source that has nothing new, without end. */

@@ -1,6 +1,13 @@
 import { basename, dirname, resolve } from 'node:path'
 import { ByteReader, ByteWriter, bytesToHexDigits, type KeyedEntry } from '@ledger-state/core'
-import { missingRecords, noStateChunks, otherStateRoot, stateWithoutBlock, unexpectedEntries } from '../errors.js'
+import {
+  missingRecords,
+  noStateChunks,
+  otherEpoch,
+  otherStateRoot,
+  stateWithoutBlock,
+  unexpectedEntries,
+} from '../errors.js'
 import { type ManifestMembers, readManifest, resolveBackupFile, STATE_MANIFEST } from '../files/backup-directory.js'
 import { atRecord } from '../files/backup-place.js'
 import { readRecords } from '../files/record-file.js'
@@ -10,6 +17,8 @@ import { proveStateRoot, type StateChunk, type StateProof } from '../proof/state
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { readStateRecord } from '../wire/state-record.js'
 import type { LedgerSource, SourceOptions, StateBase, StateDescription, StatePart } from './source.js'
+import { Voucher } from './voucher.js'
+import type { Vouching } from './vouching.js'
 
 /** Entries of a part at most. */
 const PART_ENTRIES = 5_000
@@ -32,7 +41,23 @@ export async function openStateSnapshot(folder: string, options: SourceOptions):
   const chunks = members.map((member, at) => toChunk(root, member, at === members.length - 1, verify))
   expectContiguous(manifest, chunks)
   const prover = verify ? createProver(hasher, options.thread) : undefined
-  const snapshot = new Snapshot(version, manifest.version('epoch'), chunks, proof && { ...proof, prover: prover! })
+  const epoch = manifest.version('epoch')
+  if (proof && proof.ledger.version === version && proof.ledger.epoch !== epoch) {
+    throw otherEpoch(manifest.place, epoch, proof.ledger.epoch)
+  }
+  const voucher = new Voucher(root, hasher, options)
+  const proofPath = proof ? resolveBackupFile(root, manifest.text('proof')) : ''
+  const vouch = async (chainId: number | undefined): Promise<Vouching | undefined> =>
+    proof && (await voucher.vouch(proofPath, proof.ledger, undefined, chainId))
+  // Which network the state is of is known at its end; where a waypoint is given, it need not be read first.
+  const early = options.waypoints?.length ? await vouch(undefined) : undefined
+  const snapshot = new Snapshot(
+    version,
+    epoch,
+    chunks,
+    proof && { ...proof, prover: prover! },
+    async (chainId) => early ?? (await vouch(chainId)),
+  )
   return {
     description: `state snapshot at version ${version}`,
     get chainId() {
@@ -44,6 +69,9 @@ export async function openStateSnapshot(folder: string, options: SourceOptions):
     },
     get mark() {
       return proof?.frontier
+    },
+    get vouching() {
+      return snapshot.vouching
     },
     get progress() {
       return { done: snapshot.done, total: Number(chunks.at(-1)!.lastIndex) + 1, unit: 'entries' as const }
@@ -81,6 +109,9 @@ interface Proof extends StateProof {
   readonly prover: Prover
 }
 
+/** Finds out what vouches for the state of a chain. */
+type Vouch = (chainId: number | undefined) => Promise<Vouching | undefined>
+
 /** Where reading resumes. */
 interface SnapshotMark {
   /** Index of the next entry. */
@@ -95,12 +126,15 @@ class Snapshot implements StateBase {
   position = ''
   done = 0
   clock = new LedgerClock()
+  vouching: Vouching | undefined
   readonly #epoch: bigint
   readonly #chunks: readonly StateChunk[]
   readonly #proof: Proof | undefined
+  readonly #vouch: Vouch
 
-  constructor(version: bigint, epoch: bigint, chunks: readonly StateChunk[], proof: Proof | undefined) {
+  constructor(version: bigint, epoch: bigint, chunks: readonly StateChunk[], proof: Proof | undefined, vouch: Vouch) {
     this.version = version
+    this.#vouch = vouch
     this.#epoch = epoch
     this.#chunks = chunks
     this.#proof = proof
@@ -110,7 +144,10 @@ class Snapshot implements StateBase {
     const mark = after && this.#readMark(after)
     const next = mark?.next ?? 0n
     const from = this.#chunks.findIndex(({ lastIndex }) => lastIndex >= next)
-    if (from < 0) return
+    if (from < 0) {
+      this.vouching = await this.#vouch(this.clock.state.chainId)
+      return
+    }
     const chunks = this.#chunks.slice(from)
     let tree = mark?.tree
     let proven = this.#prove(chunks[0]!, tree)
@@ -123,6 +160,7 @@ class Snapshot implements StateBase {
       yield* this.#readChunk(chunk, next, tree, treeAfter)
       tree = treeAfter
     }
+    this.vouching = await this.#vouch(this.clock.state.chainId)
   }
 
   async #prove(chunk: StateChunk, before: Uint8Array | undefined): Promise<Uint8Array | undefined> {

@@ -22,12 +22,16 @@ import { HASH_LENGTH } from '../wire/hash-bytes.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { signedChainId } from '../wire/signed-chain-id.js'
 import { readWriteSet } from '../wire/write-set.js'
+import { openEpochEndings } from './epoch-endings.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
+import { Voucher } from './voucher.js'
+import type { Vouching } from './vouching.js'
 
 /** Reads all transactions of a backup, found by its metadata. @throws `invalid_backup` */
 export async function openBackup(root: string, options: SourceOptions): Promise<LedgerSource> {
-  const { transactions, snapshots } = await readBackupMetadata(root)
+  const { transactions, snapshots, endings } = await readBackupMetadata(root)
   if (transactions.length > 0) return new TransactionBackup(root, transactions, options)
+  if (options.endingsAlone && endings.length > 0) return openEpochEndings(root, options)
   const state = snapshots.at(-1)
   throw withoutTransactions(root, state && { version: state.version, folder: dirname(state.manifest) })
 }
@@ -53,17 +57,20 @@ class TransactionBackup implements LedgerSource {
   readonly #entries: readonly TransactionBackupEntry[]
   readonly #hasher: LedgerHasher
   readonly #prover: Prover | undefined
+  readonly #voucher: Voucher
   #chainId: number | undefined
   #position: string
   #frontier: AccumulatorFrontier | undefined
   #first: bigint | undefined
   #next: bigint | undefined
+  #vouching: Vouching | undefined
 
   constructor(root: string, entries: readonly TransactionBackupEntry[], options: SourceOptions) {
     this.#root = root
     this.#entries = entries
     this.#hasher = new LedgerHasher(options.hashSalt)
     this.#prover = options.verify === false ? undefined : createProver(this.#hasher, options.thread)
+    this.#voucher = new Voucher(root, this.#hasher, options)
     this.#position = root
     const last = this.#lastVersion
     this.description = `transaction backup (versions ${entries[0]!.firstVersion} to ${last})`
@@ -85,6 +92,10 @@ class TransactionBackup implements LedgerSource {
     return this.#next === BigInt(this.#frontier?.count ?? -1) ? this.#frontier!.toBytes() : undefined
   }
 
+  get vouching(): Vouching | undefined {
+    return this.#vouching
+  }
+
   get progress() {
     const first = this.#first ?? this.#entries[0]!.firstVersion
     const done = Number((this.#next ?? first) - first)
@@ -96,6 +107,7 @@ class TransactionBackup implements LedgerSource {
     for await (const { chunk, proven } of this.#readyChunks(from)) {
       if (proven) this.#frontier = this.#frontierFrom(proven)
       let at = 0
+      let isVouched = proven === undefined
       for await (const records of readRecords(chunk.path)) {
         for (const record of records) {
           const index = at++
@@ -111,6 +123,10 @@ class TransactionBackup implements LedgerSource {
           )
           const block = clock.advance(version, writes, record)
           this.#chainId ??= clock.state.chainId ?? signedChainId(record.subarray(0, transactionLength))
+          if (!isVouched) {
+            this.#vouching = await this.#voucher.vouch(chunk.proofPath, proven!.ledger, from.vouching, this.#chainId)
+            isVouched = true
+          }
           this.#next = version + 1n
           yield { version, block, writes }
         }

@@ -1,0 +1,176 @@
+import { ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { atPlace, epochsMissing, noTrustedEnding } from '../errors.js'
+import {
+  type EpochEndingEntry,
+  readBackupMetadata,
+  readManifest,
+  resolveBackupFile,
+} from '../files/backup-directory.js'
+import { atFile, atRecord } from '../files/backup-place.js'
+import { readRecords } from '../files/record-file.js'
+import type { LedgerHasher } from '../proof/ledger-hasher.js'
+import { computeWaypoint, versionOfWaypoint } from '../proof/waypoint.js'
+import { EpochHistory } from '../signatures/epoch-history.js'
+import { loadNativeBls } from '../signatures/native-bls.js'
+import { createPortableBls } from '../signatures/portable-bls.js'
+import { readLedgerInfo, type SignedLedgerInfo } from '../wire/ledger-info.js'
+import type { Vouching } from './vouching.js'
+
+/** Endings whose signatures are checked together: more bring hardly anything. */
+const BATCH = 64
+
+interface PlacedEnding {
+  readonly info: SignedLedgerInfo
+  readonly place: string
+}
+
+/**
+ * The epochs of a backup whose validators follow from trusted waypoints. It reads the ends of epochs as far as the ledger
+ * infos that it is asked about need them, each once, so these have to come in the order of their epochs.
+ */
+export class TrustedEpochs {
+  readonly #root: string
+  readonly #entries: readonly EpochEndingEntry[]
+  readonly #history: EpochHistory
+  readonly #waypoints: readonly string[]
+  /** The waypoint from which the history began, or else that of the ledger info which has it. */
+  #began: string | undefined
+  #endings: AsyncGenerator<PlacedEnding> | undefined
+  /** Read, and not needed yet. */
+  #ahead: PlacedEnding | undefined
+
+  /** @param waypoints at least one, each `version:hash`. @throws `invalid_argument`, `invalid_backup` */
+  static async open(root: string, hasher: LedgerHasher, waypoints: readonly string[]): Promise<TrustedEpochs> {
+    const { endings } = await readBackupMetadata(root)
+    const bls = (await loadNativeBls()) ?? createPortableBls()
+    return new TrustedEpochs(root, endings, new EpochHistory(hasher, bls, waypoints), waypoints)
+  }
+
+  /** The waypoint of the first ending in a backup, for people to compare; undefined where it has none. */
+  static async firstWaypoint(root: string, hasher: LedgerHasher): Promise<string | undefined> {
+    const { endings } = await readBackupMetadata(root)
+    for await (const { info } of readEndings(root, endings, undefined)) return computeWaypoint(hasher, info)
+    return undefined
+  }
+
+  private constructor(
+    root: string,
+    entries: readonly EpochEndingEntry[],
+    history: EpochHistory,
+    waypoints: readonly string[],
+  ) {
+    this.#root = root
+    this.#entries = entries
+    this.#history = history
+    this.#waypoints = waypoints
+  }
+
+  /**
+   * Expects that a quorum of validators which follow from a trusted waypoint signed a ledger info, or that it has one.
+   * @param path the file in which it stands
+   * @throws `untrusted`; `invalid_backup` naming file and record of an ending that does not parse
+   */
+  async expectSigned(path: string, info: SignedLedgerInfo): Promise<Vouching> {
+    if (!this.#history.hasWaypointAt(info.version)) await this.#advance(info)
+    const power = atFile(path, `the ledger info of version ${info.version}`, () => this.#history.expectSigned(info))
+    const waypoint = this.#began ?? this.#waypointAt(info.version)
+    return { waypoint, ending: this.#history.newestWaypoint ?? waypoint, epoch: info.epoch, power }
+  }
+
+  /**
+   * Believes all endings of the backup, from the earliest trusted waypoint among them.
+   * @returns what vouches for the newest epoch whose validators are known
+   * @throws as `expectSigned`
+   */
+  async believeAll(): Promise<Vouching> {
+    const earliest = [...this.#waypoints].sort((a, b) => (versionOfWaypoint(a) < versionOfWaypoint(b) ? -1 : 1))
+    this.#begin(earliest)
+    await this.#believeWhile(() => true)
+    const ending = this.#history.newestWaypoint!
+    return { waypoint: this.#began!, ending, epoch: this.#history.epoch!, power: undefined }
+  }
+
+  /** Has the history know the validators of the epoch of a ledger info. */
+  async #advance({ epoch, version }: SignedLedgerInfo): Promise<void> {
+    if (this.#history.epoch === undefined) {
+      // The latest that is early enough: fewest signatures have to be checked from there.
+      const candidates = this.#waypoints.filter((waypoint) => versionOfWaypoint(waypoint) < version)
+      this.#begin(candidates.sort((a, b) => (versionOfWaypoint(a) > versionOfWaypoint(b) ? -1 : 1)))
+    }
+    await this.#believeWhile((ending) => ending.info.epoch < epoch)
+    const known = this.#history.epoch
+    if (known === undefined || known < epoch) throw epochsMissing(this.#root, known, epoch)
+  }
+
+  /** Begins to read endings at the first of the waypoints that the backup has an ending for. */
+  #begin(candidates: readonly string[]): void {
+    for (const waypoint of candidates) {
+      const version = versionOfWaypoint(waypoint)
+      const at = this.#entries.findIndex((entry) => entry.firstVersion <= version && version <= entry.lastVersion)
+      if (at < 0) continue
+      this.#began = waypoint
+      this.#endings = readEndings(this.#root, this.#entries.slice(at), version)
+      return
+    }
+    throw noTrustedEnding(this.#root, this.#waypoints)
+  }
+
+  async #believeWhile(isNeeded: (ending: PlacedEnding) => boolean): Promise<void> {
+    let batch: PlacedEnding[] = []
+    for (;;) {
+      this.#ahead ??= (await this.#endings?.next())?.value ?? undefined
+      if (!this.#ahead || !isNeeded(this.#ahead)) break
+      batch.push(this.#ahead)
+      this.#ahead = undefined
+      if (batch.length === BATCH) {
+        this.#believe(batch)
+        batch = []
+      }
+    }
+    this.#believe(batch)
+  }
+
+  #believe(endings: readonly PlacedEnding[]): void {
+    try {
+      this.#history.believe(endings.map(({ info }) => info))
+    } catch (error) {
+      if (!isLedgerStateError(error)) throw error
+      const at = endings.find(({ info }) => info.epoch === error.fields.epoch)
+      throw at ? atPlace(error, at.place, 'invalid_backup') : error
+    }
+  }
+
+  #waypointAt(version: bigint): string {
+    return this.#waypoints.find((waypoint) => versionOfWaypoint(waypoint) === version)!
+  }
+}
+
+/** The endings that entries of a backup list, from the one at a version on, or from the first. */
+async function* readEndings(
+  root: string,
+  entries: readonly EpochEndingEntry[],
+  from: bigint | undefined,
+): AsyncGenerator<PlacedEnding, undefined> {
+  /** The epoch whose ending comes next. Entries may overlap where a backup is being compacted. */
+  let next: bigint | undefined
+  for (const entry of entries) {
+    if (next !== undefined && entry.lastEpoch < next) continue
+    const manifest = await readManifest(root, entry.manifest)
+    for (const member of manifest.list('chunks')) {
+      const [first, last] = [member.version('first_epoch'), member.version('last_epoch')]
+      if (next !== undefined && last < next) continue
+      const path = resolveBackupFile(root, member.text('ledger_infos'))
+      let at = 0
+      for await (const records of readRecords(path)) {
+        for (const bytes of records) {
+          const record = at++
+          const info = atRecord(path, record, undefined, () => readLedgerInfo(new ByteReader(bytes)))
+          if (next === undefined ? from !== undefined && info.version !== from : first + BigInt(record) < next) continue
+          next = first + BigInt(record) + 1n
+          yield { info, place: `${path}, record ${record}` }
+        }
+      }
+    }
+  }
+  return undefined
+}

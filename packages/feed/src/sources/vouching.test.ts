@@ -1,0 +1,172 @@
+// What vouches for backups and state snapshots, and what is refused before anything of it is given out.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
+import { madeEndings, signedLedgerInfo, validatorsOf, writeEndings } from '../../testing/synthetic-epochs.ts'
+import { LedgerHasher } from '../proof/ledger-hasher.js'
+import { computeWaypoint } from '../proof/waypoint.js'
+import { readLedgerInfo } from '../wire/ledger-info.js'
+import { openSource } from './open-source.js'
+import type { SourceOptions } from './source.js'
+import { readVouching, type Vouching, writeVouching } from './vouching.js'
+
+const chain = new SyntheticChain({ blocks: 40, signers: true })
+const EPOCH = Number(chain.epoch)
+const SNAPSHOT = chain.records.findLastIndex(({ info }, version) => version < 100 && info[9] === 0 && info[106] === 1)
+const endings = madeEndings(EPOCH + 1).map(signedLedgerInfo)
+const waypointOf = (epoch: number) =>
+  computeWaypoint(new LedgerHasher(), readLedgerInfo(new ByteReader(endings[epoch]!)))
+const TOTAL = validatorsOf(EPOCH).reduce((sum, { power }) => sum + power, 0n)
+const vouched: Vouching = {
+  waypoint: waypointOf(0),
+  ending: waypointOf(EPOCH - 1),
+  epoch: BigInt(EPOCH),
+  power: { signed: TOTAL, total: TOTAL },
+}
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vouching-'))
+})
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** A backup of a chain with the ends of its epochs. */
+function write(of: SyntheticChain, ends: readonly Uint8Array[] = endings): { root: string; snapshot: string } {
+  const root = mkdtempSync(join(folder, 'root-'))
+  const snapshot = writeBackup(of, root, { snapshot: { version: SNAPSHOT, chunk: 20 } })
+  if (ends.length > 0) writeEndings(root, ends)
+  return { root, snapshot }
+}
+
+interface Outcome {
+  readonly given: number
+  readonly vouching: Vouching | undefined
+  readonly error: unknown
+  readonly notices: readonly string[]
+}
+
+/** Reads a source to its end, or to its error. */
+async function readAll(location: string, options: SourceOptions, held?: Vouching): Promise<Outcome> {
+  const notices: string[] = []
+  let given = 0
+  let vouching: Vouching | undefined
+  let error: unknown
+  try {
+    const source = await openSource(location, { thread: false, ...options, onNotice: (line) => notices.push(line) })
+    try {
+      for await (const { entries } of source.base?.parts(undefined) ?? []) given += entries.length
+      for await (const _ of source.versions({ vouching: held })) given++
+    } finally {
+      vouching = source.vouching
+      await source.close()
+    }
+  } catch (thrown) {
+    error = thrown
+  }
+  return { given, vouching, error, notices }
+}
+
+function expectUntrusted({ given, error, vouching }: Outcome, message: RegExp): void {
+  expect(isLedgerStateError(error, 'untrusted'), String(error)).toBe(true)
+  expect(String(error)).toMatch(message)
+  expect([given, vouching]).toEqual([0, undefined])
+}
+
+describe('a backup', () => {
+  it('is vouched for by the validators that follow from a waypoint', async () => {
+    const { root, snapshot } = write(chain)
+    const outcome = await readAll(root, { waypoints: [waypointOf(0)] })
+    expect(outcome).toEqual({ given: chain.records.length, vouching: vouched, error: undefined, notices: [] })
+    expect(await readAll(root, { waypoints: [waypointOf(2)] })).toMatchObject({
+      vouching: { ...vouched, waypoint: waypointOf(2) },
+    })
+    const state = await readAll(snapshot, { waypoints: [waypointOf(0)] })
+    expect(state).toMatchObject({ vouching: vouched, error: undefined, notices: [] })
+  })
+
+  it('goes on from what vouches for the store', async () => {
+    const held = { ...vouched, waypoint: '7:the first', ending: waypointOf(1), epoch: 2n }
+    expect(await readAll(write(chain).root, {}, held)).toMatchObject({
+      vouching: { ...vouched, waypoint: '7:the first' },
+    })
+  })
+
+  it('is refused before anything is given out where others signed its ledger info', async () => {
+    const few = new SyntheticChain({ blocks: 40, signers: validatorsOf(EPOCH).slice(2) })
+    const others = new SyntheticChain({ blocks: 40, signers: validatorsOf(EPOCH - 1) })
+    const trust = { waypoints: [waypointOf(0)] }
+    const place = new RegExp(
+      `proof.*, the ledger info of version ${chain.latestVersion}: epoch ${EPOCH} is signed with power`,
+    )
+    expectUntrusted(await readAll(write(few).root, trust), place)
+    expectUntrusted(await readAll(write(few).snapshot, trust), place)
+    expectUntrusted(await readAll(write(others).root, trust), /is signed with power/)
+  })
+
+  it('is refused where ends of epochs are missing, with the option that takes it nevertheless', async () => {
+    const trust = { waypoints: [waypointOf(0)] }
+    const without = await readAll(write(chain, []).root, trust)
+    expectUntrusted(without, /no end of an epoch at a trusted waypoint/)
+    expect(without.error).toMatchObject({ fields: { option: 'unsigned' } })
+    expectUntrusted(await readAll(write(chain, endings.slice(0, 2)).root, trust), /lacks the ends of epochs 2 to/)
+    const other = await readAll(write(chain).root, { waypoints: [`0:${'ab'.repeat(32)}`] })
+    expectUntrusted(other, /epoch 0 has the waypoint 0:[0-9a-f]{64}, but 0:abab/)
+  })
+
+  it('is read with nothing vouching for it where no waypoint is trusted, and says so once', async () => {
+    const { root, snapshot } = write(chain)
+    const outcome = await readAll(root, {})
+    expect(outcome).toMatchObject({ given: chain.records.length, vouching: undefined, error: undefined })
+    expect(outcome.notices).toEqual([expect.stringContaining(`nothing vouches for the ledger in ${root}`)])
+    expect(outcome.notices[0]).toContain(waypointOf(0))
+    expect((await readAll(snapshot, {})).notices.length).toBe(1)
+    const silent = await readAll(root, { unsigned: true })
+    expect(silent).toMatchObject({ given: chain.records.length, vouching: undefined, notices: [] })
+  })
+
+  it('that holds nothing but ends of epochs proves their validators', async () => {
+    const root = mkdtempSync(join(folder, 'endings-'))
+    writeEndings(root, endings)
+    const options = { endingsAlone: true, waypoints: [waypointOf(0)] }
+    expect((await readAll(root, options)).vouching).toMatchObject({
+      epoch: BigInt(EPOCH + 1),
+      ending: waypointOf(EPOCH),
+    })
+    expect((await readAll(root, { waypoints: [waypointOf(0)] })).error).toMatchObject({ code: 'invalid_backup' })
+  })
+})
+
+describe('a ledger feed', () => {
+  it('takes no waypoint, since it carries no signatures', async () => {
+    const opening = openSource('http://127.0.0.1:1/v1', { waypoints: [waypointOf(0)] })
+    await expect(opening).rejects.toMatchObject({ code: 'invalid_argument', message: /carry no signatures/ })
+  })
+})
+
+describe('what vouches for versions', () => {
+  it.each([vouched, { ...vouched, power: undefined }])('is written and read again', (vouching) => {
+    const writer = new ByteWriter()
+    writeVouching(writer, vouching)
+    expect(readVouching(new ByteReader(writer.toBytes()))).toEqual(vouching)
+  })
+})
+
+describe.skipIf(!hasSharedData)('the made-up ledger of ../shared (skipped without it)', () => {
+  const made = sharedPath('data/epochs/made')
+
+  // The ledger info of the first chunk, up to version 99, is the second waypoint itself.
+  it.each([
+    '0:576f7b9c49d70e5d08da6278068fe401e8ad1441ea89a522d9295e219b8d7966',
+    '124:dcc6fcdda83656dd918d2428143a162d34b47b717c4b1e5a2bacbcf5fbef16c2',
+  ])('is signed from its waypoint %s on', async (waypoint) => {
+    const { given, error, vouching } = await readAll(made, { waypoints: [waypoint] })
+    expect([given, error]).toEqual([248, undefined])
+    expect(vouching).toMatchObject({ waypoint, ending: expect.stringMatching(/^217:/), epoch: 8n })
+  })
+})
