@@ -3,17 +3,25 @@ import { expect, it } from 'vitest'
 import { decodeCommitMark, encodeCommitMark } from './commit-mark.js'
 import { WRITES_HASH_LENGTH } from './writes-hash.js'
 
-const optional = (bytes: fc.Arbitrary<Uint8Array>) => fc.option(bytes, { nil: undefined })
-const hashes = fc
-  .uint8Array({ minLength: WRITES_HASH_LENGTH, maxLength: WRITES_HASH_LENGTH })
-  .filter((hash) => hash.some((byte) => byte !== 0))
+const optional = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined })
+const hashes = fc.uint8Array({ minLength: WRITES_HASH_LENGTH, maxLength: WRITES_HASH_LENGTH })
+const u64s = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
+const powers = fc.record({ signed: u64s, total: u64s })
+const waypoints = u64s.map((version) => `${version}:${'0a'.repeat(32)}`)
+const ranges = fc.record({
+  version: u64s,
+  waypoint: waypoints,
+  ending: waypoints,
+  epoch: u64s,
+  power: optional(powers),
+})
 
 it('a mark is read as it was written', () => {
+  const sources = fc.uint8Array({ minLength: 1 })
   fc.assert(
-    fc.property(optional(fc.uint8Array({ minLength: 1 })), optional(hashes), (source, writesHash) => {
-      const read = decodeCommitMark(Uint8Array.from(encodeCommitMark({ source, writesHash })))
-      expect(read.source && Uint8Array.from(read.source)).toEqual(source)
-      expect(read.writesHash && Uint8Array.from(read.writesHash)).toEqual(writesHash)
+    fc.property(optional(sources), optional(hashes), optional(ranges), (source, writesHash, signed) => {
+      const read = decodeCommitMark(Uint8Array.from(encodeCommitMark({ source, writesHash, signed })))
+      expect(read).toEqual({ source, writesHash, signed })
     }),
   )
 })
@@ -21,6 +29,6 @@ it('a mark is read as it was written', () => {
 it.each([undefined, new Uint8Array(0), new Uint8Array(100), new TextEncoder().encode('LSMARK\0\x01')])(
   'a mark that no ingest made says nothing',
   (mark) => {
-    expect(decodeCommitMark(mark)).toEqual({ source: undefined, writesHash: undefined })
+    expect(decodeCommitMark(mark)).toEqual({ source: undefined, writesHash: undefined, signed: undefined })
   },
 )
