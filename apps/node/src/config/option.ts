@@ -38,15 +38,14 @@ export function defaultedOption<T>(
   return { name, value, description, fallback, parse }
 }
 
-/** An option that may be given several times, or once with commas between its values; an empty list where it is not given. */
+/** An option that may be given several times, or once with commas between its values. */
 export function listOption<T>(
   name: string,
   value: string,
   description: string,
   parse: (text: string) => T,
-): DefaultedOption<readonly T[]> {
-  const parseList = (text: string): readonly T[] => (text === '' ? [] : text.split(',').map((one) => parse(one.trim())))
-  return { name, value, description, isList: true, fallback: '', parse: parseList }
+): Option<readonly T[]> {
+  return { name, value, description, isList: true, parse: (text) => text.split(',').map((one) => parse(one.trim())) }
 }
 
 /** On the command line `--NAME`; `--no-NAME` switches off one that is on by default. */

@@ -18,7 +18,7 @@ export interface IngestSettings {
 }
 
 export function parseIngestSettings(input: CommandInput): IngestSettings {
-  const waypoints = input.get(settings.waypoints)
+  const waypoints = input.get(settings.waypoints) ?? []
   const unsigned = input.get(settings.unsigned)
   const verify = input.get(settings.verify)
   if (waypoints.length > 0 && !verify) throw usageError('--waypoint and --no-verify contradict each other')
