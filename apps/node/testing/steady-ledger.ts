@@ -100,7 +100,7 @@ export function parseAnswer({ kind }: SteadyQuestion, status: number, body: Buff
   return text === undefined ? 'error' : BigInt(text)
 }
 
-const writesOf = (version: number): [bcsKey: Uint8Array, value: Uint8Array | undefined][] => {
+const writesOf = (version: number, time: bigint): [bcsKey: Uint8Array, value: Uint8Array | undefined][] => {
   const writes: [Uint8Array, Uint8Array | undefined][] = []
   for (let at = 0; at < WRITES_A_VERSION; at++) {
     const number = version * WRITES_A_VERSION + at
@@ -124,7 +124,7 @@ const writesOf = (version: number): [bcsKey: Uint8Array, value: Uint8Array | und
   }
   if (startsBlock(version)) {
     writes.push([framework('block', 'BlockResource'), Buffer.concat([u64(heightAt(version)), u64(0), u64(0)])])
-    writes.push([framework('timestamp', 'CurrentTimeMicroseconds'), u64(timeAt(version))])
+    writes.push([framework('timestamp', 'CurrentTimeMicroseconds'), u64(time)])
   }
   return writes
 }
@@ -137,8 +137,8 @@ function framework(module: string, name: string): Uint8Array {
   return resourceKey(FRAMEWORK, parseStructTag(`0x1::${module}::${name}`))
 }
 
-function writeSetOf(version: number): Uint8Array {
-  const writes = writesOf(version)
+function writeSetOf(version: number, time: bigint): Uint8Array {
+  const writes = writesOf(version, time)
   const writer = new ByteWriter().u8(0).uleb128(writes.length)
   for (const [key, value] of writes) {
     writer.bytes(key)
@@ -149,7 +149,7 @@ function writeSetOf(version: number): Uint8Array {
 }
 
 /** `fork`: 0, or the number of another ledger with the same writes. */
-function transactionOf(version: number, writeSet: Uint8Array, fork: number): Uint8Array {
+function transactionOf(version: number, time: bigint, writeSet: Uint8Array, fork: number): Uint8Array {
   if (version === 0) return new ByteWriter().u8(1).u8(0).bytes(writeSet).uleb128(0).toBytes()
   if (!startsBlock(version))
     return new ByteWriter()
@@ -161,7 +161,7 @@ function transactionOf(version: number, writeSet: Uint8Array, fork: number): Uin
     .bytes(Buffer.alloc(32, 2 + fork))
     .u64(1n)
     .u64(BigInt(heightAt(version)))
-  metadata.bytes(Buffer.alloc(32, 3)).byteString(Uint8Array.of(1)).uleb128(0).u64(timeAt(version))
+  metadata.bytes(Buffer.alloc(32, 3)).byteString(Uint8Array.of(1)).uleb128(0).u64(time)
   return metadata.toBytes()
 }
 
@@ -171,11 +171,12 @@ function transactionHash(transaction: Uint8Array): Uint8Array {
   return createHash('sha3-256').update(HASH_PREFIX).update(transaction).digest()
 }
 
-function pageOf(first: number, count: number, fork: number): Uint8Array {
+function pageOf(first: number, count: number, { fork, hourBackFrom }: SteadyNode): Uint8Array {
   const writer = new ByteWriter().uleb128(count)
   for (let version = first; version < first + count; version++) {
-    const writeSet = writeSetOf(version)
-    const transaction = transactionOf(version, writeSet, fork)
+    const time = timeAt(version) - (version >= hourBackFrom ? HOUR_USEC : 0n)
+    const writeSet = writeSetOf(version, time)
+    const transaction = transactionOf(version, time, writeSet, fork)
     writer.u64(BigInt(version)).bytes(transaction)
     // Info: V0, gas, success, hashes of which only the first is true, neither state root nor auxiliary hash.
     writer.u8(0).u64(1n).u8(0).bytes(transactionHash(transaction)).bytes(Buffer.alloc(64)).bool(false).bool(false)
@@ -184,6 +185,7 @@ function pageOf(first: number, count: number, fork: number): Uint8Array {
   return writer.toBytes()
 }
 
+const HOUR_USEC = 3_600_000_000n
 const MOST_ON_A_PAGE = 100
 
 export type SourceFault = (response: ServerResponse, page: Buffer) => void
@@ -208,6 +210,8 @@ export interface SteadyNode {
   isStalled: boolean
   /** 0, or the number of another ledger with the same writes. */
   fork: number
+  /** From this version on, the time of the ledger is an hour earlier. */
+  hourBackFrom: number
   chainId: number
   /** Each answers the next request for a page in place of the node. */
   readonly faults: SourceFault[]
@@ -243,6 +247,7 @@ export async function startSteadyNode(port = 0): Promise<SteadyNode> {
       if (!isStalled) for (const answerLate of held.splice(0)) answerLate()
     },
     fork: 0,
+    hourBackFrom: Number.POSITIVE_INFINITY,
     chainId: STEADY_CHAIN_ID,
     faults: [],
     indexFaults: [],
@@ -273,7 +278,7 @@ export async function startSteadyNode(port = 0): Promise<SteadyNode> {
       response.end('{"message":"not there yet","error_code":"version_not_found"}')
       return
     }
-    const page = Buffer.from(pageOf(start, count, node.fork))
+    const page = Buffer.from(pageOf(start, count, node))
     const fault = node.faults.shift() ?? sendPage
     fault(response, page)
   }

@@ -74,6 +74,7 @@ const ENDS: [name: string, code: string, opening: Opening][] = [
   ['versions that the source no longer has', 'version_gap', failing('version_gap', 7n)],
   ['a version that is left out', 'version_gap', () => listedSource(RECORDS.filter(({ version }) => version !== 9n))],
   ['a block that is not higher', 'block_order', changed(12n, { block: block(2n) })],
+  ['a block that is earlier than the one before', 'block_order', changed(12n, { block: block(3n, 1n) })],
   ['a key that is too long', 'key_too_long', changed(12n, { writes: [[new Uint8Array(70_000), key]] })],
   ['a value that is too long', 'value_too_long', changed(12n, { writes: [[key, new Uint8Array(17_000_000)]] })],
   [

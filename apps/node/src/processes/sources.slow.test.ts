@@ -234,6 +234,36 @@ describe('a source on a fork', () => {
   })
 })
 
+describe('a source whose time goes back', () => {
+  it('stops the writer for good before the block that is earlier, and turns readiness', async () => {
+    bed.source.latest = 100
+    const node = await bed.start()
+    await reaches(node, 100)
+    bed.source.hourBackFrom = 121
+    bed.source.latest = 200
+    await node.outputMatching(/"code":"block_order","msg":"writer gives up: .*before the time/)
+    await hasGivenUp(node, /^the writer has given up: .*version 121 begins a block at/)
+    // Of the batch that has the block nothing is committed.
+    expect(await node.version()).toBe(100)
+    await answersRightly(bed.startClient(() => node))
+    bed.source.hourBackFrom = Number.POSITIVE_INFINITY
+    node.child.kill('SIGHUP')
+    await reaches(node, 200)
+  })
+
+  it('on one page only is asked for again', async () => {
+    bed.source.latest = 100
+    const node = await bed.start()
+    await reaches(node, 100)
+    bed.source.hourBackFrom = 121
+    bed.source.latest = 200
+    await node.outputMatching(/before the time .*asking again in/)
+    bed.source.hourBackFrom = Number.POSITIVE_INFINITY
+    await reaches(node, 200)
+    expect(await isReady(node)).toBe(true)
+  })
+})
+
 describe('a bad reload', () => {
   it('changes nothing, whichever setting is bad', async () => {
     bed.source.latest = 100

@@ -66,6 +66,11 @@ export function blockNotHigher(version: bigint, height: bigint, previousHeight: 
   return new LedgerStateError('block_order', message)
 }
 
+export function blockEarlier(version: bigint, timestampUsec: bigint, previousUsec: bigint): StoreError {
+  const message = `version ${version} begins a block at ${timestampUsec} µs, which is before the time ${previousUsec} µs of the previous block`
+  return new LedgerStateError('block_order', message)
+}
+
 /** The error of a version that writes one key twice; `version` is in its fields. */
 export function duplicateKey(version: bigint): StoreError {
   return new LedgerStateError('duplicate_key', `version ${version} writes one key twice`, { version })

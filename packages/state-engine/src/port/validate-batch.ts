@@ -1,5 +1,6 @@
 import type { BlockInfo, KeyedEntry, LedgerInfo, VersionWrites } from '@ledger-state/core'
 import {
+  blockEarlier,
   blockNotHigher,
   chainIdMismatch,
   entryFromLaterVersion,
@@ -60,6 +61,10 @@ function validateBlock(block: BlockInfo, version: bigint, previous: BlockInfo | 
   expectU64(`the epoch of the block of version ${version}`, block.epoch)
   expectU64(`the time of the block of version ${version}`, block.timestampUsec)
   if (previous && block.height <= previous.height) throw blockNotHigher(version, block.height, previous.height)
+  // Searches by time rely on it.
+  if (previous && block.timestampUsec < previous.timestampUsec) {
+    throw blockEarlier(version, block.timestampUsec, previous.timestampUsec)
+  }
 }
 
 function validateWrites({ version, writes }: VersionWrites): void {

@@ -61,6 +61,7 @@ export const COMMIT_CASES: readonly ContractCase[] = [
       ['version_gap', [good, version(3n)], 7],
       ['block_order', [good, { version: 2n, block: block(1n), writes: [] }], 7],
       ['block_order', [{ ...good, block: block(0n) }], 7],
+      ['block_order', [good, { ...version(2n), block: { ...block(2n), timestampUsec: 9n } }], 7],
       ['duplicate_key', [good, version(2n, [K, bytes('c')], [K, null])], 7],
       ['chain_id_mismatch', [good], 8],
       ['chain_id_mismatch', [good], 7n + 2n ** 8n],
