@@ -8,6 +8,19 @@ export {
   resolveLayout,
 } from './layout-of.js'
 export { type FunctionAbi, type ModuleAbi, moduleAbi, type StructAbi, type TypeParameterAbi } from './module-abi.js'
+export type {
+  CodedFunction,
+  Constant,
+  ErrorDescription,
+  FieldHandle,
+  FunctionCode,
+  FunctionHandle,
+  Instantiation,
+  Instructions,
+  ModuleCode,
+  VariantFieldHandle,
+  VariantHandle,
+} from './module-code.js'
 export {
   ABILITY,
   type FieldDefinition,
@@ -21,5 +34,5 @@ export {
   type VariantDefinition,
   type Visibility,
 } from './module-definition.js'
-export { readModule, readModuleInterface } from './read-module.js'
+export { readModule, readModuleCode, readModuleInterface } from './read-module.js'
 export { writeModule } from './write-module.js'

@@ -1,6 +1,7 @@
 import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { parseStructTag, readName, type StructTag, typeTagToText } from '@ledger-state/type-tag'
+import type { ErrorDescription } from './module-code.js'
 import type { StructDefinition } from './module-definition.js'
 
 // Metadata that the Aptos compiler leaves in a module; see docs/ledger-formats.md, section "Module metadata".
@@ -11,6 +12,8 @@ export interface MetadataEntry {
 }
 
 export const ATTRIBUTES_KEY = 'aptos::metadata_v1'
+/** Of older modules: its value has the errors alone. */
+const ERRORS_KEY = 'aptos::metadata_v0'
 
 const STRUCT_ATTRIBUTE = { groupMember: 3, event: 4 } as const
 /** The newer compiler's, and an older one's. */
@@ -23,6 +26,8 @@ export interface Attributes {
   readonly events: ReadonlySet<string>
   /** Names of functions. */
   readonly views: ReadonlySet<string>
+  /** By abort code. */
+  readonly errors: ReadonlyMap<bigint, ErrorDescription>
 }
 
 interface Attribute {
@@ -49,37 +54,45 @@ export function readAttributes(entries: readonly MetadataEntry[]): Attributes {
   for (const [name, attributes] of parsed?.functions ?? []) {
     if (attributes.some(({ kind }) => VIEW_ATTRIBUTES.has(kind))) views.add(name)
   }
-  return { groups, events, views }
+  return { groups, events, views, errors: parsed?.errors ?? new Map() }
 }
 
 type AttributesByName = readonly (readonly [name: string, attributes: readonly Attribute[]])[]
 
-function parseMetadata(
-  entries: readonly MetadataEntry[],
-): { structs: AttributesByName; functions: AttributesByName } | undefined {
-  const entry = entries.find(({ key }) => compareBytes(key, KEY_BYTES) === 0)
+interface ParsedMetadata {
+  readonly errors: ReadonlyMap<bigint, ErrorDescription>
+  readonly structs: AttributesByName
+  readonly functions: AttributesByName
+}
+
+function parseMetadata(entries: readonly MetadataEntry[]): ParsedMetadata | undefined {
+  const attributes = entries.find(({ key }) => compareBytes(key, ATTRIBUTES_KEY_BYTES) === 0)
+  const entry = attributes ?? entries.find(({ key }) => compareBytes(key, ERRORS_KEY_BYTES) === 0)
   if (!entry) return undefined
   try {
     const reader = new ByteReader(entry.value)
-    // Error codes, with a name and a text for each.
-    readMap(reader, () => {
-      reader.readU64()
-      return () => {
-        readName(reader)
-        readName(reader)
-      }
-    })
-    const structs = readAttributesByName(reader)
-    const functions = readAttributesByName(reader)
+    const errors = readErrors(reader)
+    const structs = attributes ? readAttributesByName(reader) : []
+    const functions = attributes ? readAttributesByName(reader) : []
     reader.expectEnd()
-    return { structs, functions }
+    return { errors, structs, functions }
   } catch (error) {
     if (isLedgerStateError(error, 'invalid_bcs')) return undefined
     throw error
   }
 }
 
-const KEY_BYTES = new TextEncoder().encode(ATTRIBUTES_KEY)
+const ATTRIBUTES_KEY_BYTES = new TextEncoder().encode(ATTRIBUTES_KEY)
+const ERRORS_KEY_BYTES = new TextEncoder().encode(ERRORS_KEY)
+
+function readErrors(reader: ByteReader): ReadonlyMap<bigint, ErrorDescription> {
+  return new Map(
+    readMap(reader, () => {
+      const code = reader.readU64()
+      return () => [code, { name: readName(reader), text: readName(reader) }] as const
+    }),
+  )
+}
 
 function readAttributesByName(reader: ByteReader): AttributesByName {
   return readMap(reader, () => {

@@ -104,6 +104,11 @@ export class ModuleTables {
     return readReference(reader, this.#identifiers, 'identifier')
   }
 
+  /** A type that stands by itself. */
+  readToken(reader: ByteReader): SignatureToken {
+    return this.#readToken(reader, 0)
+  }
+
   readModuleHandle(reader: ByteReader): ModuleId {
     return readReference(reader, this.#moduleHandles, 'module handle')
   }

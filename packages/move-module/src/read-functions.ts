@@ -1,8 +1,9 @@
 import type { ByteReader } from '@ledger-state/core'
 import { LIMIT, TABLE } from './binary-format.js'
+import type { CodedFunction, FunctionHandle } from './module-code.js'
 import type { FunctionDefinition, SignatureToken, Visibility } from './module-definition.js'
 import { type ModuleTables, readBounded, readReference } from './module-tables.js'
-import { skipCode } from './skip-code.js'
+import { readInstructions, skipCode } from './read-code.js'
 
 // Tables of functions; see docs/ledger-formats.md, section "Module binaries".
 
@@ -16,26 +17,42 @@ const VISIBILITIES: ReadonlyMap<number, Visibility> = new Map([
 ])
 const FLAG = { native: 2, entry: 4 } as const
 
-interface FunctionHandle {
-  readonly name: string
-  readonly parameters: readonly SignatureToken[]
-  readonly results: readonly SignatureToken[]
-  readonly typeParameters: readonly number[]
+type Signatures = readonly (readonly SignatureToken[])[]
+
+/** The functions that a module names, in the order of the binary. */
+export function readFunctionHandles(tables: ModuleTables, signatures: Signatures): FunctionHandle[] {
+  return tables.entries(TABLE.functionHandles, (reader) => readFunctionHandle(reader, tables, signatures))
 }
 
-/** The functions that a module defines, in the order of the binary. */
+/** The functions that a module defines, in the order of the binary, without code. */
 export function readFunctions(tables: ModuleTables): FunctionDefinition[] {
-  const signatures = tables.signatures()
-  const handles = tables.entries(TABLE.functionHandles, (reader) => readFunctionHandle(reader, tables, signatures))
-  return tables.entries(TABLE.functionDefinitions, (reader) => readFunctionDefinition(reader, handles, tables.version))
+  const handles = readFunctionHandles(tables, tables.signatures())
+  return tables.entries(TABLE.functionDefinitions, (reader) => {
+    const { definition } = readFunctionDefinition(reader, handles)
+    if (!definition.isNative) {
+      skipIndex(reader)
+      skipCode(reader, tables.version)
+    }
+    return definition
+  })
 }
 
-function readFunctionHandle(
-  reader: ByteReader,
+/** As `readFunctions`, with code. */
+export function readCodedFunctions(
   tables: ModuleTables,
-  signatures: readonly (readonly SignatureToken[])[],
-): FunctionHandle {
-  tables.readModuleHandle(reader)
+  signatures: Signatures,
+  handles: readonly FunctionHandle[],
+): CodedFunction[] {
+  return tables.entries(TABLE.functionDefinitions, (reader) => {
+    const { definition, attributes } = readFunctionDefinition(reader, handles)
+    if (definition.isNative) return { ...definition, attributes }
+    const locals = readReference(reader, signatures, 'signature')
+    return { ...definition, attributes, code: { locals, ...readInstructions(reader, tables.version) } }
+  })
+}
+
+function readFunctionHandle(reader: ByteReader, tables: ModuleTables, signatures: Signatures): FunctionHandle {
+  const module = tables.readModuleHandle(reader)
   const name = tables.readIdentifier(reader)
   const parameters = readReference(reader, signatures, 'signature')
   const results = readReference(reader, signatures, 'signature')
@@ -43,16 +60,22 @@ function readFunctionHandle(
   if (tables.version >= ACCESS_SPECIFIERS_VERSION) {
     skipOption(reader, () => skipList(reader, LIMIT.accessSpecifiers, 'access specifiers', skipAccessSpecifier))
   }
-  if (tables.version >= ATTRIBUTES_VERSION) skipList(reader, LIMIT.attributes, 'attributes', skipAttribute)
-  return { name, parameters, results, typeParameters }
+  const attributes =
+    tables.version >= ATTRIBUTES_VERSION
+      ? readList(reader, LIMIT.attributes, 'attributes', () => readAttribute(reader))
+      : NO_ATTRIBUTES
+  return { module, name, parameters, results, typeParameters, attributes }
 }
 
+const NO_ATTRIBUTES: readonly number[] = []
+
+/** Up to the locals and code. */
 function readFunctionDefinition(
   reader: ByteReader,
   handles: readonly FunctionHandle[],
-  version: number,
-): FunctionDefinition {
+): { definition: FunctionDefinition; attributes: readonly number[] } {
   const handle = readReference(reader, handles, 'function handle')
+  const { name, parameters, results, typeParameters, attributes } = handle
   const start = reader.offset
   const visibility = VISIBILITIES.get(reader.readU8())
   if (visibility === undefined) throw reader.fault('unknown visibility of a function', start)
@@ -60,11 +83,8 @@ function readFunctionDefinition(
   if ((flags & ~(FLAG.native | FLAG.entry)) !== 0) throw reader.fault(`unknown flags ${flags} of a function`, start + 1)
   skipList(reader, LIMIT.index, 'acquired structs', skipIndex)
   const isNative = (flags & FLAG.native) !== 0
-  if (!isNative) {
-    skipIndex(reader)
-    skipCode(reader, version)
-  }
-  return { ...handle, visibility, isNative, isEntry: (flags & FLAG.entry) !== 0 }
+  const isEntry = (flags & FLAG.entry) !== 0
+  return { definition: { name, parameters, results, typeParameters, visibility, isNative, isEntry }, attributes }
 }
 
 function readList<T>(reader: ByteReader, most: number, what: string, readItem: () => T): T[] {
@@ -124,9 +144,10 @@ function skipAccessSpecifier(reader: ByteReader): void {
 const LAST_ATTRIBUTE = 9
 const ATTRIBUTES_WITH_OPERAND: ReadonlySet<number> = new Set([4, 6, 7, 8, 9])
 
-function skipAttribute(reader: ByteReader): void {
+function readAttribute(reader: ByteReader): number {
   const start = reader.offset
   const kind = reader.readU8()
   if (kind === 0 || kind > LAST_ATTRIBUTE) throw reader.fault(`unknown attribute ${kind} of a function`, start)
   if (ATTRIBUTES_WITH_OPERAND.has(kind)) reader.skip(2)
+  return kind
 }

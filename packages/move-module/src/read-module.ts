@@ -1,10 +1,12 @@
-import { isLedgerStateError } from '@ledger-state/core'
+import { type ByteReader, isLedgerStateError } from '@ledger-state/core'
 import type { StructTag } from '@ledger-state/type-tag'
+import { LIMIT, TABLE } from './binary-format.js'
 import { invalidModule } from './errors.js'
+import type { Instantiation, ModuleCode } from './module-code.js'
 import type { ModuleInterface, MoveModule, StructDefinition } from './module-definition.js'
 import { type Attributes, readAttributes } from './module-metadata.js'
-import { ModuleTables } from './module-tables.js'
-import { readFunctions } from './read-functions.js'
+import { ModuleTables, readBounded, readReference } from './module-tables.js'
+import { readCodedFunctions, readFunctionHandles, readFunctions } from './read-functions.js'
 
 /** The first version in which attributes of functions and events count. */
 const ATTRIBUTES_VERSION = 6
@@ -47,6 +49,71 @@ export function readModuleInterface(bytes: Uint8Array): ModuleInterface {
       events: counts ? attributes.events : new Set(),
     }
   })
+}
+
+/**
+ * Reads all of a compiled module that running it needs. Instructions are decoded and not verified: their operands may name
+ * entries that are not there.
+ * @throws `invalid_module` with `fields.offset`
+ */
+export function readModuleCode(bytes: Uint8Array): ModuleCode {
+  return blaming(() => {
+    const tables = new ModuleTables(bytes)
+    const attributes = readAttributes(tables.metadata())
+    const signatures = tables.signatures()
+    const functionHandles = readFunctionHandles(tables, signatures)
+    const definitions = readDefinitions(tables, attributes)
+    const instantiations = (kind: number, of: readonly unknown[]): Instantiation[] =>
+      tables.entries(kind, (reader) => ({
+        of: readIndex(reader, of.length),
+        typeArguments: readReference(reader, signatures, 'signature'),
+      }))
+    const structIndex = (reader: ByteReader) => readIndex(reader, definitions.structs.length)
+    const small = (reader: ByteReader) => readBounded(reader, LIMIT.index, 'as an index')
+    const fieldHandles = tables.entries(TABLE.fieldHandles, (reader) => ({
+      struct: structIndex(reader),
+      field: small(reader),
+    }))
+    const variantFieldHandles = tables.entries(TABLE.variantFieldHandles, (reader) => {
+      const struct = structIndex(reader)
+      const field = small(reader)
+      const variants: number[] = []
+      for (let count = readBounded(reader, LIMIT.variants, 'variants'); count > 0; count--) variants.push(small(reader))
+      return { struct, field, variants }
+    })
+    const variantHandles = tables.entries(TABLE.variantHandles, (reader) => ({
+      struct: structIndex(reader),
+      variant: small(reader),
+    }))
+    return {
+      ...definitions,
+      friends: tables.friends(),
+      functions: readCodedFunctions(tables, signatures, functionHandles),
+      functionHandles,
+      functionInstantiations: instantiations(TABLE.functionInstantiations, functionHandles),
+      signatures,
+      constants: tables.entries(TABLE.constants, (reader) => ({
+        type: tables.readToken(reader),
+        bytes: reader.readBytes(readBounded(reader, LIMIT.constantBytes, 'bytes in a constant')),
+      })),
+      structInstantiations: instantiations(TABLE.structInstantiations, definitions.structs),
+      fieldHandles,
+      fieldInstantiations: instantiations(TABLE.fieldInstantiations, fieldHandles),
+      variantFieldHandles,
+      variantFieldInstantiations: instantiations(TABLE.variantFieldInstantiations, variantFieldHandles),
+      variantHandles,
+      variantInstantiations: instantiations(TABLE.variantInstantiations, variantHandles),
+      views: attributes.views,
+      errors: attributes.errors,
+    }
+  })
+}
+
+function readIndex(reader: ByteReader, count: number): number {
+  const start = reader.offset
+  const index = readBounded(reader, LIMIT.index, 'as an index')
+  if (index >= count) throw reader.fault(`index ${index} into a table of ${count}`, start)
+  return index
 }
 
 function readDefinitions(tables: ModuleTables, { groups }: Attributes): MoveModule {

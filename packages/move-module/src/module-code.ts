@@ -1,0 +1,93 @@
+import type { FunctionDefinition, ModuleId, MoveModule, SignatureToken } from './module-definition.js'
+
+/** The instructions of a function, in flat arrays of the same length: the index in them is the code offset. */
+export interface Instructions {
+  readonly opcodes: Uint8Array
+  /** An index into a table, a local, an offset in code, or, of instructions with a number, its index in `numbers`; else 0. */
+  readonly operands: Int32Array
+  /** The count of `vec_pack` and `vec_unpack`; of `pack_closure`, the index of its mask (a bigint) in `numbers`; else 0. */
+  readonly seconds: Int32Array
+  /** Each is a number while it is safe, else a bigint; masks are always bigints. */
+  readonly numbers: readonly (number | bigint)[]
+}
+
+/** What a function runs. */
+export interface FunctionCode extends Instructions {
+  /** Types of the locals behind the parameters. */
+  readonly locals: readonly SignatureToken[]
+}
+
+/** What `ModuleCode.functions` adds to a signature. */
+export interface CodedFunction extends FunctionDefinition {
+  /** Kinds of the attributes of binary version 8 and above: 1 persistent, 2 module lock, 3 and 4 pack a public struct. */
+  readonly attributes: readonly number[]
+  /** Absent in a native function. */
+  readonly code?: FunctionCode | undefined
+}
+
+/** A function that code names: one of this module or another. */
+export interface FunctionHandle {
+  readonly module: ModuleId
+  readonly name: string
+  readonly parameters: readonly SignatureToken[]
+  readonly results: readonly SignatureToken[]
+  /** Of each type parameter, the abilities that an argument must have. */
+  readonly typeParameters: readonly number[]
+  readonly attributes: readonly number[]
+}
+
+/** A generic thing with type arguments: the index of the thing in its table, and the types. */
+export interface Instantiation {
+  readonly of: number
+  readonly typeArguments: readonly SignatureToken[]
+}
+
+/** A field of a struct: indexes of the definition and of the field. */
+export interface FieldHandle {
+  readonly struct: number
+  readonly field: number
+}
+
+/** A field that stands at the same place in several variants. */
+export interface VariantFieldHandle extends FieldHandle {
+  readonly variants: readonly number[]
+}
+
+/** A variant of an enum: indexes of the definition and of the variant. */
+export interface VariantHandle {
+  readonly struct: number
+  readonly variant: number
+}
+
+/** A constant: its type and its BCS. */
+export interface Constant {
+  readonly type: SignatureToken
+  readonly bytes: Uint8Array
+}
+
+/** The name and the text that a module gives an abort code. */
+export interface ErrorDescription {
+  readonly name: string
+  readonly text: string
+}
+
+/** All of a module that running it needs. Indexes in tables are checked; those in code are not. */
+export interface ModuleCode extends MoveModule {
+  readonly friends: readonly ModuleId[]
+  readonly functions: readonly CodedFunction[]
+  readonly functionHandles: readonly FunctionHandle[]
+  readonly functionInstantiations: readonly Instantiation[]
+  readonly signatures: readonly (readonly SignatureToken[])[]
+  readonly constants: readonly Constant[]
+  readonly structInstantiations: readonly Instantiation[]
+  readonly fieldHandles: readonly FieldHandle[]
+  readonly fieldInstantiations: readonly Instantiation[]
+  readonly variantFieldHandles: readonly VariantFieldHandle[]
+  readonly variantFieldInstantiations: readonly Instantiation[]
+  readonly variantHandles: readonly VariantHandle[]
+  readonly variantInstantiations: readonly Instantiation[]
+  /** Names of functions with the mark of a view, whatever the version of the binary. */
+  readonly views: ReadonlySet<string>
+  /** By abort code. */
+  readonly errors: ReadonlyMap<bigint, ErrorDescription>
+}
