@@ -1,4 +1,5 @@
 export { type ComputeTaskName, runComputeTask } from './natives/compute-tasks.js'
+export { DEFAULT_BUDGET, type ViewBudget, type ViewUsage } from './budget/view-budget.js'
 export type {
   ComputeTask,
   FunctionName,
@@ -14,6 +15,7 @@ export type {
 } from './natives/native.js'
 export { NATIVES } from './natives/native-table.js'
 export { NOT_LOADED, type ViewState } from './state/view-state.js'
+export { LAYOUT, type Layout } from './types/layout.js'
 export type { FunctionType, PlainType, ReferenceType, StructType, Type, VectorType } from './types/type.js'
 export { ByteVector } from './values/byte-vector.js'
 export {
@@ -28,7 +30,6 @@ export {
 } from './values/value.js'
 export { createVm, type Vm, type VmOptions } from './view/create-vm.js'
 export type {
-  ViewBudget,
   ViewCall,
   ViewFault,
   ViewOptions,
@@ -36,5 +37,4 @@ export type {
   ViewProgress,
   ViewResult,
   ViewRun,
-  ViewUsage,
 } from './view/view-call.js'

@@ -1,3 +1,4 @@
+import type { FunctionDefinition } from '@ledger-state/move-module'
 import type { TypeTag } from '@ledger-state/type-tag'
 import type { Type } from '../types/type.js'
 import type { Reference, Value } from '../values/value.js'
@@ -71,17 +72,18 @@ export interface NativeContext {
   /** Does a task, here or in a worker; the native may run again in between, and must then ask for the same tasks in the same order. */
   compute(task: ComputeTask): readonly Uint8Array[]
 
-  /** The module whose function called the native. */
+  /** The function that called the native. */
   readonly caller: FunctionName
+  /** The callers of that one, the nearest first (0); undefined beyond the first function of the run. */
+  callerAbove(index: number): FunctionName | undefined
   /**
-   * Checks a function and calls it in place of the native, as `dispatchable_*` do: faults of `spec` are told by their texts.
-   * The native returns what this returns.
+   * Checks a function and calls it in place of the native, as `dispatchable_*` do: what it may not call is a fault. The native returns what this returns.
    */
   jump(target: FunctionName, args: readonly Value[]): NativeJump
   /** Loads a module and marks it as visited in this run. @throws the fault of a missing module */
   visitModule(address: string, module: string): void
   isModuleVisited(address: string, module: string): boolean
-  /** A function of a module of the version; undefined where there is none. */
+  /** A function of a module of the version; undefined where there is no such function or module. */
   findFunction(target: FunctionName): FunctionSignature | undefined
 }
 
@@ -92,8 +94,9 @@ export interface FunctionName {
   readonly name: string
 }
 
-/** What other functions see of one, with its own type parameters open. Equal texts are equal types. */
+/** What other functions see of one, with its own type parameters open. Equal texts are equal types, also between modules. */
 export interface FunctionSignature {
+  readonly definition: FunctionDefinition
   readonly isPublic: boolean
   readonly isNative: boolean
   readonly typeParameterAbilities: readonly number[]

@@ -1,3 +1,4 @@
+import type { Layout } from '../types/layout.js'
 import type { Type } from '../types/type.js'
 import type { ByteVector } from './byte-vector.js'
 
@@ -63,14 +64,14 @@ export class ClosureValue {
   /** Bit i is set where parameter i of the target is captured. */
   readonly mask: bigint
   readonly captured: Value[]
-  /** Types of the captured values; those of a closure out of storage come with it. */
-  readonly capturedTypes: readonly Type[]
+  /** How captured values are stored: worked out when the closure is packed, and stored with it. */
+  readonly layouts: readonly Layout[]
 
-  constructor(target: ClosureTarget, mask: bigint, captured: Value[], capturedTypes: readonly Type[]) {
+  constructor(target: ClosureTarget, mask: bigint, captured: Value[], layouts: readonly Layout[]) {
     this.target = target
     this.mask = mask
     this.captured = captured
-    this.capturedTypes = capturedTypes
+    this.layouts = layouts
   }
 }
 

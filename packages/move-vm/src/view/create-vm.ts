@@ -1,7 +1,9 @@
+import { ModuleCache } from '../load/module-cache.js'
 import type { Compute, Native } from '../natives/native.js'
 import { NATIVES } from '../natives/native-table.js'
 import type { ViewState } from '../state/view-state.js'
 import type { ViewCall, ViewOptions, ViewRun } from './view-call.js'
+import { ViewExecution } from './view-run.js'
 
 export interface VmOptions {
   /** By `0xADDRESS::module::function` with a short address; by default `NATIVES`. */
@@ -18,12 +20,19 @@ export interface Vm {
   startView(state: ViewState, call: ViewCall, options?: ViewOptions): ViewRun
 }
 
+const CACHE_BYTES = 64 << 20
+
 /** A virtual machine with a cache of its own. */
 export function createVm(options: VmOptions = {}): Vm {
-  const natives = options.natives ?? NATIVES
+  const { natives = NATIVES, compute = refuseTask, cacheBytes = CACHE_BYTES } = options
+  const cache = new ModuleCache(cacheBytes)
   return {
-    startView(_state, call, _options): ViewRun {
-      throw new Error(`${natives.size} natives; ${call.function} cannot run yet`)
+    startView(state, call, viewOptions = {}): ViewRun {
+      return new ViewExecution({ state, call, options: viewOptions, cache, natives, compute })
     },
   }
+}
+
+const refuseTask: Compute = ({ name }) => {
+  throw new TypeError(`nobody does the task ${name}`)
 }

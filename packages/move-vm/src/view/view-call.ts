@@ -1,4 +1,5 @@
 import type { TypeTag } from '@ledger-state/type-tag'
+import type { ViewBudget, ViewUsage } from '../budget/view-budget.js'
 import type { ComputeTask } from '../natives/native.js'
 
 /** A call of a view function. */
@@ -11,23 +12,6 @@ export interface ViewCall {
   /** The BCS of each argument, without those that the caller cannot give. */
   readonly arguments: readonly Uint8Array[]
 }
-
-/** What a run may use. What is above is answered with a fault; none of it is time. */
-export interface ViewBudget {
-  /** Instructions; natives count as many as their work takes. By default 5,000,000. */
-  readonly instructions: number
-  /** Bytes copied, compared, hashed, serialised, and of new values. By default 64 MiB. */
-  readonly bytes: number
-  /** Distinct keys read, and bytes of their values, modules not counted. By default 2,000 and 16 MiB. */
-  readonly reads: number
-  readonly readBytes: number
-  /** Distinct modules used, and their bytes. By default 768 and 8 MiB. */
-  readonly modules: number
-  readonly moduleBytes: number
-}
-
-/** What a run has used of its budget, the same cold and warm. */
-export type ViewUsage = ViewBudget
 
 /** A result of a view function. */
 export interface ViewResult {

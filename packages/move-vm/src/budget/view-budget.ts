@@ -1,0 +1,25 @@
+/** What a run may use. What is above is answered with a fault; none of it is time. */
+export interface ViewBudget {
+  /** Instructions; natives count as many as their work takes. By default 5,000,000. */
+  readonly instructions: number
+  /** Bytes copied, compared, hashed, serialised, and of new values. By default 64 MiB. */
+  readonly bytes: number
+  /** Distinct keys read, and bytes of their values, modules not counted. By default 2,000 and 16 MiB. */
+  readonly reads: number
+  readonly readBytes: number
+  /** Distinct modules used, and their bytes. By default 768 and 8 MiB. */
+  readonly modules: number
+  readonly moduleBytes: number
+}
+
+/** What a run has used of its budget, the same cold and warm. */
+export type ViewUsage = ViewBudget
+
+export const DEFAULT_BUDGET: ViewBudget = {
+  instructions: 5_000_000,
+  bytes: 64 << 20,
+  reads: 2_000,
+  readBytes: 16 << 20,
+  modules: 768,
+  moduleBytes: 8 << 20,
+}

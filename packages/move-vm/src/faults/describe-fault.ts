@@ -1,0 +1,57 @@
+import { addressToShortHex, hexToBytes } from '@ledger-state/core'
+import type { ErrorDescription } from '@ledger-state/move-module'
+import type { ViewFault } from '../view/view-call.js'
+import { STATUS, statusName, statusWhileRunning } from './status.js'
+import type { FaultPlace, MoveAbort, VmFault } from './vm-fault.js'
+
+/** A fault as it is told. Codes of the verifier's range are told as one while a function runs. */
+export function describeFault(fault: VmFault, isRunning: boolean): ViewFault {
+  const code = isRunning ? statusWhileRunning(fault.status) : fault.status
+  return {
+    code,
+    name: statusName(code),
+    subStatus: fault.subStatus,
+    message: fault.message ?? displayFault(code, fault.subStatus, fault.place),
+  }
+}
+
+/** The form of a fault that has no message of its own. */
+export function displayFault(code: number, subStatus: bigint | undefined, place: FaultPlace | undefined): string {
+  const sub = subStatus === undefined ? '' : ` with sub status ${subStatus}`
+  const location = place
+    ? `Module ModuleId { address: ${place.address}, name: Identifier("${place.module}") }`
+    : 'UNDEFINED'
+  const offset =
+    place?.codeOffset === undefined
+      ? ''
+      : ` at code offset ${place.codeOffset} in function definition ${place.functionIndex}`
+  return `VMError with status ${statusName(code)}${sub} at location ${location}${offset}`
+}
+
+/** An abort as it is told, explained by the errors of the module that it happened in. */
+export function describeAbort(
+  { code, text, place }: MoveAbort,
+  errors: ReadonlyMap<bigint, ErrorDescription>,
+  looksUpWholeCode: boolean,
+): ViewFault {
+  const known = looksUpWholeCode ? findByWholeCode(errors, code) : findByReason(errors, code)
+  const hex = `0x${code.toString(16)}`
+  const module = `${addressToShortHex(hexToBytes(place!.address))}::${place!.module}`
+  const explained =
+    text === undefined ? known && `${known.name}(${hex}): ${known.text}` : `${known?.name ?? ''}(${hex}): ${text}`
+  return {
+    code: STATUS.ABORTED,
+    name: statusName(STATUS.ABORTED),
+    subStatus: code,
+    message: `Move abort in ${module}: ${explained ?? hex}`,
+  }
+}
+
+/** The lowest 12 bits of a code are the reason, those above a category. */
+function findByReason(errors: ReadonlyMap<bigint, ErrorDescription>, code: bigint): ErrorDescription | undefined {
+  return errors.get(code & 0xfffn) ?? errors.get(code)
+}
+
+function findByWholeCode(errors: ReadonlyMap<bigint, ErrorDescription>, code: bigint): ErrorDescription | undefined {
+  return errors.get(code) ?? (code >> 24n === 0n ? errors.get(code & 0xffffn) : undefined)
+}

@@ -1,0 +1,828 @@
+import { ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import type {
+  CodedFunction,
+  FieldDefinition,
+  FunctionCode,
+  FunctionHandle,
+  Instantiation,
+  ModuleCode,
+  SignatureToken,
+  StructDefinition,
+} from '@ledger-state/move-module'
+import type { PrimitiveType } from '@ledger-state/type-tag'
+import { readInteger } from '../codec/integer-codec.js'
+import { malformedCode } from '../faults/vm-fault.js'
+import { ByteVector } from '../values/byte-vector.js'
+import { type Value, VectorValue } from '../values/value.js'
+import { FIRST_SIGNED, integerTypeOf } from './integer-type.js'
+import { OP } from './opcode.js'
+import type { ModuleName, OpenType, OpenTypes } from './open-type.js'
+
+/** What an instruction names that depends on other modules or on the type arguments of the function. */
+export type Link =
+  | { readonly kind: 'function'; readonly handle: FunctionHandle; readonly typeArguments: readonly OpenType[] }
+  | { readonly kind: 'type'; readonly type: OpenType }
+  | {
+      readonly kind: 'closure'
+      readonly handle: FunctionHandle
+      readonly typeArguments: readonly OpenType[]
+      readonly mask: bigint
+      readonly captured: readonly OpenType[]
+    }
+
+/** Variants of an enum that an instruction takes. */
+export interface VariantSet {
+  readonly definition: StructDefinition
+  readonly variants: readonly number[]
+}
+
+/** A function as it is run: instructions of `OP` in flat arrays, at the code offsets of the binary. Shared by all runs. */
+export interface CompiledFunction {
+  readonly opcodes: Uint8Array
+  readonly a: Int32Array
+  readonly b: Int32Array
+  readonly literals: readonly Value[]
+  readonly links: readonly Link[]
+  readonly variantSets: readonly VariantSet[]
+  readonly parameterCount: number
+  readonly resultCount: number
+  /** Parameters included. */
+  readonly localCount: number
+}
+
+/** More than this no verified function has. */
+const MAX_LOCALS = 255
+
+/**
+ * Compiles a function and checks it on the way: types of operands, the balance of the stack in each basic block, and that
+ * every operand names something. Arithmetic needs the types of its operands, which the binary does not have; with the checks,
+ * code that no chain's verifier has seen cannot take one value for another.
+ * @throws VmFault
+ */
+export function compileFunction(module: ModuleParts, definition: CodedFunction): CompiledFunction {
+  if (!definition.code) throw malformedCode('a native function has no code')
+  return new FunctionCompiler(module, definition, definition.code).compile()
+}
+
+/** What compiling needs of a module. */
+interface ModuleParts {
+  readonly code: ModuleCode
+  readonly name: ModuleName
+  readonly types: OpenTypes
+}
+
+class FunctionCompiler {
+  readonly #module: ModuleParts
+  readonly #definition: CodedFunction
+  readonly #code: FunctionCode
+  readonly #locals: readonly OpenType[]
+  readonly #results: readonly OpenType[]
+  readonly #opcodes: Uint8Array
+  readonly #a: Int32Array
+  readonly #b: Int32Array
+  readonly #literals: Value[] = []
+  readonly #links: Link[] = []
+  readonly #variantSets: VariantSet[] = []
+  readonly #stack: OpenType[] = []
+  #at = 0
+
+  constructor(module: ModuleParts, definition: CodedFunction, code: FunctionCode) {
+    this.#module = module
+    this.#definition = definition
+    this.#code = code
+    const { types } = module
+    this.#locals = types.ofAll([...definition.parameters, ...code.locals])
+    this.#results = types.ofAll(definition.results)
+    const { length } = code.opcodes
+    this.#opcodes = new Uint8Array(length)
+    this.#a = new Int32Array(length)
+    this.#b = new Int32Array(length)
+  }
+
+  compile(): CompiledFunction {
+    const { opcodes } = this.#code
+    if (this.#locals.length > MAX_LOCALS) throw malformedCode(`${this.#locals.length} locals`)
+    const starts = this.#blockStarts()
+    let reachesNext = true
+    for (this.#at = 0; this.#at < opcodes.length; this.#at++) {
+      if (starts[this.#at] === 1) {
+        if (reachesNext) this.#expectEmptyStack()
+        this.#stack.length = 0
+      }
+      reachesNext = this.#instruction(opcodes[this.#at]!)
+    }
+    if (reachesNext) throw malformedCode('code that runs past its end')
+    return {
+      opcodes: this.#opcodes,
+      a: this.#a,
+      b: this.#b,
+      literals: this.#literals,
+      links: this.#links,
+      variantSets: this.#variantSets,
+      parameterCount: this.#definition.parameters.length,
+      resultCount: this.#results.length,
+      localCount: this.#locals.length,
+    }
+  }
+
+  /** 1 where a basic block begins: at targets of branches, and behind what ends a block. */
+  #blockStarts(): Uint8Array {
+    const { opcodes, operands } = this.#code
+    const starts = new Uint8Array(opcodes.length)
+    for (let at = 0; at < opcodes.length; at++) {
+      const opcode = opcodes[at]!
+      const isBranch = opcode >= 0x03 && opcode <= 0x05
+      if (isBranch) {
+        const target = operands[at]!
+        if (target >= opcodes.length) throw malformedCode(`a branch to ${target}`)
+        starts[target] = 1
+      }
+      const ends = isBranch || opcode === 0x02 || opcode === 0x27 || opcode === 0x68
+      if (ends && at + 1 < opcodes.length) starts[at + 1] = 1
+    }
+    return starts
+  }
+
+  #expectEmptyStack(): void {
+    if (this.#stack.length > 0) throw malformedCode(`values left on the stack at ${this.#at}`)
+  }
+
+  #fault(why: string): Error {
+    throw malformedCode(`${why} at ${this.#at}`)
+  }
+
+  #emit(opcode: number, a = 0, b = 0): void {
+    this.#opcodes[this.#at] = opcode
+    this.#a[this.#at] = a
+    this.#b[this.#at] = b
+  }
+
+  #push(type: OpenType): void {
+    this.#stack.push(type)
+  }
+
+  #pop(): OpenType {
+    const type = this.#stack.pop()
+    if (!type) throw this.#fault('an empty stack')
+    return type
+  }
+
+  #popOf(expected: OpenType): void {
+    if (this.#pop().shape !== expected.shape) throw this.#fault('an operand of another type')
+  }
+
+  #popAll(expected: readonly OpenType[]): void {
+    for (let at = expected.length - 1; at >= 0; at--) this.#popOf(expected[at]!)
+  }
+
+  #popKind(kind: PrimitiveType): void {
+    if (this.#pop().kind !== kind) throw this.#fault(`an operand that is no ${kind}`)
+  }
+
+  #pushKind(kind: PrimitiveType): void {
+    this.#push(this.#module.types.plain(kind))
+  }
+
+  #popInteger(): number {
+    const type = integerTypeOf(this.#pop().kind)
+    if (type < 0) throw this.#fault('an operand that is no integer')
+    return type
+  }
+
+  /** Two integers of one type, of which the number is returned; the type stays on the stack. */
+  #binaryInteger(): number {
+    const right = this.#pop()
+    const left = this.#pop()
+    const type = integerTypeOf(left.kind)
+    if (type < 0 || left !== right) throw this.#fault('operands that are not integers of one type')
+    this.#push(left)
+    return type
+  }
+
+  #popReference(): OpenType {
+    const type = this.#pop()
+    if (type.kind !== 'reference') throw this.#fault('an operand that is no reference')
+    return type.to
+  }
+
+  #pushReference(to: OpenType): void {
+    if (to.kind === 'reference') throw this.#fault('a reference to a reference')
+    this.#push(this.#module.types.reference(to, true))
+  }
+
+  #entry<T>(table: readonly T[]): T {
+    const index = this.#code.operands[this.#at]!
+    const entry = table[index]
+    if (entry === undefined) throw this.#fault(`entry ${index} of a table of ${table.length}`)
+    return entry
+  }
+
+  #local(): number {
+    const local = this.#code.operands[this.#at]!
+    if (local >= this.#locals.length) throw this.#fault(`local ${local} of ${this.#locals.length}`)
+    return local
+  }
+
+  #link(link: Link): number {
+    return this.#links.push(link) - 1
+  }
+
+  #struct(index: number): StructDefinition {
+    const definition = this.#module.code.structs[index]
+    if (!definition) throw this.#fault(`struct ${index}`)
+    return definition
+  }
+
+  /** The type of an own struct with these type arguments. */
+  #structType(definition: StructDefinition, typeArguments: readonly OpenType[]): OpenType {
+    if (definition.typeParameters.length !== typeArguments.length) throw this.#fault('a wrong number of type arguments')
+    return this.#module.types.struct(this.#module.name, definition.name, typeArguments)
+  }
+
+  #fieldTypes(fields: readonly FieldDefinition[], typeArguments: readonly OpenType[]): readonly OpenType[] {
+    const { types } = this.#module
+    return types.substituteAll(
+      fields.map(({ type }) => types.of(type)),
+      typeArguments,
+    )
+  }
+
+  #fieldsOf(definition: StructDefinition, variant: number): readonly FieldDefinition[] {
+    if (definition.kind === 'struct' && variant === 0) return definition.fields
+    const fields = definition.kind === 'enum' ? definition.variants[variant]?.fields : undefined
+    if (!fields) throw this.#fault(`variant ${variant} of ${definition.name}`)
+    return fields
+  }
+
+  #structOf(generic: boolean): { definition: StructDefinition; typeArguments: readonly OpenType[] } {
+    const { code, types } = this.#module
+    if (!generic) return { definition: this.#entry(code.structs), typeArguments: [] }
+    const { of, typeArguments } = this.#entry(code.structInstantiations)
+    return { definition: this.#struct(of), typeArguments: types.ofAll(typeArguments) }
+  }
+
+  /** An entry of a table, directly or by an instantiation. */
+  #instantiated<T>(
+    generic: boolean,
+    table: readonly T[],
+    instantiations: readonly Instantiation[],
+  ): { entry: T; typeArguments: readonly OpenType[] } {
+    if (!generic) return { entry: this.#entry(table), typeArguments: [] }
+    const { of, typeArguments } = this.#entry(instantiations)
+    return { entry: table[of]!, typeArguments: this.#module.types.ofAll(typeArguments) }
+  }
+
+  /** Compiles one instruction. Returns whether the next one is reached from it. */
+  #instruction(opcode: number): boolean {
+    const { types } = this.#module
+    switch (opcode) {
+      case 0x01:
+        this.#pop()
+        this.#emit(OP.pop)
+        return true
+      case 0x02:
+        this.#popAll(this.#results)
+        this.#expectEmptyStack()
+        this.#emit(OP.ret)
+        return false
+      case 0x03:
+      case 0x04:
+        this.#popKind('bool')
+        this.#expectEmptyStack()
+        this.#emit(opcode === 0x03 ? OP.branchTrue : OP.branchFalse, this.#code.operands[this.#at])
+        return true
+      case 0x05:
+        this.#expectEmptyStack()
+        this.#emit(OP.branch, this.#code.operands[this.#at])
+        return false
+      case 0x06:
+        return this.#loadNumber('u64')
+      case 0x31:
+        return this.#loadNumber('u8')
+      case 0x32:
+        return this.#loadNumber('u128')
+      case 0x48:
+        return this.#loadNumber('u16')
+      case 0x49:
+        return this.#loadNumber('u32')
+      case 0x4a:
+        return this.#loadNumber('u256')
+      case 0x5b:
+        return this.#loadNumber('i8')
+      case 0x5c:
+        return this.#loadNumber('i16')
+      case 0x5d:
+        return this.#loadNumber('i32')
+      case 0x5e:
+        return this.#loadNumber('i64')
+      case 0x5f:
+        return this.#loadNumber('i128')
+      case 0x60:
+        return this.#loadNumber('i256')
+      case 0x07: {
+        const { type, bytes } = this.#entry(this.#module.code.constants)
+        const value = decodeConstant(type, bytes)
+        this.#emit(typeof value === 'object' ? OP.loadCopy : OP.load, this.#literals.push(value) - 1)
+        this.#push(types.of(type))
+        return true
+      }
+      case 0x08:
+      case 0x09:
+        this.#emit(OP.load, this.#literals.push(opcode === 0x08) - 1)
+        this.#pushKind('bool')
+        return true
+      case 0x0a: {
+        const local = this.#local()
+        const type = this.#locals[local]!
+        this.#emit(isPlain(type) || type.kind === 'reference' ? OP.copyPlain : OP.copyLocal, local)
+        this.#push(type)
+        return true
+      }
+      case 0x0b: {
+        const local = this.#local()
+        this.#emit(OP.moveLocal, local)
+        this.#push(this.#locals[local]!)
+        return true
+      }
+      case 0x0c: {
+        const local = this.#local()
+        this.#popOf(this.#locals[local]!)
+        this.#emit(OP.storeLocal, local)
+        return true
+      }
+      case 0x0d:
+      case 0x0e: {
+        const local = this.#local()
+        this.#pushReference(this.#locals[local]!)
+        this.#emit(OP.borrowLocal, local)
+        return true
+      }
+      case 0x0f:
+      case 0x10:
+      case 0x36:
+      case 0x37:
+        return this.#borrowField(opcode >= 0x36)
+      case 0x4e:
+      case 0x4f:
+      case 0x50:
+      case 0x51:
+        return this.#borrowVariantField(opcode >= 0x50)
+      case 0x11:
+      case 0x38: {
+        const { functionHandles, functionInstantiations } = this.#module.code
+        const { entry, typeArguments } = this.#instantiated(opcode === 0x38, functionHandles, functionInstantiations)
+        const { parameters, results } = this.#signature(entry, typeArguments)
+        this.#popAll(parameters)
+        for (const result of results) this.#push(result)
+        this.#emit(OP.call, this.#link({ kind: 'function', handle: entry, typeArguments }))
+        return true
+      }
+      case 0x12:
+      case 0x39: {
+        const { definition, typeArguments } = this.#structOf(opcode === 0x39)
+        if (definition.kind !== 'struct') throw this.#fault(`pack of ${definition.name}`)
+        return this.#pack(definition, 0, typeArguments)
+      }
+      case 0x13:
+      case 0x3a: {
+        const { definition, typeArguments } = this.#structOf(opcode === 0x3a)
+        if (definition.kind !== 'struct') throw this.#fault(`unpack of ${definition.name}`)
+        this.#popOf(this.#structType(definition, typeArguments))
+        const fields = this.#fieldTypes(definition.fields, typeArguments)
+        for (const field of fields) this.#push(field)
+        this.#emit(OP.unpack, fields.length)
+        return true
+      }
+      case 0x52:
+      case 0x53: {
+        const { definition, variant, typeArguments } = this.#variantOf(opcode === 0x53)
+        return this.#pack(definition, variant, typeArguments)
+      }
+      case 0x54:
+      case 0x55: {
+        const { definition, variant, typeArguments } = this.#variantOf(opcode === 0x55)
+        this.#popOf(this.#structType(definition, typeArguments))
+        const fields = this.#fieldTypes(this.#fieldsOf(definition, variant), typeArguments)
+        for (const field of fields) this.#push(field)
+        this.#emit(OP.unpackVariant, fields.length, this.#variantSet(definition, [variant]))
+        return true
+      }
+      case 0x56:
+      case 0x57: {
+        const { definition, variant, typeArguments } = this.#variantOf(opcode === 0x57)
+        if (this.#popReference().shape !== this.#structType(definition, typeArguments).shape) {
+          throw this.#fault('an operand of another type')
+        }
+        this.#pushKind('bool')
+        this.#emit(OP.testVariant, variant)
+        return true
+      }
+      case 0x14: {
+        const to = this.#popReference()
+        this.#push(to)
+        this.#emit(isPlain(to) ? OP.readPlain : OP.readReference)
+        return true
+      }
+      case 0x15: {
+        const to = this.#popReference()
+        this.#popOf(to)
+        this.#emit(OP.writeReference)
+        return true
+      }
+      case 0x2e:
+        this.#pushReference(this.#popReference())
+        this.#emit(OP.nop)
+        return true
+      case 0x16:
+        this.#emit(OP.add, this.#binaryInteger())
+        return true
+      case 0x17:
+        this.#emit(OP.sub, this.#binaryInteger())
+        return true
+      case 0x18:
+        this.#emit(OP.mul, this.#binaryInteger())
+        return true
+      case 0x19:
+        this.#emit(OP.mod, this.#binaryInteger())
+        return true
+      case 0x1a:
+        this.#emit(OP.div, this.#binaryInteger())
+        return true
+      case 0x1b:
+      case 0x1c:
+      case 0x1d: {
+        const type = this.#binaryInteger()
+        if (type >= FIRST_SIGNED) throw this.#fault('bits of a signed integer')
+        this.#emit(opcode === 0x1b ? OP.bitOr : opcode === 0x1c ? OP.bitAnd : OP.xor, type)
+        return true
+      }
+      case 0x2f:
+      case 0x30: {
+        this.#popKind('u8')
+        const operand = this.#pop()
+        const type = integerTypeOf(operand.kind)
+        if (type < 0 || type >= FIRST_SIGNED) throw this.#fault('a shift of what is no unsigned integer')
+        this.#push(operand)
+        this.#emit(opcode === 0x2f ? OP.shiftLeft : OP.shiftRight, type)
+        return true
+      }
+      case 0x67: {
+        const operand = this.#pop()
+        const type = integerTypeOf(operand.kind)
+        if (type < FIRST_SIGNED) throw this.#fault('the negative of what is no signed integer')
+        this.#push(operand)
+        this.#emit(OP.negate, type)
+        return true
+      }
+      case 0x33:
+        return this.#cast('u8')
+      case 0x34:
+        return this.#cast('u64')
+      case 0x35:
+        return this.#cast('u128')
+      case 0x4b:
+        return this.#cast('u16')
+      case 0x4c:
+        return this.#cast('u32')
+      case 0x4d:
+        return this.#cast('u256')
+      case 0x61:
+        return this.#cast('i8')
+      case 0x62:
+        return this.#cast('i16')
+      case 0x63:
+        return this.#cast('i32')
+      case 0x64:
+        return this.#cast('i64')
+      case 0x65:
+        return this.#cast('i128')
+      case 0x66:
+        return this.#cast('i256')
+      case 0x1e:
+      case 0x1f:
+        this.#popKind('bool')
+        this.#popKind('bool')
+        this.#pushKind('bool')
+        this.#emit(opcode === 0x1e ? OP.or : OP.and)
+        return true
+      case 0x20:
+        this.#popKind('bool')
+        this.#pushKind('bool')
+        this.#emit(OP.not)
+        return true
+      case 0x21:
+      case 0x22: {
+        const right = this.#pop()
+        if (this.#pop().shape !== right.shape) throw this.#fault('operands of different types')
+        this.#pushKind('bool')
+        const isEqual = opcode === 0x21
+        if (isPlain(right)) this.#emit(isEqual ? OP.equalPlain : OP.notEqualPlain)
+        else this.#emit(isEqual ? OP.equal : OP.notEqual)
+        return true
+      }
+      case 0x23:
+        return this.#compare(OP.less)
+      case 0x24:
+        return this.#compare(OP.greater)
+      case 0x25:
+        return this.#compare(OP.lessOrEqual)
+      case 0x26:
+        return this.#compare(OP.greaterOrEqual)
+      case 0x27:
+        this.#popKind('u64')
+        this.#emit(OP.abort)
+        return false
+      case 0x68:
+        this.#popOf(types.vector(types.plain('u8')))
+        this.#popKind('u64')
+        this.#emit(OP.abortWithText)
+        return false
+      case 0x28:
+        this.#emit(OP.nop)
+        return true
+      case 0x29:
+      case 0x3b:
+        this.#popKind('address')
+        this.#pushKind('bool')
+        this.#emit(OP.exists, this.#globalType(opcode === 0x3b).link)
+        return true
+      case 0x2a:
+      case 0x2b:
+      case 0x3c:
+      case 0x3d: {
+        this.#popKind('address')
+        const { link, type } = this.#globalType(opcode >= 0x3c)
+        this.#pushReference(type)
+        this.#emit(OP.borrowGlobal, link)
+        return true
+      }
+      case 0x2c:
+      case 0x3e: {
+        this.#popKind('address')
+        const { link, type } = this.#globalType(opcode === 0x3e)
+        this.#push(type)
+        this.#emit(OP.moveFrom, link)
+        return true
+      }
+      case 0x2d:
+      case 0x3f: {
+        const { link, type } = this.#globalType(opcode === 0x3f)
+        this.#popOf(type)
+        if (this.#popReference().kind !== 'signer') throw this.#fault('an operand that is no signer')
+        this.#emit(OP.moveTo, link)
+        return true
+      }
+      case 0x40: {
+        const element = this.#element()
+        const count = this.#code.seconds[this.#at]!
+        for (let popped = 0; popped < count; popped++) this.#popOf(element)
+        const type = types.vector(element)
+        this.#push(type)
+        this.#emit(OP.packVector, this.#link({ kind: 'type', type }), count)
+        return true
+      }
+      case 0x41:
+        this.#popVectorReference()
+        this.#pushKind('u64')
+        this.#emit(OP.vectorLength)
+        return true
+      case 0x42:
+      case 0x43:
+        this.#popKind('u64')
+        this.#pushReference(this.#popVectorReference())
+        this.#emit(OP.borrowElement)
+        return true
+      case 0x44:
+        this.#popOf(this.#element())
+        this.#popVectorReference()
+        this.#emit(OP.pushBack)
+        return true
+      case 0x45:
+        this.#push(this.#popVectorReference())
+        this.#emit(OP.popBack)
+        return true
+      case 0x46: {
+        const element = this.#element()
+        const count = this.#code.seconds[this.#at]!
+        if (count > MAX_UNPACKED) throw this.#fault(`${count} elements unpacked`)
+        this.#popOf(types.vector(element))
+        for (let pushed = 0; pushed < count; pushed++) this.#push(element)
+        this.#emit(OP.unpackVector, count)
+        return true
+      }
+      case 0x47:
+        this.#popKind('u64')
+        this.#popKind('u64')
+        this.#popVectorReference()
+        this.#emit(OP.swap)
+        return true
+      case 0x58:
+      case 0x59:
+        return this.#packClosure(opcode === 0x59)
+      case 0x5a: {
+        const type = this.#entry(this.#module.code.signatures)[0]
+        if (type?.kind !== 'function') throw this.#fault('a call of what is no function type')
+        this.#popOf(types.of(type))
+        this.#popAll(types.ofAll(type.parameters))
+        for (const result of types.ofAll(type.results)) this.#push(result)
+        const link = this.#link({ kind: 'type', type: types.of(type) })
+        this.#emit(OP.callClosure, link, type.parameters.length)
+        return true
+      }
+      default:
+        throw this.#fault(`instruction 0x${opcode.toString(16)}`)
+    }
+  }
+
+  #loadNumber(kind: PrimitiveType): boolean {
+    this.#emit(OP.load, this.#literals.push(this.#code.numbers[this.#code.operands[this.#at]!]!) - 1)
+    this.#pushKind(kind)
+    return true
+  }
+
+  #cast(kind: PrimitiveType): boolean {
+    const source = this.#popInteger()
+    this.#pushKind(kind)
+    this.#emit(OP.cast, integerTypeOf(kind), source)
+    return true
+  }
+
+  #compare(opcode: number): boolean {
+    this.#binaryInteger()
+    this.#pop()
+    this.#pushKind('bool')
+    this.#emit(opcode)
+    return true
+  }
+
+  #signature(
+    handle: FunctionHandle,
+    typeArguments: readonly OpenType[],
+  ): { parameters: readonly OpenType[]; results: readonly OpenType[] } {
+    if (handle.typeParameters.length !== typeArguments.length) throw this.#fault('a wrong number of type arguments')
+    const { types } = this.#module
+    return {
+      parameters: types.substituteAll(types.ofAll(handle.parameters), typeArguments),
+      results: types.substituteAll(types.ofAll(handle.results), typeArguments),
+    }
+  }
+
+  #borrowField(generic: boolean): boolean {
+    const { fieldHandles, fieldInstantiations } = this.#module.code
+    const { entry, typeArguments } = this.#instantiated(generic, fieldHandles, fieldInstantiations)
+    const definition = this.#struct(entry.struct)
+    if (definition.kind !== 'struct') throw this.#fault(`a field of ${definition.name}`)
+    if (this.#popReference().shape !== this.#structType(definition, typeArguments).shape) {
+      throw this.#fault('an operand of another type')
+    }
+    this.#pushReference(this.#fieldType(definition.fields, entry.field, typeArguments))
+    this.#emit(OP.borrowField, entry.field)
+    return true
+  }
+
+  #fieldType(fields: readonly FieldDefinition[], index: number, typeArguments: readonly OpenType[]): OpenType {
+    const field = fields[index]
+    if (!field) throw this.#fault(`field ${index} of ${fields.length}`)
+    const { types } = this.#module
+    return types.substitute(types.of(field.type), typeArguments)
+  }
+
+  #borrowVariantField(generic: boolean): boolean {
+    const { variantFieldHandles, variantFieldInstantiations } = this.#module.code
+    const { entry, typeArguments } = this.#instantiated(generic, variantFieldHandles, variantFieldInstantiations)
+    const definition = this.#struct(entry.struct)
+    if (this.#popReference().shape !== this.#structType(definition, typeArguments).shape) {
+      throw this.#fault('an operand of another type')
+    }
+    const fieldTypes = entry.variants.map((variant) =>
+      this.#fieldType(this.#fieldsOf(definition, variant), entry.field, typeArguments),
+    )
+    const [type] = fieldTypes
+    if (!type || fieldTypes.some(({ shape }) => shape !== type.shape)) throw this.#fault('a field of different types')
+    this.#pushReference(type)
+    this.#emit(OP.borrowVariantField, entry.field, this.#variantSet(definition, entry.variants))
+    return true
+  }
+
+  #variantSet(definition: StructDefinition, variants: readonly number[]): number {
+    return this.#variantSets.push({ definition, variants }) - 1
+  }
+
+  #variantOf(generic: boolean): {
+    definition: StructDefinition
+    variant: number
+    typeArguments: readonly OpenType[]
+  } {
+    const { variantHandles, variantInstantiations } = this.#module.code
+    const { entry, typeArguments } = this.#instantiated(generic, variantHandles, variantInstantiations)
+    const definition = this.#struct(entry.struct)
+    if (definition.kind !== 'enum') throw this.#fault(`a variant of ${definition.name}`)
+    this.#fieldsOf(definition, entry.variant)
+    return { definition, variant: entry.variant, typeArguments }
+  }
+
+  #pack(definition: StructDefinition, variant: number, typeArguments: readonly OpenType[]): boolean {
+    const fields = this.#fieldTypes(this.#fieldsOf(definition, variant), typeArguments)
+    this.#popAll(fields)
+    const type = this.#structType(definition, typeArguments)
+    this.#push(type)
+    // The depth of the type is checked, unless it is plain to see. All variants count.
+    const isShallow = definition.kind === 'struct' && fields.every(isPlain)
+    if (isShallow) this.#emit(OP.pack, fields.length, variant)
+    else if (variant === 0) this.#emit(OP.packChecked, fields.length, this.#link({ kind: 'type', type }))
+    else this.#emit(OP.packChecked, fields.length | (variant << VARIANT_SHIFT), this.#link({ kind: 'type', type }))
+    return true
+  }
+
+  #globalType(generic: boolean): { link: number; type: OpenType } {
+    const { definition, typeArguments } = this.#structOf(generic)
+    const type = this.#structType(definition, typeArguments)
+    return { link: this.#link({ kind: 'type', type }), type }
+  }
+
+  /** The element type that an instruction on vectors names. */
+  #element(): OpenType {
+    const signature = this.#entry(this.#module.code.signatures)
+    if (signature.length !== 1) throw this.#fault('an element of several types')
+    const type = this.#module.types.of(signature[0]!)
+    if (type.kind === 'reference') throw this.#fault('a vector of references')
+    return type
+  }
+
+  #popVectorReference(): OpenType {
+    const element = this.#element()
+    const to = this.#popReference()
+    if (to.kind !== 'vector' || to.element.shape !== element.shape) throw this.#fault('an operand of another type')
+    return to.element
+  }
+
+  #packClosure(generic: boolean): boolean {
+    const { types } = this.#module
+    const { functionHandles, functionInstantiations } = this.#module.code
+    const { entry, typeArguments } = this.#instantiated(generic, functionHandles, functionInstantiations)
+    const mask = this.#code.numbers[this.#code.seconds[this.#at]!] as bigint
+    const { parameters, results } = this.#signature(entry, typeArguments)
+    if (mask >> BigInt(Math.min(parameters.length, 64))) throw this.#fault('a mask beyond the parameters')
+    const isCaptured = (index: number) => index < 64 && ((mask >> BigInt(index)) & 1n) === 1n
+    const captured = parameters.filter((_, index) => isCaptured(index))
+    this.#popAll(captured)
+    if (captured.some(({ kind }) => kind === 'reference')) throw this.#fault('a captured reference')
+    this.#push(
+      types.function(
+        parameters.filter((_, index) => !isCaptured(index)),
+        results,
+        0,
+      ),
+    )
+    this.#emit(OP.packClosure, this.#link({ kind: 'closure', handle: entry, typeArguments, mask, captured }))
+    return true
+  }
+}
+
+/** Elements that fit a stack. */
+const MAX_UNPACKED = 1_024
+
+/** The variant stands above the number of fields in the operand of `packChecked`. */
+export const VARIANT_SHIFT = 16
+
+/** Whether values of the type have no parts, so that a copy is the value itself. */
+function isPlain({ kind }: OpenType): boolean {
+  return kind === 'bool' || kind === 'address' || integerTypeOf(kind) >= 0
+}
+
+function decodeConstant(type: SignatureToken, bytes: Uint8Array): Value {
+  const reader = new ByteReader(bytes)
+  try {
+    const value = readConstant(type, reader)
+    reader.expectEnd()
+    return value
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_bcs')) throw malformedCode('a constant that does not decode')
+    throw error
+  }
+}
+
+function readConstant(type: SignatureToken, reader: ByteReader): Value {
+  switch (type.kind) {
+    case 'bool':
+      return reader.readBool()
+    case 'address':
+      return bytesToHexDigits(reader.readBytes(32))
+    case 'vector': {
+      if (type.element.kind === 'u8') return new ByteVector(reader.readByteString().slice())
+      const items: Value[] = []
+      for (let count = reader.readLength(); count > 0; count--) {
+        const start = reader.offset
+        items.push(readConstant(type.element, reader))
+        if (reader.offset === start) throw malformedCode('a constant of no bytes')
+      }
+      return new VectorValue(items)
+    }
+    default: {
+      const integer = integerTypeOf(type.kind)
+      if (integer < 0) throw malformedCode(`a constant of type ${type.kind}`)
+      return readInteger(reader, integer)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import type { PrimitiveType } from '@ledger-state/type-tag'
+
+/** The integer types, in the order of their numbers in compiled code: unsigned ones first, each by width. */
+export const INTEGER_TYPES = [
+  'u8',
+  'u16',
+  'u32',
+  'u64',
+  'u128',
+  'u256',
+  'i8',
+  'i16',
+  'i32',
+  'i64',
+  'i128',
+  'i256',
+] as const
+
+export type IntegerType = (typeof INTEGER_TYPES)[number]
+
+/** The first signed type in `INTEGER_TYPES`. */
+export const FIRST_SIGNED = 6
+
+const BITS = [8, 16, 32, 64, 128, 256]
+
+/** Width in bits, by the number of a type. */
+export function bitsOf(type: number): number {
+  return BITS[type % FIRST_SIGNED]!
+}
+
+/** The number of an integer type; -1 for other types. */
+export function integerTypeOf(kind: PrimitiveType | string): number {
+  return (INTEGER_TYPES as readonly string[]).indexOf(kind)
+}
+
+/** Smallest and largest value, by the number of a type. */
+export const MIN_VALUE: readonly bigint[] = INTEGER_TYPES.map((_, type) =>
+  type < FIRST_SIGNED ? 0n : -(1n << BigInt(bitsOf(type) - 1)),
+)
+export const MAX_VALUE: readonly bigint[] = INTEGER_TYPES.map((_, type) =>
+  type < FIRST_SIGNED ? (1n << BigInt(bitsOf(type))) - 1n : (1n << BigInt(bitsOf(type) - 1)) - 1n,
+)
+
+/**
+ * Bounds within which a result that a double holds is exact and in the range of the type: those of the type, but at most
+ * 2^53 - 1 in magnitude.
+ */
+export const FAST_MIN = Float64Array.from(MIN_VALUE, (value) => Math.max(Number(value), Number.MIN_SAFE_INTEGER))
+export const FAST_MAX = Float64Array.from(MAX_VALUE, (value) => Math.min(Number(value), Number.MAX_SAFE_INTEGER))

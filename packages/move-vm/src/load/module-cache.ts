@@ -1,0 +1,62 @@
+import { isLedgerStateError, SizedCache } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
+import { readModuleCode } from '@ledger-state/move-module'
+import { STATUS } from '../faults/status.js'
+import { VmFault } from '../faults/vm-fault.js'
+import { LoadedModule } from './loaded-module.js'
+
+/** Heap of a loaded module for each byte of its binary, measured over the framework. */
+const HEAP_PER_BYTE = 16
+
+interface CachedModule {
+  readonly bytes: Uint8Array
+  readonly module: LoadedModule
+}
+
+/** Loaded modules by their bytes, shared by all runs of a vm, bounded by bytes of heap. */
+export class ModuleCache {
+  readonly #byRevision: SizedCache<LoadedModule>
+  readonly #byContent: SizedCache<CachedModule>
+
+  constructor(capacity: number) {
+    // A module that has a revision stands in both, and is one object.
+    this.#byRevision = new SizedCache(capacity, capacity / 4)
+    this.#byContent = new SizedCache(capacity, capacity / 4)
+  }
+
+  /** The module that was loaded for this key and revision. */
+  getRevision(key: string, revision: string): LoadedModule | undefined {
+    return this.#byRevision.get(`${key}@${revision}`)
+  }
+
+  /** The module of these bytes; decoded where it is not kept. @throws VmFault */
+  load(key: string, bytes: Uint8Array, revision: string | undefined): LoadedModule {
+    const name = `${key}/${bytes.length}/${sample(bytes)}`
+    const known = this.#byContent.get(name)
+    const isSame = known !== undefined && compareBytes(known.bytes, bytes) === 0
+    const module = isSame ? known.module : decode(bytes)
+    const size = HEAP_PER_BYTE * bytes.length
+    if (!isSame) this.#byContent.set(name, { bytes: bytes.slice(), module }, size)
+    if (revision !== undefined) this.#byRevision.set(`${key}@${revision}`, module, size)
+    return module
+  }
+}
+
+function decode(bytes: Uint8Array): LoadedModule {
+  try {
+    return new LoadedModule(readModuleCode(bytes), bytes.length)
+  } catch (error) {
+    if (!isLedgerStateError(error, 'invalid_module')) throw error
+    throw new VmFault(STATUS.CODE_DESERIALIZATION_ERROR, `Deserialization error: ${error.message}`)
+  }
+}
+
+const SAMPLED = 64
+
+/** FNV-1a over some of the bytes: it tells apart most contents of one length, the rest is compared. */
+function sample(bytes: Uint8Array): number {
+  const step = Math.max(1, Math.floor(bytes.length / SAMPLED))
+  let hash = 0x811c9dc5
+  for (let at = 0; at < bytes.length; at += step) hash = Math.imul(hash ^ bytes[at]!, 0x01000193)
+  return hash >>> 0
+}

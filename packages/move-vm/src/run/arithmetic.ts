@@ -1,0 +1,132 @@
+import { toIntegerValue } from '../codec/integer-codec.js'
+import { arithmeticFault } from '../faults/vm-fault.js'
+import { bitsOf, FAST_MAX, FAST_MIN, FIRST_SIGNED, INTEGER_TYPES, MAX_VALUE, MIN_VALUE } from '../load/integer-type.js'
+
+// Arithmetic on integers as `Value` holds them: numbers while safe, else bigints. `type` is the number of an integer type.
+// All functions fault as the instructions of the same name do.
+
+type Integer = number | bigint
+
+const WORD = 0x1_0000_0000
+
+/** A result as it is held; undefined where the type does not have it. */
+function inRange(value: bigint, type: number): Integer | undefined {
+  return value < MIN_VALUE[type]! || value > MAX_VALUE[type]! ? undefined : toIntegerValue(value)
+}
+
+function expectRange(value: bigint, type: number, message: string): Integer {
+  const result = inRange(value, type)
+  if (result === undefined) throw arithmeticFault(message)
+  return result
+}
+
+export function add(left: Integer, right: Integer, type: number): Integer {
+  if (typeof left === 'number' && typeof right === 'number') {
+    const sum = left + right
+    if (sum <= FAST_MAX[type]! && sum >= FAST_MIN[type]!) return sum
+  }
+  return expectRange(BigInt(left) + BigInt(right), type, 'Addition overflow')
+}
+
+export function subtract(left: Integer, right: Integer, type: number): Integer {
+  if (typeof left === 'number' && typeof right === 'number') {
+    const difference = left - right
+    if (difference <= FAST_MAX[type]! && difference >= FAST_MIN[type]!) return difference
+  }
+  return expectRange(BigInt(left) - BigInt(right), type, 'Subtraction overflow')
+}
+
+export function multiply(left: Integer, right: Integer, type: number): Integer {
+  if (typeof left === 'number' && typeof right === 'number') {
+    const product = left * right
+    if (product <= FAST_MAX[type]! && product >= FAST_MIN[type]!) return product
+  }
+  return expectRange(BigInt(left) * BigInt(right), type, 'Multiplication overflow')
+}
+
+export function divide(left: Integer, right: Integer, type: number): Integer {
+  if (right === 0) throw arithmeticFault('Division by zero')
+  if (typeof left === 'number' && typeof right === 'number') {
+    // The remainder, the difference and their quotient are exact.
+    const quotient = (left - (left % right)) / right
+    if (quotient <= FAST_MAX[type]!) return quotient
+  }
+  return expectRange(BigInt(left) / BigInt(right), type, 'Division overflow')
+}
+
+export function remainder(left: Integer, right: Integer, type: number): Integer {
+  if (right === 0) throw arithmeticFault('Integer remainder by zero')
+  if (right === -1 && type >= FIRST_SIGNED && BigInt(left) === MIN_VALUE[type]) {
+    throw arithmeticFault('Integer remainder by zero')
+  }
+  if (typeof left === 'number' && typeof right === 'number') return left % right
+  return toIntegerValue(BigInt(left) % BigInt(right))
+}
+
+export function negate(operand: Integer, type: number): Integer {
+  return expectRange(-BigInt(operand), type, 'Integer negation overflow')
+}
+
+export function bitOr(left: Integer, right: Integer): Integer {
+  if (typeof left === 'number' && typeof right === 'number') {
+    if (left < WORD && right < WORD) return (left | right) >>> 0
+    return (highWord(left) | highWord(right)) * WORD + ((left | right) >>> 0)
+  }
+  return toIntegerValue(BigInt(left) | BigInt(right))
+}
+
+export function bitAnd(left: Integer, right: Integer): Integer {
+  if (typeof left === 'number' && typeof right === 'number') {
+    if (left < WORD || right < WORD) return (left & right) >>> 0
+    return (highWord(left) & highWord(right)) * WORD + ((left & right) >>> 0)
+  }
+  return toIntegerValue(BigInt(left) & BigInt(right))
+}
+
+export function bitXor(left: Integer, right: Integer): Integer {
+  if (typeof left === 'number' && typeof right === 'number') {
+    if (left < WORD && right < WORD) return (left ^ right) >>> 0
+    return (highWord(left) ^ highWord(right)) * WORD + ((left ^ right) >>> 0)
+  }
+  return toIntegerValue(BigInt(left) ^ BigInt(right))
+}
+
+/** The bits above the lowest 32, at most 21 of them. */
+function highWord(value: number): number {
+  return Math.floor(value / WORD)
+}
+
+/** Bits beyond the width fall off. */
+export function shiftLeft(left: Integer, amount: number, type: number): Integer {
+  const bits = bitsOf(type)
+  if (amount >= bits) throw arithmeticFault('Shift Left overflow')
+  if (typeof left === 'number') {
+    const shifted = left * 2 ** amount
+    if (shifted <= FAST_MAX[type]!) return shifted
+  }
+  return toIntegerValue(BigInt.asUintN(bits, BigInt(left) << BigInt(amount)))
+}
+
+export function shiftRight(left: Integer, amount: number, type: number): Integer {
+  if (amount >= bitsOf(type)) throw arithmeticFault('Shift Right overflow')
+  if (typeof left === 'number') return Math.floor(left / 2 ** amount)
+  return toIntegerValue(left >> BigInt(amount))
+}
+
+export function cast(operand: Integer, from: number, to: number): Integer {
+  if (typeof operand === 'number' && operand <= FAST_MAX[to]! && operand >= FAST_MIN[to]!) return operand
+  const result = inRange(BigInt(operand), to)
+  if (result === undefined) throw arithmeticFault(castMessage(operand, from, to))
+  return result
+}
+
+const U256 = INTEGER_TYPES.indexOf('u256')
+const I256 = INTEGER_TYPES.indexOf('i256')
+
+/** The texts follow how the reference prints its types. */
+function castMessage(operand: Integer, from: number, to: number): string {
+  if (from === U256 && to === I256) return `Cannot cast int256::U256(${operand}) to int256::I256`
+  const source = from === U256 ? 'U256' : from === I256 ? 'I256' : INTEGER_TYPES[from]!
+  const target = to === U256 ? 'int256::U256' : to === I256 ? 'int256::I256' : INTEGER_TYPES[to]!
+  return `Cannot cast ${source}(${operand}) to ${target}`
+}

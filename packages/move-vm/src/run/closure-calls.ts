@@ -1,0 +1,137 @@
+import { STATUS } from '../faults/status.js'
+import { malformedCode, VmFault } from '../faults/vm-fault.js'
+import type { Link } from '../load/compile-function.js'
+import type { Layout } from '../types/layout.js'
+import type { FunctionType, Type } from '../types/type.js'
+import { type ClosureTarget, ClosureValue, type Value } from '../values/value.js'
+import type { Environment } from './environment.js'
+import type { Layouts } from './layouts.js'
+import { type FunctionInstance, moduleNameOf, type World } from './world.js'
+
+/** What packing a closure names. */
+export interface PackedClosureLink {
+  readonly target: ClosureTarget
+  readonly mask: bigint
+  readonly capturedCount: number
+  /** Of the captured values; none where the closure cannot be stored. */
+  readonly layouts: readonly Layout[]
+}
+
+const PERSISTENT_ATTRIBUTE = 1
+const CAPTURE_OPTION_FLAG = 99
+
+/** Closures of a run: packed, and looked up when they are called. */
+export class ClosureCalls {
+  readonly #world: World
+  readonly #layouts: Layouts
+  readonly #environment: Environment
+  /** The functions of closures that were packed, or checked, in this run. */
+  readonly #targets = new Map<ClosureTarget, FunctionInstance>()
+
+  constructor(world: World, layouts: Layouts, environment: Environment) {
+    this.#world = world
+    this.#layouts = layouts
+    this.#environment = environment
+  }
+
+  /** @throws VmFault, LackingKeys */
+  link(
+    scope: FunctionInstance,
+    { handle, typeArguments, mask, captured }: Link & { kind: 'closure' },
+  ): PackedClosureLink {
+    const instance = this.#world.callee(scope, handle, typeArguments)
+    const { module, definition } = instance
+    const types = this.#world.instantiateAll(scope, captured)
+    const isPersistent = definition.visibility === 'public' || definition.attributes.includes(PERSISTENT_ATTRIBUTE)
+    const layouts = isPersistent ? types.map((type) => this.#capturedLayout(type)) : []
+    const target = {
+      address: module.name.address,
+      module: module.name.name,
+      name: definition.name,
+      typeArguments: instance.typeArguments,
+    }
+    this.#targets.set(target, instance)
+    return { target, mask, capturedCount: captured.length, layouts }
+  }
+
+  #capturedLayout(type: Type): Layout {
+    if (!this.#environment.isFeatureOn(CAPTURE_OPTION_FLAG) && this.#layouts.holdsOption(type)) {
+      throw new VmFault(STATUS.UNABLE_TO_CAPTURE_OPTION_TYPE, 'Option type cannot be captured')
+    }
+    return this.#layouts.layoutOf(type)
+  }
+
+  pack({ target, mask, layouts }: PackedClosureLink, captured: Value[]): ClosureValue {
+    return new ClosureValue(target, mask, captured, layouts)
+  }
+
+  /** The function of a closure. One out of storage is looked up and must be of the type. @throws VmFault, LackingKeys */
+  target(closure: ClosureValue, type: FunctionType): FunctionInstance {
+    const known = this.#targets.get(closure.target)
+    if (known) return known
+    const { address, module, name, typeArguments } = closure.target
+    const instance = this.#world.function(this.#world.module(moduleNameOf(address, module)), name, typeArguments)
+    this.#expectType(instance, closure, type)
+    this.#targets.set(closure.target, instance)
+    return instance
+  }
+
+  #expectType(instance: FunctionInstance, { mask, captured, layouts }: ClosureValue, type: FunctionType): void {
+    const { types } = instance.module.loaded
+    const { parameters, results } = instance.definition
+    const parameterTypes = this.#world.instantiateAll(instance, types.ofAll(parameters))
+    const resultTypes = this.#world.instantiateAll(instance, types.ofAll(results))
+    const given = parameterTypes.filter((_, index) => !isCaptured(mask, index))
+    const capturedTypes = parameterTypes.filter((_, index) => isCaptured(mask, index))
+    const fits =
+      capturedTypes.length === captured.length &&
+      sameTypes(given, type.parameters) &&
+      sameTypes(resultTypes, type.results) &&
+      capturedTypes.every((one, at) => sameLayout(this.#layouts.layoutOf(one), layouts[at]))
+    if (!fits) {
+      throw new VmFault(STATUS.RUNTIME_DISPATCH_ERROR, 'the function of a stored closure has another type')
+    }
+  }
+
+  /** All arguments of the function of a closure, given the others. */
+  argumentsOf({ mask, captured }: ClosureValue, given: readonly Value[]): Value[] {
+    const count = captured.length + given.length
+    const args: Value[] = []
+    let nextCaptured = 0
+    let nextGiven = 0
+    for (let index = 0; index < count; index++) {
+      const arg = isCaptured(mask, index) ? captured[nextCaptured++] : given[nextGiven++]
+      if (arg === undefined) throw malformedCode('a closure with a wrong mask')
+      args.push(arg)
+    }
+    return args
+  }
+
+  /** Of all arguments, the one that was given at an index. */
+  givenArgument({ mask }: ClosureValue, args: readonly Value[], index: number): Value {
+    return args.filter((_, at) => !isCaptured(mask, at))[index]!
+  }
+}
+
+const MASK_BITS = 64
+
+function isCaptured(mask: bigint, index: number): boolean {
+  return index < MASK_BITS && ((mask >> BigInt(index)) & 1n) === 1n
+}
+
+function sameTypes(a: readonly Type[], b: readonly Type[]): boolean {
+  return a.length === b.length && a.every((type, at) => type === b[at])
+}
+
+function sameLayout(a: Layout, b: Layout | undefined): boolean {
+  if (b === undefined || a.kind !== b.kind || a.nodes !== b.nodes) return false
+  if (a.parts.length !== b.parts.length || a.variants.length !== b.variants.length) return false
+  return (
+    a.parts.every((part, at) => sameLayout(part, b.parts[at])) &&
+    a.variants.every(
+      (variant, at) =>
+        variant.length === b.variants[at]!.length &&
+        variant.every((part, field) => sameLayout(part, b.variants[at]![field])),
+    )
+  )
+}

@@ -1,0 +1,170 @@
+import { ADDRESS_LENGTH, type ByteReader, type ByteWriter } from '@ledger-state/core'
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import { readName, readTypeTag, writeTypeTag } from '@ledger-state/type-tag'
+import { type DecodeContext, readValue } from '../codec/decode-value.js'
+import { type EncodeContext, writeValue } from '../codec/encode-value.js'
+import { INTEGER_TYPES, type IntegerType } from '../load/integer-type.js'
+import {
+  BYTES_LAYOUT,
+  enumLayout,
+  LAYOUT,
+  type Layout,
+  plainLayout,
+  structLayout,
+  vectorLayout,
+} from '../types/layout.js'
+import type { TypeTable } from '../types/type-table.js'
+import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
+import { ClosureValue, type Value } from '../values/value.js'
+
+// Function values as they are stored; see docs/ledger-formats.md, section "Function values".
+
+const FORMAT_VERSION = 1
+/** Parts before the captured values. */
+const FIXED_PARTS = 5
+const MASK_BITS = 64
+
+/** First byte of each layout. */
+const TAG = { vector: 5, struct: 6, wrapper: 11 } as const
+const STRUCT_KIND = { fields: 0, variants: 1 } as const
+
+const INTEGER_TAG: Readonly<Record<IntegerType, number>> = {
+  u8: 1,
+  u64: 2,
+  u128: 3,
+  u16: 8,
+  u32: 9,
+  u256: 10,
+  i8: 13,
+  i16: 14,
+  i32: 15,
+  i64: 16,
+  i128: 17,
+  i256: 18,
+}
+const TAG_OF_KIND: ReadonlyMap<number, number> = new Map<number, number>([
+  [LAYOUT.bool, 0],
+  [LAYOUT.address, 4],
+  [LAYOUT.signer, 7],
+  [LAYOUT.function, 12],
+  ...INTEGER_TYPES.map((name, type) => [type, INTEGER_TAG[name]] as const),
+])
+const KIND_OF_TAG: ReadonlyMap<number, number> = new Map([...TAG_OF_KIND].map(([kind, tag]) => [tag, kind]))
+
+/** Layouts in a stored closure: as many nodes as a type may have. */
+const MAX_NODES = 512
+
+/** Writes a closure as it is stored. @throws VmFault */
+export function writeClosure(
+  writer: ByteWriter,
+  closure: ClosureValue,
+  types: TypeTable,
+  context: EncodeContext,
+  depth: number,
+): void {
+  const { target, mask, captured, layouts } = closure
+  writer.uleb128(FIXED_PARTS + 2 * captured.length).u16(FORMAT_VERSION)
+  writer.address(target.address).string(target.module).string(target.name).uleb128(target.typeArguments.length)
+  for (const type of target.typeArguments) writeTypeTag(writer, types.tagOf(type))
+  writer.u64(mask)
+  for (let at = 0; at < captured.length; at++) {
+    writeLayout(writer, layouts[at]!)
+    writeValue(writer, captured[at]!, layouts[at]!, context, depth + 1)
+  }
+}
+
+/** Reads a closure as it is stored. The function is not looked up. @throws `invalid_bcs`, VmFault */
+export function readClosure(reader: ByteReader, types: TypeTable, context: DecodeContext, depth: number): ClosureValue {
+  const start = reader.offset
+  const count = reader.readLength()
+  if (reader.readU16() !== FORMAT_VERSION) throw reader.fault('a function value of an unknown format', start)
+  const address = bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH))
+  const module = readName(reader)
+  const name = readName(reader)
+  const typeArguments = []
+  for (let left = reader.readLength(); left > 0; left--) typeArguments.push(types.ofTag(readTypeTag(reader)))
+  const mask = reader.readU64()
+  const capturedCount = bitCount(mask)
+  if (count !== FIXED_PARTS + 2 * capturedCount)
+    throw reader.fault('a function value with a wrong number of parts', start)
+  context.meter.chargeContainer(capturedCount)
+  const captured: Value[] = []
+  const layouts: Layout[] = []
+  for (let at = 0; at < capturedCount; at++) {
+    const layout = readLayout(reader, { left: MAX_NODES }, depth + 1)
+    layouts.push(layout)
+    captured.push(readValue(reader, layout, context, depth + 1))
+  }
+  return new ClosureValue({ address, module, name, typeArguments }, mask, captured, layouts)
+}
+
+/** Bits that are set. */
+export function bitCount(mask: bigint): number {
+  let count = 0
+  for (let bit = 0; bit < MASK_BITS; bit++) if ((mask >> BigInt(bit)) & 1n) count++
+  return count
+}
+
+function writeLayout(writer: ByteWriter, layout: Layout): void {
+  const writeAll = (layouts: readonly Layout[]) => {
+    writer.uleb128(layouts.length)
+    for (const one of layouts) writeLayout(writer, one)
+  }
+  switch (layout.kind) {
+    case LAYOUT.bytes:
+      writer.uleb128(TAG.vector).uleb128(INTEGER_TAG.u8)
+      return
+    case LAYOUT.vector:
+      writer.uleb128(TAG.vector)
+      writeLayout(writer, layout.parts[0]!)
+      return
+    case LAYOUT.struct:
+      writer.uleb128(TAG.struct).uleb128(STRUCT_KIND.fields)
+      writeAll(layout.parts)
+      return
+    case LAYOUT.enum:
+      writer.uleb128(TAG.struct).uleb128(STRUCT_KIND.variants).uleb128(layout.variants.length)
+      for (const variant of layout.variants) writeAll(variant)
+      return
+    default:
+      writer.uleb128(TAG_OF_KIND.get(layout.kind)!)
+  }
+}
+
+function readLayout(reader: ByteReader, budget: { left: number }, depth: number): Layout {
+  const start = reader.offset
+  if (--budget.left < 0 || depth > MAX_VALUE_DEPTH) throw reader.fault('a layout that is too large')
+  const readAll = (): Layout[] => {
+    const layouts: Layout[] = []
+    for (let left = reader.readLength(); left > 0; left--) layouts.push(readLayout(reader, budget, depth + 1))
+    return layouts
+  }
+  const tag = reader.readUleb128()
+  switch (tag) {
+    case TAG.vector: {
+      const element = readLayout(reader, budget, depth + 1)
+      return element.kind === U8 ? BYTES_LAYOUT : vectorLayout(element)
+    }
+    case TAG.struct: {
+      const kind = reader.readUleb128()
+      if (kind === STRUCT_KIND.fields) return structLayout(readAll())
+      if (kind !== STRUCT_KIND.variants) throw reader.fault(`unknown kind ${kind} of a struct layout`, start)
+      const variants: Layout[][] = []
+      for (let left = reader.readLength(); left > 0; left--) {
+        if (--budget.left < 0) throw reader.fault('a layout that is too large')
+        variants.push(readAll())
+      }
+      return enumLayout(variants)
+    }
+    case TAG.wrapper:
+      reader.readUleb128()
+      return readLayout(reader, budget, depth + 1)
+    default: {
+      const kind = KIND_OF_TAG.get(tag)
+      if (kind === undefined) throw reader.fault(`unknown layout ${tag}`, start)
+      return plainLayout(kind)
+    }
+  }
+}
+
+const U8 = INTEGER_TYPES.indexOf('u8')

@@ -1,0 +1,83 @@
+import { ByteReader, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
+import { STATUS } from '../faults/status.js'
+import { VmFault } from '../faults/vm-fault.js'
+import type { StateAccess } from './state-access.js'
+
+const FRAMEWORK = parseAddress('0x1')
+
+function frameworkKey(type: string): Uint8Array {
+  return resourceKey(FRAMEWORK, parseStructTag(`0x1::${type}`))
+}
+
+const FEATURES_KEY = frameworkKey('features::Features')
+const CHAIN_ID_KEY = frameworkKey('chain_id::ChainId')
+const GAS_SCHEDULE_KEY = frameworkKey('gas_schedule::GasScheduleV2')
+const OLD_GAS_SCHEDULE_KEY = frameworkKey('gas_schedule::GasSchedule')
+const RECONFIGURATION_KEY = frameworkKey('reconfiguration::Configuration')
+
+/** What a run depends on beside modules and what they read. */
+export const ENVIRONMENT_KEYS: readonly Uint8Array[] = [
+  FEATURES_KEY,
+  CHAIN_ID_KEY,
+  GAS_SCHEDULE_KEY,
+  OLD_GAS_SCHEDULE_KEY,
+  RECONFIGURATION_KEY,
+]
+
+/** Flags that are off where the state has none: all other known ones are on. */
+const OFF_BY_DEFAULT: ReadonlySet<number> = new Set([6, 45, 48, 61, 68, 104])
+/** The newest flag that was known when the defaults were. */
+const NEWEST_DEFAULT = 105
+const TEST_CHAIN_ID = 4
+
+/** The settings of a chain at a version. */
+export interface Environment {
+  readonly chainId: number
+  /** Of the gas schedule. */
+  readonly gasFeatureVersion: number
+  /** Microseconds since 1970: the clock of features that begin at a time. */
+  readonly lastReconfigurationTime: number
+  isFeatureOn(flag: number): boolean
+}
+
+/** Reads the settings at the version. @throws VmFault without a gas schedule; LackingKeys */
+export function readEnvironment(state: StateAccess): Environment {
+  state.expectLoaded(ENVIRONMENT_KEYS)
+  const features = read(state, FEATURES_KEY, (reader) => reader.readByteString())
+  return {
+    chainId: read(state, CHAIN_ID_KEY, (reader) => reader.readU8()) ?? TEST_CHAIN_ID,
+    gasFeatureVersion: readGasFeatureVersion(state),
+    lastReconfigurationTime:
+      read(state, RECONFIGURATION_KEY, (reader) => {
+        // The epoch comes first.
+        reader.readU64()
+        return Number(reader.readU64())
+      }) ?? 0,
+    isFeatureOn: (flag) =>
+      features
+        ? ((features[flag >> 3] ?? 0) & (1 << (flag & 7))) !== 0
+        : flag <= NEWEST_DEFAULT && !OFF_BY_DEFAULT.has(flag),
+  }
+}
+
+function readGasFeatureVersion(state: StateAccess): number {
+  const version = read(state, GAS_SCHEDULE_KEY, (reader) => Number(reader.readU64()))
+  if (version !== undefined) return version
+  if (state.readForEnvironment(OLD_GAS_SCHEDULE_KEY)) return 0
+  const text =
+    'status VM_STARTUP_FAILURE of type Invariant violation with message Neither gas schedule v2 nor v1 exists.'
+  throw new VmFault(STATUS.VM_STARTUP_FAILURE, text)
+}
+
+/** Bytes that do not decode count as absent. */
+function read<T>(state: StateAccess, key: Uint8Array, readValue: (reader: ByteReader) => T): T | undefined {
+  const bytes = state.readForEnvironment(key)
+  if (!bytes) return undefined
+  try {
+    return readValue(new ByteReader(bytes))
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_bcs')) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,804 @@
+import { decodeUtf8 } from '@ledger-state/core/bytes'
+import type { Meter } from '../budget/meter.js'
+import { STATUS } from '../faults/status.js'
+import { type FaultPlace, LackingKeys, MoveAbort, malformedCode, PendingTask, VmFault } from '../faults/vm-fault.js'
+import { type CompiledFunction, type Link, VARIANT_SHIFT, type VariantSet } from '../load/compile-function.js'
+import { FAST_MAX, FAST_MIN } from '../load/integer-type.js'
+import { OP } from '../load/opcode.js'
+import type { FunctionType, StructType, Type } from '../types/type.js'
+import { ByteVector } from '../values/byte-vector.js'
+import { valuesEqual } from '../values/compare-values.js'
+import { copyValue } from '../values/copy-value.js'
+import { readReference, writeReference } from '../values/reference-access.js'
+import {
+  ByteReference,
+  type ClosureValue,
+  Reference,
+  type Slot,
+  StructValue,
+  type Value,
+  VectorValue,
+} from '../values/value.js'
+import {
+  add,
+  bitAnd,
+  bitOr,
+  bitXor,
+  cast,
+  divide,
+  multiply,
+  negate,
+  remainder,
+  shiftLeft,
+  shiftRight,
+  subtract,
+} from './arithmetic.js'
+import type { ClosureCalls, PackedClosureLink } from './closure-calls.js'
+import type { GlobalState } from './global-state.js'
+import type { Layouts } from './layouts.js'
+import type { JumpTarget, NativeCall } from './native-call.js'
+import { type CallKind, type Entry, Reentrancy } from './reentrancy.js'
+import type { FunctionInstance, ModuleInstance, World } from './world.js'
+
+const MAX_OPERANDS = 1_024
+/** Callers that wait, beside the function that runs. */
+const MAX_CALLERS = 1_024
+const MAX_ABORT_TEXT = 1_024
+
+/** Sub-statuses of `VECTOR_OPERATION_ERROR`. */
+const VECTOR_FAULT = { outOfBounds: 1n, popOfEmpty: 2n, wrongLength: 3n } as const
+
+/** Bytes that an element counts as. */
+const SLOT_BYTES = 8
+
+type Integer = number | bigint
+
+interface MachineParts {
+  readonly world: World
+  readonly layouts: Layouts
+  readonly globals: GlobalState
+  readonly natives: NativeCall
+  readonly closures: ClosureCalls
+  readonly meter: Meter
+}
+
+/** A call that is running or waits for one that it made. */
+class Frame {
+  readonly callee: FunctionInstance
+  readonly code: CompiledFunction
+  /** Code offset of the next instruction. */
+  at = 0
+  /** Where its locals begin. */
+  readonly base: number
+  readonly entry: Entry
+
+  constructor(callee: FunctionInstance, code: CompiledFunction, base: number, entry: Entry) {
+    this.callee = callee
+    this.code = code
+    this.base = base
+    this.entry = entry
+  }
+}
+
+/**
+ * Runs functions. All that a run has is data in here, so that it can stop between any two instructions and go on later: no
+ * call of Move is a call of JavaScript. An instruction that lacks keys has changed nothing when it stops.
+ */
+export class Machine {
+  readonly #world: World
+  readonly #layouts: Layouts
+  readonly #globals: GlobalState
+  readonly #natives: NativeCall
+  readonly #closures: ClosureCalls
+  readonly #meter: Meter
+  readonly #reentrancy = new Reentrancy()
+  readonly #stack: Value[] = []
+  #height = 0
+  /** Locals of all frames, one behind the other. */
+  readonly #locals: Slot[] = []
+  readonly #frames: Frame[] = []
+
+  constructor({ world, layouts, globals, natives, closures, meter }: MachineParts) {
+    this.#world = world
+    this.#layouts = layouts
+    this.#globals = globals
+    this.#natives = natives
+    this.#closures = closures
+    this.#meter = meter
+  }
+
+  /** The functions that are running, the first one first. */
+  get callers(): readonly FunctionInstance[] {
+    return this.#frames.map(({ callee }) => callee)
+  }
+
+  /** Whether a function is running. */
+  get isRunning(): boolean {
+    return this.#frames.length > 0
+  }
+
+  /** Begins a function; nothing may be running. @throws VmFault, LackingKeys */
+  start(callee: FunctionInstance, args: readonly Value[]): void {
+    this.#height = 0
+    for (const arg of args) this.#stack[this.#height++] = arg
+    if (callee.definition.isNative) this.#callNative(callee, args.length)
+    else this.#enter(undefined, callee, 'static')
+  }
+
+  /** The results of the function that has ended. */
+  results(): readonly Value[] {
+    return this.#stack.slice(0, this.#height)
+  }
+
+  /**
+   * Runs until the function has ended, or about so many instructions. Returns whether it has ended.
+   * @throws VmFault, MoveAbort; LackingKeys, PendingTask: then the same instruction runs again
+   */
+  run(instructions: number): boolean {
+    if (this.#frames.length > 0) this.#execute(Math.min(instructions, this.#meter.instructionsLeft))
+    return this.#frames.length === 0
+  }
+
+  /** A fault with its place, and errors of JavaScript as faults: code that no verifier has seen can cause them. */
+  #located(error: unknown, place: FaultPlace): unknown {
+    if (error instanceof MoveAbort) return error.place ? error : new MoveAbort(error.code, error.text, place)
+    if (error instanceof VmFault) {
+      if (error.place) return error
+      const { status, message, subStatus } = error
+      return new VmFault(status, message, subStatus === undefined ? { place } : { place, subStatus })
+    }
+    if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) {
+      return new VmFault(STATUS.INTERNAL_TYPE_ERROR, `malformed code or arguments: ${error.message}`, { place })
+    }
+    return error
+  }
+
+  /** Pushes a frame whose arguments are on the stack. @throws VmFault; nothing is changed then */
+  #enter(caller: ModuleInstance | undefined, callee: FunctionInstance, kind: CallKind): Frame {
+    const code = this.#world.codeOf(callee)
+    if (this.#frames.length > MAX_CALLERS) throw new VmFault(STATUS.CALL_STACK_OVERFLOW)
+    const entry = this.#reentrancy.enter(caller, callee, kind)
+    const previous = this.#frames.at(-1)
+    const base = previous ? previous.base + previous.code.localCount : 0
+    const locals = this.#locals
+    while (locals.length < base + code.localCount) locals.push(undefined)
+    const { parameterCount } = code
+    const first = this.#height - parameterCount
+    const stack = this.#stack
+    for (let at = 0; at < parameterCount; at++) locals[base + at] = stack[first + at]
+    this.#height = first
+    const frame = new Frame(callee, code, base, entry)
+    this.#frames.push(frame)
+    return frame
+  }
+
+  /**
+   * Calls a native whose arguments are the topmost values of the stack. Returns the frame of the function that it ends with,
+   * where it does. @throws as natives do; nothing is changed where keys are lacking
+   */
+  #callNative(callee: FunctionInstance, argumentCount: number): Frame | undefined {
+    const first = this.#height - argumentCount
+    let results: readonly Value[]
+    try {
+      const answer = this.#natives.run(callee, this.#stack.slice(first, this.#height))
+      if ('kind' in answer) {
+        const { callee: target, args } = answer as JumpTarget
+        this.#height = first
+        for (const arg of args) this.#stack[this.#height++] = arg
+        return this.#enter(callee.module, target, 'dispatch')
+      }
+      results = answer
+    } catch (error) {
+      throw this.#located(error, this.#natives.place)
+    }
+    if (first + results.length > MAX_OPERANDS) throw new VmFault(STATUS.EXECUTION_STACK_OVERFLOW)
+    for (let at = 0; at < results.length; at++) this.#stack[first + at] = results[at]!
+    this.#height = first + results.length
+    return undefined
+  }
+
+  /** What a link names, resolved at its first use. @throws VmFault, LackingKeys */
+  #resolve(scope: FunctionInstance, index: number): unknown {
+    const link = scope.code!.links[index]!
+    const resolved = this.#resolveLink(scope, link)
+    scope.links[index] = resolved
+    return resolved
+  }
+
+  #resolveLink(scope: FunctionInstance, link: Link): FunctionInstance | Type | PackedClosureLink {
+    switch (link.kind) {
+      case 'function':
+        return this.#world.callee(scope, link.handle, link.typeArguments)
+      case 'type':
+        return this.#world.instantiate(scope, link.type)
+      case 'closure':
+        return this.#closures.link(scope, link)
+    }
+  }
+
+  /** The type that a link names, checked to be shallow enough for values of it to be made. */
+  #resolveShallow(scope: FunctionInstance, index: number): Type {
+    const type = this.#world.instantiate(scope, (scope.code!.links[index] as Link & { kind: 'type' }).type)
+    this.#layouts.expectShallow(type)
+    scope.links[index] = type
+    return type
+  }
+
+  /** The place of a resource, its module not being active twice. */
+  #resource(scope: FunctionInstance, type: Type, address: Value): Slot[] {
+    if (typeof address !== 'string') throw malformedCode('an address that is none')
+    this.#reentrancy.expectAccess(scope.module, (type as StructType).name)
+    return this.#globals.resource(address, type)
+  }
+
+  #execute(turn: number): void {
+    const stack = this.#stack
+    const locals = this.#locals
+    const meter = this.#meter
+    const frames = this.#frames
+    let frame = frames.at(-1)!
+    let { callee, base } = frame
+    let { opcodes, a, b, literals } = frame.code
+    let links = callee.links
+    let at = frame.at
+    let height = this.#height
+    let fuel = turn
+    /** What `fuel` was when the meter last counted. */
+    let counted = turn
+
+    try {
+      for (;;) {
+        if (fuel <= 0) {
+          meter.instructions += counted - fuel
+          counted = fuel
+          if (meter.instructionsLeft <= 0) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
+          frame.at = at
+          this.#height = height
+          return
+        }
+        fuel--
+        switch (opcodes[at]) {
+          case OP.nop:
+            break
+          case OP.pop:
+            height--
+            break
+          case OP.ret: {
+            const end = base + frame.code.localCount
+            for (let local = base; local < end; local++) locals[local] = undefined
+            frames.pop()
+            this.#reentrancy.leave(callee, frame.entry)
+            const caller = frames[frames.length - 1]
+            if (caller === undefined) {
+              meter.instructions += counted - fuel
+              this.#height = height
+              return
+            }
+            frame = caller
+            callee = frame.callee
+            base = frame.base
+            ;({ opcodes, a, b, literals } = frame.code)
+            links = callee.links
+            at = frame.at
+            continue
+          }
+          case OP.branchTrue:
+            if (stack[--height] === true) {
+              at = a[at]!
+              continue
+            }
+            break
+          case OP.branchFalse:
+            if (stack[--height] === false) {
+              at = a[at]!
+              continue
+            }
+            break
+          case OP.branch:
+            at = a[at]!
+            continue
+          case OP.load:
+            if (height >= MAX_OPERANDS) throw stackOverflow()
+            stack[height++] = literals[a[at]!]!
+            break
+          case OP.loadCopy:
+            if (height >= MAX_OPERANDS) throw stackOverflow()
+            stack[height] = copyValue(literals[a[at]!]!, meter)
+            height++
+            break
+          case OP.copyPlain: {
+            const value = locals[base + a[at]!]
+            if (value === undefined) throw emptyLocal()
+            if (height >= MAX_OPERANDS) throw stackOverflow()
+            stack[height++] = value
+            break
+          }
+          case OP.copyLocal: {
+            const value = locals[base + a[at]!]
+            if (value === undefined) throw emptyLocal()
+            if (height >= MAX_OPERANDS) throw stackOverflow()
+            stack[height] = copyValue(value, meter)
+            height++
+            break
+          }
+          case OP.moveLocal: {
+            const local = base + a[at]!
+            const value = locals[local]
+            if (value === undefined) throw emptyLocal()
+            if (height >= MAX_OPERANDS) throw stackOverflow()
+            locals[local] = undefined
+            stack[height++] = value
+            break
+          }
+          case OP.storeLocal:
+            locals[base + a[at]!] = stack[--height]
+            break
+          case OP.borrowLocal: {
+            const local = base + a[at]!
+            if (locals[local] === undefined) throw emptyLocal()
+            if (height >= MAX_OPERANDS) throw stackOverflow()
+            stack[height++] = new Reference(locals, local)
+            break
+          }
+          case OP.borrowField: {
+            const struct = readReference(stack[height - 1]!) as StructValue
+            stack[height - 1] = new Reference(struct.fields, a[at]!)
+            break
+          }
+          case OP.borrowVariantField: {
+            const value = readReference(stack[height - 1]!) as StructValue
+            const set = frame.code.variantSets[b[at]!]!
+            if (!set.variants.includes(value.variant)) throw otherVariant(set, value.variant)
+            stack[height - 1] = new Reference(value.fields, a[at]!)
+            break
+          }
+          case OP.call: {
+            meter.instructions += counted - fuel
+            counted = fuel
+            meter.mark()
+            const target = (links[a[at]!] ?? this.#resolve(callee, a[at]!)) as FunctionInstance
+            this.#height = height
+            const next = target.definition.isNative
+              ? this.#callNative(target, target.parameterCount)
+              : this.#enter(callee.module, target, 'static')
+            height = this.#height
+            if (meter.charged > 0) {
+              fuel -= meter.charged
+              counted = fuel
+              meter.takeCharged()
+            }
+            if (next === undefined) break
+            frame.at = at + 1
+            frame = next
+            callee = frame.callee
+            base = frame.base
+            ;({ opcodes, a, b, literals } = frame.code)
+            links = callee.links
+            at = 0
+            continue
+          }
+          case OP.callClosure: {
+            meter.instructions += counted - fuel
+            counted = fuel
+            meter.mark()
+            const closure = stack[height - 1]!
+            const type = (links[a[at]!] ?? this.#resolve(callee, a[at]!)) as FunctionType
+            const target = this.#closures.target(closure as ClosureValue, type)
+            this.#height = height
+            const next = this.#callClosure(callee.module, target, closure as ClosureValue, b[at]!)
+            height = this.#height
+            if (meter.charged > 0) {
+              fuel -= meter.charged
+              counted = fuel
+              meter.takeCharged()
+            }
+            if (next === undefined) break
+            frame.at = at + 1
+            frame = next
+            callee = frame.callee
+            base = frame.base
+            ;({ opcodes, a, b, literals } = frame.code)
+            links = callee.links
+            at = 0
+            continue
+          }
+          case OP.pack: {
+            const count = a[at]!
+            meter.chargeContainer(count)
+            const first = height - count
+            const fields = stack.slice(first, height)
+            if (first >= MAX_OPERANDS) throw stackOverflow()
+            stack[first] = new StructValue(b[at]!, fields)
+            height = first + 1
+            break
+          }
+          case OP.packChecked: {
+            if (links[b[at]!] === undefined) {
+              meter.mark()
+              this.#resolveShallow(callee, b[at]!)
+            }
+            const count = a[at]! & 0xffff
+            meter.chargeContainer(count)
+            const first = height - count
+            const fields = stack.slice(first, height)
+            if (first >= MAX_OPERANDS) throw stackOverflow()
+            stack[first] = new StructValue(a[at]! >>> VARIANT_SHIFT, fields)
+            height = first + 1
+            break
+          }
+          case OP.unpackVariant: {
+            const value = stack[height - 1] as StructValue
+            const set = frame.code.variantSets[b[at]!]!
+            if (value.variant !== set.variants[0]) throw otherVariant(set, value.variant)
+            height = unpack(stack, height, value.fields, a[at]!)
+            break
+          }
+          case OP.unpack:
+            height = unpack(stack, height, (stack[height - 1] as StructValue).fields, a[at]!)
+            break
+          case OP.testVariant:
+            stack[height - 1] = (readReference(stack[height - 1]!) as StructValue).variant === a[at]!
+            break
+          case OP.readPlain: {
+            const reference = stack[height - 1]!
+            if (reference instanceof Reference) {
+              const value = reference.slots[reference.index]
+              if (value === undefined) throw emptyLocal()
+              stack[height - 1] = value
+            } else stack[height - 1] = readReference(reference)
+            break
+          }
+          case OP.readReference:
+            stack[height - 1] = copyValue(readReference(stack[height - 1]!), meter)
+            break
+          case OP.writeReference:
+            height -= 2
+            writeReference(stack[height + 1]!, stack[height]!)
+            break
+          case OP.add: {
+            const right = stack[--height] as Integer
+            const left = stack[height - 1] as Integer
+            if (typeof left === 'number' && typeof right === 'number') {
+              const sum = left + right
+              const type = a[at]!
+              if (sum <= FAST_MAX[type]! && sum >= FAST_MIN[type]!) {
+                stack[height - 1] = sum
+                break
+              }
+            }
+            stack[height - 1] = add(left, right, a[at]!)
+            break
+          }
+          case OP.sub: {
+            const right = stack[--height] as Integer
+            const left = stack[height - 1] as Integer
+            if (typeof left === 'number' && typeof right === 'number') {
+              const difference = left - right
+              const type = a[at]!
+              if (difference <= FAST_MAX[type]! && difference >= FAST_MIN[type]!) {
+                stack[height - 1] = difference
+                break
+              }
+            }
+            stack[height - 1] = subtract(left, right, a[at]!)
+            break
+          }
+          case OP.mul: {
+            const right = stack[--height] as Integer
+            const left = stack[height - 1] as Integer
+            stack[height - 1] = multiply(left, right, a[at]!)
+            break
+          }
+          case OP.mod: {
+            const right = stack[--height] as Integer
+            const left = stack[height - 1] as Integer
+            stack[height - 1] = remainder(left, right, a[at]!)
+            break
+          }
+          case OP.div: {
+            const right = stack[--height] as Integer
+            const left = stack[height - 1] as Integer
+            stack[height - 1] = divide(left, right, a[at]!)
+            break
+          }
+          case OP.bitOr: {
+            const right = stack[--height] as Integer
+            stack[height - 1] = bitOr(stack[height - 1] as Integer, right)
+            break
+          }
+          case OP.bitAnd: {
+            const right = stack[--height] as Integer
+            stack[height - 1] = bitAnd(stack[height - 1] as Integer, right)
+            break
+          }
+          case OP.xor: {
+            const right = stack[--height] as Integer
+            stack[height - 1] = bitXor(stack[height - 1] as Integer, right)
+            break
+          }
+          case OP.shiftLeft: {
+            const amount = stack[--height] as number
+            stack[height - 1] = shiftLeft(stack[height - 1] as Integer, amount, a[at]!)
+            break
+          }
+          case OP.shiftRight: {
+            const amount = stack[--height] as number
+            stack[height - 1] = shiftRight(stack[height - 1] as Integer, amount, a[at]!)
+            break
+          }
+          case OP.negate:
+            stack[height - 1] = negate(stack[height - 1] as Integer, a[at]!)
+            break
+          case OP.cast:
+            stack[height - 1] = cast(stack[height - 1] as Integer, b[at]!, a[at]!)
+            break
+          case OP.or: {
+            const right = stack[--height]
+            stack[height - 1] = stack[height - 1] === true || right === true
+            break
+          }
+          case OP.and: {
+            const right = stack[--height]
+            stack[height - 1] = stack[height - 1] === true && right === true
+            break
+          }
+          case OP.not:
+            stack[height - 1] = stack[height - 1] !== true
+            break
+          case OP.equalPlain: {
+            const right = stack[--height]
+            stack[height - 1] = stack[height - 1] === right
+            break
+          }
+          case OP.notEqualPlain: {
+            const right = stack[--height]
+            stack[height - 1] = stack[height - 1] !== right
+            break
+          }
+          case OP.equal: {
+            const right = stack[--height]!
+            stack[height - 1] = valuesEqual(stack[height - 1]!, right, meter)
+            break
+          }
+          case OP.notEqual: {
+            const right = stack[--height]!
+            stack[height - 1] = !valuesEqual(stack[height - 1]!, right, meter)
+            break
+          }
+          case OP.less: {
+            const right = stack[--height] as Integer
+            stack[height - 1] = (stack[height - 1] as Integer) < right
+            break
+          }
+          case OP.greater: {
+            const right = stack[--height] as Integer
+            stack[height - 1] = (stack[height - 1] as Integer) > right
+            break
+          }
+          case OP.lessOrEqual: {
+            const right = stack[--height] as Integer
+            stack[height - 1] = (stack[height - 1] as Integer) <= right
+            break
+          }
+          case OP.greaterOrEqual: {
+            const right = stack[--height] as Integer
+            stack[height - 1] = (stack[height - 1] as Integer) >= right
+            break
+          }
+          case OP.abort:
+            throw new MoveAbort(BigInt(stack[height - 1] as Integer))
+          case OP.abortWithText:
+            throw abortWithText(stack[height - 2] as Integer, stack[height - 1] as ByteVector)
+          case OP.exists:
+          case OP.borrowGlobal:
+          case OP.moveFrom:
+          case OP.moveTo: {
+            meter.mark()
+            const type = (links[a[at]!] ?? this.#resolve(callee, a[at]!)) as Type
+            this.#height = height
+            this.#global(opcodes[at]!, callee, type)
+            height = this.#height
+            break
+          }
+          case OP.packVector: {
+            if (links[a[at]!] === undefined) {
+              meter.mark()
+              this.#resolveShallow(callee, a[at]!)
+            }
+            const type = links[a[at]!] as Type & { kind: 'vector' }
+            const first = height - b[at]!
+            meter.chargeContainer(b[at]!)
+            if (first >= MAX_OPERANDS) throw stackOverflow()
+            const items = stack.slice(first, height)
+            stack[first] =
+              type.element.kind === 'u8' ? new ByteVector(Uint8Array.from(items as number[])) : new VectorValue(items)
+            height = first + 1
+            break
+          }
+          case OP.vectorLength: {
+            const vector = readReference(stack[height - 1]!)
+            stack[height - 1] = vector instanceof ByteVector ? vector.length : (vector as VectorValue).items.length
+            break
+          }
+          case OP.borrowElement: {
+            const index = stack[--height]!
+            const vector = readReference(stack[height - 1]!)
+            if (vector instanceof ByteVector) {
+              if (typeof index !== 'number' || index >= vector.length) throw vectorFault(VECTOR_FAULT.outOfBounds)
+              stack[height - 1] = new ByteReference(vector, index)
+            } else {
+              const { items } = vector as VectorValue
+              if (typeof index !== 'number' || index >= items.length) throw vectorFault(VECTOR_FAULT.outOfBounds)
+              stack[height - 1] = new Reference(items, index)
+            }
+            break
+          }
+          case OP.pushBack: {
+            height -= 2
+            const vector = readReference(stack[height]!)
+            if (vector instanceof ByteVector) {
+              meter.chargeBytes(1)
+              vector.push(stack[height + 1] as number)
+            } else {
+              meter.chargeBytes(SLOT_BYTES)
+              ;(vector as VectorValue).items.push(stack[height + 1]!)
+            }
+            break
+          }
+          case OP.popBack: {
+            const vector = readReference(stack[height - 1]!)
+            const popped = vector instanceof ByteVector ? vector.pop() : (vector as VectorValue).items.pop()
+            if (popped === undefined) throw vectorFault(VECTOR_FAULT.popOfEmpty)
+            stack[height - 1] = popped
+            break
+          }
+          case OP.unpackVector: {
+            const vector = stack[height - 1]!
+            const items = vector instanceof ByteVector ? [...vector.view()] : (vector as VectorValue).items
+            if (items.length !== a[at]!) throw vectorFault(VECTOR_FAULT.wrongLength)
+            height = unpack(stack, height, items, items.length)
+            break
+          }
+          case OP.swap:
+            height -= 3
+            swap(readReference(stack[height]!), stack[height + 1]!, stack[height + 2]!)
+            break
+          case OP.packClosure: {
+            meter.mark()
+            const link = (links[a[at]!] ?? this.#resolve(callee, a[at]!)) as PackedClosureLink
+            const first = height - link.capturedCount
+            meter.chargeContainer(link.capturedCount)
+            if (first >= MAX_OPERANDS) throw stackOverflow()
+            stack[first] = this.#closures.pack(link, stack.slice(first, height))
+            height = first + 1
+            break
+          }
+          default:
+            throw malformedCode('an unknown instruction')
+        }
+        at++
+      }
+    } catch (error) {
+      frame.at = at
+      this.#height = height
+      if (error instanceof LackingKeys || error instanceof PendingTask) {
+        // The instruction runs again: it counts then.
+        meter.instructions += counted - (fuel + 1)
+        meter.undo()
+        throw error
+      }
+      meter.instructions += counted - fuel
+      const { module, loaded } = callee
+      const { address, name } = module.name
+      throw this.#located(error, { address, module: name, functionIndex: loaded.index, codeOffset: at })
+    }
+  }
+
+  /** A global instruction on operands of the stack. @throws VmFault; LackingKeys, before anything is changed */
+  #global(opcode: number, scope: FunctionInstance, type: Type): void {
+    const stack = this.#stack
+    const top = this.#height - 1
+    if (opcode === OP.moveTo) {
+      const signer = readReference(stack[top - 1]!) as StructValue
+      const address = signer.fields[0]!
+      const cell = this.#resource(scope, type, address)
+      if (cell[0] !== undefined) {
+        throw new VmFault(STATUS.RESOURCE_ALREADY_EXISTS, `Failed to move resource into ${address}`)
+      }
+      cell[0] = stack[top]
+      this.#height -= 2
+      return
+    }
+    const address = stack[top]!
+    const cell = this.#resource(scope, type, address)
+    if (opcode === OP.exists) {
+      stack[top] = cell[0] !== undefined
+      return
+    }
+    const value = cell[0]
+    if (value === undefined) {
+      const verb = opcode === OP.borrowGlobal ? 'borrow global' : 'move'
+      throw new VmFault(STATUS.MISSING_DATA, `Failed to ${verb} resource from ${address}`)
+    }
+    if (opcode === OP.borrowGlobal) stack[top] = new Reference(cell, 0)
+    else {
+      cell[0] = undefined
+      stack[top] = value
+    }
+  }
+
+  /** Calls a closure, which is on top of its arguments. @throws as calls do */
+  #callClosure(
+    caller: ModuleInstance,
+    target: FunctionInstance,
+    closure: ClosureValue,
+    givenCount: number,
+  ): Frame | undefined {
+    const first = this.#height - 1 - givenCount
+    const args = this.#closures.argumentsOf(closure, this.#stack.slice(first, this.#height - 1))
+    const height = this.#height
+    this.#height = first
+    for (const arg of args) this.#stack[this.#height++] = arg
+    try {
+      if (target.definition.isNative) return this.#callNative(target, args.length)
+      return this.#enter(caller, target, 'closure')
+    } catch (error) {
+      // The instruction may run again, with the closure where it was.
+      for (let at = 0; at < givenCount; at++) this.#stack[first + at] = this.#closures.givenArgument(closure, args, at)
+      this.#stack[height - 1] = closure
+      throw error
+    }
+  }
+}
+
+/** Puts parts in the place of what they were part of, which is on top. Returns the height. */
+function unpack(stack: Value[], height: number, parts: readonly Value[], count: number): number {
+  const first = height - 1
+  if (parts.length !== count) throw malformedCode('a value with another number of parts')
+  if (first + count > MAX_OPERANDS) throw stackOverflow()
+  for (let at = 0; at < count; at++) stack[first + at] = parts[at]!
+  return first + count
+}
+
+function swap(vector: Value, i: Value, j: Value): void {
+  const { length } = vector instanceof ByteVector ? vector : (vector as VectorValue).items
+  if (typeof i !== 'number' || typeof j !== 'number' || i >= length || j >= length) {
+    throw vectorFault(VECTOR_FAULT.outOfBounds)
+  }
+  if (vector instanceof ByteVector) {
+    vector.swap(i, j)
+    return
+  }
+  const { items } = vector as VectorValue
+  const item = items[i]!
+  items[i] = items[j]!
+  items[j] = item
+}
+
+function abortWithText(code: Integer, text: ByteVector): VmFault | MoveAbort {
+  if (text.length > MAX_ABORT_TEXT) return new VmFault(STATUS.ABORT_MESSAGE_LIMIT_EXCEEDED)
+  const decoded = decodeUtf8(text.view())
+  return decoded === undefined ? new VmFault(STATUS.INVALID_ABORT_MESSAGE) : new MoveAbort(BigInt(code), decoded)
+}
+
+function stackOverflow(): VmFault {
+  return new VmFault(STATUS.EXECUTION_STACK_OVERFLOW)
+}
+
+function emptyLocal(): VmFault {
+  return malformedCode('a value that was moved away')
+}
+
+function vectorFault(subStatus: bigint): VmFault {
+  return new VmFault(STATUS.VECTOR_OPERATION_ERROR, undefined, { subStatus })
+}
+
+function otherVariant({ definition, variants }: VariantSet, found: number): VmFault {
+  const names = definition.kind === 'enum' ? definition.variants.map(({ name }) => name) : []
+  const expected = variants.map((variant) => names[variant]).join(' or ')
+  const text =
+    variants.length === 1
+      ? `expected enum variant ${expected}, found ${names[found]}`
+      : `expected enum variant ${expected}, found \`${names[found]}\``
+  return new VmFault(STATUS.STRUCT_VARIANT_MISMATCH, text)
+}

@@ -1,0 +1,220 @@
+import type { TypeTag } from '@ledger-state/type-tag'
+import type { Meter } from '../budget/meter.js'
+import { STATUS } from '../faults/status.js'
+import { type FaultPlace, MoveAbort, PendingTask, VmFault } from '../faults/vm-fault.js'
+import { exactTokenText } from '../load/loaded-module.js'
+import type {
+  Compute,
+  ComputeTask,
+  FunctionName,
+  FunctionSignature,
+  NativeContext,
+  NativeExtension,
+  NativeJump,
+  TypeLayout,
+} from '../natives/native.js'
+import type { Type } from '../types/type.js'
+import type { Value } from '../values/value.js'
+import type { Environment } from './environment.js'
+import type { GlobalState } from './global-state.js'
+import type { Layouts } from './layouts.js'
+import type { Serializer } from './serializer.js'
+import { type FunctionInstance, moduleNameOf, type World } from './world.js'
+
+interface NativeCallParts {
+  readonly world: World
+  readonly layouts: Layouts
+  readonly serializer: Serializer
+  readonly globals: GlobalState
+  readonly meter: Meter
+  readonly environment: Environment
+  /** Undefined: tasks are done elsewhere. */
+  readonly compute: Compute | undefined
+  /** The functions that are running, the first one first. */
+  readonly callers: () => readonly FunctionInstance[]
+}
+
+/** The function that a native ends with, and its arguments. */
+export interface JumpTarget extends NativeJump {
+  readonly callee: FunctionInstance
+  readonly args: readonly Value[]
+}
+
+/** The context of natives: one for a run, pointed at each native in turn by `begin`. */
+export class NativeCall implements NativeContext {
+  readonly globals: GlobalState
+  readonly #parts: NativeCallParts
+  readonly #extensions = new Map<string, unknown>()
+  #native: FunctionInstance | undefined
+  /** Results of the tasks of the native that is running. */
+  #results: (readonly Uint8Array[])[] = []
+  #nextResult = 0
+
+  constructor(parts: NativeCallParts) {
+    this.#parts = parts
+    this.globals = parts.globals
+  }
+
+  /** Calls a native, for the first time or again. */
+  run(native: FunctionInstance, args: readonly Value[]): readonly Value[] | NativeJump {
+    this.#native = native
+    this.#nextResult = 0
+    if (!native.native) {
+      throw new VmFault(STATUS.MISSING_DEPENDENCY, `Missing Native Function \`${native.definition.name}\``)
+    }
+    const results = native.native(this, args)
+    this.#results = []
+    return results
+  }
+
+  /** Gives the result of the task that the native waits for. */
+  provide(result: readonly Uint8Array[]): void {
+    this.#results.push(result)
+  }
+
+  get #running(): FunctionInstance {
+    return this.#native!
+  }
+
+  /** Where faults of the native arise. */
+  get place(): FaultPlace {
+    const { module, loaded } = this.#running
+    return { address: module.name.address, module: module.name.name, functionIndex: loaded.index, codeOffset: 0 }
+  }
+
+  get typeArguments(): readonly Type[] {
+    return this.#running.typeArguments
+  }
+
+  get chainId(): number {
+    return this.#parts.environment.chainId
+  }
+
+  isFeatureOn(flag: number): boolean {
+    return this.#parts.environment.isFeatureOn(flag)
+  }
+
+  charge(instructions: number): void {
+    this.#parts.meter.chargeInstructions(instructions)
+  }
+
+  chargeBytes(bytes: number): void {
+    this.#parts.meter.chargeBytes(bytes)
+  }
+
+  abort(code: number | bigint, message?: string): never {
+    throw new MoveAbort(BigInt(code), message, this.place)
+  }
+
+  fault(status: number, message?: string, subStatus?: number): never {
+    const details = subStatus === undefined ? {} : { subStatus: BigInt(subStatus) }
+    throw new VmFault(status, message, { ...details, place: this.place })
+  }
+
+  typeTag(type: Type): TypeTag {
+    return this.#parts.world.types.tagOf(type)
+  }
+
+  serialize(type: Type, value: Value): Uint8Array | undefined {
+    try {
+      return this.#parts.serializer.toBytes(type, value)
+    } catch (error) {
+      if (error instanceof VmFault && error.status === STATUS.VM_MAX_VALUE_DEPTH_REACHED) return undefined
+      throw error
+    }
+  }
+
+  deserialize(type: Type, bytes: Uint8Array): Value | undefined {
+    return this.#parts.serializer.toValue(type, bytes)
+  }
+
+  layout(type: Type): TypeLayout {
+    return this.#parts.layouts.typeLayout(type)
+  }
+
+  structType(address: string, module: string, name: string, typeArguments: readonly Type[]): Type {
+    return this.#parts.world.types.struct(address, module, name, typeArguments)
+  }
+
+  extension<T>({ name, create }: NativeExtension<T>): T {
+    if (!this.#extensions.has(name)) this.#extensions.set(name, create())
+    return this.#extensions.get(name) as T
+  }
+
+  compute(task: ComputeTask): readonly Uint8Array[] {
+    const known = this.#results[this.#nextResult]
+    if (known === undefined && !this.#parts.compute) throw new PendingTask(task)
+    const result = known ?? this.#parts.compute!(task)
+    if (known === undefined) this.#results.push(result)
+    this.#nextResult++
+    return result
+  }
+
+  get caller(): FunctionName {
+    return nameOf(this.#parts.callers().at(-1)!)
+  }
+
+  callerAbove(index: number): FunctionName | undefined {
+    const caller = this.#parts.callers().at(-2 - index)
+    return caller && nameOf(caller)
+  }
+
+  jump(target: FunctionName, args: readonly Value[]): JumpTarget {
+    const native = this.#running
+    const { world } = this.#parts
+    const module = world.module(moduleNameOf(target.address, target.module))
+    const callee = world.function(module, target.name, native.typeArguments)
+    const { definition } = callee
+    if (definition.visibility !== 'public' || module === native.module) {
+      throw this.#dispatchFault('Invoking private or friend function during dispatch')
+    }
+    if (definition.isNative) throw this.#dispatchFault('Invoking native function during dispatch')
+    const own = signatureOf(native)
+    const other = signatureOf(callee)
+    const fits =
+      own.typeParameterAbilities.join() === other.typeParameterAbilities.join() &&
+      own.results.join() === other.results.join() &&
+      own.parameters.slice(0, -1).join() === other.parameters.join()
+    if (!fits) throw this.#dispatchFault('Invoking function with incompatible type')
+    return { kind: 'jump', callee, args }
+  }
+
+  #dispatchFault(message: string): VmFault {
+    return new VmFault(STATUS.RUNTIME_DISPATCH_ERROR, message, { place: this.place })
+  }
+
+  visitModule(address: string, module: string): void {
+    this.#parts.world.module(moduleNameOf(address, module))
+  }
+
+  isModuleVisited(address: string, module: string): boolean {
+    return this.#parts.world.isVisited(moduleNameOf(address, module).key)
+  }
+
+  findFunction({ address, module, name }: FunctionName): FunctionSignature | undefined {
+    try {
+      const instance = this.#parts.world.module(moduleNameOf(address, module))
+      const loaded = instance.loaded.functions.get(name)
+      return loaded && signatureOf({ module: instance, definition: loaded.definition })
+    } catch (error) {
+      if (error instanceof VmFault && error.status === STATUS.LINKER_ERROR) return undefined
+      throw error
+    }
+  }
+}
+
+function nameOf({ module, definition }: FunctionInstance): FunctionName {
+  return { address: module.name.address, module: module.name.name, name: definition.name }
+}
+
+function signatureOf({ module, definition }: Pick<FunctionInstance, 'module' | 'definition'>): FunctionSignature {
+  const { types } = module.loaded
+  return {
+    definition,
+    isPublic: definition.visibility === 'public',
+    isNative: definition.isNative,
+    typeParameterAbilities: definition.typeParameters,
+    parameters: definition.parameters.map((token) => exactTokenText(token, types)),
+    results: definition.results.map((token) => exactTokenText(token, types)),
+  }
+}

@@ -1,0 +1,43 @@
+import { type ByteReader, ByteWriter } from '@ledger-state/core'
+import type { Meter } from '../budget/meter.js'
+import { type DecodeContext, decodeValue } from '../codec/decode-value.js'
+import { type EncodeContext, writeValue } from '../codec/encode-value.js'
+import type { Type } from '../types/type.js'
+import type { TypeTable } from '../types/type-table.js'
+import type { ClosureValue, Value } from '../values/value.js'
+import { readClosure, writeClosure } from './closures.js'
+import type { Layouts } from './layouts.js'
+
+/** Values of the types of a run to BCS and back. */
+export class Serializer implements DecodeContext, EncodeContext {
+  readonly meter: Meter
+  readonly #types: TypeTable
+  readonly #layouts: Layouts
+
+  constructor(meter: Meter, types: TypeTable, layouts: Layouts) {
+    this.meter = meter
+    this.#types = types
+    this.#layouts = layouts
+  }
+
+  readonly readClosure = (reader: ByteReader, depth: number): ClosureValue =>
+    readClosure(reader, this.#types, this, depth)
+
+  readonly writeClosure = (writer: ByteWriter, closure: ClosureValue, depth: number): void =>
+    writeClosure(writer, closure, this.#types, this, depth)
+
+  /** @throws VmFault: the layout, the depth, the budget; LackingKeys */
+  toBytes(type: Type, value: Value): Uint8Array {
+    const layout = this.#layouts.layoutOf(type)
+    const writer = new ByteWriter()
+    writeValue(writer, value, layout, this, 1)
+    return writer.toBytes()
+  }
+
+  /** Undefined where the bytes are no value of the type. @throws VmFault: the layout, the budget; LackingKeys */
+  toValue(type: Type, bytes: Uint8Array): Value | undefined {
+    const layout = this.#layouts.layoutOf(type)
+    this.meter.chargeBytes(bytes.length)
+    return decodeValue(bytes, layout, this)
+  }
+}

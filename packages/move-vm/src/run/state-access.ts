@@ -1,0 +1,76 @@
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import type { Meter } from '../budget/meter.js'
+import { LackingKeys } from '../faults/vm-fault.js'
+import { NOT_LOADED, type ViewState } from '../state/view-state.js'
+
+/** Reads of one run: counts each key once, tells the caller of it, and stops the run where a key is not loaded. */
+export class StateAccess {
+  readonly #state: ViewState
+  readonly #meter: Meter
+  readonly #traceRead: ((key: Uint8Array) => void) | undefined
+  readonly #counted = new Set<string>()
+
+  constructor(state: ViewState, meter: Meter, traceRead: ((key: Uint8Array) => void) | undefined) {
+    this.#state = state
+    this.#meter = meter
+    this.#traceRead = traceRead
+  }
+
+  /** The value of a resource, a group or a table item. @throws LackingKeys; VmFault where the budget ends */
+  read(key: Uint8Array): Uint8Array | undefined {
+    const value = this.#state.read(key)
+    if (value === NOT_LOADED) throw new LackingKeys([key])
+    if (this.#isNew(key)) this.#meter.chargeRead(value?.length ?? 0)
+    return value
+  }
+
+  /** The value of a key that the vm itself needs: not counted. @throws LackingKeys */
+  readForEnvironment(key: Uint8Array): Uint8Array | undefined {
+    const value = this.#state.read(key)
+    if (value === NOT_LOADED) throw new LackingKeys([key])
+    this.#isNew(key)
+    return value
+  }
+
+  /** The bytes of a module; counted by who decodes them. `alsoNeeded` gives the keys that are loaded in the same round. */
+  readModule(key: Uint8Array, alsoNeeded: () => Iterable<Uint8Array>): Uint8Array | undefined {
+    const value = this.#state.read(key)
+    if (value === NOT_LOADED) throw this.#lacking(key, alsoNeeded)
+    this.#isNew(key)
+    return value
+  }
+
+  /** The revision of a module; undefined where the state tells none. */
+  revisionOf(
+    key: Uint8Array,
+    alsoNeeded: () => Iterable<Uint8Array>,
+  ): { readonly revision: string | undefined } | undefined {
+    const revision = this.#state.moduleRevision?.(key)
+    if (revision === NOT_LOADED) throw this.#lacking(key, alsoNeeded)
+    if (!this.#state.moduleRevision) return undefined
+    this.#isNew(key)
+    return { revision: revision }
+  }
+
+  /** Loads several keys in one round. @throws LackingKeys */
+  expectLoaded(keys: readonly Uint8Array[]): void {
+    const lacking = keys.filter((key) => this.#state.read(key) === NOT_LOADED)
+    if (lacking.length > 0) throw new LackingKeys(lacking)
+  }
+
+  #lacking(key: Uint8Array, alsoNeeded: () => Iterable<Uint8Array>): LackingKeys {
+    const keys = new Map([[bytesToHexDigits(key), key]])
+    for (const other of alsoNeeded()) {
+      if (this.#state.read(other) === NOT_LOADED) keys.set(bytesToHexDigits(other), other)
+    }
+    return new LackingKeys([...keys.values()])
+  }
+
+  #isNew(key: Uint8Array): boolean {
+    const text = bytesToHexDigits(key)
+    if (this.#counted.has(text)) return false
+    this.#counted.add(text)
+    this.#traceRead?.(key)
+    return true
+  }
+}

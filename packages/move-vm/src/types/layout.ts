@@ -1,0 +1,57 @@
+/** Kinds of layouts. Those below `bool` are integers, by the number of their type in `INTEGER_TYPES`. */
+export const LAYOUT = {
+  bool: 12,
+  address: 13,
+  signer: 14,
+  bytes: 15,
+  vector: 16,
+  struct: 17,
+  enum: 18,
+  function: 19,
+} as const
+
+/** How values of a type are written in BCS: the type with everything resolved and names left out. */
+export interface Layout {
+  /** Of `LAYOUT`, or the number of an integer type. */
+  readonly kind: number
+  /** Nodes of the layout as a tree. */
+  readonly nodes: number
+  /** Levels; 1 for a layout without parts. */
+  readonly depth: number
+  /** Of a vector, the layout of its elements; of a struct, those of its fields. */
+  readonly parts: readonly Layout[]
+  /** Of an enum, the fields of each variant. */
+  readonly variants: readonly (readonly Layout[])[]
+}
+
+const NONE: readonly never[] = []
+
+export function plainLayout(kind: number): Layout {
+  return { kind, nodes: 1, depth: 1, parts: NONE, variants: NONE }
+}
+
+export const BYTES_LAYOUT: Layout = { kind: LAYOUT.bytes, nodes: 2, depth: 2, parts: NONE, variants: NONE }
+
+export function vectorLayout(element: Layout): Layout {
+  return { kind: LAYOUT.vector, nodes: 1 + element.nodes, depth: 1 + element.depth, parts: [element], variants: NONE }
+}
+
+export function structLayout(fields: readonly Layout[]): Layout {
+  const { nodes, depth } = totalOf(fields)
+  return { kind: LAYOUT.struct, nodes: 1 + nodes, depth: 1 + depth, parts: fields, variants: NONE }
+}
+
+export function enumLayout(variants: readonly (readonly Layout[])[]): Layout {
+  const { nodes, depth } = totalOf(variants.flat())
+  return { kind: LAYOUT.enum, nodes: 1 + nodes, depth: 1 + depth, parts: NONE, variants }
+}
+
+function totalOf(layouts: readonly Layout[]): { nodes: number; depth: number } {
+  let nodes = 0
+  let depth = 0
+  for (const layout of layouts) {
+    nodes += layout.nodes
+    depth = Math.max(depth, layout.depth)
+  }
+  return { nodes, depth }
+}

@@ -1,0 +1,36 @@
+import { malformedCode, type VmFault } from '../faults/vm-fault.js'
+import { ByteVector } from './byte-vector.js'
+import { ByteReference, Reference, type Value } from './value.js'
+
+/** What a reference points at. @throws VmFault where nothing is left there */
+export function readReference(reference: Value): Value {
+  if (reference instanceof Reference) {
+    const value = reference.slots[reference.index]
+    if (value === undefined) throw danglingReference()
+    return value
+  }
+  if (reference instanceof ByteReference && reference.index < reference.vector.length) {
+    return reference.vector.at(reference.index)
+  }
+  throw danglingReference()
+}
+
+/** Replaces what a reference points at. @throws VmFault where nothing is left there */
+export function writeReference(reference: Value, value: Value): void {
+  if (reference instanceof Reference && reference.index < reference.slots.length) {
+    reference.slots[reference.index] = value
+  } else if (reference instanceof ByteReference && reference.index < reference.vector.length) {
+    reference.vector.set(reference.index, value as number)
+  } else throw danglingReference()
+}
+
+/** The bytes of a `vector<u8>`, by value or by reference, without a copy. @throws VmFault for other values */
+export function bytesOf(value: Value): Uint8Array {
+  const vector = value instanceof Reference ? readReference(value) : value
+  if (!(vector instanceof ByteVector)) throw malformedCode('a value that is no vector<u8>')
+  return vector.view()
+}
+
+function danglingReference(): VmFault {
+  return malformedCode('a reference to what is gone')
+}

@@ -1,0 +1,201 @@
+import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { bytesToHexDigits, decodeUtf8 } from '@ledger-state/core/bytes'
+import { readInteger } from '../codec/integer-codec.js'
+import { STATUS } from '../faults/status.js'
+import { VmFault } from '../faults/vm-fault.js'
+import { bitsOf, integerTypeOf } from '../load/integer-type.js'
+import type { Environment } from '../run/environment.js'
+import { type FunctionInstance, moduleNameOf, type World } from '../run/world.js'
+import type { StructType, Type } from '../types/type.js'
+import { ByteVector } from '../values/byte-vector.js'
+import { StructValue, type Value, VectorValue } from '../values/value.js'
+
+/** A value, or what makes it: a vector of others, a struct of others, or a constructor that is to be run on them. */
+export type ArgumentNode =
+  | { readonly kind: 'value'; value: Value }
+  | { readonly kind: 'vector'; readonly items: readonly ArgumentNode[] }
+  | { readonly kind: 'call'; readonly callee: FunctionInstance; readonly args: readonly ArgumentNode[]; result?: Value }
+
+const STRUCT_CONSTRUCTORS_FLAG = 15
+const MAX_CONSTRUCTORS = 10
+const MAX_COPIED_BYTES = 1_000_000
+
+const FRAMEWORK = '1'.padStart(64, '0')
+/** Functions of the framework, in the module of the struct, that make a struct from plain values. */
+const CONSTRUCTORS: ReadonlyMap<string, string> = new Map([
+  ['object::Object', 'address_to_object'],
+  ['option::Option', 'from_vec'],
+  ['fixed_point32::FixedPoint32', 'create_from_raw_value'],
+  ['fixed_point64::FixedPoint64', 'create_from_raw_value'],
+])
+
+/** Whether an argument of the type stands in its bytes as it is, so that it is decoded after all others are made. */
+export function isPlainArgument({ kind }: Type): boolean {
+  return kind === 'bool' || kind === 'address' || kind === 'signer' || integerTypeOf(kind) >= 0
+}
+
+/** Decodes an argument of a plain type. @throws VmFault */
+export function readPlainArgument(type: Type, bytes: Uint8Array): Value {
+  const reader = new ByteReader(bytes)
+  try {
+    const value = readPlain(type, reader)
+    reader.expectEnd()
+    return value
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_bcs')) throw undecodable()
+    throw error
+  }
+}
+
+function readPlain({ kind }: Type, reader: ByteReader): Value {
+  switch (kind) {
+    case 'bool':
+      return reader.readBool()
+    case 'address':
+      return bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH))
+    case 'signer': {
+      const variant = reader.readUleb128()
+      if (variant > 1) throw reader.fault(`variant ${variant} of a signer`)
+      const fields = [bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH))]
+      if (variant === 1) fields.push(bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH)))
+      return new StructValue(variant, fields)
+    }
+    default:
+      return readInteger(reader, integerTypeOf(kind))
+  }
+}
+
+function undecodable(): VmFault {
+  return new VmFault(STATUS.FAILED_TO_DESERIALIZE_ARGUMENT, '[VM] failed to deserialize argument')
+}
+
+/** Reads one argument of a type with parts. Nothing is run; it may be read again from its beginning. */
+export class ArgumentReader {
+  readonly #world: World
+  readonly #environment: Environment
+  readonly #reader: ByteReader
+  #constructors = MAX_CONSTRUCTORS
+  #hasBadBool = false
+
+  constructor(world: World, environment: Environment, bytes: Uint8Array) {
+    this.#world = world
+    this.#environment = environment
+    this.#reader = new ByteReader(bytes)
+  }
+
+  /** @throws VmFault without a place: that of the view is meant; LackingKeys */
+  read(type: Type): ArgumentNode {
+    try {
+      const node = this.#node(type, { bytes: 0 })
+      if (this.#reader.remaining > 0) throw malformedArgument()
+      if (this.#hasBadBool) throw undecodable()
+      return node
+    } catch (error) {
+      if (isLedgerStateError(error, 'invalid_bcs')) throw malformedArgument()
+      throw error
+    }
+  }
+
+  #copy(length: number, copied: { bytes: number }): void {
+    copied.bytes += length
+    if (copied.bytes > MAX_COPIED_BYTES) throw malformedArgument()
+  }
+
+  #node(type: Type, copied: { bytes: number }): ArgumentNode {
+    switch (type.kind) {
+      case 'vector':
+        return type.element.kind === 'u8' ? this.#bytes(copied) : this.#vector(type.element, copied)
+      case 'struct':
+        return this.#struct(type, copied)
+      case 'signer':
+      case 'reference':
+      case 'function':
+        throw invalidSignature()
+      default:
+        return { kind: 'value', value: this.#plain(type, copied) }
+    }
+  }
+
+  #plain(type: Type, copied: { bytes: number }): Value {
+    const reader = this.#reader
+    const { kind } = type
+    this.#copy(kind === 'bool' ? 1 : kind === 'address' ? ADDRESS_LENGTH : bitsOf(integerTypeOf(kind)) / 8, copied)
+    if (kind !== 'bool') return readPlain(type, reader)
+    const byte = reader.readU8()
+    // Told after all faults of lengths.
+    if (byte > 1) this.#hasBadBool = true
+    return byte === 1
+  }
+
+  #bytes(copied: { bytes: number }): ArgumentNode {
+    const bytes = this.#reader.readByteString()
+    this.#copy(bytes.length, copied)
+    return { kind: 'value', value: new ByteVector(bytes.slice()) }
+  }
+
+  #vector(element: Type, copied: { bytes: number }): ArgumentNode {
+    const items: ArgumentNode[] = []
+    // Each item takes a byte at least: all types that are taken do.
+    for (let count = this.#reader.readLength(); count > 0; count--) items.push(this.#node(element, copied))
+    if (items.some(({ kind }) => kind !== 'value')) return { kind: 'vector', items }
+    const values = items.map((item) => (item as ArgumentNode & { kind: 'value' }).value)
+    return { kind: 'value', value: new VectorValue(values) }
+  }
+
+  #struct(type: StructType, copied: { bytes: number }): ArgumentNode {
+    const name = type.address === FRAMEWORK ? `${type.module}::${type.name}` : ''
+    if (name === 'string::String') return this.#string()
+    const constructorName = CONSTRUCTORS.get(name)
+    if (constructorName === undefined || !this.#environment.isFeatureOn(STRUCT_CONSTRUCTORS_FLAG)) {
+      throw invalidSignature()
+    }
+    if (--this.#constructors < 0) throw malformedArgument()
+    const module = this.#world.module(moduleNameOf(type.address, type.module))
+    const callee = this.#world.function(module, constructorName, type.typeArguments)
+    const { types } = module.loaded
+    const parameters = this.#world.instantiateAll(callee, types.ofAll(callee.definition.parameters))
+    const args = parameters.map((parameter) => this.#node(parameter, { bytes: copied.bytes }))
+    return { kind: 'call', callee, args }
+  }
+
+  #string(): ArgumentNode {
+    const bytes = this.#reader.readByteString()
+    this.#copy(bytes.length, { bytes: 0 })
+    if (decodeUtf8(bytes) === undefined) {
+      const isConstructed = this.#environment.isFeatureOn(STRUCT_CONSTRUCTORS_FLAG)
+      throw new VmFault(isConstructed ? STATUS.ABORTED : STATUS.FAILED_TO_DESERIALIZE_ARGUMENT)
+    }
+    return { kind: 'value', value: new StructValue(0, [new ByteVector(bytes.slice())]) }
+  }
+}
+
+/** The constructor that is to be run next: one whose arguments are made. */
+export function nextConstructor(node: ArgumentNode): (ArgumentNode & { kind: 'call' }) | undefined {
+  if (node.kind === 'value') return undefined
+  if (node.kind === 'call' && node.result !== undefined) return undefined
+  for (const part of node.kind === 'vector' ? node.items : node.args) {
+    const found = nextConstructor(part)
+    if (found) return found
+  }
+  return node.kind === 'call' ? node : undefined
+}
+
+/** The value of a node whose constructors were run. */
+export function argumentValue(node: ArgumentNode): Value {
+  switch (node.kind) {
+    case 'value':
+      return node.value
+    case 'vector':
+      return new VectorValue(node.items.map(argumentValue))
+    case 'call':
+      return node.result!
+  }
+}
+
+export function invalidSignature(): VmFault {
+  return new VmFault(STATUS.INVALID_MAIN_FUNCTION_SIGNATURE)
+}
+
+function malformedArgument(): VmFault {
+  return new VmFault(STATUS.FAILED_TO_DESERIALIZE_ARGUMENT)
+}
