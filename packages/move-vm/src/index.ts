@@ -1,5 +1,5 @@
-export { type ComputeTaskName, runComputeTask } from './natives/compute-tasks.js'
 export { DEFAULT_BUDGET, type ViewBudget, type ViewUsage } from './budget/view-budget.js'
+export { type ComputeTaskName, runComputeTask } from './natives/compute-tasks.js'
 export type {
   ComputeTask,
   FunctionName,

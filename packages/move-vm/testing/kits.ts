@@ -188,8 +188,8 @@ interface JsonCall {
 }
 
 function readJsonCall(text: string, ledger: MemoryLedger, version: bigint): ViewCall | undefined {
-  const body = JSON.parse(text) as JsonCall
-  if (typeof body.function !== 'string' || !Array.isArray(body.type_arguments) || !Array.isArray(body.arguments)) {
+  const body = JSON.parse(text) as JsonCall | null
+  if (typeof body?.function !== 'string' || !Array.isArray(body.type_arguments) || !Array.isArray(body.arguments)) {
     return undefined
   }
   const [address, module, name] = body.function.split('::')

@@ -174,7 +174,8 @@ class Formatter {
 
   #closure(value: Value, depth: number): void {
     if (!(value instanceof ClosureValue)) throw new TypeError('a value that is no closure')
-    const { target, mask, captured, capturedTypes } = value
+    const { target, mask, captured } = value
+    const capturedTypes = this.#context.capturedTypes(value)
     const typeArguments = target.typeArguments.map((type) => typeTagToText(this.#context.typeTag(type)))
     const generics = typeArguments.length > 0 ? `<${typeArguments.join(', ')}>` : ''
     this.#write(`0x${target.address.replace(/^0+(?=.)/, '')}::${target.module}::${target.name}${generics}(`)

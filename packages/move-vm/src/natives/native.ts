@@ -1,7 +1,7 @@
 import type { FunctionDefinition } from '@ledger-state/move-module'
 import type { TypeTag } from '@ledger-state/type-tag'
 import type { Type } from '../types/type.js'
-import type { Reference, Value } from '../values/value.js'
+import type { ClosureValue, Reference, Value } from '../values/value.js'
 
 /**
  * A native function. It gets its arguments in order and returns its results in order (none: an empty array).
@@ -61,6 +61,8 @@ export interface NativeContext {
   deserialize(type: Type, bytes: Uint8Array): Value | undefined
   /** The order of two values of one type, or of what two references point at: below 0, 0, above 0. Charged. @throws where they are too deep */
   compare(a: Value, b: Value): number
+  /** Types of the captured values of a closure, as its function declares them. @throws the fault of a missing function */
+  capturedTypes(closure: ClosureValue): readonly Type[]
   /** The fields of a struct, or the variants of an enum, by the modules of the version, with type arguments substituted. */
   layout(type: Type): TypeLayout
   /** A type by its parts, as `type` knows them: for natives that make values of other types. */

@@ -69,11 +69,24 @@ export class ClosureCalls {
   target(closure: ClosureValue, type: FunctionType): FunctionInstance {
     const known = this.#targets.get(closure.target)
     if (known) return known
-    const { address, module, name, typeArguments } = closure.target
-    const instance = this.#world.function(this.#world.module(moduleNameOf(address, module)), name, typeArguments)
+    const instance = this.#find(closure.target)
     this.#expectType(instance, closure, type)
     this.#targets.set(closure.target, instance)
     return instance
+  }
+
+  #find({ address, module, name, typeArguments }: ClosureTarget): FunctionInstance {
+    return this.#world.function(this.#world.module(moduleNameOf(address, module)), name, typeArguments)
+  }
+
+  /** The types of the parameters that a closure captures. @throws VmFault, LackingKeys */
+  capturedTypes({ target, mask }: ClosureValue): readonly Type[] {
+    const instance = this.#targets.get(target) ?? this.#find(target)
+    const types = instance.module.loaded.types.ofAll(instance.definition.parameters)
+    return this.#world.instantiateAll(
+      instance,
+      types.filter((_, index) => isCaptured(mask, index)),
+    )
   }
 
   #expectType(instance: FunctionInstance, { mask, captured, layouts }: ClosureValue, type: FunctionType): void {

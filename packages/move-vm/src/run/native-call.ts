@@ -14,7 +14,9 @@ import type {
   TypeLayout,
 } from '../natives/native.js'
 import type { Type } from '../types/type.js'
-import type { Value } from '../values/value.js'
+import { compareValues } from '../values/compare-values.js'
+import type { ClosureValue, Value } from '../values/value.js'
+import type { ClosureCalls } from './closure-calls.js'
 import type { Environment } from './environment.js'
 import type { GlobalState } from './global-state.js'
 import type { Layouts } from './layouts.js'
@@ -26,6 +28,7 @@ interface NativeCallParts {
   readonly layouts: Layouts
   readonly serializer: Serializer
   readonly globals: GlobalState
+  readonly closures: ClosureCalls
   readonly meter: Meter
   readonly environment: Environment
   /** Undefined: tasks are done elsewhere. */
@@ -126,6 +129,14 @@ export class NativeCall implements NativeContext {
 
   deserialize(type: Type, bytes: Uint8Array): Value | undefined {
     return this.#parts.serializer.toValue(type, bytes)
+  }
+
+  compare(a: Value, b: Value): number {
+    return compareValues(a, b, this.#parts.meter)
+  }
+
+  capturedTypes(closure: ClosureValue): readonly Type[] {
+    return this.#parts.closures.capturedTypes(closure)
   }
 
   layout(type: Type): TypeLayout {

@@ -1,4 +1,5 @@
 import { ModuleCache } from '../load/module-cache.js'
+import { runComputeTask } from '../natives/compute-tasks.js'
 import type { Compute, Native } from '../natives/native.js'
 import { NATIVES } from '../natives/native-table.js'
 import type { ViewState } from '../state/view-state.js'
@@ -8,7 +9,7 @@ import { ViewExecution } from './view-run.js'
 export interface VmOptions {
   /** By `0xADDRESS::module::function` with a short address; by default `NATIVES`. */
   readonly natives?: ReadonlyMap<string, Native> | undefined
-  /** Does the tasks of natives that are done at once. */
+  /** Does the tasks of natives that are done at once; by default `runComputeTask`. */
   readonly compute?: Compute | undefined
   /** Bytes of heap for loaded modules, shared by all runs. By default 64 MiB. */
   readonly cacheBytes?: number | undefined
@@ -24,15 +25,11 @@ const CACHE_BYTES = 64 << 20
 
 /** A virtual machine with a cache of its own. */
 export function createVm(options: VmOptions = {}): Vm {
-  const { natives = NATIVES, compute = refuseTask, cacheBytes = CACHE_BYTES } = options
+  const { natives = NATIVES, compute = runComputeTask, cacheBytes = CACHE_BYTES } = options
   const cache = new ModuleCache(cacheBytes)
   return {
     startView(state, call, viewOptions = {}): ViewRun {
       return new ViewExecution({ state, call, options: viewOptions, cache, natives, compute })
     },
   }
-}
-
-const refuseTask: Compute = ({ name }) => {
-  throw new TypeError(`nobody does the task ${name}`)
 }

@@ -77,6 +77,8 @@ export class ViewExecution implements ViewRun {
   #readArguments = 0
   /** The constructor that is running. */
   #constructing: (ArgumentNode & { kind: 'call' }) | undefined
+  /** The arguments of the view, once they are made: what is wrong from then on happens while it runs. */
+  #values: readonly Value[] | undefined
   #hasStarted = false
   #outcome: ViewOutcome | undefined
 
@@ -115,8 +117,8 @@ export class ViewExecution implements ViewRun {
     const { machine } = this.#session
     if (!this.#hasStarted && !this.#makeArguments(instructions)) return undefined
     if (!this.#hasStarted) {
-      const values = this.#retry(() => this.#argumentValues())
-      this.#start(this.#target.instance, values)
+      this.#values ??= this.#retry(() => this.#argumentValues())
+      this.#start(this.#target.instance, this.#values)
       this.#hasStarted = true
     }
     if (!machine.run(instructions)) return undefined
@@ -148,17 +150,18 @@ export class ViewExecution implements ViewRun {
     const layouts = new Layouts(world, gasFeatureVersion < 34 ? MAX_LAYOUT_NODES.before : MAX_LAYOUT_NODES.since34)
     const serializer = new Serializer(meter, world.types, layouts)
     const globals = new GlobalState({ state: this.#state, world, serializer })
+    const closures = new ClosureCalls(world, layouts, environment)
     const natives: NativeCall = new NativeCall({
       world,
       layouts,
       serializer,
       globals,
+      closures,
       meter,
       environment,
       compute: this.#options.computesElsewhere ? undefined : this.#compute,
       callers: () => machine.callers,
     })
-    const closures = new ClosureCalls(world, layouts, environment)
     const machine = new Machine({ world, layouts, globals, natives, closures, meter })
     return { environment, layouts, serializer, natives, machine }
   }
@@ -254,12 +257,13 @@ export class ViewExecution implements ViewRun {
     if (!(error instanceof VmFault)) throw error
     const { status, message, subStatus } = error
     const details = { place: error.place ?? this.#place, ...(subStatus === undefined ? {} : { subStatus }) }
-    return describeFault(new VmFault(status, message, details), this.#hasStarted)
+    return describeFault(new VmFault(status, message, details), this.#values !== undefined)
   }
 
-  /** Of a fault in a constructor, only the code is told, at the module of the view. */
+  /** Of a fault in a constructor, only the code is told, at the module of the view; a native that this vm lacks is named. */
   #describeConstructorFault(error: unknown): ViewFault {
     if (!(error instanceof MoveAbort || error instanceof VmFault)) throw error
+    if (error instanceof VmFault && error.status === STATUS.MISSING_DEPENDENCY) return describeFault(error, true)
     const code = error instanceof MoveAbort ? STATUS.ABORTED : error.status
     return {
       code,
