@@ -1,7 +1,8 @@
 export { DEFAULT_BUDGET, type ViewBudget, type ViewUsage } from './budget/view-budget.js'
+export type { ComputeTask } from './compute-task.js'
+export type { ViewFault } from './faults/view-fault.js'
 export { type ComputeTaskName, runComputeTask } from './natives/compute-tasks.js'
 export type {
-  ComputeTask,
   FunctionName,
   FunctionSignature,
   Globals,
@@ -31,7 +32,6 @@ export {
 export { createVm, type Vm, type VmOptions } from './view/create-vm.js'
 export type {
   ViewCall,
-  ViewFault,
   ViewOptions,
   ViewOutcome,
   ViewProgress,

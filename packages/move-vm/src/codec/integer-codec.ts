@@ -1,5 +1,5 @@
 import type { ByteReader, ByteWriter } from '@ledger-state/core'
-import { bitsOf, FIRST_SIGNED } from '../load/integer-type.js'
+import { bitsOf, FIRST_SIGNED } from '../types/integer-type.js'
 
 /** Words above it make numbers above 2^53 - 1. */
 const MAX_HIGH_WORD = 0x1f_ffff

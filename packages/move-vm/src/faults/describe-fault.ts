@@ -1,7 +1,7 @@
 import { addressToShortHex, hexToBytes } from '@ledger-state/core'
 import type { ErrorDescription } from '@ledger-state/move-module'
-import type { ViewFault } from '../view/view-call.js'
 import { STATUS, statusName, statusWhileRunning } from './status.js'
+import type { ViewFault } from './view-fault.js'
 import type { FaultPlace, MoveAbort, VmFault } from './vm-fault.js'
 
 /** A fault as it is told. Codes of the verifier's range are told as one while a function runs. */

@@ -1,4 +1,4 @@
-import type { ComputeTask } from '../natives/native.js'
+import type { ComputeTask } from '../compute-task.js'
 import { STATUS } from './status.js'
 
 /** Where a fault arose. */

@@ -13,9 +13,9 @@ import type {
 import type { PrimitiveType } from '@ledger-state/type-tag'
 import { readInteger } from '../codec/integer-codec.js'
 import { malformedCode } from '../faults/vm-fault.js'
+import { FIRST_SIGNED, integerTypeOf } from '../types/integer-type.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { type Value, VectorValue } from '../values/value.js'
-import { FIRST_SIGNED, integerTypeOf } from './integer-type.js'
 import { OP } from './opcode.js'
 import type { ModuleName, OpenType, OpenTypes } from './open-type.js'
 

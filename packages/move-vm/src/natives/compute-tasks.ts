@@ -1,4 +1,5 @@
 import { bytesToNumberLE } from '@noble/curves/utils.js'
+import type { ComputeTask } from '../compute-task.js'
 import { findAlgebraStructure, PAIRING_CURVES, type PairingCurve } from '../crypto/algebra-structures.js'
 import {
   aggregateBlsKeys,
@@ -14,7 +15,6 @@ import { HASH_FUNCTIONS } from '../crypto/hashes.js'
 import { areEd25519Keys, isMultiEd25519Key, isMultiEd25519Signature } from '../crypto/multi-ed25519.js'
 import { multiplyRistretto } from '../crypto/ristretto255.js'
 import { recoverSecp256k1Key } from '../crypto/secp256k1.js'
-import type { ComputeTask } from './native.js'
 
 // Work of natives that may take as long as a turn of the event loop (1 ms), as functions of bytes. The list is closed: a host
 // that does tasks in a worker gives it `runComputeTask` and nothing else.

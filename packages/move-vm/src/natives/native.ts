@@ -1,5 +1,6 @@
 import type { FunctionDefinition } from '@ledger-state/move-module'
 import type { TypeTag } from '@ledger-state/type-tag'
+import type { ComputeTask } from '../compute-task.js'
 import type { Type } from '../types/type.js'
 import type { ClosureValue, Reference, Value } from '../values/value.js'
 
@@ -26,15 +27,6 @@ export interface NativeExtension<T> {
   readonly name: string
   create(): T
 }
-
-/** Work that may take longer than a turn of the event loop, as data: it can be done in a worker. */
-export interface ComputeTask {
-  readonly name: string
-  readonly inputs: readonly Uint8Array[]
-}
-
-/** Does a task. @throws whatever is wrong: the run ends with a fault */
-export type Compute = (task: ComputeTask) => readonly Uint8Array[]
 
 /** What a native sees of the run. */
 export interface NativeContext {

@@ -1,6 +1,6 @@
 import { toIntegerValue } from '../codec/integer-codec.js'
 import { arithmeticFault } from '../faults/vm-fault.js'
-import { bitsOf, FAST_MAX, FAST_MIN, FIRST_SIGNED, INTEGER_TYPES, MAX_VALUE, MIN_VALUE } from '../load/integer-type.js'
+import { bitsOf, FAST_MAX, FAST_MIN, FIRST_SIGNED, INTEGER_TYPES, MAX_VALUE, MIN_VALUE } from '../types/integer-type.js'
 
 // Arithmetic on integers as `Value` holds them: numbers while safe, else bigints. `type` is the number of an integer type.
 // All functions fault as the instructions of the same name do.

@@ -3,7 +3,7 @@ import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { readName, readTypeTag, writeTypeTag } from '@ledger-state/type-tag'
 import { type DecodeContext, readValue } from '../codec/decode-value.js'
 import { type EncodeContext, writeValue } from '../codec/encode-value.js'
-import { INTEGER_TYPES, type IntegerType } from '../load/integer-type.js'
+import { INTEGER_TYPES, type IntegerType } from '../types/integer-type.js'
 import {
   BYTES_LAYOUT,
   enumLayout,
@@ -13,9 +13,9 @@ import {
   structLayout,
   vectorLayout,
 } from '../types/layout.js'
-import type { TypeTable } from '../types/type-table.js'
 import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
 import { ClosureValue, type Value } from '../values/value.js'
+import type { TypeTable } from './type-table.js'
 
 // Function values as they are stored; see docs/ledger-formats.md, section "Function values".
 

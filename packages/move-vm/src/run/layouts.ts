@@ -1,9 +1,9 @@
 import type { FieldDefinition } from '@ledger-state/move-module'
 import { STATUS } from '../faults/status.js'
 import { malformedCode, VmFault } from '../faults/vm-fault.js'
-import { integerTypeOf } from '../load/integer-type.js'
 import type { LoadedStruct } from '../load/loaded-module.js'
 import type { TypeLayout } from '../natives/native.js'
+import { integerTypeOf } from '../types/integer-type.js'
 import {
   BYTES_LAYOUT,
   enumLayout,

@@ -1,11 +1,10 @@
 import type { TypeTag } from '@ledger-state/type-tag'
 import type { Meter } from '../budget/meter.js'
+import type { Compute, ComputeTask } from '../compute-task.js'
 import { STATUS } from '../faults/status.js'
 import { type FaultPlace, MoveAbort, PendingTask, VmFault } from '../faults/vm-fault.js'
 import { exactTokenText } from '../load/loaded-module.js'
 import type {
-  Compute,
-  ComputeTask,
   FunctionName,
   FunctionSignature,
   NativeContext,

@@ -3,10 +3,10 @@ import type { Meter } from '../budget/meter.js'
 import { type DecodeContext, decodeValue } from '../codec/decode-value.js'
 import { type EncodeContext, writeValue } from '../codec/encode-value.js'
 import type { Type } from '../types/type.js'
-import type { TypeTable } from '../types/type-table.js'
 import type { ClosureValue, Value } from '../values/value.js'
 import { readClosure, writeClosure } from './closures.js'
 import type { Layouts } from './layouts.js'
+import type { TypeTable } from './type-table.js'
 
 /** Values of the types of a run to BCS and back. */
 export class Serializer implements DecodeContext, EncodeContext {

@@ -10,8 +10,8 @@ import type { ModuleCache } from '../load/module-cache.js'
 import type { ModuleName, OpenType } from '../load/open-type.js'
 import type { Native } from '../natives/native.js'
 import type { StructType, Type } from '../types/type.js'
-import { TypeTable } from '../types/type-table.js'
 import type { StateAccess } from './state-access.js'
+import { TypeTable } from './type-table.js'
 
 /** A module in a run. */
 export class ModuleInstance {

@@ -1,6 +1,7 @@
+import type { Compute } from '../compute-task.js'
 import { ModuleCache } from '../load/module-cache.js'
 import { runComputeTask } from '../natives/compute-tasks.js'
-import type { Compute, Native } from '../natives/native.js'
+import type { Native } from '../natives/native.js'
 import { NATIVES } from '../natives/native-table.js'
 import type { ViewState } from '../state/view-state.js'
 import type { ViewCall, ViewOptions, ViewRun } from './view-call.js'

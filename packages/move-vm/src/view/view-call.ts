@@ -1,6 +1,7 @@
 import type { TypeTag } from '@ledger-state/type-tag'
 import type { ViewBudget, ViewUsage } from '../budget/view-budget.js'
-import type { ComputeTask } from '../natives/native.js'
+import type { ComputeTask } from '../compute-task.js'
+import type { ViewFault } from '../faults/view-fault.js'
 
 /** A call of a view function. */
 export interface ViewCall {
@@ -18,15 +19,6 @@ export interface ViewResult {
   /** With type arguments substituted; of a reference, the type that it is to. */
   readonly type: TypeTag
   readonly bytes: Uint8Array
-}
-
-/** Why a view has no results. All are 400 `invalid_input` at a node. */
-export interface ViewFault {
-  /** The status code of the VM, as 4016; undefined where none is known. */
-  readonly code: number | undefined
-  readonly name: string
-  readonly subStatus: bigint | undefined
-  readonly message: string
 }
 
 export type ViewOutcome =

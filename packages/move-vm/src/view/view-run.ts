@@ -2,12 +2,14 @@ import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { moduleKey, type TypeTag } from '@ledger-state/type-tag'
 import { Meter } from '../budget/meter.js'
 import { DEFAULT_BUDGET } from '../budget/view-budget.js'
+import type { Compute } from '../compute-task.js'
 import { describeAbort, describeFault, displayFault } from '../faults/describe-fault.js'
 import { STATUS, statusName } from '../faults/status.js'
+import type { ViewFault } from '../faults/view-fault.js'
 import { type FaultPlace, LackingKeys, MoveAbort, PendingTask, VmFault } from '../faults/vm-fault.js'
 import type { ModuleCache } from '../load/module-cache.js'
 import type { ModuleName } from '../load/open-type.js'
-import type { Compute, Native } from '../natives/native.js'
+import type { Native } from '../natives/native.js'
 import { abilitiesOf, expectAbilities } from '../run/abilities.js'
 import { ClosureCalls } from '../run/closure-calls.js'
 import { ENVIRONMENT_KEYS, type Environment, readEnvironment } from '../run/environment.js'
@@ -31,7 +33,7 @@ import {
   nextConstructor,
   readPlainArgument,
 } from './argument-reader.js'
-import type { ViewCall, ViewFault, ViewOptions, ViewOutcome, ViewProgress, ViewResult, ViewRun } from './view-call.js'
+import type { ViewCall, ViewOptions, ViewOutcome, ViewProgress, ViewResult, ViewRun } from './view-call.js'
 
 interface ViewRunParts {
   readonly state: ViewState

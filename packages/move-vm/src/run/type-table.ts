@@ -11,7 +11,7 @@ import {
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
 import type { OpenType } from '../load/open-type.js'
-import type { StructType, Type } from './type.js'
+import type { StructType, Type } from '../types/type.js'
 
 const MAX_TYPE_SIZE = 128
 const MAX_TYPE_DEPTH = 20
