@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { expectSoundStore } from '../testing/killed-writer.ts'
 import { KNOWN_CHAIN, knownVersion } from '../testing/known-ledger.ts'
 import { FAULTS } from '../testing/power-loss/faulty-recordings.ts'
-import { type Image, type PowerLoss, powerLosses, withImage } from '../testing/power-loss/power-losses.ts'
+import { foundImage, type Image, type PowerLoss, powerLosses, withImage } from '../testing/power-loss/power-losses.ts'
 import { recordInMemory } from '../testing/power-loss/record-in-memory.ts'
 import { canRecord } from '../testing/power-loss/record-run.ts'
 import { IMPORT_PART, type RecordedRun } from '../testing/power-loss/recorded-run.ts'
@@ -88,13 +88,9 @@ async function imagesOf(runs: readonly RecordedRun[]): Promise<Image[]> {
   const images: Image[] = []
   for (const events of await recordInMemory(runs)) {
     // Copied before the run goes on.
-    for (const { image } of powerLosses(events, random, 1)) images.push(copyOf(image))
+    for (const { image } of powerLosses(events, random, 1)) images.push(foundImage(image))
   }
   return images
-}
-
-function copyOf(image: Image): Image {
-  return new Map([...image].map(([name, bytes]) => [name, Buffer.from(bytes)]))
 }
 
 /** Whether an image of losses is not sound. */

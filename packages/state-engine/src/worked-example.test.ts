@@ -60,7 +60,7 @@ it('has the bytes that docs/storage.md shows', async () => {
   const lines = exampleLines().map((line) => line.replaceAll(' ', ''))
   const file = readFileSync(join(path, 'write-ahead-1')).subarray(FILE_HEADER_LENGTH)
   // The store id is random, and so are the checksums.
-  expect(lines).toContainEqual(expect.stringContaining(file.subarray(0, RECORD_HEADER_LENGTH - 8).toString('hex')))
+  expect(lines).toContainEqual(expect.stringContaining(file.subarray(0, RECORD_HEADER_LENGTH - 12).toString('hex')))
   // Two spaces before what is said about the bytes.
   const payload = exampleLines().map((line) => /^([0-9a-f ]+?) {2}/.exec(line)?.[1]?.replaceAll(' ', '') ?? '')
   expect(payload.join('')).toContain(file.subarray(RECORD_HEADER_LENGTH).toString('hex'))

@@ -24,14 +24,22 @@ export const checkCommand: Command = {
       return
     }
     const path = place.dataDir
-    const { problems, records, keys, supersededEntries, blocks } = await checkInProcess(path)
+    const report = await checkInProcess(path)
+    const { problems, records, keys, supersededEntries, blocks } = report
     for (const problem of problems) process.stdout.write(`${problem}\n`)
+    process.stdout.write(`${describeLog(report)}\n`)
     const what = `${formatCount(records)} records: ${formatCount(keys)} keys, ${formatCount(supersededEntries)} superseded values, ${formatCount(blocks)} blocks`
     if (problems.length > 0) {
       throw damagedStore(path, problems.length, what)
     }
     process.stdout.write(`sound: ${what}\n`)
   },
+}
+
+function describeLog({ firstVersion, lastVersion, unmergedCommits, unreadableBytes }: CheckReport): string {
+  const versions = firstVersion === undefined ? 'no versions' : `versions ${firstVersion} to ${lastVersion}`
+  const commits = `${formatCount(unmergedCommits)} ${unmergedCommits === 1 ? 'commit' : 'commits'}`
+  return `${versions}; ${commits} in the write-ahead log, of which ${formatCount(unreadableBytes)} bytes cannot be read`
 }
 
 /** The server proves its own pages; what is checked is what the engine keeps in its tables. */

@@ -18,6 +18,7 @@ function record(chainId: bigint): LedgerRecord {
     retired: 16,
     supersededEntries: 17,
     payloadBytes: 18,
+    logEnd: { fileNumber: 19, length: 20, nextCommit: 21, checksum: 22 },
   }
 }
 
@@ -26,7 +27,7 @@ function encode(chainId: bigint): Buffer {
 }
 
 it('is laid out to the byte', () => {
-  const numbers = [7, 9, 5, 6, 7, 4, 2, 3, 4, 1, 10, 11, 12, 13, 14, 15, 16, 17, 18]
+  const numbers = [7, 9, 5, 6, 7, 4, 2, 3, 4, 1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22]
   const hex = numbers.map((number) => number.toString(16).padStart(16, '0')).join('')
   expect(encode(7n).subarray(0, -4).toString('hex')).toBe(`${hex}01`)
 })
@@ -37,7 +38,7 @@ it.each([0n, 1n, 256n, 2n ** 53n + 1n, U64_MAX])('is read back as it was written
 
 it('is damaged if it has another length, or a flipped bit', () => {
   const longer = new RecordBuilder().begin().bytes(encode(1n)).seal(0)
-  expect(() => decodeLedgerRecord(longer)).toThrow(/the ledger record has 157 bytes/)
+  expect(() => decodeLedgerRecord(longer)).toThrow(/the ledger record has 189 bytes/)
   const flipped = encode(1n)
   flipped[20]! ^= 1
   expect(() => decodeLedgerRecord(flipped)).toThrow(/the ledger record does not match its checksum/)

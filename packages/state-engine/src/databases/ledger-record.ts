@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer'
 import type { BlockInfo, LedgerInfo, StoreBase } from '@ledger-state/core'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { storeCorrupt } from '../port/errors.js'
+import { type LogFilePosition, NO_POSITION } from '../write-ahead/file-format.js'
 
 /** What is merged: one record, so that a reader sees all of it from one transaction. */
 export interface LedgerRecord {
@@ -26,6 +27,8 @@ export interface LedgerRecord {
   readonly supersededEntries: number
   /** Bytes of those values, and of all keys with their newest values. */
   readonly payloadBytes: number
+  /** Up to where the newest write-ahead file had been synced when a writer closed the store last. */
+  readonly logEnd: LogFilePosition
 }
 
 /** Of a store into which nothing is merged. */
@@ -37,13 +40,15 @@ export const NOTHING_MERGED = {
   retired: 0,
   supersededEntries: 0,
   payloadBytes: 0,
+  logEnd: { fileNumber: 0, ...NO_POSITION },
 } as const
 
 // u64 chain id | u64 latest version | block | u64 oldest version | block | u64 base version | 9 × u64: from `walFile` on
-// | u8 1 for a complete base | u32 CRC; block = u64 height, epoch, time
+// | end of the log: u64 file number, length, next commit, checksum | u8 1 for a complete base | u32 CRC; block = u64 height, epoch, time
 const BASE_AT = 9
 const COUNTERS_AT = 10
-const COMPLETE_AT = 8 * (COUNTERS_AT + 9)
+const LOG_END_AT = COUNTERS_AT + 9
+const COMPLETE_AT = 8 * (LOG_END_AT + 4)
 const LENGTH = COMPLETE_AT + 1
 
 export function encodeLedgerRecord(builder: RecordBuilder, record: LedgerRecord): Uint8Array {
@@ -54,6 +59,8 @@ export function encodeLedgerRecord(builder: RecordBuilder, record: LedgerRecord)
   const { blocks, retired, supersededEntries, payloadBytes } = record
   for (const number of [walFile, nextCommit, nextRun, nextLargeId, nextGeneration]) builder.u64(BigInt(number))
   for (const number of [blocks, retired, supersededEntries, payloadBytes]) builder.u64(BigInt(number))
+  const { fileNumber, length, nextCommit: commitAtEnd, checksum } = record.logEnd
+  for (const number of [fileNumber, length, commitAtEnd, checksum]) builder.u64(BigInt(number))
   return builder.u8(base.complete ? 1 : 0).seal(0)
 }
 
@@ -86,6 +93,7 @@ export function decodeLedgerRecord(record: Buffer): LedgerRecord {
     retired: counter(6),
     supersededEntries: counter(7),
     payloadBytes: counter(8),
+    logEnd: { fileNumber: counter(9), length: counter(10), nextCommit: counter(11), checksum: counter(12) },
   }
 }
 

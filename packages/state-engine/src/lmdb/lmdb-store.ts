@@ -28,7 +28,7 @@ import type { Environment, Table } from './table.js'
 import { runTransaction } from './write-transaction.js'
 
 /** The number of the layout on disk. Stores with another one are refused. CONTRIBUTING.md says when it is raised. */
-const LAYOUT_VERSION = 4
+const LAYOUT_VERSION = 5
 
 export const STORE_FILE = 'state.mdb'
 export const LOCK_FILE = 'writer.lock'

@@ -11,6 +11,7 @@ import { neverFail } from '../failpoints/failure-points.js'
 import { LEDGER_KEY, type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
 import type { Table } from '../lmdb/table.js'
 import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
+import { FILE_HEADER_LENGTH } from '../write-ahead/file-format.js'
 import { checkStore } from './check-store.js'
 
 const SEED = testSeed()
@@ -20,8 +21,6 @@ const folder = temporaryFolder()
 
 /** Its versions above 1,500 are not merged. */
 const NEWEST = 1_505n
-/** Length of its write-ahead file before the last commit, which tells that so much was synced. */
-let syncedBytes = 0
 /** A store that every test copies. */
 const template = mkdtempSync(join(tmpdir(), 'engine-check-'))
 
@@ -38,10 +37,7 @@ beforeAll(async () => {
   await engine.commit([{ ...knownVersion(1_500n), writes: [[long, long]] }], KNOWN_CHAIN)
   await engine.close()
   const other = openStateEngine({ path: template })
-  for (let version = 1_501n; version <= NEWEST; ) {
-    syncedBytes = statSync(writeAheadFile(template)).size
-    await other.commit([knownVersion(version++)], KNOWN_CHAIN)
-  }
+  for (let version = 1_501n; version <= NEWEST; ) await other.commit([knownVersion(version++)], KNOWN_CHAIN)
   await other.close()
 })
 
@@ -155,22 +151,44 @@ it('finds a damaged or missing ledger record', async () => {
 describe(`in a write-ahead file (TEST_SEED=${SEED})`, () => {
   const file = () => writeAheadFile(folder.path)
 
-  it('finds a flipped bit before what was synced', async () => {
+  it('finds a flipped bit of a closed store', async () => {
     const sound = readFileSync(file())
     for (let round = 0; round < ROUNDS; round++) {
       const damaged = Buffer.from(sound)
-      damaged[random.below(syncedBytes)]! ^= 1 << random.below(8)
+      damaged[FILE_HEADER_LENGTH + random.below(sound.length - FILE_HEADER_LENGTH)]! ^= 1 << random.below(8)
       writeFileSync(file(), damaged)
       expect(await problems()).toEqual([expect.stringMatching(/write-ahead-\d+ at byte \d+: /)])
     }
   })
 
-  it('finds no fault in an end that was not synced', async () => {
-    truncateSync(file(), statSync(file()).size - 10)
-    const engine = openStateEngineReader({ path: folder.path })
-    expect(await engine.check()).toMatchObject({ problems: [], unmergedCommits: 4 })
-    expect(engine.ledger?.latestVersion).toBe(NEWEST - 1n)
+  it('finds no fault in an end that was not synced, and says how much of it cannot be read', async () => {
+    // As a process leaves the store that is killed while it appends.
+    const killed = mkdtempSync(join(tmpdir(), 'engine-killed-'))
+    const engine = openStateEngine({ path: folder.path })
+    const next = NEWEST + 1n
+    for (const version of [next, next + 1n]) await engine.commit([knownVersion(version)], KNOWN_CHAIN)
+    cpSync(folder.path, killed, { recursive: true })
     await engine.close()
+    const torn = writeAheadFile(killed)
+    truncateSync(torn, statSync(torn).size - 10)
+    const reader = openStateEngineReader({ path: killed })
+    const report = await reader.check()
+    expect(report).toMatchObject({ problems: [], unmergedCommits: 6, lastVersion: next })
+    expect(report.firstVersion).toBe(reader.ledger!.oldestVersion)
+    expect(report.unreadableBytes).toBeGreaterThan(0)
+    expect(reader.ledger?.latestVersion).toBe(next)
+    await reader.close()
+    rmSync(killed, { recursive: true })
+  })
+
+  it('says what is missing at the end of a closed store, and how much cannot be read', async () => {
+    truncateSync(file(), statSync(file()).size - 10)
+    const reader = openStateEngineReader({ path: folder.path })
+    const report = await reader.check()
+    expect(report.problems).toEqual([expect.stringMatching(/commit \d+ is missing or damaged/)])
+    expect(report).toMatchObject({ unmergedCommits: 4, lastVersion: NEWEST - 1n })
+    expect(report.unreadableBytes).toBeGreaterThan(0)
+    await reader.close()
   })
 
   it('finds that it is gone, or of another store', async () => {

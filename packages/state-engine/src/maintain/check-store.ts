@@ -38,6 +38,11 @@ export interface CheckReport {
   readonly blocks: number
   /** Commits in the write-ahead files that are not merged. */
   readonly unmergedCommits: number
+  /** The oldest and the newest version that can be read; undefined for a store without versions. */
+  readonly firstVersion: bigint | undefined
+  readonly lastVersion: bigint | undefined
+  /** Bytes of the write-ahead files that are in no commit: the torn end that a killed writer left, or damage. */
+  readonly unreadableBytes: number
   /** Records of all databases. */
   readonly records: number
 }
@@ -106,13 +111,17 @@ class StoreCheck {
 
   async run(hasLedger: boolean): Promise<CheckReport> {
     const findings = this.#findings
-    const unmergedCommits = this.#unmerged?.commits ?? 0
+    const unmerged = this.#unmerged
+    const ledger = this.#record?.ledger
     const report = {
       problems: findings.problems,
       keys: 0,
       supersededEntries: 0,
       blocks: 0,
-      unmergedCommits,
+      unmergedCommits: unmerged?.commits ?? 0,
+      firstVersion: ledger?.oldestVersion,
+      lastVersion: unmerged?.latestVersion ?? ledger?.latestVersion,
+      unreadableBytes: unmerged?.unreadableBytes ?? 0,
       records: 0,
     }
     const isSound = await this.#checkPages()

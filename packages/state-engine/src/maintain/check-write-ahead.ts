@@ -6,12 +6,9 @@ import { KeyHash } from '../memory-table/key-hash.js'
 import type { CommitHead, Segment } from '../memory-table/segment.js'
 import { SegmentFile, type SegmentFileOptions } from '../memory-table/segment-file.js'
 import type { BlockEntry } from '../port/block-entry.js'
-import { FILE_HEADER_LENGTH } from '../write-ahead/file-format.js'
+import { FILE_HEADER_LENGTH, type LogPosition } from '../write-ahead/file-format.js'
 import { listWriteAheadFiles, writeAheadPath } from '../write-ahead/files.js'
 import type { CheckFindings } from './check-findings.js'
-
-/** A writer may append while a file is read; beyond so many times it is damage. */
-const MOST_TRIES = 100
 
 /** What the write-ahead files have that is not merged. */
 export interface UnmergedCommits {
@@ -19,6 +16,8 @@ export interface UnmergedCommits {
   /** Blocks that begin in it. */
   readonly blocks: readonly BlockEntry[]
   readonly commits: number
+  /** Bytes of the files that are no complete record, or follow one. */
+  readonly unreadableBytes: number
 }
 
 /** The files do not go with the ledger record: the store is damaged, or the record is older than the files. */
@@ -29,7 +28,7 @@ export interface Mismatch {
 /** Reads the write-ahead files of a store from the first that is not merged on. */
 export function checkWriteAhead(
   store: LmdbStore,
-  { ledger, walFile, nextCommit }: LedgerRecord,
+  { ledger, walFile, nextCommit, logEnd }: LedgerRecord,
   isReverting: boolean,
   findings: CheckFindings,
 ): UnmergedCommits | Mismatch {
@@ -38,16 +37,24 @@ export function checkWriteAhead(
   const blocks: BlockEntry[] = []
   let { latestVersion, latestBlock } = ledger
   let firstCommit = nextCommit
-  for (let fileNumber = walFile; ; fileNumber++) {
-    const file = openFile({ folder, storeId, fileNumber, firstCommit, blockBefore: latestBlock }, hash)
-    if (!file) return { mismatch: `write-ahead-${walFile}, or one that follows it, is missing` }
+  let before: LogPosition | undefined
+  let unreadableBytes = 0
+  for (let fileNumber = walFile, isLast = false; !isLast; fileNumber++) {
+    const names = { folder, storeId, fileNumber, logEnd }
+    const opened = openFile({ ...names, firstCommit, blockBefore: latestBlock, before }, hash, findings)
+    if (!opened) return { mismatch: `write-ahead-${walFile}, or one that follows it, is missing` }
+    const { file, size } = opened
+    if (!file) {
+      unreadableBytes += size
+      break
+    }
     try {
-      readWhole(file)
+      const isSound = readWhole(file, findings)
       if (isReverting) findings.attempt(() => file.expectNoCommits())
-      const unreached = file.isSealed ? undefined : findUnreached(folder, fileNumber)
+      const unreached = file.isSealed || !isSound ? undefined : findUnreached(folder, fileNumber)
       if (unreached !== undefined) {
         // A writer that seals the file does so before it appends to the next one.
-        readWhole(file)
+        readWhole(file, findings)
         if (!file.isSealed) return { mismatch: `write-ahead-${unreached} has commits, but nothing leads to it` }
       }
       const { segment } = file
@@ -65,12 +72,14 @@ export function checkWriteAhead(
       }
       latestVersion = segment.head?.latestVersion ?? latestVersion
       firstCommit = file.nextCommit
-      if (!file.isSealed) break
+      before = file.end
+      unreadableBytes += Math.max(0, file.size - segment.length)
+      isLast = !isSound || !file.isSealed
     } finally {
       file.close()
     }
   }
-  return { latestVersion, blocks, commits: firstCommit - nextCommit }
+  return { latestVersion, blocks, commits: firstCommit - nextCommit, unreadableBytes }
 }
 
 /** A file with commits after the one that is not sealed: the writer has moved on to it, or it is of another state. */
@@ -82,28 +91,30 @@ function findUnreached(folder: string, lastNumber: number): number | undefined {
   })
 }
 
-function openFile(options: SegmentFileOptions, hash: KeyHash): SegmentFile | undefined {
+/** Returns whether the file is not damaged. */
+function readWhole(file: SegmentFile, findings: CheckFindings): boolean {
+  const read = findings.attempt(() => {
+    file.read()
+    return true
+  })
+  return read === true
+}
+
+interface OpenedFile {
+  /** Undefined if the header is damaged. */
+  readonly file: SegmentFile | undefined
+  /** In bytes. */
+  readonly size: number
+}
+
+/** Undefined if there is no such file. */
+function openFile(options: SegmentFileOptions, hash: KeyHash, findings: CheckFindings): OpenedFile | undefined {
   try {
-    return new SegmentFile(options, hash)
+    const { size } = statSync(writeAheadPath(options.folder, options.fileNumber))
+    return { file: findings.attempt(() => new SegmentFile(options, hash)), size }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
-  }
-}
-
-/** @throws `store_corrupt` if the file is damaged */
-function readWhole(file: SegmentFile): void {
-  for (let tries = 1; ; tries++) {
-    file.read()
-    const { length } = file.segment
-    if (file.isSealed) return
-    try {
-      file.expectTornEnd()
-      return
-    } catch (error) {
-      file.read()
-      if (file.segment.length === length || tries === MOST_TRIES) throw error
-    }
   }
 }
 

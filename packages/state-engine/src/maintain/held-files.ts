@@ -18,6 +18,11 @@ export class HeldFiles {
     for (const number of listWriteAheadFiles(this.#folder)) if (!this.#holdsPresent(number)) this.#open(number)
   }
 
+  /** The numbers of the files that are held, ascending. */
+  get numbers(): number[] {
+    return [...this.#descriptors.keys()].sort((a, b) => a - b)
+  }
+
   has(fileNumber: number): boolean {
     return this.#descriptors.has(fileNumber)
   }

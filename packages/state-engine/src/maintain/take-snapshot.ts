@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { syncFolder } from '../bytes/sync-folder.js'
@@ -21,6 +11,7 @@ import type { Environment, Table } from '../lmdb/table.js'
 import { KeyHash } from '../memory-table/key-hash.js'
 import { SegmentFile } from '../memory-table/segment-file.js'
 import { folderHasStore, storeFailed, writeAheadDamaged } from '../port/errors.js'
+import { encodeEmptyFile, encodeMark, type LogPosition, markOffset, recordSeed } from '../write-ahead/file-format.js'
 import { AppendFile, listWriteAheadFiles, writeAheadPath } from '../write-ahead/files.js'
 import { HeldFiles } from './held-files.js'
 
@@ -132,46 +123,70 @@ async function copyDataFile(
  * below the oldest version of the data file.
  */
 function copyWriteAhead(
-  { store: { storeId }, path, atFailurePoint }: CopyParts,
+  { store: { storeId, path: from }, path, atFailurePoint }: CopyParts,
   { record, isReverting }: CopiedState,
   held: HeldFiles,
 ): boolean {
+  const numbers = held.numbers.filter((number) => number >= record.walFile)
+  // The newest one first: of two files that are copied, the older is then complete if the newer has commits.
+  for (const number of numbers.toReversed()) {
+    held.copy(number, writeAheadPath(path, number))
+    atFailurePoint('snapshot: file copied')
+  }
   const hash = new KeyHash()
   let firstCommit = record.nextCommit
+  let before: LogPosition | undefined
   let { latestVersion } = record.ledger
   const hasOldest = () => latestVersion >= record.ledger.oldestVersion
   for (let fileNumber = record.walFile; ; fileNumber++) {
+    const file = writeAheadPath(path, fileNumber)
     if (!held.has(fileNumber)) {
-      if (fileNumber === record.walFile) return false
+      if (!before) return false
       // A writer expects the file that follows a sealed one.
-      AppendFile.create(path, { storeId, fileNumber, firstCommit }, true).close()
+      const empty = encodeEmptyFile({ storeId, fileNumber, firstCommit, before }, undefined)
+      AppendFile.create(path, fileNumber, empty, true).close()
       return hasOldest()
     }
-    held.copy(fileNumber, writeAheadPath(path, fileNumber))
-    atFailurePoint('snapshot: file copied')
-    const header = { folder: path, storeId, fileNumber, firstCommit, blockBefore: record.ledger.latestBlock }
-    const copy = new SegmentFile(header, hash)
+    const options = {
+      folder: path,
+      copyOf: writeAheadPath(from, fileNumber),
+      storeId,
+      fileNumber,
+      firstCommit,
+      before,
+      blockBefore: record.ledger.latestBlock,
+      logEnd: record.logEnd,
+    }
+    const copy = new SegmentFile(options, hash)
     try {
       copy.read()
       if (isReverting) copy.expectNoCommits()
     } finally {
       copy.close()
     }
-    cutAt(copy.path, copy.segment.length)
+    finishCopy(file, copy, recordSeed(storeId, fileNumber))
     latestVersion = copy.segment.head?.latestVersion ?? latestVersion
-    if (!copy.isSealed) return hasOldest()
+    if (!copy.isSealed) {
+      for (const number of numbers) if (number > fileNumber) rmSync(writeAheadPath(path, number))
+      return hasOldest()
+    }
     firstCommit = copy.nextCommit
+    before = copy.end
   }
 }
 
-/** Cuts off what is not complete; all of the rest is on disk. */
-function cutAt(file: string, length: number): void {
-  const descriptor = openSync(file, 'r+')
+/** Cuts off what is not complete, and marks that all of the rest is on disk. */
+function finishCopy(path: string, { segment, end, marks: [marked] }: SegmentFile, seed: number): void {
+  const file = AppendFile.open(path)
   try {
-    ftruncateSync(descriptor, length)
-    fsyncSync(descriptor)
+    file.truncate(segment.length)
+    file.sync()
+    if (marked?.length === end.length) return
+    const mark = { ...end, bootId: marked?.bootId }
+    file.overwrite(encodeMark(mark, seed), markOffset(marked ? marked.place + 1 : 0))
+    file.sync()
   } finally {
-    closeSync(descriptor)
+    file.close()
   }
 }
 

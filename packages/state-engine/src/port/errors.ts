@@ -166,6 +166,22 @@ export function writeAheadDamaged(file: string, offset: number, why: string): St
   return new LedgerStateError('store_corrupt', message, { offset })
 }
 
+/** The error of a write-ahead file that lacks the commits from `first` to `until - 1`; `because` says how that is known. */
+export function commitsMissing(
+  file: string,
+  offset: number,
+  first: number,
+  until: number,
+  because: string,
+): StoreError {
+  const missingCommits = until - first
+  if (missingCommits < 1) return writeAheadDamaged(file, offset, `the record that seals it is missing: ${because}`)
+  const which = missingCommits === 1 ? `commit ${first} is` : `${missingCommits} commits are`
+  const range = missingCommits === 1 ? '' : ` (${first} to ${until - 1})`
+  const message = `the store is damaged: ${file} at byte ${offset}: ${which} missing or damaged${range}: ${because}`
+  return new LedgerStateError('store_corrupt', message, { offset, missingCommits })
+}
+
 export function dataFileCutShort(file: string, found: number, needed: number): StoreError {
   const message = `the store is damaged: the file is cut short: ${found} of ${needed} bytes (${file})`
   return new LedgerStateError('store_corrupt', message, { found, needed })

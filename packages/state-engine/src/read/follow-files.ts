@@ -1,4 +1,4 @@
-import type { BlockInfo } from '@ledger-state/core'
+import type { LedgerRecord } from '../databases/ledger-record.js'
 import type { AtFailurePoint } from '../failpoints/failure-points.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { MemoryTable } from '../memory-table/memory-table.js'
@@ -26,15 +26,13 @@ export class FileFollower {
     this.#dropBelow(record.walFile)
     // LMDB may show an older state than before: lmdb/last-transaction.ts.
     if (this.#files[0] && this.#files[0].segment.fileNumber > record.walFile) this.close()
-    if (this.#files.length === 0 && !this.#open(record.walFile, record.nextCommit, record.ledger.latestBlock))
-      return false
+    if (this.#files.length === 0 && !this.#open(record, record.walFile)) return false
     for (;;) {
       const last = this.#files.at(-1)!
       last.read()
       if (isReverting) last.expectNoCommits()
       if (!last.isSealed) return true
-      const { fileNumber, head } = last.segment
-      if (!this.#open(fileNumber + 1, last.nextCommit, head?.latestBlock ?? record.ledger.latestBlock)) return false
+      if (!this.#open(record, last.segment.fileNumber + 1, last)) return false
     }
   }
 
@@ -42,10 +40,19 @@ export class FileFollower {
     this.#dropBelow(Number.POSITIVE_INFINITY)
   }
 
-  #open(fileNumber: number, firstCommit: number, blockBefore: BlockInfo): boolean {
+  #open({ nextCommit, ledger, logEnd }: LedgerRecord, fileNumber: number, before?: SegmentFile): boolean {
     const { path: folder, storeId } = this.#store
+    const options = {
+      folder,
+      storeId,
+      fileNumber,
+      firstCommit: before?.nextCommit ?? nextCommit,
+      blockBefore: before?.segment.head?.latestBlock ?? ledger.latestBlock,
+      before: before?.end,
+      logEnd,
+    }
     try {
-      const file = new SegmentFile({ folder, storeId, fileNumber, firstCommit, blockBefore }, this.table.hash)
+      const file = new SegmentFile(options, this.table.hash)
       this.#files.push(file)
       this.table.push(file.segment)
       this.#atFailurePoint('read: file opened')

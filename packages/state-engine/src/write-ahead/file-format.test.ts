@@ -4,28 +4,33 @@ import { describe, expect, it } from 'vitest'
 import {
   decodeFileHeader,
   encodeFileHeader,
+  encodeMark,
   expectFileHeader,
   FILE_HEADER_LENGTH,
+  findLaterRecord,
   hasWholePayload,
-  isSyncedBeyond,
+  markOffset,
   putRecordHeader,
   RECORD_HEADER_LENGTH,
+  readMarks,
   readRecordHeader,
   recordSeed,
 } from './file-format.js'
 
-const HEADER = { storeId: 0xfedc_ba98_7654_3210n, fileNumber: 5, firstCommit: 2 ** 40 + 7 }
+const BEFORE = { length: 70_000, nextCommit: 2 ** 40 + 7, checksum: 0x89ab_cdef }
+const HEADER = { storeId: 0xfedc_ba98_7654_3210n, fileNumber: 5, firstCommit: 2 ** 40 + 7, before: BEFORE }
 const SEED = recordSeed(HEADER.storeId, HEADER.fileNumber)
 
 /** Records one after another; each says that the file is synced up to its own beginning. */
 function records(payloads: readonly Uint8Array[], firstNumber = 10) {
   const starts: number[] = []
   let bytes = Buffer.alloc(0)
+  let before = 0
   for (const [at, payload] of payloads.entries()) {
     const start = bytes.length
     starts.push(start)
     bytes = Buffer.concat([bytes, Buffer.alloc(RECORD_HEADER_LENGTH), payload])
-    putRecordHeader(bytes, start, bytes.length, { number: firstNumber + at, synced: start }, SEED)
+    before = putRecordHeader(bytes, start, bytes.length, { number: firstNumber + at, synced: start, before }, SEED)
   }
   return { bytes, starts }
 }
@@ -35,7 +40,8 @@ describe('the header of a write-ahead file', () => {
     const bytes = encodeFileHeader(HEADER)
     expect(bytes).toHaveLength(FILE_HEADER_LENGTH)
     expect(decodeFileHeader(bytes)).toEqual(HEADER)
-    for (let at = 0; at < bytes.length; at++) {
+    expect(decodeFileHeader(bytes.subarray(0, FILE_HEADER_LENGTH - 1))).toBeUndefined()
+    for (let at = 0; at < 56; at++) {
       expect(decodeFileHeader(bytes.subarray(0, at))).toBeUndefined()
       const changed = Buffer.from(bytes)
       changed[at]! ^= 1 << (at % 8)
@@ -52,6 +58,28 @@ describe('the header of a write-ahead file', () => {
     expectRefused({ storeId: 1n }, /belongs to another store/)
     expectRefused({ fileNumber: 6 }, /fileNumber 5, expected 6/)
     expectRefused({ firstCommit: 1 }, /firstCommit 1099511627783, expected 1/)
+  })
+})
+
+describe('the marks of a write-ahead file', () => {
+  it('are read, the greatest length first, without those of which any bit is wrong', () => {
+    const bytes = encodeFileHeader(HEADER)
+    expect(readMarks(bytes, SEED)).toEqual([])
+    const older = { length: 5_000, nextCommit: 11, checksum: 1, bootId: 2n ** 63n }
+    const newer = { length: 6_000, nextCommit: 12, checksum: 2, bootId: undefined }
+    encodeMark(older, SEED).copy(bytes, markOffset(1))
+    encodeMark(newer, SEED).copy(bytes, markOffset(2))
+    expect(readMarks(bytes, SEED)).toEqual([
+      { ...newer, place: 0 },
+      { ...older, place: 1 },
+    ])
+    expect(decodeFileHeader(bytes)).toEqual(HEADER)
+    for (let at = 0; at < 32; at++) {
+      const changed = Buffer.from(bytes)
+      changed[markOffset(2) + at]! ^= 1 << (at % 8)
+      expect(readMarks(changed, SEED)).toEqual([{ ...older, place: 1 }])
+    }
+    expect(readMarks(bytes, SEED ^ 1)).toEqual([])
   })
 })
 
@@ -78,24 +106,25 @@ describe('a record of a write-ahead file', () => {
     fc.assert(property, { numRuns: 300 })
   })
 
-  it('shows damage if a later one says that the file was synced', () => {
+  it('is found if it is of a later commit than one that cannot be read', () => {
     const { bytes, starts } = records([Buffer.from('a'), Buffer.from('b'), Buffer.from('c')])
     const [first, second, third] = starts as [number, number, number]
-    expect(isSyncedBeyond(bytes, first, bytes.length, 10, SEED)).toBe(true)
-    expect(isSyncedBeyond(bytes, second, bytes.length, 11, SEED)).toBe(true)
-    expect(isSyncedBeyond(bytes, third, bytes.length, 12, SEED)).toBe(false)
-    // The last record was not written as a whole.
-    expect(isSyncedBeyond(bytes, second, third + 5, 11, SEED)).toBe(false)
+    const find = (at: number, number: number, end = bytes.length) => findLaterRecord(bytes, at, end, number, SEED)
+    expect(find(first, 10)).toMatchObject({ number: 11, synced: second })
+    expect(find(second, 11)).toMatchObject({ number: 12, synced: third })
+    expect(find(third, 12)).toBeUndefined()
+    // The header of the last record was not written as a whole.
+    expect(find(second, 11, third + 5)).toBeUndefined()
     // Records that were there before, with lower numbers.
-    expect(isSyncedBeyond(bytes, second, bytes.length, 20, SEED)).toBe(false)
-    expect(isSyncedBeyond(bytes, second, bytes.length, 11, SEED ^ 1)).toBe(false)
+    expect(find(second, 20)).toBeUndefined()
+    expect(findLaterRecord(bytes, second, bytes.length, 11, SEED ^ 1)).toBeUndefined()
   })
 
   it('cannot be imitated by the values of another', () => {
     const { bytes } = records([Buffer.from('x')], 12)
     const forged = Buffer.from(bytes)
-    putRecordHeader(forged, 0, forged.length, { number: 12, synced: 1_000 }, recordSeed(1n, 5))
+    putRecordHeader(forged, 0, forged.length, { number: 12, synced: 1_000, before: 0 }, recordSeed(1n, 5))
     const { bytes: outer, starts } = records([Buffer.concat([forged, forged]), Buffer.from('y')])
-    expect(isSyncedBeyond(outer, starts[0]!, starts[1]!, 10, SEED)).toBe(false)
+    expect(findLaterRecord(outer, starts[0]!, starts[1]!, 10, SEED)).toBeUndefined()
   })
 })

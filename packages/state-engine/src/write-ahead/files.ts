@@ -13,7 +13,6 @@ import {
 import { join } from 'node:path'
 import { syncFolder } from '../bytes/sync-folder.js'
 import { storeFileGone } from '../port/errors.js'
-import { encodeFileHeader, FILE_HEADER_LENGTH, type FileHeader } from './file-format.js'
 
 const NAME = /^write-ahead-([1-9]\d{0,14})$/
 
@@ -39,12 +38,12 @@ export class AppendFile {
     this.#opened = fstatSync(descriptor)
   }
 
-  /** Creates a file without records. If it is durable, so are its header and its name. */
-  static create(folder: string, header: FileHeader, isDurable: boolean): AppendFile {
-    const path = writeAheadPath(folder, header.fileNumber)
+  /** Creates a file that has its header and no records. If it is durable, so are both the header and its name. */
+  static create(folder: string, fileNumber: number, header: Uint8Array, isDurable: boolean): AppendFile {
+    const path = writeAheadPath(folder, fileNumber)
     const file = new AppendFile(path, openSync(path, 'w'))
     try {
-      file.write(encodeFileHeader(header), 0, FILE_HEADER_LENGTH)
+      file.write(header, 0, header.length)
       if (isDurable) {
         file.sync()
         syncFolder(folder)
@@ -72,6 +71,13 @@ export class AppendFile {
   /** Writes a part of an image of the file to its place. */
   write(image: Uint8Array, start: number, end: number): void {
     for (let at = start; at < end; ) at += writeSync(this.#descriptor, image, at, end - at, at)
+  }
+
+  /** Writes bytes to a place of the file that has bytes already. */
+  overwrite(bytes: Uint8Array, at: number): void {
+    for (let done = 0; done < bytes.length; ) {
+      done += writeSync(this.#descriptor, bytes, done, bytes.length - done, at + done)
+    }
   }
 
   truncate(length: number): void {

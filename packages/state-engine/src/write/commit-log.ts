@@ -14,15 +14,34 @@ import {
 } from '../memory-table/put-commit.js'
 import { Segment } from '../memory-table/segment.js'
 import { writerBroken } from '../port/errors.js'
-import { encodeFileHeader, putRecordHeader, RECORD_HEADER_LENGTH, recordSeed } from '../write-ahead/file-format.js'
+import { readBootId } from '../write-ahead/boot-id.js'
+import {
+  encodeEmptyFile,
+  encodeMark,
+  type LogFilePosition,
+  type LogMark,
+  type LogPosition,
+  markOffset,
+  NO_POSITION,
+  putRecordHeader,
+  RECORD_HEADER_LENGTH,
+  recordSeed,
+  startPosition,
+} from '../write-ahead/file-format.js'
 import { AppendFile, listWriteAheadFiles, writeAheadPath } from '../write-ahead/files.js'
 
 /** The file that commits are appended to. */
 export interface ActiveFile {
   readonly file: AppendFile
   readonly segment: Segment
-  /** Up to where the file is synced. */
-  synced: number
+  /** The end of its commits. */
+  end: LogPosition
+  /** Up to where it is synced. */
+  synced: LogPosition
+  /** The newest mark in the file; undefined if there is none that can be read. */
+  marked: LogMark | undefined
+  /** The place of the next mark. */
+  nextMark: number
 }
 
 export interface CommitLogState {
@@ -45,6 +64,7 @@ export class CommitLog {
   readonly table: MemoryTable
   readonly #store: LmdbStore
   readonly #atFailurePoint: AtFailurePoint
+  readonly #bootId = readBootId()
   #active: ActiveFile | undefined
   #nextCommit: number
   /** Why nothing can be written any more. */
@@ -77,10 +97,11 @@ export class CommitLog {
     try {
       segment.length = start + RECORD_HEADER_LENGTH
       const head = putCommit(segment, this.table.hash, { ...content, number: this.#nextCommit }, hasValue)
-      this.#write(start)
+      const end = this.#write(start)
       this.#atFailurePoint('commit: appended')
-      if (this.#store.durability === 'full') this.#sync()
+      if (this.#store.durability === 'full') this.#sync(end)
       this.#atFailurePoint('commit: synced')
+      this.#active!.end = end
       segment.head = head
       this.#nextCommit++
     } catch (error) {
@@ -104,10 +125,11 @@ export class CommitLog {
     try {
       segment.length = start + RECORD_HEADER_LENGTH
       const head = putTruncation(segment, { ...content, number: this.#nextCommit })
-      this.#write(start)
+      const end = this.#write(start)
       this.#atFailurePoint('truncation: appended')
-      if (this.#store.durability === 'full') this.#sync()
+      if (this.#store.durability === 'full') this.#sync(end)
       this.#atFailurePoint('truncation: synced')
+      this.#active!.end = end
       applyTruncation(segment, content.truncation)
       segment.head = head
       this.#nextCommit++
@@ -125,16 +147,16 @@ export class CommitLog {
   rotate(): void {
     this.#expectWhole()
     const { file, segment } = this.#active!
-    const next = this.#create(segment.fileNumber + 1, this.#nextCommit, segment)
+    // The header of the next file, and the sealing record, then say that all before it is on disk.
+    if (this.#isDurable) this.#sync()
+    const next = this.#create(segment.fileNumber + 1, this.#nextCommit, this.#active)
     const start = segment.length
     try {
       this.#atFailurePoint('rotation: file created')
-      // The sealing record then says that all before it is on disk.
-      if (this.#isDurable) this.#sync()
       segment.reserve(RECORD_HEADER_LENGTH)
       segment.length = start + RECORD_HEADER_LENGTH
       this.#write(start)
-      if (this.#isDurable) this.#sync()
+      if (this.#isDurable) this.#syncFile()
       this.#atFailurePoint('rotation: sealed')
     } catch (error) {
       segment.length = start
@@ -184,6 +206,16 @@ export class CommitLog {
     if (this.#active) this.#sync()
   }
 
+  /**
+   * The end of the newest file, once all of it is on disk; undefined in a store without commits, or after a failure.
+   * @throws `store_failed`
+   */
+  syncEnd(): LogFilePosition | undefined {
+    if (!this.#active || this.#failure) return undefined
+    if (this.#isDurable) this.#sync()
+    return { fileNumber: this.#active.segment.fileNumber, ...this.#active.end }
+  }
+
   close(): void {
     this.#active?.file.close()
     this.#active = undefined
@@ -193,45 +225,72 @@ export class CommitLog {
     return this.#store.durability !== 'none'
   }
 
-  #create(fileNumber: number, firstCommit: number, before?: Segment): ActiveFile {
+  #create(fileNumber: number, firstCommit: number, before?: ActiveFile): ActiveFile {
     const { path, storeId } = this.#store
     return withStoreErrors(path, () => {
-      const header = { storeId, fileNumber, firstCommit }
-      const file = AppendFile.create(path, header, this.#isDurable)
-      const segment = new Segment(fileNumber, this.table.hash, before)
-      const bytes = encodeFileHeader(header)
+      const header = { storeId, fileNumber, firstCommit, before: before?.end ?? NO_POSITION }
+      const bytes = encodeEmptyFile(header, this.#bootId)
+      const start = startPosition(bytes, firstCommit)
+      const marked = { ...start, bootId: this.#bootId }
+      const file = AppendFile.create(path, fileNumber, bytes, this.#isDurable)
+      const segment = new Segment(fileNumber, this.table.hash, before?.segment)
       segment.reserve(bytes.length)
       bytes.copy(segment.bytes)
       segment.length = bytes.length
-      return { file, segment, synced: this.#isDurable ? bytes.length : 0 }
+      return { file, segment, end: start, synced: start, marked, nextMark: 1 }
     })
   }
 
-  /** Completes the last record of the arena, and writes it. */
-  #write(start: number): void {
-    const { file, segment, synced } = this.#active!
-    const seed = recordSeed(this.#store.storeId, segment.fileNumber)
-    putRecordHeader(segment.bytes, start, segment.length, { number: this.#nextCommit, synced }, seed)
-    withStoreErrors(this.#store.path, () => file.write(segment.bytes, start, segment.length))
+  /** Completes the last record of the arena, and writes it. Returns its end. */
+  #write(start: number): LogPosition {
+    const { file, segment, synced, marked, end } = this.#active!
+    const { path, storeId } = this.#store
+    const number = this.#nextCommit
+    return withStoreErrors(path, () => {
+      // The next sync takes the mark along.
+      if (marked?.length !== synced.length || marked.bootId !== this.#bootId) this.#mark(synced)
+      const seed = recordSeed(storeId, segment.fileNumber)
+      const header = { number, synced: synced.length, before: end.checksum }
+      const checksum = putRecordHeader(segment.bytes, start, segment.length, header, seed)
+      file.write(segment.bytes, start, segment.length)
+      return { length: segment.length, nextCommit: number + 1, checksum }
+    })
   }
 
-  #sync(): void {
+  /** Says in the file up to where it is synced. Between two marks the file is synced, so one of them can always be read. */
+  #mark(position: LogPosition): void {
     const active = this.#active!
-    if (active.synced === active.segment.length) return
+    const seed = recordSeed(this.#store.storeId, active.segment.fileNumber)
+    const mark = { ...position, bootId: this.#bootId }
+    active.file.overwrite(encodeMark(mark, seed), markOffset(active.nextMark))
+    active.marked = mark
+    active.nextMark++
+  }
+
+  /** Syncs the file up to a position, which is its end. */
+  #sync(end = this.#active!.end): void {
+    const active = this.#active!
+    if (active.synced.length === end.length) return
+    this.#syncFile()
+    active.synced = end
+  }
+
+  #syncFile(): void {
     try {
-      active.file.sync()
+      this.#active!.file.sync()
     } catch (failure) {
       // What is on the disk now is not known, and a second sync would not tell.
       throw this.#break(failure)
     }
-    active.synced = active.segment.length
   }
 
   /** Cuts off what was written of a record. */
   #undo(start: number): void {
     if (this.#failure) throw this.#failure
+    const active = this.#active!
+    if (active.synced.length > start) active.synced = active.end
     try {
-      this.#active!.file.truncate(start)
+      active.file.truncate(start)
     } catch (failure) {
       throw this.#break(failure)
     }

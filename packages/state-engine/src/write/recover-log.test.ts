@@ -2,6 +2,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writ
 import { join } from 'node:path'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { describe, expect, it } from 'vitest'
+import { moveToAnotherBoot } from '../../testing/another-boot.ts'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import {
@@ -10,7 +11,7 @@ import {
   openWithFailurePoints,
   type WriterOptions,
 } from '../open-state-engine.js'
-import { FILE_HEADER_LENGTH } from '../write-ahead/file-format.js'
+import { FILE_HEADER_LENGTH, RECORD_HEADER_LENGTH } from '../write-ahead/file-format.js'
 
 const folder = temporaryFolder()
 const KEY = bytes('key')
@@ -18,8 +19,14 @@ const KEY = bytes('key')
 const STRIDE = isSlowRun ? 1 : 7
 let copies = 0
 
-/** A store with versions 0 to `latest`, of which all but the first are in write-ahead files, and where these end. */
-async function makeStore(latest: number, options: Partial<WriterOptions> = {}) {
+/**
+ * A store with versions 0 to `latest`, of which all but the first are in a write-ahead file, and where each ends. It was
+ * closed, or is as a process leaves it that is killed.
+ */
+async function makeStore(
+  latest: number,
+  { killed = false, ...options }: Partial<WriterOptions & { killed: boolean }> = {},
+) {
   const path = join(folder.path, 'store')
   const engine = openStateEngine({ path, ...options })
   const ends: number[] = []
@@ -27,8 +34,9 @@ async function makeStore(latest: number, options: Partial<WriterOptions> = {}) {
     await engine.commit([record(version, [[KEY, bytes(`value ${version}`)]], version)], CHAIN)
     ends.push(statSync(join(path, 'write-ahead-1')).size)
   }
+  const left = killed ? copy(path, () => {}) : path
   await engine.close()
-  return { path, ends }
+  return { path: left, ends }
 }
 
 function copy(path: string, damage: (path: string) => void): string {
@@ -81,9 +89,27 @@ function snapshotOf(path: string) {
 }
 
 describe('a write-ahead file whose end is torn', () => {
-  it('has the commits before, cut at any byte', async () => {
-    const { path, ends } = await makeStore(3)
-    for (let size = FILE_HEADER_LENGTH; size <= ends[3]!; size += size > ends[1]! ? STRIDE : 13 * STRIDE) {
+  it('has the commits before, cut at any byte of the last one', async () => {
+    const { path, ends } = await makeStore(3, { killed: true })
+    for (let size = ends[2]!; size <= ends[3]!; size += STRIDE) {
+      const cut = copy(path, (path) => truncateSync(join(path, 'write-ahead-1'), size))
+      await expectLatest(cut, size === ends[3] ? 3 : 2)
+      rmSync(cut, { recursive: true })
+    }
+  })
+
+  it('has the commits before, if any bit of the last is wrong', async () => {
+    const { path, ends } = await makeStore(2, { killed: true })
+    for (let at = ends[1]!; at < ends[2]!; at += STRIDE) {
+      const damaged = copy(path, flip('write-ahead-1', at, at % 8))
+      await expectLatest(damaged, 1)
+      rmSync(damaged, { recursive: true })
+    }
+  })
+
+  it('has the commits before what was never synced, cut at any byte', async () => {
+    const { path, ends } = await makeStore(3, { killed: true, durability: 'ordered' })
+    for (let size = FILE_HEADER_LENGTH; size <= ends[3]!; size += 3 * STRIDE) {
       const cut = copy(path, (path) => truncateSync(join(path, 'write-ahead-1'), size))
       await expectLatest(
         cut,
@@ -93,17 +119,9 @@ describe('a write-ahead file whose end is torn', () => {
     }
   })
 
-  it('has the commits before, if any bit of the last is wrong', async () => {
-    const { path, ends } = await makeStore(2)
-    for (let at = ends[1]!; at < ends[2]!; at += STRIDE) {
-      const damaged = copy(path, flip('write-ahead-1', at, at % 8))
-      await expectLatest(damaged, 1)
-      rmSync(damaged, { recursive: true })
-    }
-  })
-
-  it('has the commits before if it was never synced, and a part in the middle is missing', async () => {
-    const { path, ends } = await makeStore(4, { durability: 'ordered' })
+  it('has the commits before if power was lost before it was synced, and a part in the middle is missing', async () => {
+    const { path, ends } = await makeStore(4, { killed: true, durability: 'ordered' })
+    moveToAnotherBoot(path)
     await expectLatest(copy(path, flip('write-ahead-1', ends[1]! + 5, 3)), 1)
   })
 
@@ -117,14 +135,81 @@ describe('a write-ahead file whose end is torn', () => {
 })
 
 describe('a write-ahead file that is damaged', () => {
-  it('is refused, with its name and the place, if any bit before the last commit is wrong', async () => {
-    const { path, ends } = await makeStore(4)
-    for (let at = 0; at < ends[3]!; at += STRIDE) {
-      const damaged = copy(path, flip('write-ahead-1', at, at % 8))
-      const place = at < FILE_HEADER_LENGTH ? 0 : ends.findLast((end) => end <= at)
-      expectRefused(damaged, new RegExp(`write-ahead-1 at byte ${place}: `))
-      rmSync(damaged, { recursive: true })
+  it.each(['full', 'ordered', 'none'] as const)(
+    'is refused, with its name and the place, if any bit is wrong, once it was closed (%s)',
+    async (durability) => {
+      const { path, ends } = await makeStore(4, { durability })
+      moveToAnotherBoot(path)
+      for (let at = FILE_HEADER_LENGTH; at < ends[4]!; at += STRIDE) {
+        const damaged = copy(path, flip('write-ahead-1', at, at % 8))
+        const place = ends.findLast((end) => end <= at)
+        expectRefused(damaged, new RegExp(`write-ahead-1 at byte ${place}: .* missing or damaged`))
+        rmSync(damaged, { recursive: true })
+      }
+    },
+  )
+
+  it.each(['full', 'ordered', 'none'] as const)(
+    'is refused, and the error says how much is missing, cut at any byte, once it was closed (%s)',
+    async (durability) => {
+      const { path, ends } = await makeStore(4, { durability })
+      moveToAnotherBoot(path)
+      for (let size = FILE_HEADER_LENGTH; size < ends[4]!; size += STRIDE) {
+        const cut = copy(path, (path) => truncateSync(join(path, 'write-ahead-1'), size))
+        const missing = 4 - ends.findLastIndex((end) => end <= size)
+        expectRefused(
+          cut,
+          missing === 1 ? /: commit 5 is missing or damaged/ : new RegExp(`: ${missing} commits are missing`),
+        )
+        rmSync(cut, { recursive: true })
+      }
+    },
+  )
+
+  it.each(['full', 'ordered', 'none'] as const)(
+    'is refused if any bit before the last commit is wrong, after its writer was killed (%s)',
+    async (durability) => {
+      const { path, ends } = await makeStore(4, { durability, killed: true })
+      for (let at = FILE_HEADER_LENGTH; at < ends[3]!; at += STRIDE) {
+        const damaged = copy(path, flip('write-ahead-1', at, at % 8))
+        expectRefused(damaged, new RegExp(`write-ahead-1 at byte ${ends.findLast((end) => end <= at)}: `))
+        rmSync(damaged, { recursive: true })
+      }
+    },
+  )
+
+  it('is refused if it was cut before the last sync, after its writer was killed', async () => {
+    const { path, ends } = await makeStore(4, { killed: true })
+    moveToAnotherBoot(path)
+    for (let size = 0; size < ends[3]!; size += size < FILE_HEADER_LENGTH ? 61 * STRIDE : STRIDE) {
+      const cut = copy(path, (path) => truncateSync(join(path, 'write-ahead-1'), size))
+      expectRefused(cut, size < FILE_HEADER_LENGTH ? /at byte 0: its header is damaged/ : / missing or damaged/)
+      rmSync(cut, { recursive: true })
     }
+  })
+
+  it('is refused if it is an earlier copy of itself, and the next file is there', async () => {
+    const path = join(folder.path, 'store')
+    const stop = new Error('no merge')
+    const engine = openWithFailurePoints({ path }, (point) => {
+      if (point.startsWith('merge: before')) throw stop
+    })
+    await engine.commit([record(0, [[KEY, bytes('value 0')]], 0)], CHAIN)
+    await engine.commit([record(1, [[KEY, bytes('value 1')]], 1)], CHAIN)
+    const earlier = readFileSync(join(path, 'write-ahead-1'))
+    await engine.commit([record(2, [[KEY, bytes('value 2')]], 2)], CHAIN)
+    await engine.close()
+    // The next commit begins another file.
+    const sealing = openWithFailurePoints({ path, memoryTableBytes: 2_000 }, (point) => {
+      if (point.startsWith('merge: before')) throw stop
+    })
+    await sealing.commit([record(3, [[KEY, bytes('value 3'.padEnd(700))]], 3)], CHAIN).catch(() => {})
+    await sealing.close()
+    expect(readdirSync(path)).toContain('write-ahead-2')
+    expectRefused(
+      copy(path, (path) => writeFileSync(join(path, 'write-ahead-1'), earlier)),
+      /write-ahead-1 at byte \d+: .* missing or damaged.*: the file had more/,
+    )
   })
 
   it('is refused if it is missing, or of another store', async () => {
@@ -179,7 +264,7 @@ describe('a rotation of write-ahead files', () => {
     await engine.close()
     return { path, latest: version - 1, sealed: statSync(join(path, 'write-ahead-1')).size }
   }
-  const SEAL = 28
+  const SEAL = RECORD_HEADER_LENGTH
 
   it.each(['full', 'ordered'] as const)('that is whole is recovered (%s)', async (durability) => {
     const { path, latest } = await makeFiles(0, durability)
@@ -219,7 +304,7 @@ describe('a rotation of write-ahead files', () => {
     'is refused if any bit of the sealed file is wrong (%s)',
     async (durability) => {
       const { path, sealed } = await makeFiles(0, durability)
-      for (let at = 0; at < sealed; at += at > sealed - SEAL - 2 ? 1 : 37 * STRIDE) {
+      for (let at = FILE_HEADER_LENGTH; at < sealed; at += at > sealed - SEAL - 2 ? 1 : 37 * STRIDE) {
         const damaged = copy(path, flip('write-ahead-1', at, at % 8))
         expectRefused(damaged, /write-ahead-[12] at byte /)
         rmSync(damaged, { recursive: true })

@@ -6,7 +6,7 @@ import { type LmdbStore, STORE_FILE, withStoreErrors } from '../lmdb/lmdb-store.
 import { MemoryTable } from '../memory-table/memory-table.js'
 import { SegmentFile } from '../memory-table/segment-file.js'
 import { writeAheadDamaged } from '../port/errors.js'
-import { FILE_HEADER_LENGTH } from '../write-ahead/file-format.js'
+import { FILE_HEADER_LENGTH, type LogPosition, NO_POSITION } from '../write-ahead/file-format.js'
 import { AppendFile, listWriteAheadFiles, writeAheadPath } from '../write-ahead/files.js'
 import type { ActiveFile, CommitLogState } from './commit-log.js'
 
@@ -39,22 +39,25 @@ function syncFile(path: string): void {
 
 function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly number[]): CommitLogState {
   const table = new MemoryTable()
-  const { walFile } = record
+  const { walFile, logEnd } = record
   const isReverting = getReverting(store) !== undefined
   let { nextCommit } = record
   let blockBefore = record.ledger.latestBlock
+  let before: LogPosition | undefined
   for (let fileNumber = walFile; ; fileNumber++) {
     if (!numbers.includes(fileNumber)) {
       throw writeAheadDamaged(writeAheadPath(store.path, fileNumber), 0, 'the file is missing')
     }
     const { path: folder, storeId } = store
-    const file = new SegmentFile({ folder, storeId, fileNumber, firstCommit: nextCommit, blockBefore }, table.hash)
+    const options = { folder, storeId, fileNumber, firstCommit: nextCommit, blockBefore, before, logEnd }
+    const file = new SegmentFile(options, table.hash)
     try {
       file.read()
       if (isReverting) file.expectNoCommits()
       table.push(file.segment)
       nextCommit = file.nextCommit
       blockBefore = file.segment.head?.latestBlock ?? blockBefore
+      before = file.end
       if (file.isSealed) continue
       for (const number of numbers) if (number > fileNumber) removeWithoutCommits(store, number)
       const active = openActive(store, file)
@@ -68,8 +71,7 @@ function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly 
 
 /** Cuts a torn end off the last file. What is left of it is on disk before anything is appended. */
 function openActive({ durability }: LmdbStore, file: SegmentFile): ActiveFile {
-  const { segment, size } = file
-  if (size > segment.length) file.expectTornEnd()
+  const { segment, size, end, marks } = file
   const active = AppendFile.open(file.path)
   try {
     if (size > segment.length) active.truncate(segment.length)
@@ -78,7 +80,9 @@ function openActive({ durability }: LmdbStore, file: SegmentFile): ActiveFile {
     active.close()
     throw error
   }
-  return { file: active, segment, synced: durability === 'none' ? file.synced : segment.length }
+  const [marked] = marks
+  const synced = durability === 'none' ? (marked ?? NO_POSITION) : end
+  return { file: active, segment, end, synced, marked, nextMark: marked ? marked.place + 1 : 0 }
 }
 
 /** A file that was created, and not used yet. @throws `store_corrupt` if it has commits */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Block, type LedgerInfo, noLedger, type VersionWrites } from '@ledger-state/core'
+import { type Block, isLedgerStateError, type LedgerInfo, noLedger, type VersionWrites } from '@ledger-state/core'
 import { RecordBuilder } from '../bytes/record.js'
 import { DELETED } from '../databases/latest-record.js'
 import type { LedgerRecord } from '../databases/ledger-record.js'
@@ -28,8 +28,10 @@ import { nextTruncation } from '../port/truncations.js'
 import { expectCount, expectObject, validateTruncation } from '../port/validate-arguments.js'
 import { validateBatch } from '../port/validate-batch.js'
 import { expectKept, windowStart } from '../port/window.js'
+import type { LogFilePosition } from '../write-ahead/file-format.js'
 import { CommitLog, type FollowingFile } from './commit-log.js'
 import { beginImport, dropUnfinishedImport } from './import-state.js'
+import { isSameEnd, putLogEnd } from './log-end.js'
 import { pruneStep, raiseOldest } from './prune-store.js'
 import { recoverLog } from './recover-log.js'
 import { type MergedTruncation, truncateMerged } from './truncate-store.js'
@@ -343,7 +345,24 @@ export class StoreWriter {
     this.#isClosed = true
     await this.#merges.stop()
     await this.#turn?.catch(() => {})
-    this.#log.close()
+    try {
+      const end = this.#log.syncEnd()
+      if (end) this.#confirmEnd(end)
+    } finally {
+      this.#log.close()
+    }
+  }
+
+  /** The next opener then notices what is missing at the end of the write-ahead files. */
+  #confirmEnd(end: LogFilePosition): void {
+    try {
+      const { record } = this.#reads.snapshot()
+      if (!record || isSameEnd(record.logEnd, end)) return
+      this.#transact(this.#durability, () => putLogEnd(this.#store, this.#builder, end))
+    } catch (error) {
+      // Nothing is lost: the store is as a killed writer leaves it.
+      if (!isLedgerStateError(error)) throw error
+    }
   }
 
   #mergeSlice(slice: () => boolean): boolean {

@@ -12,6 +12,7 @@ import {
   type StateEngine,
 } from '../open-state-engine.js'
 import type { StateEngineReader } from '../port/ports.js'
+import { RECORD_HEADER_LENGTH } from '../write-ahead/file-format.js'
 import { listWriteAheadFiles, writeAheadPath } from '../write-ahead/files.js'
 
 const folder = temporaryFolder()
@@ -77,7 +78,7 @@ describe('a truncation', () => {
     const size = () => statSync(writeAheadPath(folder.path, file!)).size
     const before = size()
     await engine.truncateTo(40n)
-    expect(size() - before).toBe(28 + 21 + 8 + 24)
+    expect(size() - before).toBe(RECORD_HEADER_LENGTH + 21 + 8 + 24)
     await engine.truncateTo(0n)
     expect(reached).toContain('truncation: appended')
     expect(reached).not.toContain('truncation: file created')

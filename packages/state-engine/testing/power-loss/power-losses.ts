@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Random } from '@ledger-state/testing/random'
+import { inAnotherBoot } from '../another-boot.ts'
 import type { DiskEvent } from './record-run.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 
@@ -85,7 +86,7 @@ const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 export async function withImage<T>(image: Image, work: (path: string) => Promise<T>): Promise<T> {
   const path = mkdtempSync(join(ROOT, 'power-loss-'))
   try {
-    writeImage(path, image)
+    writeImage(path, foundImage(image))
     return await work(path)
   } finally {
     rmSync(path, { recursive: true })
@@ -97,6 +98,17 @@ export function writeImage(path: string, image: Image): void {
     if (name.includes('/')) mkdirSync(dirname(join(path, name)), { recursive: true })
     writeFileSync(join(path, name), content)
   }
+}
+
+/** An image as it is found once there is power again, in memory of its own. */
+export function foundImage(image: Image): Image {
+  return new Map(
+    [...image].map(([name, bytes]) => [name, isWriteAhead(name) ? inAnotherBoot(bytes) : Buffer.from(bytes)]),
+  )
+}
+
+function isWriteAhead(name: string): boolean {
+  return /(^|\/)write-ahead-\d+$/.test(name)
 }
 
 /** The data files of a folder. */

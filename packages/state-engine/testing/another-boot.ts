@@ -1,0 +1,34 @@
+import { Buffer } from 'node:buffer'
+import { readFileSync, writeFileSync } from 'node:fs'
+import {
+  decodeFileHeader,
+  encodeMark,
+  FILE_HEADER_LENGTH,
+  markOffset,
+  readMarks,
+  recordSeed,
+} from '../src/write-ahead/file-format.ts'
+import { listWriteAheadFiles, writeAheadPath } from '../src/write-ahead/files.ts'
+
+/** No machine has it. */
+const OTHER_BOOT = 1n
+
+/** A copy of a write-ahead file as it is after the machine was started anew. */
+export function inAnotherBoot(file: Buffer): Buffer {
+  const header = decodeFileHeader(file.subarray(0, FILE_HEADER_LENGTH))
+  if (!header) return file
+  const copy = Buffer.from(file)
+  const seed = recordSeed(header.storeId, header.fileNumber)
+  for (const { place, ...mark } of readMarks(file, seed)) {
+    encodeMark({ ...mark, bootId: OTHER_BOOT }, seed).copy(copy, markOffset(place))
+  }
+  return copy
+}
+
+/** Makes the store in a folder one that was written before the machine was started anew. */
+export function moveToAnotherBoot(folder: string): void {
+  for (const number of listWriteAheadFiles(folder)) {
+    const path = writeAheadPath(folder, number)
+    writeFileSync(path, inAnotherBoot(readFileSync(path)))
+  }
+}
