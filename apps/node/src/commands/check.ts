@@ -27,12 +27,10 @@ export const checkCommand: Command = {
     const report = await checkInProcess(path)
     const { problems, records, keys, supersededEntries, blocks } = report
     for (const problem of problems) process.stdout.write(`${problem}\n`)
-    process.stdout.write(`${describeLog(report)}\n`)
     const what = `${formatCount(records)} records: ${formatCount(keys)} keys, ${formatCount(supersededEntries)} superseded values, ${formatCount(blocks)} blocks`
-    if (problems.length > 0) {
-      throw damagedStore(path, problems.length, what)
-    }
-    process.stdout.write(`sound: ${what}\n`)
+    if (problems.length === 0) process.stdout.write(`sound: ${what}\n`)
+    process.stdout.write(`${describeLog(report)}\n`)
+    if (problems.length > 0) throw damagedStore(path, problems.length, what)
   },
 }
 

@@ -138,6 +138,10 @@ function copyWriteAhead(
   let before: LogPosition | undefined
   let { latestVersion } = record.ledger
   const hasOldest = () => latestVersion >= record.ledger.oldestVersion
+  /** Files that nothing in the copy leads to. */
+  const removeAfter = (last: number) => {
+    for (const number of numbers) if (number > last) rmSync(writeAheadPath(path, number))
+  }
   for (let fileNumber = record.walFile; ; fileNumber++) {
     const file = writeAheadPath(path, fileNumber)
     if (!held.has(fileNumber)) {
@@ -145,6 +149,7 @@ function copyWriteAhead(
       // A writer expects the file that follows a sealed one.
       const empty = encodeEmptyFile({ storeId, fileNumber, firstCommit, before }, undefined)
       AppendFile.create(path, fileNumber, empty, true).close()
+      removeAfter(fileNumber)
       return hasOldest()
     }
     const options = {
@@ -167,7 +172,7 @@ function copyWriteAhead(
     finishCopy(file, copy, recordSeed(storeId, fileNumber))
     latestVersion = copy.segment.head?.latestVersion ?? latestVersion
     if (!copy.isSealed) {
-      for (const number of numbers) if (number > fileNumber) rmSync(writeAheadPath(path, number))
+      removeAfter(fileNumber)
       return hasOldest()
     }
     firstCommit = copy.nextCommit
