@@ -147,6 +147,10 @@ export function hostMissing(): RequestError {
   return invalidRequest('the client request does not include the `Host` header')
 }
 
+export function hostTwice(): RequestError {
+  return invalidRequest('the client request includes the `Host` header more than once')
+}
+
 export function transferEncodingUnsupported(encoding: string): RequestError {
   return invalidRequest(`the \`Transfer-Encoding\` is not supported: ${clip(encoding)}; send chunked or none`)
 }

@@ -34,12 +34,18 @@ const ACCEPT_TYPES = 2_000
 const SLOW_CONNECTIONS = 2_001
 const SLOW_PAUSE_MS = 5_000
 const UPLOADS = 150
+const UNREAD_BATCHES = 300
+const UNREAD_PIPELINES = 750
+const PIPELINED = 20
+const BATCH_HISTORIES = 1_000
 /** Pause after an error, so that a client does not call a node that is down in a tight loop. */
 const RETRY_MS = 200
 
 /** The table need not exist: the expensive work comes before the look-up. */
 const ITEM_PATH = '/v1/tables/0x7/item'
 const BATCH_PATH = '/v1/tables/items:batch'
+/** Of an account of the ledger of the tests of the node, whose balance changes all the time. */
+const HISTORY_PATH = `/v1/accounts/0x${'ac'.repeat(24)}${'00'.repeat(8)}/balance/0x1::aptos_coin::AptosCoin/history`
 
 type Attack = (options: HostileOptions, tally: HostileTally, stop: AbortSignal) => Promise<unknown>
 
@@ -85,6 +91,14 @@ export const HOSTILE_ATTACKS = {
       socket.write(upload)
     }
   }),
+  '300 unread batches of 1,000 histories': notReading(UNREAD_BATCHES, () => {
+    const element = `{"path":"${HISTORY_PATH}"}`
+    const elements = Array.from({ length: BATCH_HISTORIES }, () => element)
+    return post('/v1/batch', `{"requests":[${elements.join(',')}]}`)
+  }),
+  '750 clients with 20 unread histories each': notReading(UNREAD_PIPELINES, () =>
+    Buffer.from(`GET ${HISTORY_PATH}?limit=1000 HTTP/1.1\r\nhost: h\r\n\r\n`.repeat(PIPELINED)),
+  ),
 } satisfies Record<string, Attack>
 
 export type HostileAttack = keyof typeof HOSTILE_ATTACKS
@@ -251,6 +265,26 @@ function holdingConnections(count: number, prepare: (random: Random) => Hold): A
             } finally {
               isOver.abort()
             }
+          })
+        }
+      }),
+    )
+  }
+}
+
+/** Keeps so many connections open that send a request, or several, and read no answer. */
+function notReading(count: number, prepare: () => Buffer): Attack {
+  return ({ address }, tally, stop) => {
+    const request = prepare()
+    return Promise.all(
+      Array.from({ length: count }, async () => {
+        while (!stop.aborted) {
+          tally.sent++
+          await withConnection(address(), tally, stop, async (socket) => {
+            socket.pause()
+            socket.write(request)
+            await once(socket, 'close', { signal: stop })
+            return 'closed'
           })
         }
       }),

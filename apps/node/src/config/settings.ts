@@ -233,8 +233,8 @@ export const settings = {
   maxAnswerBytes: defaultedOption(
     'max-answer-bytes',
     'BYTES',
-    'bytes of large answers that clients have not read yet, in each reader; above it requests are answered 503',
-    '268435456',
+    'bytes of answers that are built or not read yet, in each reader; above it, one of which nothing is read is dropped',
+    '100663296',
     wholeNumber(1_024, 2 ** 40),
   ),
   requestTimeout: defaultedOption(

@@ -93,6 +93,34 @@ describe(`beside a hostile client (TEST_SEED=${seed})`, () => {
     }
     expect(peakBytes() - before).toBeLessThan(400e6)
   })
+
+  it.skipIf(process.platform !== 'linux').each([
+    ['300 unread batches of 1,000 histories', '/v1/batch', 50],
+    ['750 clients with 20 unread histories each', '/v1/accounts/{address}/balance/{asset_type}/history', 750],
+  ] as const)('answers that nobody reads take a bounded part of memory: %s', async (attack, route, count) => {
+    const pid = await node.pidOf('reader-0')
+    const hostile = startHostileClient(attack, { address: () => addressOf(node), seed })
+    const answered = async (): Promise<number> => {
+      const lines = (await node.metrics())
+        .split('\n')
+        .filter((line) => line.includes(`duration_seconds_count{route="${route}"`))
+      return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+    }
+    try {
+      await eventually(
+        async () => (await answered()) >= count,
+        () => `answers, of ${hostile.tally.sent} requests: ${JSON.stringify([...hostile.tally.ends])}`,
+        150_000,
+      )
+      expect(await answerOf(SMALL_READ)).toEqual([SMALL_READ, 200, expect.any(String)])
+    } finally {
+      await hostile.stop()
+    }
+    expect(Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))![1]) * 1_024).toBeLessThan(
+      400e6,
+    )
+    expect(await node.pidOf('reader-0')).toBe(pid)
+  })
 })
 
 describe('broken requests', () => {

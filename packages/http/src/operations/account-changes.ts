@@ -14,6 +14,7 @@ export const getAccountChanges: Operation = {
   method: 'GET',
   path: '/v1/accounts/{address}/changes',
   negotiates: false,
+  takesTurns: true,
   tag: 'Histories',
   summary: 'Get changes of an account',
   description:
@@ -53,7 +54,7 @@ export const getAccountChanges: Operation = {
     const state = request.pin(to)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
     const first = from === undefined ? state.ledger.oldestVersion : lastVersionOf(request.ledger, from)
-    const body = new JsonArrayBody(changeToJson)
+    const body = new JsonArrayBody(request.openBody(), changeToJson)
     const cursor = await readListing(
       request,
       (options) => state.accountChanges(address, first, { ...options, start, limit }),

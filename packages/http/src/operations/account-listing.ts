@@ -28,6 +28,7 @@ export function createAccountListing<T>(listing: AccountListing<T>): Operation {
     method: 'GET',
     path,
     negotiates: true,
+    takesTurns: true,
     tag: 'Accounts',
     summary,
     description,
@@ -52,7 +53,7 @@ export function createAccountListing<T>(listing: AccountListing<T>): Operation {
       request.expectOutput(format, summary)
       const state = request.pin(asked)
       const limit = pageLimit(askedLimit, MAX_ACCOUNT_PAGE, MAX_ACCOUNT_PAGE)
-      const body = format === 'json' ? new JsonArrayBody(toJson) : new BcsMapBody(toEntry)
+      const body = format === 'json' ? new JsonArrayBody(request.openBody(), toJson) : new BcsMapBody(request, toEntry)
       const cursor = await readListing(request, (options) => list(state, address, { ...options, start, limit }), body)
       return {
         ledger: state.ledger,

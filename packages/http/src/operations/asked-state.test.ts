@@ -72,6 +72,20 @@ describe('a state asked for by its time', () => {
     expect(await header('/v1/batch', [later])).toBeUndefined()
   })
 
+  it('is told by the same header where nothing is found at the version', async () => {
+    const answer = await inject(listener, '/v1/accounts/0x1/resource/0x1::a::B?ledger_timestamp=2026-01-31T00:02:00Z')
+    expect([answer.statusCode, answer.headers['x-svc-read-version']]).toEqual([404, '5'])
+    const item = await inject(listener, {
+      method: 'POST',
+      url: `/v1/tables/0x7/raw_item?ledger_timestamp=${START + 2n * MINUTE}`,
+      headers: { 'content-type': 'application/json' },
+      payload: '{"key":"0x01"}',
+    })
+    expect([item.statusCode, item.headers['x-svc-read-version']]).toEqual([404, '5'])
+    const byVersion = await inject(listener, '/v1/accounts/0x1/resource/0x1::a::B?ledger_version=5')
+    expect([byVersion.statusCode, byVersion.headers['x-svc-read-version']]).toEqual([404, undefined])
+  })
+
   it('is 410 before the oldest block, and 404 in the future', async () => {
     expect(await errorOf(`ledger_timestamp=${START + MINUTE - 1n}`)).toEqual([
       410,

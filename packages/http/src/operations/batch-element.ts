@@ -2,6 +2,7 @@ import { type JsonObject, jsonValueToText } from '@ledger-state/bcs'
 import { bytesToHex } from '@ledger-state/core'
 import type { LedgerState, Moment } from '@ledger-state/ledger'
 import { CONTENT_TYPE, MEDIA_TYPE, type OutputFormat } from '../protocol/media-types.js'
+import type { AnswerBytes } from './answer-bytes.js'
 import type { Answer, OperationRequest, Route } from './operation.js'
 import { stringMember } from './request-parts.js'
 
@@ -21,10 +22,9 @@ class ElementRequest implements OperationRequest {
   readonly params: Readonly<Record<string, string>>
   readonly query: string
   readonly body: Buffer
-  /** Bytes that were counted for the answer. */
-  heldBytes = 0
   readonly #batch: OperationRequest
   readonly #state: LedgerState
+  readonly #body: AnswerBytes
 
   constructor(
     batch: OperationRequest,
@@ -32,9 +32,11 @@ class ElementRequest implements OperationRequest {
     params: Readonly<Record<string, string>>,
     query: string,
     body: Buffer,
+    answerBody: AnswerBytes,
   ) {
     this.#batch = batch
     this.#state = state
+    this.#body = answerBody
     this.params = params
     this.query = query
     this.body = body
@@ -53,8 +55,13 @@ class ElementRequest implements OperationRequest {
   }
 
   hold(bytes: number): void {
-    this.heldBytes += bytes
     this.#batch.hold(bytes)
+  }
+
+  /** Elements are read one after the other, and their answers copied: all of them use the same memory. */
+  openBody(): AnswerBytes {
+    this.#body.clear()
+    return this.#body
   }
 
   nextTurn(): Promise<void> {
@@ -62,30 +69,35 @@ class ElementRequest implements OperationRequest {
   }
 }
 
-/** Reads an element that names an operation by its path, and counts its answer. Gives the members of its result. */
+/** Members of a result as JSON: pieces of UTF-8, or of text. */
+export type ResultPieces = readonly (string | Uint8Array)[]
+
+/**
+ * Reads an element that names an operation by its path. Gives the members of its result.
+ * @param answerBody where answers of many pieces are written: the result is to be copied before the next element is read
+ */
 export async function readOperationElement(
   batch: OperationRequest,
   state: LedgerState,
   element: JsonObject,
   find: FindOperation,
-): Promise<string> {
+  answerBody: AnswerBytes,
+): Promise<ResultPieces> {
   const target = stringMember(element, 'path', 'OperationElement')
   const body = element.get('body')
   const { route, params } = find(body === undefined ? 'GET' : 'POST', target)
   const queryAt = target.indexOf('?')
   const query = queryAt < 0 ? '' : target.slice(queryAt + 1)
   const bytes = body === undefined ? NO_BODY : Buffer.from(jsonValueToText(body))
-  const request = new ElementRequest(batch, state, params, query, bytes)
-  const result = answerToMembers(await route.handle(request))
-  batch.hold(Math.max(0, result.length - request.heldBytes))
-  return result
+  const request = new ElementRequest(batch, state, params, query, bytes, answerBody)
+  return answerToMembers(await route.handle(request))
 }
 
 /** The value in JSON; what has no JSON form as hex. */
-function answerToMembers({ contentType, body, cursor, isComplete }: Answer): string {
-  const isJson = contentType === CONTENT_TYPE.json
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  const value = isJson ? `"value":${Buffer.from(bytes).toString()}` : `"bytes":"${bytesToHex(bytes)}"`
+function answerToMembers({ contentType, body, cursor, isComplete }: Answer): ResultPieces {
   const next = cursor === undefined ? '' : `,"cursor":${JSON.stringify(cursor)}`
-  return `${value}${next}${isComplete === undefined ? '' : `,"complete":${isComplete}`}`
+  const ends = `${next}${isComplete === undefined ? '' : `,"complete":${isComplete}`}`
+  if (contentType === CONTENT_TYPE.json) return ['"value":', body, ends]
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  return [`"bytes":"${bytesToHex(bytes)}"${ends}`]
 }

@@ -5,7 +5,8 @@ import { isStructTag } from '@ledger-state/type-tag'
 import { batchAnswerTooLarge, structTagExpected } from '../errors.js'
 import { errorToReply } from '../protocol/error-reply.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import { type FindOperation, readOperationElement } from './batch-element.js'
+import type { AnswerBytes } from './answer-bytes.js'
+import { type FindOperation, type ResultPieces, readOperationElement } from './batch-element.js'
 import { type Answer, BODY_ERRORS, type Operation, type OperationRequest, STATE_PARAMETERS } from './operation.js'
 import {
   expectJsonContentType,
@@ -21,11 +22,16 @@ import { resourceToJson } from './resource-formats.js'
 import { TurnBudget } from './turn-budget.js'
 
 const MAX_BATCH_READS = 1_000
-/** Characters of all results together: what one batch may hold in memory. */
-const MAX_BATCH_ANSWER_LENGTH = 32 * 1024 * 1024
+/** Bytes of all results together: what one batch may hold in memory. */
+const MAX_BATCH_ANSWER_BYTES = 32 * 1024 * 1024
 
-/** Reads one element of a batch, counts what it holds, and answers with the members of its result. */
-type ReadElement = (request: OperationRequest, state: LedgerState, element: JsonObject) => string | Promise<string>
+/** Reads one element of a batch. Gives the members of its result. */
+type ReadElement = (
+  request: OperationRequest,
+  state: LedgerState,
+  element: JsonObject,
+  answerBody: AnswerBytes,
+) => string | Promise<ResultPieces>
 
 function batchResults(result: object) {
   return {
@@ -48,16 +54,10 @@ function batchOf(element: string) {
 export function createBatchOperations(archivalEndpoint: string | undefined, find: FindOperation): Operation[] {
   const handleWith = (what: string, read: ReadElement) => (request: OperationRequest) =>
     readBatch(request, what, read, archivalEndpoint)
-  const counted =
-    (read: (request: OperationRequest, state: LedgerState, element: JsonObject) => string): ReadElement =>
-    (request, state, element) => {
-      const members = read(request, state, element)
-      request.hold(members.length)
-      return members
-    }
   const shared = {
     method: 'POST',
     negotiates: false,
+    takesTurns: true,
     parameters: STATE_PARAMETERS,
     errors: BODY_ERRORS,
   } as const
@@ -72,7 +72,7 @@ export function createBatchOperations(archivalEndpoint: string | undefined, find
       description: `${limits} An element asks by typed key, or by serialized key in \`raw_key\`, which is answered with \`bytes\`.`,
       requestBody: batchOf('TableItemElement'),
       success: { json: batchResults({ value: {}, bytes: { type: 'string' } }) },
-      handle: handleWith('Get many table items', counted(readTableItemElement)),
+      handle: handleWith('Get many table items', readTableItemElement),
     },
     {
       ...shared,
@@ -83,7 +83,7 @@ export function createBatchOperations(archivalEndpoint: string | undefined, find
       description: limits,
       requestBody: batchOf('BalanceElement'),
       success: { json: batchResults({ value: { type: 'integer' } }) },
-      handle: handleWith('Get many balances', counted(readBalanceElement)),
+      handle: handleWith('Get many balances', readBalanceElement),
     },
     {
       ...shared,
@@ -94,7 +94,7 @@ export function createBatchOperations(archivalEndpoint: string | undefined, find
       description: limits,
       requestBody: batchOf('ResourceElement'),
       success: { json: batchResults({ value: { $ref: '#/components/schemas/Resource' } }) },
-      handle: handleWith('Get many resources', counted(readResourceElement)),
+      handle: handleWith('Get many resources', readResourceElement),
     },
     {
       ...shared,
@@ -112,8 +112,8 @@ export function createBatchOperations(archivalEndpoint: string | undefined, find
           complete: { type: 'boolean' },
         }),
       },
-      handle: handleWith('Do many operations', (request, state, element) =>
-        readOperationElement(request, state, element, find),
+      handle: handleWith('Do many operations', (request, state, element, answerBody) =>
+        readOperationElement(request, state, element, find, answerBody),
       ),
     },
   ]
@@ -131,17 +131,19 @@ async function readBatch(
   const asked = parseAskedState(request.query)
   request.expectOutput('json', what)
   const state = request.pin(asked)
-  const results: string[] = []
-  let length = 0
+  const results = request.openBody().text('[')
+  const answerBody = request.openBody()
   for (let at = 0; at < elements.length; at++) {
     if (turn.isSpent) await turn.nextTurn()
-    const reading = readElement(request, state, elements.element(at), read, archivalEndpoint)
-    const result = reading instanceof Promise ? await reading : reading
-    length += result.length
-    if (length > MAX_BATCH_ANSWER_LENGTH) throw batchAnswerTooLarge(MAX_BATCH_ANSWER_LENGTH)
-    results.push(result)
+    if (at > 0) results.text(',')
+    const reading = readElement(request, state, elements.element(at), read, archivalEndpoint, answerBody)
+    for (const piece of reading instanceof Promise ? await reading : reading) {
+      if (typeof piece === 'string') results.text(piece)
+      else results.write(piece)
+    }
+    if (results.length > MAX_BATCH_ANSWER_BYTES) throw batchAnswerTooLarge(MAX_BATCH_ANSWER_BYTES)
   }
-  return { ledger: state.ledger, contentType: CONTENT_TYPE.json, body: Buffer.from(`[${results.join(',')}]`) }
+  return { ledger: state.ledger, contentType: CONTENT_TYPE.json, body: results.text(']').bytes }
 }
 
 /** A promise only where the element is read in turns: it costs more than a look-up. */
@@ -151,12 +153,13 @@ function readElement(
   element: JsonObject,
   read: ReadElement,
   archivalEndpoint: string | undefined,
-): string | Promise<string> {
-  const succeed = (members: string): string => `{"status":200,${members}}`
-  const fail = (error: unknown): string => errorToResult(error, request, state, archivalEndpoint)
+  answerBody: AnswerBytes,
+): ResultPieces | Promise<ResultPieces> {
+  const fail = (error: unknown): ResultPieces => [errorToResult(error, request, state, archivalEndpoint)]
   try {
-    const members = read(request, state, element)
-    return members instanceof Promise ? members.then(succeed).catch(fail) : succeed(members)
+    const members = read(request, state, element, answerBody)
+    if (!(members instanceof Promise)) return [`{"status":200,${members}}`]
+    return members.then((pieces) => ['{"status":200,', ...pieces, '}']).catch(fail)
   } catch (error) {
     return fail(error)
   }

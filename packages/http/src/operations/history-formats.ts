@@ -1,6 +1,7 @@
 import type { LedgerStateError } from '@ledger-state/core'
 import { type Change, ChangeSampler, isUnreadable, type SampledRange } from '@ledger-state/ledger'
 import { errorToReply } from '../protocol/error-reply.js'
+import type { AnswerBytes } from './answer-bytes.js'
 import type { PageBody } from './paging.js'
 
 /** A change as JSON. The time is null where it is below the window. What cannot be read has the error of the read in its place. */
@@ -27,30 +28,27 @@ export function errorToJson(error: LedgerStateError): string {
 
 /** Changes as CSV (RFC 4180). One that cannot be read has an empty value, and the message of its error in the last column. */
 export class ChangesCsvBody<T> implements PageBody<Change<T>> {
+  readonly #out: AnswerBytes
   readonly #toText: (value: T) => string
-  readonly #lines: string[]
-  #length = 0
 
   /** @param toText gives a text that needs no quotes */
-  constructor(column: string, toText: (value: T) => string) {
+  constructor(out: AnswerBytes, column: string, toText: (value: T) => string) {
+    this.#out = out.text(`version,timestamp,${column},error\r\n`)
     this.#toText = toText
-    this.#lines = [`version,timestamp,${column},error`]
   }
 
   get length(): number {
-    return this.#length
+    return this.#out.length
   }
 
   add(change: Change<T>): void {
     const { version, timestampUsec, error } = change
     const reading = error ? `,${quoteCsv(error.message)}` : `${this.#toText(change.value)},`
-    const line = `${version},${timestampUsec ?? ''},${reading}`
-    this.#length += line.length
-    this.#lines.push(line)
+    this.#out.text(`${version},${timestampUsec ?? ''},${reading}\r\n`)
   }
 
   toBytes(): Uint8Array {
-    return Buffer.from(`${this.#lines.join('\r\n')}\r\n`)
+    return this.#out.bytes
   }
 }
 

@@ -42,6 +42,7 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
     method: requestBody ? 'POST' : 'GET',
     path,
     negotiates: csv !== undefined,
+    takesTurns: true,
     tag: 'Histories',
     summary,
     description: `${description} ${PAGES}`,
@@ -60,8 +61,8 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
       const range = { ...parseHistoryRange(request.query), points: measure && parsePoints(request.query) }
       request.expectOutput('json', summary)
       const body = asCsv
-        ? new ChangesCsvBody(asCsv.column, asCsv.toText)
-        : new JsonArrayBody((change: Change<T>) => changeToJson(change, member, kind.toJson))
+        ? new ChangesCsvBody(request.openBody(), asCsv.column, asCsv.toText)
+        : new JsonArrayBody(request.openBody(), (change: Change<T>) => changeToJson(change, member, kind.toJson))
       const page = await readHistory(request, range, subjectOf(), ({ version }, first) =>
         measure && range.points !== undefined
           ? new SampledBody(body, measure, { first, last: version, points: range.points })

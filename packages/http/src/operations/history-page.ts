@@ -10,15 +10,7 @@ import {
 } from '@ledger-state/ledger'
 import { orderInvalid, pointsInvalid } from '../errors.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
-import {
-  addHeld,
-  limitParameter,
-  MAX_PAGE_BYTES,
-  type PageBody,
-  pageLimit,
-  parseLimit,
-  START_PARAMETER,
-} from './paging.js'
+import { limitParameter, MAX_PAGE_BYTES, type PageBody, pageLimit, parseLimit, START_PARAMETER } from './paging.js'
 import { parameterOf } from './request-parts.js'
 import { TurnBudget } from './turn-budget.js'
 
@@ -125,7 +117,7 @@ export async function readHistory<T>(
   for (const change of history) {
     if (isFirst) expectContinued(start, change.version, state)
     isFirst = false
-    addHeld(request, body, change)
+    body.add(change)
     if (turn.isSpent) await turn.nextTurn()
   }
   if (isFirst) expectContinued(start, undefined, state)

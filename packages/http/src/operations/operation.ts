@@ -1,6 +1,7 @@
 import type { LedgerInfo } from '@ledger-state/core'
 import type { Ledger, LedgerState, Moment } from '@ledger-state/ledger'
 import type { AnswerFormat, OutputFormat } from '../protocol/media-types.js'
+import type { AnswerBytes } from './answer-bytes.js'
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -31,10 +32,12 @@ export interface OperationRequest {
   /** @throws `output_disabled` where the server does not answer in the format */
   expectOutput(format: OutputFormat, what: string): void
   /**
-   * Counts bytes of an answer that is built item by item.
-   * @throws `overloaded` where all answers together are too large
+   * Counts bytes that the answer takes of memory before it takes them.
+   * @throws `overloaded` where all answers together would be too large
    */
   hold(bytes: number): void
+  /** Where an answer of many pieces is written, which counts what it takes. */
+  openBody(): AnswerBytes
   /**
    * Lets other requests have their turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` waits for this
    * between its steps.
@@ -71,6 +74,8 @@ export interface Route {
   readonly path: string
   /** Whether `Accept` decides between several media types. */
   readonly negotiates: boolean
+  /** Whether it may take more than a turn: it never begins at once, and leaves each turn to small requests first. */
+  readonly takesTurns?: boolean
   /** Answered also while the service sheds load, and without waiting for a version that the request names. */
   readonly answersUnderLoad?: boolean
   /** Synchronous wherever it need not yield: a promise costs more than a look-up. */

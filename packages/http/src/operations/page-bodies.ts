@@ -1,28 +1,32 @@
 import { ByteWriter } from '@ledger-state/core'
+import type { AnswerBytes } from './answer-bytes.js'
+import type { OperationRequest } from './operation.js'
 import type { PageBody } from './paging.js'
 
-/** Items as an array of JSON. */
+/** Items as an array of JSON, behind what was written before. */
 export class JsonArrayBody<T> implements PageBody<T> {
+  readonly #out: AnswerBytes
   readonly #toJson: (item: T) => string
-  readonly #items: string[] = []
-  #length = 0
+  #isEmpty = true
 
-  constructor(toJson: (item: T) => string) {
+  constructor(out: AnswerBytes, toJson: (item: T) => string) {
+    this.#out = out.text('[')
     this.#toJson = toJson
   }
 
   get length(): number {
-    return this.#length
+    return this.#out.length
   }
 
   add(item: T): void {
     const json = this.#toJson(item)
-    this.#length += json.length
-    this.#items.push(json)
+    if (!this.#isEmpty) this.#out.text(',')
+    this.#out.text(json)
+    this.#isEmpty = false
   }
 
   toBytes(): Uint8Array {
-    return Buffer.from(`[${this.#items.join(',')}]`)
+    return this.#out.text(']').bytes
   }
 }
 
@@ -33,11 +37,13 @@ export interface BcsMapEntry {
 
 /** Items as a BCS map of keys to byte strings. Keys ascend in the order of their bytes. */
 export class BcsMapBody<T> implements PageBody<T> {
+  readonly #request: OperationRequest
   readonly #toEntry: (item: T) => BcsMapEntry
   readonly #entries: BcsMapEntry[] = []
   #length = 0
 
-  constructor(toEntry: (item: T) => BcsMapEntry) {
+  constructor(request: OperationRequest, toEntry: (item: T) => BcsMapEntry) {
+    this.#request = request
     this.#toEntry = toEntry
   }
 
@@ -47,7 +53,10 @@ export class BcsMapBody<T> implements PageBody<T> {
 
   add(item: T): void {
     const entry = this.#toEntry(item)
-    this.#length += entry.key.length + entry.value.length
+    const bytes = entry.key.length + entry.value.length
+    // Once as it was read, and once in the answer.
+    this.#request.hold(2 * bytes)
+    this.#length += bytes
     this.#entries.push(entry)
   }
 

@@ -54,17 +54,11 @@ export function parseStateKeyStart(query: string): Uint8Array | undefined {
 
 /** What a page is written to, item by item. */
 export interface PageBody<T> {
-  /** Bytes of the items so far, or UTF-16 units. */
+  /** Bytes so far. */
   readonly length: number
+  /** Counts what the item takes. @throws `overloaded` */
   add(item: T): void
   toBytes(): Uint8Array
-}
-
-/** Adds an item to a page, and counts it. @throws `overloaded` */
-export function addHeld<T>(request: OperationRequest, body: PageBody<T>, item: T): void {
-  const before = body.length
-  body.add(item)
-  request.hold(body.length - before)
 }
 
 /** Reads one page of a listing in turns of the event loop. The page ends sooner than its limit where its items are large. */
@@ -76,7 +70,7 @@ export async function readListing<T>(
   const turn = new TurnBudget(request)
   const listing = list({ isFull: () => body.length >= MAX_PAGE_BYTES })
   for (const item of listing) {
-    addHeld(request, body, item)
+    body.add(item)
     if (turn.isSpent) await turn.nextTurn()
   }
   return listing.cursor

@@ -17,6 +17,7 @@ export const getTableItems: Operation = {
   method: 'GET',
   path: '/v1/tables/{table_handle}/items',
   negotiates: false,
+  takesTurns: true,
   tag: 'Tables',
   summary: 'Get table items',
   description:
@@ -83,12 +84,6 @@ export const getTableItems: Operation = {
     const state = request.pin(asked)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
     const types = await completeTypes(request, state, handle, holder, { keyType, valueType })
-    const body = new JsonArrayBody(itemToJson)
-    const cursor = await readListing(
-      request,
-      (options) => state.listTableItems(handle, types, { ...options, start, limit }),
-      body,
-    )
     const description = JSON.stringify({
       key_type: typeText(types.keyType),
       value_type: typeText(types.valueType),
@@ -100,10 +95,18 @@ export const getTableItems: Operation = {
         },
       }),
     })
+    const out = request.openBody().text(`${description.slice(0, -1)},"items":`)
+    const body = new JsonArrayBody(out, itemToJson)
+    const cursor = await readListing(
+      request,
+      (options) => state.listTableItems(handle, types, { ...options, start, limit }),
+      body,
+    )
+    body.toBytes()
     return {
       ledger: state.ledger,
       contentType: CONTENT_TYPE.json,
-      body: Buffer.concat([Buffer.from(`${description.slice(0, -1)},"items":`), body.toBytes(), Buffer.from('}')]),
+      body: out.text('}').bytes,
       cursor: cursor && bytesToHexDigits(cursor),
     }
   },

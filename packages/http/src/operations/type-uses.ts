@@ -14,6 +14,7 @@ export const getTypeUses: Operation = {
   method: 'GET',
   path: '/v1/types/{struct_type}/uses',
   negotiates: false,
+  takesTurns: true,
   tag: 'Types',
   summary: 'Get uses of a type',
   description:
@@ -65,7 +66,7 @@ export const getTypeUses: Operation = {
     request.expectOutput('json', 'Get uses of a type')
     const state = request.pin(asked)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
-    const body = new JsonArrayBody(useToJson)
+    const body = new JsonArrayBody(request.openBody(), useToJson)
     let page: TypeUses | undefined
     const cursor = await readListing(
       request,

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
-import type { LedgerInfo } from '@ledger-state/core'
-import type { RequestError } from '../errors.js'
+import { isLedgerStateError, type LedgerInfo } from '@ledger-state/core'
+import { overloaded, type RequestError } from '../errors.js'
 import type { Answer } from '../operations/operation.js'
 import { chooseEncoding, compress, MIN_COMPRESSED_BYTES } from '../protocol/content-encoding.js'
 import { errorToReply } from '../protocol/error-reply.js'
@@ -10,8 +10,8 @@ import type { Exchange, ServiceContext } from './exchange.js'
 // Hands answers to their sockets, the first of each exchange; others are ignored.
 
 const CLIENT_LEFT = 499
-/** Answers from this size on are counted while their clients read them. */
-const LARGE_ANSWER_BYTES = 16_384
+/** Answers from this size on are counted until their clients have read them. A connection has one answer at a time. */
+const LARGE_ANSWER_BYTES = 8_192
 const NOTHING: readonly string[] = []
 
 export function sendAnswer(exchange: Exchange, answer: Answer): void {
@@ -34,7 +34,11 @@ export function sendAnswer(exchange: Exchange, answer: Answer): void {
   const encoding = isLarge ? chooseEncoding(request.headers['accept-encoding'] as string | undefined) : undefined
   if (encoding === undefined) write(exchange, 200, headers, body)
   else {
+    exchange.isCompressing = true
     compress(typeof body === 'string' ? Buffer.from(body) : body, encoding)
+      .finally(() => {
+        exchange.isCompressing = false
+      })
       .then((compressed) => write(exchange, 200, [...headers, 'content-encoding', encoding], compressed))
       .catch((error) => sendError(exchange, error))
   }
@@ -45,12 +49,14 @@ export function sendError(exchange: Exchange, error: unknown): void {
   const { status, headers, body, unexpected } = errorToReply(error, context.archivalEndpoint)
   if (unexpected) context.onUnexpectedError?.(error, { method: request.method!, url: request.url! })
   if (exchange.isAnswered) return
+  exchange.freeBodies()
   if (status === CLIENT_LEFT) {
-    settle(exchange, status, 0)
+    settle(exchange, status)
     exchange.response.destroy()
     return
   }
   const all = commonHeaders(exchange, latestHeaders(context, pinned), false)
+  if (exchange.readVersion !== undefined) all.push(context.chainHeaders.readVersionName, String(exchange.readVersion))
   all.push(...headers, 'content-type', CONTENT_TYPE.json)
   write(exchange, status, all, Buffer.from(body))
 }
@@ -109,17 +115,44 @@ function write(exchange: Exchange, status: number, headers: string[], body: stri
   if (exchange.isAnswered) return
   const { response } = exchange
   if (response.destroyed) {
-    settle(exchange, CLIENT_LEFT, 0)
+    settle(exchange, CLIENT_LEFT)
     return
   }
   if (body === undefined) response.writeHead(status, headers).end()
   else {
+    if (body.length >= LARGE_ANSWER_BYTES && !isHeld(exchange, body)) {
+      sendError(exchange, overloaded())
+      return
+    }
     headers.push('content-length', String(body.length))
     response.writeHead(status, headers)
     if (body.length < MIN_COMPRESSED_BYTES) response.end(latin1Of(body), 'latin1')
-    else response.end(body)
+    else if (body.length < LARGE_ANSWER_BYTES) {
+      // A copy: the memory that it was built in goes back at once.
+      response.end(Buffer.from(body as Uint8Array))
+      exchange.freeBodies()
+    } else response.end(body)
   }
-  settle(exchange, status, body?.length ?? 0)
+  settle(exchange, status)
+}
+
+/** With what is reserved behind it. What it is a small part of, such as a file in memory, is not its own. */
+function memoryOf(body: Uint8Array): number {
+  return Math.min(body.buffer.byteLength, 2 * body.length)
+}
+
+/** Counts a large answer until it is read. False where there is no room for it. */
+function isHeld(exchange: Exchange, body: string | Uint8Array): boolean {
+  const { context, response } = exchange
+  exchange.releaseBuilt()
+  try {
+    context.load.holdUntilRead(response, typeof body === 'string' ? body.length : memoryOf(body))
+    response.on('close', () => exchange.freeBodies())
+    return true
+  } catch (error) {
+    if (isLedgerStateError(error, 'overloaded')) return false
+    throw error
+  }
 }
 
 /**
@@ -130,15 +163,11 @@ function latin1Of(body: string | Uint8Array): string {
   return typeof body === 'string' ? body : Buffer.prototype.latin1Slice.call(body, 0, body.length)
 }
 
-export function settle(exchange: Exchange, status: number, answerBytes: number): void {
-  const { context, request, response, route, arrivedAt } = exchange
-  const { load, onAnswered } = context
+export function settle(exchange: Exchange, status: number): void {
+  const { context, request, route, arrivedAt } = exchange
+  const { onAnswered } = context
   exchange.isAnswered = true
   exchange.release()
-  if (answerBytes >= LARGE_ANSWER_BYTES) {
-    load.hold(answerBytes)
-    response.on('close', () => load.release(answerBytes))
-  }
   exchange.answeredAt = performance.now()
   onAnswered?.({
     method: request.method!,

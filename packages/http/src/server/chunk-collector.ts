@@ -1,4 +1,4 @@
-import { freeBytes } from './free-bytes.js'
+import { freeBytes } from '../protocol/free-bytes.js'
 
 const NOTHING = Buffer.alloc(0)
 
@@ -21,11 +21,14 @@ export class ChunkCollector {
     return this.#bytes.length
   }
 
-  add(chunk: Buffer): void {
+  /** @param isOwn whether nobody else has the chunk, so that its memory may be freed */
+  add(chunk: Buffer, isOwn = false): void {
     const length = this.#length + chunk.length
     // Most bodies are one chunk, which is kept as it is.
-    if (this.#length === 0) this.#bytes = chunk
-    else {
+    if (this.#length === 0) {
+      this.#bytes = chunk
+      this.#isOwnBlock = isOwn
+    } else {
       if (length > this.#bytes.length) {
         const grown = Buffer.allocUnsafeSlow(Math.max(length, this.#bytes.length * 2))
         this.#bytes.copy(grown, 0, 0, this.#length)
@@ -36,6 +39,16 @@ export class ChunkCollector {
       chunk.copy(this.#bytes, this.#length)
     }
     this.#length = length
+  }
+
+  /** Gives back what the block has beyond what was added. Called when all was added: the body may be held for long. */
+  trim(): void {
+    if (!this.#isOwnBlock || this.#bytes.length === this.#length) return
+    const exact = Buffer.allocUnsafeSlow(this.#length)
+    this.#bytes.copy(exact, 0, 0, this.#length)
+    this.#freeBlock()
+    this.#bytes = exact
+    this.#isOwnBlock = true
   }
 
   /** All that was added. `clear` frees it. */

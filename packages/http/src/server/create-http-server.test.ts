@@ -14,6 +14,7 @@ import { tableItemKey } from '@ledger-state/type-tag'
 import { type InjectOptions, inject } from 'light-my-request'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createHttpServer, type HttpServerOptions } from './create-http-server.js'
+import type { Answered } from './request-listener-options.js'
 
 const open: Server[] = []
 const sockets: Socket[] = []
@@ -37,6 +38,11 @@ async function stop(server: Server): Promise<void> {
 }
 
 const LARGE = Buffer.alloc(12_000_000, 'abc')
+const RAW_LARGE_ITEM = {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: '{"key":"0x02"}',
+}
 
 /** A server with a small item under key 1 and a large one under key 2 of table 0x7. */
 async function startServer(options: Partial<HttpServerOptions> = {}): Promise<{ server: Server; port: number }> {
@@ -193,16 +199,101 @@ describe('load', () => {
     await expect.poll(async () => (await ask())[0], PATIENCE).toBe(200)
   })
 
-  it('of answers that nobody reads is shed by their bytes, until they are read', async () => {
-    const { port } = await startServer({ maxAnswerBytes: 2 * LARGE.length })
-    const reading = [openSocket(port), openSocket(port)]
-    for (const { socket } of reading) {
+  it('of answers that nobody reads is bounded by their bytes: they give way to others, and small reads are answered', async () => {
+    const answered: Answered[] = []
+    const { port } = await startServer({ maxAnswerBytes: 2 * LARGE.length, onAnswered: (one) => answered.push(one) })
+    const unread = [openSocket(port), openSocket(port)]
+    let dropped = 0
+    for (const { socket } of unread) {
       socket.pause()
       socket.write(rawItem('2'))
+      socket.on('close', () => dropped++)
     }
-    await expect.poll(() => statusOf(port, '/v1'), PATIENCE).toBe(503)
-    reading[0]!.socket.resume()
+    await eventually(
+      () => answered.length === 2,
+      () => 'two large answers',
+    )
+    expect(await statusOf(port, '/v1')).toBe(200)
+    const large = () => fetch(`http://127.0.0.1:${port}/v1/tables/0x7/raw_item`, RAW_LARGE_ITEM)
+    // As long as the unread ones have not stalled there is no room.
+    const statuses: number[] = []
+    await eventually(
+      async () => {
+        const answer = await large()
+        statuses.push(answer.status)
+        if (answer.status !== 200) await answer.text()
+        else expect((await answer.arrayBuffer()).byteLength).toBe(LARGE.length)
+        return answer.status === 200
+      },
+      () => `a large answer, have ${statuses}`,
+    )
+    for (const { socket } of unread) socket.resume()
+    await eventually(
+      () => dropped === 1,
+      () => `one unread answer to be dropped, not ${dropped}`,
+    )
+  })
+
+  it('of requests that are sent without reading answers is one answer a connection, in order once they are read', async () => {
+    const answered: Answered[] = []
+    const { port } = await startServer({ onAnswered: (one) => answered.push(one) })
+    const { socket } = openSocket(port)
+    socket.pause()
+    socket.write(rawItem('2').repeat(5) + rawItem('9').repeat(2))
+    await eventually(
+      () => answered.length > 0,
+      () => 'an answer',
+    )
+    for (let asked = 0; asked < 20; asked++) expect(await statusOf(port, '/v1')).toBe(200)
+    const raw = () => answered.filter(({ route }) => route.endsWith('raw_item'))
+    expect(raw()).toHaveLength(1)
+    let readBytes = 0
+    let end = ''
+    socket.on('data', (chunk) => {
+      readBytes += chunk.length
+      end = (end + chunk.toString('latin1')).slice(-4_000)
+    })
+    socket.resume()
+    await eventually(
+      () => end.match(/HTTP\/1.1 404/g)?.length === 2,
+      () => `all answers, have ${raw().length}`,
+    )
+    expect(raw().map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 404, 404])
+    expect(readBytes).toBeGreaterThan(5 * LARGE.length)
+  })
+
+  it('of a client that leaves with requests that wait is over, and the others are answered', async () => {
+    const answered: Answered[] = []
+    const { port } = await startServer({ maxRequestsInFlight: 2, onAnswered: (one) => answered.push(one) })
+    for (let round = 0; round < 3; round++) {
+      const { socket } = openSocket(port)
+      socket.pause()
+      socket.write(rawItem('2').repeat(3))
+      const before = answered.length
+      await eventually(
+        () => answered.length > before,
+        () => 'an answer',
+      )
+      socket.destroy()
+      await eventually(
+        () => answered.length === before + 3,
+        () => `three ends, have ${answered.length - before}`,
+      )
+    }
+    expect(answered.map(({ status }) => status)).toEqual([200, 499, 499, 200, 499, 499, 200, 499, 499])
     await expect.poll(() => statusOf(port, '/v1'), PATIENCE).toBe(200)
+  })
+
+  it('of requests without end on one connection is refused by closing it', async () => {
+    const { port } = await startServer()
+    const { socket, closed } = openSocket(port)
+    socket.pause()
+    socket.write(rawItem('2') + 'GET /v1 HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(6_000))
+    socket.on('close', () => socket.resume())
+    socket.on('error', () => {})
+    setTimeout(() => socket.resume(), 0)
+    await closed
+    expect(await statusOf(port, '/v1')).toBe(200)
   })
 
   it('that holds the event loop is shed until it comes round in time again', async () => {
@@ -262,6 +353,8 @@ describe('raw HTTP', () => {
     ['a folded header', 'x: a\r\n b\r\ncontent-length: 2\r\n\r\n{}', 400],
     ['a bare line feed in a header', 'x: a\nb: c\r\ncontent-length: 2\r\n\r\n{}', 400],
     ['no host', '', 400],
+    ['two hosts', 'Host: y\r\ncontent-length: 2\r\n\r\n{}', 400],
+    ['the same host twice', 'host: x\r\ncontent-length: 2\r\n\r\n{}', 400],
   ])('%s is refused', async (name, rest, status) => {
     const { port } = await startServer({ requestTimeoutMs: 10_000 })
     const { socket, received, closed } = openSocket(port)

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LedgerInfo, Link } from '@ledger-state/core'
 import { type Ledger, type LedgerState, lastVersionOf, type Moment, type RemoteLedger } from '@ledger-state/ledger'
-import { clientLeft, outputDisabled, overloaded } from '../errors.js'
+import { clientLeft, outputDisabled } from '../errors.js'
+import { AnswerBytes } from '../operations/answer-bytes.js'
 import type { OperationRequest, Route } from '../operations/operation.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { ChainHeaders } from './chain-headers.js'
@@ -57,6 +58,9 @@ export class Exchange implements OperationRequest, Upload {
   awaitsContinue = false
   /** Bytes of an answer that is being built. */
   builtBytes = 0
+  /** Whether another thread reads the answer. */
+  isCompressing = false
+  readonly #bodies: AnswerBytes[] = []
   /** When the answer was handed to its socket, in milliseconds of `performance.now`. */
   answeredAt = 0
   /** The ledger state that the request was read at; headers of its answer describe this one. */
@@ -108,9 +112,14 @@ export class Exchange implements OperationRequest, Upload {
   }
 
   hold(bytes: number): void {
-    this.builtBytes += bytes
     this.context.load.hold(bytes)
-    if (this.context.load.isFull) throw overloaded()
+    this.builtBytes += bytes
+  }
+
+  openBody(): AnswerBytes {
+    const body = new AnswerBytes((bytes) => this.hold(bytes))
+    this.#bodies.push(body)
+    return body
   }
 
   nextTurn(): Promise<void> {
@@ -128,14 +137,26 @@ export class Exchange implements OperationRequest, Upload {
     this.ledger = ledger
     this.pinned = undefined
     this.readVersion = undefined
+    this.releaseBuilt()
+    this.freeBodies()
+  }
+
+  /** Frees what was built, unless another thread reads it. Its socket must be done with it. */
+  freeBodies(): void {
+    if (this.isCompressing) return
+    for (const body of this.#bodies.splice(0)) body.free()
+  }
+
+  /** The answer is handed on, or given up. */
+  releaseBuilt(): void {
     this.context.load.release(this.builtBytes)
     this.builtBytes = 0
   }
 
   /** Lets go of what only building the answer needs; the response may be open for long. */
   release(): void {
-    const { uploads, load } = this.context
-    load.release(this.builtBytes)
+    const { uploads } = this.context
+    this.releaseBuilt()
     if (!this.chunks) return
     uploads.release(this)
     this.chunks.clear()

@@ -1,4 +1,6 @@
+import { parseU64 } from '@ledger-state/core'
 import { clientLeft, versionNotReached } from '../errors.js'
+import { parsePart } from '../operations/request-parts.js'
 import { refuse, sendError } from './answer-writer.js'
 import type { Exchange, ServiceContext } from './exchange.js'
 import type { HoldLimits } from './request-listener-options.js'
@@ -7,7 +9,6 @@ import type { HoldLimits } from './request-listener-options.js'
 // request until it has that version, so that the ledger never goes back for this client.
 
 const CHECK_MS = 10
-const VERSION = /^\d{1,20}$/
 
 interface HeldRequest {
   readonly exchange: Exchange
@@ -17,9 +18,9 @@ interface HeldRequest {
   readonly proceed: () => void
 }
 
-/** The version that the header names; undefined where it names none. */
-export function parseMinVersion(header: string | string[] | undefined): bigint | undefined {
-  return typeof header === 'string' && VERSION.test(header) ? BigInt(header) : undefined
+/** The version that a header names; undefined where the request has none. @throws `invalid_request` where it names none */
+export function parseMinVersion(name: string, header: string | string[] | undefined): bigint | undefined {
+  return header === undefined ? undefined : parsePart(`header \`${name}\``, () => parseU64(String(header)))
 }
 
 /** Requests that name a version which is not served yet. */

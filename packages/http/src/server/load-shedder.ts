@@ -1,4 +1,6 @@
+import type { ServerResponse } from 'node:http'
 import { overloaded, type RequestError } from '../errors.js'
+import { UnreadAnswers } from './unread-answers.js'
 
 export interface LoadLimits {
   /**
@@ -7,8 +9,9 @@ export interface LoadLimits {
    */
   readonly maxRequestsInFlight: number
   /**
-   * Bytes of large answers that are handed to their sockets, at one time. Clients that do not read leave them in
-   * memory. Default 256 MiB.
+   * Bytes of answers that are being built, and of those that were handed to their sockets and are not read yet, at one time.
+   * Where there is no room for more, an answer of which nothing is read gives way; otherwise a request whose answer needs
+   * room is refused. Default 96 MiB.
    */
   readonly maxAnswerBytes: number
   /** How late the event loop may come round, twice in succession, before new requests are refused. Default 1,000. */
@@ -24,6 +27,7 @@ const SAMPLE_INTERVAL_MS = 50
  */
 export class LoadShedder {
   readonly #limits: LoadLimits
+  readonly #unread = new UnreadAnswers((bytes) => this.release(bytes))
   #inFlight = 0
   #answerBytes = 0
   #isSampling = false
@@ -43,13 +47,7 @@ export class LoadShedder {
     // One late round may be a pause of the machine or of the garbage collector; two in succession are a load.
     const delayMs = Math.min(this.#delayMs, this.#previousDelayMs)
     const { maxRequestsInFlight, maxEventLoopDelayMs } = this.#limits
-    const isTooMuch = this.#inFlight >= maxRequestsInFlight || this.isFull
-    return isTooMuch || delayMs > maxEventLoopDelayMs ? overloaded() : undefined
-  }
-
-  /** Whether answers hold all the memory that they may. */
-  get isFull(): boolean {
-    return this.#answerBytes >= this.#limits.maxAnswerBytes
+    return this.#inFlight >= maxRequestsInFlight || delayMs > maxEventLoopDelayMs ? overloaded() : undefined
   }
 
   /** A request is in flight from now on. */
@@ -61,9 +59,21 @@ export class LoadShedder {
     this.#inFlight--
   }
 
-  /** An answer, or a part of one, is held in memory for its client. */
+  /**
+   * Counts memory of an answer before it is taken.
+   * @throws `overloaded` where answers have all that they may, and none of them has stalled
+   */
   hold(answerBytes: number): void {
+    while (this.#answerBytes + answerBytes > this.#limits.maxAnswerBytes) {
+      if (!this.#unread.dropStalled()) throw overloaded()
+    }
     this.#answerBytes += answerBytes
+  }
+
+  /** As `hold`, until the answer is read or its client left. */
+  holdUntilRead(response: ServerResponse, answerBytes: number): void {
+    this.hold(answerBytes)
+    this.#unread.add(response, answerBytes)
   }
 
   release(answerBytes: number): void {

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { bodyInCrumbs, bodyTooLarge } from '../errors.js'
+import { freeBytes } from '../protocol/free-bytes.js'
 import { BATCH_LIMITS, ContentLength } from '../protocol/json-body.js'
 import { refuse, sendError } from './answer-writer.js'
 import { ChunkCollector } from './chunk-collector.js'
 import type { Exchange } from './exchange.js'
-import { freeBytes } from './free-bytes.js'
 import type { Intake } from './intake.js'
 
 /** A chunk of this size is one of many: the socket has more to read. */
@@ -32,9 +32,13 @@ function pace(request: IncomingMessage, { length }: Buffer, intake: Intake): boo
   return true
 }
 
-/** A chunk that nobody else has received. */
 function freeChunk(request: IncomingMessage, chunk: Buffer): void {
-  if (chunk.length >= LARGE_CHUNK_BYTES && request.listenerCount('data') === 1) freeBytes(chunk)
+  if (isOwn(request, chunk)) freeBytes(chunk)
+}
+
+/** Whether nobody else has received a large chunk. */
+function isOwn(request: IncomingMessage, chunk: Buffer): boolean {
+  return chunk.length >= LARGE_CHUNK_BYTES && request.listenerCount('data') === 1
 }
 
 /** Receives the body of a request. It counts as held until its exchange is answered. */
@@ -72,7 +76,7 @@ export function readBody(exchange: Exchange, onBody: (exchange: Exchange) => voi
     length += chunk.length
     count++
     const isKept = content === undefined || content.bytes <= BATCH_LIMITS.bytes
-    if (isKept) chunks.add(chunk)
+    if (isKept) chunks.add(chunk, isOwn(request, chunk))
     content?.add(chunk)
     // The first one is kept as it is.
     if (count > 1) freeChunk(request, chunk)
@@ -83,7 +87,9 @@ export function readBody(exchange: Exchange, onBody: (exchange: Exchange) => voi
   })
   request.on('end', () => {
     if (exchange.isAnswered) return
-    uploads.complete(exchange)
+    chunks.trim()
+    uploads.complete(exchange, chunks.heldBytes)
+    if (exchange.isAnswered) return
     if (encoding === undefined) {
       exchange.body = chunks.bytes
       onBody(exchange)

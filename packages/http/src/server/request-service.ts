@@ -19,9 +19,20 @@ import { createServiceContext } from './service-context.js'
 /** Requests up to this size are answered at once; the work on longer ones waits for its turn. */
 const SMALL_REQUEST_BYTES = 2_048
 
+/** Requests of one connection that wait for the answer before them; one that sends more is closed. */
+const MOST_WAITING = 1_000
+/** From here on no more of them are read. */
+const MANY_WAITING = 32
+/** Requests that wait on all connections, at some 5 KB of memory each; beyond it, a connection that adds one is closed. */
+const MOST_WAITING_IN_ALL = 5_000
+
 /** Empty once the connection is closed: collections of the young generation free neither a closed socket nor the values of a WeakMap. */
 interface Connection {
   last: Exchange | undefined
+  /** The one that is answered now, or was answered last. */
+  current: Exchange | undefined
+  /** Requests that were sent without waiting for the answer to that. Each begins when the answer before it was taken. */
+  readonly waiting: Exchange[]
 }
 
 /** The service without its sockets: takes each request from its headers to its answer. */
@@ -33,6 +44,7 @@ export class RequestService {
   readonly #held: HeldRequests
   readonly #otherRequests: RequestListenerOptions['otherRequests']
   readonly #connections = new WeakMap<Socket, Connection>()
+  #waitingCount = 0
 
   /**
    * @param isClosing whether connections are to be closed after their next answer
@@ -66,7 +78,37 @@ export class RequestService {
     return this.#connections.get(socket)?.last
   }
 
+  /**
+   * Answers the request when the answers before it on its connection were taken: a client that does not read them has one in
+   * memory, however many requests it sends.
+   */
   handle(exchange: Exchange): void {
+    const { socket } = exchange.request
+    const connection = this.#connections.get(socket)!
+    const { current, waiting } = connection
+    if (waiting.length === 0 && (!current || isTaken(current))) {
+      connection.current = exchange
+      this.#begin(exchange)
+      return
+    }
+    if (waiting.length === 0) current!.response.once('close', () => this.#beginNext(connection))
+    waiting.push(exchange)
+    this.#waitingCount++
+    if (waiting.length > MOST_WAITING || this.#waitingCount > MOST_WAITING_IN_ALL) socket.destroy()
+    else if (waiting.length >= MANY_WAITING) socket.pause()
+  }
+
+  #beginNext(connection: Connection): void {
+    const next = connection.waiting.shift()
+    if (!next) return
+    this.#waitingCount--
+    connection.current = next
+    if (connection.waiting.length > 0) next.response.once('close', () => this.#beginNext(connection))
+    if (connection.waiting.length === MANY_WAITING - 1) next.request.socket.resume()
+    if (!next.isAnswered) this.#begin(next)
+  }
+
+  #begin(exchange: Exchange): void {
     const { request } = exchange
     const fault = framingFault(request)
     if (fault) {
@@ -79,11 +121,24 @@ export class RequestService {
       readOver(exchange)
       return
     }
-    const version = route.answersUnderLoad
-      ? undefined
-      : parseMinVersion(request.headers[this.context.chainHeaders.minVersionName])
+    const version = route.answersUnderLoad ? undefined : this.#minVersionOf(exchange)
+    if (exchange.isAnswered) return
     if (version === undefined || this.#held.isServed(version)) this.#receive(exchange, route, exchange.arrivedAt)
     else this.#held.hold(exchange, version, () => this.#receive(exchange, route, performance.now()))
+  }
+
+  /** The version that the client was shown. Answers the request where its header is none. */
+  #minVersionOf(exchange: Exchange): bigint | undefined {
+    const { minVersionName } = this.context.chainHeaders
+    const header = exchange.request.headers[minVersionName]
+    if (header === undefined) return undefined
+    try {
+      return parseMinVersion(minVersionName, header)
+    } catch (error) {
+      readOver(exchange)
+      sendError(exchange, error)
+      return undefined
+    }
   }
 
   /** @param began when the work on it began, in milliseconds of `performance.now` */
@@ -99,10 +154,14 @@ export class RequestService {
   }
 
   #rememberConnection(socket: Socket): Connection {
-    const connection: Connection = { last: undefined }
+    const connection: Connection = { last: undefined, current: undefined, waiting: [] }
     this.#connections.set(socket, connection)
     socket.once('close', () => {
       connection.last = undefined
+      connection.current = undefined
+      const waiting = connection.waiting.splice(0)
+      this.#waitingCount -= waiting.length
+      for (const exchange of waiting) sendError(exchange, clientLeft())
     })
     return connection
   }
@@ -113,7 +172,7 @@ export class RequestService {
     response.shouldKeepAlive &&= !this.context.isClosing()
     if (!this.#otherRequests(request, response)) return false
     readOver(exchange)
-    settle(exchange, response.statusCode, 0)
+    settle(exchange, response.statusCode)
     return true
   }
 
@@ -143,14 +202,16 @@ function receiveBody(exchange: Exchange): void {
 /** At once, where the request is small and others have left time of this turn. Refuses it under too much load. */
 function answerInTurn(exchange: Exchange, length: number, began: number): void {
   const { load, turns } = exchange.context
-  const { answersUnderLoad, method } = exchange.route!
+  const { answersUnderLoad, method, takesTurns } = exchange.route!
   const refusal = answersUnderLoad ? undefined : load.refusal()
   if (refusal) {
     sendError(exchange, refusal)
     return
   }
   if (method === 'POST') enterFlight(exchange)
-  if (length > SMALL_REQUEST_BYTES || turns.isSpent) turns.run(() => answer(exchange))
+  if (takesTurns) turns.resume(() => answer(exchange))
+  else if (length > SMALL_REQUEST_BYTES) turns.run(() => answer(exchange))
+  else if (turns.isSpent) turns.runSmall(() => answer(exchange))
   else {
     answer(exchange)
     turns.spend((exchange.isAnswered ? exchange.answeredAt : performance.now()) - began)
@@ -159,6 +220,11 @@ function answerInTurn(exchange: Exchange, length: number, began: number): void {
 
 function answer(exchange: Exchange): void {
   if (exchange.isAnswered) return
+  // The client left while this waited for its turn.
+  if (exchange.response.destroyed) {
+    sendError(exchange, clientLeft())
+    return
+  }
   const route = exchange.route!
   try {
     const found = route.handle(exchange)
@@ -187,6 +253,11 @@ function endWithResponse(exchange: Exchange): void {
     if (exchange.isInFlight) exchange.context.load.leave()
     if (!exchange.isAnswered) sendError(exchange, clientLeft())
   })
+}
+
+/** Whether an answer is with the system, and its connection has turned to the next. */
+function isTaken({ response }: Exchange): boolean {
+  return response.writableFinished && response.socket === null
 }
 
 /** Whether a target is a path that is neither `/v1` nor below it. */

@@ -21,7 +21,7 @@ export function createServiceContext(options: RequestListenerOptions, isClosing:
     output = { json: true, bcs: true },
     bodyLimitBytes = 8 * 1024 * 1024,
   } = options
-  const { maxRequestsInFlight = 2_000, maxAnswerBytes = 256 * 1024 * 1024, maxEventLoopDelayMs = 1_000 } = options
+  const { maxRequestsInFlight = 2_000, maxAnswerBytes = 96 * 1024 * 1024, maxEventLoopDelayMs = 1_000 } = options
   const { maxUploads = 5_000, maxUploadBytes = 64 * 1024 * 1024 } = options
   const chainHeaders = createChainHeaders(headerWord)
   const turns = new TurnQueue()

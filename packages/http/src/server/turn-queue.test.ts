@@ -75,6 +75,25 @@ async function untilAnswered(answered: readonly Answered[], count: number): Prom
   return answered.map(({ method, status }) => `${method} ${status}`)
 }
 
+it('runs small work before all that takes turns, however much of that waits, and lets none of that starve', async () => {
+  const turns = new TurnQueue()
+  let long = 0
+  let isFirst = true
+  for (let at = 0; at < 50; at++) turns.resume(() => long++)
+  // As long as there is any, small work brings more of it.
+  const addSmall = (): void => {
+    if (isFirst) expect(long).toBe(0)
+    isFirst = false
+    if (long < 50) turns.runSmall(addSmall)
+  }
+  turns.runSmall(addSmall)
+  await eventually(
+    () => long === 50,
+    () => `all work, have ${long}`,
+  )
+  expect(isFirst).toBe(false)
+})
+
 describe('a batch that takes long', () => {
   it('lets small requests that come meanwhile be answered first', async () => {
     const small: RawConnection[] = []

@@ -14,6 +14,8 @@ interface Waiting {
  * read, and small requests are answered: they wait for one turn at most. What they take is taken from the next turn.
  */
 export class TurnQueue {
+  /** Small work, which goes before all that may take long. */
+  readonly #small: (() => void)[] = []
   readonly #waiting: Waiting[] = []
   #isScheduled = false
   /** What work outside of the queue has taken of this turn. */
@@ -28,6 +30,12 @@ export class TurnQueue {
   spend(milliseconds: number): void {
     if (milliseconds < LEAST_TOLD_MS) return
     this.#spentMs += milliseconds
+    this.#schedule()
+  }
+
+  /** Runs small work in the next turn, before work that may take long, however much of that waits. */
+  runSmall(work: () => void): void {
+    this.#small.push(work)
     this.#schedule()
   }
 
@@ -52,13 +60,20 @@ export class TurnQueue {
     setImmediate(this.#runTurn)
   }
 
-  /** Runs one piece of work at least. One that is resumed takes a whole turn, and gets one in which nothing was run before it. */
+  /**
+   * Runs one piece at least of small work, and one of that which may take long. One that is resumed takes a whole turn, and gets
+   * one in which nothing of its kind was run before it.
+   */
   readonly #runTurn = (): void => {
     this.#isScheduled = false
     const endsAt = performance.now() + TURN_BUDGET_MS - this.#spentMs
     this.#spentMs = 0
     let isFirst = true
     try {
+      for (let work = this.#small.shift(); work; work = this.#small.shift()) {
+        work()
+        if (performance.now() >= endsAt) break
+      }
       while (this.#waiting.length > 0 && (isFirst || !this.#waiting[0]!.isResumption)) {
         const { work, isResumption } = this.#waiting.shift()!
         isFirst = false
@@ -66,7 +81,7 @@ export class TurnQueue {
         if (isResumption || performance.now() >= endsAt) break
       }
     } finally {
-      if (this.#waiting.length > 0) this.#schedule()
+      if (this.#waiting.length > 0 || this.#small.length > 0) this.#schedule()
     }
   }
 }

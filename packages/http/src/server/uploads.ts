@@ -46,15 +46,22 @@ export class Uploads<T extends Upload> {
     while (this.#heldBytes > this.#limits.maxUploadBytes && this.#receiving.size > 0) this.#drop(this.#largest())
   }
 
-  /** The body is in whole: it is held, but dropped no more. */
-  complete(upload: T): void {
+  /** The body is in whole, of so many bytes: it is held, but dropped no more, unless bodies that are worked on take all there is. */
+  complete(upload: T, bytes: number): void {
+    this.#leave(upload)
+    this.#heldBytes += bytes - upload.heldBytes
+    upload.heldBytes = bytes
+    if (this.#heldBytes > this.#limits.maxUploadBytes) this.#drop(upload)
+  }
+
+  #leave(upload: T): void {
     if (!upload.place) return
     this.#receiving.remove(upload.place as Link<T>)
     upload.place = undefined
   }
 
   release(upload: T): void {
-    this.complete(upload)
+    this.#leave(upload)
     this.#heldBytes -= upload.heldBytes
     upload.heldBytes = 0
   }

@@ -1,0 +1,67 @@
+import type { ServerResponse } from 'node:http'
+import { type Link, LinkedList } from '@ledger-state/core'
+
+/** An answer of which nothing was read for so long gives way to others, in milliseconds. */
+const STALLED_MS = 1_000
+/** Answers that are looked at for one that has stalled. */
+const MOST_LOOKED_AT = 64
+
+interface UnreadAnswer {
+  readonly response: ServerResponse
+  readonly bytes: number
+  /** Undefined once it is no longer held. */
+  place: Link<UnreadAnswer> | undefined
+  movedBytes: number
+  /** When something of it was last seen to move, in milliseconds of `performance.now`. */
+  movedAt: number
+}
+
+/** Answers that were handed to their sockets and are not read yet, those first that have moved least lately. */
+export class UnreadAnswers {
+  readonly #answers = new LinkedList<UnreadAnswer>()
+  readonly #onReleased: (bytes: number) => void
+
+  /** @param onReleased is told of bytes that are no longer held */
+  constructor(onReleased: (bytes: number) => void) {
+    this.#onReleased = onReleased
+  }
+
+  add(response: ServerResponse, bytes: number): void {
+    const movedBytes = movedBytesOf(response)
+    const answer: UnreadAnswer = { response, bytes, place: undefined, movedBytes, movedAt: performance.now() }
+    answer.place = this.#answers.append(answer)
+    // Emitted once for every response, whether it went out whole or the client left.
+    response.on('close', () => this.#release(answer))
+  }
+
+  /** Closes the connection of an answer that its client does not read. False where there is none. */
+  dropStalled(): boolean {
+    const now = performance.now()
+    for (let looked = 0; looked < Math.min(MOST_LOOKED_AT, this.#answers.size); looked++) {
+      const answer = this.#answers.first!
+      if (now - answer.movedAt < STALLED_MS) return false
+      const movedBytes = movedBytesOf(answer.response)
+      if (movedBytes === answer.movedBytes) {
+        this.#release(answer)
+        answer.response.destroy()
+        return true
+      }
+      this.#answers.remove(answer.place!)
+      // It goes to the end, so that the order stays that of the times.
+      Object.assign(answer, { movedBytes, movedAt: now, place: this.#answers.append(answer) })
+    }
+    return false
+  }
+
+  #release(answer: UnreadAnswer): void {
+    if (!answer.place) return
+    this.#answers.remove(answer.place)
+    answer.place = undefined
+    this.#onReleased(answer.bytes)
+  }
+}
+
+/** What waits to be sent counts as written: a client that does not read moves nothing. */
+function movedBytesOf({ socket }: ServerResponse): number {
+  return socket ? socket.bytesWritten - socket.writableLength : 0
+}
