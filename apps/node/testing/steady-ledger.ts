@@ -2,9 +2,11 @@
 // version writes the next few of a ring of table items, and a balance.
 import { createHash } from 'node:crypto'
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { ByteWriter } from '@ledger-state/core'
 import { writeModule } from '@ledger-state/move-module'
+import type { TestCertificate } from '@ledger-state/testing/certificate'
 import { HOSTILE_MODULES } from '@ledger-state/testing/hostile-types'
 import type { Random } from '@ledger-state/testing/random'
 import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
@@ -223,11 +225,13 @@ export interface SteadyNode {
 }
 
 /** A node with this ledger, which grows as `latest` is raised. Its proofs are void: followers need `--no-verify`. */
-export async function startSteadyNode(port = 0): Promise<SteadyNode> {
-  const server: Server = createServer((request, response) => {
+/** @param tls serves HTTPS with this certificate, in PEM */
+export async function startSteadyNode(port = 0, tls?: TestCertificate): Promise<SteadyNode> {
+  const onRequest: RequestListener = (request, response) => {
     if (isStalled) held.push(() => handle(request, response))
     else handle(request, response)
-  })
+  }
+  const server: Server = tls ? createTlsServer({ ...tls }, onRequest) : createServer(onRequest)
   let isStalled = false
   const held: (() => void)[] = []
   const handle: RequestListener = (request, response) => {
@@ -237,7 +241,7 @@ export async function startSteadyNode(port = 0): Promise<SteadyNode> {
   }
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const node: SteadyNode = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     latest: 0,
     get isStalled() {
       return isStalled

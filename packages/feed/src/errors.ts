@@ -317,6 +317,10 @@ export function requestsFailed(url: string, attempts: number, why: string): Feed
   return new LedgerStateError('source_failed', `GET ${url} failed ${attempts} times; the last time: ${why}`)
 }
 
+export function requestRefused(url: string, why: string): FeedError {
+  return new LedgerStateError('source_failed', `GET ${url} was not made: ${why}`)
+}
+
 export function notANode(url: string, status: number, text: string): FeedError {
   const message = `${url} is not the API of a node: {"chain_id","ledger_version",…} expected, found status ${status}, ${text}`
   return new LedgerStateError('source_failed', message)

@@ -1,7 +1,9 @@
 // What becomes of a node whose source answers wrongly: the real program throughout.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { createServer as createTcpServer } from 'node:net'
 import { openStateEngineReader } from '@ledger-state/state-engine'
+import { makeCertificate, type TestCertificate } from '@ledger-state/testing/certificate'
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
@@ -31,6 +33,14 @@ function heldVersion(path: string): bigint | undefined {
   return version
 }
 
+/** Readers report once a second what they serve; then the node is ready. */
+async function becomesReady(node: NodeProcess): Promise<void> {
+  await eventually(
+    () => isReady(node),
+    () => `readiness: ${node.output.slice(-1_000)}`,
+  )
+}
+
 function isReady(node: NodeProcess): Promise<boolean> {
   return fetch(`${node.admin}/-/ready`).then(({ ok }) => ok)
 }
@@ -47,7 +57,7 @@ describe('broken pages of the source', () => {
     const client = bed.startClient(() => node)
     await reaches(node, 500)
     expect(bed.source.faults).toEqual([])
-    expect(await isReady(node)).toBe(true)
+    await becomesReady(node)
     expect(await stateOf(node, 'writer')).toBe('up')
     expect(await node.metrics()).toMatch(/process_restarts_total\{process="writer"\} 0/)
     const lines = node.output.split('\n').filter((line) => /asking again in/.test(line))
@@ -97,10 +107,10 @@ describe('an address that answers 404 to everything', () => {
 /** Waits until the metrics and the readiness of a node say that its writer has given up. */
 async function hasGivenUp(node: NodeProcess, why: RegExp): Promise<void> {
   await eventually(
-    async () => !(await isReady(node)),
-    () => node.output.slice(-1_000),
+    async () => why.test((await node.readiness()).why ?? ''),
+    () => `${why} as the reason: ${node.output.slice(-1_000)}`,
   )
-  expect(await node.readiness()).toMatchObject({ ready: false, why: expect.stringMatching(why) })
+  expect(await isReady(node)).toBe(false)
   expect(await stateOf(node, 'writer')).toBe('given-up')
   const metrics = await node.metrics()
   expect(metrics).toMatch(/^ledger_state_following 0$/m)
@@ -140,6 +150,7 @@ describe('a stray answer', () => {
     const node = await bed.start()
     await reaches(node, 100)
     const writer = await node.pidOnceUp('writer')
+    await becomesReady(node)
     for (const [at, [name, fault]] of Object.entries(STRAYS).entries()) {
       bed.source.faults.push(fault, fault)
       bed.source.latest = 200 + 100 * at
@@ -173,7 +184,7 @@ describe('a stray answer', () => {
       await reaches(node, bed.source.latest)
       expect(bed.source.indexFaults).toEqual([])
     }
-    expect(await isReady(node)).toBe(true)
+    await becomesReady(node)
   })
 
   it('about the chain to a node whose store is empty does not decide which chain it is of', async () => {
@@ -191,10 +202,7 @@ describe('a source on a fork', () => {
     const node = await bed.start()
     bed.grow(3)
     await reaches(node, 100)
-    await eventually(
-      () => isReady(node),
-      () => node.output.slice(-1_000),
-    )
+    await becomesReady(node)
     bed.source.fork = 3
     await node.outputMatching(/"code":"ledger_fork","msg":"writer gives up: /)
     await hasGivenUp(node, /^the writer has given up: .*on a fork/)
@@ -203,10 +211,7 @@ describe('a source on a fork', () => {
     node.child.kill('SIGHUP')
     await node.outputMatching(/the writer had given up; it is replaced/)
     await reaches(node, bed.source.latest)
-    await eventually(
-      () => isReady(node),
-      () => node.output.slice(-1_000),
-    )
+    await becomesReady(node)
     expect(await node.metrics()).toMatch(/^ledger_state_following 1$/m)
   })
 
@@ -260,7 +265,67 @@ describe('a source whose time goes back', () => {
     await node.outputMatching(/before the time .*asking again in/)
     bed.source.hourBackFrom = Number.POSITIVE_INFINITY
     await reaches(node, 200)
-    expect(await isReady(node)).toBe(true)
+    await becomesReady(node)
+  })
+})
+
+describe('a source with TLS', () => {
+  it('is followed again after each of its faults: certificates, handshakes and answers that are cut', async () => {
+    const authority = makeCertificate()
+    const good = makeCertificate({ issuer: authority })
+    const expired = makeCertificate({ issuer: authority, validTo: new Date(Date.now() - 1_000) })
+    const elsewhere = makeCertificate({ issuer: authority, address: '127.0.0.2' })
+    writeFileSync(bed.at('authority.pem'), authority.cert)
+    let source = await startSteadyNode(0, good)
+    const port = Number(new URL(source.url).port)
+    try {
+      source.latest = 100
+      const node = await bed.start({
+        options: ['--follow', source.url, '--no-verify'],
+        env: { NODE_EXTRA_CA_CERTS: bed.at('authority.pem') },
+      })
+      await reaches(node, 100)
+      await becomesReady(node)
+      const exchange = async (certificate: TestCertificate, latest: number) => {
+        await source.close()
+        source = await startSteadyNode(port, certificate)
+        source.latest = latest
+      }
+      for (const [at, [certificate, why]] of (
+        [
+          [expired, /certificate has expired; asking again/],
+          [makeCertificate(), /self-signed certificate[^"]*NODE_EXTRA_CA_CERTS/],
+          [elsewhere, /does not match certificate's altnames/],
+        ] as const
+      ).entries()) {
+        await exchange(certificate, 1_000)
+        await node.outputMatching(why)
+        expect(await node.version()).toBe(100 * (at + 1))
+        expect(await isReady(node)).toBe(true)
+        await exchange(good, 100 * (at + 2))
+        await reaches(node, 100 * (at + 2))
+      }
+      await source.close()
+      const cutting = createTcpServer((socket) => {
+        socket.on('error', () => {}).once('data', () => socket.resetAndDestroy())
+      })
+      await new Promise<void>((resolve) => cutting.listen(port, '127.0.0.1', resolve))
+      await node.outputMatching(/fetch failed: (read ECONNRESET|Client network socket disconnected)[^"]*; asking again/)
+      await new Promise((resolve) => cutting.close(resolve))
+      source = await startSteadyNode(port, good)
+      const cutWithin: SourceFault = (response, page) => {
+        response.setHeader('content-length', page.length)
+        response.write(page.subarray(0, page.length >> 1), () => response.socket!.destroy())
+      }
+      source.faults.push(cutWithin, cutWithin)
+      source.latest = 600
+      await reaches(node, 600)
+      expect(source.faults).toEqual([])
+      expect(await node.metrics()).toMatch(/process_restarts_total\{process="writer"\} 0/)
+      await answersRightly(bed.startClient(() => node))
+    } finally {
+      await source.close()
+    }
   })
 })
 
@@ -296,7 +361,7 @@ describe('a bad reload', () => {
     expect(await pids()).toEqual(before)
     bed.source.latest = 300
     await reaches(node, 300)
-    expect(await isReady(node)).toBe(true)
+    await becomesReady(node)
     write({ ...good, retain: 100 })
     node.child.kill('SIGHUP')
     await node.outputMatching(/"SIGHUP: retain changed"/)

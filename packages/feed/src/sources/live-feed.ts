@@ -15,7 +15,7 @@ import { type FeedHead, parseFeedHead } from '../wire/feed-head.js'
 import { type FeedRow, parseFeedHeader, parseFeedLine, parseFeedVersion } from '../wire/feed-line.js'
 import { FailureStreak, isOfOtherLedger } from './failure-streak.js'
 import { FETCH_ENCODINGS } from './fetch-encodings.js'
-import { askingAgain, pauseFor, retryPause } from './retrying-fetch.js'
+import { askingAgain, fetchFailure, pauseFor, retryPause } from './retrying-fetch.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
 
 const MAX_LINE_BYTES = 256 * 1024 * 1024
@@ -177,7 +177,7 @@ export class LiveFeed implements LedgerSource {
   /** @throws what asking again does not mend: what several answers in a row showed */
   async #pauseAfter(error: unknown, ended: AbortSignal): Promise<void> {
     if (isOfOtherLedger(error)) return await this.#streak.add(error, ended)
-    const why = messageWithCause(error)
+    const why = isLedgerStateError(error) ? error.message : fetchFailure(error)
     this.#failures++
     if (!this.#follow && this.#failures >= ATTEMPTS) {
       throw isLedgerStateError(error)
@@ -199,9 +199,4 @@ async function* pieces(response: Response, timer: NodeJS.Timeout): AsyncGenerato
     timer.refresh()
     yield Buffer.from(piece.buffer, piece.byteOffset, piece.length)
   }
-}
-
-function messageWithCause(error: unknown): string {
-  const { message, cause } = error as Error
-  return cause instanceof Error && !isLedgerStateError(error) ? `${message}: ${cause.message}` : message
 }

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LedgerStateError } from '@ledger-state/core'
-import { requestsFailed } from '../errors.js'
+import { requestRefused, requestsFailed } from '../errors.js'
 import { FETCH_ENCODINGS } from './fetch-encodings.js'
 
 const REQUEST_TIMEOUT_MS = 30_000
@@ -14,6 +14,11 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
 /** What helps where the same server answers wrongly again and again. */
 const IF_IT_LASTS = '; if it lasts, use another node'
+
+/** Codes of Node.js for certificates of nobody who is trusted. */
+const UNTRUSTED = /SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)/
+/** Codes of Node.js for all faults of certificates. */
+const CERTIFICATE_FAULT = /CERT|^(UNABLE_TO_VERIFY_LEAF_SIGNATURE|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)$/
 
 export interface FetchOptions {
   readonly accept: string
@@ -45,7 +50,8 @@ export type AnswerReading<T> = { readonly value: T } | { readonly unusable: Ledg
  * GET, repeated after a pause where the server is not reached, breaks off, is too busy or fails (429, 5xx), or where `read`
  * cannot use the answer. Pauses double and are drawn at random around that; `Retry-After` is respected.
  * @param urlNow asked for before each request
- * @throws `source_failed` when the attempts are used up; what `read` throws, and the last `unusable`
+ * @throws `source_failed` when the attempts are used up, and at once for a certificate that is refused, unless they are
+ *   infinite; what `read` throws, and the last `unusable`
  */
 export async function fetchRetrying<T>(
   urlNow: () => string,
@@ -61,6 +67,8 @@ export async function fetchRetrying<T>(
     if ('value' in failure) return failure.value
     if (signal?.aborted) return undefined
     if (failure.unusable && (++unusable >= unusableAnswers || attempt >= attempts)) throw failure.unusable
+    // Waiting mends a certificate only for a caller that waits without end.
+    if (failure.isOfCertificate && attempts !== Number.POSITIVE_INFINITY) throw requestRefused(url, failure.why)
     if (attempt >= attempts) throw requestsFailed(url, attempt, failure.why)
     const pause = Math.max(retryPause(attempt, firstPauseMs), Math.min(failure.retryAfterMs, LONGEST_RETRY_AFTER_MS))
     onNotice(
@@ -90,6 +98,7 @@ interface Failure {
   readonly why: string
   readonly retryAfterMs: number
   readonly unusable?: LedgerStateError
+  readonly isOfCertificate?: boolean
 }
 
 async function fetchOnce<T>(
@@ -121,9 +130,20 @@ async function request(url: string, { accept, headers: more, signal }: FetchOpti
     const body = await readBody(response)
     return { status, headers, body, milliseconds: performance.now() - began }
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : ''
-    return { why: `${(error as Error).message}${cause}`, retryAfterMs: 0 }
+    return { why: fetchFailure(error), retryAfterMs: 0, isOfCertificate: CERTIFICATE_FAULT.test(codeOfCause(error)) }
   }
+}
+
+/** Why `fetch` failed, with what an operator can do where the certificate of the server is not trusted. */
+export function fetchFailure(error: unknown): string {
+  const { message, cause } = error as Error
+  const why = cause instanceof Error ? `${message}: ${cause.message}` : message
+  return UNTRUSTED.test(codeOfCause(error)) ? `${why}; NODE_EXTRA_CA_CERTS names a file of authorities to trust` : why
+}
+
+function codeOfCause(error: unknown): string {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } | undefined }
+  return typeof cause?.code === 'string' ? cause.code : ''
 }
 
 async function readBody(response: Response): Promise<Buffer> {
