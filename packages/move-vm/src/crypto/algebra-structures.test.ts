@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type AlgebraStructure, findAlgebraStructure, PAIRING_CURVES } from './algebra-structures.js'
+import { hashToGroup } from './hash-to-curve.js'
 
 const CURVES = ['bls12381', 'bn254'] as const
 
@@ -140,5 +142,15 @@ describe('known encodings', () => {
     expect(bytesToHex(bytes.subarray(0, 48))).toBe(
       '03567bc5ef9c690c2ab2ecdf6a96ef1c139cc0b2f284dca0a9a7943388a49a3aee664ba5379a7655d3c68900be2f6903',
     )
+  })
+
+  it('hashes to the curve as the library does, and by an empty tag, too', () => {
+    const { G1, G2 } = bls12_381
+    const message = new TextEncoder().encode('a message')
+    const tag = new TextEncoder().encode('a tag')
+    expect(hashToGroup(G1, 1, tag, message).equals(G1.hashToCurve(message, { DST: tag }))).toBe(true)
+    expect(hashToGroup(G2, 2, tag, message).equals(G2.hashToCurve(message, { DST: tag }))).toBe(true)
+    const g2 = structure('bls12381 G2')
+    expect(g2.isEqual(g2.group!.hashTo!(new Uint8Array(0), message), g2.zero)).toBe(false)
   })
 })

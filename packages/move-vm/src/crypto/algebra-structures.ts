@@ -6,6 +6,7 @@ import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { bn254 } from '@noble/curves/bn254.js'
 import { bytesToNumberLE, numberToBytesLE } from '@noble/curves/utils.js'
 import { BLS_G1, BLS_G2, BN_G1, BN_G2, type CurveGroup, isInGroup } from './curve-group.js'
+import { hashToGroup } from './hash-to-curve.js'
 import { arkworksCodec, type PointCodec, pointLength, zcashCodec } from './point-codec.js'
 
 /** A way to write the elements of a structure. */
@@ -317,7 +318,8 @@ function createBls12381(): PairingCurve {
     of: BLS_G1,
     codec: zcashCodec,
     prices: BLS_G1_PRICES,
-    hashTo: (tag, message) => G1.hashToCurve(message, { DST: tag }),
+    hashTo: (tag, message) =>
+      tag.length > 0 ? G1.hashToCurve(message, { DST: tag }) : hashToGroup(G1, 1, tag, message),
   })
   const g2 = curveGroup({
     curve: 'bls12381',
@@ -325,7 +327,8 @@ function createBls12381(): PairingCurve {
     of: BLS_G2,
     codec: zcashCodec,
     prices: BLS_G2_PRICES,
-    hashTo: (tag, message) => G2.hashToCurve(message, { DST: tag }),
+    hashTo: (tag, message) =>
+      tag.length > 0 ? G2.hashToCurve(message, { DST: tag }) : hashToGroup(G2, 2, tag, message),
   })
   const rest = [primeField('bls12381', 'Fr', fields.Fr), fq12('bls12381', fields.Fp12, fields.Fp)]
   return {

@@ -16,9 +16,14 @@ function isIdentifier(bytes: Uint8Array): boolean {
   return text !== undefined && IDENTIFIER.test(text)
 }
 
-function identifierOf(context: NativeContext, bytes: Uint8Array): string {
+/** An identifier of Move; undefined where the bytes are none. */
+export function readIdentifier(context: NativeContext, bytes: Uint8Array): string | undefined {
   context.charge(bytes.length)
-  return isIdentifier(bytes) ? decodeUtf8(bytes)! : context.abort(INVALID_IDENTIFIER)
+  return isIdentifier(bytes) ? decodeUtf8(bytes) : undefined
+}
+
+function identifierOf(context: NativeContext, bytes: Uint8Array): string {
+  return readIdentifier(context, bytes) ?? context.abort(INVALID_IDENTIFIER)
 }
 
 /** What a `&FunctionInfo` names: an address and two Strings. */

@@ -7,6 +7,7 @@ import { DISPATCH_NATIVES } from './dispatch-natives.js'
 import { HASH_NATIVES } from './hash-natives.js'
 import { MEMORY_NATIVES } from './memory-natives.js'
 import type { Native } from './native.js'
+import { REFLECT_NATIVES } from './reflect-natives.js'
 import { RISTRETTO_NATIVES } from './ristretto-natives.js'
 import { SIGNATURE_NATIVES } from './signature-natives.js'
 import { STORAGE_SLOT_NATIVES } from './storage-slot-natives.js'
@@ -27,6 +28,7 @@ export const NATIVES: ReadonlyMap<string, Native> = new Map(
     DISPATCH_NATIVES,
     HASH_NATIVES,
     MEMORY_NATIVES,
+    REFLECT_NATIVES,
     RISTRETTO_NATIVES,
     SIGNATURE_NATIVES,
     STORAGE_SLOT_NATIVES,

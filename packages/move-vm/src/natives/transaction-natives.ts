@@ -10,6 +10,7 @@ import { SESSION_HASH } from './session.js'
 const NO_TRANSACTION = 0x3_0001
 const NOT_UNBIASABLE = 1
 const UNIQUE_ADDRESS_SCHEME = 0xfb
+const INTERNAL_TYPE_ERROR = 2009
 /** The status of a second request to publish. */
 const SECOND_REQUEST = 2006
 
@@ -58,7 +59,13 @@ export const TRANSACTION_NATIVES: Readonly<Record<string, Native>> = {
     return [address]
   },
   '0x1::event::write_to_event_store': nothing,
-  '0x1::event::write_module_event_to_store': nothing,
+  '0x1::event::write_module_event_to_store': (context) => {
+    // The native is called by `event::emit`, which whoever defines the event must call itself.
+    const [type] = context.typeArguments
+    const emitter = context.callerAbove(0)
+    const isOwn = type?.kind === 'struct' && type.address === emitter?.address && type.module === emitter.module
+    return isOwn ? [] : context.fault(INTERNAL_TYPE_ERROR, 'an event of another module')
+  },
   '0x1::code::request_publish': requestPublish,
   '0x1::code::request_publish_with_allowed_deps': requestPublish,
   '0x1::randomness::fetch_and_increment_txn_counter': (context) => context.abort(NOT_UNBIASABLE),

@@ -1,0 +1,79 @@
+import { addressToShortHex, isLedgerStateError } from '@ledger-state/core'
+import { openSource } from '@ledger-state/feed'
+import { readModuleInterface } from '@ledger-state/move-module'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { describe, expect, it } from 'vitest'
+import { NATIVES } from './native-table.js'
+import { UNBUILT_NATIVES } from './unbuilt-natives.js'
+
+const SOURCES = [
+  'data/genesis/mainnet.genesis.blob',
+  'data/genesis/testnet.genesis.blob',
+  'data/genesis/devnet.genesis.blob',
+  'data/testnet-0-3.feed.ndjson.gz',
+  'conformance/fixture.ndjson.gz',
+  'conformance/account-fixture.ndjson.gz',
+  'conformance/views-marked-mainnet.ndjson.gz',
+  'conformance/views-ops.ndjson.gz',
+  'conformance/views-programs.ndjson.gz',
+  'conformance/views-states-devnet.ndjson.gz',
+]
+
+/** Declared by frameworks, and bound by no node: compilers emit instructions for them. */
+const INSTRUCTIONS = [
+  'empty',
+  'length',
+  'borrow',
+  'borrow_mut',
+  'push_back',
+  'pop_back',
+  'destroy_empty',
+  'swap',
+].map((name) => `0x1::vector::${name}`)
+
+/** The native functions of the frameworks, at addresses below 0x10, in the modules of a source. */
+async function declaredNatives(path: string): Promise<Set<string>> {
+  const names = new Set<string>()
+  const source = await openSource(sharedPath(path))
+  try {
+    for await (const { writes } of source.versions()) {
+      for (const [key, value] of writes) {
+        // An access path of code: the tag, the address with its length, and 0.
+        if (!value || key[0] !== 0 || key[34] !== 0) continue
+        for (const name of nativesOf(value)) names.add(name)
+      }
+    }
+  } finally {
+    await source.close()
+  }
+  return names
+}
+
+function nativesOf(binary: Uint8Array): string[] {
+  try {
+    const { address, name: module, functions } = readModuleInterface(binary)
+    if (address.subarray(0, 31).some((byte) => byte !== 0)) return []
+    const natives = functions.filter(({ isNative }) => isNative)
+    return natives.map(({ name }) => `${addressToShortHex(address)}::${module}::${name}`)
+  } catch (error) {
+    // One kit holds damaged modules.
+    if (isLedgerStateError(error)) return []
+    throw error
+  }
+}
+
+describe('the natives', () => {
+  it.skipIf(!hasSharedData).each(SOURCES)('include all that the modules of %s declare', async (path) => {
+    const declared = await declaredNatives(path)
+    expect(declared.size).toBeGreaterThan(20)
+    expect([...declared].filter((name) => !NATIVES.has(name) && !INSTRUCTIONS.includes(name))).toEqual([])
+  })
+
+  it('that are not built are those that docs/views.md names', () => {
+    expect(Object.keys(UNBUILT_NATIVES).filter((name) => !isAllowed(name))).toEqual([])
+  })
+})
+
+function isAllowed(name: string): boolean {
+  return /^0x1::(ristretto255_bulletproofs|confidential_range_proofs|state_storage)::|^0x7::/.test(name)
+}

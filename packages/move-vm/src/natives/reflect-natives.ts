@@ -1,0 +1,89 @@
+import { addressToLongHex } from '@ledger-state/core'
+import type { SignatureToken } from '@ledger-state/move-module'
+import type { FunctionType, Type } from '../types/type.js'
+import { ClosureValue, StructValue, type Value } from '../values/value.js'
+import { addressOf, structAt, textBytesOf } from './arguments.js'
+import { readIdentifier } from './dispatch-natives.js'
+import type { FunctionName, Native, NativeContext } from './native.js'
+
+const FLAG = 105
+const UNAVAILABLE = 0xd_0000
+const PRICE = 50
+
+/** Variants of `0x1::result::Result`. */
+const RESULT = { ok: 0, error: 1 } as const
+/** Variants of `0x1::reflect::ReflectionError`. */
+const ERROR = { invalidIdentifier: 0, notFound: 1, notAccessible: 2, incompatibleType: 3, notInstantiated: 4 } as const
+
+const FRAMEWORK = '1'.padStart(64, '0')
+
+/** A native that checks who calls it: a closure would hide that. */
+function isHidden({ address, module, name }: FunctionName): boolean {
+  return address === FRAMEWORK && module === 'event' && name === 'emit'
+}
+
+/** Whether a type is what a declared one is with type parameters bound; binds those that it meets first. */
+function matches(declared: SignatureToken, type: Type, bound: (Type | undefined)[]): boolean {
+  switch (declared.kind) {
+    case 'typeParameter':
+      bound[declared.index] ??= type
+      return bound[declared.index] === type
+    case 'vector':
+      return type.kind === 'vector' && matches(declared.element, type.element, bound)
+    case 'reference':
+      return type.kind === 'reference' && type.mutable === declared.mutable && matches(declared.to, type.to, bound)
+    case 'struct':
+      return (
+        type.kind === 'struct' &&
+        type.name === declared.name &&
+        type.module === declared.module.name &&
+        `0x${type.address}` === addressToLongHex(declared.module.address) &&
+        matchesAll(declared.typeArguments, type.typeArguments, bound)
+      )
+    case 'function':
+      return (
+        type.kind === 'function' &&
+        type.abilities === declared.abilities &&
+        matchesAll(declared.parameters, type.parameters, bound) &&
+        matchesAll(declared.results, type.results, bound)
+      )
+    default:
+      return type.kind === declared.kind
+  }
+}
+
+function matchesAll(declared: readonly SignatureToken[], types: readonly Type[], bound: (Type | undefined)[]): boolean {
+  return declared.length === types.length && declared.every((one, index) => matches(one, types[index]!, bound))
+}
+
+function resolve(context: NativeContext, target: FunctionName, type: FunctionType): Value {
+  const error = (variant: number) => new StructValue(RESULT.error, [new StructValue(variant, [])])
+  const found = context.findFunction(target)
+  if (found === undefined) return error(ERROR.notFound)
+  if (!found.isPublic || isHidden(target)) return error(ERROR.notAccessible)
+  const { parameters, results, typeParameters } = found.definition
+  const bound: (Type | undefined)[] = typeParameters.map(() => undefined)
+  if (!matchesAll(parameters, type.parameters, bound) || !matchesAll(results, type.results, bound)) {
+    return error(ERROR.incompatibleType)
+  }
+  const typeArguments: Type[] = []
+  for (const one of bound) {
+    if (one === undefined) return error(ERROR.notInstantiated)
+    typeArguments.push(one)
+  }
+  return new StructValue(RESULT.ok, [new ClosureValue({ ...target, typeArguments }, 0n, [], [])])
+}
+
+export const REFLECT_NATIVES: Readonly<Record<string, Native>> = {
+  '0x1::reflect::native_resolve': (context, [address, moduleText, nameText]) => {
+    if (!context.isFeatureOn(FLAG)) context.abort(UNAVAILABLE)
+    context.charge(PRICE)
+    const [type] = context.typeArguments
+    const [module, name] = [moduleText, nameText].map((text) => readIdentifier(context, textBytesOf(structAt(text))))
+    if (module === undefined || name === undefined) {
+      return [new StructValue(RESULT.error, [new StructValue(ERROR.invalidIdentifier, [])])]
+    }
+    if (type?.kind !== 'function') throw new TypeError('a function is asked for as what is no function')
+    return [resolve(context, { address: addressOf(address), module, name }, type)]
+  },
+}

@@ -1,0 +1,100 @@
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import { parseTypeTag, type StructTag } from '@ledger-state/type-tag'
+import { Meter } from '../src/budget/meter.js'
+import { DEFAULT_BUDGET } from '../src/budget/view-budget.js'
+import { MoveAbort, VmFault } from '../src/faults/vm-fault.js'
+import { ModuleCache } from '../src/load/module-cache.js'
+import { runComputeTask } from '../src/natives/compute-tasks.js'
+import { NATIVES } from '../src/natives/native-table.js'
+import { ClosureCalls } from '../src/run/closure-calls.js'
+import { type Environment, readEnvironment } from '../src/run/environment.js'
+import { GlobalState } from '../src/run/global-state.js'
+import { Layouts, MAX_LAYOUT_NODES } from '../src/run/layouts.js'
+import { NativeCall } from '../src/run/native-call.js'
+import { Serializer } from '../src/run/serializer.js'
+import { StateAccess } from '../src/run/state-access.js'
+import { FunctionInstance, moduleNameOf, World } from '../src/run/world.js'
+import type { ViewState } from '../src/state/view-state.js'
+import type { Type } from '../src/types/type.js'
+import type { Value } from '../src/values/value.js'
+
+/** What a call of a native came to. */
+export type NativeAnswer =
+  | { readonly kind: 'results'; readonly results: readonly Value[] }
+  | { readonly kind: 'abort'; readonly code: number }
+  | { readonly kind: 'fault'; readonly status: number; readonly message: string | undefined }
+  | { readonly kind: 'error'; readonly error: TypeError | RangeError | SyntaxError }
+
+export interface NativeBedOptions {
+  /** Flags that are other than at the version. */
+  readonly flags?: Readonly<Record<number, boolean>>
+}
+
+/** Calls natives one by one, in one run over a state, as the interpreter does, without code that calls them. */
+export class NativeBed {
+  readonly #world: World
+  readonly #natives: NativeCall
+  readonly #serializer: Serializer
+  readonly meter = new Meter(DEFAULT_BUDGET)
+
+  constructor(state: ViewState, { flags = {} }: NativeBedOptions = {}) {
+    const { meter } = this
+    const access = new StateAccess(state, meter, undefined)
+    this.#world = new World({ state: access, meter, cache: new ModuleCache(1 << 26), natives: NATIVES })
+    const real = readEnvironment(access)
+    const environment: Environment = { ...real, isFeatureOn: (flag) => flags[flag] ?? real.isFeatureOn(flag) }
+    const layouts = new Layouts(this.#world, MAX_LAYOUT_NODES.since34)
+    this.#serializer = new Serializer(meter, this.#world.types, layouts)
+    const globals = new GlobalState({ state: access, world: this.#world, serializer: this.#serializer })
+    const closures = new ClosureCalls(this.#world, layouts, environment)
+    this.#natives = new NativeCall({
+      world: this.#world,
+      layouts,
+      serializer: this.#serializer,
+      globals,
+      closures,
+      meter,
+      environment,
+      compute: runComputeTask,
+      callers: () => [],
+    })
+  }
+
+  /** A type by its text. */
+  type(text: string): Type {
+    return this.#world.types.ofTag(parseTypeTag(text))
+  }
+
+  /** A value by its BCS. */
+  decode(type: string, bytes: Uint8Array): Value | undefined {
+    return this.#serializer.toValue(this.type(type), bytes)
+  }
+
+  /** Calls a native, `0x1::module::name`. */
+  call(name: string, typeArguments: readonly (string | Type)[], ...args: readonly Value[]): NativeAnswer {
+    const types = typeArguments.map((one) => (typeof one === 'string' ? this.type(one) : one))
+    const tag = parseTypeTag(name) as StructTag
+    // The module that hosts the native is that of the real framework; old ones may lack the declaration.
+    const module = this.#world.module(moduleNameOf(bytesToHexDigits(tag.address), tag.module))
+    const loaded = module.loaded.functions.get(tag.name) ?? module.loaded.functions.values().next().value!
+    const instance = new FunctionInstance(module, loaded, types, NATIVES.get(name))
+    try {
+      const results = this.#natives.run(instance, args)
+      return { kind: 'results', results: results as readonly Value[] }
+    } catch (error) {
+      if (error instanceof MoveAbort) return { kind: 'abort', code: Number(error.code) }
+      if (error instanceof VmFault) return { kind: 'fault', status: error.status, message: error.message }
+      if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) {
+        return { kind: 'error', error }
+      }
+      throw error
+    }
+  }
+
+  /** The results of a native that must have some. */
+  results(name: string, typeArguments: readonly (string | Type)[], ...args: readonly Value[]): readonly Value[] {
+    const answer = this.call(name, typeArguments, ...args)
+    if (answer.kind !== 'results') throw new Error(`${name}: ${JSON.stringify(answer)}`)
+    return answer.results
+  }
+}
