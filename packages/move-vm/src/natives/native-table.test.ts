@@ -20,16 +20,9 @@ const SOURCES = [
 ]
 
 /** Declared by frameworks, and bound by no node: compilers emit instructions for them. */
-const INSTRUCTIONS = [
-  'empty',
-  'length',
-  'borrow',
-  'borrow_mut',
-  'push_back',
-  'pop_back',
-  'destroy_empty',
-  'swap',
-].map((name) => `0x1::vector::${name}`)
+const INSTRUCTIONS = ['empty', 'length', 'borrow', 'borrow_mut', 'push_back', 'pop_back', 'destroy_empty', 'swap'].map(
+  (name) => `0x1::vector::${name}`,
+)
 
 /** The native functions of the frameworks, at addresses below 0x10, in the modules of a source. */
 async function declaredNatives(path: string): Promise<Set<string>> {
