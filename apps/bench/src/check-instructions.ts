@@ -1,9 +1,10 @@
 // Counts the instructions of look-ups and writes, and compares them with `instructions.json`, which has those of the commit
-// before: a change of cost is seen where a busy machine hides it from every clock. `--write` records them anew. Last line
-// `N passed, M failed`.
+// before: a change of cost is seen where a busy machine hides it from every clock. `--write` records them anew. `--requests` counts
+// a GET and a POST instead, which are not recorded. Last line `N passed, M failed`.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { writeServedStore } from './http/served-store.ts'
 import { hasValgrind, instructionsOf } from './instructions/count-instructions.ts'
 import { isRequest, OPERATIONS, type OperationName } from './instructions/operations.ts'
 import { differenceOf, readRecordedCounts, writeRecordedCounts } from './instructions/recorded-counts.ts'
@@ -16,10 +17,11 @@ function folder(name: string): string {
   return path
 }
 
-async function countAll(): Promise<Partial<Record<OperationName, number>>> {
+async function countAll(ofRequests: boolean): Promise<Partial<Record<OperationName, number>>> {
   const counted: Partial<Record<OperationName, number>> = {}
-  for (const { name: operation, counts } of OPERATIONS.filter(({ name }) => !isRequest(name))) {
-    const storeFolder = (count: number) => folder(`${operation} ${count}`)
+  if (ofRequests) await writeServedStore(folder('served'))
+  for (const { name: operation, counts } of OPERATIONS.filter(({ name }) => isRequest(name) === ofRequests)) {
+    const storeFolder = (count: number) => folder(ofRequests ? 'served' : `${operation} ${count}`)
     const count = await instructionsOf({ operation, counts, cacheFolder: folder('compiled'), storeFolder })
     counted[operation] = Math.round(count)
     process.stdout.write(`${operation}: ${Math.round(count)} instructions\n`)
@@ -38,8 +40,9 @@ function compare(counted: Partial<Record<OperationName, number>>): string[] {
 
 try {
   if (!hasValgrind()) process.stdout.write('not checked: there is no valgrind\n')
+  else if (process.argv.includes('--requests')) await countAll(true)
   else {
-    const counted = await countAll()
+    const counted = await countAll(false)
     if (process.argv.includes('--write')) writeRecordedCounts({ node: process.version, counts: counted })
     const differences = compare(counted)
     for (const difference of differences) process.stdout.write(`${difference}\n`)

@@ -5,7 +5,6 @@ import { distributedSuite } from './distributed.ts'
 import { hostileSuite } from './hostile.ts'
 import { httpSuite } from './http.ts'
 import { ingestSuite } from './ingest.ts'
-import { instructionsSuite } from './instructions.ts'
 import { interferenceSuite } from './interference.ts'
 import { lookupSuite } from './lookup.ts'
 import { pruneSuite } from './prune.ts'
@@ -25,5 +24,4 @@ export const SUITES: readonly Suite[] = [
   distributedSuite,
   interferenceSuite,
   hostileSuite,
-  instructionsSuite,
 ]
