@@ -85,11 +85,13 @@ function parseMetadata(entries: readonly MetadataEntry[]): ParsedMetadata | unde
 const ATTRIBUTES_KEY_BYTES = new TextEncoder().encode(ATTRIBUTES_KEY)
 const ERRORS_KEY_BYTES = new TextEncoder().encode(ERRORS_KEY)
 
+/** Compilers write the codes in ascending order; others are read, too, so that the marks behind them count. */
 function readErrors(reader: ByteReader): ReadonlyMap<bigint, ErrorDescription> {
   return new Map(
-    readMap(reader, () => {
+    readList(reader, () => {
       const code = reader.readU64()
-      return () => [code, { name: readName(reader), text: readName(reader) }] as const
+      const name = readName(reader)
+      return [code, { name, text: readName(reader) }] as const
     }),
   )
 }

@@ -1,0 +1,492 @@
+import { addressToLongHex, ByteWriter, parseAddress } from '@ledger-state/core'
+import type { ModuleId, SignatureToken } from '@ledger-state/move-module'
+
+// Writes modules with code, for tests: names instead of indexes, instructions as texts. Nothing is checked, so that tests can
+// write what no compiler would.
+
+/** Numbers of instructions by name; see docs/ledger-formats.md, section "Module binaries". */
+const OPCODES = {
+  pop: 0x01,
+  ret: 0x02,
+  br_true: 0x03,
+  br_false: 0x04,
+  branch: 0x05,
+  ld_u64: 0x06,
+  ld_const: 0x07,
+  ld_true: 0x08,
+  ld_false: 0x09,
+  copy_loc: 0x0a,
+  move_loc: 0x0b,
+  st_loc: 0x0c,
+  mut_borrow_loc: 0x0d,
+  imm_borrow_loc: 0x0e,
+  mut_borrow_field: 0x0f,
+  imm_borrow_field: 0x10,
+  call: 0x11,
+  pack: 0x12,
+  unpack: 0x13,
+  read_ref: 0x14,
+  write_ref: 0x15,
+  add: 0x16,
+  sub: 0x17,
+  mul: 0x18,
+  mod: 0x19,
+  div: 0x1a,
+  bit_or: 0x1b,
+  bit_and: 0x1c,
+  xor: 0x1d,
+  or: 0x1e,
+  and: 0x1f,
+  not: 0x20,
+  eq: 0x21,
+  neq: 0x22,
+  lt: 0x23,
+  gt: 0x24,
+  le: 0x25,
+  ge: 0x26,
+  abort: 0x27,
+  nop: 0x28,
+  exists: 0x29,
+  mut_borrow_global: 0x2a,
+  imm_borrow_global: 0x2b,
+  move_from: 0x2c,
+  move_to: 0x2d,
+  freeze_ref: 0x2e,
+  shl: 0x2f,
+  shr: 0x30,
+  ld_u8: 0x31,
+  ld_u128: 0x32,
+  cast_u8: 0x33,
+  cast_u64: 0x34,
+  cast_u128: 0x35,
+  call_generic: 0x38,
+  pack_generic: 0x39,
+  unpack_generic: 0x3a,
+  vec_pack: 0x40,
+  vec_len: 0x41,
+  vec_imm_borrow: 0x42,
+  vec_mut_borrow: 0x43,
+  vec_push_back: 0x44,
+  vec_pop_back: 0x45,
+  vec_unpack: 0x46,
+  vec_swap: 0x47,
+  ld_u16: 0x48,
+  ld_u32: 0x49,
+  ld_u256: 0x4a,
+  cast_u16: 0x4b,
+  cast_u32: 0x4c,
+  cast_u256: 0x4d,
+  imm_borrow_variant_field: 0x4e,
+  mut_borrow_variant_field: 0x4f,
+  pack_variant: 0x52,
+  unpack_variant: 0x54,
+  test_variant: 0x56,
+  pack_closure: 0x58,
+  pack_closure_generic: 0x59,
+  call_closure: 0x5a,
+  ld_i8: 0x5b,
+  ld_i16: 0x5c,
+  ld_i32: 0x5d,
+  ld_i64: 0x5e,
+  ld_i128: 0x5f,
+  ld_i256: 0x60,
+  cast_i8: 0x61,
+  cast_i16: 0x62,
+  cast_i32: 0x63,
+  cast_i64: 0x64,
+  cast_i128: 0x65,
+  cast_i256: 0x66,
+  negate: 0x67,
+  abort_msg: 0x68,
+} as const
+
+type OpcodeName = keyof typeof OPCODES
+
+/** Bytes of the number behind these instructions. */
+const NUMBER_BYTES: Partial<Record<OpcodeName, number>> = {
+  ld_u8: 1,
+  ld_u16: 2,
+  ld_u32: 4,
+  ld_u64: 8,
+  ld_u128: 16,
+  ld_u256: 32,
+  ld_i8: 1,
+  ld_i16: 2,
+  ld_i32: 4,
+  ld_i64: 8,
+  ld_i128: 16,
+  ld_i256: 32,
+}
+
+/** A function of this module, or of another one. */
+export interface Callee {
+  readonly module?: ModuleId
+  readonly name: string
+  readonly parameters?: readonly SignatureToken[]
+  readonly results?: readonly SignatureToken[]
+  readonly typeParameters?: readonly number[]
+  readonly typeArguments?: readonly SignatureToken[]
+}
+
+/**
+ * An instruction and its operand: a number, a label (branches), a local, a struct or `struct.field` or `struct::Variant`, a type
+ * (vectors, closures), or a callee.
+ */
+export type AssemblyLine =
+  | { readonly label: string }
+  | readonly [OpcodeName]
+  | readonly [OpcodeName, number | bigint | string | Callee | SignatureToken | Constant]
+  | readonly [OpcodeName, SignatureToken | Callee, number | bigint]
+
+interface Constant {
+  readonly constant: Uint8Array
+  readonly type: SignatureToken
+}
+
+export interface AssembledFunction {
+  readonly name: string
+  readonly parameters?: readonly SignatureToken[]
+  readonly results?: readonly SignatureToken[]
+  readonly typeParameters?: readonly number[]
+  readonly locals?: readonly SignatureToken[]
+  readonly visibility?: 'private' | 'public' | 'friend'
+  /** By default true, where the function has results. */
+  readonly isView?: boolean
+  readonly isNative?: boolean
+  readonly attributes?: readonly number[]
+  readonly code?: readonly AssemblyLine[]
+}
+
+export interface AssembledStruct {
+  readonly name: string
+  readonly abilities?: number
+  readonly typeParameters?: readonly number[]
+  readonly fields?: readonly (readonly [name: string, type: SignatureToken])[]
+  readonly variants?: readonly {
+    readonly name: string
+    readonly fields: readonly (readonly [string, SignatureToken])[]
+  }[]
+}
+
+export interface Assembly {
+  readonly version?: number
+  readonly address?: string
+  readonly name: string
+  readonly structs?: readonly AssembledStruct[]
+  readonly functions: readonly AssembledFunction[]
+  readonly errors?: readonly (readonly [code: bigint, name: string, text: string])[]
+}
+
+/** The binary of a module. */
+export function assembleModule(assembly: Assembly): Uint8Array {
+  return new Assembler(assembly).write()
+}
+
+const ALL_ABILITIES = 15
+const VISIBILITY = { private: 0, public: 1, friend: 3 } as const
+const VERSION = { flavoured: 7, attributes: 8, newest: 10 } as const
+const FLAVOUR = 0x0a00_0000
+const TOKENS: Readonly<Record<string, number>> = {
+  bool: 0x01,
+  u8: 0x02,
+  u64: 0x03,
+  u128: 0x04,
+  address: 0x05,
+  signer: 0x0c,
+  u16: 0x0d,
+  u32: 0x0e,
+  u256: 0x0f,
+  i8: 0x11,
+  i16: 0x12,
+  i32: 0x13,
+  i64: 0x14,
+  i128: 0x15,
+  i256: 0x16,
+}
+
+class Entries {
+  readonly #indexes = new Map<string, number>()
+  readonly writer = new ByteWriter()
+
+  add(key: string, write: (writer: ByteWriter) => void): number {
+    const known = this.#indexes.get(key)
+    if (known !== undefined) return known
+    // What an entry needs of other tables is added first; of its own table it needs nothing.
+    const entry = new ByteWriter()
+    write(entry)
+    const index = this.#indexes.size
+    this.#indexes.set(key, index)
+    this.writer.bytes(entry.toBytes())
+    return index
+  }
+}
+
+class Assembler {
+  readonly #assembly: Assembly
+  readonly #self: ModuleId
+  readonly #version: number
+  readonly #tables = new Map<number, Entries>()
+
+  constructor(assembly: Assembly) {
+    this.#assembly = assembly
+    this.#version = assembly.version ?? VERSION.newest
+    this.#self = { address: parseAddress(assembly.address ?? '0x42'), name: assembly.name }
+  }
+
+  write(): Uint8Array {
+    const { structs = [], functions } = this.#assembly
+    const self = this.#module(this.#self)
+    for (const struct of structs) this.#structHandle(this.#self, struct.name, struct)
+    for (const one of functions) this.#functionHandle(one)
+    for (const struct of structs) this.#defineStruct(struct)
+    for (const one of functions) this.#defineFunction(one)
+    this.#metadata()
+    const tables = [...this.#tables].map(([kind, { writer }]) => ({ kind, bytes: writer.toBytes() }))
+    const filled = tables.filter(({ bytes }) => bytes.length > 0).sort((a, b) => a.kind - b.kind)
+    const writer = new ByteWriter().bytes(Uint8Array.of(0xa1, 0x1c, 0xeb, 0x0b))
+    writer.u32(this.#version >= VERSION.flavoured ? FLAVOUR + this.#version : this.#version).uleb128(filled.length)
+    let offset = 0
+    for (const { kind, bytes } of filled) {
+      writer.u8(kind).uleb128(offset).uleb128(bytes.length)
+      offset += bytes.length
+    }
+    for (const { bytes } of filled) writer.bytes(bytes)
+    return writer.uleb128(self).toBytes()
+  }
+
+  #table(kind: number): Entries {
+    const known = this.#tables.get(kind)
+    if (known) return known
+    const made = new Entries()
+    this.#tables.set(kind, made)
+    return made
+  }
+
+  #identifier(name: string): number {
+    return this.#table(0x07).add(name, (writer) => writer.string(name))
+  }
+
+  #module({ address, name }: ModuleId): number {
+    const text = addressToLongHex(address)
+    const at = this.#table(0x08).add(text, (writer) => writer.bytes(address))
+    const identifier = this.#identifier(name)
+    return this.#table(0x01).add(`${text}::${name}`, (writer) => writer.uleb128(at).uleb128(identifier))
+  }
+
+  #structHandle(module: ModuleId, name: string, definition?: AssembledStruct, arity = 0): number {
+    const moduleAt = this.#module(module)
+    const identifier = this.#identifier(name)
+    const own = definition ?? (moduleAt === 0 ? this.#assembly.structs?.find((one) => one.name === name) : undefined)
+    return this.#table(0x02).add(`${moduleAt}::${name}`, (writer) => {
+      writer
+        .uleb128(moduleAt)
+        .uleb128(identifier)
+        .u8(own?.abilities ?? ALL_ABILITIES)
+      const constraints = own?.typeParameters ?? new Array<number>(arity).fill(0)
+      writer.uleb128(constraints.length)
+      for (const constraint of constraints) writer.u8(constraint).u8(0)
+    })
+  }
+
+  #token(writer: ByteWriter, token: SignatureToken): void {
+    const all = (tokens: readonly SignatureToken[]) => {
+      for (const one of tokens) this.#token(writer, one)
+    }
+    switch (token.kind) {
+      case 'vector':
+        writer.u8(0x0a)
+        all([token.element])
+        break
+      case 'reference':
+        writer.u8(token.mutable ? 0x07 : 0x06)
+        all([token.to])
+        break
+      case 'typeParameter':
+        writer.u8(0x09).uleb128(token.index)
+        break
+      case 'function':
+        writer.u8(0x10).u8(token.abilities).uleb128(token.parameters.length).uleb128(token.results.length)
+        all([...token.parameters, ...token.results])
+        break
+      case 'struct': {
+        const arity = token.typeArguments.length
+        const handle = this.#structHandle(token.module, token.name, undefined, arity)
+        writer.u8(arity === 0 ? 0x08 : 0x0b).uleb128(handle)
+        if (arity > 0) writer.uleb128(arity)
+        all(token.typeArguments)
+        break
+      }
+      default:
+        writer.u8(TOKENS[token.kind]!)
+    }
+  }
+
+  #signature(tokens: readonly SignatureToken[]): number {
+    const writer = new ByteWriter().uleb128(tokens.length)
+    for (const token of tokens) this.#token(writer, token)
+    const bytes = writer.toBytes()
+    return this.#table(0x05).add(bytes.join(), (entries) => entries.bytes(bytes))
+  }
+
+  #functionHandle({
+    module = this.#self,
+    name,
+    parameters = [],
+    results = [],
+    typeParameters = [],
+    attributes = [],
+  }: Callee & {
+    readonly attributes?: readonly number[]
+  }): number {
+    const moduleAt = this.#module(module)
+    const identifier = this.#identifier(name)
+    const signatures = [this.#signature(parameters), this.#signature(results)]
+    return this.#table(0x03).add(`${moduleAt}::${name}`, (writer) => {
+      writer.uleb128(moduleAt).uleb128(identifier)
+      for (const signature of signatures) writer.uleb128(signature)
+      writer.uleb128(typeParameters.length)
+      for (const constraint of typeParameters) writer.u8(constraint)
+      if (this.#version >= VERSION.flavoured) writer.u8(1)
+      if (this.#version >= VERSION.attributes) {
+        writer.uleb128(attributes.length)
+        for (const attribute of attributes) writer.u8(attribute)
+      }
+    })
+  }
+
+  #defineStruct(struct: AssembledStruct): void {
+    const handle = this.#structHandle(this.#self, struct.name, struct)
+    this.#table(0x0a).add(struct.name, (writer) => {
+      writer.uleb128(handle)
+      const writeFields = (fields: readonly (readonly [string, SignatureToken])[]) => {
+        writer.uleb128(fields.length)
+        for (const [name, type] of fields) {
+          writer.uleb128(this.#identifier(name))
+          this.#token(writer, type)
+        }
+      }
+      if (!struct.variants) {
+        writer.u8(2)
+        writeFields(struct.fields ?? [])
+        return
+      }
+      writer.u8(3).uleb128(struct.variants.length)
+      for (const { name, fields } of struct.variants) {
+        writer.uleb128(this.#identifier(name))
+        writeFields(fields)
+      }
+    })
+  }
+
+  #defineFunction(one: AssembledFunction): void {
+    const handle = this.#functionHandle(one)
+    const locals = this.#signature(one.locals ?? [])
+    this.#table(0x0c).add(one.name, (writer) => {
+      writer
+        .uleb128(handle)
+        .u8(VISIBILITY[one.visibility ?? 'public'])
+        .u8(one.isNative ? 2 : 0)
+        .uleb128(0)
+      if (one.isNative) return
+      writer.uleb128(locals)
+      this.#writeCode(writer, one.code ?? [])
+    })
+  }
+
+  #writeCode(writer: ByteWriter, lines: readonly AssemblyLine[]): void {
+    const labels = new Map<string, number>()
+    let count = 0
+    for (const line of lines) {
+      if ('label' in line) labels.set(line.label, count)
+      else count++
+    }
+    writer.uleb128(count)
+    for (const line of lines) if (!('label' in line)) this.#writeInstruction(writer, line, labels)
+  }
+
+  #writeInstruction(
+    writer: ByteWriter,
+    [name, operand, second]: Exclude<AssemblyLine, { label: string }> & readonly unknown[],
+    labels: ReadonlyMap<string, number>,
+  ): void {
+    writer.u8(OPCODES[name])
+    const bytes = NUMBER_BYTES[name]
+    if (bytes !== undefined) {
+      writer.integer(BigInt(operand as number), bytes)
+      return
+    }
+    if (operand === undefined) return
+    writer.uleb128(this.#operand(name, operand as never, labels))
+    if (name === 'vec_pack' || name === 'vec_unpack') writer.u64(BigInt(second as number))
+    else if (name.startsWith('pack_closure')) writer.uleb128(Number(second))
+  }
+
+  #operand(
+    name: OpcodeName,
+    operand: number | string | Callee | SignatureToken | Constant,
+    labels: ReadonlyMap<string, number>,
+  ): number {
+    if (typeof operand === 'number') return operand
+    if (typeof operand === 'string') return labels.get(operand) ?? this.#structOperand(operand)
+    if ('constant' in operand) {
+      const writer = new ByteWriter()
+      this.#token(writer, operand.type)
+      const bytes = writer.byteString(operand.constant).toBytes()
+      return this.#table(0x06).add(bytes.join(), (entries) => entries.bytes(bytes))
+    }
+    if ('kind' in operand) {
+      if (!name.endsWith('_generic')) return this.#signature([operand])
+      // A generic struct of this module.
+      const struct = operand as SignatureToken & { kind: 'struct' }
+      const definition = this.#structIndex(struct.name)
+      const signature = this.#signature(struct.typeArguments)
+      return this.#table(0x0b).add(`${definition}<${signature}`, (writer) =>
+        writer.uleb128(definition).uleb128(signature),
+      )
+    }
+    const own = operand.module ? undefined : this.#assembly.functions.find((one) => one.name === operand.name)
+    const handle = this.#functionHandle({ ...own, ...operand })
+    if (!operand.typeArguments) return handle
+    const signature = this.#signature(operand.typeArguments)
+    return this.#table(0x04).add(`${handle}<${signature}`, (writer) => writer.uleb128(handle).uleb128(signature))
+  }
+
+  #structIndex(name: string): number {
+    return this.#assembly.structs!.findIndex((one) => one.name === name)
+  }
+
+  /** `S`, `S.field`, `E::Variant`, or `E::A|B.field`. */
+  #structOperand(text: string): number {
+    const [, structName, variants, field] = /^(\w+)(?:::([\w|]+))?(?:\.(\w+))?$/.exec(text)!
+    const index = this.#structIndex(structName!)
+    const struct = this.#assembly.structs![index]!
+    const variantIndexes = variants
+      ?.split('|')
+      .map((one) => struct.variants!.findIndex((variant) => variant.name === one))
+    if (field !== undefined && variantIndexes) {
+      const at = struct.variants![variantIndexes[0]!]!.fields.findIndex(([one]) => one === field)
+      return this.#table(0x11).add(text, (writer) => {
+        writer.uleb128(index).uleb128(at).uleb128(variantIndexes.length)
+        for (const one of variantIndexes) writer.uleb128(one)
+      })
+    }
+    if (field !== undefined) {
+      const at = struct.fields!.findIndex(([one]) => one === field)
+      return this.#table(0x0d).add(text, (writer) => writer.uleb128(index).uleb128(at))
+    }
+    if (!variantIndexes) return index
+    return this.#table(0x13).add(text, (writer) => writer.uleb128(index).uleb128(variantIndexes[0]!))
+  }
+
+  #metadata(): void {
+    const { functions, errors = [] } = this.#assembly
+    const views = functions.filter(({ isView, results = [] }) => isView ?? results.length > 0).map(({ name }) => name)
+    views.sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
+    const value = new ByteWriter().uleb128(errors.length)
+    for (const [code, name, text] of errors) value.u64(code).string(name).string(text)
+    value.uleb128(0).uleb128(views.length)
+    for (const name of views) value.string(name).uleb128(1).u8(1).uleb128(0)
+    const bytes = value.toBytes()
+    this.#table(0x10).add('', (writer) => writer.string('aptos::metadata_v1').byteString(bytes))
+  }
+}

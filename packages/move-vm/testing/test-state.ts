@@ -1,0 +1,60 @@
+import { ByteWriter, parseAddress } from '@ledger-state/core'
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
+import { NOT_LOADED, type ViewState } from '../src/index.js'
+import { type Assembly, assembleModule } from './assemble-module.js'
+
+/** A state in memory for tests, with a gas schedule, and what a test puts there. */
+export class TestState implements ViewState {
+  readonly #values = new Map<string, Uint8Array>()
+
+  constructor(modules: readonly Assembly[] = []) {
+    const schedule = new ByteWriter().u64(45n).uleb128(0).toBytes()
+    this.set(resourceKey(parseAddress('0x1'), parseStructTag('0x1::gas_schedule::GasScheduleV2')), schedule)
+    this.setFeatures((flag) => flag !== UNBUILT_OPTION_FLAG)
+    for (const module of modules) this.setModule(module)
+  }
+
+  setModule(module: Assembly): void {
+    this.set(moduleKey(parseAddress(module.address ?? '0x42'), module.name), assembleModule(module))
+  }
+
+  setFeatures(isOn: (flag: number) => boolean): void {
+    const bytes = new Uint8Array(FEATURE_BYTES)
+    for (let flag = 0; flag < 8 * FEATURE_BYTES; flag++) if (isOn(flag)) bytes[flag >> 3]! |= 1 << (flag & 7)
+    const value = new ByteWriter().byteString(bytes).toBytes()
+    this.set(resourceKey(parseAddress('0x1'), parseStructTag('0x1::features::Features')), value)
+  }
+
+  set(key: Uint8Array, value: Uint8Array): void {
+    this.#values.set(bytesToHexDigits(key), value)
+  }
+
+  read(key: Uint8Array): Uint8Array | undefined {
+    return this.#values.get(bytesToHexDigits(key))
+  }
+}
+
+const FEATURE_BYTES = 16
+/** Refuses closures over BCS. */
+const UNBUILT_OPTION_FLAG = 126
+
+/** A state that loads keys only when it is told to, and counts the rounds. */
+export class SlowState implements ViewState {
+  readonly #state: ViewState
+  readonly #loaded = new Set<string>()
+  rounds = 0
+
+  constructor(state: ViewState) {
+    this.#state = state
+  }
+
+  read(key: Uint8Array): Uint8Array | undefined | typeof NOT_LOADED {
+    return this.#loaded.has(bytesToHexDigits(key)) ? this.#state.read(key) : NOT_LOADED
+  }
+
+  load(keys: readonly Uint8Array[]): void {
+    this.rounds++
+    for (const key of keys) this.#loaded.add(bytesToHexDigits(key))
+  }
+}
