@@ -58,9 +58,9 @@ for (const [m, fn, ta, args] of views) {
   const t0 = performance.now()
   const p = run(call, st)
   const cold = performance.now() - t0
-  for (let i = 0; i < 2000; i++) run(call, st)
+  for (let i = 0; i < 6000; i++) run(call, st)
   reads = 0
   const t = performance.now()
-  for (let i = 0; i < 2000; i++) run(call, st)
+  for (let i = 0; i < 6000; i++) run(call, st)
   console.log(m, fn, 'cold', cold.toFixed(1), 'ms warm', ((performance.now() - t) / 2).toFixed(1), 'us', p.kind, p.kind === 'fault' ? p.fault.message : '', p.usage, reads / 2000)
 }
