@@ -14,7 +14,7 @@ app.get('/hello', (_request, response) => {
   response.send('hello')
 })
 // The listener reads bodies itself: mount it before express.json() and whatever else parses them.
-app.use('/chain', createRequestListener({ ledger: createLedger(engine), headerWord: 'aptos' }))
+app.use('/chain', createRequestListener({ ledger: createLedger(engine) }))
 app.use(express.json())
 
 const server = app.listen(0, '127.0.0.1')

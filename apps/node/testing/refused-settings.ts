@@ -60,6 +60,7 @@ export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly stri
     `A: ${TOO_LONG}`,
   ],
   headerWord: ['', 'a b', '-a', 'a_b', 'ä', TOO_LONG],
+  compatibleHeaders: SWITCHES,
   waypoints: ['', '0', '0:abc', `x:${'0'.repeat(64)}`],
   unsigned: SWITCHES,
   retain: ['', '0', '-1', '1.5', 'x', '18446744073709551616'],

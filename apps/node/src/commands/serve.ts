@@ -16,7 +16,7 @@ and the log names the settings that have changed and take effect at the next res
   arguments: [],
   options: [...storeOptions, settings.create, ...nodeOptions],
   examples: [
-    'ledger-state serve --data-dir data/mainnet --header-word aptos',
+    'ledger-state serve --data-dir data/mainnet',
     'ledger-state serve --data-dir data/mainnet --follow https://node.example/v1 --retain 10000000 --readers 4',
     'ledger-state serve --store postgres://user@db.example/ledger --readers 4',
     'ledger-state serve --data-dir data/replica --replica-of http://node-a:8090',

@@ -130,9 +130,14 @@ export const settings = {
   headerWord: defaultedOption(
     'header-word',
     'WORD',
-    'word in the chain-state headers x-WORD-…; aptos for existing clients',
+    'word in the chain-state headers x-WORD-…, in place of svc',
     'svc',
     parseHeaderWord,
+  ),
+  compatibleHeaders: switchOption(
+    'compatible-headers',
+    'send the chain-state headers and the cursor as x-aptos-…, too, which published clients read',
+    true,
   ),
   retain: option(
     'retain',
@@ -297,6 +302,7 @@ export const nodeOptions = [
   settings.adminListen,
   settings.readers,
   settings.headerWord,
+  settings.compatibleHeaders,
   settings.retain,
   settings.archivalEndpoint,
   settings.follow,

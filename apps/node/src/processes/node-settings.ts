@@ -77,6 +77,7 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
     reader: {
       place,
       headerWord: input.get(settings.headerWord),
+      compatibleHeaders: input.get(settings.compatibleHeaders),
       output,
       archivalEndpoint: input.get(settings.archivalEndpoint),
       explorer: input.get(settings.explorer),

@@ -15,6 +15,7 @@ import { openServedStore } from './served-store.js'
 export interface ReaderSettings {
   readonly place: StorePlace
   readonly headerWord: string
+  readonly compatibleHeaders: boolean
   readonly output: { readonly json: boolean; readonly bcs: boolean }
   readonly archivalEndpoint: string | undefined
   /** Whether the page of the node is served. */

@@ -255,8 +255,8 @@ const SCHEMAS = {
 export interface HeaderNames {
   /** Those of the chain-state headers. */
   readonly names: readonly string[]
-  /** The one of the header that says where the next page begins. */
-  readonly cursorName: string
+  /** Those of the headers that say where the next page begins. */
+  readonly cursorNames: readonly string[]
   /** The one of the header that says whether a history knows all of its changes. */
   readonly completeName: string
   /** The one of the header that says which version a time meant. */
@@ -268,7 +268,7 @@ export interface HeaderNames {
 /** The OpenAPI 3.1 document of the operations that are served. */
 export function createOpenApiDocument(
   operations: readonly Operation[],
-  { names, cursorName, completeName, readVersionName, minVersionName }: HeaderNames,
+  { names, cursorNames, completeName, readVersionName, minVersionName }: HeaderNames,
 ) {
   const headers = Object.fromEntries(
     names.map((name) => [
@@ -276,12 +276,15 @@ export function createOpenApiDocument(
       { required: true, schema: { type: 'string' }, description: 'State of the ledger that the answer speaks of.' },
     ]),
   )
-  const cursorHeader = {
-    [cursorName]: {
-      schema: { type: 'string' },
-      description: 'Where the next page begins, to be sent as `start`. Absent on the last page.',
-    },
-  }
+  const cursorHeader = Object.fromEntries(
+    cursorNames.map((name) => [
+      name,
+      {
+        schema: { type: 'string' },
+        description: 'Where the next page begins, to be sent as `start`. Absent on the last page.',
+      },
+    ]),
+  )
   const completeHeader = {
     [completeName]: {
       schema: { type: 'boolean' },

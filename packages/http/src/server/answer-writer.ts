@@ -23,7 +23,7 @@ export function sendAnswer(exchange: Exchange, answer: Answer): void {
   const headers = commonHeaders(exchange, known, isLarge)
   if (etag !== undefined) headers.push('etag', etag)
   if (isComplete !== undefined) headers.push(chainHeaders.completeName, String(isComplete))
-  if (cursor !== undefined) headers.push(chainHeaders.cursorName, cursor)
+  if (cursor !== undefined) for (const name of chainHeaders.cursorNames) headers.push(name, cursor)
   if (readVersion !== undefined) headers.push(chainHeaders.readVersionName, String(readVersion))
   if (further !== undefined) headers.push(...further)
   if (notModified) {

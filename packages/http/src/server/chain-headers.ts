@@ -17,8 +17,8 @@ const NAMES = [
 export interface ChainHeaders {
   /** Names of the headers, lower-case. */
   readonly names: readonly string[]
-  /** Name of the header that says where the next page begins. */
-  readonly cursorName: string
+  /** Names of the headers that say where the next page begins, one for each word. */
+  readonly cursorNames: readonly string[]
   /** Name of the header that says whether a history knows all of its changes. */
   readonly completeName: string
   /** Name of the header that says which version a time meant. */
@@ -32,9 +32,16 @@ export interface ChainHeaders {
   of(ledger: LedgerInfo): readonly string[]
 }
 
-/** Chain-state headers with the word that an operator chose, such as `svc` or `aptos`. */
-export function createChainHeaders(word: string): ChainHeaders {
-  const names = NAMES.map((name) => `x-${word}-${name}`)
+/** The word that published clients read. */
+const COMPATIBLE_WORD = 'aptos'
+
+/**
+ * Chain-state headers with the word that an operator chose, such as `svc`. Where they are `compatible`, the same headers,
+ * and the cursor, stand beside them with the word that published clients read.
+ */
+export function createChainHeaders(word: string, compatible = true): ChainHeaders {
+  const words = compatible && word !== COMPATIBLE_WORD ? [word, COMPATIBLE_WORD] : [word]
+  const names = words.flatMap((one) => NAMES.map((name) => `x-${one}-${name}`))
   let last: { ledger: LedgerInfo; headers: readonly string[] } | undefined
 
   function describe(ledger: LedgerInfo): readonly string[] {
@@ -48,12 +55,12 @@ export function createChainHeaders(word: string): ChainHeaders {
       ledger.latestBlock.height,
       ledger.oldestBlock.height,
     ]
-    return names.flatMap((name, at) => [name, String(values[at])])
+    return names.flatMap((name, at) => [name, String(values[at % values.length])])
   }
 
   return {
     names,
-    cursorName: `x-${word}-cursor`,
+    cursorNames: words.map((one) => `x-${one}-cursor`),
     completeName: `x-${word}-complete`,
     readVersionName: `x-${word}-read-version`,
     minVersionName: `x-${word}-min-ledger-version`,

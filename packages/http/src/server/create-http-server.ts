@@ -33,7 +33,7 @@ const MAX_HEADER_BYTES = 32_768
  * import { createLedger } from '@ledger-state/ledger'
  * import { createMemoryEngine } from '@ledger-state/state-engine'
  *
- * const server = createHttpServer({ ledger: createLedger(createMemoryEngine()), headerWord: 'aptos' })
+ * const server = createHttpServer({ ledger: createLedger(createMemoryEngine()) })
  * await once(server.listen(0, '127.0.0.1'), 'listening')
  * const { port } = server.address() as AddressInfo
  * console.log((await fetch(`http://127.0.0.1:${port}/v1/spec.json`)).status) // 200

@@ -69,7 +69,32 @@ describe('answers', () => {
     ] as InjectOptions[]
     const answers = await Promise.all(requests.map((request) => ask(listener, request)))
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 400, 404, 200])
-    for (const { headers } of answers) expect(headers).toMatchObject(expected)
+    for (const { headers } of answers) {
+      expect(headers).toMatchObject(expected)
+      expect(Object.keys(headers).filter((name) => name.startsWith('x-'))).toHaveLength(7)
+    }
+  })
+
+  it('carry the chain state as published clients read it beside the word, unless that is switched off', async () => {
+    const engine = await tenVersions()
+    const named = async (options: { headerWord?: string; compatibleHeaders?: boolean }) => {
+      const page = { url: '/v1/accounts/0x1/balance/0xa', headers: { origin: 'https://page.example' } }
+      const { headers } = await ask(listenerOf(engine, options), page)
+      const states = Object.keys(headers).filter((name) => /^x-.*-ledger-version$/.test(name))
+      const exposed = String(headers['access-control-expose-headers']).split(',')
+      return { states, cursors: exposed.filter((name) => name.endsWith('-cursor')), count: exposed.length }
+    }
+    expect(await named({})).toMatchObject({
+      states: ['x-svc-ledger-version', 'x-aptos-ledger-version'],
+      cursors: ['x-svc-cursor', 'x-aptos-cursor'],
+    })
+    expect(await named({ headerWord: 'demo' })).toMatchObject({
+      states: ['x-demo-ledger-version', 'x-aptos-ledger-version'],
+    })
+    expect(await named({ compatibleHeaders: false })).toMatchObject({
+      states: ['x-svc-ledger-version'],
+      cursors: ['x-svc-cursor'],
+    })
   })
 
   it('are refused over a ledger whose chain id is no uint8, when the listener is made and when the ledger is first seen', async () => {

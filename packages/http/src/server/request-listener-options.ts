@@ -31,6 +31,11 @@ export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<Upl
   readonly ledger: Ledger | RemoteLedger
   /** Word in the names of the chain-state headers: `x-<word>-ledger-version`. Default `svc`. */
   readonly headerWord?: string
+  /**
+   * Whether the chain-state headers and the cursor are also sent as `x-aptos-…`, which published clients read. Default
+   * true; without them an answer is some 280 bytes shorter.
+   */
+  readonly compatibleHeaders?: boolean
   /** Formats that are answered with; both by default. */
   readonly output?: Readonly<Record<OutputFormat, boolean>>
   /** Largest request body, also after decompression; default 8 MiB. */

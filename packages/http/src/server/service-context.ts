@@ -18,12 +18,13 @@ export function createServiceContext(options: RequestListenerOptions, isClosing:
   const { ledger, archivalEndpoint, onUnexpectedError, onAnswered } = options
   const {
     headerWord = DEFAULT_HEADER_WORD,
+    compatibleHeaders = true,
     output = { json: true, bcs: true },
     bodyLimitBytes = 8 * 1024 * 1024,
   } = options
   const { maxRequestsInFlight = 2_000, maxAnswerBytes = 96 * 1024 * 1024, maxEventLoopDelayMs = 1_000 } = options
   const { maxUploads = 5_000, maxUploadBytes = 64 * 1024 * 1024 } = options
-  const chainHeaders = createChainHeaders(headerWord)
+  const chainHeaders = createChainHeaders(headerWord, compatibleHeaders)
   const turns = new TurnQueue()
   const uploadLimits = { maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) }
   return {
