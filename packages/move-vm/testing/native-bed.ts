@@ -2,7 +2,7 @@ import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { parseTypeTag, type StructTag } from '@ledger-state/type-tag'
 import { Meter } from '../src/budget/meter.js'
 import { DEFAULT_BUDGET } from '../src/budget/view-budget.js'
-import { MoveAbort, VmFault } from '../src/faults/vm-fault.js'
+import { LackingKeys, MoveAbort, PendingTask, VmFault } from '../src/faults/vm-fault.js'
 import { ModuleCache } from '../src/load/module-cache.js'
 import { runComputeTask } from '../src/natives/compute-tasks.js'
 import { NATIVES } from '../src/natives/native-table.js'
@@ -14,7 +14,7 @@ import { NativeCall } from '../src/run/native-call.js'
 import { Serializer } from '../src/run/serializer.js'
 import { StateAccess } from '../src/run/state-access.js'
 import { FunctionInstance, moduleNameOf, World } from '../src/run/world.js'
-import type { ViewState } from '../src/state/view-state.js'
+import { NOT_LOADED, type ViewState } from '../src/state/view-state.js'
 import type { Type } from '../src/types/type.js'
 import type { Value } from '../src/values/value.js'
 
@@ -28,6 +28,8 @@ export type NativeAnswer =
 export interface NativeBedOptions {
   /** Flags that are other than at the version. */
   readonly flags?: Readonly<Record<number, boolean>>
+  /** Whether each key is lacking when it is read first, and tasks are done elsewhere, so that natives run again and again. */
+  readonly isInPieces?: boolean
 }
 
 /** Calls natives one by one, in one run over a state, as the interpreter does, without code that calls them. */
@@ -37,11 +39,11 @@ export class NativeBed {
   readonly #serializer: Serializer
   readonly meter = new Meter(DEFAULT_BUDGET)
 
-  constructor(state: ViewState, { flags = {} }: NativeBedOptions = {}) {
+  constructor(state: ViewState, { flags = {}, isInPieces = false }: NativeBedOptions = {}) {
     const { meter } = this
-    const access = new StateAccess(state, meter, undefined)
+    const access = new StateAccess(isInPieces ? lackingAtFirst(state) : state, meter, undefined)
     this.#world = new World({ state: access, meter, cache: new ModuleCache(1 << 26), natives: NATIVES })
-    const real = readEnvironment(access)
+    const real = repeat(() => readEnvironment(access))
     const environment: Environment = { ...real, isFeatureOn: (flag) => flags[flag] ?? real.isFeatureOn(flag) }
     const layouts = new Layouts(this.#world, MAX_LAYOUT_NODES.since34)
     this.#serializer = new Serializer(meter, this.#world.types, layouts)
@@ -55,7 +57,7 @@ export class NativeBed {
       closures,
       meter,
       environment,
-      compute: runComputeTask,
+      compute: isInPieces ? undefined : runComputeTask,
       callers: () => [],
     })
   }
@@ -65,9 +67,15 @@ export class NativeBed {
     return this.#world.types.ofTag(parseTypeTag(text))
   }
 
+  /** The type of a function, by the texts of its parameters and results. */
+  functionType(parameters: readonly string[], results: readonly string[]): Type {
+    const all = (texts: readonly string[]) => texts.map((text) => this.type(text))
+    return this.#world.types.function(all(parameters), all(results), 0)
+  }
+
   /** A value by its BCS. */
   decode(type: string, bytes: Uint8Array): Value | undefined {
-    return this.#serializer.toValue(this.type(type), bytes)
+    return repeat(() => this.#serializer.toValue(this.type(type), bytes))
   }
 
   /** Calls a native, `0x1::module::name`. */
@@ -75,11 +83,14 @@ export class NativeBed {
     const types = typeArguments.map((one) => (typeof one === 'string' ? this.type(one) : one))
     const tag = parseTypeTag(name) as StructTag
     // The module that hosts the native is that of the real framework; old ones may lack the declaration.
-    const module = this.#world.module(moduleNameOf(bytesToHexDigits(tag.address), tag.module))
+    const module = repeat(() => this.#world.module(moduleNameOf(bytesToHexDigits(tag.address), tag.module)))
     const loaded = module.loaded.functions.get(tag.name) ?? module.loaded.functions.values().next().value!
     const instance = new FunctionInstance(module, loaded, types, NATIVES.get(name))
     try {
-      const results = this.#natives.run(instance, args)
+      const results = repeat(
+        () => this.#natives.run(instance, args),
+        (result) => this.#natives.provide(result),
+      )
       return { kind: 'results', results: results as readonly Value[] }
     } catch (error) {
       if (error instanceof MoveAbort) return { kind: 'abort', code: Number(error.code) }
@@ -96,5 +107,30 @@ export class NativeBed {
     const answer = this.call(name, typeArguments, ...args)
     if (answer.kind !== 'results') throw new Error(`${name}: ${JSON.stringify(answer)}`)
     return answer.results
+  }
+}
+
+/** A state that has each key at the second question. */
+function lackingAtFirst(state: ViewState): ViewState {
+  const asked = new Set<string>()
+  return {
+    read(key) {
+      const name = bytesToHexDigits(key)
+      if (asked.has(name)) return state.read(key)
+      asked.add(name)
+      return NOT_LOADED
+    },
+  }
+}
+
+/** Does a step until nothing is lacking. */
+function repeat<T>(step: () => T, provide?: (result: readonly Uint8Array[]) => void): T {
+  for (;;) {
+    try {
+      return step()
+    } catch (error) {
+      if (error instanceof PendingTask && provide) provide(runComputeTask(error.task))
+      else if (!(error instanceof LackingKeys)) throw error
+    }
   }
 }

@@ -1,7 +1,7 @@
 import type { Type } from '../types/type.js'
 import { StructValue, type Value, VectorValue } from '../values/value.js'
 import { bytesOf, toVector, valueAt } from './arguments.js'
-import type { Native, NativeContext } from './native.js'
+import type { Native, NativeContext, NativeExtension } from './native.js'
 
 const UNSERIALIZABLE = 0x1c5
 const INVALID_BYTES = 0x1_0001
@@ -54,9 +54,34 @@ function toOption(context: NativeContext, value: number | undefined): StructValu
   return new StructValue(0, [new VectorValue(items)])
 }
 
-const fromBytes: Native = (context, [bytes]) => [
-  context.deserialize(context.typeArguments[0]!, bytesOf(bytes)) ?? context.abort(INVALID_BYTES),
-]
+/** Whether values of a type hold signers or functions: those are never made out of bytes. */
+function isUnreadable(context: NativeContext, type: Type): boolean {
+  const known = context.extension(UNREADABLE).get(type)
+  if (known !== undefined) return known
+  context.charge(LAYOUT_NODE_PRICE)
+  const isOne =
+    type.kind === 'signer' ||
+    type.kind === 'function' ||
+    partsOf(context, type).some((part) => isUnreadable(context, part))
+  context.extension(UNREADABLE).set(type, isOne)
+  return isOne
+}
+
+const UNREADABLE: NativeExtension<Map<Type, boolean>> = { name: 'from_bcs', create: () => new Map() }
+
+function partsOf(context: NativeContext, type: Type): readonly Type[] {
+  if (type.kind === 'vector') return [type.element]
+  if (type.kind !== 'struct') return []
+  const layout = context.layout(type)
+  if (layout.kind === 'struct') return layout.fields.map((field) => field.type)
+  return layout.kind === 'enum' ? layout.variants.flatMap(({ fields }) => fields.map((field) => field.type)) : []
+}
+
+const fromBytes: Native = (context, [bytes]) => {
+  const type = context.typeArguments[0]!
+  if (isUnreadable(context, type)) context.abort(INVALID_BYTES)
+  return [context.deserialize(type, bytesOf(bytes)) ?? context.abort(INVALID_BYTES)]
+}
 
 export const BCS_NATIVES: Readonly<Record<string, Native>> = {
   '0x1::bcs::to_bytes': (context, [reference]) => [toVector(serialize(context, reference))],

@@ -1,0 +1,1 @@
+import './hostile-arguments.test.js'
