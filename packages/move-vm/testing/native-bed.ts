@@ -9,11 +9,12 @@ import { NATIVES } from '../src/natives/native-table.js'
 import { ClosureCalls } from '../src/run/closure-calls.js'
 import { type Environment, readEnvironment } from '../src/run/environment.js'
 import { GlobalState } from '../src/run/global-state.js'
+import { FunctionInstance } from '../src/run/instances.js'
 import { Layouts, MAX_LAYOUT_NODES } from '../src/run/layouts.js'
 import { NativeCall } from '../src/run/native-call.js'
 import { Serializer } from '../src/run/serializer.js'
 import { StateAccess } from '../src/run/state-access.js'
-import { FunctionInstance, moduleNameOf, World } from '../src/run/world.js'
+import { moduleNameOf, World } from '../src/run/world.js'
 import { NOT_LOADED, type ViewState } from '../src/state/view-state.js'
 import type { Type } from '../src/types/type.js'
 import type { Value } from '../src/values/value.js'
@@ -42,8 +43,9 @@ export class NativeBed {
   constructor(state: ViewState, { flags = {}, isInPieces = false }: NativeBedOptions = {}) {
     const { meter } = this
     const access = new StateAccess(isInPieces ? lackingAtFirst(state) : state, meter, undefined)
-    this.#world = new World({ state: access, meter, cache: new ModuleCache(1 << 26), natives: NATIVES })
-    const real = repeat(() => readEnvironment(access))
+    this.#world = new World(new ModuleCache(1 << 26), NATIVES)
+    this.#world.begin({ state: access, meter })
+    const real = repeat(() => readEnvironment(access, () => []))
     const environment: Environment = { ...real, isFeatureOn: (flag) => flags[flag] ?? real.isFeatureOn(flag) }
     const layouts = new Layouts(this.#world, MAX_LAYOUT_NODES.since34)
     this.#serializer = new Serializer(meter, this.#world.types, layouts)

@@ -5,11 +5,14 @@ import type { Layout } from '../types/layout.js'
 import type { FunctionType, Type } from '../types/type.js'
 import { type ClosureTarget, ClosureValue, type Value } from '../values/value.js'
 import type { Environment } from './environment.js'
+import type { FunctionInstance } from './instances.js'
 import type { Layouts } from './layouts.js'
-import { type FunctionInstance, moduleNameOf, type World } from './world.js'
+import { moduleNameOf, type World } from './world.js'
 
 /** What packing a closure names. */
 export interface PackedClosureLink {
+  /** The run that it was made for. */
+  readonly run: number
   readonly target: ClosureTarget
   readonly mask: bigint
   readonly capturedCount: number
@@ -51,7 +54,7 @@ export class ClosureCalls {
       typeArguments: instance.typeArguments,
     }
     this.#targets.set(target, instance)
-    return { target, mask, capturedCount: captured.length, layouts }
+    return { run: this.#world.run, target, mask, capturedCount: captured.length, layouts }
   }
 
   #capturedLayout(type: Type): Layout {

@@ -17,7 +17,7 @@ const OLD_GAS_SCHEDULE_KEY = frameworkKey('gas_schedule::GasSchedule')
 const RECONFIGURATION_KEY = frameworkKey('reconfiguration::Configuration')
 
 /** What a run depends on beside modules and what they read. */
-export const ENVIRONMENT_KEYS: readonly Uint8Array[] = [
+const ENVIRONMENT_KEYS: readonly Uint8Array[] = [
   FEATURES_KEY,
   CHAIN_ID_KEY,
   GAS_SCHEDULE_KEY,
@@ -41,9 +41,12 @@ export interface Environment {
   isFeatureOn(flag: number): boolean
 }
 
-/** Reads the settings at the version. @throws VmFault without a gas schedule; LackingKeys */
-export function readEnvironment(state: StateAccess): Environment {
-  state.expectLoaded(ENVIRONMENT_KEYS)
+/**
+ * Reads the settings at the version. `alsoNeeded` gives the keys that are loaded in the same round.
+ * @throws VmFault without a gas schedule; LackingKeys
+ */
+export function readEnvironment(state: StateAccess, alsoNeeded: () => readonly Uint8Array[]): Environment {
+  if (!state.isLoaded(FEATURES_KEY)) state.expectLoaded([...ENVIRONMENT_KEYS, ...alsoNeeded()])
   const features = read(state, FEATURES_KEY, (reader) => reader.readByteString())
   return {
     chainId: read(state, CHAIN_ID_KEY, (reader) => reader.readU8()) ?? TEST_CHAIN_ID,

@@ -64,6 +64,8 @@ export class GlobalState implements Globals {
   }
 
   #readResource(address: string, type: StructType): Value | undefined {
+    // What may lack modules comes first: a value is read once.
+    this.#serializer.prepare(type)
     const { definition } = this.#world.structOf(type)
     const tag = this.#tagOf(type)
     const owner = hexToBytes(address)
@@ -135,6 +137,7 @@ export class GlobalState implements Globals {
     const name = `${handle}${type.id}/${bytesToHexDigits(key)}`
     const known = this.#items.get(name)
     if (known) return known
+    this.#serializer.prepare(type)
     const bytes = this.readItemBytes(handle, key)
     const value = bytes === undefined ? undefined : this.#serializer.toValue(type, bytes)
     if (bytes !== undefined && value === undefined) {

@@ -2,7 +2,7 @@ import type { FieldDefinition } from '@ledger-state/move-module'
 import { STATUS } from '../faults/status.js'
 import { malformedCode, VmFault } from '../faults/vm-fault.js'
 import type { LoadedStruct } from '../load/loaded-module.js'
-import type { TypeLayout } from '../natives/native.js'
+import type { LayoutField, TypeLayout } from '../natives/native.js'
 import { integerTypeOf } from '../types/integer-type.js'
 import {
   BYTES_LAYOUT,
@@ -14,7 +14,9 @@ import {
   vectorLayout,
 } from '../types/layout.js'
 import type { StructType, Type } from '../types/type.js'
-import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
+import { MAX_VALUE_DEPTH, valueTooDeep } from '../values/copy-value.js'
+import type { ModuleInstance } from './instances.js'
+import type { LayoutEntry } from './layout-tables.js'
 import type { World } from './world.js'
 
 /** Of gas feature version 34 and above, and of older ones. */
@@ -22,67 +24,85 @@ export const MAX_LAYOUT_NODES = { since34: 512, before: 256 } as const
 
 const FRAMEWORK = '1'.padStart(64, '0')
 
-/** Layouts of the types of a run, by the modules of the version. */
+/** Layouts of the types of a world, by the modules that define them. */
 export class Layouts {
   readonly #world: World
   readonly #maxNodes: number
-  readonly #layouts: (Layout | undefined)[] = []
-  readonly #typeLayouts: (TypeLayout | undefined)[] = []
-  readonly #depths: (number | undefined)[] = []
 
   constructor(world: World, maxNodes: number) {
     this.#world = world
     this.#maxNodes = maxNodes
   }
 
-  /** @throws VmFault: too large or deep, or a struct that is not there; LackingKeys */
-  layoutOf(type: Type): Layout {
-    const known = this.#layouts[type.id]
-    return known ?? this.#layOut(type, 1, 0)
+  #use<T>(entry: LayoutEntry<T>): T {
+    if (entry.run !== this.#world.run) {
+      for (const module of entry.modules) this.#world.use(module)
+      entry.run = this.#world.run
+    }
+    return entry.value
   }
 
-  /** `before` counts the nodes of the whole layout so far. */
-  #layOut(type: Type, depth: number, before: number): Layout {
-    const layout = this.#layouts[type.id] ?? this.#makeLayout(type, depth, before)
-    if (before + layout.nodes > this.#maxNodes) throw tooManyNodes(this.#maxNodes)
-    if (depth + layout.depth - 1 > MAX_VALUE_DEPTH) throw layoutTooDeep()
-    this.#layouts[type.id] = layout
+  /** @throws VmFault: too large or deep, or a struct that is not there; LackingKeys, StaleWorld */
+  layoutOf(type: Type): Layout {
+    const layout = this.#use(this.#layOut(type, 1, 0))
+    if (layout.nodes > this.#maxNodes) throw tooManyNodes(this.#maxNodes)
     return layout
   }
 
-  #makeLayout(type: Type, depth: number, before: number): Layout {
+  /** `before` counts the nodes of the whole layout so far. */
+  #layOut(type: Type, depth: number, before: number): LayoutEntry<Layout> {
+    const known = this.#world.layouts.layouts[type.id]
+    const entry = known ?? this.#makeLayout(type, depth, before)
+    if (before + entry.value.nodes > this.#maxNodes) throw tooManyNodes(this.#maxNodes)
+    if (depth + entry.value.depth - 1 > MAX_VALUE_DEPTH) throw layoutTooDeep()
+    this.#world.layouts.layouts[type.id] = entry
+    return entry
+  }
+
+  #makeLayout(type: Type, depth: number, before: number): LayoutEntry<Layout> {
     if (depth > MAX_VALUE_DEPTH) throw layoutTooDeep()
     switch (type.kind) {
-      case 'vector':
-        if (type.element.kind === 'u8') return BYTES_LAYOUT
-        return vectorLayout(this.#layOut(type.element, depth + 1, before + 1))
-      case 'struct': {
-        const typeLayout = this.typeLayout(type)
-        let nodes = before + 1
-        const fieldsOf = (fields: readonly { readonly type: Type }[]) =>
-          fields.map((field) => {
-            const layout = this.#layOut(field.type, depth + 1, nodes)
-            nodes += layout.nodes
-            return layout
-          })
-        if (typeLayout.kind === 'struct') return structLayout(fieldsOf(typeLayout.fields))
-        if (typeLayout.kind === 'enum') return enumLayout(typeLayout.variants.map(({ fields }) => fieldsOf(fields)))
-        throw malformedCode(`a value of the native type ${type.name}`)
+      case 'vector': {
+        if (type.element.kind === 'u8') return this.#entry(BYTES_LAYOUT, NO_MODULES)
+        const { value, modules } = this.#layOut(type.element, depth + 1, before + 1)
+        return this.#entry(vectorLayout(value), modules)
       }
+      case 'struct':
+        return this.#makeStructLayout(type, depth, before)
       case 'reference':
         throw malformedCode('a layout of a reference')
       case 'function':
-        return plainLayout(LAYOUT.function)
+        return this.#entry(plainLayout(LAYOUT.function), NO_MODULES)
       case 'bool':
       case 'address':
       case 'signer':
-        return plainLayout(LAYOUT[type.kind])
+        return this.#entry(plainLayout(LAYOUT[type.kind]), NO_MODULES)
       default:
-        return plainLayout(integerTypeOf(type.kind))
+        return this.#entry(plainLayout(integerTypeOf(type.kind)), NO_MODULES)
     }
   }
 
-  /** The parts of a type, with names and types. @throws VmFault, LackingKeys */
+  #makeStructLayout(type: StructType, depth: number, before: number): LayoutEntry<Layout> {
+    const typeLayout = this.typeLayout(type)
+    const modules = new Set([this.#world.moduleOf(type)])
+    let nodes = before + 1
+    const fieldsOf = (fields: readonly LayoutField[]) =>
+      fields.map((field) => {
+        const entry = this.#layOut(field.type, depth + 1, nodes)
+        nodes += entry.value.nodes
+        for (const module of entry.modules) modules.add(module)
+        return entry.value
+      })
+    if (typeLayout.kind === 'struct') return this.#entry(structLayout(fieldsOf(typeLayout.fields)), modules)
+    if (typeLayout.kind !== 'enum') throw malformedCode(`a value of the native type ${type.name}`)
+    return this.#entry(enumLayout(typeLayout.variants.map(({ fields }) => fieldsOf(fields))), modules)
+  }
+
+  #entry<T>(value: T, modules: ReadonlySet<ModuleInstance>): LayoutEntry<T> {
+    return { value, modules, run: 0 }
+  }
+
+  /** The parts of a type, with names and types. @throws VmFault, LackingKeys, StaleWorld */
   typeLayout(type: Type): TypeLayout {
     switch (type.kind) {
       case 'vector':
@@ -90,10 +110,11 @@ export class Layouts {
       case 'function':
         return { kind: 'function' }
       case 'struct': {
-        const known = this.#typeLayouts[type.id]
+        const module = this.#world.moduleOf(type)
+        const known = this.#world.layouts.typeLayouts[type.id]
         if (known) return known
-        const layout = this.#structLayout(type)
-        this.#typeLayouts[type.id] = layout
+        const layout = this.#structLayout(type, module.loaded.structs.get(type.name)!)
+        this.#world.layouts.typeLayouts[type.id] = layout
         return layout
       }
       default:
@@ -101,8 +122,7 @@ export class Layouts {
     }
   }
 
-  #structLayout(type: StructType): TypeLayout {
-    const struct = this.#world.structOf(type)
+  #structLayout(type: StructType, struct: LoadedStruct): TypeLayout {
     const { definition } = struct
     const fieldsOf = (fields: readonly FieldDefinition[]) =>
       fields.map((field) => ({ name: field.name, type: this.#fieldType(struct, field, type) }))
@@ -144,39 +164,42 @@ export class Layouts {
     }
   }
 
-  /** Checks that values of a type are not too deep. @throws VmFault, LackingKeys */
+  /** Checks that values of a type are not too deep. @throws VmFault, LackingKeys, StaleWorld */
   expectShallow(type: Type): void {
-    if (this.#depthOf(type, 1) > MAX_VALUE_DEPTH) throw new VmFault(STATUS.VM_MAX_VALUE_DEPTH_REACHED)
+    if (this.#use(this.#depthOf(type, 1)) > MAX_VALUE_DEPTH) throw valueTooDeep()
   }
 
   /** Levels of values of a type; `above` counts those that it stands under. */
-  #depthOf(type: Type, above: number): number {
-    const known = this.#depths[type.id]
-    if (known !== undefined) return known
-    if (above > MAX_VALUE_DEPTH) throw new VmFault(STATUS.VM_MAX_VALUE_DEPTH_REACHED)
-    const depth = 1 + this.#partsDepth(type, above + 1)
-    this.#depths[type.id] = depth
-    return depth
-  }
-
-  #partsDepth(type: Type, above: number): number {
-    const layout = this.typeLayout(type)
-    switch (layout.kind) {
-      case 'vector':
-        return this.#depthOf(layout.element, above)
-      case 'struct':
-        return this.#deepest(layout.fields, above)
-      case 'enum':
-        return layout.variants.reduce((deepest, { fields }) => Math.max(deepest, this.#deepest(fields, above)), 0)
-      default:
-        return 0
-    }
-  }
-
-  #deepest(fields: readonly { readonly type: Type }[], above: number): number {
+  #depthOf(type: Type, above: number): LayoutEntry<number> {
+    const known = this.#world.layouts.depths[type.id]
+    if (known) return known
+    if (above > MAX_VALUE_DEPTH) throw valueTooDeep()
+    const modules = new Set<ModuleInstance>()
+    if (type.kind === 'struct') modules.add(this.#world.moduleOf(type))
     let deepest = 0
-    for (const { type } of fields) deepest = Math.max(deepest, this.#depthOf(type, above))
-    return deepest
+    for (const part of partsOf(this.typeLayout(type))) {
+      const entry = this.#depthOf(part, above + 1)
+      deepest = Math.max(deepest, entry.value)
+      for (const module of entry.modules) modules.add(module)
+    }
+    const entry = this.#entry(1 + deepest, modules)
+    this.#world.layouts.depths[type.id] = entry
+    return entry
+  }
+}
+
+const NO_MODULES: ReadonlySet<ModuleInstance> = new Set()
+
+function partsOf(layout: TypeLayout): readonly Type[] {
+  switch (layout.kind) {
+    case 'vector':
+      return [layout.element]
+    case 'struct':
+      return layout.fields.map(({ type }) => type)
+    case 'enum':
+      return layout.variants.flatMap(({ fields }) => fields.map(({ type }) => type))
+    default:
+      return []
   }
 }
 

@@ -35,10 +35,11 @@ import {
 } from './arithmetic.js'
 import type { ClosureCalls, PackedClosureLink } from './closure-calls.js'
 import type { GlobalState } from './global-state.js'
+import type { FunctionInstance, ModuleInstance } from './instances.js'
 import type { Layouts } from './layouts.js'
 import type { JumpTarget, NativeCall } from './native-call.js'
 import { type CallKind, type Entry, Reentrancy } from './reentrancy.js'
-import type { FunctionInstance, ModuleInstance, World } from './world.js'
+import type { World } from './world.js'
 
 const MAX_OPERANDS = 1_024
 /** Callers that wait, beside the function that runs. */
@@ -221,6 +222,7 @@ export class Machine {
     const type = this.#world.instantiate(scope, (scope.code!.links[index] as Link & { kind: 'type' }).type)
     this.#layouts.expectShallow(type)
     scope.links[index] = type
+    scope.checked[index] = this.#world.run
     return type
   }
 
@@ -236,6 +238,7 @@ export class Machine {
     const locals = this.#locals
     const meter = this.#meter
     const frames = this.#frames
+    const { run } = this.#world
     let frame = frames.at(-1)!
     let { callee, base } = frame
     let { opcodes, a, b, literals } = frame.code
@@ -357,6 +360,7 @@ export class Machine {
             counted = fuel
             meter.mark()
             const target = (links[a[at]!] ?? this.#resolve(callee, a[at]!)) as FunctionInstance
+            if (target.run !== run) this.#world.useFunction(target, callee.module.loaded)
             this.#height = height
             const next = target.definition.isNative
               ? this.#callNative(target, target.parameterCount)
@@ -413,7 +417,7 @@ export class Machine {
             break
           }
           case OP.packChecked: {
-            if (links[b[at]!] === undefined) {
+            if (callee.checked[b[at]!] !== run) {
               meter.mark()
               this.#resolveShallow(callee, b[at]!)
             }
@@ -601,7 +605,7 @@ export class Machine {
             break
           }
           case OP.packVector: {
-            if (links[a[at]!] === undefined) {
+            if (callee.checked[a[at]!] !== run) {
               meter.mark()
               this.#resolveShallow(callee, a[at]!)
             }
@@ -665,7 +669,8 @@ export class Machine {
             break
           case OP.packClosure: {
             meter.mark()
-            const link = (links[a[at]!] ?? this.#resolve(callee, a[at]!)) as PackedClosureLink
+            let link = links[a[at]!] as PackedClosureLink | undefined
+            if (link?.run !== run) link = this.#resolve(callee, a[at]!) as PackedClosureLink
             const first = height - link.capturedCount
             meter.chargeContainer(link.capturedCount)
             if (first >= MAX_OPERANDS) throw stackOverflow()

@@ -18,9 +18,10 @@ import type { ClosureValue, Value } from '../values/value.js'
 import type { ClosureCalls } from './closure-calls.js'
 import type { Environment } from './environment.js'
 import type { GlobalState } from './global-state.js'
+import type { FunctionInstance } from './instances.js'
 import type { Layouts } from './layouts.js'
 import type { Serializer } from './serializer.js'
-import { type FunctionInstance, moduleNameOf, type World } from './world.js'
+import { moduleNameOf, type World } from './world.js'
 
 interface NativeCallParts {
   readonly world: World

@@ -1,6 +1,6 @@
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
-import type { FunctionInstance, ModuleInstance } from './world.js'
+import type { FunctionInstance, ModuleInstance } from './instances.js'
 
 /** How a function is called. */
 export type CallKind = 'static' | 'closure' | 'dispatch'

@@ -26,6 +26,11 @@ export class Serializer implements DecodeContext, EncodeContext {
   readonly writeClosure = (writer: ByteWriter, closure: ClosureValue, depth: number): void =>
     writeClosure(writer, closure, this.#types, this, depth)
 
+  /** Works out how values of a type are written. @throws VmFault, LackingKeys, StaleWorld */
+  prepare(type: Type): void {
+    this.#layouts.layoutOf(type)
+  }
+
   /** @throws VmFault: the layout, the depth, the budget; LackingKeys */
   toBytes(type: Type, value: Value): Uint8Array {
     const layout = this.#layouts.layoutOf(type)

@@ -52,6 +52,10 @@ export class StateAccess {
     return { revision: revision }
   }
 
+  isLoaded(key: Uint8Array): boolean {
+    return this.#state.read(key) !== NOT_LOADED
+  }
+
   /** Loads several keys in one round. @throws LackingKeys */
   expectLoaded(keys: readonly Uint8Array[]): void {
     const lacking = keys.filter((key) => this.#state.read(key) === NOT_LOADED)

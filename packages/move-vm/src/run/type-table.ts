@@ -16,11 +16,15 @@ import type { StructType, Type } from '../types/type.js'
 const MAX_TYPE_SIZE = 128
 const MAX_TYPE_DEPTH = 20
 
-/** The types of one run: the same type is the same object. */
+/** The types of a world: the same type is the same object. */
 export class TypeTable {
   readonly #types = new Map<string, Type>()
   readonly #tags = new Map<Type, TypeTag>()
   #nextId = 0
+
+  get count(): number {
+    return this.#types.size
+  }
 
   plain(kind: PrimitiveType): Type {
     return this.#intern(kind, (id) => ({ id, kind, size: 1, depth: 1 }))

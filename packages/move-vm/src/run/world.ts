@@ -1,5 +1,5 @@
 import { addressToLongHex, addressToShortHex, hexToBytes } from '@ledger-state/core'
-import type { CodedFunction, FunctionHandle } from '@ledger-state/move-module'
+import type { FunctionHandle } from '@ledger-state/move-module'
 import { moduleKey } from '@ledger-state/type-tag'
 import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
@@ -10,104 +10,114 @@ import type { ModuleCache } from '../load/module-cache.js'
 import type { ModuleName, OpenType } from '../load/open-type.js'
 import type { Native } from '../natives/native.js'
 import type { StructType, Type } from '../types/type.js'
+import { FunctionInstance, ModuleInstance } from './instances.js'
+import { LayoutTables } from './layout-tables.js'
 import type { StateAccess } from './state-access.js'
 import { TypeTable } from './type-table.js'
 
-/** A module in a run. */
-export class ModuleInstance {
-  readonly loaded: LoadedModule
-  readonly name: ModuleName
-  /** By index of the definition; of functions without type parameters. */
-  readonly functions: (FunctionInstance | undefined)[] = []
-  /** By index of the definition and ids of the type arguments. */
-  readonly genericFunctions = new Map<string, FunctionInstance>()
-  /** Types without type parameters, by their ids in the module. */
-  readonly types: (Type | undefined)[] = []
-  /** Entries that are active: see `Reentrancy`. */
-  entries = 0
-
-  constructor(loaded: LoadedModule) {
-    this.loaded = loaded
-    this.name = loaded.name
-  }
-}
-
-/** A function in a run, with its type arguments. */
-export class FunctionInstance {
-  readonly module: ModuleInstance
-  readonly loaded: LoadedFunction
-  readonly definition: CodedFunction
-  readonly typeArguments: readonly Type[]
-  /** What the instructions name, by the links of the code; resolved at the first use. */
-  readonly links: unknown[] = []
-  readonly parameterCount: number
-  /** Undefined until the first call, and in a native function. */
-  code: CompiledFunction | undefined = undefined
-  /** Undefined where the vm has no such native. */
-  readonly native: Native | undefined
-
-  constructor(
-    module: ModuleInstance,
-    loaded: LoadedFunction,
-    typeArguments: readonly Type[],
-    native: Native | undefined,
-  ) {
-    this.module = module
-    this.loaded = loaded
-    this.definition = loaded.definition
-    this.typeArguments = typeArguments
-    this.parameterCount = loaded.definition.parameters.length
-    this.native = native
-  }
-}
-
-interface WorldParts {
+/** What a world uses of the run that it is lent to. */
+export interface WorldUser {
   readonly state: StateAccess
   readonly meter: Meter
-  readonly cache: ModuleCache
-  readonly natives: ReadonlyMap<string, Native>
 }
 
-/** Instructions that resolving a call, or making a type, counts as. */
+/** Instructions that the first call of a function in a run counts as. */
 const LINK_COST = 20
+/** A world that holds more is not kept for other runs. */
+const KEPT = { moduleBytes: 2 << 20, types: 4_096, functions: 8_192 } as const
 
-/** The modules, functions and types of a run, linked by name at the version. */
+/** Thrown where a module of a world is another one in the state of the run: the run begins anew, in another world. */
+export class StaleWorld {}
+
+/**
+ * Modules, functions and types, linked by name. A world is lent to one run at a time and kept for later ones, since linking
+ * costs more than most views. Whatever a run uses of it is first compared with the state of the run: so all runs read the
+ * same and count the same, whether their world is new or not.
+ */
 export class World {
   readonly types = new TypeTable()
-  readonly #parts: WorldParts
+  readonly layouts = new LayoutTables()
+  readonly #cache: ModuleCache
+  readonly #natives: ReadonlyMap<string, Native>
   readonly #modules = new Map<string, ModuleInstance>()
+  #moduleBytes = 0
+  #functions = 0
+  #user: WorldUser | undefined
+  /** The number of the run that has it. */
+  run = 0
 
-  constructor(parts: WorldParts) {
-    this.#parts = parts
+  constructor(cache: ModuleCache, natives: ReadonlyMap<string, Native>) {
+    this.#cache = cache
+    this.#natives = natives
   }
 
+  /** Lends the world to a run. */
+  begin(user: WorldUser): void {
+    this.#user = user
+    this.run++
+  }
+
+  /** Takes the world back. Returns whether it is small enough to be kept. */
+  end(): boolean {
+    this.#user = undefined
+    return this.#moduleBytes <= KEPT.moduleBytes && this.types.count <= KEPT.types && this.#functions <= KEPT.functions
+  }
+
+  get #state(): StateAccess {
+    return this.#user!.state
+  }
+
+  /** Whether the run has used a module. */
   isVisited(key: string): boolean {
-    return this.#modules.has(key)
+    return this.#modules.get(key)?.run === this.run
   }
 
   /**
    * A module by its name. Where it is not loaded yet, all modules that `from` calls are asked for in the same round.
-   * @throws VmFault where there is none; LackingKeys
+   * @throws VmFault where there is none; LackingKeys, StaleWorld
    */
-  module({ address, name, key }: ModuleName, from?: LoadedModule): ModuleInstance {
-    const known = this.#modules.get(key)
-    if (known) return known
-    const { state, meter, cache } = this.#parts
-    const stateKey = moduleKey(hexToBytes(address), name)
-    const alsoNeeded = () => (from ? this.#dependencies(from) : [])
-    const told = state.revisionOf(stateKey, alsoNeeded)
-    const revision = told?.revision
-    let loaded = revision === undefined ? undefined : cache.getRevision(key, revision)
-    if (!loaded) {
-      const bytes = told && revision === undefined ? undefined : state.readModule(stateKey, alsoNeeded)
-      if (!bytes) throw new VmFault(STATUS.LINKER_ERROR, `Linker Error: Module ${address}::${name} doesn't exist`)
-      loaded = cache.load(key, bytes, revision)
+  module(name: ModuleName, from?: LoadedModule): ModuleInstance {
+    const known = this.#modules.get(name.key)
+    if (known) {
+      this.use(known, from)
+      return known
     }
-    if (loaded.name.key !== key) throw malformedCode(`${loaded.name.key} stands under the name ${key}`)
-    meter.chargeModule(loaded.size)
-    const instance = new ModuleInstance(loaded)
-    this.#modules.set(key, instance)
+    const key = moduleKey(hexToBytes(name.address), name.name)
+    const loaded = this.#load(name, key, from)
+    if (loaded.name.key !== name.key) throw malformedCode(`${loaded.name.key} stands under the name ${name.key}`)
+    const instance = new ModuleInstance(loaded, key)
+    this.#begin(instance)
+    this.#modules.set(name.key, instance)
+    this.#moduleBytes += loaded.size
     return instance
+  }
+
+  /** Makes sure that a module stands in the state of the run as it is here. @throws as `module` does */
+  use(module: ModuleInstance, from?: LoadedModule): void {
+    if (module.run === this.run) return
+    if (this.#load(module.name, module.key, from) !== module.loaded) throw new StaleWorld()
+    this.#begin(module)
+  }
+
+  /** The first use of a module in a run. */
+  #begin(module: ModuleInstance): void {
+    this.#user!.meter.chargeModule(module.loaded.size)
+    module.entries = 0
+    module.run = this.run
+  }
+
+  /** The module of the state. @throws VmFault where there is none; LackingKeys */
+  #load(name: ModuleName, key: Uint8Array, from: LoadedModule | undefined): LoadedModule {
+    const state = this.#state
+    const alsoNeeded = () => (from ? this.#dependencies(from) : [])
+    const told = state.revisionOf(key, alsoNeeded)
+    const revision = told?.revision
+    const known = revision === undefined ? undefined : this.#cache.getRevision(name.key, revision)
+    if (known) return known
+    const bytes = told && revision === undefined ? undefined : state.readModule(key, alsoNeeded)
+    if (!bytes)
+      throw new VmFault(STATUS.LINKER_ERROR, `Linker Error: Module ${name.address}::${name.name} doesn't exist`)
+    return this.#cache.load(name.key, bytes, revision)
   }
 
   *#dependencies({ code }: LoadedModule): Iterable<Uint8Array> {
@@ -121,12 +131,15 @@ export class World {
     if (loaded.definition.typeParameters.length !== typeArguments.length) {
       throw new VmFault(STATUS.NUMBER_OF_TYPE_ARGUMENTS_MISMATCH)
     }
+    const instance = this.#instance(module, loaded, typeArguments)
+    this.useFunction(instance)
+    return instance
+  }
+
+  #instance(module: ModuleInstance, loaded: LoadedFunction, typeArguments: readonly Type[]): FunctionInstance {
     if (typeArguments.length === 0) {
-      const known = module.functions[loaded.index]
-      if (known) return known
-      const instance = this.#instantiate(module, loaded, typeArguments)
-      module.functions[loaded.index] = instance
-      return instance
+      module.functions[loaded.index] ??= this.#instantiate(module, loaded, typeArguments)
+      return module.functions[loaded.index]!
     }
     const key = `${loaded.index}<${typeArguments.map(({ id }) => id).join()}`
     const known = module.genericFunctions.get(key)
@@ -137,10 +150,18 @@ export class World {
   }
 
   #instantiate(module: ModuleInstance, loaded: LoadedFunction, typeArguments: readonly Type[]): FunctionInstance {
-    this.#parts.meter.chargeInstructions(LINK_COST)
+    this.#functions++
     const { name, isNative } = loaded.definition
-    const native = isNative ? this.#parts.natives.get(nativeKey(module.name, name)) : undefined
+    const native = isNative ? this.#natives.get(nativeKey(module.name, name)) : undefined
     return new FunctionInstance(module, loaded, typeArguments, native)
+  }
+
+  /** The first call of a function in a run; `from` is the module that calls. @throws VmFault, LackingKeys, StaleWorld */
+  useFunction(instance: FunctionInstance, from?: LoadedModule): void {
+    if (instance.run === this.run) return
+    this.use(instance.module, from)
+    this.#user!.meter.chargeInstructions(LINK_COST)
+    instance.run = this.run
   }
 
   /** What a call in a function names. @throws VmFault, LackingKeys */
@@ -176,15 +197,20 @@ export class World {
     return types.length === 0 ? NO_TYPES : types.map((type) => this.instantiate(scope, type))
   }
 
-  /** The definition of a struct. @throws VmFault where there is none; LackingKeys */
+  /** The definition of a struct. @throws VmFault where there is none; LackingKeys, StaleWorld */
   structOf(type: StructType): LoadedStruct {
+    return this.moduleOf(type).loaded.structs.get(type.name)!
+  }
+
+  /** The module that defines a struct. @throws as `structOf` does */
+  moduleOf(type: StructType): ModuleInstance {
     const module = this.module(moduleNameOf(type.address, type.module))
     const struct = module.loaded.structs.get(type.name)
     if (!struct) throw structNotFound(type)
     if (struct.definition.typeParameters.length !== type.typeArguments.length) {
       throw new VmFault(STATUS.NUMBER_OF_TYPE_ARGUMENTS_MISMATCH)
     }
-    return struct
+    return module
   }
 }
 

@@ -71,9 +71,28 @@ function compareTargets({ target: a }: ClosureValue, { target: b }: ClosureValue
   return order || compareTypes(a.typeArguments, b.typeArguments)
 }
 
+/** Not by the ids of types, which differ from run to run. */
 function compareTypes(a: readonly Type[], b: readonly Type[]): number {
-  for (let at = 0; at < a.length && at < b.length; at++) if (a[at] !== b[at]) return a[at]!.id - b[at]!.id
+  for (let at = 0; at < a.length && at < b.length; at++) {
+    if (a[at] !== b[at]) return compareTexts(typeText(a[at]!), typeText(b[at]!))
+  }
   return a.length - b.length
+}
+
+function typeText(type: Type): string {
+  const all = (types: readonly Type[]) => types.map(typeText).join()
+  switch (type.kind) {
+    case 'vector':
+      return `vector<${typeText(type.element)}>`
+    case 'struct':
+      return `${type.address}::${type.module}::${type.name}<${all(type.typeArguments)}>`
+    case 'reference':
+      return `&${typeText(type.to)}`
+    case 'function':
+      return `|${all(type.parameters)}|(${all(type.results)})`
+    default:
+      return type.kind
+  }
 }
 
 function compareTexts(a: string, b: string): number {

@@ -3,6 +3,7 @@ import { ModuleCache } from '../load/module-cache.js'
 import { runComputeTask } from '../natives/compute-tasks.js'
 import type { Native } from '../natives/native.js'
 import { NATIVES } from '../natives/native-table.js'
+import { WorldPool } from '../run/world-pool.js'
 import type { ViewState } from '../state/view-state.js'
 import type { ViewCall, ViewOptions, ViewRun } from './view-call.js'
 import { ViewExecution } from './view-run.js'
@@ -27,10 +28,10 @@ const CACHE_BYTES = 64 << 20
 /** A virtual machine with a cache of its own. */
 export function createVm(options: VmOptions = {}): Vm {
   const { natives = NATIVES, compute = runComputeTask, cacheBytes = CACHE_BYTES } = options
-  const cache = new ModuleCache(cacheBytes)
+  const pool = new WorldPool(new ModuleCache(cacheBytes), natives)
   return {
     startView(state, call, viewOptions = {}): ViewRun {
-      return new ViewExecution({ state, call, options: viewOptions, cache, natives, compute })
+      return new ViewExecution({ state, call, options: viewOptions, compute }, pool)
     },
   }
 }

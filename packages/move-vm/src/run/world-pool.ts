@@ -1,0 +1,32 @@
+import type { ModuleCache } from '../load/module-cache.js'
+import type { Native } from '../natives/native.js'
+import { World } from './world.js'
+
+/** Worlds that wait for a run; each may hold other versions of modules. */
+const MOST = 4
+
+/** The worlds of a vm that no run has. */
+export class WorldPool {
+  readonly #cache: ModuleCache
+  readonly #natives: ReadonlyMap<string, Native>
+  /** The one that was given back last comes first. */
+  readonly #idle: World[] = []
+
+  constructor(cache: ModuleCache, natives: ReadonlyMap<string, Native>) {
+    this.#cache = cache
+    this.#natives = natives
+  }
+
+  /** A world that was not tried yet; a new one where there is none. */
+  take(tried: ReadonlySet<World>): World {
+    const at = this.#idle.findIndex((world) => !tried.has(world))
+    return at < 0 ? new World(this.#cache, this.#natives) : this.#idle.splice(at, 1)[0]!
+  }
+
+  /** Takes a world back from a run that has ended. */
+  giveBack(world: World): void {
+    if (!world.end()) return
+    this.#idle.unshift(world)
+    if (this.#idle.length > MOST) this.#idle.pop()
+  }
+}

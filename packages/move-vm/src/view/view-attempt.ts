@@ -1,0 +1,290 @@
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import { moduleKey, type TypeTag } from '@ledger-state/type-tag'
+import { Meter } from '../budget/meter.js'
+import { DEFAULT_BUDGET } from '../budget/view-budget.js'
+import type { Compute } from '../compute-task.js'
+import { describeAbort, describeFault, displayFault } from '../faults/describe-fault.js'
+import { STATUS, statusName } from '../faults/status.js'
+import type { ViewFault } from '../faults/view-fault.js'
+import { type FaultPlace, LackingKeys, MoveAbort, PendingTask, VmFault } from '../faults/vm-fault.js'
+import type { ModuleName } from '../load/open-type.js'
+import { abilitiesOf, expectAbilities } from '../run/abilities.js'
+import { ClosureCalls } from '../run/closure-calls.js'
+import { type Environment, readEnvironment } from '../run/environment.js'
+import { GlobalState } from '../run/global-state.js'
+import type { FunctionInstance } from '../run/instances.js'
+import { Layouts, MAX_LAYOUT_NODES } from '../run/layouts.js'
+import { Machine } from '../run/machine.js'
+import { NativeCall } from '../run/native-call.js'
+import { Serializer } from '../run/serializer.js'
+import { StateAccess } from '../run/state-access.js'
+import { moduleNameOf, StaleWorld, type World } from '../run/world.js'
+import type { ViewState } from '../state/view-state.js'
+import type { Type } from '../types/type.js'
+import { readReference } from '../values/reference-access.js'
+import type { Value } from '../values/value.js'
+import {
+  type ArgumentNode,
+  ArgumentReader,
+  argumentValue,
+  invalidSignature,
+  isPlainArgument,
+  nextConstructor,
+  readPlainArgument,
+} from './argument-reader.js'
+import type { ViewCall, ViewOptions, ViewProgress, ViewResult } from './view-call.js'
+
+/** What a view is run with. */
+export interface ViewParts {
+  readonly state: ViewState
+  readonly call: ViewCall
+  readonly options: ViewOptions
+  readonly compute: Compute
+}
+
+/** Flag of binary version 10, with which errors are looked up by their whole code. */
+const WHOLE_ERROR_CODES_FLAG = 106
+
+/** What runs once the environment is known. */
+interface Session {
+  readonly environment: Environment
+  readonly layouts: Layouts
+  readonly serializer: Serializer
+  readonly natives: NativeCall
+  readonly machine: Machine
+}
+
+/** The function that was asked for. */
+interface Target {
+  readonly instance: FunctionInstance
+  readonly parameters: readonly Type[]
+  readonly results: readonly Type[]
+}
+
+/**
+ * One view from its checks to the bytes of its results, in one world. Each step may be tried again where it lacked keys.
+ */
+export class ViewAttempt {
+  readonly #call: ViewCall
+  readonly #options: ViewOptions
+  readonly #compute: Compute
+  readonly #meter: Meter
+  readonly #state: StateAccess
+  readonly #world: World
+  readonly #moduleName: ModuleName
+  #session: Session | undefined
+  #target: Target | undefined
+  /** Of each argument, once it is read; plain ones are decoded after all others are made. */
+  readonly #arguments: (ArgumentNode | undefined)[] = []
+  #readArguments = 0
+  /** The constructor that is running. */
+  #constructing: (ArgumentNode & { kind: 'call' }) | undefined
+  /** The arguments of the view, once they are made: what is wrong from then on happens while it runs. */
+  #values: readonly Value[] | undefined
+  #hasStarted = false
+
+  constructor({ state, call, options, compute }: ViewParts, world: World) {
+    this.#call = call
+    this.#options = options
+    this.#compute = compute
+    this.#meter = new Meter({ ...DEFAULT_BUDGET, ...options.budget })
+    this.#state = new StateAccess(state, this.#meter, options.traceRead)
+    this.#world = world
+    this.#moduleName = moduleNameOf(bytesToHexDigits(call.address), call.module)
+    world.begin({ state: this.#state, meter: this.#meter })
+  }
+
+  /** Gives the result of the task that the run waits for. */
+  provide(result: readonly Uint8Array[]): void {
+    this.#session?.natives.provide(result)
+  }
+
+  /** @throws StaleWorld */
+  advance(instructions: number): ViewProgress {
+    try {
+      const results = this.#advance(instructions)
+      return results ? { kind: 'results', results, usage: this.#meter.usage } : { kind: 'paused' }
+    } catch (error) {
+      if (error instanceof LackingKeys) return { kind: 'lacking', keys: error.keys }
+      if (error instanceof PendingTask) return { kind: 'computing', task: error.task }
+      if (error instanceof StaleWorld) throw error
+      return { kind: 'fault', fault: this.#describe(error), usage: this.#meter.usage }
+    }
+  }
+
+  /** The results; undefined where instructions are left to run. @throws VmFault, MoveAbort, LackingKeys, PendingTask */
+  #advance(instructions: number): readonly ViewResult[] | undefined {
+    this.#session ??= this.#retry(() => this.#begin())
+    this.#target ??= this.#retry(() => this.#findTarget())
+    const { machine } = this.#session
+    if (!this.#hasStarted && !this.#makeArguments(instructions)) return undefined
+    if (!this.#hasStarted) {
+      this.#values ??= this.#retry(() => this.#argumentValues())
+      this.#start(this.#target.instance, this.#values)
+      this.#hasStarted = true
+    }
+    if (!machine.run(instructions)) return undefined
+    const values = machine.results()
+    return this.#retry(() => this.#serialize(values))
+  }
+
+  /** Does what may lack keys, and gives back what it was charged where it does. */
+  #retry<T>(step: () => T): T {
+    this.#meter.mark()
+    try {
+      const result = step()
+      this.#meter.takeCharged()
+      return result
+    } catch (error) {
+      if (error instanceof LackingKeys || error instanceof PendingTask) this.#meter.undo()
+      throw error
+    }
+  }
+
+  #begin(): Session {
+    const { address, module, typeArguments } = this.#call
+    const environment = readEnvironment(this.#state, () =>
+      [{ address, module }, ...typeArguments.flatMap(modulesOf)].map((one) => moduleKey(one.address, one.module)),
+    )
+    const world = this.#world
+    const meter = this.#meter
+    const { gasFeatureVersion } = environment
+    const maxNodes = gasFeatureVersion < 34 ? MAX_LAYOUT_NODES.before : MAX_LAYOUT_NODES.since34
+    const layouts = new Layouts(world, maxNodes)
+    const serializer = new Serializer(meter, world.types, layouts)
+    const globals = new GlobalState({ state: this.#state, world, serializer })
+    const closures = new ClosureCalls(world, layouts, environment)
+    const natives: NativeCall = new NativeCall({
+      world,
+      layouts,
+      serializer,
+      globals,
+      closures,
+      meter,
+      environment,
+      compute: this.#options.computesElsewhere ? undefined : this.#compute,
+      callers: () => machine.callers,
+    })
+    const machine = new Machine({ world, layouts, globals, natives, closures, meter })
+    return { environment, layouts, serializer, natives, machine }
+  }
+
+  #findTarget(): Target {
+    const call = this.#call
+    const world = this.#world
+    const module = world.module(this.#moduleName)
+    const { definition } = module.loaded.functions.get(call.function) ?? { definition: undefined }
+    const typeArguments = call.typeArguments.map((tag) => world.types.ofTag(tag))
+    const instance = world.function(module, call.function, typeArguments)
+    expectAbilities(
+      typeArguments.map((type) => abilitiesOf(type, world)),
+      definition!.typeParameters,
+    )
+    if (!module.loaded.code.views.has(call.function)) {
+      throw new VmFault(STATUS.INVALID_MAIN_FUNCTION_SIGNATURE, 'function not marked as view function')
+    }
+    if (definition!.results.length === 0) {
+      throw new VmFault(STATUS.INVALID_MAIN_FUNCTION_SIGNATURE, 'view function must return values')
+    }
+    const { types } = module.loaded
+    if (definition!.parameters.length !== call.arguments.length) throw invalidSignature()
+    return {
+      instance,
+      parameters: world.instantiateAll(instance, types.ofAll(definition!.parameters)),
+      results: world.instantiateAll(instance, types.ofAll(definition!.results)),
+    }
+  }
+
+  /** Makes the arguments of types with parts, one after the other. Returns whether all are made. */
+  #makeArguments(instructions: number): boolean {
+    const { machine } = this.#session!
+    for (;;) {
+      if (this.#constructing) {
+        if (!machine.run(instructions)) return false
+        this.#constructing.result = machine.results()[0]!
+        this.#constructing = undefined
+      }
+      const current = this.#arguments[this.#readArguments - 1]
+      const next = current && nextConstructor(current)
+      if (next) {
+        this.#start(next.callee, next.args.map(argumentValue))
+        this.#constructing = next
+      } else if (this.#readArguments === this.#target!.parameters.length) return true
+      else {
+        this.#arguments.push(this.#retry(() => this.#readArgument(this.#readArguments)))
+        this.#readArguments++
+      }
+    }
+  }
+
+  /** Undefined for an argument that is decoded at the end. */
+  #readArgument(index: number): ArgumentNode | undefined {
+    const type = this.#target!.parameters[index]!
+    if (isPlainArgument(type)) return undefined
+    const reader = new ArgumentReader(this.#world, this.#session!.environment, this.#call.arguments[index]!)
+    return reader.read(type)
+  }
+
+  #argumentValues(): readonly Value[] {
+    return this.#target!.parameters.map((type, index) => {
+      const node = this.#arguments[index]
+      return node ? argumentValue(node) : readPlainArgument(type, this.#call.arguments[index]!)
+    })
+  }
+
+  #start(callee: FunctionInstance, args: readonly Value[]): void {
+    this.#retry(() => this.#session!.machine.start(callee, args))
+  }
+
+  #serialize(values: readonly Value[]): readonly ViewResult[] {
+    const { serializer } = this.#session!
+    return this.#target!.results.map((declared, index) => {
+      const value = values[index]!
+      const type = declared.kind === 'reference' ? declared.to : declared
+      const plain = declared.kind === 'reference' ? readReference(value) : value
+      return { type: this.#world.types.tagOf(type), bytes: serializer.toBytes(type, plain) }
+    })
+  }
+
+  #describe(error: unknown): ViewFault {
+    if (this.#constructing) return this.#describeConstructorFault(error)
+    if (error instanceof MoveAbort) {
+      const { address, module } = error.place!
+      const { errors } = this.#world.module(moduleNameOf(address, module)).loaded.code
+      return describeAbort(error, errors, this.#session!.environment.isFeatureOn(WHOLE_ERROR_CODES_FLAG))
+    }
+    if (!(error instanceof VmFault)) throw error
+    const { status, message, subStatus } = error
+    const details = { place: error.place ?? this.#place, ...(subStatus === undefined ? {} : { subStatus }) }
+    return describeFault(new VmFault(status, message, details), this.#values !== undefined)
+  }
+
+  /** Of a fault in a constructor, only the code is told, at the module of the view; a native that this vm lacks is named. */
+  #describeConstructorFault(error: unknown): ViewFault {
+    if (!(error instanceof MoveAbort || error instanceof VmFault)) throw error
+    if (error instanceof VmFault && error.status === STATUS.MISSING_DEPENDENCY) return describeFault(error, true)
+    const code = error instanceof MoveAbort ? STATUS.ABORTED : error.status
+    return {
+      code,
+      name: statusName(code),
+      subStatus: undefined,
+      message: displayFault(code, undefined, this.#place),
+    }
+  }
+
+  get #place(): FaultPlace {
+    return { address: this.#moduleName.address, module: this.#moduleName.name }
+  }
+}
+
+/** The modules that a type names. */
+function modulesOf(tag: TypeTag): { address: Uint8Array; module: string }[] {
+  switch (tag.kind) {
+    case 'vector':
+      return modulesOf(tag.element)
+    case 'struct':
+      return [{ address: tag.address, module: tag.module }, ...tag.typeArguments.flatMap(modulesOf)]
+    default:
+      return []
+  }
+}
