@@ -1,5 +1,5 @@
-import { ByteWriter, parseAddress, type StateReader } from '@ledger-state/core'
-import { createMemoryEngine } from '@ledger-state/state-engine'
+import { ByteWriter, parseAddress } from '@ledger-state/core'
+import { createMemoryEngine, type StateReader } from '@ledger-state/engine'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 
 export const OWNER = '0xa11ce'

@@ -1,4 +1,5 @@
-import { parseAddress, type StateReader } from '@ledger-state/core'
+import { parseAddress } from '@ledger-state/core'
+import type { StateReader } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { demonstrationStore, OWNER } from './demonstration.ts'

@@ -1,7 +1,8 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openStateEngine, type Write } from '@ledger-state/state-engine'
+import type { Write } from '@ledger-state/core'
+import { openStateEngine } from '@ledger-state/state-engine'
 
 // Keys are bytes that the engine does not look into. These sort by account, and an account's slots follow it.
 const ACCOUNT = 0x00

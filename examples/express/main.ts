@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { createMemoryEngine } from '@ledger-state/engine'
 import { createRequestListener } from '@ledger-state/http'
 import { createLedger } from '@ledger-state/ledger'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import express from 'express'
 
 const engine = createMemoryEngine()

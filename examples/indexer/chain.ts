@@ -1,4 +1,4 @@
-import type { BlockInfo } from '@ledger-state/state-engine'
+import type { BlockInfo } from '@ledger-state/core'
 
 /** Stands for the chain that an indexer follows: one transfer a block, from alice to bob. */
 export const BLOCKS = 100

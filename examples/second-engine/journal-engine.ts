@@ -1,16 +1,17 @@
 import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type KeyedEntry, type LedgerInfo, LedgerStateError, type VersionWrites } from '@ledger-state/core'
+import { type KeyedEntry, LedgerStateError, type VersionWrites } from '@ledger-state/core'
 import {
   type CommitOptions,
   createMemoryEngine,
   type ImportBase,
   type ImportOptions,
+  type LedgerInfo,
   type PruneOptions,
   type StateImport,
   type StateWriter,
   type TruncateOptions,
-} from '@ledger-state/state-engine'
+} from '@ledger-state/engine'
 import { Journal } from './journal.ts'
 
 /** A call that changed the engine. Opening it again repeats them all. */
@@ -45,6 +46,7 @@ export async function openJournalEngine(folder: string): Promise<StateWriter> {
 }
 
 class JournalEngine implements StateWriter {
+  readonly kind = 'sync'
   readonly #memory: StateWriter
   readonly #journal: Journal<Change>
   readonly #unlock: () => void

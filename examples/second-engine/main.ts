@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { STATE_ENGINE_CONTRACT } from '@ledger-state/state-engine/contract'
+import { STATE_ENGINE_CONTRACT } from '@ledger-state/engine/contract'
 import { openJournalEngine } from './journal-engine.ts'
 
 for (const { name, run } of STATE_ENGINE_CONTRACT) {

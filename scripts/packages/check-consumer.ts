@@ -8,7 +8,7 @@ import { ROOT } from './pack-packages.ts'
 import { printedTexts } from './project.ts'
 
 /** Packages that run on any runtime. */
-const PORTABLE_PACKAGES: readonly string[] = ['core', 'type-tag', 'bcs', 'move-module', 'ledger']
+const PORTABLE_PACKAGES: readonly string[] = ['core', 'engine', 'type-tag', 'bcs', 'move-module', 'ledger']
 
 export function isPortable(folder: string): boolean {
   return PORTABLE_PACKAGES.includes(folder)
@@ -46,17 +46,21 @@ function filesToCompile(project: string, folder: string, examples: readonly stri
     (entry) => `export * as _${entry.replaceAll(/\W/g, '_')} from '${entry}'`,
   )
   writeFileSync(join(project, 'entries.ts'), `${entries.join('\n')}\n`)
-  const isFree = (example: string) => !/state-engine|feed/.test(readFileSync(join(project, example), 'utf8'))
+  const isFree = (example: string) =>
+    !/state-engine|engine\/contract|feed/.test(readFileSync(join(project, example), 'utf8'))
   return ['entries.ts', ...examples.filter(isFree)]
 }
 
-/** The names under which a package can be imported, without those that need an optional peer. */
+/** Entry points that need Node.js, or an optional peer. */
+const NOT_EVERYWHERE: readonly string[] = ['./contract', './mysten']
+
+/** The names under which a package can be imported on any runtime. */
 function entryPoints(project: string, folder: string): string[] {
   const name = `@ledger-state/${folder}`
   const manifest = JSON.parse(readFileSync(join(project, 'node_modules', name, 'package.json'), 'utf8')) as {
     readonly exports: Readonly<Record<string, unknown>>
   }
-  const names = Object.keys(manifest.exports).filter((path) => !path.includes('*') && path !== './mysten')
+  const names = Object.keys(manifest.exports).filter((path) => !path.includes('*') && !NOT_EVERYWHERE.includes(path))
   return names.map((path) => name + path.slice(1))
 }
 

@@ -5,9 +5,9 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createMemoryEngine } from '@ledger-state/engine'
 import { createHttpServer } from '@ledger-state/http'
 import { createLedger } from '@ledger-state/ledger'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import openApiTypes, { astToString, type OpenAPI3 } from 'openapi-typescript'
 
 const FILE = fileURLToPath(new URL('../generated/open-api.ts', import.meta.url))

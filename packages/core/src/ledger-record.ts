@@ -22,3 +22,11 @@ export interface VersionWrites {
   /** No key twice; order does not matter. */
   readonly writes: readonly Write[]
 }
+
+/** A key, its value, and the version that wrote it. */
+export interface KeyedEntry {
+  readonly key: Uint8Array
+  /** The version that wrote the value. */
+  readonly version: bigint
+  readonly value: Uint8Array
+}

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { parseAddress, type StateReader } from '@ledger-state/core'
+import { parseAddress } from '@ledger-state/core'
+import { createMemoryEngine, type StateReader } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { tableItemKey } from '@ledger-state/type-tag'
 import { createHttpServer, type HttpServerOptions } from '../src/server/create-http-server.ts'
 

@@ -1,6 +1,6 @@
 import { ByteWriter, parseAddress, type Write } from '@ledger-state/core'
+import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { ABILITY, type FieldDefinition, type SignatureToken, writeModule } from '@ledger-state/move-module'
-import { createMemoryEngine, type StateWriter } from '@ledger-state/state-engine'
 import type { Random } from '@ledger-state/testing/random'
 import { moduleKey, parseStructTag, resourceGroupKey, resourceKey, tableItemKey } from '@ledger-state/type-tag'
 

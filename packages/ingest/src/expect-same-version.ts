@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
-import { isSameBlock, type RemoteStateSnapshot, type VersionWrites, type Write } from '@ledger-state/core'
+import { isSameBlock, type VersionWrites, type Write } from '@ledger-state/core'
+import type { AsyncStateSnapshot } from '@ledger-state/engine'
 import { otherVersionHeld } from './errors.js'
 
 /**
@@ -7,7 +8,7 @@ import { otherVersionHeld } from './errors.js'
  * @throws `ledger_fork`
  */
 export async function expectSameVersion(
-  store: RemoteStateSnapshot,
+  store: AsyncStateSnapshot,
   record: VersionWrites,
   place: string,
 ): Promise<void> {

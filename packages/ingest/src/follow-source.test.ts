@@ -1,6 +1,6 @@
 import { LedgerStateError, type VersionWrites } from '@ledger-state/core'
+import { createMemoryEngine } from '@ledger-state/engine'
 import type { LedgerSource } from '@ledger-state/feed'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { listedBlocks, listedSource } from '../testing/listed-source.ts'
 import { type FollowOptions, followSource } from './follow-source.js'

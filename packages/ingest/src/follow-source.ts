@@ -1,6 +1,6 @@
 import { isLedgerStateError, type LedgerStateError } from '@ledger-state/core'
+import { type AsyncStateWriter, engineToAsync, type StateWriter } from '@ledger-state/engine'
 import { FailureStreak, type LedgerSource } from '@ledger-state/feed'
-import { engineToRemote, type RemoteStateWriter, type StateWriter } from '@ledger-state/state-engine'
 import { CountedIngest, type IngestCounters } from './counters.js'
 import { chainsContradict } from './errors.js'
 import { type IngestOptions, ingestWith } from './ingest-source.js'
@@ -22,7 +22,7 @@ export interface FollowOptions extends IngestOptions {
  * import { writeFileSync } from 'node:fs'
  * import { feedHeaderLine, openSource, versionToFeedLine } from '@ledger-state/feed'
  * import { followSource } from '@ledger-state/ingest'
- * import { createMemoryEngine } from '@ledger-state/state-engine'
+ * import { createMemoryEngine } from '@ledger-state/engine'
  *
  * const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
  * const lines = [feedHeaderLine({ chainId: 4 }), versionToFeedLine({ version: 0n, block, writes: [] })]
@@ -34,12 +34,12 @@ export interface FollowOptions extends IngestOptions {
  * ```
  */
 export async function followSource(
-  engine: StateWriter | RemoteStateWriter,
+  engine: StateWriter | AsyncStateWriter,
   source: LedgerSource,
   reopen: () => Promise<LedgerSource>,
   options: FollowOptions = {},
 ): Promise<IngestCounters> {
-  const writer = 'at' in engine ? engineToRemote(engine) : engine
+  const writer = engine.kind === 'sync' ? engineToAsync(engine) : engine
   const { ledger } = await writer.snapshot()
   const counters = new CountedIngest(ledger?.latestVersion)
   const { signal, onNotice, firstPauseMs } = options
@@ -60,7 +60,7 @@ export async function followSource(
 }
 
 async function ingestOnce(
-  writer: RemoteStateWriter,
+  writer: AsyncStateWriter,
   source: LedgerSource,
   options: IngestOptions,
   counters: CountedIngest,
@@ -79,6 +79,6 @@ function isOfSource(error: unknown): error is LedgerStateError {
 }
 
 /** An empty store is of no chain yet: the first answer, which named one, may be the one that is wrong. */
-function isAboutUnknownChain(error: LedgerStateError, { ledger }: RemoteStateWriter, { chainId }: IngestOptions) {
+function isAboutUnknownChain(error: LedgerStateError, { ledger }: AsyncStateWriter, { chainId }: IngestOptions) {
   return error.code === 'chain_id_mismatch' && ledger === undefined && chainId === undefined
 }

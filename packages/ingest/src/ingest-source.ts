@@ -1,12 +1,13 @@
 import { Buffer } from 'node:buffer'
-import { isLedgerStateError, type RemoteStateSnapshot, type VersionWrites } from '@ledger-state/core'
-import type { LedgerSource, Reading, SourceProgress, StateBase } from '@ledger-state/feed'
+import { isLedgerStateError, type VersionWrites } from '@ledger-state/core'
 import {
-  engineToRemote,
-  type RemoteSnapshot,
-  type RemoteStateWriter,
+  type AsyncSnapshot,
+  type AsyncStateSnapshot,
+  type AsyncStateWriter,
+  engineToAsync,
   type StateWriter,
-} from '@ledger-state/state-engine'
+} from '@ledger-state/engine'
+import type { LedgerSource, Reading, SourceProgress, StateBase } from '@ledger-state/feed'
 import { Batch } from './batch.js'
 import { type ChainIds, expectSameChain, resolveChainId } from './chain-id.js'
 import { decodeCommitMark, encodeCommitMark, type SignedRange } from './commit-mark.js'
@@ -71,7 +72,7 @@ export interface IngestObserver extends PruneObserver {
  * import { writeFileSync } from 'node:fs'
  * import { feedHeaderLine, openSource, versionToFeedLine } from '@ledger-state/feed'
  * import { ingestSource } from '@ledger-state/ingest'
- * import { createMemoryEngine } from '@ledger-state/state-engine'
+ * import { createMemoryEngine } from '@ledger-state/engine'
  *
  * const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
  * const writes = [[Uint8Array.of(1), Uint8Array.of(0xaa)]] as const
@@ -85,11 +86,11 @@ export interface IngestObserver extends PruneObserver {
  * ```
  */
 export async function ingestSource(
-  engine: StateWriter | RemoteStateWriter,
+  engine: StateWriter | AsyncStateWriter,
   source: LedgerSource,
   options: IngestOptions = {},
 ): Promise<IngestCounters> {
-  const writer = 'at' in engine ? engineToRemote(engine) : engine
+  const writer = engine.kind === 'sync' ? engineToAsync(engine) : engine
   const { ledger } = await writer.snapshot()
   const counters = new CountedIngest(ledger?.latestVersion)
   await ingestWith(writer, source, options, counters)
@@ -98,7 +99,7 @@ export async function ingestSource(
 
 /** `ingestSource` that adds what it ingests to given counters. */
 export async function ingestWith(
-  writer: RemoteStateWriter,
+  writer: AsyncStateWriter,
   source: LedgerSource,
   options: IngestOptions,
   counters: CountedIngest,
@@ -107,13 +108,13 @@ export async function ingestWith(
 }
 
 class Ingest {
-  readonly #engine: RemoteStateWriter
+  readonly #engine: AsyncStateWriter
   readonly #source: LedgerSource
   readonly #options: IngestOptions
   readonly #batch = new Batch()
   readonly #counters: CountedIngest
 
-  constructor(engine: RemoteStateWriter, source: LedgerSource, options: IngestOptions, counters: CountedIngest) {
+  constructor(engine: AsyncStateWriter, source: LedgerSource, options: IngestOptions, counters: CountedIngest) {
     this.#engine = engine
     this.#source = source
     this.#options = options
@@ -280,7 +281,7 @@ class Ingest {
    * The hash of all writes after these versions. Undefined where the store was begun without one.
    * @throws `ledger_fork` where the source has another hash at the last of them
    */
-  async #hashWrites(state: RemoteSnapshot, versions: readonly VersionWrites[]): Promise<Uint8Array | undefined> {
+  async #hashWrites(state: AsyncSnapshot, versions: readonly VersionWrites[]): Promise<Uint8Array | undefined> {
     const held = decodeCommitMark(state.mark).writesHash
     if (state.ledger && !held) return undefined
     const hash = held ? new WritesHash(held) : WritesHash.begin(versions[0]!.version)
@@ -295,7 +296,7 @@ class Ingest {
   }
 
   /** The names of those keys that the store holds. */
-  async #presentKeys(state: RemoteStateSnapshot, keys: readonly Uint8Array[]): Promise<ReadonlySet<string>> {
+  async #presentKeys(state: AsyncStateSnapshot, keys: readonly Uint8Array[]): Promise<ReadonlySet<string>> {
     if (!state.ledger || keys.length === 0) return new Set()
     const entries = await state.at().load(keys)
     return new Set(keys.filter((_, at) => entries[at] !== undefined).map(keyName))

@@ -1,4 +1,4 @@
-import type { RemoteStateWriter, StateWriter } from '@ledger-state/state-engine'
+import type { AsyncStateWriter, StateWriter } from '@ledger-state/engine'
 
 /** Entries that are pruned in one turn when no commit waits: some 20 ms. */
 export const PRUNE_TURN_ENTRIES = 10_000
@@ -11,7 +11,7 @@ export interface PruneObserver {
 
 /** Prunes a store to a window, up to so many entries. Answers whether nothing is left to prune. */
 export async function pruneTurn(
-  engine: Pick<StateWriter | RemoteStateWriter, 'ledger' | 'prune'>,
+  engine: Pick<StateWriter | AsyncStateWriter, 'ledger' | 'prune'>,
   retain: bigint,
   maxEntries: number,
   observer: PruneObserver | undefined,

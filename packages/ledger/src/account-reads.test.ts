@@ -1,14 +1,7 @@
-import {
-  bytesToHex,
-  isLedgerStateError,
-  parseAddress,
-  type StateReader,
-  type StateView,
-  type Write,
-} from '@ledger-state/core'
+import { bytesToHex, isLedgerStateError, parseAddress, type Write } from '@ledger-state/core'
+import { createMemoryEngine, type StateReader, type StateView } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
 import { writeModule } from '@ledger-state/move-module'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { overriding } from '@ledger-state/testing/overriding'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { isSlowRun } from '@ledger-state/testing/slow-run'

@@ -1,4 +1,4 @@
-import type { StateReader } from '@ledger-state/core'
+import type { StateReader } from '@ledger-state/engine'
 import { parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
 import { type Asset, assetHeapSize, parseAsset } from './balances/asset.js'
 import { BalanceReader } from './balances/balance-reader.js'
@@ -40,7 +40,7 @@ export function cacheUses({ types, modules, parsedTypes, parsedAssets }: LedgerC
  * ```ts
  * import { parseAddress } from '@ledger-state/core'
  * import { createLedger } from '@ledger-state/ledger'
- * import { createMemoryEngine } from '@ledger-state/state-engine'
+ * import { createMemoryEngine } from '@ledger-state/engine'
  *
  * const engine = createMemoryEngine()
  * const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
@@ -58,6 +58,7 @@ export function createLedgerOver(state: StateReader, caches: LedgerCaches): Ledg
   const { parsedTypes, parsedAssets } = caches
   let last: PinnedState | undefined
   return {
+    kind: 'sync',
     get info() {
       return state.ledger
     },

@@ -1,12 +1,5 @@
-import {
-  addressToShortHex,
-  bytesToHex,
-  clip,
-  type LedgerInfo,
-  LedgerStateError,
-  type ParseErrorCode,
-  type StateErrorCode,
-} from '@ledger-state/core'
+import { addressToShortHex, bytesToHex, clip, LedgerStateError, type ParseErrorCode } from '@ledger-state/core'
+import type { LedgerInfo, StateErrorCode } from '@ledger-state/engine'
 
 /** Codes of what a ledger does not have, or cannot answer. */
 export type LedgerErrorCode =
@@ -156,7 +149,7 @@ function storedDataInvalid(what: string, why: LedgerStateError): LedgerError {
   return new LedgerStateError('stored_data_invalid', `${what}: ${why.message}`, why.fields)
 }
 
-/** A read of a remote state needs more of it than one read may load. */
+/** A read over an async engine needs more of it than one read may load. */
 export function readTooLarge(mostBytes: number): LedgerError {
   return new LedgerStateError(
     'read_too_large',

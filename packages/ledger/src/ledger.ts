@@ -1,4 +1,4 @@
-import type { LedgerInfo } from '@ledger-state/core'
+import type { LedgerInfo } from '@ledger-state/engine'
 import type { StructTag, TypeTag } from '@ledger-state/type-tag'
 import type { Account } from './accounts/account.js'
 import type { Asset } from './balances/asset.js'
@@ -109,6 +109,8 @@ export interface LedgerState {
 
 /** Reads of a ledger by meaning: `at` pins a version, and keeps what it resolved for the next. */
 export interface Ledger {
+  /** Tells it from an `AsyncLedger`, whose reads are promises. */
+  readonly kind: 'sync'
   /** Undefined as long as nothing was ingested. */
   readonly info: LedgerInfo | undefined
   /**

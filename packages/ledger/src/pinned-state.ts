@@ -1,4 +1,4 @@
-import type { LedgerInfo, StateReader, StateView } from '@ledger-state/core'
+import type { LedgerInfo, StateReader, StateView } from '@ledger-state/engine'
 import { type StructTag, tableItemKey } from '@ledger-state/type-tag'
 import { type Account, readAccount } from './accounts/account.js'
 import type { Asset } from './balances/asset.js'

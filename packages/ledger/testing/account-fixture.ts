@@ -1,6 +1,6 @@
 import { bytesToHex } from '@ledger-state/core'
+import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
-import { createMemoryEngine, type StateWriter } from '@ledger-state/state-engine'
 import { sharedPath } from '@ledger-state/testing/shared-data'
 import { decodeStateKey } from '@ledger-state/type-tag'
 

@@ -1,5 +1,5 @@
 import type { Write } from '@ledger-state/core'
-import { createMemoryEngine, type StateWriter } from '@ledger-state/state-engine'
+import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 
 /** An engine whose version n holds the n-th list of writes. Each version is a block, n microseconds after 1970. */
 export async function engineOf(...versions: readonly (readonly Write[])[]): Promise<StateWriter> {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@ledger-state/bcs'
 import { isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { createMemoryEngine } from '@ledger-state/engine'
 import { ABILITY, type FieldDefinition, type SignatureToken, writeModule } from '@ledger-state/move-module'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { createRandom, type Random } from '@ledger-state/testing/random'
 import { moduleKey, tableItemKey } from '@ledger-state/type-tag'
 import { createLedger, type Ledger } from '../src/index.ts'

@@ -1,7 +1,7 @@
 import { LedgerStateError } from '@ledger-state/core'
-import type { RemoteErrorCode, StoreErrorCode } from '@ledger-state/state-engine'
+import type { AsyncErrorCode, StoreErrorCode } from '@ledger-state/engine'
 
-type PostgresError = LedgerStateError<StoreErrorCode | RemoteErrorCode>
+type PostgresError = LedgerStateError<StoreErrorCode | AsyncErrorCode>
 
 // `server` is always `user@host:port/database`: no message has a password.
 

@@ -1,6 +1,5 @@
-import type { LedgerInfo } from '@ledger-state/core'
-import type { RemoteStateReader, RemoteStateWriter } from '@ledger-state/state-engine'
-import { createCommitWatch, expectCount, expectObject, invalidArgument } from '@ledger-state/state-engine/engine-kit'
+import type { AsyncStateReader, AsyncStateWriter, LedgerInfo } from '@ledger-state/engine'
+import { createCommitWatch, expectCount, expectObject, invalidArgument } from '@ledger-state/engine/authoring'
 import { type CheckOptions, type CheckReport, checkStore } from './maintain/check-store.js'
 import { Servers } from './read/servers.js'
 import { Snapshots } from './read/snapshots.js'
@@ -41,10 +40,10 @@ interface Checked {
 }
 
 /** A store on PostgreSQL, open for reading. */
-export interface PostgresEngineReader extends RemoteStateReader, Checked {}
+export interface PostgresEngineReader extends AsyncStateReader, Checked {}
 
 /** A store on PostgreSQL, open for its one writer. */
-export interface PostgresEngine extends RemoteStateWriter, Checked {}
+export interface PostgresEngine extends AsyncStateWriter, Checked {}
 
 const PATIENCE_MS = 2_000
 const WRITE_PATIENCE_MS = 30_000
@@ -139,6 +138,7 @@ function createReader(options: PostgresReaderOptions): ReaderParts {
   const snapshots: Snapshots = new Snapshots({ servers, headMaxAgeMs, onChange: () => watch.notice() })
   const poll = createPoll(() => snapshots.take())
   const reader: PostgresEngineReader = {
+    kind: 'async',
     get ledger() {
       return snapshots.ledger
     },

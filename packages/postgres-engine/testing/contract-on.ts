@@ -1,4 +1,4 @@
-import { STATE_ENGINE_CONTRACT } from '@ledger-state/state-engine/contract'
+import { STATE_ENGINE_CONTRACT } from '@ledger-state/engine/contract'
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import {
@@ -16,11 +16,11 @@ export function testContractOn(
   timeout = 60_000,
   options: Pick<PostgresWriterOptions, 'patienceMs' | 'writePatienceMs'> = {},
 ): void {
-  for (const { name, runRemote } of STATE_ENGINE_CONTRACT) {
+  for (const { name, runAsync } of STATE_ENGINE_CONTRACT) {
     it(name, { timeout }, async () => {
       const url = findUrl()
       await clearStore(url)
-      await runRemote(() => openPostgresEngine({ url, ...options }), TRAITS)
+      await runAsync(() => openPostgresEngine({ url, ...options }), TRAITS)
       const { patienceMs } = options
       const reader = await openPostgresEngineReader({ url, patienceMs })
       expect((await reader.check()).problems).toEqual([])

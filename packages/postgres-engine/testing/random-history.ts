@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError, type VersionWrites, type Write } from '@ledger-state/core'
-import { createMemoryEngine, type RemoteStateWriter } from '@ledger-state/state-engine'
+import { type AsyncStateWriter, createMemoryEngine } from '@ledger-state/engine'
 import {
+  asyncToContract,
   type ContractEngine,
   type ContractView,
-  remoteToContract,
   writerToContract,
-} from '@ledger-state/state-engine/contract'
+} from '@ledger-state/engine/contract'
 import { createRandom, type Random } from '@ledger-state/testing/random'
 import { openPostgresEngine, openPostgresEngineReader } from '../src/open-postgres-engine.ts'
 import { clearStore } from './clear-store.ts'
@@ -32,21 +32,21 @@ const PREFIXES: readonly Uint8Array[] = [KEYS[0]!, KEYS[1]!, KEYS[2]!, KEYS[4]!,
 /** An engine and the engine in memory, which are given the same work, and asked the same. */
 class RandomHistory {
   readonly #random: Random
-  readonly #open: () => Promise<RemoteStateWriter>
+  readonly #open: () => Promise<AsyncStateWriter>
   readonly #model: ContractEngine = writerToContract(createMemoryEngine())
   #engine: ContractEngine
   #next: bigint
   #height = 0n
 
-  private constructor(random: Random, open: () => Promise<RemoteStateWriter>, engine: RemoteStateWriter) {
+  private constructor(random: Random, open: () => Promise<AsyncStateWriter>, engine: AsyncStateWriter) {
     this.#random = random
     this.#open = open
-    this.#engine = remoteToContract(engine, PAGE)
+    this.#engine = asyncToContract(engine, PAGE)
     this.#next = random.pick([0n, 5n, 2n ** 32n - 20n, 2n ** 63n - 1_000n])
   }
 
   /** @param open opens the one store of the history, which is empty at first */
-  static async run(random: Random, open: () => Promise<RemoteStateWriter>): Promise<void> {
+  static async run(random: Random, open: () => Promise<AsyncStateWriter>): Promise<void> {
     const history = new RandomHistory(random, open, await open())
     try {
       for (let step = 0; step < STEPS; step++) await history.#step()
@@ -107,7 +107,7 @@ class RandomHistory {
 
   async #reopen(): Promise<void> {
     await this.#engine.close()
-    this.#engine = remoteToContract(await this.#open(), PAGE)
+    this.#engine = asyncToContract(await this.#open(), PAGE)
     await this.#compare((engine) => engine.ledger())
   }
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
+import type { StateEngineReader } from '@ledger-state/engine'
 import { feedHeaderLine, headToFeedLine } from '@ledger-state/feed'
 import { decodeCommitMark } from '@ledger-state/ingest'
-import type { StateEngineReader } from '@ledger-state/state-engine'
 import type { RecentLines } from './recent-lines.js'
 
 /** How often a feed says how far it reaches, also while nothing is committed. */

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { VersionWrites } from '@ledger-state/core'
-import { createMemoryEngine } from '@ledger-state/state-engine'
+import { createMemoryEngine } from '@ledger-state/engine'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { linesOf, RecentLines } from './recent-lines.js'

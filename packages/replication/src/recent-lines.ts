@@ -1,5 +1,5 @@
+import type { StateEngineReader } from '@ledger-state/engine'
 import { versionToFeedLine } from '@ledger-state/feed'
-import type { StateEngineReader } from '@ledger-state/state-engine'
 
 const PIECE_CHARACTERS = 65_536
 

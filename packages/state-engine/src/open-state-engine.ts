@@ -1,8 +1,33 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Block, HistoryOptions, LedgerInfo, Revision, StoreBase, VersionWrites } from '@ledger-state/core'
+import type { VersionWrites } from '@ledger-state/core'
+import type {
+  Block,
+  CommitOptions,
+  EngineView,
+  HistoryOptions,
+  ImportOptions,
+  LedgerInfo,
+  PruneOptions,
+  PruneResult,
+  Revision,
+  StateEngineReader,
+  StateImport,
+  StateWriter,
+  StoreBase,
+  TruncateOptions,
+} from '@ledger-state/engine'
+import {
+  createCommitWatch,
+  expectObject,
+  expectOneOf,
+  expectString,
+  invalidArgument,
+  storeClosed,
+} from '@ledger-state/engine/authoring'
 import { decodeLedgerRecord } from './databases/ledger-record.js'
 import { getMark } from './databases/mark.js'
+import { storeReadOnly } from './errors.js'
 import { type AtFailurePoint, neverFail } from './failpoints/failure-points.js'
 import { DURABILITIES, type Durability } from './lmdb/durability.js'
 import {
@@ -17,20 +42,6 @@ import { acquireWriterLock } from './lmdb/writer-lock.js'
 import { type CheckOptions, type CheckReport, checkStore } from './maintain/check-store.js'
 import { type StoreStats, storeStats } from './maintain/store-stats.js'
 import { takeSnapshot } from './maintain/take-snapshot.js'
-import { createCommitWatch } from './port/commit-watch.js'
-import { invalidArgument, storeClosed, storeReadOnly } from './port/errors.js'
-import type {
-  CommitOptions,
-  EngineView,
-  ImportOptions,
-  PruneOptions,
-  PruneResult,
-  StateEngineReader,
-  StateImport,
-  StateWriter,
-  TruncateOptions,
-} from './port/ports.js'
-import { expectObject, expectOneOf, expectString } from './port/validate-arguments.js'
 import { FileFollower } from './read/follow-files.js'
 import { unmergedHead } from './read/read-snapshot.js'
 import { StoreReads } from './read/store-reads.js'
@@ -211,6 +222,7 @@ interface WriterParts {
 }
 
 class LmdbEngine implements StateEngine {
+  readonly kind = 'sync'
   readonly #store: LmdbStore
   readonly #atFailurePoint: AtFailurePoint
   readonly #reads: StoreReads

@@ -1,9 +1,9 @@
 // Commits and prunes the known ledger until it is killed, or reaches a failure point for the nth time and kills itself.
 // Prints the latest version after each acknowledged commit.
 
+import { importState } from '@ledger-state/engine'
 import type { FailurePoint } from '../src/failpoints/failure-points.js'
 import { openWithFailurePoints } from '../src/open-state-engine.js'
-import { importState } from '../src/port/import-state.js'
 import { KNOWN_CHAIN, knownVersion } from './known-ledger.ts'
 
 /** Far more than it takes to come to any failure point eight times. */

@@ -1,6 +1,6 @@
 // A ledger whose values at every version are computed, not stored: for tests with several processes.
 
-import type { HistoryOptions, Revision } from '@ledger-state/core'
+import type { HistoryOptions, Revision } from '@ledger-state/engine'
 
 export interface KnownWrite {
   readonly key: Uint8Array

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import type { LedgerInfo } from '@ledger-state/core'
+import type { LedgerInfo } from '@ledger-state/engine'
 import { expect } from 'vitest'
 import { openStateEngine } from '../src/open-state-engine.ts'
 import { differences, KNOWN_CHAIN, knownVersion } from './known-ledger.ts'

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { LedgerInfo, StateReader, VersionWrites } from '@ledger-state/core'
+import type { VersionWrites } from '@ledger-state/core'
+import { createMemoryEngine, type LedgerInfo, type StateReader, type StateWriter } from '@ledger-state/engine'
 import type { AtFailurePoint } from '../src/failpoints/failure-points.ts'
 import { STORE_FILE } from '../src/lmdb/lmdb-store.ts'
 import {
@@ -13,8 +14,6 @@ import {
   type StateEngine,
   type WriterOptions,
 } from '../src/open-state-engine.ts'
-import { createMemoryEngine } from '../src/port/memory-engine.ts'
-import type { StateWriter } from '../src/port/ports.ts'
 import { KNOWN_CHAIN, knownKeys, knownVersion } from './known-ledger.ts'
 
 /** Versions that the window keeps: more than all that is cut off between two prunes. */

@@ -1,10 +1,10 @@
 // Holds views in a process of its own beside a writer that truncates. Every version writes the same text, which no other
 // version of any branch writes, to all keys: a view that mixes branches, or changes, is found. Tells when it has seen enough.
 import { Buffer } from 'node:buffer'
-import { branchOf, isLedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError } from '@ledger-state/core'
+import { branchOf, type EngineView } from '@ledger-state/engine'
 import { createRandom } from '@ledger-state/testing/random'
 import { openStateEngineReader } from '../src/index.js'
-import type { EngineView } from '../src/port/ports.js'
 
 const ENOUGH_TRUNCATED = 30
 const ENOUGH_KEPT = 300

@@ -1,6 +1,7 @@
 import type { VersionWrites, Write } from '@ledger-state/core'
+import type { StateWriter } from '@ledger-state/engine'
 import { writeModule } from '@ledger-state/move-module'
-import { openStateEngine, type StateWriter } from '@ledger-state/state-engine'
+import { openStateEngine } from '@ledger-state/state-engine'
 import {
   moduleKey,
   parseStructTag,

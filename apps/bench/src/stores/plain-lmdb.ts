@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { VersionWrites } from '@ledger-state/state-engine'
+import type { VersionWrites } from '@ledger-state/core'
 import type { Question } from '../workload/workload.ts'
 import { openBareLmdb } from './bare-lmdb.ts'
 import { toShortKey } from './short-key.ts'

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { parseAddress, versionPruned } from '@ledger-state/core'
+import { parseAddress } from '@ledger-state/core'
+import { versionPruned } from '@ledger-state/engine'
 import {
   type Change,
   firstVersionOf,

@@ -1,6 +1,6 @@
-import { type LedgerInfo, noLedger } from '@ledger-state/core'
+import { type LedgerInfo, noLedger, type StoreBase } from '@ledger-state/engine'
 import { decodeCommitMark, type SignedRange } from '@ledger-state/ingest'
-import { type LmdbEngineReader, openStateEngineReader, type StoreBase } from '@ledger-state/state-engine'
+import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
 import { emptyStore, nothingToForecastFrom, usageError } from '../errors.js'

@@ -1,4 +1,4 @@
-import type { LedgerInfo, StateReader, StateView } from '@ledger-state/core'
+import type { LedgerInfo, StateReader, StateView } from '@ledger-state/engine'
 import type { Answered } from '@ledger-state/http'
 import type { Ledger } from '@ledger-state/ledger'
 import type { StoreStats } from '@ledger-state/state-engine'

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { isLedgerStateError, type LedgerInfo } from '@ledger-state/core'
+import { isLedgerStateError } from '@ledger-state/core'
+import type { LedgerInfo } from '@ledger-state/engine'
 import type { Registry } from 'prom-client'
 import type { MetricSnapshot } from '../observability/merge-metrics.js'
 import { type ProcessMessage, REPORT_INTERVAL_MS, SETTINGS_VARIABLE } from './messages.js'

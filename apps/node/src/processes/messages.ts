@@ -1,4 +1,4 @@
-import type { LedgerInfo } from '@ledger-state/core'
+import type { LedgerInfo } from '@ledger-state/engine'
 import type { MetricSnapshot } from '../observability/merge-metrics.js'
 
 /** From a process to its supervisor. */

@@ -1,6 +1,7 @@
 import { isLedgerStateError } from '@ledger-state/core'
-import { createLedger, createRemoteLedger, type Ledger, type RemoteLedger } from '@ledger-state/ledger'
-import type { LmdbEngineReader, RemoteStateReader } from '@ledger-state/state-engine'
+import type { AsyncStateReader } from '@ledger-state/engine'
+import { type AsyncLedger, createAsyncLedger, createLedger, type Ledger } from '@ledger-state/ledger'
+import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import type { MeasuredStore, ReaderMetrics } from '../observability/reader-metrics.js'
 import { openReader } from '../stores/open-reader.js'
@@ -13,7 +14,7 @@ const LOOK_INTERVAL_MS = 200
 export interface ServedStore extends MeasuredStore {
   /** Whether it could be read when that was last tried. */
   readonly isAnswering: boolean
-  ledgerWith(metrics: ReaderMetrics): Ledger | RemoteLedger
+  ledgerWith(metrics: ReaderMetrics): Ledger | AsyncLedger
   /** Looks whether the store is still the one that was opened. @throws where the process must open it anew */
   expectInPlace(): void
   close(): Promise<void>
@@ -21,7 +22,7 @@ export interface ServedStore extends MeasuredStore {
 
 export async function openServedStore(place: StorePlace, log: Logger): Promise<ServedStore> {
   const engine = await openReader(place)
-  return 'at' in engine ? serveFolder(engine, log) : serveDatabase(engine, log)
+  return engine.kind === 'sync' ? serveFolder(engine, log) : serveDatabase(engine, log)
 }
 
 function serveFolder(engine: LmdbEngineReader, log: Logger): ServedStore {
@@ -39,7 +40,7 @@ function serveFolder(engine: LmdbEngineReader, log: Logger): ServedStore {
   }
 }
 
-function serveDatabase(engine: RemoteStateReader, log: Logger): ServedStore {
+function serveDatabase(engine: AsyncStateReader, log: Logger): ServedStore {
   const watch = watchDatabase(engine, log)
   return {
     get ledger() {
@@ -48,7 +49,7 @@ function serveDatabase(engine: RemoteStateReader, log: Logger): ServedStore {
     get isAnswering() {
       return watch.isAnswering
     },
-    ledgerWith: () => createRemoteLedger(engine),
+    ledgerWith: () => createAsyncLedger(engine),
     expectInPlace() {},
     async close() {
       watch.stop()
@@ -61,7 +62,7 @@ function serveDatabase(engine: RemoteStateReader, log: Logger): ServedStore {
  * Looks again and again, which also keeps the newest ledger known while nobody asks: reports and `min-ledger-version` tell
  * it. Logs when the database does not answer any more, and when it answers again.
  */
-function watchDatabase(engine: RemoteStateReader, log: Logger) {
+function watchDatabase(engine: AsyncStateReader, log: Logger) {
   let isAnswering = true
   let isStopped = false
   const notice = (error?: unknown): void => {

@@ -1,4 +1,4 @@
-import type { LedgerInfo } from '@ledger-state/core'
+import type { LedgerInfo } from '@ledger-state/engine'
 
 export function servingLine(address: string, ledger: LedgerInfo | undefined): string {
   const what = ledger

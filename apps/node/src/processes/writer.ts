@@ -1,9 +1,9 @@
 // The main module of the writer process: it ingests the next versions of a node, and prunes.
 import { setPriority } from 'node:os'
 import { isLedgerStateError } from '@ledger-state/core'
+import type { AsyncStateWriter, StateWriter } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
 import { followSource, PRUNE_TURN_ENTRIES, pruneTurn } from '@ledger-state/ingest'
-import type { RemoteStateWriter, StateWriter } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createWriterMetrics, type WriterMetrics } from '../observability/writer-metrics.js'
@@ -82,7 +82,7 @@ async function keepPruned(place: StorePlace, retain: bigint, metrics: WriterMetr
 
 /** Prunes in turns until nothing is left to prune, or the signal is aborted. */
 async function pruneUntil(
-  engine: StateWriter | RemoteStateWriter,
+  engine: StateWriter | AsyncStateWriter,
   retain: bigint,
   { observer }: WriterMetrics,
   signal: AbortSignal,

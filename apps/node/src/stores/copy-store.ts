@@ -1,5 +1,5 @@
 import type { KeyedEntry, VersionWrites } from '@ledger-state/core'
-import { engineToRemote, type RemoteStateWriter, type StateWriter } from '@ledger-state/state-engine'
+import { type AsyncStateWriter, engineToAsync, type StateWriter } from '@ledger-state/engine'
 import { copyNotEmpty } from '../errors.js'
 import type { ExportSource } from './export-source.js'
 
@@ -23,10 +23,10 @@ export interface CopyProgress {
  */
 export async function copyStore(
   from: ExportSource,
-  to: StateWriter | RemoteStateWriter,
+  to: StateWriter | AsyncStateWriter,
   { name, onProgress, signal }: { name: string; onProgress: (progress: CopyProgress) => void; signal: AbortSignal },
 ): Promise<void> {
-  const writer = 'at' in to ? engineToRemote(to) : to
+  const writer = to.kind === 'sync' ? engineToAsync(to) : to
   if ((await writer.snapshot()).ledger) throw copyNotEmpty(name)
   const { ledger, mark } = from
   if (!ledger) return

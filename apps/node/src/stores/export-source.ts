@@ -1,5 +1,6 @@
-import type { Block, KeyedEntry, LedgerInfo, VersionWrites } from '@ledger-state/core'
-import { type LmdbEngineReader, openStateEngineReader, type RemoteSnapshot } from '@ledger-state/state-engine'
+import type { KeyedEntry, VersionWrites } from '@ledger-state/core'
+import type { AsyncSnapshot, Block, LedgerInfo } from '@ledger-state/engine'
+import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import { openDatabaseReader } from './open-database.js'
 import type { StorePlace } from './store-place.js'
 
@@ -40,7 +41,7 @@ function sourceOfEngine(engine: LmdbEngineReader): ExportSource {
   }
 }
 
-function sourceOfSnapshot(snapshot: RemoteSnapshot, close: () => Promise<void>): ExportSource {
+function sourceOfSnapshot(snapshot: AsyncSnapshot, close: () => Promise<void>): ExportSource {
   return {
     ledger: snapshot.ledger,
     isComplete: snapshot.base?.complete === true,

@@ -1,4 +1,4 @@
-import { createLedger, createRemoteLedger, type Ledger } from '@ledger-state/ledger'
+import { createAsyncLedger, createLedger, type Ledger } from '@ledger-state/ledger'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { openDatabaseReader } from './open-database.js'
 import type { StorePlace } from './store-place.js'
@@ -13,8 +13,8 @@ export interface LedgerReader {
 export async function openLedger(place: StorePlace): Promise<LedgerReader> {
   if ('url' in place) {
     const engine = await openDatabaseReader(place)
-    const remote = createRemoteLedger(engine)
-    return { read: (run) => remote.read(run), close: () => engine.close() }
+    const asyncLedger = createAsyncLedger(engine)
+    return { read: (run) => asyncLedger.read(run), close: () => engine.close() }
   }
   const engine = openStateEngineReader({ path: place.dataDir, verifyReads: true })
   const ledger = createLedger(engine)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { createMemoryEngine } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { inject } from 'light-my-request'
 import { expect, it } from 'vitest'
 import { createRequestListener } from '../server/create-request-listener.js'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { createMemoryEngine } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
 import { createLedger } from '@ledger-state/ledger'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { inject } from 'light-my-request'

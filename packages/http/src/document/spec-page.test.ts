@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { createMemoryEngine } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { Browser, type BrowserPage } from 'happy-dom'
 import { inject } from 'light-my-request'
 import { afterEach, describe, expect, it } from 'vitest'

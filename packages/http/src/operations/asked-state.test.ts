@@ -1,6 +1,6 @@
 import { parseAddress } from '@ledger-state/core'
+import { createMemoryEngine } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
 import { beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-import type { LedgerInfo } from '@ledger-state/core'
+import type { LedgerInfo } from '@ledger-state/engine'
 import { invalidDuration, ledgerTooOld } from '../errors.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { queryParameter } from '../protocol/query.js'

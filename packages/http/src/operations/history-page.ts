@@ -1,4 +1,5 @@
-import { parseU64, versionPruned } from '@ledger-state/core'
+import { parseU64 } from '@ledger-state/core'
+import { versionPruned } from '@ledger-state/engine'
 import {
   type Change,
   firstVersionOf,

@@ -1,4 +1,5 @@
-import { ByteWriter, type LedgerInfo } from '@ledger-state/core'
+import { ByteWriter } from '@ledger-state/core'
+import type { LedgerInfo } from '@ledger-state/engine'
 
 const ROLE_FULL_NODE = 1
 

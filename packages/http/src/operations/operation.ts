@@ -1,4 +1,4 @@
-import type { LedgerInfo } from '@ledger-state/core'
+import type { LedgerInfo } from '@ledger-state/engine'
 import type { Ledger, LedgerState, Moment } from '@ledger-state/ledger'
 import type { AnswerFormat, OutputFormat } from '../protocol/media-types.js'
 import type { AnswerBytes } from './answer-bytes.js'

@@ -1,7 +1,7 @@
 import { ByteWriter, parseAddress, type Write } from '@ledger-state/core'
+import { createMemoryEngine } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
 import { ABILITY, type SignatureToken, type StructDefinition, writeModule } from '@ledger-state/move-module'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { moduleKey, parseStructTag, resourceKey, tableItemKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
 import { expect, it } from 'vitest'

@@ -1,6 +1,6 @@
 import { parseAddress, type Write } from '@ledger-state/core'
+import { createMemoryEngine } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
 import { expect, it } from 'vitest'

@@ -1,7 +1,7 @@
 import { ByteWriter, hexToBytes, parseAddress } from '@ledger-state/core'
+import { createMemoryEngine } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
 import { createLedger } from '@ledger-state/ledger'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { decodeStateKey, parseTypeTag, typeTagToText, writeTypeTag } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'

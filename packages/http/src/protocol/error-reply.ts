@@ -1,11 +1,6 @@
 import type { BcsErrorCode } from '@ledger-state/bcs'
-import {
-  clip,
-  isLedgerStateError,
-  type ParseErrorCode,
-  type RemoteErrorCode,
-  type StateErrorCode,
-} from '@ledger-state/core'
+import { clip, isLedgerStateError, type ParseErrorCode } from '@ledger-state/core'
+import type { AsyncErrorCode, StateErrorCode } from '@ledger-state/engine'
 import type { LedgerErrorCode } from '@ledger-state/ledger'
 import type { TypeTagErrorCode } from '@ledger-state/type-tag'
 import type { RequestErrorCode } from '../errors.js'
@@ -36,7 +31,7 @@ interface ErrorAnswer {
 type KnownErrorCode =
   | RequestErrorCode
   | StateErrorCode
-  | RemoteErrorCode
+  | AsyncErrorCode
   | ParseErrorCode
   | TypeTagErrorCode
   | BcsErrorCode

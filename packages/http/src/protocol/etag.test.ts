@@ -1,5 +1,5 @@
+import { createMemoryEngine } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { expect, it } from 'vitest'
 import { stateEtag } from './etag.js'
 

@@ -1,4 +1,4 @@
-import { branchOf } from '@ledger-state/core'
+import { branchOf } from '@ledger-state/engine'
 import type { LedgerState } from '@ledger-state/ledger'
 import type { OutputFormat } from './media-types.js'
 

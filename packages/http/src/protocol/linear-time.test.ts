@@ -1,6 +1,6 @@
 import { isLedgerStateError } from '@ledger-state/core'
+import { createMemoryEngine } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

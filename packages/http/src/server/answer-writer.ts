@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
-import { isLedgerStateError, type LedgerInfo } from '@ledger-state/core'
+import { isLedgerStateError } from '@ledger-state/core'
+import type { LedgerInfo } from '@ledger-state/engine'
 import { overloaded, type RequestError } from '../errors.js'
 import type { Answer } from '../operations/operation.js'
 import { chooseEncoding, compress, MIN_COMPRESSED_BYTES } from '../protocol/content-encoding.js'

@@ -1,4 +1,4 @@
-import type { LedgerInfo } from '@ledger-state/core'
+import type { LedgerInfo } from '@ledger-state/engine'
 import { chainIdTooLarge } from '../errors.js'
 
 const MAX_CHAIN_ID = 255n

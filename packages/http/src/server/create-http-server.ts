@@ -31,7 +31,7 @@ const MAX_HEADER_BYTES = 32_768
  * import type { AddressInfo } from 'node:net'
  * import { createHttpServer } from '@ledger-state/http'
  * import { createLedger } from '@ledger-state/ledger'
- * import { createMemoryEngine } from '@ledger-state/state-engine'
+ * import { createMemoryEngine } from '@ledger-state/engine'
  *
  * const server = createHttpServer({ ledger: createLedger(createMemoryEngine()) })
  * await once(server.listen(0, '127.0.0.1'), 'listening')

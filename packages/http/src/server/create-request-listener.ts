@@ -14,7 +14,7 @@ import { RequestService } from './request-service.js'
  * import type { AddressInfo } from 'node:net'
  * import { createRequestListener } from '@ledger-state/http'
  * import { createLedger } from '@ledger-state/ledger'
- * import { createMemoryEngine } from '@ledger-state/state-engine'
+ * import { createMemoryEngine } from '@ledger-state/engine'
  *
  * const server = createServer(createRequestListener({ ledger: createLedger(createMemoryEngine()) }))
  * await once(server.listen(0, '127.0.0.1'), 'listening')

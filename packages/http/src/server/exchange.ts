@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { LedgerInfo, Link } from '@ledger-state/core'
-import { type Ledger, type LedgerState, lastVersionOf, type Moment, type RemoteLedger } from '@ledger-state/ledger'
+import type { Link } from '@ledger-state/core'
+import type { LedgerInfo } from '@ledger-state/engine'
+import { type AsyncLedger, type Ledger, type LedgerState, lastVersionOf, type Moment } from '@ledger-state/ledger'
 import { clientLeft, outputDisabled } from '../errors.js'
 import { AnswerBytes } from '../operations/answer-bytes.js'
 import type { OperationRequest, Route } from '../operations/operation.js'
@@ -16,7 +17,7 @@ import type { Upload, Uploads } from './uploads.js'
 
 /** What all exchanges of a service share. */
 export interface ServiceContext {
-  readonly ledger: Ledger | RemoteLedger
+  readonly ledger: Ledger | AsyncLedger
   readonly output: Readonly<Record<OutputFormat, boolean>>
   readonly chainHeaders: ChainHeaders
   readonly corsHeaders: (origin: string) => readonly string[]
@@ -42,7 +43,7 @@ export class Exchange implements OperationRequest, Upload {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly context: ServiceContext
-  /** What the operation reads. Of a remote ledger, each run is given its own. */
+  /** What the operation reads. Of an async ledger, each run is given its own. */
   ledger: Ledger
   /** Undefined until the router found it. */
   route: Route | undefined = undefined

@@ -1,6 +1,5 @@
 import { connect } from 'node:net'
-import type { StateReader } from '@ledger-state/core'
-import { createMemoryEngine } from '@ledger-state/state-engine'
+import { createMemoryEngine, type StateReader } from '@ledger-state/engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, describe, expect, it } from 'vitest'
 import { RAW_ITEM_BODY, type RunningServer, startServerOver, stopServer } from '../../testing/one-item-server.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Ledger, RemoteLedger } from '@ledger-state/ledger'
+import type { AsyncLedger, Ledger } from '@ledger-state/ledger'
 import type { RequestExamples } from '../document/request-example.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { LoadLimits } from './load-shedder.js'
@@ -28,7 +28,7 @@ export const DEFAULT_HEADER_WORD = 'svc'
 
 /** What is served, and within which limits. */
 export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<UploadLimits>, Partial<HoldLimits> {
-  readonly ledger: Ledger | RemoteLedger
+  readonly ledger: Ledger | AsyncLedger
   /** Word in the names of the chain-state headers: `x-<word>-ledger-version`. Default `svc`. */
   readonly headerWord?: string
   /**

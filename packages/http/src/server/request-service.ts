@@ -5,13 +5,13 @@ import { createDocumentRoutes } from '../document/document-routes.js'
 import { clientLeft } from '../errors.js'
 import type { Route } from '../operations/operation.js'
 import { refuse, sendAnswer, sendError, sendHeaders, settle } from './answer-writer.js'
+import { routeOverAsync } from './async-routes.js'
 import { isPreflight, preflightHeaders } from './cors.js'
 import { createOperations } from './create-operations.js'
 import { Exchange, type ServiceContext } from './exchange.js'
 import { framingFault } from './framing-fault.js'
 import { HeldRequests, parseMinVersion } from './held-requests.js'
 import { readBody, readOver } from './read-body.js'
-import { routeOverRemote } from './remote-routes.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
 import { createRouter, type Router } from './router.js'
 import { createServiceContext } from './service-context.js'
@@ -38,7 +38,7 @@ interface Connection {
 /** The service without its sockets: takes each request from its headers to its answer. */
 export class RequestService {
   readonly context: ServiceContext
-  /** Undefined where it is remote. */
+  /** Undefined where the ledger is an `AsyncLedger`. */
   readonly #ledger: Ledger | undefined
   readonly #router: Router
   readonly #held: HeldRequests
@@ -56,10 +56,10 @@ export class RequestService {
     this.context = createServiceContext(options, isClosing)
     const { chainHeaders } = this.context
     if (ledger.info) chainHeaders.of(ledger.info)
-    const remote = 'read' in ledger ? ledger : undefined
-    this.#ledger = 'read' in ledger ? undefined : ledger
+    const asyncLedger = ledger.kind === 'async' ? ledger : undefined
+    this.#ledger = ledger.kind === 'async' ? undefined : ledger
     const operations = createOperations(headerWord, archivalEndpoint)
-    const served = remote ? operations.map((operation) => routeOverRemote(operation, remote)) : operations
+    const served = asyncLedger ? operations.map((operation) => routeOverAsync(operation, asyncLedger)) : operations
     const routes = [...served, ...createDocumentRoutes(operations, chainHeaders, examples)]
     this.#router = createRouter(routes, { '/v1/': '/v1' })
     this.#otherRequests = otherRequests

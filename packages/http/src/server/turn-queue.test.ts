@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { StateReader } from '@ledger-state/core'
+import type { StateReader } from '@ledger-state/engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { overriding } from '@ledger-state/testing/overriding'
 import { openRawConnection, type RawConnection } from '@ledger-state/testing/raw-connection'

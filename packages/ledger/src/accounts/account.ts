@@ -1,4 +1,5 @@
-import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError, type StateView } from '@ledger-state/core'
+import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { accountNotFound, storedAccountInvalid } from '../errors.js'
 import { DEFAULT_ACCOUNT_RESOURCE, isFeatureOn } from './feature-flags.js'

@@ -1,4 +1,5 @@
-import { ByteReader, isLedgerStateError, parseAddress, type StateView } from '@ledger-state/core'
+import { ByteReader, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 
 /** Accounts need no stored `Account`. */

@@ -1,5 +1,6 @@
-import { ADDRESS_LENGTH, ByteReader, type KeyedEntry, type StateView } from '@ledger-state/core'
+import { ADDRESS_LENGTH, ByteReader, type KeyedEntry } from '@ledger-state/core'
 import { keyAfter } from '@ledger-state/core/bytes'
+import type { StateView } from '@ledger-state/engine'
 import { accountKeyPrefix, STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
 import { scanFrom } from '../listings/scan-from.js'
 

@@ -1,6 +1,6 @@
 import { ByteWriter, hexToBytes, parseAddress, type Write } from '@ledger-state/core'
+import { createMemoryEngine } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { parseStructTag, resourceGroupKey, resourceKey, writeStructTag } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'

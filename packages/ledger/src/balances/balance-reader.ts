@@ -1,4 +1,5 @@
-import { ADDRESS_LENGTH, type StateView } from '@ledger-state/core'
+import { ADDRESS_LENGTH } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
 import { parseStructTag, resourceGroupKey, resourceKey, STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
 import type { Asset } from './asset.js'
 import { type NumberedAsset, PrimaryStoreAddresses, pairedMetadataAddress } from './derived-address.js'

@@ -1,11 +1,5 @@
-import {
-  ADDRESS_LENGTH,
-  ByteReader,
-  ByteWriter,
-  isLedgerStateError,
-  parseAddress,
-  type StateView,
-} from '@ledger-state/core'
+import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
 import { parseStructTag, resourceKey, tableItemKey } from '@ledger-state/type-tag'
 
 const COMMIT_HISTORY_KEY = resourceKey(parseAddress('0x1'), parseStructTag('0x1::block::CommitHistory'))

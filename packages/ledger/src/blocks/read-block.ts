@@ -1,11 +1,5 @@
-import {
-  type Block,
-  type BlockInfo,
-  type LedgerInfo,
-  type StateReader,
-  versionNotFound,
-  versionPruned,
-} from '@ledger-state/core'
+import type { BlockInfo } from '@ledger-state/core'
+import { type Block, type LedgerInfo, type StateReader, versionNotFound, versionPruned } from '@ledger-state/engine'
 import { blockNotFound, blockPruned } from '../errors.js'
 import { readBlockHash } from './block-hash.js'
 

@@ -1,10 +1,10 @@
 import { parseAddress, type VersionWrites } from '@ledger-state/core'
+import { createMemoryEngine, engineToAsync } from '@ledger-state/engine'
 import { ABILITY, type FieldDefinition, writeModule } from '@ledger-state/move-module'
-import { createMemoryEngine, engineToRemote } from '@ledger-state/state-engine'
 import { moduleKey, parseTypeTag } from '@ledger-state/type-tag'
 import { expect, it } from 'vitest'
+import { KnownModules } from '../async/known-modules.js'
 import { ModuleCache } from '../modules/module-cache.js'
-import { KnownModules } from '../remote/known-modules.js'
 import { TypeResolver } from '../types/type-resolver.js'
 
 const HOME = parseAddress('0xcafe')
@@ -31,18 +31,18 @@ it('resolves a type by the module of its branch, after a truncation and a commit
   expect(layout()).toContain('newer')
 })
 
-it('keeps modules of remote state for one branch', async () => {
+it('keeps modules of async state for one branch', async () => {
   const engine = createMemoryEngine()
-  const remote = engineToRemote(engine)
+  const promising = engineToAsync(engine)
   await engine.commit([publishing(0n, ['zero']), publishing(1n, ['old'])], CHAIN)
   const modules = new KnownModules(1 << 20)
-  const before = (await remote.snapshot()).at()
+  const before = (await promising.snapshot()).at()
   await modules.load(before, [KEY])
   const text = Buffer.from(KEY).toString('hex')
   expect(modules.find(text, 1n, before.ledger)?.version).toBe(1n)
   await engine.truncateTo(0n)
   await engine.commit([publishing(1n, ['new'])], CHAIN)
-  const after = (await remote.snapshot()).at()
+  const after = (await promising.snapshot()).at()
   expect(modules.find(text, 1n, after.ledger)).toBeUndefined()
   const [loaded] = await modules.load(after, [KEY])
   expect(modules.find(text, 1n, after.ledger)).toEqual(loaded)

@@ -1,5 +1,6 @@
-import { isLedgerStateError, type KeyedEntry, type LedgerStateError, type StateView } from '@ledger-state/core'
+import { isLedgerStateError, type KeyedEntry, type LedgerStateError } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
+import type { StateView } from '@ledger-state/engine'
 import { accountKeyPrefix, decodeStateKey, type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import { listedResourceUnreadable } from '../errors.js'
 import { compareStructTags } from '../groups/compare-struct-tags.js'

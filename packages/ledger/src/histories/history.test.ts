@@ -1,15 +1,8 @@
 import { JsonNumber } from '@ledger-state/bcs'
-import {
-  ByteWriter,
-  bytesToHex,
-  isLedgerStateError,
-  parseAddress,
-  type StateReader,
-  type Write,
-} from '@ledger-state/core'
+import { ByteWriter, bytesToHex, isLedgerStateError, parseAddress, type Write } from '@ledger-state/core'
+import { createMemoryEngine, type StateReader } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
 import { writeModule } from '@ledger-state/move-module'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { overriding } from '@ledger-state/testing/overriding'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { isSlowRun } from '@ledger-state/testing/slow-run'

@@ -1,4 +1,5 @@
-import { type LedgerInfo, type LedgerStateError, type StateReader, versionPruned } from '@ledger-state/core'
+import type { LedgerStateError } from '@ledger-state/core'
+import { type LedgerInfo, type StateReader, versionPruned } from '@ledger-state/engine'
 import { isUnreadable } from '../types/unreadable.js'
 import { type StoredState, statesNewestFirst, statesOldestFirst } from './stored-states.js'
 

@@ -1,4 +1,4 @@
-import type { Revision, StateReader } from '@ledger-state/core'
+import type { Revision, StateReader } from '@ledger-state/engine'
 
 /** What keys hold from a version on, until the next state. */
 export interface StoredState {

@@ -1,4 +1,5 @@
-import type { KeyedEntry, ScanOptions, StateView } from '@ledger-state/core'
+import type { KeyedEntry } from '@ledger-state/core'
+import type { ScanOptions, StateView } from '@ledger-state/engine'
 
 const NOTHING: readonly KeyedEntry[] = []
 

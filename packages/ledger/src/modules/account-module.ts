@@ -1,4 +1,5 @@
-import { isLedgerStateError, type StateView } from '@ledger-state/core'
+import { isLedgerStateError } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
 import { type ModuleAbi, moduleAbi, readModuleInterface } from '@ledger-state/move-module'
 import { decodeStateKey, moduleKey } from '@ledger-state/type-tag'
 import { scanAccount } from '../accounts/scan-account.js'

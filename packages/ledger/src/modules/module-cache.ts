@@ -1,4 +1,5 @@
-import { addressToShortHex, branchOf, SizedCache, type StateView } from '@ledger-state/core'
+import { addressToShortHex, SizedCache } from '@ledger-state/core'
+import { branchOf, type StateView } from '@ledger-state/engine'
 import { type ModuleId, type MoveModule, readModule } from '@ledger-state/move-module'
 import { moduleKey } from '@ledger-state/type-tag'
 import { type CacheUse, cacheUse } from '../caches/cache-use.js'

@@ -1,4 +1,5 @@
-import { isLedgerStateError, type KeyedEntry, type StateView } from '@ledger-state/core'
+import { isLedgerStateError, type KeyedEntry } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
 import { decodeStateKey, type StructTag } from '@ledger-state/type-tag'
 import { scanAccount } from '../accounts/scan-account.js'
 import { listedResourceUnreadable } from '../errors.js'

@@ -1,4 +1,5 @@
-import { ByteWriter, isLedgerStateError, type StateView } from '@ledger-state/core'
+import { ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
 import { resourceGroupKey, resourceKey, type StructTag, typeTagToText, writeStructTag } from '@ledger-state/type-tag'
 import { resourceNotFound, storedResourceUnreadable } from '../errors.js'
 import { findGroupMember } from '../groups/resource-group.js'

@@ -1,4 +1,5 @@
-import type { LedgerStateError, StateView } from '@ledger-state/core'
+import type { LedgerStateError } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
 import type { StructTag } from '@ledger-state/type-tag'
 import { type StoredValue, TypedBytes } from '../types/stored-value.js'
 import type { TypeResolver } from '../types/type-resolver.js'

@@ -1,7 +1,7 @@
 import { ByteReader, ByteWriter, bytesToHex, isLedgerStateError, parseAddress, type Write } from '@ledger-state/core'
+import { createMemoryEngine } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
 import { ABILITY, type SignatureToken, type StructDefinition, writeModule } from '@ledger-state/move-module'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import {
   decodeStateKey,

@@ -1,12 +1,6 @@
-import {
-  ADDRESS_LENGTH,
-  addressToShortHex,
-  ByteReader,
-  bytesToHex,
-  isLedgerStateError,
-  type StateView,
-} from '@ledger-state/core'
+import { ADDRESS_LENGTH, addressToShortHex, ByteReader, bytesToHex, isLedgerStateError } from '@ledger-state/core'
 import { compareBytes, copyBytes, indexOfBytes } from '@ledger-state/core/bytes'
+import type { StateView } from '@ledger-state/engine'
 import { type StructTag, type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
 import type { ModuleCache } from '../modules/module-cache.js'
 import { listResources } from '../resources/list-resources.js'

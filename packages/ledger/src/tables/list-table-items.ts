@@ -1,4 +1,4 @@
-import type { StateView } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
 import { type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
 import { createListing, type Listing, type ListOptions } from '../listings/listing.js'
 import { scanFrom } from '../listings/scan-from.js'

@@ -1,6 +1,6 @@
 import { parseJson } from '@ledger-state/bcs'
-import type { StateReader } from '@ledger-state/core'
 import { hexToBytes, parseAddress, type Write } from '@ledger-state/core'
+import type { StateReader } from '@ledger-state/engine'
 import { ABILITY, type MoveModule, writeModule } from '@ledger-state/move-module'
 import { overriding } from '@ledger-state/testing/overriding'
 import { moduleKey, parseTypeTag, tableItemKey } from '@ledger-state/type-tag'

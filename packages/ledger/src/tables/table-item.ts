@@ -1,5 +1,6 @@
 import { type JsonValue, jsonValueToText } from '@ledger-state/bcs'
-import type { LedgerStateError, StateView } from '@ledger-state/core'
+import type { LedgerStateError } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
 import { type TypeTag, tableItemKey, typeTagToText } from '@ledger-state/type-tag'
 import {
   keyDoesNotFit,

@@ -1,4 +1,5 @@
-import { ADDRESS_LENGTH, type ByteReader, type StateView } from '@ledger-state/core'
+import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
 import type { FieldDefinition, SignatureToken } from '@ledger-state/move-module'
 import { type StructTag, type TypeTag, typeTagSize } from '@ledger-state/type-tag'
 import type { ModuleCache } from '../modules/module-cache.js'

@@ -1,4 +1,4 @@
-import { createMemoryEngine } from '@ledger-state/state-engine'
+import { createMemoryEngine } from '@ledger-state/engine'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createLedger } from '../create-ledger.js'

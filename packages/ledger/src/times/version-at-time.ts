@@ -1,4 +1,4 @@
-import { noLedger, type StateReader } from '@ledger-state/core'
+import { noLedger, type StateReader } from '@ledger-state/engine'
 import { timeNotReached, timePruned } from '../errors.js'
 
 export function versionAtTime(reader: StateReader, timestampUsec: bigint, nowUsec = systemTimeUsec()): bigint {

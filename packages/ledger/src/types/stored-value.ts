@@ -1,5 +1,6 @@
 import type { Codec } from '@ledger-state/bcs'
-import type { LedgerStateError, StateView } from '@ledger-state/core'
+import type { LedgerStateError } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
 import type { TypeTag } from '@ledger-state/type-tag'
 import { isTypeFault } from './type-faults.js'
 import type { TypeResolver } from './type-resolver.js'

@@ -1,4 +1,5 @@
-import { parseAddress, type StateView } from '@ledger-state/core'
+import { parseAddress } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
 import { ABILITY, type FieldDefinition, type MoveModule, writeModule } from '@ledger-state/move-module'
 import { moduleKey, parseTypeTag } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'

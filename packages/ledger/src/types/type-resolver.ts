@@ -1,5 +1,6 @@
 import { type Codec, codecOf } from '@ledger-state/bcs'
-import { branchOf, SizedCache, type StateView } from '@ledger-state/core'
+import { SizedCache } from '@ledger-state/core'
+import { branchOf, type StateView } from '@ledger-state/engine'
 import { type ModuleId, type MoveModule, resolveLayout } from '@ledger-state/move-module'
 import { type TypeTag, typeTagSize, typeTagToText } from '@ledger-state/type-tag'
 import { type CacheUse, cacheUse } from '../caches/cache-use.js'
@@ -112,7 +113,7 @@ function heapSize(text: string, states: readonly ResolvedType[]): number {
 
 function standsAt(state: ResolvedType, view: StateView): boolean {
   let stands = true
-  // All of them, also after one that differs: a remote state loads all that it lacks in one round.
+  // All of them, also after one that differs: an async engine loads all that it lacks in one round.
   for (const { key, version } of state.dependencies) if (view.getEntry(key)?.version !== version) stands = false
   if (stands) state.seenUntil = view.version
   return stands

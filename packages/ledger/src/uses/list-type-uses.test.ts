@@ -1,6 +1,6 @@
 import { addressToShortHex, ByteWriter, bytesToHex, parseAddress, type Write } from '@ledger-state/core'
+import { engineToAsync } from '@ledger-state/engine'
 import { ABILITY, type SignatureToken, writeModule } from '@ledger-state/move-module'
-import { engineToRemote } from '@ledger-state/state-engine'
 import { hasSharedData } from '@ledger-state/testing/shared-data'
 import {
   moduleKey,
@@ -15,9 +15,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { loadAccountFixture } from '../../testing/account-fixture.ts'
 import { engineOf } from '../../testing/engine-of.ts'
+import { createAsyncLedger } from '../async/async-ledger.js'
 import { createLedger } from '../create-ledger.js'
 import type { LedgerState, ListOptions, TypeUse } from '../index.js'
-import { createRemoteLedger } from '../remote/remote-ledger.js'
 
 const COIN = parseStructTag('0xcafe::coin::Coin')
 const HOME = parseAddress('0xcafe')
@@ -114,9 +114,9 @@ describe('uses of a type', () => {
     expect(allUses(state, '0xcafe::coin::None').uses).toEqual([])
   })
 
-  it('are found over a remote state, too', async () => {
-    const remote = createRemoteLedger(engineToRemote(await engineOf(WRITES)))
-    const found = await remote.read((ledger) => allUses(ledger.at(), '0xcafe::coin::Coin'))
+  it('are found over an async engine, too', async () => {
+    const asyncLedger = createAsyncLedger(engineToAsync(await engineOf(WRITES)))
+    const found = await asyncLedger.read((ledger) => allUses(ledger.at(), '0xcafe::coin::Coin'))
     expect(found.uses.toSorted()).toEqual(EXPECTED)
   })
 

@@ -1,5 +1,6 @@
-import { ByteWriter, isLedgerStateError, type KeyedEntry, type StateView } from '@ledger-state/core'
+import { ByteWriter, isLedgerStateError, type KeyedEntry } from '@ledger-state/core'
 import { indexOfBytes, keyAfter } from '@ledger-state/core/bytes'
+import type { StateView } from '@ledger-state/engine'
 import { readModuleInterface } from '@ledger-state/move-module'
 import { accountKeyPrefix, decodeStateKey, isModuleKey, type StructTag } from '@ledger-state/type-tag'
 import { readResourceGroup } from '../groups/resource-group.js'
@@ -31,7 +32,7 @@ const MOST_SCANNED_KEYS = 1_000
 const MOST_SCANNED_BYTES = 8 << 20
 /** A value that is parsed costs so many times what it costs to look for the type's bytes in it. */
 const COST_OF_PARSING = 16
-/** Keys that are asked for at once: over a remote state all of them are loaded. */
+/** Keys that are asked for at once: over an async engine all of them are loaded. */
 const KEYS_OF_SCAN = 64
 
 /** All keys of modules, resources and groups, and no key of a table item. */

@@ -1,4 +1,5 @@
-import { ADDRESS_LENGTH, addressToShortHex, ByteReader, isLedgerStateError, type StateView } from '@ledger-state/core'
+import { ADDRESS_LENGTH, addressToShortHex, ByteReader, isLedgerStateError } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
 import { parseStructTag, readName, resourceGroupKey } from '@ledger-state/type-tag'
 import { findGroupMember } from '../groups/resource-group.js'
 import { structTagToBytes } from '../resources/read-resource.js'

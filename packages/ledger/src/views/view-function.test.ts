@@ -1,7 +1,7 @@
 import { parseJson } from '@ledger-state/bcs'
-import { ByteReader, ByteWriter, bytesToHex, parseAddress, type StateView, type Write } from '@ledger-state/core'
+import { ByteReader, ByteWriter, bytesToHex, parseAddress, type Write } from '@ledger-state/core'
+import { createMemoryEngine, type StateView } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
-import { createMemoryEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import {
   decodeStateKey,

@@ -1,4 +1,4 @@
-import { type Block, branchOf, type LedgerInfo, versionPruned } from '@ledger-state/core'
+import { type Block, branchOf, type LedgerInfo, versionPruned } from '@ledger-state/engine'
 import { BLOCK_AT_TIME, BLOCK_BY_HEIGHT, BLOCKS_AT, type BlockRow } from './questions.js'
 import { expectNotCut, type Servers } from './servers.js'
 import { answerGroups, createTickBatch } from './tick-batch.js'

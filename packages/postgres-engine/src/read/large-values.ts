@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer'
-import type { LedgerInfo } from '@ledger-state/core'
+import type { LedgerInfo } from '@ledger-state/engine'
 import type { QueryResultRow } from 'pg'
 import { LARGE_VALUE } from './questions.js'
 import type { Answer, Servers } from './servers.js'

@@ -1,4 +1,4 @@
-import { branchOf, type LedgerInfo, type StateEntry, versionPruned } from '@ledger-state/core'
+import { branchOf, type LedgerInfo, type StateEntry, versionPruned } from '@ledger-state/engine'
 import type { QueryResultRow } from 'pg'
 import { hashKey } from '../schema/key-hash.js'
 import { toByteaArray } from '../sql/bytea-array.js'

@@ -1,21 +1,18 @@
 import { Buffer } from 'node:buffer'
+import type { VersionWrites, Write } from '@ledger-state/core'
+import { keyAfter } from '@ledger-state/core/bytes'
 import {
+  type AsyncHistoryOptions,
+  type AsyncVersionsOptions,
+  type HistoryPage,
   type LedgerInfo,
   type ScanOptions,
+  type ScanPage,
   type StateEntry,
-  type VersionWrites,
+  type VersionsPage,
   versionPruned,
-  type Write,
-} from '@ledger-state/core'
-import { keyAfter } from '@ledger-state/core/bytes'
-import type {
-  HistoryPage,
-  RemoteHistoryOptions,
-  RemoteVersionsOptions,
-  ScanPage,
-  VersionsPage,
-} from '@ledger-state/state-engine'
-import { expectCount, expectObject, toHistoryRange, toScanRange } from '@ledger-state/state-engine/engine-kit'
+} from '@ledger-state/engine'
+import { expectCount, expectObject, toHistoryRange, toScanRange } from '@ledger-state/engine/authoring'
 import { hashKey } from '../schema/key-hash.js'
 import { KEY_HEAD_BYTES } from '../schema/schema.js'
 import {
@@ -95,7 +92,7 @@ export async function historyPage(
   servers: Servers,
   ledger: LedgerInfo,
   key: Uint8Array,
-  options: RemoteHistoryOptions | undefined,
+  options: AsyncHistoryOptions | undefined,
 ): Promise<HistoryPage> {
   const { limit = PAGE_ITEMS, ...range } = options ?? {}
   const { first, last = ledger.latestVersion, isNewestFirst } = toHistoryRange(key, range)
@@ -134,7 +131,7 @@ export async function versionsPage(
   servers: Servers,
   ledger: LedgerInfo,
   { first, last }: { readonly first: bigint; readonly last: bigint },
-  options: RemoteVersionsOptions = {},
+  options: AsyncVersionsOptions = {},
 ): Promise<VersionsPage> {
   expectObject('the options of the versions', options)
   const { limit = PAGE_ITEMS } = options

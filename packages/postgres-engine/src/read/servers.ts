@@ -1,5 +1,5 @@
-import { branchOf, type LedgerInfo, type Truncation } from '@ledger-state/core'
-import { expectNotTruncated, storeClosed } from '@ledger-state/state-engine/engine-kit'
+import { branchOf, type LedgerInfo, type Truncation } from '@ledger-state/engine'
+import { expectNotTruncated, storeClosed } from '@ledger-state/engine/authoring'
 import type { Client, QueryResultRow } from 'pg'
 import { storeAbsent, storeDamaged, unavailable } from '../errors.js'
 import { END_ABANDONED_STATEMENTS, expectLayout, hasCitus } from '../schema/create-schema.js'

@@ -1,5 +1,4 @@
-import { branchOf, isSameLedger, type LedgerInfo } from '@ledger-state/core'
-import type { RemoteSnapshot, RemoteStateView } from '@ledger-state/state-engine'
+import { type AsyncSnapshot, type AsyncStateView, branchOf, isSameLedger, type LedgerInfo } from '@ledger-state/engine'
 import {
   expectArray,
   expectBytes,
@@ -8,7 +7,7 @@ import {
   expectListable,
   expectU64,
   storeClosed,
-} from '@ledger-state/state-engine/engine-kit'
+} from '@ledger-state/engine/authoring'
 import type { Head } from '../schema/head.js'
 import { type Blocks, createBlocks } from './blocks.js'
 import { createLookUps } from './look-ups.js'
@@ -47,7 +46,7 @@ export class Snapshots {
     return this.#head?.ledger
   }
 
-  async take(): Promise<RemoteSnapshot> {
+  async take(): Promise<AsyncSnapshot> {
     this.expectOpen()
     if (performance.now() - this.#confirmedAt > this.#options.headMaxAgeMs) {
       this.#asking ??= this.#ask().finally(() => {
@@ -94,7 +93,7 @@ export class Snapshots {
     this.#closed = true
   }
 
-  #snapshotOf({ ledger, base, mark }: Head): RemoteSnapshot {
+  #snapshotOf({ ledger, base, mark }: Head): AsyncSnapshot {
     const open = async <T>(read: (ledger: LedgerInfo) => Promise<T>): Promise<T> => {
       this.expectOpen()
       expectLedger(ledger)
@@ -136,7 +135,7 @@ export class Snapshots {
     }
   }
 
-  #viewOf(version: bigint, ledger: LedgerInfo, open: <T>(read: () => Promise<T>) => Promise<T>): RemoteStateView {
+  #viewOf(version: bigint, ledger: LedgerInfo, open: <T>(read: () => Promise<T>) => Promise<T>): AsyncStateView {
     const load = (keys: readonly Uint8Array[]) => Promise.all(keys.map((key) => this.#lookUp({ key, version, ledger })))
     return {
       version,

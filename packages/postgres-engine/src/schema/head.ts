@@ -1,4 +1,5 @@
-import { type BlockInfo, branchOf, type LedgerInfo, type StoreBase, type Truncation } from '@ledger-state/core'
+import type { BlockInfo } from '@ledger-state/core'
+import { branchOf, type LedgerInfo, type StoreBase, type Truncation } from '@ledger-state/engine'
 
 /** The one row of `head`, with its blocks. */
 export interface Head {

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer'
 import type { VersionWrites } from '@ledger-state/core'
-import { duplicateKey } from '@ledger-state/state-engine/engine-kit'
+import { duplicateKey } from '@ledger-state/engine/authoring'
 import type { Client } from 'pg'
 import { numberTooLarge } from '../errors.js'
 import { LOOK_UP_AT, type LookUpAtRow } from '../read/questions.js'

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError, type KeyedEntry } from '@ledger-state/core'
-import type { ImportBase, ImportOptions, StateImport } from '@ledger-state/state-engine'
+import type { ImportBase, ImportOptions, StateImport } from '@ledger-state/engine'
 import {
   duplicateKey,
   expectObject,
@@ -9,7 +9,7 @@ import {
   importReplaced,
   validateImportBase,
   validateImportPart,
-} from '@ledger-state/state-engine/engine-kit'
+} from '@ledger-state/engine/authoring'
 import type { Head } from '../schema/head.js'
 import { compareHashTexts, hashTextToBytes, keyToHashText } from '../schema/key-hash.js'
 import { toByteaArray } from '../sql/bytea-array.js'

@@ -1,5 +1,5 @@
-import type { PruneOptions, PruneResult } from '@ledger-state/state-engine'
-import { expectCount, expectLedger, expectObject, windowStart } from '@ledger-state/state-engine/engine-kit'
+import type { PruneOptions, PruneResult } from '@ledger-state/engine'
+import { expectCount, expectLedger, expectObject, windowStart } from '@ledger-state/engine/authoring'
 import type { KnownKeys } from './known-keys.js'
 import type { WriterSession } from './writer-session.js'
 

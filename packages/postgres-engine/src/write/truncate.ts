@@ -1,12 +1,11 @@
-import { branchOf } from '@ledger-state/core'
-import type { TruncateOptions } from '@ledger-state/state-engine'
+import { branchOf, type TruncateOptions } from '@ledger-state/engine'
 import {
   addTruncation,
   expectKept,
   expectLedger,
   nextTruncation,
   validateTruncation,
-} from '@ledger-state/state-engine/engine-kit'
+} from '@ledger-state/engine/authoring'
 import type { KnownKeys } from './known-keys.js'
 import type { WriterSession } from './writer-session.js'
 

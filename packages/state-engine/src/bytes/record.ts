@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { storeCorrupt } from '../port/errors.js'
+import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { checksum } from './checksum.js'
 
 /**

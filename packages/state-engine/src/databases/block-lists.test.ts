@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { type BlockInfo, U64_MAX } from '@ledger-state/core'
+import type { BlockEntry } from '@ledger-state/engine/authoring'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -8,7 +9,6 @@ import { numberedKeySeed, versionKey } from '../bytes/numbered-key.js'
 import { RecordBuilder } from '../bytes/record.js'
 import { type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
 import { runTransaction } from '../lmdb/write-transaction.js'
-import type { BlockEntry } from '../port/block-entry.js'
 import {
   appendBlocks,
   ListedBlocks,

@@ -1,11 +1,10 @@
 import type { Buffer } from 'node:buffer'
 import { U64_MAX } from '@ledger-state/core'
+import { type BlockEntry, storeCorrupt } from '@ledger-state/engine/authoring'
 import { type NumberedKey, numberedKeySeed, numberedKeyVersion, versionKey } from '../bytes/numbered-key.js'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadOptions } from '../lmdb/table.js'
-import type { BlockEntry } from '../port/block-entry.js'
-import { storeCorrupt } from '../port/errors.js'
 import { addBlock } from './ledger-record.js'
 
 // The database `block-lists` has blocks that follow each other in one record:

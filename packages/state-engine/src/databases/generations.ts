@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer'
 import { crc32 } from 'node:zlib'
+import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { counterSeed } from '../bytes/counter-key.js'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadOptions } from '../lmdb/table.js'
-import { storeCorrupt } from '../port/errors.js'
 
 // The database `generations` has a record for each merge, which is pruned as a whole:
 //   u48 number → u64 up to | u48 first run number | u48 end | u48 records of `retired` | u48 pairs | u48 payload | u32 CRC

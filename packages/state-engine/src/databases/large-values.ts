@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer'
+import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { numberedKey, numberedKeySeed } from '../bytes/numbered-key.js'
 import { CHECKSUM_LENGTH, MAX_RECORD_LENGTH, type RecordBuilder } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadOptions } from '../lmdb/table.js'
-import { storeCorrupt } from '../port/errors.js'
 
 /** Bytes too long for one record, kept in pieces in the database `large`: (id, piece number) → bytes | u32 CRC. */
 export interface LargeBytes {

@@ -1,7 +1,7 @@
+import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { CHECKSUM_LENGTH, type RecordBuilder } from '../bytes/record.js'
 import { keySeed } from '../bytes/stored-key.js'
 import type { SharedRecord } from '../lmdb/shared-record.js'
-import { storeCorrupt } from '../port/errors.js'
 import { addFence, FENCE_LENGTH, type Fence, readFences } from './fences.js'
 import { LARGE_REFERENCE_LENGTH, type LargeBytes } from './large-values.js'
 

@@ -1,7 +1,8 @@
 import type { Buffer } from 'node:buffer'
-import type { BlockInfo, LedgerInfo, StoreBase } from '@ledger-state/core'
+import type { BlockInfo } from '@ledger-state/core'
+import type { LedgerInfo, StoreBase } from '@ledger-state/engine'
+import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
-import { storeCorrupt } from '../port/errors.js'
 import { type LogFilePosition, NO_POSITION } from '../write-ahead/file-format.js'
 
 /** What is merged: one record, so that a reader sees all of it from one transaction. */

@@ -1,8 +1,8 @@
 import type { Buffer } from 'node:buffer'
+import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { numberedKey, numberedKeySeed } from '../bytes/numbered-key.js'
 import { CHECKSUM_LENGTH, MAX_RECORD_LENGTH, RecordBuilder } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
-import { storeCorrupt } from '../port/errors.js'
 import type { LargeBytes } from './large-values.js'
 
 // The database `retired` has what else goes with a generation:

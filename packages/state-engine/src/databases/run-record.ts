@@ -1,7 +1,7 @@
+import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { counterSeed } from '../bytes/counter-key.js'
 import { CHECKSUM_LENGTH } from '../bytes/record.js'
 import type { SharedRecord } from '../lmdb/shared-record.js'
-import { storeCorrupt } from '../port/errors.js'
 import { FENCE_LENGTH, type Fence, readFences } from './fences.js'
 import { LARGE_REFERENCE_LENGTH, PACKED_REFERENCE_LENGTH, type PackedBytes } from './large-values.js'
 import { DELETED, LARGE, largeReference, type StoredValue } from './latest-record.js'

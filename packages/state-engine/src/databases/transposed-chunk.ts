@@ -1,6 +1,6 @@
+import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { CHECKSUM_LENGTH, type RecordBuilder } from '../bytes/record.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
-import { storeCorrupt } from '../port/errors.js'
 import { CHUNK_LEVEL, PAIR_LENGTH, PAIRS_AT, runCount, TRANSPOSED } from './run-record.js'
 
 // A chunk of the database `run` whose values have one length, in the form that compresses best:

@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer'
 import { crc32 } from 'node:zlib'
-import type { Truncation } from '@ledger-state/core'
+import type { Truncation } from '@ledger-state/engine'
+import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadOptions } from '../lmdb/table.js'
-import { storeCorrupt } from '../port/errors.js'
 
 // The database `meta` has, of a store that was truncated:
 //   truncations → those that the ledger record knows: each u64 number | u64 version; | u32 CRC

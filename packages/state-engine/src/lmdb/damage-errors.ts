@@ -1,5 +1,5 @@
 import { isLedgerStateError } from '@ledger-state/core'
-import { storeCorrupt } from '../port/errors.js'
+import { storeCorrupt } from '@ledger-state/engine/authoring'
 
 /**
  * What LMDB says where it meets damage. `MDB_BAD_TXN` follows another of these errors, which lmdb-js may have kept to itself;

@@ -1,4 +1,5 @@
-import { dataFileCutShort, notAStore, storeCorrupt } from '../port/errors.js'
+import { storeCorrupt } from '@ledger-state/engine/authoring'
+import { dataFileCutShort, notAStore } from '../errors.js'
 import { DataPages, FileTooShort, type Meta, PageFault, type PageRange, pagesOfFreeList } from './data-pages.js'
 import { expectSoundOpening } from './opening-pages.js'
 

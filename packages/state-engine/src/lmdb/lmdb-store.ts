@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { accessSync, constants, existsSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
+import { storeCorrupt, storeFailed } from '@ledger-state/engine/authoring'
 import type { RootDatabase } from 'lmdb'
 import { COUNTER_KEY_ENCODER } from '../bytes/counter-key.js'
 import { NUMBERED_KEY_ENCODER, type NumberedKey } from '../bytes/numbered-key.js'
@@ -11,14 +12,12 @@ import { syncFolder } from '../bytes/sync-folder.js'
 import {
   layoutUnknown,
   notAStore,
-  storeCorrupt,
-  storeFailed,
   storeFileGone,
   storeFull,
   storeMissing,
   storeNotReadable,
   storeNotWritable,
-} from '../port/errors.js'
+} from '../errors.js'
 import { toDamage } from './damage-errors.js'
 import { expectSoundFile } from './data-file.js'
 import type { Durability } from './durability.js'

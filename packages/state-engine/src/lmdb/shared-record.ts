@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
+import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { checksum } from '../bytes/checksum.js'
 import { CHECKSUM_LENGTH } from '../bytes/record.js'
-import { storeCorrupt } from '../port/errors.js'
 import { toDamage } from './damage-errors.js'
 import type { ReadOptions, Table } from './table.js'
 

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { nodeTooOld, storeLocked, storeLockedHere } from '../port/errors.js'
+import { storeLockedHere } from '@ledger-state/engine/authoring'
+import { nodeTooOld, storeLocked } from '../errors.js'
 
 /** The first Node.js whose `node:sqlite` needs no flag. */
 const FIRST_NODE_WITH_SQLITE = '22.13'

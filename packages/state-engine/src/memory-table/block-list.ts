@@ -1,4 +1,4 @@
-import type { BlockEntry } from '../port/block-entry.js'
+import type { BlockEntry } from '@ledger-state/engine/authoring'
 import { grown } from './grown.js'
 
 const NUMBERS = 3

@@ -1,5 +1,5 @@
 import type { BlockInfo } from '@ledger-state/core'
-import { storeCorrupt } from '../port/errors.js'
+import { storeCorrupt } from '@ledger-state/engine/authoring'
 import {
   BLOCK_LENGTH,
   COMMIT_HEADER_LENGTH,

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
-import type { BlockInfo, Truncation, VersionWrites } from '@ledger-state/core'
-import { duplicateKey } from '../port/errors.js'
-import { addTruncation } from '../port/truncations.js'
+import type { BlockInfo, VersionWrites } from '@ledger-state/core'
+import type { Truncation } from '@ledger-state/engine'
+import { addTruncation, duplicateKey } from '@ledger-state/engine/authoring'
 import {
   BLOCK_LENGTH,
   COMMIT_HEADER_LENGTH,

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import type { BlockInfo } from '@ledger-state/core'
-import { commitsMissing, writeAheadDamaged } from '../port/errors.js'
+import { commitsMissing, writeAheadDamaged } from '../errors.js'
 import { readBootId } from '../write-ahead/boot-id.js'
 import {
   expectFileHeader,

@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
-import type { VersionWrites, Write } from '@ledger-state/core'
-import { isLedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError, type VersionWrites, type Write } from '@ledger-state/core'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+import { addTruncation, type BlockEntry } from '@ledger-state/engine/authoring'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import type { RecordBuilder } from '../bytes/record.js'
 import { appendBlocks } from '../databases/block-lists.js'
@@ -12,8 +13,6 @@ import { putMark } from '../databases/mark.js'
 import { getTruncations, putTruncations } from '../databases/truncations.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { NONE, type Segment } from '../memory-table/segment.js'
-import type { BlockEntry } from '../port/block-entry.js'
-import { addTruncation } from '../port/truncations.js'
 import { GenerationWriter } from './generation-writer.js'
 import { KeyMerge } from './merge-key.js'
 

@@ -1,3 +1,4 @@
+import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import type { RecordBuilder } from '../bytes/record.js'
 import { storedKeySeed } from '../bytes/stored-key.js'
@@ -22,7 +23,6 @@ import {
 import { beginCutTransposed, isTransposed, toPlainChunk } from '../databases/transposed-chunk.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
-import { storeCorrupt } from '../port/errors.js'
 import type { GenerationList } from './generation-list.js'
 import type { GenerationWriter } from './generation-writer.js'
 

@@ -1,11 +1,10 @@
 import type { VersionWrites } from '@ledger-state/core'
+import { createMemoryEngine, type StateEngineReader } from '@ledger-state/engine'
 import { describe, expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { MOST_LISTED } from '../databases/block-lists.js'
 import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
-import { createMemoryEngine } from '../port/memory-engine.js'
-import type { StateEngineReader } from '../port/ports.js'
 
 const folder = temporaryFolder()
 

@@ -1,7 +1,8 @@
-import type { Block, BlockInfo } from '@ledger-state/core'
+import type { BlockInfo } from '@ledger-state/core'
+import type { Block } from '@ledger-state/engine'
+import type { BlockEntry } from '@ledger-state/engine/authoring'
 import { type ListedBlocks, newestListAtMost, nextListAbove } from '../databases/block-lists.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
-import type { BlockEntry } from '../port/block-entry.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 
 /** The block that a version of the window belongs to. */

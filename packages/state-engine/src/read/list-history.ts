@@ -1,7 +1,6 @@
-import { type LedgerInfo, type Revision, versionPruned } from '@ledger-state/core'
+import { type LedgerInfo, type Revision, versionPruned } from '@ledger-state/engine'
+import { expectNotTruncated, type HistoryRange } from '@ledger-state/engine/authoring'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
-import { expectNotTruncated } from '../port/truncations.js'
-import type { HistoryRange } from '../port/validate-arguments.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import { RevisionCursor } from './revision-cursor.js'
 

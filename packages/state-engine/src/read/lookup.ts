@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { counterSeed } from '../bytes/counter-key.js'
 import { isAtMost } from '../bytes/numbered-key.js'
 import { CHECKSUM_LENGTH } from '../bytes/record.js'
@@ -26,7 +27,6 @@ import type { ReadOptions } from '../lmdb/table.js'
 import { fingerprintOf } from '../memory-table/fingerprint.js'
 import type { MemoryTable } from '../memory-table/memory-table.js'
 import { NONE, type Segment } from '../memory-table/segment.js'
-import { storeCorrupt } from '../port/errors.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 
 /** What a key held at a version. */

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
-import type { HistoryOptions, Write } from '@ledger-state/core'
+import type { Write } from '@ledger-state/core'
+import type { HistoryOptions } from '@ledger-state/engine'
 import { overriding } from '@ledger-state/testing/overriding'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'

@@ -1,13 +1,13 @@
-import type { LedgerInfo, Truncation } from '@ledger-state/core'
+import type { LedgerInfo, Truncation } from '@ledger-state/engine'
+import { addTruncation, storeClosed } from '@ledger-state/engine/authoring'
 import { decodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
 import { getReverting, getTruncations, NO_TRUNCATIONS } from '../databases/truncations.js'
+import { writeAheadDamaged } from '../errors.js'
 import type { AtFailurePoint } from '../failpoints/failure-points.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadTransaction } from '../lmdb/table.js'
 import type { MemoryTable } from '../memory-table/memory-table.js'
 import type { CommitHead } from '../memory-table/segment.js'
-import { storeClosed, writeAheadDamaged } from '../port/errors.js'
-import { addTruncation } from '../port/truncations.js'
 import { writeAheadPath } from '../write-ahead/files.js'
 
 /** One state of the store: what is merged, and the table of what is not. The table may already have later commits. */

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { counterSeed } from '../bytes/counter-key.js'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import { CHECKSUM_LENGTH } from '../bytes/record.js'
@@ -10,7 +11,6 @@ import { toPlainChunk } from '../databases/transposed-chunk.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { NONE, type Segment } from '../memory-table/segment.js'
-import { storeCorrupt } from '../port/errors.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import { Chunk, FenceList } from './run-lists.js'
 

@@ -1,31 +1,37 @@
+import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
 import {
   type Block,
-  type BlockInfo,
+  type EngineView,
   type HistoryOptions,
-  type KeyedEntry,
   type LedgerInfo,
   noLedger,
   type Revision,
   type ScanOptions,
   type StateEntry,
-  type VersionWrites,
   versionPruned,
-} from '@ledger-state/core'
+} from '@ledger-state/engine'
+import {
+  expectArray,
+  expectKept,
+  expectLedger,
+  expectListable,
+  expectNotTruncated,
+  expectU64,
+  invalidArgument,
+  type ScanRange,
+  toHistoryRange,
+  toScanRange,
+} from '@ledger-state/engine/authoring'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import type { AtFailurePoint } from '../failpoints/failure-points.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
-import { invalidArgument } from '../port/errors.js'
-import type { EngineView } from '../port/ports.js'
-import { newestBlockAtMost } from '../port/search-blocks.js'
-import { expectNotTruncated } from '../port/truncations.js'
-import { expectArray, expectU64, type ScanRange, toHistoryRange, toScanRange } from '../port/validate-arguments.js'
-import { expectKept, expectLedger, expectListable } from '../port/window.js'
 import { blockWith } from './blocks.js'
 import { listHistory } from './list-history.js'
 import { listVersions } from './list-versions.js'
 import { type Found, Lookup, PRESENT } from './lookup.js'
 import { type ReadSnapshot, ReadSnapshots, type TableSource } from './read-snapshot.js'
 import { keyPages } from './scan.js'
+import { newestBlockAtMost } from './search-blocks.js'
 
 /** The reading half of an engine. */
 export class StoreReads {

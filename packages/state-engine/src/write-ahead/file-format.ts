@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { checksum } from '../bytes/checksum.js'
-import { writeAheadDamaged } from '../port/errors.js'
+import { writeAheadDamaged } from '../errors.js'
 
 // A write-ahead file is a header, two places for marks, and records. Numbers are big-endian.
 //   header: 8 bytes magic | u64 store id | u64 file number | u64 number of its first commit

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { syncFolder } from '../bytes/sync-folder.js'
-import { storeFileGone } from '../port/errors.js'
+import { storeFileGone } from '../errors.js'
 
 const NAME = /^write-ahead-([1-9]\d{0,14})$/
 

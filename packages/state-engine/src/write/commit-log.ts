@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import { writerBroken } from '../errors.js'
 import type { AtFailurePoint } from '../failpoints/failure-points.js'
 import { type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
 import type { MemoryTable } from '../memory-table/memory-table.js'
@@ -13,7 +14,6 @@ import {
   truncationLength,
 } from '../memory-table/put-commit.js'
 import { Segment } from '../memory-table/segment.js'
-import { writerBroken } from '../port/errors.js'
 import { readBootId } from '../write-ahead/boot-id.js'
 import {
   encodeEmptyFile,

@@ -1,6 +1,17 @@
 import { Buffer } from 'node:buffer'
 import { crc32 } from 'node:zlib'
 import type { KeyedEntry } from '@ledger-state/core'
+import type { ImportBase, ImportOptions, StateImport } from '@ledger-state/engine'
+import {
+  duplicateKey,
+  expectObject,
+  expectU64,
+  importNeedsEmptyStore,
+  importReplaced,
+  storeCorrupt,
+  validateImportBase,
+  validateImportPart,
+} from '@ledger-state/engine/authoring'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { isLongKey } from '../bytes/stored-key.js'
 import { appendBlocks } from '../databases/block-lists.js'
@@ -11,10 +22,6 @@ import { decodeMark, encodeMark, putMark } from '../databases/mark.js'
 import type { AtFailurePoint } from '../failpoints/failure-points.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
-import { duplicateKey, importNeedsEmptyStore, importReplaced, storeCorrupt } from '../port/errors.js'
-import type { ImportBase, ImportOptions, StateImport } from '../port/ports.js'
-import { expectObject, expectU64 } from '../port/validate-arguments.js'
-import { validateImportBase, validateImportPart } from '../port/validate-batch.js'
 
 /** Records of the database `meta` during an import. */
 const IMPORTING_KEY = Buffer.from('importing')

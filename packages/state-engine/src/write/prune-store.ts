@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer'
 import type { BlockInfo } from '@ledger-state/core'
+import { PRUNE_STEP_RECORDS } from '@ledger-state/engine/authoring'
 import { type NumberedKey, numberedKey, numberedKeySeed } from '../bytes/numbered-key.js'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { removeBlocksBelow } from '../databases/block-lists.js'
@@ -10,7 +11,6 @@ import { decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord } from '../da
 import { decodeRetired, type RetiredEntry } from '../databases/retired-records.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
-import { PRUNE_STEP_RECORDS } from '../port/window.js'
 
 export interface PruneStep {
   /** Superseded values and deletions. */

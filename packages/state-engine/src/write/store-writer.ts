@@ -1,5 +1,26 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Block, isLedgerStateError, type LedgerInfo, noLedger, type VersionWrites } from '@ledger-state/core'
+import { isLedgerStateError, type VersionWrites } from '@ledger-state/core'
+import {
+  type Block,
+  type CommitOptions,
+  type ImportOptions,
+  type LedgerInfo,
+  noLedger,
+  type PruneOptions,
+  type PruneResult,
+  type StateImport,
+  type TruncateOptions,
+} from '@ledger-state/engine'
+import {
+  expectCount,
+  expectKept,
+  expectObject,
+  nextTruncation,
+  storeClosed,
+  validateBatch,
+  validateTruncation,
+  windowStart,
+} from '@ledger-state/engine/authoring'
 import { RecordBuilder } from '../bytes/record.js'
 import { DELETED } from '../databases/latest-record.js'
 import type { LedgerRecord } from '../databases/ledger-record.js'
@@ -15,19 +36,6 @@ import { NONE, Segment } from '../memory-table/segment.js'
 import { MergeScheduler, SLICE_MS } from '../merge/merge-scheduler.js'
 import { SegmentMerge } from '../merge/merge-segment.js'
 import { MergedRevert } from '../merge/revert-merged.js'
-import { storeClosed } from '../port/errors.js'
-import type {
-  CommitOptions,
-  ImportOptions,
-  PruneOptions,
-  PruneResult,
-  StateImport,
-  TruncateOptions,
-} from '../port/ports.js'
-import { nextTruncation } from '../port/truncations.js'
-import { expectCount, expectObject, validateTruncation } from '../port/validate-arguments.js'
-import { validateBatch } from '../port/validate-batch.js'
-import { expectKept, windowStart } from '../port/window.js'
 import type { LogFilePosition } from '../write-ahead/file-format.js'
 import { CommitLog, type FollowingFile } from './commit-log.js'
 import { beginImport, dropUnfinishedImport } from './import-state.js'

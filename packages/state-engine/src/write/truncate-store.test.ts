@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { VersionWrites, Write } from '@ledger-state/core'
+import type { StateEngineReader } from '@ledger-state/engine'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
@@ -11,7 +12,6 @@ import {
   openWithFailurePoints,
   type StateEngine,
 } from '../open-state-engine.js'
-import type { StateEngineReader } from '../port/ports.js'
 import { RECORD_HEADER_LENGTH } from '../write-ahead/file-format.js'
 import { listWriteAheadFiles, writeAheadPath } from '../write-ahead/files.js'
 

@@ -1,10 +1,11 @@
-import type { BlockInfo, Truncation } from '@ledger-state/core'
+import type { BlockInfo } from '@ledger-state/core'
+import type { Truncation } from '@ledger-state/engine'
+import { addTruncation } from '@ledger-state/engine/authoring'
 import type { RecordBuilder } from '../bytes/record.js'
 import { decodeLedgerRecord, encodeLedgerRecord } from '../databases/ledger-record.js'
 import { putMark } from '../databases/mark.js'
 import { getTruncations, putReverting, putTruncations } from '../databases/truncations.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
-import { addTruncation } from '../port/truncations.js'
 
 export interface MergedTruncation {
   readonly truncation: Truncation

@@ -1,9 +1,9 @@
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createMemoryEngine } from '@ledger-state/engine'
 import { neverFail } from '../../src/failpoints/failure-points.ts'
 import { openStateEngineReader, openWithFailurePoints } from '../../src/open-state-engine.ts'
-import { createMemoryEngine } from '../../src/port/memory-engine.ts'
 import { runHistories } from './run-histories.ts'
 
 /** In memory where there is such a file system: what is tested is not the disk. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { isLedgerStateError, U64_MAX, type VersionWrites } from '@ledger-state/core'
+import type { EngineView, StateEngineReader, StateWriter } from '@ledger-state/engine'
 import type { AtFailurePoint } from '../../src/failpoints/failure-points.ts'
 import type { StateEngine } from '../../src/open-state-engine.ts'
-import type { EngineView, StateEngineReader, StateWriter } from '../../src/port/ports.ts'
 import { CHAIN, KEYS, type PlannedVersion } from './inputs.ts'
 
 /** What a history is run with. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { branchOf, type ScanOptions } from '@ledger-state/core'
+import { branchOf, type ScanOptions } from '@ledger-state/engine'
 import fc from 'fast-check'
 import { type FailurePoint, neverFail } from '../../src/failpoints/failure-points.ts'
 import { TRUNCATION_POINTS } from '../truncation-points.ts'

@@ -1,0 +1,31 @@
+// What authors of engines need: checks of arguments and batches, and their errors, so that every engine refuses the same in
+// the same words.
+export { type CommitWatch, createCommitWatch } from './commit-watch.js'
+export {
+  duplicateKey,
+  importNeedsEmptyStore,
+  importReplaced,
+  invalidArgument,
+  storeClosed,
+  storeCorrupt,
+  storeFailed,
+  storeLockedHere,
+} from './errors.js'
+export type { BlockEntry } from './ports/block-entry.js'
+export { addTruncation, expectNotTruncated, nextTruncation } from './validation/truncations.js'
+export {
+  expectArray,
+  expectBytes,
+  expectCount,
+  expectObject,
+  expectOneOf,
+  expectString,
+  expectU64,
+  type HistoryRange,
+  type ScanRange,
+  toHistoryRange,
+  toScanRange,
+  validateTruncation,
+} from './validation/validate-arguments.js'
+export { validateBatch, validateImportBase, validateImportPart } from './validation/validate-batch.js'
+export { expectKept, expectLedger, expectListable, PRUNE_STEP_RECORDS, windowStart } from './validation/window.js'

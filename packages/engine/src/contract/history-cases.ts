@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import type { Write } from '@ledger-state/core'
+import type { HistoryOptions } from '../ports/state-port.js'
+import type { ContractEngine } from './contract-engine.js'
+import {
+  block,
+  bytes,
+  CHAIN,
+  type ContractCase,
+  collect,
+  contractCase,
+  fails,
+  rest,
+  text,
+  version,
+  versionsOf,
+} from './support.js'
+
+const K = bytes('k')
+
+async function told(engine: ContractEngine, options?: HistoryOptions, key = K) {
+  return (await collect(engine.history(key, options)))
+    .map((revision) => `${revision.version}=${text(revision.value)}`)
+    .join(' ')
+}
+
+/** Both orders tell the same. */
+async function toldBothWays(engine: ContractEngine, options: HistoryOptions = {}, key = K) {
+  const oldestFirst = await told(engine, { ...options, order: 'oldestFirst' }, key)
+  assert.equal(
+    await told(engine, { ...options, order: 'newestFirst' }, key),
+    oldestFirst.split(' ').reverse().join(' '),
+  )
+  return oldestFirst
+}
+
+export const HISTORY_CASES: readonly ContractCase[] = [
+  contractCase(
+    'tells the history of a key inside the window, the newest first unless asked otherwise',
+    async (engine) => {
+      await engine.commit(versionsOf(K, 0n, ['a', undefined, null, 'b', undefined, '']), CHAIN)
+      await engine.commit([version(6n, [bytes('kk'), bytes('other')])], CHAIN)
+      assert.equal(await told(engine), '5= 3=b 2=null 0=a')
+      assert.equal(await told(engine, { order: 'newestFirst' }), '5= 3=b 2=null 0=a')
+      assert.equal(await told(engine, { order: 'oldestFirst' }), '0=a 2=null 3=b 5=')
+      assert.equal(await told(engine, {}, bytes('never')), '')
+      assert.equal(await told(engine, { order: 'oldestFirst' }, bytes('never')), '')
+      // The oldest version sees what was written before it.
+      await engine.prune(3n)
+      assert.equal(await toldBothWays(engine), '3=b 5=')
+      await engine.prune(1n)
+      assert.equal(await toldBothWays(engine), '5=')
+    },
+  ),
+
+  contractCase('tells no deletion that the oldest version had already seen', async (engine) => {
+    await engine.commit(versionsOf(K, 0n, ['a', null, undefined, null, 'b']), CHAIN)
+    assert.equal(await toldBothWays(engine), '0=a 1=null 4=b')
+    await engine.prune(4n)
+    assert.equal(await toldBothWays(engine), '4=b')
+  }),
+
+  contractCase('tells the part of a history between two versions', async (engine) => {
+    await engine.commit(versionsOf(K, 10n, ['a', undefined, 'b', null, undefined, 'c']), CHAIN)
+    const between = (first: bigint | undefined, last?: bigint) => toldBothWays(engine, { first, last })
+    assert.equal(await between(undefined), '10=a 12=b 13=null 15=c')
+    assert.equal(await between(0n, 99n), '10=a 12=b 13=null 15=c')
+    assert.equal(await between(12n, 13n), '12=b 13=null')
+    assert.equal(await between(11n, 14n), '12=b 13=null')
+    assert.equal(await between(14n, 14n), '')
+    assert.equal(await between(15n), '15=c')
+    assert.equal(await between(16n), '')
+    assert.equal(await between(undefined, 10n), '10=a')
+    assert.equal(await between(undefined, 9n), '')
+    assert.equal(await between(13n, 12n), '')
+    await engine.prune(3n)
+    assert.equal((await engine.ledger())?.oldestVersion, 13n)
+    assert.equal(await between(undefined), '15=c')
+    await engine.commit(versionsOf(K, 16n, ['d', 'e', 'f']), CHAIN)
+    await engine.prune(2n)
+    // What the oldest version sees may be older than itself.
+    assert.equal(await between(undefined), '17=e 18=f')
+    assert.equal(await between(18n), '18=f')
+  }),
+
+  contractCase('tells a write from before the window only to who asks for it', async (engine) => {
+    await engine.commit(versionsOf(K, 0n, ['unseen', 'a', undefined, undefined, 'b']), CHAIN)
+    await engine.prune(3n)
+    assert.equal((await engine.ledger())?.oldestVersion, 2n)
+    assert.equal(await toldBothWays(engine), '1=a 4=b')
+    assert.equal(await toldBothWays(engine, { first: 1n, last: 3n }), '1=a')
+    assert.equal(await toldBothWays(engine, { first: 0n, last: 1n }), '1=a')
+    assert.equal(await toldBothWays(engine, { first: 2n }), '4=b')
+    assert.equal(await toldBothWays(engine, { first: 0n, last: 0n }), '')
+  }),
+
+  contractCase('tells any part of a deep history, from both ends', async (engine) => {
+    const values = Array.from({ length: 900 }, (_, at) => (at % 3 === 0 ? `${at}` : at % 90 === 1 ? null : undefined))
+    const expected = values.flatMap((value, at) =>
+      value === undefined ? [] : [[BigInt(at), `${at}=${value}`] as const],
+    )
+    for (let first = 0; first < values.length; first += 100) {
+      await engine.commit(versionsOf(K, BigInt(first), values.slice(first, first + 100)), CHAIN)
+    }
+    for (const [first, last] of [
+      [0n, 899n],
+      [1n, 2n],
+      [299n, 301n],
+      [300n, 300n],
+      [360n, 540n],
+      [888n, 899n],
+    ] as const) {
+      const part = expected.filter(([at]) => at >= first && at <= last).map(([, one]) => one)
+      assert.equal(await toldBothWays(engine, { first, last }), part.join(' '))
+    }
+    await engine.prune(450n)
+    const kept = expected.filter(([at]) => at >= 450n).map(([, one]) => one)
+    assert.equal(await toldBothWays(engine), kept.join(' '))
+  }),
+
+  contractCase('goes through a history unchanged while versions are committed', async (engine) => {
+    const values = Array.from({ length: 200 }, (_, at) => `${at}`)
+    await engine.commit(versionsOf(K, 0n, values), CHAIN)
+    for (const order of ['newestFirst', 'oldestFirst'] as const) {
+      const latest = Number((await engine.ledger())!.latestVersion)
+      const found: string[] = []
+      let next = latest + 1
+      for await (const revision of engine.history(K, { order })) {
+        found.push(text(revision.value)!)
+        if (found.length % 50 !== 1) continue
+        const later = Array.from({ length: 40 }, (_, at): Write => [K, bytes(`${next + at}`)])
+        await engine.commit(
+          later.map((write) => version(BigInt(next++), write)),
+          CHAIN,
+        )
+      }
+      const expected = Array.from({ length: latest + 1 }, (_, at) => `${at}`)
+      assert.deepEqual(found, order === 'oldestFirst' ? expected : expected.reverse())
+    }
+  }),
+
+  contractCase('breaks a history off that a prune overtakes', async (engine) => {
+    await engine.commit(versionsOf(K, 0n, ['a', 'b', 'c', 'd', 'e', 'f']), CHAIN)
+    for (const order of ['newestFirst', 'oldestFirst'] as const) {
+      const { oldestVersion, latestVersion } = (await engine.ledger())!
+      const history = engine.history(K, { order })[Symbol.asyncIterator]()
+      assert.equal((await history.next()).value?.version, order === 'newestFirst' ? latestVersion : oldestVersion)
+      await engine.prune(latestVersion - oldestVersion - 1n)
+      await fails('version_pruned', () => collect(rest(history)))
+    }
+  }),
+
+  contractCase('finishes a history above what a prune removes', async (engine) => {
+    await engine.commit(versionsOf(K, 0n, ['a', 'b', 'c', 'd', 'e', 'f']), CHAIN)
+    for (const order of ['newestFirst', 'oldestFirst'] as const) {
+      const history = engine.history(K, { first: 4n, order })[Symbol.asyncIterator]()
+      const found = [(await history.next()).value?.version]
+      await engine.prune(order === 'newestFirst' ? 4n : 3n)
+      found.push((await history.next()).value?.version)
+      assert.equal((await history.next()).done, true)
+      assert.deepEqual(found.sort(), [4n, 5n])
+    }
+  }),
+
+  contractCase('lists what versions wrote, as it can be committed again', async (engine) => {
+    const versions = [
+      version(3n, [bytes('a'), bytes('1')], [bytes('b'), bytes('1')]),
+      { version: 4n, writes: [[bytes('b'), null] as const, [bytes('c'), new Uint8Array(9_000)] as const] },
+      version(5n),
+      version(6n, [bytes('b'), bytes('')], [bytes('d'), null]),
+    ]
+    await engine.commit(versions, CHAIN)
+    const listed = async (first: bigint, last: bigint) =>
+      (await collect(engine.versions(first, last))).map((one) => [
+        one.version,
+        one.block,
+        one.writes.map(([key, value]) => `${text(key)}=${value ? value.length : null}`).join(' '),
+      ])
+    const all = [
+      [4n, undefined, 'b=null c=9000'],
+      [5n, block(5n), ''],
+      [6n, block(6n), 'b=0'],
+    ]
+    assert.deepEqual(await listed(4n, 6n), all)
+    assert.deepEqual(await listed(5n, 5n), all.slice(1, 2))
+    await fails('version_pruned', async () => await collect(engine.versions(3n, 6n)))
+    await fails('version_not_found', async () => await collect(engine.versions(4n, 7n)))
+    const overtaken = engine.versions(4n, 6n)[Symbol.asyncIterator]()
+    await overtaken.next()
+    await engine.prune(2n)
+    await fails('version_pruned', async () => await collect(engine.versions(5n, 6n)))
+    await fails('version_pruned', () => collect(rest(overtaken)))
+    assert.deepEqual(await listed(6n, 6n), all.slice(2))
+  }),
+]

@@ -1,0 +1,147 @@
+import type { VersionWrites } from '@ledger-state/core'
+import { versionNotFound, versionPruned } from './errors.js'
+import type {
+  AsyncHistoryOptions,
+  AsyncSnapshot,
+  AsyncStateView,
+  AsyncStateWriter,
+  HistoryPage,
+  ScanPage,
+} from './ports/async-engine-ports.js'
+import type { StateWriter } from './ports/engine-ports.js'
+import type { Block, LedgerInfo } from './ports/state-port.js'
+import { expectNotTruncated } from './validation/truncations.js'
+import { expectArray, expectCount, toHistoryRange, toScanRange } from './validation/validate-arguments.js'
+import { expectKept, expectLedger } from './validation/window.js'
+
+/** Items of a page. */
+const PAGE = 1_000
+
+/** Puts an engine behind the port of engines whose reads are promises: the model in tests of what reads from those. */
+export function engineToAsync(engine: StateWriter): AsyncStateWriter {
+  return {
+    kind: 'async',
+    get ledger() {
+      return engine.ledger
+    },
+    snapshot: async () => takeSnapshot(engine),
+    onCommit: (listener) => engine.onCommit(listener),
+    commit: (versions, options) => engine.commit(versions, options),
+    prune: (retainVersions, options) => engine.prune(retainVersions, options),
+    truncateTo: (version, options) => engine.truncateTo(version, options),
+    beginImport: (version, options) => engine.beginImport(version, options),
+    close: () => engine.close(),
+    [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
+  }
+}
+
+function takeSnapshot(engine: StateWriter): AsyncSnapshot {
+  const { ledger, base, mark } = engine
+  return {
+    ledger,
+    base,
+    mark,
+    at: (version) => asyncView(engine, version, ledger),
+    blockAt: async (version) => blockOf(engine, version, ledger),
+    blockByHeight: async (height) => {
+      expectNothingCut(engine, ledger)
+      const found = engine.blockByHeight(height)
+      return found && visibleBlock(found, ledger)
+    },
+    blockAtTime: async (timestampUsec) => {
+      expectNothingCut(engine, ledger)
+      const found = engine.blockAtTime(timestampUsec)
+      expectLedger(ledger)
+      // The newest block of the snapshot is the answer where a later one was found.
+      return found && (visibleBlock(found, ledger) ?? blockOf(engine, ledger.latestVersion, ledger))
+    },
+    history: async (key, options) => historyPage(engine, key, options, ledger),
+    versions: async (first, last, { limit = PAGE } = {}) => {
+      if (ledger && typeof last === 'bigint') expectNotTruncated(last, ledger, engine.ledger)
+      const isVisible = ledger === undefined || typeof last !== 'bigint' || last <= ledger.latestVersion
+      const versions: VersionWrites[] = []
+      for (const one of engine.versions(first, last)) {
+        if (!isVisible) throw versionNotFound(last)
+        versions.push(one)
+        if (versions.length >= limit) break
+      }
+      const next = first + BigInt(versions.length)
+      return { versions, next: next <= last ? next : undefined }
+    },
+  }
+}
+
+function asyncView(engine: StateWriter, version: bigint | undefined, ledger: LedgerInfo | undefined): AsyncStateView {
+  expectLedger(ledger)
+  if (version !== undefined) expectKept(version, ledger)
+  const pinned = version ?? ledger.latestVersion
+  expectNotTruncated(pinned, ledger, engine.ledger)
+  const view = engine.at(pinned)
+  return {
+    version: view.version,
+    ledger,
+    load: async (keys) => {
+      expectArray('the keys', keys)
+      return keys.map((key) => view.getEntry(key))
+    },
+    scan: async (prefix, options) => scanPage(view, prefix, options),
+  }
+}
+
+function scanPage(view: ReturnType<StateWriter['at']>, prefix: Uint8Array, options: ScanOptionsOf): ScanPage {
+  const { limit } = toScanRange(prefix, options)
+  const isCut = limit > PAGE
+  const entries = [...view.scan(prefix, isCut ? { ...options, limit: PAGE + 1 } : options)]
+  const beyond = isCut ? entries[PAGE] : undefined
+  return { entries: beyond ? entries.slice(0, PAGE) : entries, next: beyond?.key }
+}
+
+type ScanOptionsOf = Parameters<AsyncStateView['scan']>[1]
+
+function historyPage(
+  engine: StateWriter,
+  key: Uint8Array,
+  options: AsyncHistoryOptions | undefined,
+  ledger: LedgerInfo | undefined,
+): HistoryPage {
+  const { limit = PAGE, ...range } = options ?? {}
+  expectCount('the limit of the history', limit, 1)
+  const { first } = toHistoryRange(key, range)
+  const oldestNow = engine.ledger?.oldestVersion
+  if (ledger && oldestNow !== undefined && oldestNow > ledger.oldestVersion && oldestNow >= first) {
+    throw versionPruned(ledger.oldestVersion, oldestNow)
+  }
+  const pinned = ledger === undefined || range.last !== undefined ? range : { ...range, last: ledger.latestVersion }
+  if (ledger) expectNotTruncated(smaller(pinned.last!, ledger.latestVersion), ledger, engine.ledger)
+  const revisions = []
+  for (const revision of engine.history(key, pinned)) {
+    if (revisions.length === Math.min(limit, PAGE)) return { revisions, next: revision.version }
+    revisions.push(revision)
+  }
+  return { revisions, next: undefined }
+}
+
+/** @throws as `AsyncSnapshot.blockAt` */
+function blockOf(engine: StateWriter, version: bigint, ledger: LedgerInfo | undefined): Block {
+  expectLedger(ledger)
+  expectKept(version, ledger)
+  expectNothingCut(engine, ledger)
+  return visibleBlock(engine.blockAt(version), ledger)!
+}
+
+/** Where a block ends may depend on any later version. */
+function expectNothingCut(engine: StateWriter, ledger: LedgerInfo | undefined): void {
+  if (ledger) expectNotTruncated(ledger.latestVersion, ledger, engine.ledger)
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}
+
+/** A block as the snapshot sees it, which may have been taken before the block was complete, or began. */
+function visibleBlock(block: Block, ledger: LedgerInfo | undefined): Block | undefined {
+  expectLedger(ledger)
+  const { latestVersion } = ledger
+  if (block.firstVersion > latestVersion) return undefined
+  return block.lastVersion > latestVersion ? { ...block, lastVersion: latestVersion } : block
+}

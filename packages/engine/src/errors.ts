@@ -1,0 +1,152 @@
+import { clip, LedgerStateError } from '@ledger-state/core'
+
+/** What every reader of state may answer, whatever stores the state. */
+export type StateErrorCode = 'no_ledger' | 'version_not_found' | 'version_pruned' | 'version_truncated'
+
+type StateError = LedgerStateError<StateErrorCode>
+
+/** The error of a read while nothing was ingested. */
+export function noLedger(): StateError {
+  return new LedgerStateError('no_ledger', 'nothing was ingested yet: the store is empty')
+}
+
+/** The error of a read above the latest version; `version` is in its fields. */
+export function versionNotFound(version: bigint): StateError {
+  return new LedgerStateError('version_not_found', `Ledger version not found by Ledger version(${version})`, {
+    version,
+  })
+}
+
+/** The error of a read below the window; `version` and `oldestVersion` are in its fields. */
+export function versionPruned(version: bigint, oldestVersion: bigint): StateError {
+  const message = `Ledger version(${version}) has been pruned`
+  return new LedgerStateError('version_pruned', message, { version, oldestVersion })
+}
+
+/** The error of a read of a version that was cut off since it was asked for; `version` is in its fields. */
+export function versionTruncated(version: bigint): StateError {
+  return new LedgerStateError('version_truncated', `Ledger version(${version}) was cut off by a truncation`, {
+    version,
+  })
+}
+
+/** Codes of what a store refuses or suffers; every reader of state may also throw a `StateErrorCode`. */
+export type StoreErrorCode =
+  | 'invalid_argument'
+  | 'version_gap'
+  | 'block_order'
+  | 'duplicate_key'
+  | 'chain_id_mismatch'
+  | 'key_too_long'
+  | 'value_too_long'
+  | 'store_missing'
+  | 'store_not_empty'
+  | 'store_locked'
+  | 'store_read_only'
+  | 'store_closed'
+  | 'store_format'
+  | 'store_corrupt'
+  | 'store_full'
+  | 'store_failed'
+
+type StoreError = LedgerStateError<StoreErrorCode>
+
+/** `what` names the argument, `expected` says what it should be. */
+export function invalidArgument(what: string, expected: string, found: unknown): StoreError {
+  return new LedgerStateError('invalid_argument', `${what} is ${describe(found)}, expected ${expected}`)
+}
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value)
+  if (typeof value === 'string') return `the string ${JSON.stringify(clip(value))}`
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object' || typeof value === 'function') {
+    return `a value of type ${typeof value === 'function' ? 'function' : (value.constructor?.name ?? 'object')}`
+  }
+  return `the ${typeof value} ${clip(String(value))}`
+}
+
+/** The error of an import whose place another import or a commit has taken; `version` is in its fields. */
+export function importReplaced(version: bigint): StoreError {
+  const message = `the import of version ${version} was replaced by another import or by a commit`
+  return new LedgerStateError('invalid_argument', message, { version })
+}
+
+export function markTooLong(length: number, most: number): StoreError {
+  return new LedgerStateError('invalid_argument', `the mark has ${length} bytes, at most ${most} are allowed`)
+}
+
+export function entryFromLaterVersion(version: bigint, stateVersion: bigint): StoreError {
+  const message = `an entry was written by version ${version}, later than the imported version ${stateVersion}`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+export function versionGap(previous: bigint, found: bigint): StoreError {
+  const expected = previous + 1n
+  const message = `version ${found} does not follow version ${previous}, expected ${expected}`
+  return new LedgerStateError('version_gap', message, { expected, found })
+}
+
+export function firstBlockMissing(version: bigint): StoreError {
+  return new LedgerStateError('block_order', `version ${version} is the first of the store but begins no block`)
+}
+
+export function blockNotHigher(version: bigint, height: bigint, previousHeight: bigint): StoreError {
+  const message = `version ${version} begins block ${height}, which is not higher than the previous block ${previousHeight}`
+  return new LedgerStateError('block_order', message)
+}
+
+export function blockEarlier(version: bigint, timestampUsec: bigint, previousUsec: bigint): StoreError {
+  const message = `version ${version} begins a block at ${timestampUsec} µs, which is before the time ${previousUsec} µs of the previous block`
+  return new LedgerStateError('block_order', message)
+}
+
+/** The error of a version that writes one key twice; `version` is in its fields. */
+export function duplicateKey(version: bigint): StoreError {
+  return new LedgerStateError('duplicate_key', `version ${version} writes one key twice`, { version })
+}
+
+export function chainIdMismatch(expected: bigint, found: bigint): StoreError {
+  const message = `the commit is for chain ${found}, but the store holds chain ${expected}`
+  return new LedgerStateError('chain_id_mismatch', message, { expected, found })
+}
+
+export function keyTooLong(version: bigint, length: number, most: number): StoreError {
+  return new LedgerStateError(
+    'key_too_long',
+    `version ${version} writes a key of ${length} bytes, the limit is ${most}`,
+  )
+}
+
+export function valueTooLong(version: bigint, length: number, most: number): StoreError {
+  const message = `version ${version} writes a value of ${length} bytes, the limit is ${most}`
+  return new LedgerStateError('value_too_long', message)
+}
+
+/** The error of an import into a store that has versions. */
+export function importNeedsEmptyStore(): StoreError {
+  return new LedgerStateError(
+    'store_not_empty',
+    'a state can only be imported into an empty store; this one has versions',
+  )
+}
+
+export function storeLockedHere(holder: string, cause?: unknown): StoreError {
+  const message = `this program has the store open for writing already and holds ${holder}; close that engine first`
+  return new LedgerStateError('store_locked', message, { holder: 'self' }, { cause })
+}
+
+/** The error of a call after `close`. */
+export function storeClosed(): StoreError {
+  return new LedgerStateError('store_closed', 'the store is closed')
+}
+
+/** The error of a damaged store; `why` says what is wrong with it. */
+export function storeCorrupt(why: string, cause?: unknown): StoreError {
+  return new LedgerStateError('store_corrupt', `the store is damaged: ${why}`, {}, { cause })
+}
+
+/** The error of every other failure of a store, such as one of the system; `why` says what failed. */
+export function storeFailed(why: string, cause: unknown): StoreError {
+  return new LedgerStateError('store_failed', `the store failed: ${why}`, {}, { cause })
+}

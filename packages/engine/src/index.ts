@@ -1,0 +1,54 @@
+export { engineToAsync } from './engine-to-async.js'
+export {
+  noLedger,
+  type StateErrorCode,
+  type StoreErrorCode,
+  versionNotFound,
+  versionPruned,
+  versionTruncated,
+} from './errors.js'
+export { importState } from './import-state.js'
+export { createMemoryEngine, createMemoryStore, type MemoryStore } from './memory-engine.js'
+export type {
+  AsyncSnapshot,
+  AsyncStateReader,
+  AsyncStateWriter,
+  AsyncVersionsOptions,
+  VersionsPage,
+} from './ports/async-engine-ports.js'
+export type {
+  AsyncErrorCode,
+  AsyncHistoryOptions,
+  AsyncState,
+  AsyncStateSnapshot,
+  AsyncStateView,
+  HistoryPage,
+  ScanPage,
+} from './ports/async-state-port.js'
+export type {
+  CommitOptions,
+  EngineView,
+  ImportBase,
+  ImportOptions,
+  PruneOptions,
+  PruneResult,
+  StateEngineReader,
+  StateImport,
+  StateWriter,
+  TruncateOptions,
+} from './ports/engine-ports.js'
+export {
+  type Block,
+  branchOf,
+  type HistoryOptions,
+  isSameLedger,
+  type LedgerInfo,
+  type Revision,
+  type ScanOptions,
+  type StateEntry,
+  type StateReader,
+  type StateView,
+  type StoreBase,
+  type Truncation,
+} from './ports/state-port.js'
+export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './validation/validate-batch.js'

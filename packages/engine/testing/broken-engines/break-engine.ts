@@ -1,0 +1,75 @@
+import type { KeyedEntry } from '@ledger-state/core'
+import { overriding } from '@ledger-state/testing/overriding'
+import type { CommitOptions, EngineView, StateWriter } from '../../src/ports/engine-ports.ts'
+import type { LedgerInfo, Revision } from '../../src/ports/state-port.ts'
+
+/** An engine with one fault, which the contract has to find. */
+export interface BrokenEngine {
+  /** Says what the engine does wrong. */
+  readonly fault: string
+  /** Breaks a sound engine; `openings` counts how often its store was opened before. */
+  breakEngine(engine: StateWriter, openings: number): StateWriter
+}
+
+/** An engine with some members replaced. */
+export function broken(
+  fault: string,
+  replace: (engine: StateWriter, openings: number) => Partial<StateWriter>,
+): BrokenEngine {
+  return { fault, breakEngine: (engine, openings) => overriding(engine, replace(engine, openings)) }
+}
+
+/** An engine whose views have some members replaced. */
+export function brokenView(
+  fault: string,
+  replace: (view: EngineView, engine: StateWriter) => Partial<EngineView>,
+): BrokenEngine {
+  return broken(fault, (engine) => ({
+    at: (version) => {
+      const view = engine.at(version)
+      return overriding(view, replace(view, engine))
+    },
+  }))
+}
+
+export type Versions = Parameters<StateWriter['commit']>[0]
+export type Commit = (versions: Versions, options: CommitOptions) => Promise<void>
+
+/** What something throws is replaced by an answer. */
+export function hiding<T>(work: () => T, instead: T): T {
+  try {
+    return work()
+  } catch {
+    return instead
+  }
+}
+
+/** Ends where something throws. */
+export function* endingEarly<T>(items: Iterable<T>): Generator<T> {
+  try {
+    yield* items
+  } catch {
+    return
+  }
+}
+
+export function textOf(key: Uint8Array): string {
+  return Buffer.from(key).toString('latin1')
+}
+
+/** Hands out one array for all equal ones. */
+export function sharing<T extends Uint8Array | null | undefined>(): (bytes: T) => T {
+  const known = new Map<string, T>()
+  return (bytes) => {
+    if (!bytes) return bytes
+    const shared = known.get(textOf(bytes)) ?? bytes
+    known.set(textOf(bytes), shared)
+    return shared
+  }
+}
+
+export function* mapping<T>(items: Iterable<T>, change: (item: T) => T): Generator<T> {
+  for (const item of items) yield change(item)
+}
+
+export type { EngineView, KeyedEntry, LedgerInfo, Revision, StateWriter }

@@ -1,0 +1,25 @@
+import type { ContractCase } from '../../src/contract/engine-contract.ts'
+import { createMemoryEngine, createMemoryStore } from '../../src/memory-engine.ts'
+import type { BROKEN_ENGINES } from './broken-engines.ts'
+
+/** The first case that throws, and how. */
+export async function firstFailure(
+  cases: readonly ContractCase[],
+  run: (one: ContractCase) => Promise<void>,
+): Promise<string | undefined> {
+  for (const one of cases) {
+    try {
+      await run(one)
+    } catch (error) {
+      return `${one.name}: ${String(error)}`
+    }
+  }
+  return undefined
+}
+
+/** Opens a broken engine on a store of its own. */
+export function openBroken({ breakEngine }: (typeof BROKEN_ENGINES)[number]) {
+  const store = createMemoryStore()
+  let openings = 0
+  return () => breakEngine(createMemoryEngine(store), openings++)
+}

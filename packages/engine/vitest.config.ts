@@ -1,0 +1,3 @@
+import { vitestConfig } from '@ledger-state/testing/vitest-config'
+
+export default vitestConfig

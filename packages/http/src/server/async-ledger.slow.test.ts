@@ -1,0 +1,1 @@
+import './async-ledger.test.js'

@@ -1,1 +1,0 @@
-import './remote-ledger.test.js'

@@ -1,0 +1,122 @@
+import { type AsyncState, type AsyncStateSnapshot, isSameLedger, type LedgerInfo } from '@ledger-state/engine'
+import { cacheUses, createCaches, createLedgerOver } from '../create-ledger.js'
+import { tooManyRounds } from '../errors.js'
+import type { Ledger } from '../ledger.js'
+import { ModuleCache } from '../modules/module-cache.js'
+import { AsyncTypeResolver } from './async-type-resolver.js'
+import { KnownModules } from './known-modules.js'
+import { LoadBudget } from './load-budget.js'
+import { LoadedState } from './loaded-state.js'
+
+const PRUNED_ATTEMPTS = 10
+const PRUNED_PAUSE_MS = 10
+
+/** What one read may load, and what is kept between reads. */
+export interface AsyncLedgerOptions {
+  /** Bytes that one read may load. Default 128 MiB. */
+  readonly maxLoadedBytes?: number | undefined
+  /** Rounds to the servers that one read may take. Default 256. */
+  readonly maxRounds?: number | undefined
+  /** Bytes of the modules that are kept between reads. Default 32 MiB. */
+  readonly moduleCacheBytes?: number | undefined
+}
+
+/** Reads of a ledger whose state is on other machines: each is a promise. */
+export interface AsyncLedger {
+  /** Tells it from a `Ledger`, whose reads are synchronous. */
+  readonly kind: 'async'
+  /** The newest ledger that a server told of; undefined before the first read, and as long as nothing was ingested. */
+  readonly info: LedgerInfo | undefined
+  /**
+   * Runs a read against what is loaded of the state, loads what it lacked, and runs it again until it lacks nothing. All
+   * runs of a read see one state of the ledger. The read may run several times, so it must do nothing but read; the
+   * ledger that it is given must not be used after it ended.
+   * @throws as the read; `unavailable`; `read_too_large` where it needs more bytes or rounds than one read may
+   */
+  read<T>(run: (ledger: Ledger) => T | Promise<T>): Promise<T>
+  /** What the caches of this ledger hold, by their names. */
+  readonly caches: Ledger['caches']
+}
+
+/** The reads of `createLedger` over an engine whose reads are promises, within `read`. */
+export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions = {}): AsyncLedger {
+  const { maxLoadedBytes = 128 << 20, maxRounds = 256, moduleCacheBytes = 32 << 20 } = options
+  const moduleCache = new ModuleCache()
+  const caches = createCaches(moduleCache, new AsyncTypeResolver(moduleCache))
+  const modules = new KnownModules(moduleCacheBytes)
+  let latest: AsyncStateSnapshot | undefined
+
+  async function take(asked: Promise<AsyncStateSnapshot>): Promise<AsyncStateSnapshot> {
+    const snapshot = await asked
+    // Headers of answers are kept for one object, so it stays the same as long as the state does.
+    if (latest && isSameLedger(latest.ledger, snapshot.ledger)) return latest
+    if (!isSameLedger(snapshot.ledger, state.ledger)) return snapshot
+    latest = snapshot
+    // In the round in which this read goes on. Where it fails, reads load what they lack.
+    if (snapshot.ledger) modules.renew(snapshot.at()).catch(() => {})
+    return snapshot
+  }
+
+  /** A snapshot of a state that is pruned so far. Engines may take a state for the newest for some milliseconds. */
+  async function takePruned(oldestVersion: bigint): Promise<AsyncStateSnapshot> {
+    for (let attempt = 0; ; attempt++) {
+      const snapshot = await take(state.snapshot())
+      if (attempt === PRUNED_ATTEMPTS || (snapshot.ledger?.oldestVersion ?? 0n) >= oldestVersion) return snapshot
+      await new Promise((resolve) => setTimeout(resolve, PRUNED_PAUSE_MS))
+    }
+  }
+
+  return {
+    kind: 'async',
+    get info() {
+      return state.ledger
+    },
+    get caches() {
+      return cacheUses(caches)
+    },
+    async read(run) {
+      const asked = take(state.snapshot())
+      asked.catch(() => {})
+      // The read begins on the snapshot before, while the newest is asked for. Usually the ledger stands where it stood, and
+      // that saves a round; otherwise it runs again.
+      let isNewest = !latest || !isSameLedger(latest.ledger, state.ledger)
+      let current = isNewest ? await asked : latest!
+      const loaded = new LoadedState(current, modules, new LoadBudget(maxLoadedBytes))
+      for (let rounds = 0; rounds <= maxRounds; rounds++) {
+        loaded.isUsed = false
+        // Anew for each run: a ledger keeps the state that it pinned last.
+        const result = attempt(() => run(createLedgerOver(loaded, caches)))
+        const outcome = result instanceof Promise ? await result : result
+        const { isLacking, isUsed } = loaded
+        const [newest] = await Promise.all([isNewest || !isUsed ? undefined : asked, isLacking && loaded.load()])
+        if (newest) isNewest = true
+        const { overtakenBy } = loaded
+        const next = overtakenBy === undefined ? newest : await takePruned(overtakenBy)
+        const isMoved = next !== undefined && next !== current
+        if (isMoved) {
+          current = next
+          loaded.moveTo(next)
+        } else if (!isLacking) return resultOf(outcome)
+      }
+      throw tooManyRounds(maxRounds)
+    },
+  }
+}
+
+type Outcome<T> = { readonly value: T } | { readonly error: unknown }
+
+/** A promise only where the read is one. */
+function attempt<T>(run: () => T | Promise<T>): Outcome<T> | Promise<Outcome<T>> {
+  const fail = (error: unknown): Outcome<T> => ({ error })
+  try {
+    const value = run()
+    return value instanceof Promise ? value.then((late) => ({ value: late }), fail) : { value }
+  } catch (error) {
+    return fail(error)
+  }
+}
+
+function resultOf<T>(outcome: Outcome<T>): T {
+  if ('error' in outcome) throw outcome.error
+  return outcome.value
+}

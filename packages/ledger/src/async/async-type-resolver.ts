@@ -1,0 +1,101 @@
+import type { Codec } from '@ledger-state/bcs'
+import { addressToShortHex, isLedgerStateError } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
+import type { MoveModule, SignatureToken, StructDefinition } from '@ledger-state/move-module'
+import type { TypeTag } from '@ledger-state/type-tag'
+import type { ModuleCache } from '../modules/module-cache.js'
+import { TypeResolver } from '../types/type-resolver.js'
+import { LoadedVersion } from './loaded-version.js'
+
+/** Structs whose modules one run looks for ahead. */
+const MOST_STRUCTS = 1_024
+
+type StructToken = Extract<SignatureToken, { kind: 'struct' }>
+
+/**
+ * Resolves types while modules may be lacking. The synchronous resolution ends at the first module that is absent; this one
+ * then looks for all other modules that the type needs as far as it can see, so that one round loads a whole level of
+ * them, and answers with a codec that prints nothing, so that the run goes on to what else is lacking.
+ */
+export class AsyncTypeResolver extends TypeResolver {
+  readonly #modules: ModuleCache
+
+  constructor(modules: ModuleCache) {
+    super(modules)
+    this.#modules = modules
+  }
+
+  override resolve(tag: TypeTag, view: StateView): Codec {
+    try {
+      return super.resolve(tag, view)
+    } catch (error) {
+      if (!(view instanceof LoadedVersion) || !view.isLacking) throw error
+      this.#searchModules(tag, view)
+      return unknownCodec(error)
+    }
+  }
+
+  #searchModules(tag: TypeTag, view: LoadedVersion): void {
+    const open: SignatureToken[] = [tagToToken(tag)]
+    const { searchedStructs } = view
+    for (let token = open.pop(); token && searchedStructs.size < MOST_STRUCTS; token = open.pop()) {
+      if (token.kind === 'vector') open.push(token.element)
+      if (token.kind !== 'struct') continue
+      open.push(...token.typeArguments)
+      const name = `${addressToShortHex(token.module.address)}::${token.module.name}::${token.name}`
+      if (searchedStructs.has(name)) continue
+      searchedStructs.add(name)
+      open.push(...this.#fieldsOf(token, view))
+    }
+  }
+
+  #fieldsOf({ module: id, name }: StructToken, view: LoadedVersion): readonly SignatureToken[] {
+    const module = readIfSound(() => this.#modules.find(view, id)?.read())
+    return fieldTypes(module?.structs.find((struct) => struct.name === name))
+  }
+}
+
+function fieldTypes(struct: StructDefinition | undefined): readonly SignatureToken[] {
+  if (struct?.kind === 'struct') return struct.fields.map(({ type }) => type)
+  if (struct?.kind === 'enum') return struct.variants.flatMap(({ fields }) => fields.map(({ type }) => type))
+  return []
+}
+
+function readIfSound(read: () => MoveModule | undefined): MoveModule | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_module')) return undefined
+    throw error
+  }
+}
+
+/** Function types have one layout whatever they name. */
+function tagToToken(tag: TypeTag): SignatureToken {
+  switch (tag.kind) {
+    case 'vector':
+      return { kind: 'vector', element: tagToToken(tag.element) }
+    case 'struct': {
+      const { address, module, name, typeArguments } = tag
+      return { kind: 'struct', module: { address, name: module }, name, typeArguments: typeArguments.map(tagToToken) }
+    }
+    case 'function':
+      return { kind: 'bool' }
+    default:
+      return { kind: tag.kind }
+  }
+}
+
+const NULL = new TextEncoder().encode('null')
+
+/** Of a type that cannot be resolved yet. The key of an item cannot be told without its type. */
+function unknownCodec(error: unknown): Codec {
+  return {
+    layout: { kind: 'bool' },
+    bytesToJson: () => 'null',
+    bytesToJsonUtf8: () => NULL,
+    jsonToBytes() {
+      throw error
+    },
+  }
+}

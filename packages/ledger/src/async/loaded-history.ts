@@ -1,0 +1,50 @@
+import type { LedgerStateError } from '@ledger-state/core'
+import type { AsyncStateSnapshot, HistoryOptions, Revision } from '@ledger-state/engine'
+import type { LoadBudget } from './load-budget.js'
+import type { Prunes } from './prunes.js'
+
+/** Revisions of the first page; each further page has twice as many. */
+const FIRST_PAGE = 64
+const LARGEST_PAGE = 65_536
+
+/** What was loaded of the history of one key, from its beginning on. */
+export class LoadedHistory implements Iterable<Revision> {
+  readonly #key: Uint8Array
+  /** Of the next page. */
+  #options: HistoryOptions
+  readonly #revisions: Revision[] = []
+  #pages = 0
+  #isComplete = false
+  #pruned: LedgerStateError | undefined
+  isLacking = false
+
+  constructor(key: Uint8Array, options: HistoryOptions) {
+    this.#key = Uint8Array.from(key)
+    this.#options = options
+  }
+
+  /** Ends where nothing more is loaded, and notes that it was lacking. */
+  *[Symbol.iterator](): Generator<Revision> {
+    yield* this.#revisions
+    if (this.#pruned) throw this.#pruned
+    if (!this.#isComplete) this.isLacking = true
+  }
+
+  async load(snapshot: AsyncStateSnapshot, budget: LoadBudget, prunes: Prunes): Promise<void> {
+    this.isLacking = false
+    const limit = Math.min(FIRST_PAGE * 2 ** this.#pages++, LARGEST_PAGE)
+    try {
+      const { revisions, next } = await budget.page(async () => {
+        const page = await snapshot.history(this.#key, { ...this.#options, limit })
+        for (const { value } of page.revisions) budget.spend(value?.length ?? 0)
+        return page
+      })
+      for (const revision of revisions) this.#revisions.push(revision)
+      this.#isComplete = next === undefined
+      this.#options =
+        this.#options.order === 'oldestFirst' ? { ...this.#options, first: next } : { ...this.#options, last: next }
+    } catch (error) {
+      this.#pruned = prunes.expectPruned(error)
+    }
+  }
+}

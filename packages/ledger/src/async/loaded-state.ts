@@ -1,0 +1,126 @@
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import {
+  type AsyncStateSnapshot,
+  type Block,
+  type HistoryOptions,
+  type LedgerInfo,
+  noLedger,
+  type Revision,
+  type StateReader,
+  type StateView,
+  type StoreBase,
+} from '@ledger-state/engine'
+import type { KnownModules } from './known-modules.js'
+import type { LoadBudget } from './load-budget.js'
+import { LoadedBlocks } from './loaded-blocks.js'
+import { LoadedHistory } from './loaded-history.js'
+import { LoadedVersion } from './loaded-version.js'
+import { Prunes } from './prunes.js'
+
+/**
+ * What one read has loaded of an async state. It answers at once and without promises, from what is loaded. Whatever is
+ * not is answered as if it were absent, and noted: the answer of a run that lacked something must not be used. `load`
+ * then loads all that the run lacked, in one round, and the read runs again.
+ */
+export class LoadedState implements StateReader {
+  readonly #modules: KnownModules
+  readonly #budget: LoadBudget
+  readonly #prunes = new Prunes()
+  #snapshot: AsyncStateSnapshot
+  readonly #versions = new Map<bigint, LoadedVersion>()
+  #histories = new Map<string, LoadedHistory>()
+  #blocks = new LoadedBlocks(this.#prunes)
+  /** Whether the run asked anything of the state. */
+  isUsed = false
+
+  constructor(snapshot: AsyncStateSnapshot, modules: KnownModules, budget: LoadBudget) {
+    this.#snapshot = snapshot
+    this.#modules = modules
+    this.#budget = budget
+  }
+
+  get isLacking(): boolean {
+    if (this.#blocks.isLacking) return true
+    for (const version of this.#versions.values()) if (version.isLacking) return true
+    for (const history of this.#histories.values()) if (history.isLacking) return true
+    return false
+  }
+
+  /** The oldest version that servers keep, where they told that a prune has overtaken the snapshot. */
+  get overtakenBy(): bigint | undefined {
+    const { oldestVersion } = this.#prunes
+    return oldestVersion > (this.#snapshot.ledger?.oldestVersion ?? 0n) ? oldestVersion : undefined
+  }
+
+  /** Goes on with another snapshot. What was loaded of versions stays true. */
+  moveTo(snapshot: AsyncStateSnapshot): void {
+    this.#snapshot = snapshot
+    this.#histories = new Map()
+    this.#blocks = new LoadedBlocks(this.#prunes)
+  }
+
+  /** One round: loads all that is lacking. */
+  async load(): Promise<void> {
+    const loading = [...this.#versions.values()].flatMap((version) => version.load())
+    for (const history of this.#histories.values()) {
+      if (history.isLacking) loading.push(history.load(this.#snapshot, this.#budget, this.#prunes))
+    }
+    loading.push(...this.#blocks.load(this.#snapshot))
+    await Promise.all(loading)
+  }
+
+  get #used(): AsyncStateSnapshot {
+    this.isUsed = true
+    return this.#snapshot
+  }
+
+  get ledger(): LedgerInfo | undefined {
+    return this.#used.ledger
+  }
+
+  get base(): StoreBase | undefined {
+    return this.#used.base
+  }
+
+  at(version?: bigint): StateView {
+    const view = this.#used.at(version)
+    const known = this.#versions.get(view.version)
+    if (known) {
+      known.view = view
+      return known
+    }
+    const loaded = new LoadedVersion(view, this.#modules, this.#budget, this.#prunes)
+    this.#versions.set(view.version, loaded)
+    return loaded
+  }
+
+  blockAt(version: bigint): Block {
+    this.#used.at(version)
+    return this.#blocks.at(version)
+  }
+
+  blockByHeight(height: bigint): Block | undefined {
+    this.#expectLedger()
+    return this.#blocks.byHeight(height)
+  }
+
+  blockAtTime(timestampUsec: bigint): Block | undefined {
+    this.#expectLedger()
+    return this.#blocks.atTime(timestampUsec)
+  }
+
+  history(key: Uint8Array, options: HistoryOptions = {}): Iterable<Revision> {
+    this.#expectLedger()
+    const { first, last, order } = options
+    const name = `${order} ${first} ${last} ${bytesToHexDigits(key)}`
+    const known = this.#histories.get(name)
+    if (known) return known
+    const history = new LoadedHistory(key, options)
+    this.#histories.set(name, history)
+    return history
+  }
+
+  #expectLedger(): void {
+    if (this.#used.ledger === undefined) throw noLedger()
+  }
+}

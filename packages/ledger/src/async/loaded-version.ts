@@ -1,0 +1,107 @@
+import type { KeyedEntry, LedgerStateError } from '@ledger-state/core'
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import type { AsyncStateView, LedgerInfo, ScanOptions, StateEntry, StateView } from '@ledger-state/engine'
+import { isModuleKey } from '@ledger-state/type-tag'
+import type { KnownModules } from './known-modules.js'
+import type { LoadBudget } from './load-budget.js'
+import { LoadedScans } from './loaded-scans.js'
+import type { Prunes } from './prunes.js'
+
+/** What was loaded of the state at one version. What is not loaded is as if it were absent, and noted as lacking. */
+export class LoadedVersion implements StateView {
+  readonly version: bigint
+  /** The view that it is loaded from. */
+  view: AsyncStateView
+  /** Structs whose modules this run looked for already. */
+  readonly searchedStructs = new Set<string>()
+  readonly #modules: KnownModules
+  readonly #budget: LoadBudget
+  readonly #prunes: Prunes
+  /** By the texts of keys; null for keys that are not there. */
+  readonly #entries = new Map<string, StateEntry | null>()
+  readonly #lacked = new Map<string, Uint8Array>()
+  readonly #scans = new LoadedScans()
+  /** Known once a server has told it. */
+  #pruned: LedgerStateError | undefined
+
+  constructor(view: AsyncStateView, modules: KnownModules, budget: LoadBudget, prunes: Prunes) {
+    this.version = view.version
+    this.view = view
+    this.#modules = modules
+    this.#budget = budget
+    this.#prunes = prunes
+  }
+
+  get ledger(): LedgerInfo {
+    return this.view.ledger
+  }
+
+  get isLacking(): boolean {
+    return this.#lacked.size > 0 || this.#scans.isLacking
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    return this.getEntry(key)?.value
+  }
+
+  peek(key: Uint8Array): Uint8Array | undefined {
+    return this.getEntry(key)?.value
+  }
+
+  getEntry(key: Uint8Array): StateEntry | undefined {
+    if (this.#pruned) throw this.#pruned
+    const text = bytesToHexDigits(key)
+    const known = this.#entries.get(text)
+    if (known !== undefined) return known ?? undefined
+    const module = this.#modules.find(text, this.version, this.ledger)
+    if (module) return module
+    this.#lacked.set(text, Uint8Array.from(key))
+    return undefined
+  }
+
+  scan(
+    prefix: Uint8Array,
+    { start = prefix, limit = Number.POSITIVE_INFINITY }: ScanOptions = {},
+  ): Iterable<KeyedEntry> {
+    if (this.#pruned) throw this.#pruned
+    return this.#scans.scan(prefix, start, limit)
+  }
+
+  /** Asks for all that is lacking; nothing is then. */
+  load(): Promise<void>[] {
+    const keys = [...this.#lacked.values()]
+    const modules = keys.filter((key) => isModuleKey(key))
+    const others = keys.filter((key) => !isModuleKey(key))
+    this.#lacked.clear()
+    this.searchedStructs.clear()
+    const loading = this.#scans.load(this.view, this.#budget)
+    for (const some of this.#atOnce(others)) loading.push(this.#loadEntries(some, () => this.view.load(some)))
+    for (const some of this.#atOnce(modules)) {
+      loading.push(this.#loadEntries(some, () => this.#modules.load(this.view, some)))
+    }
+    const notePruned = (error: unknown): void => {
+      this.#pruned = this.#prunes.expectPruned(error)
+    }
+    return loading.map((one) => one.catch(notePruned))
+  }
+
+  async #loadEntries(
+    keys: readonly Uint8Array[],
+    ask: () => Promise<readonly (StateEntry | undefined)[]>,
+  ): Promise<void> {
+    await this.#budget.values(keys.length, async () => {
+      const entries = await ask()
+      for (const [at, key] of keys.entries()) {
+        const entry = entries[at]
+        this.#budget.spend(key.length + (entry?.value.length ?? 0))
+        this.#entries.set(bytesToHexDigits(key), entry ?? null)
+      }
+    })
+  }
+
+  /** Parts of the keys that may be asked for together. */
+  *#atOnce(keys: readonly Uint8Array[]): Generator<readonly Uint8Array[]> {
+    const most = this.#budget.valuesAtOnce
+    for (let at = 0; at < keys.length; at += most) yield keys.slice(at, at + most)
+  }
+}

@@ -1,0 +1,18 @@
+// The contract with all sizes of the table, and the engine on LMDB behind the port of engines whose reads are promises.
+import './contract.test.js'
+import { engineToAsync } from '@ledger-state/engine'
+import { STATE_ENGINE_CONTRACT } from '@ledger-state/engine/contract'
+import { describe, it } from 'vitest'
+import { temporaryFolder } from '../testing/temporary-folder.ts'
+import { openStateEngine } from './open-state-engine.js'
+
+describe('the engine on LMDB behind the async port', () => {
+  const folder = temporaryFolder()
+
+  for (const { name, runAsync } of STATE_ENGINE_CONTRACT) {
+    it(name, async () => {
+      const open = async () => engineToAsync(openStateEngine({ path: folder.path, durability: 'none' }))
+      await runAsync(open, { countsEveryDrop: false })
+    })
+  }
+})

@@ -1,0 +1,84 @@
+import { LedgerStateError } from '@ledger-state/core'
+import type { StoreErrorCode } from '@ledger-state/engine'
+
+type StoreError = LedgerStateError<StoreErrorCode>
+
+export function storeMissing(path: string): StoreError {
+  return new LedgerStateError('store_missing', `there is no ledger store in ${path}`)
+}
+
+/** `fate` is what happened to the file while it was open. */
+export function storeFileGone(file: string, fate: 'removed' | 'replaced'): StoreError {
+  const message = `${file} was ${fate} while it was open; further writes would be lost`
+  return new LedgerStateError('store_missing', message, { fate })
+}
+
+export function folderHasStore(path: string): StoreError {
+  return new LedgerStateError('store_not_empty', `${path} holds a store already`)
+}
+
+/** Another process, or another thread of this one. */
+export function storeLocked(holder: string, cause: unknown): StoreError {
+  const message = `another writer has this store open and holds ${holder}; stop it first`
+  return new LedgerStateError('store_locked', message, { holder: 'another' }, { cause })
+}
+
+export function nodeTooOld(what: string, first: string): StoreError {
+  return new LedgerStateError('store_failed', `${what} needs Node.js ${first} or newer; this is ${process.version}`)
+}
+
+export function storeReadOnly(): StoreError {
+  return new LedgerStateError('store_read_only', 'the store is open for reading only')
+}
+
+export function storeNotWritable(path: string, why: string, cause: unknown): StoreError {
+  return new LedgerStateError('store_read_only', `this process cannot write to ${path}: ${why}`, {}, { cause })
+}
+
+export function storeNotReadable(path: string, why: string, cause: unknown): StoreError {
+  return new LedgerStateError('store_failed', `this process cannot read ${path}: ${why}`, {}, { cause })
+}
+
+export function notAStore(file: string, why: string, cause?: unknown): StoreError {
+  return new LedgerStateError('store_format', `${file} is not a ledger store: ${why}`, {}, { cause })
+}
+
+export function layoutUnknown(file: string, version: number, ours: number): StoreError {
+  const message = `${file} has layout ${version}, and this program reads layout ${ours}: ingest again, into an empty folder`
+  return new LedgerStateError('store_format', message, { version })
+}
+
+export function writeAheadDamaged(file: string, offset: number, why: string): StoreError {
+  const message = `the store is damaged: ${file} at byte ${offset}: ${why}`
+  return new LedgerStateError('store_corrupt', message, { offset })
+}
+
+export function dataFileCutShort(file: string, found: number, needed: number): StoreError {
+  const message = `the store is damaged: the file is cut short: ${found} of ${needed} bytes (${file})`
+  return new LedgerStateError('store_corrupt', message, { found, needed })
+}
+
+export function storeFull(path: string, cause: unknown): StoreError {
+  return new LedgerStateError('store_full', `the disk of ${path} is full`, {}, { cause })
+}
+
+export function writerBroken(cause: unknown): StoreError {
+  const message = 'the store failed: a commit could not be written or undone; reopen the store'
+  return new LedgerStateError('store_failed', message, {}, { cause })
+}
+
+/** The error of a write-ahead file that lacks the commits from `first` to `until - 1`; `because` says how that is known. */
+export function commitsMissing(
+  file: string,
+  offset: number,
+  first: number,
+  until: number,
+  because: string,
+): StoreError {
+  const missingCommits = until - first
+  if (missingCommits < 1) return writeAheadDamaged(file, offset, `the record that seals it is missing: ${because}`)
+  const which = missingCommits === 1 ? `commit ${first} is` : `${missingCommits} commits are`
+  const range = missingCommits === 1 ? '' : ` (${first} to ${until - 1})`
+  const message = `the store is damaged: ${file} at byte ${offset}: ${which} missing or damaged${range}: ${because}`
+  return new LedgerStateError('store_corrupt', message, { offset, missingCommits })
+}
