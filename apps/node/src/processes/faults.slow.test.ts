@@ -97,6 +97,48 @@ describe('kill -9', () => {
   })
 })
 
+describe('a wrong bit in a write-ahead file', () => {
+  it('stops the writer and every new reader, and readiness says so; nobody answers less than was committed', async () => {
+    bed.source.latest = 40
+    const node = await bed.start({ options: bed.following('--readers', '2') })
+    for (; bed.source.latest < 200; bed.source.latest += 40) await reaches(node, bed.source.latest)
+    await reaches(node, 200)
+    const client = bed.startClient(() => node)
+    await answersRightly(client)
+    const dataDir = bed.at('store')
+    const file = join(dataDir, readdirSync(dataDir).find((name) => name.startsWith('write-ahead-'))!)
+    const middle = Buffer.of(readFileSync(file)[statSync(file).size >> 1]! ^ 4)
+    const descriptor = openSync(file, 'r+')
+    writeSync(descriptor, middle, 0, 1, statSync(file).size >> 1)
+    closeSync(descriptor)
+    // Readers that have read the file before go on to answer.
+    await answersRightly(client)
+    kill((await node.pidOf('writer'))!)
+    await eventually(
+      async () =>
+        /^the writer has given up: .*write-ahead-.*missing or damaged/.test((await node.readiness()).why ?? ''),
+      () => `a writer that gives up: ${node.output.slice(-1_000)}`,
+    )
+    const metrics = await node.metrics()
+    expect(metrics).toMatch(/^ledger_state_ready 0$/m)
+    expect(metrics).toMatch(/^ledger_state_process_state\{process="writer",state="given-up"\} 1$/m)
+    kill((await node.pidOf('reader-0'))!)
+    await node.outputMatching(/"code":"store_corrupt".*reader-0 is started again/)
+    await answersRightly(client)
+    await client.stop()
+    expect(client.tally.wrong).toEqual([])
+    for (const words of [['info'], ['export', bed.at('x.gz')], ['snapshot', bed.at('copy')], ['check'], ['serve']]) {
+      const { status, stdout, stderr } = runProgram([...words, '--data-dir', dataDir])
+      expect([words, status, stdout + stderr]).toEqual([
+        words,
+        1,
+        expect.stringMatching(/write-ahead-.*missing or damaged/),
+      ])
+    }
+    expect(readdirSync(bed.folder)).not.toContain('x.gz')
+  })
+})
+
 describe('a disk', () => {
   it.skipIf(!canMount)(
     'that is full stops the writer until there is space; requests are answered throughout',
