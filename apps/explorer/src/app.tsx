@@ -11,6 +11,7 @@ import { HomeView } from './views/home.tsx'
 import { ModuleView } from './views/module.tsx'
 import { ResourceView } from './views/resource.tsx'
 import { TableView } from './views/table.tsx'
+import { ViewFunctionView } from './views/view-function.tsx'
 
 export function App() {
   const { view } = route.value
@@ -72,6 +73,8 @@ function ViewOf({ view }: { readonly view: View }) {
       return <ResourceView address={view.address} type={view.type} />
     case 'module':
       return <ModuleView address={view.address} module={view.module} />
+    case 'view':
+      return <ViewFunctionView key={view.function} name={view.function} call={view.call} />
     case 'table':
       return <TableView handle={view.handle} types={view.types} itemKey={view.key} />
     case 'block':
@@ -102,6 +105,8 @@ function viewTitle(view: View): string {
       return view.type
     case 'module':
       return `${view.address}::${view.module}`
+    case 'view':
+      return view.function
     case 'table':
       return `Table ${view.handle}`
     case 'block':

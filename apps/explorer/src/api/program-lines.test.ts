@@ -22,6 +22,18 @@ it('says how to ask for the ledger itself', () => {
   expect(toCommandLine({ path: '' })).toBe('ledger-state info --data-dir DIR')
 })
 
+it('says a call of a view for curl, ts-sdk and the command line', () => {
+  const body = JSON.stringify({ function: '0x1::coin::balance', type_arguments: ['0x2::b::Bean'], arguments: ['0xa'] })
+  const request = { path: '/view', at: '15', body }
+  expect(toCurl('http://n', request)).toContain(`'http://n/v1/view?ledger_version=15'`)
+  expect(toSdkLine(request)).toBe(
+    'await aptos.viewJson({ payload: {"function":"0x1::coin::balance","typeArguments":["0x2::b::Bean"],"functionArguments":["0xa"]}, options: { ledgerVersion: 15n } })',
+  )
+  expect(toCommandLine(request)).toBe(
+    'ledger-state view 0x1::coin::balance 0xa --type-arg 0x2::b::Bean --version 15 --data-dir DIR',
+  )
+})
+
 it('quotes what a shell would read otherwise', () => {
   const body = JSON.stringify({ key_type: '0x1::string::String', value_type: 'u8', key: "it's" })
   const request = { path: '/tables/0x7/item', body }

@@ -7,22 +7,39 @@ export function toCurl(origin: string, request: ApiRequest): string {
   return body === undefined ? `curl ${url}` : `curl ${url} -H 'content-type: application/json' -d ${quoted(body)}`
 }
 
+interface ItemBody {
+  readonly key_type: string
+  readonly value_type: string
+  readonly key: unknown
+}
+
+interface ViewBody {
+  readonly function: string
+  readonly type_arguments: readonly string[]
+  readonly arguments: readonly unknown[]
+}
+
 interface Parts {
   readonly path: readonly string[]
   readonly query: URLSearchParams
   readonly at: string | undefined
-  readonly body: { readonly key_type: string; readonly value_type: string; readonly key: unknown } | undefined
+  readonly body: ItemBody | undefined
+  readonly view: ViewBody | undefined
 }
 
 /** The call of the ts-sdk that sends a request, where it has one: it reads at versions, and no histories. */
 export function toSdkLine(request: ApiRequest): string | undefined {
-  const { path, at, body } = partsOf(request)
+  const { path, at, body, view } = partsOf(request)
   if (at !== undefined && !/^\d+$/.test(at)) return undefined
   const options = at === undefined ? '' : `, options: { ledgerVersion: ${at}n }`
   const call = (name: string, members: string, more = options) => `await aptos.${name}({ ${members}${more} })`
   const [kind, subject = '', part, name, more] = path
   const text = (value: string) => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   if (kind === undefined) return 'await aptos.getLedgerInfo()'
+  if (view) {
+    const payload = { function: view.function, typeArguments: view.type_arguments, functionArguments: view.arguments }
+    return call('viewJson', `payload: ${JSON.stringify(payload)}`)
+  }
   if (more !== undefined) return undefined
   if (kind === 'tables' && part === 'item' && name === undefined && body)
     return call('getTableItem', `handle: ${text(subject)}, data: ${JSON.stringify(body)}`)
@@ -43,7 +60,7 @@ export function toSdkLine(request: ApiRequest): string | undefined {
 
 /** The command that reads the same from the folder of a store, where there is one. */
 export function toCommandLine(request: ApiRequest): string | undefined {
-  const { path, at, body, query } = partsOf(request)
+  const { path, at, body, query, view } = partsOf(request)
   const state = at === undefined ? '' : /^\d+$/.test(at) ? ` --version ${at}` : ` --at ${at}`
   const line = (text: string) => `ledger-state ${text}${state} --data-dir DIR`
   const [kind, subject = '', part, name, more] = path
@@ -52,6 +69,13 @@ export function toCommandLine(request: ApiRequest): string | undefined {
     return line(`get table-item ${quoted(subject)} ${types} --key ${quoted(JSON.stringify(body.key))}`)
   }
   if (kind === undefined) return 'ledger-state info --data-dir DIR'
+  if (view) {
+    const types = view.type_arguments.map((type) => ` --type-arg ${quoted(type)}`)
+    const values = view.arguments.map(
+      (value) => ` ${quoted(typeof value === 'string' ? value : JSON.stringify(value))}`,
+    )
+    return line(`view ${quoted(view.function)}${values.join('')}${types.join('')}`)
+  }
   if (kind !== 'accounts') return undefined
   if (part === undefined) return line(`get account ${quoted(subject)}`)
   if (name === undefined) return undefined
@@ -65,11 +89,13 @@ export function toCommandLine(request: ApiRequest): string | undefined {
 
 function partsOf({ path, at, body }: ApiRequest): Parts {
   const [before, query] = path.split('?', 2) as [string, string?]
+  const isView = before === '/view'
   return {
     path: before.split('/').slice(1).map(decodeURIComponent),
     query: new URLSearchParams(query),
     at,
-    body: body === undefined ? undefined : (JSON.parse(body) as Parts['body']),
+    body: body === undefined || isView ? undefined : (JSON.parse(body) as ItemBody),
+    view: body !== undefined && isView ? (JSON.parse(body) as ViewBody) : undefined,
   }
 }
 

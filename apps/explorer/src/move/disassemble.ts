@@ -36,6 +36,10 @@ export interface FunctionDeclaration {
   readonly isView: boolean
   /** `public entry fun name<T0: store>(&signer, u64): bool`. */
   readonly signature: string
+  readonly typeParameterCount: number
+  /** Types as a module writes them, its own type parameters as `T0`, `T1` and so on. */
+  readonly parameters: readonly string[]
+  readonly results: readonly string[]
 }
 
 export interface Disassembly {
@@ -102,10 +106,21 @@ function declareFunction(
     'fun',
   ]
   const types = parametersToText(typeParameters.map((constraints) => ({ constraints, isPhantom: false })))
-  const returned = printer.printAll(results)
+  const parameterTexts = parameters.map((one) => printer.print(one))
+  const resultTexts = results.map((one) => printer.print(one))
+  const returned = resultTexts.join(', ')
   const result = results.length === 0 ? '' : `: ${results.length === 1 ? returned : `(${returned})`}`
-  const signature = `${words.filter(Boolean).join(' ')} ${name}${types}(${printer.printAll(parameters)})${result}`
-  return { name, visibility, isEntry, isView, signature }
+  const signature = `${words.filter(Boolean).join(' ')} ${name}${types}(${parameterTexts.join(', ')})${result}`
+  return {
+    name,
+    visibility,
+    isEntry,
+    isView,
+    signature,
+    typeParameterCount: typeParameters.length,
+    parameters: parameterTexts,
+    results: resultTexts,
+  }
 }
 
 function parametersToText(

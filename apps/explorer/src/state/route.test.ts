@@ -22,6 +22,13 @@ const views: fc.Arbitrary<View> = fc.oneof(
   fc.record({ name: fc.constant('block' as const), by: fc.constantFrom('height', 'version'), number: word }),
   fc.record({ name: fc.constant('api' as const), operation: fc.option(word, { nil: undefined }) }),
   fc.record({
+    name: fc.constant('view' as const),
+    function: word,
+    call: fc.option(fc.record({ typeArguments: fc.array(word, { maxLength: 3 }), arguments: word }), {
+      nil: undefined,
+    }),
+  }),
+  fc.record({
     name: fc.constant('table' as const),
     handle: word,
     types: fc.record({

@@ -5,6 +5,7 @@ export type View =
   | { readonly name: 'balance'; readonly address: string; readonly asset: string; readonly curve: CurveView }
   | { readonly name: 'resource'; readonly address: string; readonly type: string }
   | { readonly name: 'module'; readonly address: string; readonly module: string }
+  | { readonly name: 'view'; readonly function: string; readonly call?: ViewCall | undefined }
   | { readonly name: 'table'; readonly handle: string; readonly types: TableTypes; readonly key?: string | undefined }
   | { readonly name: 'api'; readonly operation?: string | undefined }
   | { readonly name: 'block'; readonly by: 'height' | 'version'; readonly number: string }
@@ -12,6 +13,13 @@ export type View =
 
 export const ACCOUNT_TABS = ['balances', 'resources', 'modules', 'changes'] as const
 export type AccountTab = (typeof ACCOUNT_TABS)[number]
+
+/** What a view function is called with. */
+export interface ViewCall {
+  readonly typeArguments: readonly string[]
+  /** A JSON array. */
+  readonly arguments: string
+}
 
 /** What of a curve is seen: all of it unless a range of versions is named, and the point that was chosen. */
 export interface CurveView {
@@ -55,6 +63,7 @@ function parseView(path: string, parameters: URLSearchParams): View {
   if (name === 'api' && second === undefined) return { name, operation: first || undefined }
   if (name === 'resource' && first && second) return { name, address: first, type: second }
   if (name === 'module' && first && second) return { name, address: first, module: second }
+  if (name === 'view' && first && second === undefined) return { name, function: first, call: parseCall(parameters) }
   if (name === 'block' && first && second === undefined) return { name, by: 'height', number: first }
   if (name === 'version' && first && second === undefined) return { name: 'block', by: 'version', number: first }
   if (name !== 'table' || !first || second !== undefined) return unknown
@@ -64,6 +73,12 @@ function parseView(path: string, parameters: URLSearchParams): View {
     valueType: parameters.get('value_type') ?? undefined,
   }
   return { name, handle: first, types, key: parameters.get('key') ?? undefined }
+}
+
+/** Without arguments the function is looked at, and not called. */
+function parseCall(parameters: URLSearchParams): ViewCall | undefined {
+  const given = parameters.get('arguments')
+  return given === null ? undefined : { typeArguments: parameters.getAll('type'), arguments: given }
 }
 
 function parseCurve(parameters: URLSearchParams): CurveView {
@@ -89,6 +104,10 @@ export function routeToHref({ view, at }: Route): string {
     if (valueType) parameters.set('value_type', valueType)
     if (view.key !== undefined) parameters.set('key', view.key)
   }
+  if (view.name === 'view' && view.call) {
+    for (const type of view.call.typeArguments) parameters.append('type', type)
+    parameters.set('arguments', view.call.arguments)
+  }
   if (view.name === 'balance')
     for (const [name, value] of Object.entries(view.curve)) if (value !== undefined) parameters.set(name, value)
   if (at !== undefined) parameters.set('at', at)
@@ -110,6 +129,8 @@ function viewToPath(view: View): string {
       return path('resource', view.address, view.type)
     case 'module':
       return path('module', view.address, view.module)
+    case 'view':
+      return path('view', view.function)
     case 'table':
       return path('table', view.handle)
     case 'block':

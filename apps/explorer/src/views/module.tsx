@@ -34,7 +34,7 @@ export function ModuleView({ address, module }: { readonly address: string; read
       {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
       {disassembly && 'failure' in disassembly && <FailureNotice failure={disassembly.failure} />}
       {answer && 'value' in answer && disassembly && !('failure' in disassembly) && (
-        <Declarations answer={answer.value} module={module} disassembly={disassembly} />
+        <Declarations answer={answer.value} address={address} module={module} disassembly={disassembly} />
       )}
     </>
   )
@@ -42,11 +42,12 @@ export function ModuleView({ address, module }: { readonly address: string; read
 
 interface DeclarationsProps {
   readonly answer: ModuleAnswer
+  readonly address: string
   readonly module: string
   readonly disassembly: Disassembly
 }
 
-function Declarations({ answer: { abi, bytecode }, module, disassembly }: DeclarationsProps) {
+function Declarations({ answer: { abi, bytecode }, address, module, disassembly }: DeclarationsProps) {
   const uses = useTypeUses(abi?.address)
   const [filter, setFilter] = useState('')
   const isShown = ({ name }: { readonly name: string }) => name.toLowerCase().includes(filter.toLowerCase())
@@ -87,11 +88,11 @@ function Declarations({ answer: { abi, bytecode }, module, disassembly }: Declar
       ))}
       <h2>Functions</h2>
       {ofOthers.length === 0 && <p class="empty">None that others can call.</p>}
-      <FunctionList functions={ofOthers.filter(isShown)} />
+      <FunctionList of={`${address}::${module}`} functions={ofOthers.filter(isShown)} />
       {ofItsOwn.length > 0 && (
         <>
           <h2>Private functions</h2>
-          <FunctionList functions={ofItsOwn.filter(isShown)} />
+          <FunctionList of={`${address}::${module}`} functions={ofItsOwn.filter(isShown)} />
         </>
       )}
     </>
@@ -165,12 +166,23 @@ function Fields({ fields }: { readonly fields: readonly FieldText[] }) {
   )
 }
 
-function FunctionList({ functions }: { readonly functions: readonly FunctionDeclaration[] }) {
+interface FunctionListProps {
+  /** The module, as `0x1::coin`. */
+  readonly of: string
+  readonly functions: readonly FunctionDeclaration[]
+}
+
+function FunctionList({ of, functions }: FunctionListProps) {
   return (
     <ul class="functions">
       {functions.map(({ name, isView, signature }) => (
         <li key={name}>
-          <TypeText text={signature} /> {isView && <small class="mark">view</small>}
+          <TypeText text={signature} />{' '}
+          {isView && (
+            <Link view={{ name: 'view', function: `${of}::${name}` }} title={`call ${name}`}>
+              <small class="mark">call this view</small>
+            </Link>
+          )}
         </li>
       ))}
     </ul>

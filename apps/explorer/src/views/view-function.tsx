@@ -1,0 +1,175 @@
+import { useState } from 'preact/hooks'
+import type { ModuleAnswer } from '../api/answers.ts'
+import type { ApiRequest } from '../api/client.ts'
+import type { Failure } from '../api/failure.ts'
+import { FailureNotice } from '../components/failure-notice.tsx'
+import { ForPrograms } from '../components/for-programs.tsx'
+import { Link } from '../components/link.tsx'
+import { Loading } from '../components/loading.tsx'
+import { TypeField } from '../components/type-field.tsx'
+import { TypeText } from '../components/type-text.tsx'
+import { ValueTree } from '../components/value-tree.tsx'
+import type { FunctionDeclaration } from '../move/disassemble.ts'
+import { useDisassembly } from '../move/use-disassembly.ts'
+import { goTo, route } from '../state/location.ts'
+import { parseMoveType, withArguments } from '../state/move-type.ts'
+import type { ViewCall } from '../state/route.ts'
+import { useAnswer } from '../state/use-answer.ts'
+
+interface ViewFunctionProps {
+  /** As `0x1::coin::balance`. */
+  readonly name: string
+  readonly call: ViewCall | undefined
+}
+
+/** A view function: a form made from what it takes, and what it answers at the version of the page. */
+export function ViewFunctionView({ name, call }: ViewFunctionProps) {
+  const [address = '', module = '', called = ''] = name.split('::')
+  const path = `/accounts/${encodeURIComponent(address)}/module/${encodeURIComponent(module)}`
+  const answer = useAnswer<ModuleAnswer>({ path, at: route.value.at })
+  const disassembly = useDisassembly(answer && 'value' in answer ? answer.value.bytecode : undefined)
+  const known = disassembly && !('failure' in disassembly) ? disassembly : undefined
+  const declared = known?.functions.find((one) => one.name === called)
+  return (
+    <>
+      <h1>
+        View <bdi>{called}</bdi>
+      </h1>
+      <p class="subtitle">
+        of{' '}
+        <Link view={{ name: 'module', address, module }}>
+          <bdi class="type">
+            {address}::{module}
+          </bdi>
+        </Link>
+      </p>
+      {(answer === undefined || ('value' in answer && disassembly === undefined)) && <Loading />}
+      {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
+      {disassembly && 'failure' in disassembly && <FailureNotice failure={disassembly.failure} />}
+      {known && !declared && <p class="empty">The module has no such function at this version.</p>}
+      {declared && !declared.isView && (
+        <p class="hint">It is not marked as a view at this version: a node refuses it.</p>
+      )}
+      {declared && <CallForm name={name} declared={declared} call={call} />}
+      {call && !isJsonList(call.arguments) && <FailureNotice failure={NO_LIST} />}
+      {call && isJsonList(call.arguments) && <CallResult name={name} call={call} results={declared?.results ?? []} />}
+    </>
+  )
+}
+
+const NO_LIST: Failure = { kind: 'invalid', message: 'the arguments in the address of the page are not a JSON array' }
+
+function isJsonList(text: string): boolean {
+  try {
+    return Array.isArray(JSON.parse(text))
+  } catch {
+    return false
+  }
+}
+
+interface CallFormProps extends ViewFunctionProps {
+  readonly declared: FunctionDeclaration
+}
+
+/** What is written into the form: a text for each type argument, JSON for each argument. */
+type Written = readonly (string | undefined)[]
+
+function CallForm({ name, declared, call }: CallFormProps) {
+  const { signature, typeParameterCount, parameters } = declared
+  const taken = parameters.filter((type) => !isSigner(type))
+  const [types, setTypes] = useState<Written>(call?.typeArguments ?? [])
+  const [values, setValues] = useState<Written>([])
+  const typeArguments = Array.from({ length: typeParameterCount }, (_, at) => types[at]?.trim() ?? '')
+  const arguments_ = taken.map((_, at) => values[at])
+  const isWhole = !typeArguments.includes('') && !arguments_.includes(undefined)
+  const given = typeArguments.map(parseMoveType)
+  return (
+    <form
+      class="form card"
+      aria-label="Call"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!isWhole) return
+        const next = { typeArguments, arguments: `[${arguments_.join(',')}]` }
+        goTo({ view: { name: 'view', function: name, call: next }, at: route.value.at }, 'stay')
+      }}
+    >
+      <p>
+        <TypeText text={signature} />
+      </p>
+      {typeArguments.map((text, at) => (
+        <label key={at}>
+          T{at}, a type
+          <input
+            type="text"
+            autocomplete="off"
+            spellcheck={false}
+            value={text}
+            onInput={(event) => setTypes(replaced(types, at, event.currentTarget.value))}
+          />
+        </label>
+      ))}
+      {taken.map((type, at) => (
+        <TypeField
+          key={at}
+          label={`argument ${at + 1}`}
+          type={parseMoveType(withArguments(type.replace(/^&(mut )?/, ''), given))}
+          onJson={(json) => setValues((before) => replaced(before, at, json))}
+        />
+      ))}
+      <button type="submit" disabled={!isWhole}>
+        Call
+      </button>
+    </form>
+  )
+}
+
+/** A view gets no signer from a request. */
+function isSigner(type: string): boolean {
+  return type === 'signer' || type === '&signer'
+}
+
+function replaced(written: Written, at: number, text: string | undefined): Written {
+  const next = [...written]
+  next[at] = text
+  return next
+}
+
+interface CallResultProps {
+  readonly name: string
+  readonly call: ViewCall
+  /** Types of the results, as the module writes them. */
+  readonly results: readonly string[]
+}
+
+function CallResult({ name, call, results }: CallResultProps) {
+  const body = `{"function":${JSON.stringify(name)},"type_arguments":${JSON.stringify(call.typeArguments)},"arguments":${call.arguments}}`
+  const request: ApiRequest = { path: '/view', at: route.value.at, body }
+  const answer = useAnswer<readonly unknown[]>(request)
+  const given = call.typeArguments.map(parseMoveType)
+  return (
+    <section aria-label="Answer" aria-live="polite">
+      <h2>Answer</h2>
+      <p class="hint">
+        called with <bdi class="type">{call.arguments}</bdi>
+      </p>
+      <ForPrograms requests={[request]} />
+      {answer === undefined && <Loading />}
+      {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
+      {answer && 'value' in answer && (
+        <dl class="members">
+          {answer.value.map((value, at) => (
+            <div key={at} class="member">
+              <dt>
+                <TypeText text={withArguments(results[at] ?? '', given)} />
+              </dt>
+              <dd>
+                <ValueTree value={value} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </section>
+  )
+}
