@@ -1,5 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { isLedgerStateError, LedgerStateError } from '@ledger-state/core'
+import type { LedgerInfo } from '@ledger-state/engine'
+import { formatTimestamp } from '@ledger-state/ledger'
 
 /** What the program itself refuses; every other code comes from the packages. */
 export type ProgramErrorCode =
@@ -32,6 +34,16 @@ export function fromAboveTo(from: bigint, to: bigint): ProgramError {
 
 export function fromAfterTo(): ProgramError {
   return usageError('the time of --from is after that of --to')
+}
+
+/** An error about a version or a time that the store does not hold, with what it holds. */
+export function outsideOfStore(
+  error: LedgerStateError,
+  { oldestVersion, latestVersion, oldestBlock, latestBlock }: LedgerInfo,
+) {
+  const times = `${formatTimestamp(oldestBlock.timestampUsec)} to ${formatTimestamp(latestBlock.timestampUsec)}`
+  const message = `${error.message}; the store holds versions ${oldestVersion} to ${latestVersion}, of ${times}`
+  return new LedgerStateError(error.code, message, error.fields, { cause: error })
 }
 
 /** An error whose field `option` names an option of a package that would help, with the switch that sets it. */

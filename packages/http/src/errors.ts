@@ -81,6 +81,19 @@ export function versionAndTimestamp(): RequestError {
   return new LedgerStateError('invalid_parameter', message)
 }
 
+export function parameterUnknown(name: string, meant: string): RequestError {
+  const message = `there is no parameter ${JSON.stringify(name)} here; \`${meant}\` is meant?`
+  return new LedgerStateError('invalid_parameter', message)
+}
+
+export function fromAboveTo(from: bigint, to: bigint): RequestError {
+  return new LedgerStateError('invalid_parameter', `\`from\` is version ${from}, above version ${to} of \`to\``)
+}
+
+export function fromAfterTo(): RequestError {
+  return new LedgerStateError('invalid_parameter', 'the time of `from` is after that of `to`')
+}
+
 /** The reference finds it after the version, and so do we. */
 export function limitZero(): RequestError {
   return new LedgerStateError('invalid_parameter', 'Given limit value (0) must not be zero')

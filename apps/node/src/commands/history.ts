@@ -5,6 +5,7 @@ import { versionPruned } from '@ledger-state/engine'
 import {
   type Change,
   firstVersionOf,
+  formatTimestamp,
   type History,
   type HistoryOptions,
   type LedgerState,
@@ -22,13 +23,13 @@ import { storeOptions, storePlace } from '../stores/store-place.js'
 const fromOption = option(
   'from',
   'VERSION|TIME',
-  'first version, or a time as RFC 3339 (default the oldest that is known)',
+  'first version, or a time as RFC 3339 or a date (default the oldest that is known)',
   parseMoment,
 )
 const toOption = option(
   'to',
   'VERSION|TIME',
-  'last version, or a time as RFC 3339 (default the latest version)',
+  'last version, or a time as RFC 3339 or a date (default the latest version)',
   parseMoment,
 )
 const orderOption = defaultedOption('order', 'asc|desc', 'oldest or newest change first', 'desc', oneOf('asc', 'desc'))
@@ -120,7 +121,7 @@ async function* pages<T>(
 }
 
 async function* csvPieces(changes: AsyncIterable<readonly Change<bigint>[]>): AsyncGenerator<string> {
-  yield 'version,timestamp,balance,error\n'
+  yield 'version,timestamp,time,balance,error\n'
   for await (const page of changes) yield page.map(changeToCsvLine).join('')
 }
 
@@ -130,7 +131,8 @@ async function* jsonPieces(changes: AsyncIterable<readonly Change<bigint>[]>): A
 
 function changeToCsvLine({ version, timestampUsec, value, error }: Change<bigint>): string {
   const message = error ? `"${error.message.replaceAll('"', '""')}"` : ''
-  return `${version},${timestampUsec ?? ''},${value ?? ''},${message}\n`
+  const time = timestampUsec === undefined ? '' : formatTimestamp(timestampUsec)
+  return `${version},${timestampUsec ?? ''},${time},${value ?? ''},${message}\n`
 }
 
 function changeToJsonLine({ version, timestampUsec, value, error }: Change<bigint>): string {

@@ -1,5 +1,7 @@
+import { isLedgerStateError } from '@ledger-state/core'
 import { createAsyncLedger, createLedger, type Ledger } from '@ledger-state/ledger'
 import { openStateEngineReader } from '@ledger-state/state-engine'
+import { outsideOfStore } from '../errors.js'
 import { openDatabaseReader } from './open-database.js'
 import type { StorePlace } from './store-place.js'
 
@@ -14,9 +16,20 @@ export async function openLedger(place: StorePlace): Promise<LedgerReader> {
   if ('url' in place) {
     const engine = await openDatabaseReader(place)
     const asyncLedger = createAsyncLedger(engine)
-    return { read: (run) => asyncLedger.read(run), close: () => engine.close() }
+    return { read: (run) => asyncLedger.read((ledger) => namingRange(ledger, run)), close: () => engine.close() }
   }
   const engine = openStateEngineReader({ path: place.dataDir, verifyReads: true })
   const ledger = createLedger(engine)
-  return { read: async (run) => run(ledger), close: () => engine.close() }
+  return { read: async (run) => namingRange(ledger, run), close: () => engine.close() }
+}
+
+/** An error about a version or a time outside of the store says what the store holds. */
+function namingRange<T>(ledger: Ledger, run: (ledger: Ledger) => T): T {
+  try {
+    return run(ledger)
+  } catch (error) {
+    const { info } = ledger
+    if (info && isLedgerStateError(error, 'version_not_found', 'version_pruned')) throw outsideOfStore(error, info)
+    throw error
+  }
 }

@@ -1,13 +1,12 @@
 import { bytesToHex, bytesToHexDigits } from '@ledger-state/core'
-import { type AccountChange, isUnreadable, lastVersionOf, parseMoment, type Resource } from '@ledger-state/ledger'
+import { type AccountChange, isUnreadable, lastVersionOf, type Resource } from '@ledger-state/ledger'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { ADDRESS_PARAMETER, parseAccountAddress } from './account-parts.js'
 import { errorToJson } from './history-formats.js'
-import { DEFAULT_PAGE, FROM_PARAMETER, MAX_PAGE, TO_PARAMETER } from './history-page.js'
+import { DEFAULT_PAGE, expectOrdered, FROM_PARAMETER, MAX_PAGE, parseRange, TO_PARAMETER } from './history-page.js'
 import { type Operation, STATE_ERRORS } from './operation.js'
 import { JsonArrayBody } from './page-bodies.js'
 import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
-import { parameterOf } from './request-parts.js'
 
 export const getAccountChanges: Operation = {
   id: 'get_account_changes',
@@ -46,14 +45,15 @@ export const getAccountChanges: Operation = {
   errors: STATE_ERRORS,
   async handle(request) {
     const address = parseAccountAddress(request)
-    const from = parameterOf(request.query, 'from', parseMoment)
-    const to = parameterOf(request.query, 'to', parseMoment)
+    const range = parseRange(request.query)
+    const { from, to } = range
     const start = parseStateKeyStart(request.query)
     const askedLimit = parseLimit(request.query)
     request.expectOutput('json', 'Get changes of an account')
     const state = request.pin(to)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
     const first = from === undefined ? state.ledger.oldestVersion : lastVersionOf(request.ledger, from)
+    expectOrdered(range, first, state.version)
     const body = new JsonArrayBody(request.openBody(), changeToJson)
     const cursor = await readListing(
       request,

@@ -111,6 +111,41 @@ describe('a state asked for by its time', () => {
     ])
   })
 
+  it.each(['ledger_verson', 'ledgerVersion', 'version', 'ledger%5Fverison'])(
+    'is 400 where a parameter nearly has its name: %s',
+    async (name) => {
+      const message = `there is no parameter ${JSON.stringify(decodeURIComponent(name))} here; \`ledger_version\` is meant?`
+      expect(await errorOf(`foo=1&${name}=3`)).toEqual([400, { error_code: 'invalid_input', message }])
+      const answer = await inject(listener, {
+        method: 'POST',
+        url: '/v1/batch',
+        headers: { 'content-type': 'application/json' },
+        payload: JSON.stringify({ requests: [{ path: `/v1/accounts/0x1/balance/0xa?${name}=3` }] }),
+      })
+      expect(JSON.parse(answer.body)).toEqual([{ status: 400, error: { error_code: 'invalid_input', message } }])
+    },
+  )
+
+  it('is read where parameters beside it are known to nobody', async () => {
+    expect(await versionOf('foo=1&ledger_version=3&%zz=1&bar')).toBe(3)
+    const many = Array.from({ length: 8_000 }, (_, at) => `p${at}`).join('&')
+    expect(await versionOf(`${many}&ledger_version=3`)).toBe(3)
+  })
+
+  it('is 400 in seconds and milliseconds, which name the time that they would be', async () => {
+    for (const time of ['1769817600', '1769817600000']) {
+      expect(await errorOf(`ledger_timestamp=${time}`)).toMatchObject([
+        400,
+        { message: expect.stringMatching(/2026-01-31T00:00:00Z.*send 1769817600000000$/) },
+      ])
+    }
+  })
+
+  it('is that of the first microsecond of a date', async () => {
+    expect(await versionOf('ledger_timestamp=2026-02-01')).toBe(9)
+    expect((await errorOf('ledger_timestamp=2026-01-31'))[0]).toBe(410)
+  })
+
   it('is taken wherever a version is', async () => {
     const { body } = await inject(listener, '/v1/spec.json')
     const { paths } = JSON.parse(body) as { paths: Record<string, Record<string, { parameters: { name: string }[] }>> }

@@ -3,6 +3,7 @@ import { bytesToHex } from '@ledger-state/core'
 import type { LedgerState, Moment } from '@ledger-state/ledger'
 import { CONTENT_TYPE, MEDIA_TYPE, type OutputFormat } from '../protocol/media-types.js'
 import type { AnswerBytes } from './answer-bytes.js'
+import { expectKnownParameters } from './known-parameters.js'
 import type { Answer, OperationRequest, Route } from './operation.js'
 import { stringMember } from './request-parts.js'
 
@@ -88,6 +89,7 @@ export async function readOperationElement(
   const { route, params } = find(body === undefined ? 'GET' : 'POST', target)
   const queryAt = target.indexOf('?')
   const query = queryAt < 0 ? '' : target.slice(queryAt + 1)
+  expectKnownParameters(route, query)
   const bytes = body === undefined ? NO_BODY : Buffer.from(jsonValueToText(body))
   const request = new ElementRequest(batch, state, params, query, bytes, answerBody)
   return answerToMembers(await route.handle(request))

@@ -150,8 +150,28 @@ describe('the history of a balance', () => {
     },
   )
 
+  it.each([
+    ['from=4&to=2', '`from` is version 4, above version 2 of `to`'],
+    ['from=2026-01-31T00:00:04Z&to=2026-01-31', 'the time of `from` is after that of `to`'],
+    ['from=4&to=2026-01-31T00:00:02Z', '`from` is version 4, above version 2 of `to`'],
+    ['from=2026-01-31T00:00:04Z&to=2', '`from` is version 4, above version 2 of `to`'],
+  ])('is 400 of a range that ends before it begins: %s', async (range, message) => {
+    for (const path of [HISTORY, HISTORY.replace(/balance.*/, 'changes')]) {
+      const { statusCode, body } = await get(`${path}?${range}`)
+      expect([statusCode, JSON.parse(body)]).toEqual([400, { error_code: 'invalid_input', message }])
+    }
+  })
+
+  it('is empty between two blocks', async () => {
+    const { statusCode, body } = await get(`${HISTORY}?from=2026-01-31T00:00:02.1Z&to=2026-01-31T00:00:02.2Z`)
+    expect([statusCode, body]).toEqual([200, '[]'])
+  })
+
   it('is CSV for those who ask for it', async () => {
-    const lines = [`4,${START + 4n * SECOND},20,`, `2,${START + 2n * SECOND},10,`]
+    const lines = [
+      `4,${START + 4n * SECOND},2026-01-31T00:00:04Z,20,`,
+      `2,${START + 2n * SECOND},2026-01-31T00:00:02Z,10,`,
+    ]
     for (const accept of [
       'text/csv',
       'text/csv, */*;q=0.5',
@@ -160,7 +180,7 @@ describe('the history of a balance', () => {
     ]) {
       const { headers, body } = await get(`${HISTORY}?to=4`, { accept })
       expect(headers['content-type'], accept).toBe('text/csv; charset=utf-8; header=present')
-      expect(body).toBe(['version,timestamp,balance,error', ...lines, ''].join('\r\n'))
+      expect(body).toBe(['version,timestamp,time,balance,error', ...lines, ''].join('\r\n'))
     }
     for (const accept of ['*/*', 'application/json, text/csv', 'text/csv;q=0']) {
       expect((await get(HISTORY, { accept })).headers['content-type'], accept).toContain('application/json')
@@ -299,7 +319,9 @@ describe('the history of a balance that could not be read for a while', () => {
   it('has a column for errors in CSV, with the value left out', async () => {
     const { body } = await get(`${HISTORY}?order=asc&to=1`, { accept: 'text/csv' })
     const { message } = (await errorAt(1)) as { message: string }
-    expect(body).toBe(`version,timestamp,balance,error\r\n0,${START},1,\r\n1,${START + SECOND},,"${message}"\r\n`)
+    expect(body).toBe(
+      `version,timestamp,time,balance,error\r\n0,${START},2026-01-31T00:00:00Z,1,\r\n1,${START + SECOND},2026-01-31T00:00:01Z,,"${message}"\r\n`,
+    )
   })
 
   it('is sampled with what cannot be read in place of the first change of its bucket', async () => {

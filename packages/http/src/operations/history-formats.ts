@@ -1,5 +1,5 @@
 import type { LedgerStateError } from '@ledger-state/core'
-import { type Change, ChangeSampler, isUnreadable, type SampledRange } from '@ledger-state/ledger'
+import { type Change, ChangeSampler, formatTimestamp, isUnreadable, type SampledRange } from '@ledger-state/ledger'
 import { errorToReply } from '../protocol/error-reply.js'
 import type { AnswerBytes } from './answer-bytes.js'
 import type { PageBody } from './paging.js'
@@ -33,7 +33,7 @@ export class ChangesCsvBody<T> implements PageBody<Change<T>> {
 
   /** @param toText gives a text that needs no quotes */
   constructor(out: AnswerBytes, column: string, toText: (value: T) => string) {
-    this.#out = out.text(`version,timestamp,${column},error\r\n`)
+    this.#out = out.text(`version,timestamp,time,${column},error\r\n`)
     this.#toText = toText
   }
 
@@ -44,12 +44,16 @@ export class ChangesCsvBody<T> implements PageBody<Change<T>> {
   add(change: Change<T>): void {
     const { version, timestampUsec, error } = change
     const reading = error ? `,${quoteCsv(error.message)}` : `${this.#toText(change.value)},`
-    this.#out.text(`${version},${timestampUsec ?? ''},${reading}\r\n`)
+    this.#out.text(`${version},${timestampUsec ?? ''},${timestampToText(timestampUsec)},${reading}\r\n`)
   }
 
   toBytes(): Uint8Array {
     return this.#out.bytes
   }
+}
+
+function timestampToText(timestampUsec: bigint | undefined): string {
+  return timestampUsec === undefined ? '' : formatTimestamp(timestampUsec)
 }
 
 function quoteCsv(text: string): string {

@@ -50,7 +50,12 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
     ...(requestBody && { requestBody }),
     success: {
       json: changesOf(member, schema),
-      ...(csv && { csv: { type: 'string', description: `The columns version, timestamp, ${csv.column} and error.` } }),
+      ...(csv && {
+        csv: {
+          type: 'string',
+          description: `The columns version, timestamp (microseconds), time (ISO 8601, UTC), ${csv.column} and error.`,
+        },
+      }),
     },
     isPaged: true,
     tellsCompleteness: true,

@@ -9,7 +9,7 @@ import {
   type Moment,
   parseMoment,
 } from '@ledger-state/ledger'
-import { orderInvalid, pointsInvalid } from '../errors.js'
+import { fromAboveTo, fromAfterTo, orderInvalid, pointsInvalid } from '../errors.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
 import { limitParameter, MAX_PAGE_BYTES, type PageBody, pageLimit, parseLimit, START_PARAMETER } from './paging.js'
 import { parameterOf } from './request-parts.js'
@@ -21,14 +21,15 @@ export const MAX_PAGE = 1_000
 export const FROM_PARAMETER: Parameter = {
   name: 'from',
   in: 'query',
-  description: 'The first version, or a time (RFC 3339); by default the oldest that is known.',
+  description: 'The first version, or a time (RFC 3339, or a date); by default the oldest that is known.',
   schema: { type: 'string' },
 }
 
 export const TO_PARAMETER: Parameter = {
   name: 'to',
   in: 'query',
-  description: 'The last version, or a time (RFC 3339); by default the latest.',
+  description:
+    'The last version, or a time (RFC 3339, or a date, which means its first microsecond in UTC); by default the latest.',
   schema: { type: 'string' },
 }
 
@@ -68,10 +69,29 @@ export interface HistoryRange {
   readonly points: number | undefined
 }
 
+/** @throws `invalid_parameter` where `from` is above `to` */
+export function parseRange(query: string): Pick<HistoryRange, 'from' | 'to'> {
+  const from = parameterOf(query, 'from', parseMoment)
+  const to = parameterOf(query, 'to', parseMoment)
+  if (from && to) {
+    if ('version' in from && 'version' in to && from.version > to.version) throw fromAboveTo(from.version, to.version)
+    if ('timestampUsec' in from && 'timestampUsec' in to && from.timestampUsec > to.timestampUsec) throw fromAfterTo()
+  }
+  return { from, to }
+}
+
+/**
+ * A version and a time are compared when the ledger has told the version of the time.
+ * @param first the first version of the range
+ * @param last the last one
+ */
+export function expectOrdered({ from, to }: Pick<HistoryRange, 'from' | 'to'>, first: bigint, last: bigint): void {
+  if (from && to && 'version' in from !== 'version' in to && first > last) throw fromAboveTo(first, last)
+}
+
 export function parseHistoryRange(query: string): HistoryRange {
   return {
-    from: parameterOf(query, 'from', parseMoment),
-    to: parameterOf(query, 'to', parseMoment),
+    ...parseRange(query),
     order: parameterOf(query, 'order', parseOrder) ?? 'newestFirst',
     start: parameterOf(query, 'start', parseU64),
     limit: parseLimit(query),
@@ -105,6 +125,7 @@ export async function readHistory<T>(
   const state = request.pin(range.to)
   const { order, start } = range
   const from = range.from && firstVersionOf(request.ledger, range.from)
+  if (from !== undefined) expectOrdered(range, from, state.version)
   const { oldestVersion } = state.ledger
   const body = bodyOf(state, from !== undefined && from > oldestVersion ? from : oldestVersion)
   const history = open(state, {

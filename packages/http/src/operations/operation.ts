@@ -74,6 +74,8 @@ export interface Route {
   readonly path: string
   /** Whether `Accept` decides between several media types. */
   readonly negotiates: boolean
+  /** Undefined of a route that has none, or takes whatever comes. */
+  readonly parameters?: readonly Parameter[]
   /** Whether it may take more than a turn: it never begins at once, and leaves each turn to small requests first. */
   readonly takesTurns?: boolean
   /** Answered also while the service sheds load, and without waiting for a version that the request names. */

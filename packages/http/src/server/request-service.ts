@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Ledger } from '@ledger-state/ledger'
 import { createDocumentRoutes } from '../document/document-routes.js'
 import { clientLeft } from '../errors.js'
+import { expectKnownParameters } from '../operations/known-parameters.js'
 import type { Route } from '../operations/operation.js'
 import { refuse, sendAnswer, sendError, sendHeaders, settle } from './answer-writer.js'
 import { routeOverAsync } from './async-routes.js'
@@ -187,6 +188,7 @@ export class RequestService {
       const { route, params } = this.#router.find(request.method!, request.url!)
       exchange.route = route
       exchange.params = params
+      expectKnownParameters(route, exchange.query)
       return route
     } catch (error) {
       sendError(exchange, error)

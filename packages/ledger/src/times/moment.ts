@@ -6,7 +6,7 @@ import { parseTimestamp } from './parse-timestamp.js'
 export type Moment = { readonly version: bigint } | { readonly timestampUsec: bigint }
 
 /**
- * A version in decimal, or a time as RFC 3339, which has a hyphen.
+ * A version in decimal, or a time as RFC 3339 or a date, which have hyphens.
  * @throws `invalid_u64`, `invalid_timestamp`
  * @example
  * ```ts

@@ -23,6 +23,26 @@ describe('a timestamp', () => {
     }
   })
 
+  it('is the first microsecond of a date', () => {
+    expect(parseTimestamp('2025-01-01')).toBe(1_735_689_600_000_000n)
+  })
+
+  it.each([
+    ['1735689600', 'seconds'],
+    ['1000000000', 'seconds'],
+    ['1735689600000', 'milliseconds'],
+    ['9999999999999', 'milliseconds'],
+  ])('is not %s, which would be %s', (text, unit) => {
+    const message = new RegExp(`in microseconds it is 1970-.*Z; for .*Z, which it is in ${unit}, send \\d{16}$`)
+    expect(() => parseTimestamp(text)).toThrow(message)
+  })
+
+  it('says what the time would be', () => {
+    expect(() => parseTimestamp('1735689600')).toThrow(
+      '"1735689600" is no time: in microseconds it is 1970-01-01T00:28:55.689600Z; for 2025-01-01T00:00:00Z, which it is in seconds, send 1735689600000000',
+    )
+  })
+
   it('reads what Date prints', () => {
     fc.assert(
       fc.property(fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true }), (date) => {
@@ -36,7 +56,8 @@ describe('a timestamp', () => {
     '-1',
     '1.5',
     '18446744073709551616',
-    '2026-01-31',
+    '2026-02-29',
+    '2026-01',
     '2026-01-31T00:00:00',
     '2026-02-29T00:00:00Z',
     '2026-13-01T00:00:00Z',

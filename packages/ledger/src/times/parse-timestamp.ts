@@ -1,28 +1,49 @@
 import { isLedgerStateError, parseU64 } from '@ledger-state/core'
 import { invalidTimestamp } from '../errors.js'
+import { formatTimestamp } from './format-timestamp.js'
 
 /** RFC 3339. A blank stands for the `+` that it was in a query. */
 const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+\- ])(\d\d):(\d\d))$/
+const DATE = /^\d{4}-\d\d-\d\d$/
+const DATE_LENGTH = 10
 const LONGEST_RFC_3339 = 64
 const USEC_DIGITS = 6
 
+/** Units that are taken for microseconds by mistake. As such, numbers of them would be in the first months of 1970. */
+const COARSER_UNITS = [
+  { name: 'seconds', least: 1_000_000_000n, microseconds: 1_000_000n },
+  { name: 'milliseconds', least: 1_000_000_000_000n, microseconds: 1_000n },
+] as const
+/** From September 2001 until November 2286. */
+const DECADE_OF_DIGITS = 10n
+
 /**
- * A time in microseconds since 1970: written so, in decimal, or as RFC 3339 with `Z` or an offset. What is finer than a
- * microsecond is cut off.
- * @throws `invalid_timestamp`
+ * A time in microseconds since 1970: written so, in decimal, or as RFC 3339 with `Z` or an offset. A date alone is its
+ * first microsecond in UTC. What is finer than a microsecond is cut off.
+ * @throws `invalid_timestamp`, also of numbers that are seconds or milliseconds of our time
  */
 export function parseTimestamp(text: string): bigint {
-  const parts = text.length <= LONGEST_RFC_3339 ? RFC_3339.exec(text) : null
+  const whole = text.length === DATE_LENGTH && DATE.test(text) ? `${text}T00:00:00Z` : text
+  const parts = whole.length <= LONGEST_RFC_3339 ? RFC_3339.exec(whole) : null
   return parts ? rfc3339ToMicroseconds(text, parts) : parseMicroseconds(text)
 }
 
 function parseMicroseconds(text: string): bigint {
+  let number: bigint
   try {
-    return parseU64(text)
+    number = parseU64(text)
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_u64')) throw error
-    throw invalidTimestamp(text, 'expected microseconds since 1970 (u64), or RFC 3339 with Z or an offset')
+    const forms = 'microseconds since 1970 (u64), RFC 3339 with Z or an offset, or a date such as 2025-01-01'
+    throw invalidTimestamp(text, `expected ${forms}`)
   }
+  for (const { name, least, microseconds } of COARSER_UNITS) {
+    if (number < least || number >= least * DECADE_OF_DIGITS) continue
+    const meant = number * microseconds
+    const why = `in microseconds it is ${formatTimestamp(number)}; for ${formatTimestamp(meant)}, which it is in ${name}, send ${meant}`
+    throw invalidTimestamp(text, why)
+  }
+  return number
 }
 
 function rfc3339ToMicroseconds(text: string, parts: readonly (string | undefined)[]): bigint {

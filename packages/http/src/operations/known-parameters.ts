@@ -1,0 +1,28 @@
+import { nearestName } from '@ledger-state/core'
+import { parameterUnknown } from '../errors.js'
+import { percentDecoded } from '../protocol/query.js'
+import type { Route } from './operation.js'
+
+/** A query may have thousands of parameters; those who mistype one have few. */
+const MOST_LOOKED_AT = 64
+
+/**
+ * Looks for parameters that are no parameters of the operation, and nearly are: ignored, they would change what is read.
+ * Others that are not known are ignored.
+ * @throws `invalid_parameter`
+ */
+export function expectKnownParameters({ parameters }: Route, query: string): void {
+  if (query === '' || !parameters) return
+  let left = MOST_LOOKED_AT
+  for (let start = 0; start < query.length && left > 0; left--) {
+    const nextAt = query.indexOf('&', start)
+    const end = nextAt < 0 ? query.length : nextAt
+    const equalsAt = query.indexOf('=', start)
+    const name = percentDecoded(query.slice(start, equalsAt < 0 || equalsAt > end ? end : equalsAt))
+    start = end + 1
+    if (name === undefined || parameters.some((known) => known.name === name && known.in === 'query')) continue
+    const names = parameters.filter((known) => known.in === 'query').map((known) => known.name)
+    const meant = nearestName(name, names)
+    if (meant !== undefined) throw parameterUnknown(name, meant)
+  }
+}
