@@ -3,7 +3,7 @@
 // begin with it. With `--store URL`: on stores in that database, whose schema `ledger_state` is dropped before each run.
 // Last line `N passed, M failed`.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -44,6 +44,23 @@ const JSON_OFF = { serveOptions: ['--no-json'], kitOptions: ['--switch', 'json_o
 const BCS_OFF = { serveOptions: ['--no-bcs'], kitOptions: ['--switch', 'bcs_output_enabled=false'] }
 const EMPTY_STORE = { serveOptions: ['--create'], kitOptions: ['--switch', 'empty_store'] }
 const AS_APTOS = { serveOptions: ['--header-word', 'aptos'], kitOptions: ['--header-prefix', 'x-aptos'] }
+/** The areas of the kits of views. What they are asked of is listed in the files. */
+function viewRuns(): Run[] {
+  return ['views-errors', 'views-ops', 'views-programs', 'views-framework'].flatMap((name) => {
+    const requests = sharedPath(`conformance/${name}.json`)
+    const { sources } = JSON.parse(readFileSync(requests, 'utf8')) as {
+      readonly sources: readonly { readonly area: string; readonly serve: string; readonly window: number | 'all' }[]
+    }
+    return sources.map(({ area, serve, window }) => ({
+      title: `${name}, ${area}`,
+      feed: sharedPath(serve.replace(/^shared\//, '')),
+      requests,
+      ...(window !== 'all' && { ingestOptions: ['--retain', String(window)] }),
+      kitOptions: ['--only', area],
+    }))
+  })
+}
+
 const RUNS: readonly Run[] = [
   { title: 'testnet', ...TESTNET },
   { title: 'testnet, header word aptos', ...TESTNET, ...AS_APTOS },
@@ -61,6 +78,7 @@ const RUNS: readonly Run[] = [
   { title: 'account reads, JSON off', ...ACCOUNTS, ...JSON_OFF },
   { title: 'account reads, BCS off', ...ACCOUNTS, ...BCS_OFF },
   { title: 'account reads, empty store', requests: ACCOUNT_REQUESTS, ...EMPTY_STORE },
+  ...(hasSharedData ? viewRuns() : []),
 ]
 
 const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))

@@ -17,6 +17,7 @@ export type RequestErrorCode =
   | 'invalid_parameter'
   | 'output_disabled'
   | 'operation_disabled'
+  | 'view_not_allowed'
   | 'block_hash_unknown'
   | 'overloaded'
   | 'version_not_reached'
@@ -122,8 +123,36 @@ export function memberNotAnArray(type: string, member: string): RequestError {
   return invalidRequest(`parse request payload error: member \`${member}\` of "${type}" is no array`)
 }
 
+/** As the reference says it. */
 export function functionNameInvalid(text: string): RequestError {
-  return invalidPart('request payload: member `function`', `${JSON.stringify(clip(text))} is not 0x…::module::function`)
+  return invalidRequest(
+    `parse request payload error: failed to parse "string(EntryFunctionId)": Invalid entry function ID ${clip(text)} (occurred while parsing "ViewRequest")`,
+  )
+}
+
+export function viewCallUndecodable(why: string): RequestError {
+  return new LedgerStateError('invalid_parameter', `Failed to deserialize input into ViewRequest: ${why}`)
+}
+
+export function viewsDisabled(): RequestError {
+  return new LedgerStateError(
+    'operation_disabled',
+    'view functions are not run here: this service was started without them',
+  )
+}
+
+/** @param name with the address as 64 hex digits */
+export function viewNotAllowed(name: string): RequestError {
+  return new LedgerStateError('view_not_allowed', `Function ${clip(name)} is not allowed`)
+}
+
+export function viewFilterInvalid(text: string): RequestError {
+  const message = `${JSON.stringify(clip(text))} is no filter of views: allow:NAME[,NAME…] or block:NAME[,NAME…], where a name is 0x1, 0x1::coin or 0x1::coin::balance`
+  return new LedgerStateError('invalid_parameter', message)
+}
+
+export function stateKeyInvalid(why: string): RequestError {
+  return new LedgerStateError('invalid_parameter', `member \`key\` is no state key in BCS, as hex: ${why}`)
 }
 
 export function memberNotAString(type: string, member: string, found: string): RequestError {

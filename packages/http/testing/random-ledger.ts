@@ -143,6 +143,10 @@ export function randomRequest(random: Random): RandomRequest {
         arguments: [owner],
       }),
     () =>
+      post('/experimental/state_values/raw', [state], {
+        key: `01${handle.slice(2).padStart(64, '0')}08${raw.key.slice(2)}`,
+      }),
+    () =>
       post(
         '/tables/items:batch',
         [state],

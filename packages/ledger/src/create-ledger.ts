@@ -9,6 +9,7 @@ import { ModuleCache } from './modules/module-cache.js'
 import { PinnedState, type SharedReaders } from './pinned-state.js'
 import { versionAtTime } from './times/version-at-time.js'
 import { TypeResolver } from './types/type-resolver.js'
+import { ViewRunner } from './views/view-runner.js'
 
 /** Bytes of heap, each. */
 const PARSED_TYPES_CAPACITY = 2 << 20
@@ -25,6 +26,7 @@ export function createCaches(modules = new ModuleCache(), types = new TypeResolv
     modules,
     types,
     balances: new BalanceReader(),
+    views: new ViewRunner(),
     parsedTypes: new ParsedTexts(PARSED_TYPES_CAPACITY, parseTypeTag, typeTagHeapSize),
     parsedAssets: new ParsedTexts(PARSED_ASSETS_CAPACITY, parseAsset, assetHeapSize),
   }

@@ -1,5 +1,6 @@
 import { addressToShortHex, bytesToHex, clip, LedgerStateError, type ParseErrorCode } from '@ledger-state/core'
 import type { LedgerInfo, StateErrorCode } from '@ledger-state/engine'
+import type { ViewFault } from '@ledger-state/move-vm'
 
 /** Codes of what a ledger does not have, or cannot answer. */
 export type LedgerErrorCode =
@@ -16,7 +17,10 @@ export type LedgerErrorCode =
   | 'block_not_found'
   | 'block_pruned'
   | 'stored_data_invalid'
-  | 'view_not_served'
+  | 'state_value_not_found'
+  | 'view_argument_invalid'
+  | 'view_failed'
+  | 'view_result_unreadable'
   | 'read_too_large'
 
 type LedgerError = LedgerStateError<LedgerErrorCode>
@@ -93,18 +97,68 @@ export function accountModuleNotFound(address: Uint8Array, name: string, version
   return new LedgerStateError('account_module_not_found', message)
 }
 
-export function viewNotServed(name: string, served: readonly string[]): LedgerError {
-  const message = `the view function ${clip(name)} is not served: of view functions there are ${served.join(' and ')}`
-  return new LedgerStateError('view_not_served', message)
+export function stateValueNotFound(key: Uint8Array, version: bigint): LedgerError {
+  const message = `State Value not found by State key(${quoteKeyBytes(key)}) and Ledger version(${version})`
+  return new LedgerStateError('state_value_not_found', message)
 }
 
-export function balanceDerived(name: string, derivedBy: string): LedgerError {
-  const message = `the view function ${name} is not served for this asset: its balances are computed by ${clip(derivedBy)}, which needs a virtual machine`
-  return new LedgerStateError('view_not_served', message)
+// Texts about arguments in JSON, as the reference has them.
+
+function viewCallInvalid(message: string, fields: LedgerStateError['fields'] = {}): LedgerError {
+  return new LedgerStateError('view_argument_invalid', message, fields)
 }
 
-export function viewArgumentInvalid(why: string): LedgerError {
-  return new LedgerStateError('invalid_value', why)
+/** @param address 64 hex digits */
+function moduleIdText(address: string, name: string): string {
+  return `ModuleId { address: ${address}, name: Identifier(${JSON.stringify(clip(name))}) }`
+}
+
+export function viewModuleAbsent(address: string, name: string): LedgerError {
+  return viewCallInvalid(`Module ${moduleIdText(address, name)} can't be found`)
+}
+
+export function viewModuleUnreadable(address: string, name: string, why: LedgerStateError): LedgerError {
+  return viewCallInvalid(`Module ${moduleIdText(address, name)} deserialize with error code ${why.message}`)
+}
+
+/** @param name as `0x1::coin::balance` */
+export function viewFunctionAbsent(name: string): LedgerError {
+  return viewCallInvalid(`could not find view function by ${clip(name)}`)
+}
+
+export function viewTypeArgumentCount(name: string, expected: number, given: number): LedgerError {
+  return viewCallInvalid(`expected ${expected} type arguments for view function ${clip(name)}, but got ${given}`)
+}
+
+/** @param types of the parameters, and `shown` of the arguments, as texts */
+export function viewArgumentCount(expected: number, types: string, given: number, shown: string): LedgerError {
+  return viewCallInvalid(`expected ${expected} arguments [${quoteType(types)}], but got ${given} (${shown})`)
+}
+
+export function viewParameterReference(mutable: boolean): LedgerError {
+  return viewCallInvalid(
+    `Invalid move type for converting into \`TypeTag\`: Reference { mutable: ${mutable}, … }: references cannot be given`,
+  )
+}
+
+export function viewArgumentInvalid(
+  at: number,
+  expected: string,
+  why: string,
+  fields: LedgerStateError['fields'] = {},
+): LedgerError {
+  const message = `parse arguments[${at}] failed, expect ${quoteType(expected)}, caused by error: ${why}`
+  return viewCallInvalid(message, fields)
+}
+
+/** A view ended with a fault. Its fields have the status code of the vm as `vmErrorCode`, where one is known. */
+export function viewFailed({ code, name, message }: ViewFault): LedgerError {
+  return new LedgerStateError('view_failed', message, { vmErrorCode: code, vmStatus: name })
+}
+
+export function viewResultUnreadable(at: number, type: string, why: LedgerStateError): LedgerError {
+  const message = `result ${at} of type ${quoteType(type)} has no JSON form: ${why.message}`
+  return new LedgerStateError('view_result_unreadable', message, why.fields)
 }
 
 export function invalidTimestamp(text: string, why: string): LedgerError {

@@ -1,4 +1,5 @@
 import type { LedgerInfo } from '@ledger-state/engine'
+import type { ViewBudget } from '@ledger-state/move-vm'
 import type { StructTag, TypeTag } from '@ledger-state/type-tag'
 import type { Account } from './accounts/account.js'
 import type { Asset } from './balances/asset.js'
@@ -15,7 +16,8 @@ import type { TableItemRequest } from './tables/table-item.js'
 import type { StoredValue } from './types/stored-value.js'
 import type { TypeUses } from './uses/list-type-uses.js'
 import type { StructName } from './uses/tag-names.js'
-import type { ViewRequest } from './views/view-function.js'
+import type { StartedView } from './views/started-view.js'
+import type { ViewRequest } from './views/view-request.js'
 
 /**
  * The reads at one version. All of them, and `ledger`, speak of the same state of the ledger. Addresses and handles are 32
@@ -46,13 +48,16 @@ export interface LedgerState {
   findTableTypes(handle: Uint8Array, holder: Uint8Array): TableTypesSearch
   /** @throws `invalid_bcs`, `balance_overflow` */
   readBalance(owner: Uint8Array, asset: Asset): bigint
+  /** The value of a state key in database form, whatever it is. @throws `state_value_not_found` */
+  readStateValue(key: Uint8Array): Uint8Array
   /**
-   * What a view function of the framework returns: `0x1::coin::balance` and `0x1::primary_fungible_store::balance`, as
-   * frameworks with fungible assets define them. What is missing counts 0.
-   * @throws `view_not_served`, also for an asset with a function of its own that computes balances; `invalid_value` where
-   * arguments do not fit; as `readBalance`
+   * Calls a view function, which runs as far as the caller lets it. Nothing runs before.
+   * @param budget what it may use; by default that of the vm
+   * @throws `view_argument_invalid` for arguments in JSON that do not fit
    */
-  callView(request: ViewRequest): readonly StoredValue[]
+  startView(request: ViewRequest, budget?: Partial<ViewBudget>): StartedView
+  /** The results of a view function, run to its end. @throws as `startView` and its `advance` */
+  callView(request: ViewRequest, budget?: Partial<ViewBudget>): readonly StoredValue[]
   /** @throws `account_not_found` */
   readAccount(address: Uint8Array): Account
   /**

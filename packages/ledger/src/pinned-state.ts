@@ -1,11 +1,12 @@
 import type { LedgerInfo, StateReader, StateView } from '@ledger-state/engine'
+import type { ViewBudget } from '@ledger-state/move-vm'
 import { type StructTag, tableItemKey } from '@ledger-state/type-tag'
 import { type Account, readAccount } from './accounts/account.js'
 import type { Asset } from './balances/asset.js'
 import type { BalanceReader } from './balances/balance-reader.js'
 import { blockByHeight, blockByVersion, type LedgerBlock } from './blocks/read-block.js'
 import { type AccountChange, listAccountChanges } from './changes/account-changes.js'
-import { balanceDerived, storedResourceUnreadable } from './errors.js'
+import { stateValueNotFound, storedResourceUnreadable } from './errors.js'
 import { type Change, createHistory, type History, type HistoryOptions } from './histories/history.js'
 import { observeBalance, observeKey, observeResource } from './histories/observations.js'
 import type { LedgerState } from './ledger.js'
@@ -28,14 +29,16 @@ import type { StoredValue } from './types/stored-value.js'
 import type { TypeResolver } from './types/type-resolver.js'
 import { listTypeUses, type TypeUses } from './uses/list-type-uses.js'
 import type { StructName } from './uses/tag-names.js'
-import { derivedBalanceFunction } from './views/derived-balance.js'
-import { readViewRequest, u64Value, type ViewRequest } from './views/view-function.js'
+import type { StartedView } from './views/started-view.js'
+import type { ViewRequest } from './views/view-request.js'
+import type { ViewRunner } from './views/view-runner.js'
 
 /** What all reads of a ledger share. */
 export interface SharedReaders {
   readonly modules: ModuleCache
   readonly types: TypeResolver
   readonly balances: BalanceReader
+  readonly views: ViewRunner
 }
 
 /** The reads at one version, over the view of it. */
@@ -75,11 +78,23 @@ export class PinnedState implements LedgerState {
     return this.#readers.balances.read(this.view, owner, asset)
   }
 
-  callView(request: ViewRequest): readonly StoredValue[] {
-    const { owner, asset } = readViewRequest(request)
-    const derived = derivedBalanceFunction(this.view, this.#readers.balances.keysOf(owner, asset).primaryStore)
-    if (derived !== undefined) throw balanceDerived(request.function, derived)
-    return [u64Value(this.readBalance(owner, asset))]
+  readStateValue(key: Uint8Array): Uint8Array {
+    const value = this.view.get(key)
+    if (!value) throw stateValueNotFound(key, this.version)
+    return value
+  }
+
+  startView(request: ViewRequest, budget: Partial<ViewBudget> = {}): StartedView {
+    const { views, types } = this.#readers
+    return views.start(this.view, types, request, budget)
+  }
+
+  callView(request: ViewRequest, budget?: Partial<ViewBudget>): readonly StoredValue[] {
+    const started = this.startView(request, budget)
+    for (;;) {
+      const results = started.advance()
+      if (results) return results
+    }
   }
 
   readAccount(address: Uint8Array): Account {

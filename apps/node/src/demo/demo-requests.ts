@@ -19,9 +19,11 @@ export const DEMO_REQUESTS: RequestExamples = {
   get_account_module: { target: `${MAKER}/module/harbour` },
   get_block_by_height: { target: '/v1/blocks/by_height/200' },
   get_block_by_version: { target: '/v1/blocks/by_version/1500' },
-  view: {
-    target: '/v1/view',
-    body: { function: '0x1::coin::balance', type_arguments: [APTOS_COIN], arguments: [ACCOUNTS[0]] },
+  get_raw_state_value: {
+    target: '/v1/experimental/state_values/raw',
+    // The state key of an item of the table of prices, in BCS.
+    body: { key: `0x01${PRICES.slice(2).padStart(64, '0')}0101` },
+    pipe: 'od -c',
   },
   get_account_balance_history: { target: `${HOLDER}/balance/${APTOS_COIN}/history?limit=3` },
   get_account_resource_history: {

@@ -57,6 +57,11 @@ const SCHEMAS = {
     required: ['key'],
     properties: { key: { $ref: '#/components/schemas/HexEncodedBytes' } },
   },
+  RawStateValueRequest: {
+    type: 'object',
+    required: ['key'],
+    properties: { key: { $ref: '#/components/schemas/HexEncodedBytes' } },
+  },
   TableItemElement: {
     type: 'object',
     required: ['table_handle'],

@@ -12,6 +12,7 @@ export interface RequestExample {
 export type RequestExamples = Readonly<Record<string, RequestExample>>
 
 const ACCOUNT = '/v1/accounts/0x1'
+const ONE = '1'.padStart(64, '0')
 const COIN = '0x1::aptos_coin::AptosCoin'
 const TABLE = '/v1/tables/0xabc'
 const KEY = { key_type: 'u64', value_type: 'u64', key: '1' }
@@ -31,6 +32,12 @@ export const NEUTRAL_EXAMPLES: RequestExamples = {
   get_block_by_height: { target: '/v1/blocks/by_height/0' },
   get_block_by_version: { target: '/v1/blocks/by_version/0' },
   view: { target: '/v1/view', body: { function: '0x1::coin::balance', type_arguments: [COIN], arguments: ['0x1'] } },
+  get_raw_state_value: {
+    target: '/v1/experimental/state_values/raw',
+    // The state key of the module 0x1::coin.
+    body: { key: `0x00${ONE}2600${ONE}04636f696e` },
+    pipe: 'od -c',
+  },
   get_account_balance_history: { target: `${ACCOUNT}/balance/${COIN}/history?limit=3` },
   get_account_resource_history: { target: `${ACCOUNT}/resource/0x1::account::Account/history?limit=3` },
   get_table_item_history: { target: `${TABLE}/item/history?limit=3`, body: KEY },

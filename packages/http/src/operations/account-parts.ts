@@ -33,7 +33,7 @@ export function parseModuleName(text: string): string {
 }
 
 /** Letters, digits, `_` and `$`, no digit first; `_` or `$` is none by itself. */
-function isIdentifier(text: string): boolean {
+export function isIdentifier(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     const isDigit = code >= 0x30 && code <= 0x39

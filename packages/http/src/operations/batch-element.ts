@@ -47,6 +47,10 @@ class ElementRequest implements OperationRequest {
     return this.#batch.ledger
   }
 
+  get views(): OperationRequest['views'] {
+    return this.#batch.views
+  }
+
   pin(asked: Moment | undefined): LedgerState {
     return asked === undefined ? this.#state : this.#batch.pin(asked)
   }

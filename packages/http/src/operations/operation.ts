@@ -2,6 +2,8 @@ import type { LedgerInfo } from '@ledger-state/engine'
 import type { Ledger, LedgerState, Moment } from '@ledger-state/ledger'
 import type { AnswerFormat, OutputFormat } from '../protocol/media-types.js'
 import type { AnswerBytes } from './answer-bytes.js'
+import type { ViewPlaces } from './view-places.js'
+import type { ViewAllowance, ViewOptions, ViewRules } from './view-rules.js'
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -38,12 +40,24 @@ export interface OperationRequest {
   hold(bytes: number): void
   /** Where an answer of many pieces is written, which counts what it takes. */
   openBody(): AnswerBytes
+  /** How views run for this request. */
+  readonly views: RequestViews
   /**
    * Lets other requests have their turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` waits for this
    * between its steps.
    * @throws `client_left` where nobody waits for the answer any more
    */
   nextTurn(): Promise<void>
+}
+
+/** How views run for one request. */
+export interface RequestViews {
+  readonly rules: ViewRules
+  /** What all views of the request together may still use. */
+  readonly allowance: ViewAllowance
+  /** Of views that take more than a turn. */
+  readonly places: ViewPlaces
+  readonly onView: ViewOptions['onView']
 }
 
 /** How long one request may hold the event loop while others wait. Reading the sockets between two turns takes a few hundredths of it. */

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@ledger-state/bcs'
-import { ADDRESS_LENGTH, addressToShortHex, ByteReader, parseAddress } from '@ledger-state/core'
+import { ADDRESS_LENGTH, ByteReader, isLedgerStateError, parseAddress } from '@ledger-state/core'
 import type { ViewRequest } from '@ledger-state/ledger'
 import { readName, readTypeTag } from '@ledger-state/type-tag'
 import {
@@ -8,44 +8,38 @@ import {
   contentTypeUnsupported,
   functionNameInvalid,
   memberNotAnArray,
+  viewCallUndecodable,
 } from '../errors.js'
-import { READ_LIMITS } from '../protocol/json-body.js'
+import { BATCH_LIMITS, READ_LIMITS } from '../protocol/json-body.js'
 import { isJsonContentType, mediaTypeOf, VIEW_FUNCTION_BCS } from '../protocol/media-types.js'
+import { isIdentifier } from './account-parts.js'
 import type { OperationRequest } from './operation.js'
-import { parseJsonBody, parsePart, parseTypeMember, stringMember, stringOf } from './request-parts.js'
+import { parseJsonBody, parseTypeMember, stringMember, stringOf } from './request-parts.js'
 
 const TYPE = 'ViewRequest'
 
-/** The call of a view function, out of the body. Type arguments of JSON are parsed when the rest of the request is. */
-export interface ViewCall {
-  readonly function: string
-  typeArguments(): ViewRequest['typeArguments']
-  readonly arguments: ViewRequest['arguments']
-}
-
-/** A body in JSON, or in the BCS that the reference takes. */
-export function parseViewCall(request: OperationRequest): ViewCall {
+/**
+ * Reads the call of a view function out of the body, as far as the reference reads it before it looks for the version. What it
+ * gives reads the rest: the type arguments of JSON, or all of BCS.
+ */
+export function parseViewCall(request: OperationRequest): () => ViewRequest {
   const { contentType, body } = request
   if (contentType === undefined) throw contentTypeMissing()
-  if (isJsonContentType(contentType)) return callOfJson(request, parseJsonBody(body, TYPE, READ_LIMITS))
+  if (isJsonContentType(contentType)) return parseJsonCall(request, parseJsonBody(body, TYPE, READ_LIMITS))
   if (mediaTypeOf(contentType) !== VIEW_FUNCTION_BCS) throw contentTypeUnsupported(contentType)
-  if (body.length > READ_LIMITS.bytes) throw bodyTooLarge(READ_LIMITS.bytes)
-  return parsePart('request payload', () => callOfBcs(new ByteReader(Uint8Array.from(body))))
+  if (body.length > BATCH_LIMITS.bytes) throw bodyTooLarge(BATCH_LIMITS.bytes)
+  return () => readBcsCall(Uint8Array.from(body))
 }
 
-function callOfJson(request: OperationRequest, members: JsonObject): ViewCall {
-  const types = arrayMember(members, 'type_arguments')
-  const name = canonicalName(stringMember(members, 'function', TYPE))
-  const values = arrayMember(members, 'arguments')
-  return {
-    function: name,
-    typeArguments: () =>
-      types.map((text, at) => {
-        const member = `type_arguments[${at}]`
-        return parseTypeMember(request, member, stringOf(text, member, TYPE))
-      }),
-    arguments: values.map((value) => ({ kind: 'json', value })),
-  }
+function parseJsonCall(request: OperationRequest, members: JsonObject): () => ViewRequest {
+  const name = parseFunctionName(stringMember(members, 'function', TYPE))
+  const types = arrayMember(members, 'type_arguments').map((text, at) => stringOf(text, `type_arguments[${at}]`, TYPE))
+  const json = arrayMember(members, 'arguments')
+  return () => ({
+    ...name,
+    typeArguments: types.map((text, at) => parseTypeMember(request, `type_arguments[${at}]`, text)),
+    arguments: { json },
+  })
 }
 
 function arrayMember(members: JsonObject, name: string): readonly JsonValue[] {
@@ -54,25 +48,35 @@ function arrayMember(members: JsonObject, name: string): readonly JsonValue[] {
   throw memberNotAnArray(TYPE, name)
 }
 
-/** `0x1::coin::balance`, whatever form the address has. */
-function canonicalName(text: string): string {
-  const [address, module, name, ...rest] = text.split('::')
-  if (!module || !name || rest.length > 0) throw functionNameInvalid(text)
-  return parsePart(
-    'request payload: member `function`',
-    () => `${addressToShortHex(parseAddress(address!))}::${module}::${name}`,
-  )
+/** `0x1::coin::balance`, whatever form the address has. @throws `invalid_request` */
+export function parseFunctionName(text: string): Pick<ViewRequest, 'address' | 'module' | 'function'> {
+  const lastAt = text.lastIndexOf('::')
+  const firstAt = text.indexOf('::')
+  const [module, name] = [text.slice(firstAt + 2, Math.max(lastAt, firstAt)), text.slice(lastAt + 2)]
+  if (firstAt === lastAt || !isIdentifier(module) || !isIdentifier(name)) throw functionNameInvalid(text)
+  try {
+    return { address: parseAddress(text.slice(0, firstAt)), module, function: name }
+  } catch (error) {
+    if (isLedgerStateError(error)) throw functionNameInvalid(text)
+    throw error
+  }
 }
 
-/** Arguments are views of what is read. module (address, name) | function name | type arguments | arguments, each as a byte string */
-function callOfBcs(reader: ByteReader): ViewCall {
-  const address = addressToShortHex(reader.readBytes(ADDRESS_LENGTH))
-  const module = readName(reader)
-  const name = readName(reader)
-  const typeArguments = readList(reader, () => readTypeTag(reader))
-  const values = readList(reader, () => ({ kind: 'bcs' as const, bytes: reader.readByteString() }))
-  reader.expectEnd()
-  return { function: `${address}::${module}::${name}`, typeArguments: () => typeArguments, arguments: values }
+/** module (address, name) | function name | type arguments | arguments, each as a byte string */
+function readBcsCall(bytes: Uint8Array): ViewRequest {
+  const reader = new ByteReader(bytes)
+  try {
+    const address = reader.readBytes(ADDRESS_LENGTH)
+    const module = readName(reader)
+    const name = readName(reader)
+    const typeArguments = readList(reader, () => readTypeTag(reader))
+    const bcs = readList(reader, () => reader.readByteString())
+    reader.expectEnd()
+    return { address, module, function: name, typeArguments, arguments: { bcs } }
+  } catch (error) {
+    if (isLedgerStateError(error)) throw viewCallUndecodable(error.message)
+    throw error
+  }
 }
 
 function readList<T>(reader: ByteReader, readOne: () => T): T[] {

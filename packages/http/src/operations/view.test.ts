@@ -1,33 +1,43 @@
-import { ByteWriter, hexToBytes, parseAddress } from '@ledger-state/core'
-import { createMemoryEngine } from '@ledger-state/engine'
+import { ByteWriter, hexToBytes, parseAddress, type Write } from '@ledger-state/core'
+import { createMemoryEngine, engineToAsync } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
-import { createLedger } from '@ledger-state/ledger'
+import { createAsyncLedger, createLedger } from '@ledger-state/ledger'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
-import { decodeStateKey, parseTypeTag, typeTagToText, writeTypeTag } from '@ledger-state/type-tag'
+import { parseStructTag, parseTypeTag, resourceKey, tableItemKey, writeTypeTag } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createRequestListener } from '../server/create-request-listener.js'
+import type { RequestListenerOptions } from '../server/request-listener-options.js'
+import { parseViewFilter } from './view-rules.js'
 
-const COIN_BALANCE = {
-  function: '0x1::coin::balance',
-  type_arguments: ['0x1::aptos_coin::AptosCoin'],
-  arguments: ['0x1'],
-}
 const JSON_TYPE = 'application/json'
 const BCS_TYPE = 'application/x.aptos.view_function+bcs'
+const CHAIN_ID = { function: '0x1::chain_id::get', type_arguments: [], arguments: [] }
 
-async function emptyLedger() {
-  const engine = createMemoryEngine()
-  const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
-  await engine.commit([{ version: 0n, block, writes: [] }], { chainId: 4n })
-  return createLedger(engine)
+type Options = Partial<RequestListenerOptions>
+
+function ask(engine: ReturnType<typeof createMemoryEngine>, options: Options = {}) {
+  const listener = createRequestListener({
+    ledger: createLedger(engine),
+    maxEventLoopDelayMs: Number.POSITIVE_INFINITY,
+    ...options,
+  })
+  return async (path: string, body: object | Buffer, headers: Record<string, string> = {}) => {
+    const payload = Buffer.isBuffer(body) ? body : JSON.stringify(body)
+    return inject(listener, {
+      method: 'POST',
+      url: `/v1${path}`,
+      headers: { 'content-type': JSON_TYPE, ...headers },
+      payload,
+    })
+  }
 }
 
-function ask(listener: ReturnType<typeof createRequestListener>) {
-  return async (payload: string | Buffer, contentType = JSON_TYPE, accept = JSON_TYPE, query = '') => {
-    const headers = { 'content-type': contentType, accept }
-    return inject(listener, { method: 'POST', url: `/v1/view${query}`, headers, payload })
-  }
+async function emptyEngine(...writes: Write[]) {
+  const engine = createMemoryEngine()
+  const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+  await engine.commit([{ version: 0n, block, writes }], { chainId: 4n })
+  return engine
 }
 
 /** The BCS of a call, as clients send it. */
@@ -39,78 +49,202 @@ function callToBcs(module: string, name: string, types: readonly string[], value
   return Buffer.from(writer.toBytes())
 }
 
-describe('POST /v1/view', () => {
-  it('answers in JSON and in BCS', async () => {
-    const post = ask(createRequestListener({ ledger: await emptyLedger() }))
-    const json = await post(JSON.stringify(COIN_BALANCE))
-    expect([json.statusCode, json.body]).toEqual([200, '["0"]'])
-    const bcs = await post(JSON.stringify(COIN_BALANCE), JSON_TYPE, 'application/x-bcs')
-    expect(bcs.rawPayload.toString('hex')).toBe('010000000000000000')
-    const call = callToBcs('coin', 'balance', COIN_BALANCE.type_arguments, [parseAddress('0x1')])
-    expect((await post(call, BCS_TYPE)).body).toBe('["0"]')
-    const long = { ...COIN_BALANCE, function: `0x${'1'.padStart(64, '0')}::coin::balance` }
-    expect((await post(JSON.stringify(long))).body).toBe('["0"]')
-  })
-
-  it('names what is served, and who serves more, to calls of other functions', async () => {
-    const archivalEndpoint = 'https://archive.example/v1'
-    const post = ask(createRequestListener({ ledger: await emptyLedger(), archivalEndpoint }))
-    const { statusCode, body } = await post(JSON.stringify({ ...COIN_BALANCE, function: '0x1::coin::supply' }))
-    expect([statusCode, JSON.parse(body)]).toEqual([
-      403,
-      {
-        message: expect.stringMatching(
-          /0x1::coin::supply.*0x1::coin::balance and 0x1::primary_fungible_store::balance/,
-        ),
-        error_code: 'api_disabled',
-        archival_endpoint: archivalEndpoint,
-      },
-    ])
-  })
-
+describe('the call of a view', () => {
   it.each([
     ['{}', JSON_TYPE, 400, 'web_framework_error'],
     ['[]', JSON_TYPE, 400, 'web_framework_error'],
-    [JSON.stringify({ ...COIN_BALANCE, arguments: 'x' }), JSON_TYPE, 400, 'web_framework_error'],
-    [JSON.stringify({ ...COIN_BALANCE, type_arguments: [1] }), JSON_TYPE, 400, 'web_framework_error'],
-    [JSON.stringify({ ...COIN_BALANCE, function: 'coin::balance' }), JSON_TYPE, 400, 'web_framework_error'],
-    [JSON.stringify({ ...COIN_BALANCE, function: 'zz::coin::balance' }), JSON_TYPE, 400, 'web_framework_error'],
-    [JSON.stringify({ ...COIN_BALANCE, type_arguments: ['u9'] }), JSON_TYPE, 400, 'invalid_input'],
-    [JSON.stringify({ ...COIN_BALANCE, type_arguments: [] }), JSON_TYPE, 400, 'invalid_input'],
-    [JSON.stringify({ ...COIN_BALANCE, arguments: ['zz'] }), JSON_TYPE, 400, 'invalid_input'],
-    ['', BCS_TYPE, 400, 'web_framework_error'],
-    ['ff'.repeat(100), BCS_TYPE, 400, 'web_framework_error'],
-    ['00'.repeat(300_000), BCS_TYPE, 413, 'web_framework_error'],
-    [JSON.stringify(COIN_BALANCE), 'text/plain', 415, 'web_framework_error'],
+    [JSON.stringify({ ...CHAIN_ID, arguments: 'x' }), JSON_TYPE, 400, 'web_framework_error'],
+    [JSON.stringify({ ...CHAIN_ID, type_arguments: [1] }), JSON_TYPE, 400, 'web_framework_error'],
+    [JSON.stringify({ ...CHAIN_ID, function: 'coin::balance' }), JSON_TYPE, 400, 'web_framework_error'],
+    [JSON.stringify({ ...CHAIN_ID, function: 'zz::coin::balance' }), JSON_TYPE, 400, 'web_framework_error'],
+    [JSON.stringify({ ...CHAIN_ID, function: '0x1::a::b::c' }), JSON_TYPE, 400, 'web_framework_error'],
+    [JSON.stringify({ ...CHAIN_ID, type_arguments: ['u9'] }), JSON_TYPE, 400, 'invalid_input'],
+    [JSON.stringify(CHAIN_ID), JSON_TYPE, 400, 'invalid_input'],
+    ['', BCS_TYPE, 400, 'invalid_input'],
+    ['ff'.repeat(100), BCS_TYPE, 400, 'invalid_input'],
+    ['00'.repeat(1_100_000), BCS_TYPE, 413, 'web_framework_error'],
+    [JSON.stringify(CHAIN_ID), 'text/plain', 415, 'web_framework_error'],
   ])('refuses %.60j as %s: %i %s', async (payload, contentType, status, code) => {
-    const post = ask(createRequestListener({ ledger: await emptyLedger() }))
-    const { statusCode, body } = await post(
-      contentType === BCS_TYPE ? Buffer.from(hexToBytes(payload)) : payload,
-      contentType,
-    )
-    expect([statusCode, JSON.parse(body)]).toMatchObject([status, { error_code: code }])
+    const post = ask(await emptyEngine())
+    const body = Buffer.from(contentType === BCS_TYPE ? hexToBytes(payload) : payload)
+    const answer = await post('/view', body, { 'content-type': contentType })
+    expect([answer.statusCode, JSON.parse(answer.body)]).toMatchObject([status, { error_code: code }])
   })
 
-  it.skipIf(!hasSharedData)('says what the balance read says, of all coins of a genesis', async () => {
-    const engine = createMemoryEngine()
-    const source = await openSource(sharedPath('data/genesis/mainnet.genesis.blob'))
-    for await (const record of source.versions()) await engine.commit([record], { chainId: source.chainId! })
-    const listener = createRequestListener({ ledger: createLedger(engine) })
-    const post = ask(listener)
-    let compared = 0
-    for (const { key } of engine.at().scan(new Uint8Array(0))) {
-      const decoded = decodeStateKey(key)
-      if (decoded.kind !== 'resource' || decoded.tag.name !== 'CoinStore') continue
-      if (++compared > 100) break
-      const owner = `0x${Buffer.from(decoded.address).toString('hex')}`
-      const coin = typeTagToText(decoded.tag.typeArguments[0]!)
-      const balance = await inject(listener, `/v1/accounts/${owner}/balance/${encodeURIComponent(coin)}`)
-      const call = JSON.stringify({ ...COIN_BALANCE, type_arguments: [coin], arguments: [owner] })
-      expect((await post(call)).body).toBe(`["${balance.body}"]`)
-      expect((await post(callToBcs('coin', 'balance', [coin], [decoded.address]), BCS_TYPE)).body).toBe(
-        `["${balance.body}"]`,
-      )
+  it('is checked in the order of the reference: syntax, switch, version, arguments, filter', async () => {
+    const engine = await emptyEngine()
+    const statusOf = async (options: Options, path: string, body: object) => {
+      const answer = await ask(engine, options)(path, body)
+      const { message, error_code } = JSON.parse(answer.body) as Record<string, string>
+      return [answer.statusCode, error_code!, message!] as const
     }
-    expect(compared).toBeGreaterThan(50)
+    const blocked = { viewFilter: parseViewFilter('block:0x1') }
+    const first = async (...asked: Parameters<typeof statusOf>) => (await statusOf(...asked)).slice(0, 2)
+    expect(await first({ views: false }, '/view', {})).toEqual([400, 'web_framework_error'])
+    expect(await first({ views: false }, '/view?ledger_version=9', CHAIN_ID)).toEqual([403, 'api_disabled'])
+    expect(await first(blocked, '/view?ledger_version=9', CHAIN_ID)).toEqual([404, 'version_not_found'])
+    expect(await statusOf(blocked, '/view', CHAIN_ID)).toEqual([
+      400,
+      'invalid_input',
+      `Module ModuleId { address: ${'1'.padStart(64, '0')}, name: Identifier("chain_id") } can't be found`,
+    ])
+    const bcs = await ask(engine, blocked)('/view', callToBcs('chain_id', 'get', [], []), { 'content-type': BCS_TYPE })
+    expect([bcs.statusCode, JSON.parse(bcs.body)]).toEqual([
+      403,
+      { message: `Function ${'1'.padStart(64, '0')}::chain_id::get is not allowed`, error_code: 'invalid_input' },
+    ])
+  })
+})
+
+describe('the filter of views', () => {
+  it.each([
+    ['allow:0x1', 200],
+    ['allow:0x01::chain_id', 200],
+    ['allow:0x1::chain_id::get,0x7', 200],
+    ['allow:0x1::chain_id::set', 403],
+    ['allow:0x2', 403],
+    ['block:0x2,0x1::chain_id::set', 200],
+    ['block:0x1::chain_id::get', 403],
+    ['block:0x1', 403],
+  ])('%s: %i', async (filter, status) => {
+    // Nothing is there, so what is allowed fails for its module: 400.
+    const post = ask(await emptyEngine(), { viewFilter: parseViewFilter(filter) })
+    const answer = await post('/view', callToBcs('chain_id', 'get', [], []), { 'content-type': BCS_TYPE })
+    expect(answer.statusCode).toBe(status === 200 ? 400 : 403)
+  })
+
+  it.each(['', 'allow', 'allow:', 'deny:0x1', 'allow:zz', 'allow:0x1::', 'block:0x1::a::b::c'])(
+    'refuses %j',
+    (text) => {
+      expect(() => parseViewFilter(text)).toThrow(expect.objectContaining({ code: 'invalid_parameter' }))
+    },
+  )
+})
+
+describe('POST /v1/experimental/state_values/raw', () => {
+  const KEY = tableItemKey(parseAddress('0x7'), Uint8Array.of(1))
+  const RESOURCE = resourceKey(parseAddress('0x7'), parseStructTag('0x1::a::B'))
+  const PATH = '/experimental/state_values/raw'
+  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+  /** In BCS the key of a table item has its length; in the database it has none. */
+  const itemKey = (handle: string) => `01${hex(parseAddress(handle))}0101`
+
+  it('answers any value as a state value without metadata', async () => {
+    const post = ask(await emptyEngine([KEY, Uint8Array.of(7, 8)], [RESOURCE, new Uint8Array(200)]))
+    const answer = await post(PATH, { key: `0x${itemKey('0x7')}` }, { accept: 'application/x-bcs' })
+    expect([answer.statusCode, hex(answer.rawPayload), answer.headers['content-type']]).toEqual([
+      200,
+      '00020708',
+      'application/x-bcs',
+    ])
+    expect((await post(PATH, { key: hex(RESOURCE) })).rawPayload).toEqual(
+      Buffer.concat([Buffer.from('00c801', 'hex'), Buffer.alloc(200)]),
+    )
+  })
+
+  it.each([
+    ['00', {}, '', 400, 'invalid_input'],
+    ['0x0', {}, '', 400, 'invalid_input'],
+    [`${itemKey('0x7')}00`, {}, '', 400, 'invalid_input'],
+    [hex(KEY), {}, '', 400, 'invalid_input'],
+    [itemKey('0x7'), { accept: 'application/json' }, '', 403, 'api_disabled'],
+    [itemKey('0x8'), {}, '', 404, 'state_value_not_found'],
+    [itemKey('0x7'), {}, '?ledger_version=5', 404, 'version_not_found'],
+  ] as const)('refuses %s with %j%s: %i %s', async (key, headers, query, status, code) => {
+    const answer = await ask(await emptyEngine([KEY, Uint8Array.of(7)]))(`${PATH}${query}`, { key }, headers)
+    expect([answer.statusCode, JSON.parse(answer.body)]).toMatchObject([status, { error_code: code }])
+  })
+
+  it('refuses a body without a key', async () => {
+    expect((await ask(await emptyEngine())(PATH, {})).statusCode).toBe(400)
+  })
+})
+
+describe.skipIf(!hasSharedData)('views of a genesis', () => {
+  const engine = createMemoryEngine()
+  beforeAll(async () => {
+    const source = await openSource(sharedPath('data/genesis/devnet.genesis.blob'))
+    for await (const record of source.versions()) await engine.commit([record], { chainId: source.chainId! })
+  })
+  const json = async (post: ReturnType<typeof ask>, path: string, body: object) => {
+    const answer = await post(path, body)
+    return [answer.statusCode, JSON.parse(answer.body) as unknown]
+  }
+  const BALANCE = {
+    function: '0x1::coin::balance',
+    type_arguments: ['0x1::aptos_coin::AptosCoin'],
+    arguments: ['0xa550c18'],
+  }
+
+  it('answer in JSON and BCS, asked in JSON and BCS, at versions and times', async () => {
+    const post = ask(engine)
+    const chainId = engine.ledger!.chainId
+    expect(await json(post, '/view', CHAIN_ID)).toEqual([200, [Number(chainId)]])
+    expect(await json(post, '/view?ledger_version=0', CHAIN_ID)).toEqual([200, [Number(chainId)]])
+    expect(await json(post, '/view?ledger_timestamp=2020-01-01T00:00:00Z', CHAIN_ID)).toEqual([200, [Number(chainId)]])
+    const call = callToBcs('chain_id', 'get', [], [])
+    const bcs = await post('/view', call, { 'content-type': BCS_TYPE, accept: 'application/x-bcs' })
+    expect(bcs.rawPayload).toEqual(Buffer.from([1, Number(chainId)]))
+    expect(bcs.headers).toMatchObject({ 'x-svc-ledger-version': '0', 'content-type': 'application/x-bcs' })
+    expect(bcs.headers).not.toHaveProperty('x-svc-gas-used')
+  })
+
+  it('tell faults by the number of the vm', async () => {
+    const post = ask(engine)
+    expect(await json(post, '/view', { ...CHAIN_ID, function: '0x1::coin::transfer', type_arguments: ['u8'] })).toEqual(
+      [
+        400,
+        {
+          message: expect.stringContaining('expected 2 arguments [string<address>, string<u64>], but got 0 ([])'),
+          error_code: 'invalid_input',
+        },
+      ],
+    )
+    expect(await json(post, '/view', { ...CHAIN_ID, function: '0x1::chain_id::nothing' })).toEqual([
+      400,
+      { message: 'could not find view function by 0x1::chain_id::nothing', error_code: 'invalid_input' },
+    ])
+    const undecodable = callToBcs('account', 'exists_at', [], [Uint8Array.of(1)])
+    const answer = await post('/view', undecodable, { 'content-type': BCS_TYPE })
+    expect([answer.statusCode, JSON.parse(answer.body)]).toEqual([
+      400,
+      { message: '[VM] failed to deserialize argument', error_code: 'invalid_input', vm_error_code: 1100 },
+    ])
+  })
+
+  it('are elements of batches, each answered or failed by itself, with one budget', async () => {
+    const element = (body: object) => ({ path: '/v1/view', body })
+    const requests = [element(CHAIN_ID), element({ ...CHAIN_ID, function: '0x1::chain_id::x' }), element(BALANCE)]
+    const [status, results] = await json(ask(engine), '/batch?ledger_version=0', { requests })
+    expect(status).toBe(200)
+    expect(results).toMatchObject([
+      { status: 200, value: [Number(engine.ledger!.chainId)] },
+      { status: 400, error: { error_code: 'invalid_input' } },
+      { status: 200, value: [expect.stringMatching(/^\d+$/)] },
+    ])
+    // One of these takes some 1,000 instructions.
+    const many = { requests: Array.from({ length: 40 }, () => element(BALANCE)) }
+    const [, limited] = await json(ask(engine, { viewBudget: { instructions: 8_000 } }), '/batch', many)
+    const statuses = (limited as { status: number; error?: { vm_error_code: number } }[]).map((one) => one.status)
+    expect(statuses[0]).toBe(200)
+    expect(statuses.at(-1)).toBe(400)
+    expect((limited as { error?: { vm_error_code: number } }[]).at(-1)!.error!.vm_error_code).toBe(4030)
+  })
+
+  it('are told of with what they used, once each', async () => {
+    for (const ledger of [createLedger(engine), createAsyncLedger(engineToAsync(engine))]) {
+      const seen: { isFailed: boolean; instructions: number }[] = []
+      const post = ask(engine, {
+        ledger,
+        onView: ({ isFailed, usage }) => seen.push({ isFailed, instructions: usage.instructions }),
+      })
+      await post('/view', BALANCE)
+      await post('/view', { ...BALANCE, function: '0x1::coin::decimals', arguments: [], type_arguments: ['u8'] })
+      expect(seen).toEqual([
+        { isFailed: false, instructions: expect.any(Number) },
+        { isFailed: true, instructions: expect.any(Number) },
+      ])
+      expect(seen[0]!.instructions).toBeGreaterThan(10)
+    }
   })
 })

@@ -1,9 +1,10 @@
 import { ByteWriter } from '@ledger-state/core'
-import { SERVED_VIEWS, type StoredValue } from '@ledger-state/ledger'
+import type { LedgerState, StartedView, StoredValue } from '@ledger-state/ledger'
 import { chooseFormat } from '../protocol/accept.js'
-import { CONTENT_TYPE, VIEW_FUNCTION_BCS } from '../protocol/media-types.js'
-import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './operation.js'
+import { CONTENT_TYPE, type OutputFormat, VIEW_FUNCTION_BCS } from '../protocol/media-types.js'
+import { type Answer, BODY_ERRORS, type Operation, type OperationRequest, STATE_PARAMETERS } from './operation.js'
 import { parseAskedState } from './request-parts.js'
+import { TurnBudget } from './turn-budget.js'
 import { parseViewCall } from './view-request.js'
 
 export const callView: Operation = {
@@ -13,31 +14,78 @@ export const callView: Operation = {
   negotiates: true,
   tag: 'View',
   summary: 'Execute view function',
-  description: `Answers the view functions that are plain reads of balances: ${SERVED_VIEWS.map((name) => `\`${name}\``).join(' and ')}. Any other is 403. In BCS: the number of values, and each value.`,
+  description:
+    'Runs a view function at a version, with the modules and the state of that version. In BCS: the number of results, and each of them. What is wrong with the call or happens while it runs is 400, with the status code of the virtual machine in `vm_error_code`.',
   parameters: STATE_PARAMETERS,
   requestBody: { $ref: '#/components/schemas/ViewRequest' },
   bcsRequestType: VIEW_FUNCTION_BCS,
   success: { json: { type: 'array', items: {} }, bcs: { $ref: '#/components/schemas/Bytes' } },
   errors: BODY_ERRORS,
   handle(request) {
+    const { rules, allowance } = request.views
+    const turn = new TurnBudget(request)
+    const began = performance.now()
     const format = chooseFormat(request.accept, 'json')
-    const call = parseViewCall(request)
+    const readCall = parseViewCall(request)
     const asked = parseAskedState(request.query)
+    rules.expectServed()
     request.expectOutput(format, 'View function')
-    const typeArguments = call.typeArguments()
     const state = request.pin(asked)
-    const values = state.callView({ function: call.function, typeArguments, arguments: call.arguments })
-    const body = format === 'json' ? Buffer.from(valuesToJson(values)) : valuesToBcs(values)
-    return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
+    const call = readCall()
+    const view = state.startView(call, allowance.left)
+    rules.expectAllowed(call.address, call.module, call.function)
+    for (;;) {
+      const results = advance(request, view, began)
+      if (results) return toAnswer(state, format, results)
+      if (turn.isSpent) return runInTurns(request, view, began, turn).then((late) => toAnswer(state, format, late))
+    }
   },
 }
 
-function valuesToJson(values: readonly StoredValue[]): string {
-  return `[${values.map((value) => value.toJson()).join(',')}]`
+/** Runs a view that takes more than a turn. */
+async function runInTurns(
+  request: OperationRequest,
+  view: StartedView,
+  began: number,
+  turn: TurnBudget,
+): Promise<readonly StoredValue[]> {
+  const leave = await request.views.places.take()
+  try {
+    for (;;) {
+      await turn.nextTurn()
+      do {
+        const results = advance(request, view, began)
+        if (results) return results
+      } while (!turn.isSpent)
+    }
+  } finally {
+    leave()
+  }
 }
 
-function valuesToBcs(values: readonly StoredValue[]): Uint8Array {
-  const writer = new ByteWriter().uleb128(values.length)
-  for (const { bytes } of values) writer.bytes(bytes)
+function advance({ views }: OperationRequest, view: StartedView, began: number): readonly StoredValue[] | undefined {
+  try {
+    return view.advance()
+  } finally {
+    const { report } = view
+    if (report) {
+      views.allowance.spend(report.usage)
+      views.onView?.({ ...report, seconds: (performance.now() - began) / 1_000 })
+    }
+  }
+}
+
+function toAnswer(state: LedgerState, format: OutputFormat, results: readonly StoredValue[]): Answer {
+  const body = format === 'json' ? Buffer.from(resultsToJson(results)) : resultsToBcs(results)
+  return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
+}
+
+function resultsToJson(results: readonly StoredValue[]): string {
+  return `[${results.map((value) => value.toJson()).join(',')}]`
+}
+
+function resultsToBcs(results: readonly StoredValue[]): Uint8Array {
+  const writer = new ByteWriter().uleb128(results.length)
+  for (const { bytes } of results) writer.bytes(bytes)
   return writer.toBytes()
 }

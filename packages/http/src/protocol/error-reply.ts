@@ -14,6 +14,7 @@ type WireCode =
   | 'resource_not_found'
   | 'module_not_found'
   | 'block_not_found'
+  | 'state_value_not_found'
   | 'block_pruned'
   | 'invalid_input'
   | 'web_framework_error'
@@ -63,7 +64,10 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   invalid_parameter: badInput,
   read_too_large: badInput,
   output_disabled: { status: 403, wireCode: 'api_disabled' },
-  view_not_served: { status: 403, wireCode: 'api_disabled' },
+  view_not_allowed: { status: 403, wireCode: 'invalid_input' },
+  view_argument_invalid: badInput,
+  view_failed: badInput,
+  view_result_unreadable: { status: 400, wireCode: 'internal_error' },
   operation_disabled: { status: 403, wireCode: 'api_disabled' },
   origin_not_allowed: { status: 403, wireCode: 'web_framework_error' },
   route_not_found: { status: 404, wireCode: 'web_framework_error' },
@@ -73,6 +77,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   resource_not_found: { status: 404, wireCode: 'resource_not_found' },
   account_module_not_found: { status: 404, wireCode: 'module_not_found' },
   block_not_found: { status: 404, wireCode: 'block_not_found' },
+  state_value_not_found: { status: 404, wireCode: 'state_value_not_found' },
   block_hash_unknown: { status: 404, wireCode: 'block_not_found' },
   method_not_allowed: { status: 405, wireCode: 'web_framework_error' },
   request_timeout: { status: 408, wireCode: 'web_framework_error' },
@@ -101,8 +106,8 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   version_unsupported: { status: 505, wireCode: 'web_framework_error' },
 }
 
-/** What a service may answer that keeps all versions, or runs functions. */
-const SERVED_BY_ARCHIVE: ReadonlySet<string> = new Set(['version_pruned', 'block_pruned', 'view_not_served'])
+/** What a service may answer that keeps all versions. */
+const SERVED_BY_ARCHIVE: ReadonlySet<string> = new Set(['version_pruned', 'block_pruned'])
 
 const INTERNAL = { status: 500, wireCode: 'internal_error', message: 'internal error' } as const
 
@@ -123,7 +128,7 @@ export interface ErrorReply {
   readonly unexpected: boolean
 }
 
-/** The answer to a failed request. `archivalEndpoint` goes to clients that ask for what was pruned, or for a view. */
+/** The answer to a failed request. `archivalEndpoint` goes to clients that ask for what was pruned. */
 export function errorToReply(error: unknown, archivalEndpoint: string | undefined): ErrorReply {
   const answer = isLedgerStateError(error) ? answerOf(error.code) : undefined
   if (!isLedgerStateError(error) || !answer) {
@@ -131,10 +136,11 @@ export function errorToReply(error: unknown, archivalEndpoint: string | undefine
     return { status, headers: [], body: JSON.stringify({ message, error_code: wireCode }), unexpected: true }
   }
   const { status, wireCode } = answer
-  const members: Record<string, string | undefined> = {
+  const members: Record<string, string | number | undefined> = {
     message: answer.message ?? clip(error.message, maxMessageLength(error.code)),
     error_code: wireCode,
   }
+  if (error.code === 'view_failed') members.vm_error_code = error.fields.vmErrorCode as number | undefined
   if (error.code === 'version_pruned') members.oldest_ledger_version = String(error.fields.oldestVersion)
   if (SERVED_BY_ARCHIVE.has(error.code)) members.archival_endpoint = archivalEndpoint
   const headers: string[] = []

@@ -16,6 +16,7 @@ import {
 } from '../operations/histories.js'
 import { getLedgerInfo } from '../operations/ledger-info.js'
 import type { Operation } from '../operations/operation.js'
+import { getRawStateValue } from '../operations/raw-state-value.js'
 import { getRawTableItem } from '../operations/raw-table-item.js'
 import { getTableItem } from '../operations/table-item.js'
 import { getTableItems } from '../operations/table-items.js'
@@ -37,6 +38,7 @@ export function createOperations(headerWord: string, archivalEndpoint: string | 
     getBlockByHeight,
     getBlockByVersion,
     callView,
+    getRawStateValue,
     getTableItems,
     getBalanceHistory,
     getResourceHistory,

@@ -4,7 +4,9 @@ import type { LedgerInfo } from '@ledger-state/engine'
 import { type AsyncLedger, type Ledger, type LedgerState, lastVersionOf, type Moment } from '@ledger-state/ledger'
 import { clientLeft, outputDisabled } from '../errors.js'
 import { AnswerBytes } from '../operations/answer-bytes.js'
-import type { OperationRequest, Route } from '../operations/operation.js'
+import type { OperationRequest, RequestViews, Route } from '../operations/operation.js'
+import type { ViewPlaces } from '../operations/view-places.js'
+import { ViewAllowance, type ViewRules } from '../operations/view-rules.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { ChainHeaders } from './chain-headers.js'
 import type { ChunkCollector } from './chunk-collector.js'
@@ -30,6 +32,9 @@ export interface ServiceContext {
   readonly longIntake: Intake
   readonly uploads: Uploads<Exchange>
   readonly unpack: Unpack
+  readonly viewRules: ViewRules
+  readonly viewPlaces: ViewPlaces
+  readonly onView: RequestListenerOptions['onView']
   /** Whether connections are to be closed after their next answer. */
   readonly isClosing: () => boolean
   readonly onUnexpectedError: RequestListenerOptions['onUnexpectedError']
@@ -59,6 +64,7 @@ export class Exchange implements OperationRequest, Upload {
   awaitsContinue = false
   /** Bytes of an answer that is being built. */
   builtBytes = 0
+  #allowance: ViewAllowance | undefined
   /** Whether another thread reads the answer. */
   isCompressing = false
   readonly #bodies: AnswerBytes[] = []
@@ -100,6 +106,12 @@ export class Exchange implements OperationRequest, Upload {
     return at < 0 ? '' : url.slice(at + 1)
   }
 
+  get views(): RequestViews {
+    const { viewRules: rules, viewPlaces: places, onView } = this.context
+    this.#allowance ??= new ViewAllowance(rules.budget)
+    return { rules, allowance: this.#allowance, places, onView }
+  }
+
   pin(asked: Moment | undefined): LedgerState {
     const { ledger } = this
     const state = ledger.at(asked && lastVersionOf(ledger, asked))
@@ -138,6 +150,7 @@ export class Exchange implements OperationRequest, Upload {
     this.ledger = ledger
     this.pinned = undefined
     this.readVersion = undefined
+    this.#allowance = undefined
     this.releaseBuilt()
     this.freeBodies()
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AsyncLedger, Ledger } from '@ledger-state/ledger'
 import type { RequestExamples } from '../document/request-example.js'
+import type { ViewOptions } from '../operations/view-rules.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { LoadLimits } from './load-shedder.js'
 import type { UploadLimits } from './uploads.js'
@@ -27,7 +28,11 @@ export interface Answered {
 export const DEFAULT_HEADER_WORD = 'svc'
 
 /** What is served, and within which limits. */
-export interface RequestListenerOptions extends Partial<LoadLimits>, Partial<UploadLimits>, Partial<HoldLimits> {
+export interface RequestListenerOptions
+  extends Partial<LoadLimits>,
+    Partial<UploadLimits>,
+    Partial<HoldLimits>,
+    ViewOptions {
   readonly ledger: Ledger | AsyncLedger
   /** Word in the names of the chain-state headers: `x-<word>-ledger-version`. Default `svc`. */
   readonly headerWord?: string

@@ -1,4 +1,6 @@
 import { overloaded } from '../errors.js'
+import { ViewPlaces } from '../operations/view-places.js'
+import { ViewRules } from '../operations/view-rules.js'
 import { BATCH_LIMITS } from '../protocol/json-body.js'
 import { refuse } from './answer-writer.js'
 import { createChainHeaders } from './chain-headers.js'
@@ -15,7 +17,7 @@ const CONCURRENT_DECOMPRESSIONS = 4
 
 /** @param isClosing whether connections are to be closed after their next answer */
 export function createServiceContext(options: RequestListenerOptions, isClosing: () => boolean): ServiceContext {
-  const { ledger, archivalEndpoint, onUnexpectedError, onAnswered } = options
+  const { ledger, archivalEndpoint, onUnexpectedError, onAnswered, onView } = options
   const {
     headerWord = DEFAULT_HEADER_WORD,
     compatibleHeaders = true,
@@ -40,8 +42,11 @@ export function createServiceContext(options: RequestListenerOptions, isClosing:
     longIntake: new Intake(turns, LONG_BODY_RATE),
     uploads: new Uploads<Exchange>(uploadLimits, (exchange) => refuse(exchange, overloaded())),
     unpack: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
+    viewRules: new ViewRules(options),
+    viewPlaces: new ViewPlaces(),
     isClosing,
     onUnexpectedError,
     onAnswered,
+    onView,
   }
 }

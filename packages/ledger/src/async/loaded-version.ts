@@ -1,6 +1,7 @@
 import type { KeyedEntry, LedgerStateError } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { AsyncStateView, LedgerInfo, ScanOptions, StateEntry, StateView } from '@ledger-state/engine'
+import type { ViewRun } from '@ledger-state/move-vm'
 import { isModuleKey } from '@ledger-state/type-tag'
 import type { KnownModules } from './known-modules.js'
 import type { LoadBudget } from './load-budget.js'
@@ -20,6 +21,7 @@ export class LoadedVersion implements StateView {
   /** By the texts of keys; null for keys that are not there. */
   readonly #entries = new Map<string, StateEntry | null>()
   readonly #lacked = new Map<string, Uint8Array>()
+  readonly #runs = new Map<string, ViewRun>()
   readonly #scans = new LoadedScans()
   /** Known once a server has told it. */
   #pruned: LedgerStateError | undefined
@@ -49,14 +51,27 @@ export class LoadedVersion implements StateView {
   }
 
   getEntry(key: Uint8Array): StateEntry | undefined {
+    const found = this.find(key)
+    if (found === undefined) this.#lacked.set(bytesToHexDigits(key), Uint8Array.from(key))
+    return found ?? undefined
+  }
+
+  /** The entry of a key where that is loaded: null where the key is not there. Undefined, and not noted, where it is not loaded. */
+  find(key: Uint8Array): StateEntry | null | undefined {
     if (this.#pruned) throw this.#pruned
     const text = bytesToHexDigits(key)
-    const known = this.#entries.get(text)
-    if (known !== undefined) return known ?? undefined
-    const module = this.#modules.find(text, this.version, this.ledger)
-    if (module) return module
-    this.#lacked.set(text, Uint8Array.from(key))
-    return undefined
+    return (
+      this.#entries.get(text) ?? (this.#entries.has(text) ? null : this.#modules.find(text, this.version, this.ledger))
+    )
+  }
+
+  /** A view that a run of the read began, for the next run to go on with; begun by the first. */
+  keepRun(name: string, begin: () => ViewRun): ViewRun {
+    const known = this.#runs.get(name)
+    if (known) return known
+    const run = begin()
+    this.#runs.set(name, run)
+    return run
   }
 
   scan(

@@ -1,0 +1,53 @@
+import { ByteReader, ByteWriter, hexToBytes, isLedgerStateError } from '@ledger-state/core'
+import { decodeStateKey, readStateKey } from '@ledger-state/type-tag'
+import { onlyBcsOffered, stateKeyInvalid } from '../errors.js'
+import { acceptsOnlyJson } from '../protocol/accept.js'
+import { READ_LIMITS } from '../protocol/json-body.js'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './operation.js'
+import { expectJsonContentType, parseAskedState, parseJsonBody, stringMember } from './request-parts.js'
+
+const TYPE = 'RawStateValueRequest'
+const WHAT = 'Get raw state value'
+/** Variant of a state value that has no metadata. */
+const WITHOUT_METADATA = 0
+
+export const getRawStateValue: Operation = {
+  id: 'get_raw_state_value',
+  method: 'POST',
+  path: '/v1/experimental/state_values/raw',
+  negotiates: false,
+  tag: 'Experimental',
+  summary: WHAT,
+  description:
+    'Reads any value of the state by its state key in BCS, as debuggers and simulators of the reference read all of their state. The answer is the state value in BCS, as the variant without metadata, which is not kept; there is no JSON form.',
+  parameters: STATE_PARAMETERS,
+  requestBody: { $ref: '#/components/schemas/RawStateValueRequest' },
+  success: { bcs: { $ref: '#/components/schemas/Bytes' } },
+  errors: BODY_ERRORS,
+  handle(request) {
+    expectJsonContentType(request.contentType)
+    const text = stringMember(parseJsonBody(request.body, TYPE, READ_LIMITS), 'key', TYPE)
+    const asked = parseAskedState(request.query)
+    if (acceptsOnlyJson(request.accept)) throw onlyBcsOffered(WHAT)
+    request.expectOutput('bcs', WHAT)
+    const state = request.pin(asked)
+    const value = state.readStateValue(parseStateKey(text))
+    const body = new ByteWriter().uleb128(WITHOUT_METADATA).byteString(value).toBytes()
+    return { ledger: state.ledger, contentType: CONTENT_TYPE.bcs, body }
+  },
+}
+
+/** The database form of a key in BCS. @throws `invalid_parameter` */
+function parseStateKey(text: string): Uint8Array {
+  try {
+    const reader = new ByteReader(hexToBytes(text))
+    const key = readStateKey(reader)
+    reader.expectEnd()
+    decodeStateKey(key)
+    return key
+  } catch (error) {
+    if (isLedgerStateError(error)) throw stateKeyInvalid(error.message)
+    throw error
+  }
+}

@@ -1,0 +1,93 @@
+import { addressToLongHex, addressToShortHex, parseAddress } from '@ledger-state/core'
+import type { ViewReport } from '@ledger-state/ledger'
+import { DEFAULT_BUDGET, type ViewBudget, type ViewUsage } from '@ledger-state/move-vm'
+import { viewFilterInvalid, viewNotAllowed, viewsDisabled } from '../errors.js'
+
+/** Which view functions are run. Names are `0x1`, `0x1::coin` or `0x1::coin::balance`, and stand for all that is below them. */
+export interface ViewFilter {
+  readonly kind: 'allow' | 'block'
+  readonly names: readonly string[]
+}
+
+/** How a service runs views. */
+export interface ViewOptions {
+  /** Whether views are run at all; by default they are. */
+  readonly views?: boolean
+  /** By default all are run. */
+  readonly viewFilter?: ViewFilter
+  /** What one request may use, however many views it calls; by default that of the vm. */
+  readonly viewBudget?: Partial<ViewBudget>
+  /** Told of every view that ended. */
+  readonly onView?: (view: ViewReport & { readonly seconds: number }) => void
+}
+
+/** `allow:0x1,0x5::pool` or `block:0x7::m::f`. @throws `invalid_parameter` */
+export function parseViewFilter(text: string): ViewFilter {
+  const [kind, rest] = text.split(/:(.*)/s, 2)
+  if ((kind !== 'allow' && kind !== 'block') || !rest) throw viewFilterInvalid(text)
+  return { kind, names: rest.split(',').map((name) => canonicalName(name, text)) }
+}
+
+function canonicalName(name: string, text: string): string {
+  const [address, ...names] = name.trim().split('::')
+  if (names.length > 2 || names.some((one) => one === '')) throw viewFilterInvalid(text)
+  try {
+    return [addressToShortHex(parseAddress(address!)), ...names].join('::')
+  } catch {
+    throw viewFilterInvalid(text)
+  }
+}
+
+/** Decides which view functions are run. */
+export class ViewRules {
+  readonly #isServed: boolean
+  readonly #filter: { readonly isAllowed: boolean; readonly names: ReadonlySet<string> } | undefined
+  readonly budget: ViewBudget
+
+  constructor({ views = true, viewFilter, viewBudget = {} }: ViewOptions) {
+    this.#isServed = views
+    this.#filter = viewFilter && { isAllowed: viewFilter.kind === 'allow', names: new Set(viewFilter.names) }
+    this.budget = { ...DEFAULT_BUDGET, ...viewBudget }
+  }
+
+  /** @throws `operation_disabled` where no views are run */
+  expectServed(): void {
+    if (!this.#isServed) throw viewsDisabled()
+  }
+
+  /** @throws `view_not_allowed` */
+  expectAllowed(address: Uint8Array, module: string, name: string): void {
+    if (!this.#filter) return
+    const short = addressToShortHex(address)
+    const names = [short, `${short}::${module}`, `${short}::${module}::${name}`]
+    const isNamed = names.some((one) => this.#filter!.names.has(one))
+    if (isNamed !== this.#filter.isAllowed) {
+      throw viewNotAllowed(`${addressToLongHex(address).slice(2)}::${module}::${name}`)
+    }
+  }
+}
+
+/** What the views of one request may still use. */
+export class ViewAllowance {
+  #left: ViewBudget
+
+  constructor(budget: ViewBudget) {
+    this.#left = budget
+  }
+
+  get left(): ViewBudget {
+    return this.#left
+  }
+
+  spend(usage: ViewUsage): void {
+    const left = (name: keyof ViewBudget): number => Math.max(0, this.#left[name] - usage[name])
+    this.#left = {
+      instructions: left('instructions'),
+      bytes: left('bytes'),
+      reads: left('reads'),
+      readBytes: left('readBytes'),
+      modules: this.#left.modules,
+      moduleBytes: this.#left.moduleBytes,
+    }
+  }
+}

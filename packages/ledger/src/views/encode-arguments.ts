@@ -1,0 +1,143 @@
+import type { JsonValue } from '@ledger-state/bcs'
+import { addressToLongHex, addressToShortHex, isLedgerStateError } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
+import type { FunctionDefinition, SignatureToken } from '@ledger-state/move-module'
+import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
+import {
+  viewArgumentCount,
+  viewArgumentInvalid,
+  viewFunctionAbsent,
+  viewModuleAbsent,
+  viewModuleUnreadable,
+  viewParameterReference,
+  viewTypeArgumentCount,
+} from '../errors.js'
+import { isTypeFault } from '../types/type-faults.js'
+import type { TypeResolver } from '../types/type-resolver.js'
+import { jsonValuesToDebugText } from './debug-text.js'
+import type { ModuleInterfaces } from './module-interfaces.js'
+import type { ViewRequest } from './view-request.js'
+
+/**
+ * The BCS of arguments that a client sends in JSON. Signers cannot be given and are left out; the vm then finds too few.
+ * @throws `view_argument_invalid`, with the texts of the reference
+ */
+export function encodeArguments(
+  view: StateView,
+  types: TypeResolver,
+  interfaces: ModuleInterfaces,
+  request: ViewRequest,
+  values: readonly JsonValue[],
+): readonly Uint8Array[] {
+  const { typeParameters, parameters } = findFunction(view, interfaces, request)
+  const { typeArguments } = request
+  const name = functionText(request)
+  if (typeParameters.length !== typeArguments.length) {
+    throw viewTypeArgumentCount(name, typeParameters.length, typeArguments.length)
+  }
+  const expected = parameters.filter((token) => !isSigner(token))
+  for (const token of expected) if (token.kind === 'reference') throw viewParameterReference(token.mutable)
+  if (expected.length !== values.length) {
+    const names = expected.map(typeName).join(', ')
+    throw viewArgumentCount(expected.length, names, values.length, jsonValuesToDebugText(values))
+  }
+  return expected.map((token, at) => {
+    const tag = substitute(token, typeArguments)
+    if (!tag) throw viewArgumentInvalid(at, typeName(token), 'functions cannot be given in JSON')
+    return encodeArgument(view, types, tag, typeName(token), values[at]!, at)
+  })
+}
+
+function findFunction(view: StateView, interfaces: ModuleInterfaces, request: ViewRequest): FunctionDefinition {
+  const { address, module } = request
+  const found = readInterface(view, interfaces, request)
+  if (!found) throw viewModuleAbsent(addressToLongHex(address).slice(2), module)
+  const definition = found.functions.find(({ name }) => name === request.function)
+  if (!definition) throw viewFunctionAbsent(functionText(request))
+  return definition
+}
+
+function readInterface(view: StateView, interfaces: ModuleInterfaces, { address, module }: ViewRequest) {
+  try {
+    return interfaces.find(view, { address, name: module })
+  } catch (error) {
+    if (!isLedgerStateError(error, 'invalid_module')) throw error
+    throw viewModuleUnreadable(addressToLongHex(address).slice(2), module, error)
+  }
+}
+
+function encodeArgument(
+  view: StateView,
+  types: TypeResolver,
+  tag: TypeTag,
+  name: string,
+  value: JsonValue,
+  at: number,
+): Uint8Array {
+  try {
+    return types.resolve(tag, view).jsonToBytes(value)
+  } catch (error) {
+    if (!isTypeFault(error) && !isLedgerStateError(error, 'invalid_module')) throw error
+    throw viewArgumentInvalid(at, `${name} (${typeTagToText(tag)})`, error.message, error.fields)
+  }
+}
+
+function functionText({ address, module, function: name }: ViewRequest): string {
+  return `${addressToShortHex(address)}::${module}::${name}`
+}
+
+function isSigner(token: SignatureToken): boolean {
+  return token.kind === 'signer' || (token.kind === 'reference' && token.to.kind === 'signer')
+}
+
+/** The name of a type as the texts of the reference have it: how it is written in JSON. */
+function typeName(token: SignatureToken): string {
+  switch (token.kind) {
+    case 'bool':
+      return 'boolean'
+    case 'u8':
+    case 'u16':
+    case 'u32':
+    case 'i8':
+    case 'i16':
+    case 'i32':
+      return `integer<${token.kind}>`
+    case 'address':
+    case 'signer':
+      return 'string<address>'
+    case 'vector':
+      return token.element.kind === 'u8' ? 'string<hex>' : `array<${typeName(token.element)}>`
+    case 'struct':
+    case 'typeParameter':
+      return 'string<move_struct_tag_id>'
+    case 'function':
+      return 'string<move_function_id>'
+    case 'reference':
+      return typeName(token.to)
+    default:
+      return `string<${token.kind}>`
+  }
+}
+
+/** The type of a parameter, with type arguments in the place of type parameters. Undefined of one that names a function type. */
+function substitute(token: SignatureToken, typeArguments: readonly TypeTag[]): TypeTag | undefined {
+  switch (token.kind) {
+    case 'typeParameter':
+      return typeArguments[token.index]
+    case 'vector': {
+      const element = substitute(token.element, typeArguments)
+      return element && { kind: 'vector', element }
+    }
+    case 'struct': {
+      const { module, name } = token
+      const given = token.typeArguments.map((one) => substitute(one, typeArguments)).filter((one) => one !== undefined)
+      if (given.length < token.typeArguments.length) return undefined
+      return { kind: 'struct', address: module.address, module: module.name, name, typeArguments: given }
+    }
+    case 'reference':
+    case 'function':
+      return undefined
+    default:
+      return { kind: token.kind }
+  }
+}

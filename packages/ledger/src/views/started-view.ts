@@ -1,0 +1,72 @@
+import type { StateView } from '@ledger-state/engine'
+import type { ViewProgress, ViewRun, ViewUsage } from '@ledger-state/move-vm'
+import { typeTagToText } from '@ledger-state/type-tag'
+import { viewFailed, viewResultUnreadable } from '../errors.js'
+import { type StoredValue, TypedBytes } from '../types/stored-value.js'
+import type { TypeResolver } from '../types/type-resolver.js'
+
+/** Instructions that run at once: a fraction of a millisecond. */
+const INSTRUCTIONS_AT_ONCE = 4_096
+
+/** What a view has used. */
+export interface ViewReport {
+  readonly usage: ViewUsage
+  /** Of a view that failed: the status code of the vm, where one is known. */
+  readonly vmErrorCode: number | undefined
+  readonly isFailed: boolean
+}
+
+/** A view function that was called, and runs as it is told. */
+export interface StartedView {
+  /**
+   * Runs for a fraction of a millisecond. Gives the results once it has ended, each with its type; their JSON throws
+   * `view_result_unreadable` where they have none.
+   * @throws `view_failed`, whose fields have `vmErrorCode`; as the reads of the state
+   */
+  advance(): readonly StoredValue[] | undefined
+  /** Known once it has ended. */
+  readonly report: ViewReport | undefined
+}
+
+export class RunningView implements StartedView {
+  readonly #run: ViewRun
+  readonly #view: StateView
+  readonly #types: TypeResolver
+  report: ViewReport | undefined
+
+  constructor(run: ViewRun, view: StateView, types: TypeResolver) {
+    this.#run = run
+    this.#view = view
+    this.#types = types
+  }
+
+  advance(): readonly StoredValue[] | undefined {
+    const progress = this.#run.advance(INSTRUCTIONS_AT_ONCE)
+    switch (progress.kind) {
+      case 'paused':
+        return undefined
+      case 'lacking':
+        // Noted as lacking. The run of the read ends here, its answer is not used, and the view goes on in the next one.
+        for (const key of progress.keys) this.#view.get(key)
+        return []
+      case 'computing':
+        throw new Error('tasks are done at once')
+      default:
+        return this.#end(progress)
+    }
+  }
+
+  #end(outcome: Exclude<ViewProgress, { kind: 'paused' | 'lacking' | 'computing' }>): readonly StoredValue[] {
+    const { usage } = outcome
+    if (outcome.kind === 'fault') {
+      this.report = { usage, vmErrorCode: outcome.fault.code, isFailed: true }
+      throw viewFailed(outcome.fault)
+    }
+    this.report = { usage, vmErrorCode: undefined, isFailed: false }
+    return outcome.results.map(({ type, bytes }, at) => {
+      return new TypedBytes(this.#view, this.#types, type, bytes, (_, tag, why) =>
+        viewResultUnreadable(at, typeTagToText(tag), why),
+      )
+    })
+  }
+}

@@ -1,0 +1,23 @@
+import { branchOf, type StateView } from '@ledger-state/engine'
+import { NOT_LOADED, type ViewState } from '@ledger-state/move-vm'
+import { LoadedVersion } from '../async/loaded-version.js'
+import type { ModuleRevisions } from './module-revisions.js'
+
+/** The state of a version as the vm reads it. */
+export function stateOfView(view: StateView, revisions: ModuleRevisions): ViewState {
+  if (view instanceof LoadedVersion) return stateOfLoaded(view)
+  return { read: (key) => view.get(key), moduleRevision: (key) => revisions.find(view, key) }
+}
+
+function stateOfLoaded(view: LoadedVersion): ViewState {
+  return {
+    read(key) {
+      const found = view.find(key)
+      return found === undefined ? NOT_LOADED : found?.value
+    },
+    moduleRevision(key) {
+      const found = view.find(key)
+      return found === undefined ? NOT_LOADED : found ? `${found.version}/${branchOf(view.ledger)}` : undefined
+    },
+  }
+}
