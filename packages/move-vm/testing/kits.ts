@@ -14,7 +14,7 @@ import {
 } from '@ledger-state/move-module'
 import { sharedPath } from '@ledger-state/testing/shared-data'
 import { moduleKey, parseTypeTag, readName, readTypeTag, type TypeTag } from '@ledger-state/type-tag'
-import type { ViewCall, ViewOutcome, ViewState, Vm } from '../src/index.js'
+import type { ViewCall, ViewOptions, ViewOutcome, ViewState, Vm } from '../src/index.js'
 
 // Runs the requests of the kits in ../../../shared/conformance on a vm, without HTTP: what a node does around the vm is done
 // here in the shortest way, and only what the vm answers is compared.
@@ -159,8 +159,8 @@ export function answerRequest(vm: Vm, ledger: MemoryLedger, request: KitRequest)
 }
 
 /** Runs a view over a state that lacks nothing, in turns. */
-export function runView(vm: Vm, state: ViewState, call: ViewCall): ViewOutcome {
-  const run = vm.startView(state, call)
+export function runView(vm: Vm, state: ViewState, call: ViewCall, options: ViewOptions = {}): ViewOutcome {
+  const run = vm.startView(state, call, options)
   for (;;) {
     const progress = run.advance(10_000)
     if (progress.kind === 'results' || progress.kind === 'fault') return progress

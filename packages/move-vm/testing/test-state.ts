@@ -1,7 +1,15 @@
 import { ByteWriter, parseAddress } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
-import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
-import { NOT_LOADED, type ViewState } from '../src/index.js'
+import { moduleKey, parseStructTag, resourceKey, type TypeTag } from '@ledger-state/type-tag'
+import {
+  NOT_LOADED,
+  runComputeTask,
+  type ViewFault,
+  type ViewOptions,
+  type ViewState,
+  type ViewUsage,
+  type Vm,
+} from '../src/index.js'
 import { type Assembly, assembleModule } from './assemble-module.js'
 
 /** A state in memory for tests, with a gas schedule, and what a test puts there. */
@@ -11,7 +19,7 @@ export class TestState implements ViewState {
   constructor(modules: readonly Assembly[] = []) {
     const schedule = new ByteWriter().u64(45n).uleb128(0).toBytes()
     this.set(resourceKey(parseAddress('0x1'), parseStructTag('0x1::gas_schedule::GasScheduleV2')), schedule)
-    this.setFeatures((flag) => flag !== UNBUILT_OPTION_FLAG)
+    this.setFeatures((flag) => flag !== CLOSURE_BCS_FLAG)
     for (const module of modules) this.setModule(module)
   }
 
@@ -37,7 +45,7 @@ export class TestState implements ViewState {
 
 const FEATURE_BYTES = 16
 /** Refuses closures over BCS. */
-const UNBUILT_OPTION_FLAG = 126
+const CLOSURE_BCS_FLAG = 126
 
 /** A state that loads keys only when it is told to, and counts the rounds. */
 export class SlowState implements ViewState {
@@ -56,5 +64,43 @@ export class SlowState implements ViewState {
   load(keys: readonly Uint8Array[]): void {
     this.rounds++
     for (const key of keys) this.#loaded.add(bytesToHexDigits(key))
+  }
+}
+
+/** What a view came to: the BCS of its results, or its fault. */
+export interface ViewAnswer {
+  readonly results?: readonly Uint8Array[]
+  readonly fault?: ViewFault
+  readonly usage: ViewUsage
+}
+
+/** Runs a function of a module at 0x42 to its end. */
+export function callView(
+  vm: Vm,
+  state: ViewState,
+  name: string,
+  args: readonly Uint8Array[] = [],
+  {
+    typeArguments = [],
+    turn = 1_000,
+    ...options
+  }: ViewOptions & { typeArguments?: readonly TypeTag[]; turn?: number } = {},
+): ViewAnswer {
+  const [module, functionName] = name.split('::') as [string, string]
+  const call = { address: parseAddress('0x42'), module, function: functionName, typeArguments, arguments: args }
+  const run = vm.startView(state, call, options)
+  for (;;) {
+    const progress = run.advance(turn)
+    switch (progress.kind) {
+      case 'results':
+        return { results: progress.results.map(({ bytes }) => bytes), usage: progress.usage }
+      case 'fault':
+        return { fault: progress.fault, usage: progress.usage }
+      case 'lacking':
+        ;(state as SlowState).load(progress.keys)
+        break
+      case 'computing':
+        run.provide(runComputeTask(progress.task))
+    }
   }
 }

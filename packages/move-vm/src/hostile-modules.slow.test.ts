@@ -1,0 +1,1 @@
+import './hostile-modules.test.js'

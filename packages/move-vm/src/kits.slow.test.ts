@@ -1,0 +1,1 @@
+import './kits.test.js'

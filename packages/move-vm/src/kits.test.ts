@@ -1,0 +1,40 @@
+import { hasSharedData } from '@ledger-state/testing/shared-data'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { answerRequest, findDifference, type Kit, MemoryLedger, readKit } from '../testing/kits.js'
+import { createVm } from './index.js'
+
+// The requests of the kits that the vm alone answers; those about HTTP are tested where that is.
+
+/** The slow run asks all of them. */
+const EACH = isSlowRun ? 1 : 10
+
+const KITS = ['views-ops', 'views-programs', 'views-framework', 'views-errors']
+
+describe.skipIf(!hasSharedData).each(KITS)('the kit %s', (name) => {
+  const vm = createVm()
+  const ledgers = new Map<string, MemoryLedger>()
+  let kit: Kit
+
+  beforeAll(async () => {
+    kit = readKit(name)
+    for (const { area, serve } of kit.sources) ledgers.set(area, await MemoryLedger.load(serve))
+  })
+
+  it('is answered as a real VM answered', () => {
+    let answered = 0
+    const differences: string[] = []
+    for (const request of kit.requests.filter((_, at) => at % EACH === 0)) {
+      const { status, vm_error_code: code } = request.expect
+      // What is refused without a code of the VM, is refused before it.
+      if (status !== 200 && code === undefined) continue
+      const answer = answerRequest(vm, ledgers.get(request.area)!, request)
+      if (!answer) continue
+      answered++
+      const difference = findDifference(request, answer)
+      if (difference !== undefined) differences.push(`${request.id}: ${difference}`)
+    }
+    expect(differences).toEqual([])
+    expect(answered).toBeGreaterThan(kit.requests.length / (4 * EACH))
+  })
+})
