@@ -10,6 +10,7 @@ import { lookupSuite } from './lookup.ts'
 import { pruneSuite } from './prune.ts'
 import { readsSuite } from './reads.ts'
 import { tableSuite } from './table.ts'
+import { viewsSuite } from './views.ts'
 
 /** In the order in which they run. */
 export const SUITES: readonly Suite[] = [
@@ -18,6 +19,7 @@ export const SUITES: readonly Suite[] = [
   commitSuite,
   pruneSuite,
   codecSuite,
+  viewsSuite,
   httpSuite,
   readsSuite,
   ingestSuite,

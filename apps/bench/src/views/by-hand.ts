@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import { ByteReader, ByteWriter, parseAddress } from '@ledger-state/core'
+import {
+  parseStructTag,
+  readStructTag,
+  resourceGroupKey,
+  resourceKey,
+  type StructTag,
+  tableItemKey,
+  typeTagToText,
+} from '@ledger-state/type-tag'
+
+// Views of the framework written by hand, for one version of it: they read the same keys of the same state as the Move code and
+// decode what they need. This is the least that an answer costs.
+
+/** The state that all contenders read. */
+export interface ReadableState {
+  read(key: Uint8Array): Uint8Array | undefined
+}
+
+const FRAMEWORK = parseAddress('0x1')
+const COIN = parseStructTag('0x1::aptos_coin::AptosCoin')
+const COIN_STORE = parseStructTag('0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>')
+const COIN_INFO = parseStructTag('0x1::coin::CoinInfo<0x1::aptos_coin::AptosCoin>')
+const CONVERSION_MAP = parseStructTag('0x1::coin::CoinConversionMap')
+const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
+const STORE = '0x1::fungible_asset::FungibleStore'
+const CONCURRENT_BALANCE = '0x1::fungible_asset::ConcurrentFungibleBalance'
+const SUPPLY = '0x1::fungible_asset::Supply'
+const CONCURRENT_SUPPLY = '0x1::fungible_asset::ConcurrentSupply'
+const DERIVED_OBJECT = Uint8Array.of(0xfc)
+
+/** The key of the conversion map: `TypeInfo` of the coin. */
+const COIN_TYPE_INFO = typeInfoOf(COIN)
+
+function typeInfoOf({ address, module, name }: StructTag): Uint8Array {
+  return new ByteWriter().bytes(address).string(module).string(name).toBytes()
+}
+
+function pairedMetadata(state: ReadableState): Uint8Array | undefined {
+  const map = state.read(resourceKey(FRAMEWORK, CONVERSION_MAP))
+  return map && state.read(tableItemKey(map.subarray(0, 32), COIN_TYPE_INFO))
+}
+
+function readGroup(state: ReadableState, address: Uint8Array): Map<string, Uint8Array> | undefined {
+  const bytes = state.read(resourceGroupKey(address, OBJECT_GROUP))
+  if (!bytes) return undefined
+  const reader = new ByteReader(bytes)
+  const members = new Map<string, Uint8Array>()
+  for (let left = reader.readLength(); left > 0; left--) {
+    members.set(typeTagToText(readStructTag(reader)), reader.readByteString())
+  }
+  return members
+}
+
+export function primaryBalance(state: ReadableState, owner: Uint8Array, metadata: Uint8Array): bigint {
+  const store = createHash('sha3-256').update(owner).update(metadata).update(DERIVED_OBJECT).digest()
+  const group = readGroup(state, store)
+  const own = group?.get(STORE)
+  if (!own) return 0n
+  const balance = new ByteReader(own, 32).readU64()
+  const concurrent = balance === 0n ? group?.get(CONCURRENT_BALANCE) : undefined
+  return concurrent ? new ByteReader(concurrent).readU64() : balance
+}
+
+export function coinBalance(state: ReadableState, owner: Uint8Array): bigint {
+  const metadata = pairedMetadata(state)
+  const store = state.read(resourceKey(owner, COIN_STORE))
+  const balance = store ? new ByteReader(store).readU64() : 0n
+  return metadata ? balance + primaryBalance(state, owner, metadata) : balance
+}
+
+/** The supply of the coin and of its paired asset; undefined where neither is counted. */
+export function coinSupply(state: ReadableState): bigint | undefined {
+  const info = new ByteReader(state.read(resourceKey(FRAMEWORK, COIN_INFO))!)
+  info.readByteString()
+  info.readByteString()
+  info.readU8()
+  const coins = info.readBool() ? readOptionalAggregator(state, info) : undefined
+  const metadata = pairedMetadata(state)
+  const group = metadata && readGroup(state, metadata)
+  const counted = group?.get(CONCURRENT_SUPPLY) ?? group?.get(SUPPLY)
+  if (coins === undefined) return undefined
+  return counted ? coins + new ByteReader(counted).readWideInteger(16) : coins
+}
+
+/** An aggregator, whose value is an item of a table, or an integer. */
+function readOptionalAggregator(state: ReadableState, reader: ByteReader): bigint {
+  if (reader.readBool()) {
+    const handle = reader.readBytes(32)
+    return new ByteReader(state.read(tableItemKey(handle, reader.readBytes(32)))!).readWideInteger(16)
+  }
+  reader.readBool()
+  return reader.readWideInteger(16)
+}
