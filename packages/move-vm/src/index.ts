@@ -1,5 +1,5 @@
 export { DEFAULT_BUDGET, type ViewBudget, type ViewUsage } from './budget/view-budget.js'
-export type { ComputeTask } from './compute-task.js'
+export type { Compute, ComputeTask } from './compute-task.js'
 export type { ViewFault } from './faults/view-fault.js'
 export { type ComputeTaskName, runComputeTask } from './natives/compute-tasks.js'
 export type {
