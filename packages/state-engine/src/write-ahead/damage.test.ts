@@ -155,21 +155,38 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   'more at its end': (file, random) => Buffer.concat([file, file.subarray(0, random.below(file.length))]),
 }
 
-/** Damages one file of a store; what it answers must be what it answered before, or an error for everybody. */
-async function expectNoticed(path: string, damage: Damage, name: string): Promise<void> {
-  const sound = await readAnswers(path)
+interface DamagedStore {
+  readonly path: string
+  /** What a reader answered before the damage. */
+  readonly answers: string
+}
+
+/** Damages one file of a store for readers; what they answer must be what they answered before, or an error. */
+async function withDamage(
+  { path, answers }: DamagedStore,
+  damage: Damage,
+  name: string,
+  work: (read: string, where: string) => Promise<void>,
+): Promise<void> {
   const number = random.pick(listWriteAheadFiles(path))
   const file = writeAheadPath(path, number)
   const content = readFileSync(file)
   writeFileSync(file, damage(Buffer.from(content), random))
   const where = `${name}, in file ${number} (TEST_SEED=${SEED})`
   const read = await readAnswers(path)
-  expect([sound, 'refused'], where).toContain(read)
-  const isRefusedByReader = read === 'refused'
-  expect(await isFoundByCheck(path), where).toBe(isRefusedByReader)
-  expect(await snapshotAnswers(path, join(folder.path, 'snapshot')), where).toBe(read)
-  expect(await writerAnswers(path, join(folder.path, 'written')), where).toBe(read)
+  expect([answers, 'refused'], where).toContain(read)
+  await work(read, where)
   writeFileSync(file, content)
+}
+
+/** Check, snapshots and the writer say the same as readers. */
+async function expectNoticed(store: DamagedStore, damage: Damage, name: string): Promise<void> {
+  const { path } = store
+  await withDamage(store, damage, name, async (read, where) => {
+    expect(await isFoundByCheck(path), where).toBe(read === 'refused')
+    expect(await snapshotAnswers(path, join(folder.path, 'snapshot')), where).toBe(read)
+    expect(await writerAnswers(path, join(folder.path, 'written')), where).toBe(read)
+  })
 }
 
 const STORES = [
@@ -185,8 +202,9 @@ describe(`damage to the write-ahead files of a closed store (TEST_SEED=${SEED})`
     'changes no answer, or is refused by everybody (%s, files: %i)',
     async (durability, files) => {
       const path = await makeStore({ durability }, files)
+      const store = { path, answers: await readAnswers(path) }
       for (const [name, damage] of Object.entries(DAMAGES)) {
-        for (let count = 0; count < (isSlowRun ? 150 : 4); count++) await expectNoticed(path, damage, name)
+        for (let count = 0; count < (isSlowRun ? 30 : 4); count++) await expectNoticed(store, damage, name)
       }
     },
     600_000,
@@ -196,11 +214,18 @@ describe(`damage to the write-ahead files of a closed store (TEST_SEED=${SEED})`
     'changes no answer, or is refused by everybody, wherever one bit is wrong',
     async () => {
       const path = await makeStore({}, 1)
+      const store = { path, answers: await readAnswers(path) }
       const { length } = readFileSync(writeAheadPath(path, 1))
       for (let at = 0; at < length; at++) {
-        for (let bit = 0; bit < 8; bit++) await expectNoticed(path, flipBit(at, bit), `bit ${bit} of byte ${at}`)
+        // Check, snapshot and writer use the same code, and take many times as long.
+        const all = at % 4 === 0 ? random.below(8) : undefined
+        for (let bit = 0; bit < 8; bit++) {
+          const name = `bit ${bit} of byte ${at}`
+          if (bit === all) await expectNoticed(store, flipBit(at, bit), name)
+          else await withDamage(store, flipBit(at, bit), name, async () => {})
+        }
       }
     },
-    3_600_000,
+    600_000,
   )
 })

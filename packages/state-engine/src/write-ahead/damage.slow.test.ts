@@ -1,0 +1,1 @@
+import './damage.test.js'
