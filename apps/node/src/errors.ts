@@ -3,6 +3,13 @@ import { isLedgerStateError, LedgerStateError } from '@ledger-state/core'
 import type { LedgerInfo } from '@ledger-state/engine'
 import { formatTimestamp } from '@ledger-state/ledger'
 
+declare module '@ledger-state/core' {
+  interface ErrorFieldsByCode {
+    /** The signal that stopped the command. */
+    stopped: { readonly signal: NodeJS.Signals }
+  }
+}
+
 /** What the program itself refuses; every other code comes from the packages. */
 export type ProgramErrorCode =
   | 'usage'

@@ -18,7 +18,6 @@ try {
 
 function exitStatus(error: unknown): number {
   if (isLedgerStateError(error, 'usage')) return EXIT_USAGE
-  if (isLedgerStateError(error, 'stopped'))
-    return EXIT_SIGNAL + constants.signals[error.fields.signal as NodeJS.Signals]
+  if (isLedgerStateError(error, 'stopped')) return EXIT_SIGNAL + constants.signals[error.fields.signal]
   return EXIT_FAILED
 }

@@ -1,5 +1,12 @@
 import { clip, LedgerStateError, quote } from '@ledger-state/core'
 
+declare module '@ledger-state/core' {
+  interface ErrorFieldsByCode {
+    /** Counted from 1; absent where the text is not UTF-8. */
+    invalid_json: { readonly line?: number; readonly column?: number }
+  }
+}
+
 /** Bytes and values that do not fit their layout, texts that are no JSON, and layouts that cannot be used. */
 export type BcsErrorCode = 'invalid_bcs' | 'invalid_value' | 'invalid_json' | 'unsupported_type' | 'type_too_large'
 

@@ -1,6 +1,22 @@
 /** Facts about a failure, for programs; `message` says the same to people. */
 export type ErrorFields = Readonly<Record<string, string | number | bigint | undefined>>
 
+/**
+ * The fields of each code that has some. Each package declares those of its codes in its `errors.ts`:
+ * `declare module '@ledger-state/core' { interface ErrorFieldsByCode { … } }`.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: packages add to it
+export interface ErrorFieldsByCode {}
+
+/** The fields of the errors with a code: those that its package declares, or else any. */
+export type FieldsOf<Code extends string> = Code extends keyof ErrorFieldsByCode ? ErrorFieldsByCode[Code] : ErrorFields
+
+/** Fields may be left out where the code has none that must be there. */
+type FieldArguments<Code extends string> =
+  Record<never, never> extends FieldsOf<Code>
+    ? [fields?: FieldsOf<Code>, options?: ErrorOptions]
+    : [fields: FieldsOf<Code>, options?: ErrorOptions]
+
 /** Shared by all copies of this package in a process, so that each copy knows the errors of the others. */
 const BRAND = Symbol.for('@ledger-state/core/LedgerStateError')
 
@@ -11,13 +27,13 @@ const BRAND = Symbol.for('@ledger-state/core/LedgerStateError')
 export class LedgerStateError<Code extends string = string> extends Error {
   override readonly name = 'LedgerStateError'
   readonly code: Code
-  readonly fields: ErrorFields
+  readonly fields: FieldsOf<Code>
   readonly [BRAND] = true
 
-  constructor(code: Code, message: string, fields: ErrorFields = {}, options?: ErrorOptions) {
+  constructor(code: Code, message: string, ...[fields, options]: FieldArguments<Code>) {
     super(message, options)
     this.code = code
-    this.fields = fields
+    this.fields = fields ?? ({} as FieldsOf<Code>)
   }
 }
 

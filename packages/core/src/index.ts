@@ -9,7 +9,13 @@ export {
 export { ByteReader, MAX_SEQUENCE_LENGTH } from './bcs-cursor/byte-reader.js'
 export { ByteWriter } from './bcs-cursor/byte-writer.js'
 export { hexDigitValue } from './bytes/hex-digit.js'
-export { type ErrorFields, isLedgerStateError, LedgerStateError } from './error.js'
+export {
+  type ErrorFields,
+  type ErrorFieldsByCode,
+  type FieldsOf,
+  isLedgerStateError,
+  LedgerStateError,
+} from './error.js'
 export type { ParseErrorCode } from './errors.js'
 export { bytesToHex, hexToBytes } from './hex.js'
 export { type BlockInfo, isSameBlock, type KeyedEntry, type VersionWrites, type Write } from './ledger-record.js'

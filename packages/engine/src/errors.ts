@@ -1,5 +1,33 @@
 import { clip, LedgerStateError } from '@ledger-state/core'
 
+declare module '@ledger-state/core' {
+  interface ErrorFieldsByCode {
+    /** A version or a time, whichever was asked for. */
+    version_not_found: { readonly version?: bigint; readonly timestampUsec?: bigint }
+    version_pruned: { readonly version?: bigint; readonly timestampUsec?: bigint; readonly oldestVersion: bigint }
+    version_truncated: { readonly version: bigint }
+    /** Versions; a feed that begins later does not say where. */
+    version_gap: { readonly expected: bigint; readonly found?: bigint }
+    /** Chain ids, where a commit is refused. */
+    chain_id_mismatch: { readonly expected?: bigint; readonly found?: bigint }
+    /** `version` where another import replaced that of this version; `option` where an option would help. */
+    invalid_argument: { readonly version?: bigint; readonly option?: string }
+    /** `version` where a commit writes the key twice. */
+    duplicate_key: { readonly version?: bigint }
+    store_locked: { readonly holder?: 'self' | 'another' }
+    store_missing: { readonly fate?: 'removed' | 'replaced' }
+    /** `version` of the layout, where it is another than that of this program. */
+    store_format: { readonly version?: number }
+    /** `offset` and `missingCommits` in a write-ahead file; `found` and `needed` bytes of a data file that was cut short. */
+    store_corrupt: {
+      readonly offset?: number
+      readonly missingCommits?: number
+      readonly found?: number
+      readonly needed?: number
+    }
+  }
+}
+
 /** What every reader of state may answer, whatever stores the state. */
 export type StateErrorCode = 'no_ledger' | 'version_not_found' | 'version_pruned' | 'version_truncated'
 

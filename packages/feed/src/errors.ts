@@ -1,5 +1,12 @@
 import { bytesToHexDigits, clip, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
 
+declare module '@ledger-state/core' {
+  interface ErrorFieldsByCode {
+    /** `epoch` that is not proven; `option` of the source that would help. */
+    untrusted: { readonly epoch?: bigint; readonly option?: string }
+  }
+}
+
 /** What reading a source may fail with. */
 export type FeedErrorCode =
   | 'invalid_argument'

@@ -1,5 +1,13 @@
 import { clip, LedgerStateError } from '@ledger-state/core'
 
+declare module '@ledger-state/core' {
+  interface ErrorFieldsByCode {
+    /** `allow` has the methods, as the header of this name. */
+    method_not_allowed: { readonly allow: string }
+    body_too_large: { readonly limitBytes: number }
+  }
+}
+
 /** Why a request is refused before, or instead of, reading the ledger. */
 export type RequestErrorCode =
   | 'invalid_request'

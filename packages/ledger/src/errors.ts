@@ -2,6 +2,13 @@ import { addressToShortHex, bytesToHex, clip, LedgerStateError, type ParseErrorC
 import type { LedgerInfo, StateErrorCode } from '@ledger-state/engine'
 import type { ViewFault } from '@ledger-state/move-vm'
 
+declare module '@ledger-state/core' {
+  interface ErrorFieldsByCode {
+    /** The status of the VM, as its number and its name. */
+    view_failed: { readonly vmErrorCode?: number | undefined; readonly vmStatus?: string | undefined }
+  }
+}
+
 /** Codes of what a ledger does not have, or cannot answer. */
 export type LedgerErrorCode =
   | ParseErrorCode

@@ -140,12 +140,12 @@ export function errorToReply(error: unknown, archivalEndpoint: string | undefine
     message: answer.message ?? clip(error.message, maxMessageLength(error.code)),
     error_code: wireCode,
   }
-  if (error.code === 'view_failed') members.vm_error_code = error.fields.vmErrorCode as number | undefined
-  if (error.code === 'version_pruned') members.oldest_ledger_version = String(error.fields.oldestVersion)
+  if (isLedgerStateError(error, 'view_failed')) members.vm_error_code = error.fields.vmErrorCode
+  if (isLedgerStateError(error, 'version_pruned')) members.oldest_ledger_version = String(error.fields.oldestVersion)
   if (SERVED_BY_ARCHIVE.has(error.code)) members.archival_endpoint = archivalEndpoint
   const headers: string[] = []
   if (status === 503) headers.push('retry-after', String(RETRY_AFTER_SECONDS))
-  if (error.code === 'method_not_allowed') headers.push('allow', String(error.fields.allow))
+  if (isLedgerStateError(error, 'method_not_allowed')) headers.push('allow', error.fields.allow)
   return { status, headers, body: JSON.stringify(members), unexpected: false }
 }
 

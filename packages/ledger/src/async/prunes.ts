@@ -6,9 +6,9 @@ export class Prunes {
   oldestVersion = 0n
 
   /** Answers an error that is `version_pruned`, and throws any other. */
-  expectPruned(error: unknown): LedgerStateError {
+  expectPruned(error: unknown): LedgerStateError<'version_pruned'> {
     if (!isLedgerStateError(error, 'version_pruned')) throw error
-    const oldestVersion = error.fields.oldestVersion as bigint
+    const { oldestVersion } = error.fields
     if (oldestVersion > this.oldestVersion) this.oldestVersion = oldestVersion
     return error
   }
