@@ -154,8 +154,8 @@ export function viewNotAllowed(name: string): RequestError {
   return new LedgerStateError('view_not_allowed', `Function ${clip(name)} is not allowed`)
 }
 
-export function viewFilterInvalid(text: string): RequestError {
-  const message = `${JSON.stringify(clip(text))} is no filter of views: allow:NAME[,NAME…] or block:NAME[,NAME…], where a name is 0x1, 0x1::coin or 0x1::coin::balance`
+export function viewNameInvalid(text: string): RequestError {
+  const message = `${JSON.stringify(clip(text))} names no view functions: 0x1, 0x1::coin or 0x1::coin::balance does`
   return new LedgerStateError('invalid_parameter', message)
 }
 

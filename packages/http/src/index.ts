@@ -1,5 +1,7 @@
 export type { RequestExample, RequestExamples } from './document/request-example.js'
 export type { RequestErrorCode } from './errors.js'
+export { parseViewFunction } from './operations/view-request.js'
+export type { ViewFilter, ViewOptions } from './operations/view-rules.js'
 export type { OutputFormat } from './protocol/media-types.js'
 export { createHttpServer, type HttpServerOptions } from './server/create-http-server.js'
 export { createRequestListener } from './server/create-request-listener.js'

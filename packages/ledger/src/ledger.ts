@@ -1,5 +1,4 @@
 import type { LedgerInfo } from '@ledger-state/engine'
-import type { ViewBudget } from '@ledger-state/move-vm'
 import type { StructTag, TypeTag } from '@ledger-state/type-tag'
 import type { Account } from './accounts/account.js'
 import type { Asset } from './balances/asset.js'
@@ -18,6 +17,7 @@ import type { TypeUses } from './uses/list-type-uses.js'
 import type { StructName } from './uses/tag-names.js'
 import type { StartedView } from './views/started-view.js'
 import type { ViewRequest } from './views/view-request.js'
+import type { StartViewOptions } from './views/view-runner.js'
 
 /**
  * The reads at one version. All of them, and `ledger`, speak of the same state of the ledger. Addresses and handles are 32
@@ -52,12 +52,11 @@ export interface LedgerState {
   readStateValue(key: Uint8Array): Uint8Array
   /**
    * Calls a view function, which runs as far as the caller lets it. Nothing runs before.
-   * @param budget what it may use; by default that of the vm
    * @throws `view_argument_invalid` for arguments in JSON that do not fit
    */
-  startView(request: ViewRequest, budget?: Partial<ViewBudget>): StartedView
+  startView(request: ViewRequest, options?: StartViewOptions): StartedView
   /** The results of a view function, run to its end. @throws as `startView` and its `advance` */
-  callView(request: ViewRequest, budget?: Partial<ViewBudget>): readonly StoredValue[]
+  callView(request: ViewRequest, options?: Pick<StartViewOptions, 'budget'>): readonly StoredValue[]
   /** @throws `account_not_found` */
   readAccount(address: Uint8Array): Account
   /**

@@ -1,5 +1,4 @@
 import type { LedgerInfo, StateReader, StateView } from '@ledger-state/engine'
-import type { ViewBudget } from '@ledger-state/move-vm'
 import { type StructTag, tableItemKey } from '@ledger-state/type-tag'
 import { type Account, readAccount } from './accounts/account.js'
 import type { Asset } from './balances/asset.js'
@@ -31,7 +30,7 @@ import { listTypeUses, type TypeUses } from './uses/list-type-uses.js'
 import type { StructName } from './uses/tag-names.js'
 import type { StartedView } from './views/started-view.js'
 import type { ViewRequest } from './views/view-request.js'
-import type { ViewRunner } from './views/view-runner.js'
+import type { StartViewOptions, ViewRunner } from './views/view-runner.js'
 
 /** What all reads of a ledger share. */
 export interface SharedReaders {
@@ -84,13 +83,13 @@ export class PinnedState implements LedgerState {
     return value
   }
 
-  startView(request: ViewRequest, budget: Partial<ViewBudget> = {}): StartedView {
+  startView(request: ViewRequest, options: StartViewOptions = {}): StartedView {
     const { views, types } = this.#readers
-    return views.start(this.view, types, request, budget)
+    return views.start(this.view, types, request, options)
   }
 
-  callView(request: ViewRequest, budget?: Partial<ViewBudget>): readonly StoredValue[] {
-    const started = this.startView(request, budget)
+  callView(request: ViewRequest, { budget }: Pick<StartViewOptions, 'budget'> = {}): readonly StoredValue[] {
+    const started = this.startView(request, { budget })
     for (;;) {
       const results = started.advance()
       if (results) return results

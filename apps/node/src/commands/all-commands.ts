@@ -12,6 +12,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   'get resource': async () => (await import('./get.js')).getResourceCommand,
   'get module': async () => (await import('./get.js')).getModuleCommand,
   'get account': async () => (await import('./get.js')).getAccountCommand,
+  view: async () => (await import('./view.js')).viewCommand,
   'history balance': async () => (await import('./history.js')).balanceHistoryCommand,
   prune: async () => (await import('./prune.js')).pruneCommand,
   check: async () => (await import('./check.js')).checkCommand,

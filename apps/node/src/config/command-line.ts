@@ -10,9 +10,10 @@ export function parseCommandInput(command: Command, words: readonly string[]): C
   if (words.includes('--help') || words.includes('-h')) return 'help'
   const { values, positionals } = parseWords(command, words)
 
-  const missing = command.arguments[positionals.length]
+  const named = command.arguments.filter(({ isRest }) => !isRest)
+  const missing = named[positionals.length]
   if (missing) throw usageError(`${command.name}: ${missing.name} is missing (${missing.description})`)
-  const surplus = positionals[command.arguments.length]
+  const surplus = named.length === command.arguments.length ? positionals[named.length] : undefined
   if (surplus !== undefined) throw usageError(`${command.name}: unexpected argument ${JSON.stringify(surplus)}`)
 
   const file = values[configOption.name] as string | undefined
@@ -44,6 +45,10 @@ class ParsedInput implements CommandInput {
 
   argument(name: string): string {
     return this.#positionals[this.#command.arguments.findIndex((argument) => argument.name === name)]!
+  }
+
+  rest(): readonly string[] {
+    return this.#positionals.slice(this.#command.arguments.filter(({ isRest }) => !isRest).length)
   }
 
   get<T>(option: DefaultedOption<T>): T

@@ -4,6 +4,8 @@ import { configOption } from './settings.js'
 interface ArgumentDefinition {
   readonly name: string
   readonly description: string
+  /** Whether it stands for all words that are left, of which there may be none. The last argument alone can. */
+  readonly isRest?: boolean
 }
 
 export interface Command {
@@ -23,6 +25,8 @@ export interface Command {
 /** The values of a command's options: from the command line, else the environment, else the configuration file. */
 export interface CommandInput {
   argument(name: string): string
+  /** The words behind the arguments that are named before, for a command whose last argument stands for all that is left. */
+  rest(): readonly string[]
   get<T>(option: DefaultedOption<T>): T
   get<T>(option: Option<T>): T | undefined
   /** The value of one of the `required` options. */

@@ -11,7 +11,7 @@ export function helpText(command: Command): string {
   const argumentRows = command.arguments.map(({ name, description }) => [name, description])
   const parts = [
     `${[command.summary, command.details].join('\n').trimEnd()}\n`,
-    `Usage: ledger-state ${command.name}${command.arguments.map(({ name }) => ` ${name}`).join('')} [options]\n`,
+    `Usage: ledger-state ${command.name}${command.arguments.map(({ name, isRest }) => (isRest ? ` [${name}…]` : ` ${name}`)).join('')} [options]\n`,
   ]
   if (argumentRows.length > 0) parts.push(`Arguments:\n${table(argumentRows)}\n`)
   parts.push(`Options:\n${table(optionRows)}\n`)

@@ -13,6 +13,7 @@ import {
   textOption,
   wholeNumber,
 } from './option.js'
+import { parseViewBudget, parseViewFilter } from './view-settings.js'
 
 export interface ListenAddress {
   readonly host: string
@@ -242,6 +243,19 @@ export const settings = {
     '100663296',
     wholeNumber(1_024, 2 ** 40),
   ),
+  views: switchOption('views', 'run view functions', true),
+  viewFilter: option(
+    'view-filter',
+    'FILTER',
+    'allow:NAME[,NAME…] runs only the view functions named, block:… all others; a name is an address, a module or a function',
+    parseViewFilter,
+  ),
+  viewBudget: option(
+    'view-budget',
+    'NAME=NUMBER[,…]',
+    'what the views of one request may use: instructions, bytes, reads, readBytes, modules, moduleBytes',
+    parseViewBudget,
+  ),
   requestTimeout: defaultedOption(
     'request-timeout',
     'SECONDS',
@@ -320,6 +334,9 @@ export const nodeOptions = [
   settings.maxUploads,
   settings.maxUploadBytes,
   settings.maxAnswerBytes,
+  settings.views,
+  settings.viewFilter,
+  settings.viewBudget,
   settings.requestTimeout,
   settings.idleTimeout,
   settings.drainDelay,

@@ -1,5 +1,5 @@
 import type { LedgerInfo, StateReader, StateView } from '@ledger-state/engine'
-import type { Answered } from '@ledger-state/http'
+import type { Answered, ViewOptions } from '@ledger-state/http'
 import type { Ledger } from '@ledger-state/ledger'
 import type { StoreStats } from '@ledger-state/state-engine'
 import { Counter, Gauge, Registry } from 'prom-client'
@@ -23,6 +23,7 @@ export interface MeasuredStore {
 export interface ReaderMetrics {
   readonly registry: Registry
   observeAnswer(answered: Answered): void
+  readonly observeView: NonNullable<ViewOptions['onView']>
   /** The same state; the look-ups of some reads are timed. */
   sampled(state: StateReader): StateReader
 }
@@ -54,6 +55,7 @@ export function createReaderMetrics(
   return {
     registry,
     observeAnswer: observeRequests(registry),
+    observeView: observeViews(registry),
     sampled(state) {
       let left = 1
       return {
@@ -97,6 +99,38 @@ function observeRequests(registry: Registry): ReaderMetrics['observeAnswer'] {
     return series
   }
   return ({ route, status, seconds }) => (byRoute.get(route)?.[status] ?? addSeries(route, status)).observe(seconds)
+}
+
+/** Codes with which a view ends whose budget is used up. */
+const EXHAUSTED: Readonly<Record<number, string>> = {
+  4030: 'instructions',
+  4031: 'reads',
+  4028: 'memory',
+  1124: 'modules',
+}
+
+/** Views by their ends, and what they used. */
+function observeViews(registry: Registry): NonNullable<ViewOptions['onView']> {
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter({ name: `ledger_state_view_${name}_total`, help, labelNames, registers: [registry] })
+  const runs = counter('runs', 'View functions that ended, by their ends.', 'end')
+  const exhausted = counter('exhausted', 'View functions whose budget was used up, by what of it.', 'budget')
+  const instructions = counter('instructions', 'Instructions of view functions.')
+  const reads = counter('reads', 'Values that view functions read.')
+  const readBytes = counter('read_bytes', 'Bytes of values that view functions read.')
+  const seconds = counter(
+    'seconds',
+    'Time from the beginning of view functions to their ends, with that of others between.',
+  )
+  return ({ isFailed, usage, vmErrorCode, seconds: took }) => {
+    runs.inc({ end: isFailed ? 'fault' : 'results' })
+    const budget = EXHAUSTED[vmErrorCode ?? 0]
+    if (budget !== undefined) exhausted.inc({ budget })
+    instructions.inc(usage.instructions)
+    reads.inc(usage.reads)
+    readBytes.inc(usage.readBytes)
+    seconds.inc(took)
+  }
 }
 
 function timedView(view: StateView, lookups: Series): StateView {

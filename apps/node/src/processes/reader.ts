@@ -2,7 +2,7 @@
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LinkedList } from '@ledger-state/core'
-import { createHttpServer, type RequestExamples } from '@ledger-state/http'
+import { createHttpServer, type RequestExamples, type ViewFilter, type ViewOptions } from '@ledger-state/http'
 import { openExplorer } from '../explorer/static-files.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createReaderMetrics, registerCacheMetrics } from '../observability/reader-metrics.js'
@@ -26,6 +26,9 @@ export interface ReaderSettings {
   readonly maxUploads: number
   readonly maxUploadBytes: number
   readonly maxAnswerBytes: number
+  readonly views: boolean
+  readonly viewFilter: ViewFilter | undefined
+  readonly viewBudget: ViewOptions['viewBudget'] | undefined
   readonly requestTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly stopTimeoutMs: number
@@ -45,7 +48,17 @@ interface TakenConnection {
 }
 
 async function runReader(settings: ReaderSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
-  const { name, place, log: logSettings, archivalEndpoint, explorer, stopTimeoutMs, ...limits } = settings
+  const {
+    name,
+    place,
+    log: logSettings,
+    archivalEndpoint,
+    explorer,
+    stopTimeoutMs,
+    viewFilter,
+    viewBudget,
+    ...limits
+  } = settings
   const maxConnections = Math.min(settings.maxConnections, connectionLimit())
   const log = createLogger(logSettings, name)
   const store = await openServedStore(place, log)
@@ -58,6 +71,9 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
   const server = createHttpServer({
     ...limits,
     ledger,
+    ...(viewFilter && { viewFilter }),
+    ...(viewBudget && { viewBudget }),
+    onView: metrics.observeView,
     ...(archivalEndpoint !== undefined && { archivalEndpoint }),
     ...(files && { otherRequests: (request, response) => files.answer(request, response) }),
     onUnexpectedError: (err, { method, url }) => log.error({ err, method, url }, 'a request failed'),

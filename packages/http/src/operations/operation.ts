@@ -1,5 +1,6 @@
 import type { LedgerInfo } from '@ledger-state/engine'
 import type { Ledger, LedgerState, Moment } from '@ledger-state/ledger'
+import type { ComputeTask } from '@ledger-state/move-vm'
 import type { AnswerFormat, OutputFormat } from '../protocol/media-types.js'
 import type { AnswerBytes } from './answer-bytes.js'
 import type { ViewPlaces } from './view-places.js'
@@ -57,6 +58,8 @@ export interface RequestViews {
   readonly allowance: ViewAllowance
   /** Of views that take more than a turn. */
   readonly places: ViewPlaces
+  /** Does a long task of a native in another thread. */
+  compute(task: ComputeTask): Promise<readonly Uint8Array[]>
   readonly onView: ViewOptions['onView']
 }
 

@@ -32,7 +32,7 @@ export function parseViewCall(request: OperationRequest): () => ViewRequest {
 }
 
 function parseJsonCall(request: OperationRequest, members: JsonObject): () => ViewRequest {
-  const name = parseFunctionName(stringMember(members, 'function', TYPE))
+  const name = parseViewFunction(stringMember(members, 'function', TYPE))
   const types = arrayMember(members, 'type_arguments').map((text, at) => stringOf(text, `type_arguments[${at}]`, TYPE))
   const json = arrayMember(members, 'arguments')
   return () => ({
@@ -49,7 +49,7 @@ function arrayMember(members: JsonObject, name: string): readonly JsonValue[] {
 }
 
 /** `0x1::coin::balance`, whatever form the address has. @throws `invalid_request` */
-export function parseFunctionName(text: string): Pick<ViewRequest, 'address' | 'module' | 'function'> {
+export function parseViewFunction(text: string): Pick<ViewRequest, 'address' | 'module' | 'function'> {
   const lastAt = text.lastIndexOf('::')
   const firstAt = text.indexOf('::')
   const [module, name] = [text.slice(firstAt + 2, Math.max(lastAt, firstAt)), text.slice(lastAt + 2)]

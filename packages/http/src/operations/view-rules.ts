@@ -1,7 +1,7 @@
 import { addressToLongHex, addressToShortHex, parseAddress } from '@ledger-state/core'
 import type { ViewReport } from '@ledger-state/ledger'
 import { DEFAULT_BUDGET, type ViewBudget, type ViewUsage } from '@ledger-state/move-vm'
-import { viewFilterInvalid, viewNotAllowed, viewsDisabled } from '../errors.js'
+import { viewNameInvalid, viewNotAllowed, viewsDisabled } from '../errors.js'
 
 /** Which view functions are run. Names are `0x1`, `0x1::coin` or `0x1::coin::balance`, and stand for all that is below them. */
 export interface ViewFilter {
@@ -21,20 +21,14 @@ export interface ViewOptions {
   readonly onView?: (view: ViewReport & { readonly seconds: number }) => void
 }
 
-/** `allow:0x1,0x5::pool` or `block:0x7::m::f`. @throws `invalid_parameter` */
-export function parseViewFilter(text: string): ViewFilter {
-  const [kind, rest] = text.split(/:(.*)/s, 2)
-  if ((kind !== 'allow' && kind !== 'block') || !rest) throw viewFilterInvalid(text)
-  return { kind, names: rest.split(',').map((name) => canonicalName(name, text)) }
-}
-
-function canonicalName(name: string, text: string): string {
-  const [address, ...names] = name.trim().split('::')
-  if (names.length > 2 || names.some((one) => one === '')) throw viewFilterInvalid(text)
+/** With a short address. @throws `invalid_parameter` */
+function canonicalName(text: string): string {
+  const [address, ...names] = text.split('::')
+  if (names.length > 2 || names.some((one) => one === '')) throw viewNameInvalid(text)
   try {
     return [addressToShortHex(parseAddress(address!)), ...names].join('::')
   } catch {
-    throw viewFilterInvalid(text)
+    throw viewNameInvalid(text)
   }
 }
 
@@ -44,9 +38,13 @@ export class ViewRules {
   readonly #filter: { readonly isAllowed: boolean; readonly names: ReadonlySet<string> } | undefined
   readonly budget: ViewBudget
 
+  /** @throws `invalid_parameter` for a filter with a name that is none */
   constructor({ views = true, viewFilter, viewBudget = {} }: ViewOptions) {
     this.#isServed = views
-    this.#filter = viewFilter && { isAllowed: viewFilter.kind === 'allow', names: new Set(viewFilter.names) }
+    this.#filter = viewFilter && {
+      isAllowed: viewFilter.kind === 'allow',
+      names: new Set(viewFilter.names.map(canonicalName)),
+    }
     this.budget = { ...DEFAULT_BUDGET, ...viewBudget }
   }
 

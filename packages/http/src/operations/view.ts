@@ -32,12 +32,13 @@ export const callView: Operation = {
     request.expectOutput(format, 'View function')
     const state = request.pin(asked)
     const call = readCall()
-    const view = state.startView(call, allowance.left)
+    const view = state.startView(call, { budget: allowance.left, computesElsewhere: true })
     rules.expectAllowed(call.address, call.module, call.function)
     for (;;) {
       const results = advance(request, view, began)
       if (results) return toAnswer(state, format, results)
-      if (turn.isSpent) return runInTurns(request, view, began, turn).then((late) => toAnswer(state, format, late))
+      if (turn.isSpent || view.task)
+        return runInTurns(request, view, began, turn).then((late) => toAnswer(state, format, late))
     }
   },
 }
@@ -52,11 +53,12 @@ async function runInTurns(
   const leave = await request.views.places.take()
   try {
     for (;;) {
+      if (view.task) view.provide(await request.views.compute(view.task))
       await turn.nextTurn()
       do {
         const results = advance(request, view, began)
         if (results) return results
-      } while (!turn.isSpent)
+      } while (!turn.isSpent && !view.task)
     }
   } finally {
     leave()

@@ -8,6 +8,7 @@ import type { OperationRequest, RequestViews, Route } from '../operations/operat
 import type { ViewPlaces } from '../operations/view-places.js'
 import { ViewAllowance, type ViewRules } from '../operations/view-rules.js'
 import type { OutputFormat } from '../protocol/media-types.js'
+import type { ComputeThread } from '../views/compute-thread.js'
 import type { ChainHeaders } from './chain-headers.js'
 import type { ChunkCollector } from './chunk-collector.js'
 import type { Intake } from './intake.js'
@@ -34,6 +35,7 @@ export interface ServiceContext {
   readonly unpack: Unpack
   readonly viewRules: ViewRules
   readonly viewPlaces: ViewPlaces
+  readonly computeThread: ComputeThread
   readonly onView: RequestListenerOptions['onView']
   /** Whether connections are to be closed after their next answer. */
   readonly isClosing: () => boolean
@@ -107,9 +109,9 @@ export class Exchange implements OperationRequest, Upload {
   }
 
   get views(): RequestViews {
-    const { viewRules: rules, viewPlaces: places, onView } = this.context
+    const { viewRules: rules, viewPlaces: places, computeThread, onView } = this.context
     this.#allowance ??= new ViewAllowance(rules.budget)
-    return { rules, allowance: this.#allowance, places, onView }
+    return { rules, allowance: this.#allowance, places, compute: (task) => computeThread.run(task), onView }
   }
 
   pin(asked: Moment | undefined): LedgerState {

@@ -2,6 +2,7 @@ import { overloaded } from '../errors.js'
 import { ViewPlaces } from '../operations/view-places.js'
 import { ViewRules } from '../operations/view-rules.js'
 import { BATCH_LIMITS } from '../protocol/json-body.js'
+import { createComputeThread } from '../views/compute-thread.js'
 import { refuse } from './answer-writer.js'
 import { createChainHeaders } from './chain-headers.js'
 import { createCorsHeaders } from './cors.js'
@@ -44,6 +45,7 @@ export function createServiceContext(options: RequestListenerOptions, isClosing:
     unpack: createUnpack(Math.min(bodyLimitBytes, BATCH_LIMITS.bytes), CONCURRENT_DECOMPRESSIONS),
     viewRules: new ViewRules(options),
     viewPlaces: new ViewPlaces(),
+    computeThread: createComputeThread(),
     isClosing,
     onUnexpectedError,
     onAnswered,

@@ -1,5 +1,5 @@
 import type { StateView } from '@ledger-state/engine'
-import type { ViewProgress, ViewRun, ViewUsage } from '@ledger-state/move-vm'
+import type { ComputeTask, ViewProgress, ViewRun, ViewUsage } from '@ledger-state/move-vm'
 import { typeTagToText } from '@ledger-state/type-tag'
 import { viewFailed, viewResultUnreadable } from '../errors.js'
 import { type StoredValue, TypedBytes } from '../types/stored-value.js'
@@ -24,6 +24,9 @@ export interface StartedView {
    * @throws `view_failed`, whose fields have `vmErrorCode`; as the reads of the state
    */
   advance(): readonly StoredValue[] | undefined
+  /** The task that it waits for, where tasks are done elsewhere; `provide` gives its result. */
+  readonly task: ComputeTask | undefined
+  provide(result: readonly Uint8Array[]): void
   /** Known once it has ended. */
   readonly report: ViewReport | undefined
 }
@@ -33,11 +36,17 @@ export class RunningView implements StartedView {
   readonly #view: StateView
   readonly #types: TypeResolver
   report: ViewReport | undefined
+  task: ComputeTask | undefined
 
   constructor(run: ViewRun, view: StateView, types: TypeResolver) {
     this.#run = run
     this.#view = view
     this.#types = types
+  }
+
+  provide(result: readonly Uint8Array[]): void {
+    this.task = undefined
+    this.#run.provide(result)
   }
 
   advance(): readonly StoredValue[] | undefined {
@@ -50,7 +59,8 @@ export class RunningView implements StartedView {
         for (const key of progress.keys) this.#view.get(key)
         return []
       case 'computing':
-        throw new Error('tasks are done at once')
+        this.task = progress.task
+        return undefined
       default:
         return this.#end(progress)
     }

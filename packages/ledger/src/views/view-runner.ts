@@ -1,6 +1,6 @@
 import { bytesToHex } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
-import { createVm, type ViewBudget, type ViewCall, type ViewRun, type Vm } from '@ledger-state/move-vm'
+import { createVm, type ViewCall, type ViewOptions, type ViewRun, type Vm } from '@ledger-state/move-vm'
 import { typeTagToText } from '@ledger-state/type-tag'
 import { LoadedVersion } from '../async/loaded-version.js'
 import type { TypeResolver } from '../types/type-resolver.js'
@@ -11,6 +11,9 @@ import { RunningView, type StartedView } from './started-view.js'
 import { stateOfView } from './state-of-view.js'
 import type { ViewRequest } from './view-request.js'
 
+/** What a view may use (by default the budget of the vm), and whether long tasks of natives are done by the caller. */
+export type StartViewOptions = Pick<ViewOptions, 'budget' | 'computesElsewhere'>
+
 /** Runs view functions over the state of a version, with one vm for all. */
 export class ViewRunner {
   readonly #vm: Vm = createVm()
@@ -18,21 +21,21 @@ export class ViewRunner {
   readonly #revisions = new ModuleRevisions()
 
   /** @throws `view_argument_invalid` */
-  start(view: StateView, types: TypeResolver, request: ViewRequest, budget: Partial<ViewBudget>): StartedView {
+  start(view: StateView, types: TypeResolver, request: ViewRequest, options: StartViewOptions): StartedView {
     const { arguments: given } = request
     const values = 'bcs' in given ? given.bcs : encodeArguments(view, types, this.#interfaces, request, given.json)
     const call = { ...request, arguments: values }
-    const start = (): ViewRun => this.#vm.startView(stateOfView(view, this.#revisions), call, { budget })
-    const run = view instanceof LoadedVersion ? view.keepRun(nameOf(call, budget), start) : start()
+    const start = (): ViewRun => this.#vm.startView(stateOfView(view, this.#revisions), call, options)
+    const run = view instanceof LoadedVersion ? view.keepRun(nameOf(call, options), start) : start()
     return new RunningView(run, view, types)
   }
 }
 
 /** The same for the same call: a read that runs again goes on with the view that it began. */
-function nameOf(call: ViewCall, budget: Partial<ViewBudget>): string {
+function nameOf(call: ViewCall, options: StartViewOptions): string {
   const { address, module, function: name, typeArguments, arguments: values } = call
   return JSON.stringify([
     ...[bytesToHex(address), module, name, typeArguments.map(typeTagToText), values.map(bytesToHex)],
-    budget,
+    options,
   ])
 }

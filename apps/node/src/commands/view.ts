@@ -1,0 +1,97 @@
+import { type JsonValue, parseJson } from '@ledger-state/bcs'
+import { bytesToHex, isLedgerStateError, parseU64 } from '@ledger-state/core'
+import { parseViewFunction } from '@ledger-state/http'
+import { parseTimestamp, type StoredValue } from '@ledger-state/ledger'
+import { parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
+import type { Command } from '../config/command.js'
+import { type Option, option, parseAs, switchOption } from '../config/option.js'
+import { usageError } from '../errors.js'
+import { openLedger } from '../stores/ledger-reader.js'
+import { storeOptions, storePlace } from '../stores/store-place.js'
+
+const typeArgumentOption: Option<readonly TypeTag[]> = {
+  name: 'type-arg',
+  value: 'TYPE',
+  description: 'a type argument; repeat it for the next, or put commas between them',
+  isList: true,
+  parse: (text) => splitTypes(text).map(parseTypeTag),
+}
+const versionOption = option('version', 'VERSION', 'ledger version to run at (default the latest)', parseU64)
+const timeOption = option(
+  'time',
+  'TIME',
+  'run at the newest block at or before a time: RFC 3339 with Z or an offset, or microseconds since 1970',
+  parseTimestamp,
+)
+const bcsOption = switchOption('bcs', 'print the BCS of each result in hex, one a line')
+
+export const viewCommand: Command = {
+  name: 'view',
+  summary: 'Runs a view function, and prints its results as a JSON array.',
+  details: `It runs with the modules and the state of the version. An argument is JSON; a word that is none, such as an address, is a
+text. Numbers may have any size.`,
+  arguments: [
+    { name: 'FUNCTION', description: 'the function, such as 0x1::coin::balance' },
+    { name: 'ARG', description: 'its arguments, as clients write them in JSON', isRest: true },
+  ],
+  options: [typeArgumentOption, bcsOption, ...storeOptions, versionOption, timeOption],
+  examples: [
+    'ledger-state view 0x1::coin::balance 0xa11ce --type-arg 0x1::aptos_coin::AptosCoin --data-dir data/node',
+    'ledger-state view 0x1::chain_id::get --version 1500 --data-dir data/node',
+  ],
+  async run(input) {
+    const name = parseAs('FUNCTION', input.argument('FUNCTION'), parseViewFunction)
+    const json = input.rest().map(toArgument)
+    const typeArguments = input.get(typeArgumentOption) ?? []
+    const version = input.get(versionOption)
+    const timestampUsec = input.get(timeOption)
+    if (version !== undefined && timestampUsec !== undefined)
+      throw usageError('--version and --time are both given, and each names the state to read')
+    const print = input.get(bcsOption) ? printBcs : printJson
+    const store = await openLedger(storePlace(input, 'view'))
+    try {
+      const text = await store.read((ledger) => {
+        const state = ledger.at(timestampUsec === undefined ? version : ledger.versionAtTime(timestampUsec))
+        return print(state.callView({ ...name, typeArguments, arguments: { json } }))
+      })
+      process.stdout.write(`${text}\n`)
+    } finally {
+      await store.close()
+    }
+  },
+}
+
+function printJson(results: readonly StoredValue[]): string {
+  return `[${results.map((result) => result.toJson()).join(',')}]`
+}
+
+function printBcs(results: readonly StoredValue[]): string {
+  return results.map(({ bytes }) => bytesToHex(bytes)).join('\n')
+}
+
+/** `7`, `true`, `[1,2]` and `"x"` as JSON; `0xa11ce` and other words as texts. */
+function toArgument(word: string): JsonValue {
+  try {
+    return parseJson(word)
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_json')) return word
+    throw error
+  }
+}
+
+/** At the commas that are in no type arguments. */
+function splitTypes(text: string): string[] {
+  const types: string[] = []
+  let depth = 0
+  let start = 0
+  for (let at = 0; at < text.length; at++) {
+    const one = text[at]
+    if (one === '<' || one === '(') depth++
+    else if (one === '>' || one === ')') depth--
+    else if (one === ',' && depth === 0) {
+      types.push(text.slice(start, at).trim())
+      start = at + 1
+    }
+  }
+  return [...types, text.slice(start).trim()]
+}

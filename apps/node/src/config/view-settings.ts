@@ -1,0 +1,38 @@
+import { parseAddress } from '@ledger-state/core'
+import type { ViewFilter, ViewOptions } from '@ledger-state/http'
+import { usageError } from '../errors.js'
+
+const NAME = /^[^:]+(::[\w$]+){0,2}$/
+const BUDGET_NAMES = ['instructions', 'bytes', 'reads', 'readBytes', 'modules', 'moduleBytes'] as const
+type BudgetName = (typeof BUDGET_NAMES)[number]
+/** From 1 to a little below 10^13. */
+const AMOUNT = /^[1-9]\d{0,12}$/
+
+/** `allow:0x1,0x5::pool` or `block:0x7::m::f`. @throws `usage`, `invalid_address` */
+export function parseViewFilter(text: string): ViewFilter {
+  const at = text.indexOf(':')
+  const kind = text.slice(0, at)
+  if (kind !== 'allow' && kind !== 'block') {
+    throw usageError('a filter of views is allow:NAME[,NAME…] or block:NAME[,NAME…]')
+  }
+  const names = text.slice(at + 1).split(',')
+  for (const name of names) {
+    if (!NAME.test(name)) throw usageError('a name in a filter of views is 0x1, 0x1::coin or 0x1::coin::balance')
+    parseAddress(name.split('::')[0]!)
+  }
+  return { kind, names }
+}
+
+/** `instructions=10000000,reads=5000`: what is not named keeps its default. @throws `usage` */
+export function parseViewBudget(text: string): NonNullable<ViewOptions['viewBudget']> {
+  const budget: Partial<Record<BudgetName, number>> = {}
+  for (const part of text.split(',')) {
+    const [name, amount] = part.split('=')
+    const known = BUDGET_NAMES.find((one) => one === name)
+    if (known === undefined || !AMOUNT.test(amount ?? '')) {
+      throw usageError(`a budget of views is NAME=NUMBER[,…], where a name is ${BUDGET_NAMES.join(', ')}`)
+    }
+    budget[known] = Number(amount)
+  }
+  return budget
+}
