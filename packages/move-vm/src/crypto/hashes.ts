@@ -14,13 +14,13 @@ export interface HashFunction {
 
 /** The hash functions of the natives, by name. */
 export const HASH_FUNCTIONS = {
-  sha2_256: { hash: sha256, blockBytes: 64, blockInstructions: 10 },
-  sha2_512: { hash: sha512, blockBytes: 128, blockInstructions: 30 },
-  sha3_256: { hash: sha3_256, blockBytes: 136, blockInstructions: 60 },
-  sha3_512: { hash: sha3_512, blockBytes: 72, blockInstructions: 60 },
-  keccak256: { hash: keccak_256, blockBytes: 136, blockInstructions: 60 },
-  ripemd160: { hash: ripemd160, blockBytes: 64, blockInstructions: 10 },
-  blake2b_256: { hash: (bytes) => blake2b(bytes, { dkLen: 32 }), blockBytes: 128, blockInstructions: 50 },
+  sha2_256: { hash: sha256, blockBytes: 64, blockInstructions: 15 },
+  sha2_512: { hash: sha512, blockBytes: 128, blockInstructions: 45 },
+  sha3_256: { hash: sha3_256, blockBytes: 136, blockInstructions: 80 },
+  sha3_512: { hash: sha3_512, blockBytes: 72, blockInstructions: 80 },
+  keccak256: { hash: keccak_256, blockBytes: 136, blockInstructions: 80 },
+  ripemd160: { hash: ripemd160, blockBytes: 64, blockInstructions: 20 },
+  blake2b_256: { hash: (bytes) => blake2b(bytes, { dkLen: 32 }), blockBytes: 128, blockInstructions: 60 },
 } as const satisfies Record<string, HashFunction>
 
 /** The name of a hash function. */

@@ -135,6 +135,18 @@ describe('secp256k1', () => {
     )
   })
 
+  it('finds the key of what OpenSSL signs, by one of the two ids', () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' })
+    const { x, y } = publicKey.export({ format: 'jwk' })
+    const expected = Buffer.concat([Buffer.from(x!, 'base64url'), Buffer.from(y!, 'base64url')]).toString('hex')
+    for (const one of ['a message', 'another', '']) {
+      const hash = createHash('sha256').update(one).digest()
+      const signature = sign('sha256', Buffer.from(one), { key: privateKey, dsaEncoding: 'ieee-p1363' })
+      const keys = [0, 1].map((id) => recoverSecp256k1Key(hash, id, signature) as Uint8Array)
+      expect(keys.map((key) => Buffer.from(key).toString('hex'))).toContain(expected)
+    }
+  })
+
   it('tells inputs of a wrong form from signatures that nobody made', () => {
     const hash = new Uint8Array(32).fill(7)
     const good = secp256k1.sign(hash, secp256k1.keygen().secretKey, { prehash: false })
