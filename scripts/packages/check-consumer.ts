@@ -64,7 +64,8 @@ function entryPoints(project: string, folder: string): string[] {
   return names.map((path) => name + path.slice(1))
 }
 
-const FORBIDDEN_IN_BROWSERS = /\bBuffer\b|\bprocess\b|["']node:/
+/** What only Node.js has. Methods may be called `process`, as those of hashes are. */
+const FORBIDDEN_IN_BROWSERS = /\bBuffer\b|(?<!\.)\bprocess\b(?!\()|["']node:/
 
 /** Whether a bundle of a portable package for browsers has anything of Node in it. */
 export async function bundleFault(project: string, folder: string): Promise<string | undefined> {
