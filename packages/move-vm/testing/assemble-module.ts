@@ -186,6 +186,7 @@ const ALL_ABILITIES = 15
 const VISIBILITY = { private: 0, public: 1, friend: 3 } as const
 const VERSION = { flavoured: 7, attributes: 8, newest: 10 } as const
 const FLAVOUR = 0x0a00_0000
+const ATTRIBUTES_WITH_OPERAND = [4, 6, 7, 8, 9]
 const TOKENS: Readonly<Record<string, number>> = {
   bool: 0x01,
   u8: 0x02,
@@ -349,7 +350,10 @@ class Assembler {
       if (this.#version >= VERSION.flavoured) writer.u8(1)
       if (this.#version >= VERSION.attributes) {
         writer.uleb128(attributes.length)
-        for (const attribute of attributes) writer.u8(attribute)
+        for (const attribute of attributes) {
+          writer.u8(attribute)
+          if (ATTRIBUTES_WITH_OPERAND.includes(attribute)) writer.u16(0)
+        }
       }
     })
   }

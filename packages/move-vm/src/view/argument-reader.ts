@@ -1,10 +1,13 @@
 import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { bytesToHexDigits, decodeUtf8 } from '@ledger-state/core/bytes'
+import { ABILITY } from '@ledger-state/move-module'
 import { readInteger } from '../codec/integer-codec.js'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
+import type { LayoutField } from '../natives/native.js'
 import type { Environment } from '../run/environment.js'
 import type { FunctionInstance } from '../run/instances.js'
+import type { Layouts } from '../run/layouts.js'
 import { moduleNameOf, type World } from '../run/world.js'
 import { bitsOf, integerTypeOf } from '../types/integer-type.js'
 import type { StructType, Type } from '../types/type.js'
@@ -15,10 +18,15 @@ import { StructValue, type Value, VectorValue } from '../values/value.js'
 export type ArgumentNode =
   | { readonly kind: 'value'; value: Value }
   | { readonly kind: 'vector'; readonly items: readonly ArgumentNode[] }
+  | { readonly kind: 'struct'; readonly variant: number; readonly items: readonly ArgumentNode[] }
   | { readonly kind: 'call'; readonly callee: FunctionInstance; readonly args: readonly ArgumentNode[]; result?: Value }
 
 const STRUCT_CONSTRUCTORS_FLAG = 15
+const PUBLIC_STRUCTS_FLAG = 109
 const MAX_CONSTRUCTORS = 10
+const MAX_CONSTRUCTORS_WITH_STRUCTS = 32
+/** Attributes of the functions that pack a public struct, or a variant of a public enum. */
+const PACK_ATTRIBUTES = [3, 4] as const
 const MAX_COPIED_BYTES = 1_000_000
 
 const FRAMEWORK = '1'.padStart(64, '0')
@@ -74,13 +82,16 @@ function undecodable(): VmFault {
 export class ArgumentReader {
   readonly #world: World
   readonly #environment: Environment
+  readonly #layouts: Layouts
   readonly #reader: ByteReader
-  #constructors = MAX_CONSTRUCTORS
+  #constructors: number
   #hasBadBool = false
 
-  constructor(world: World, environment: Environment, bytes: Uint8Array) {
+  constructor(world: World, layouts: Layouts, environment: Environment, bytes: Uint8Array) {
     this.#world = world
+    this.#layouts = layouts
     this.#environment = environment
+    this.#constructors = environment.isFeatureOn(PUBLIC_STRUCTS_FLAG) ? MAX_CONSTRUCTORS_WITH_STRUCTS : MAX_CONSTRUCTORS
     this.#reader = new ByteReader(bytes)
   }
 
@@ -136,8 +147,12 @@ export class ArgumentReader {
 
   #vector(element: Type, copied: { bytes: number }): ArgumentNode {
     const items: ArgumentNode[] = []
-    // Each item takes a byte at least: all types that are taken do.
-    for (let count = this.#reader.readLength(); count > 0; count--) items.push(this.#node(element, copied))
+    for (let count = this.#reader.readLength(); count > 0; count--) {
+      const start = this.#reader.offset
+      items.push(this.#node(element, copied))
+      // A struct may have no fields: it counts as a byte.
+      if (this.#reader.offset === start) this.#copy(1, copied)
+    }
     if (items.some(({ kind }) => kind !== 'value')) return { kind: 'vector', items }
     const values = items.map((item) => (item as ArgumentNode & { kind: 'value' }).value)
     return { kind: 'value', value: new VectorValue(values) }
@@ -147,9 +162,8 @@ export class ArgumentReader {
     const name = type.address === FRAMEWORK ? `${type.module}::${type.name}` : ''
     if (name === 'string::String') return this.#string()
     const constructorName = CONSTRUCTORS.get(name)
-    if (constructorName === undefined || !this.#environment.isFeatureOn(STRUCT_CONSTRUCTORS_FLAG)) {
-      throw invalidSignature()
-    }
+    if (constructorName === undefined) return this.#publicStruct(type, copied)
+    if (!this.#environment.isFeatureOn(STRUCT_CONSTRUCTORS_FLAG)) throw invalidSignature()
     if (--this.#constructors < 0) throw malformedArgument()
     const module = this.#world.module(moduleNameOf(type.address, type.module))
     const callee = this.#world.function(module, constructorName, type.typeArguments)
@@ -157,6 +171,34 @@ export class ArgumentReader {
     const parameters = this.#world.instantiateAll(callee, types.ofAll(callee.definition.parameters))
     const args = parameters.map((parameter) => this.#node(parameter, { bytes: copied.bytes }))
     return { kind: 'call', callee, args }
+  }
+
+  /** A struct or enum that its module lets everybody pack: its fields in order. */
+  #publicStruct(type: StructType, copied: { bytes: number }): ArgumentNode {
+    if (!this.#environment.isFeatureOn(PUBLIC_STRUCTS_FLAG)) throw invalidSignature()
+    const { abilities } = this.#world.structOf(type).definition
+    if ((abilities & ABILITY.copy) === 0 || (abilities & ABILITY.key) !== 0) throw invalidSignature()
+    const layout = this.#layouts.typeLayout(type)
+    if (layout.kind === 'struct') return this.#packed(type, type.name, 0, layout.fields, copied)
+    if (layout.kind !== 'enum') throw invalidSignature()
+    const index = this.#reader.readUleb128()
+    const variant = layout.variants[index]
+    if (!variant) throw malformedArgument()
+    return this.#packed(type, `${type.name}$${variant.name}`, index, variant.fields, copied)
+  }
+
+  #packed(
+    type: StructType,
+    name: string,
+    variant: number,
+    fields: readonly LayoutField[],
+    copied: { bytes: number },
+  ): ArgumentNode {
+    const pack = this.#world.moduleOf(type).loaded.functions.get(`pack$${name}`)?.definition
+    const isPublic = pack?.visibility === 'public' && PACK_ATTRIBUTES.some((one) => pack.attributes.includes(one))
+    if (!isPublic) throw invalidSignature()
+    if (--this.#constructors < 0) throw malformedArgument()
+    return { kind: 'struct', variant, items: fields.map((field) => this.#node(field.type, copied)) }
   }
 
   #string(): ArgumentNode {
@@ -174,7 +216,7 @@ export class ArgumentReader {
 export function nextConstructor(node: ArgumentNode): (ArgumentNode & { kind: 'call' }) | undefined {
   if (node.kind === 'value') return undefined
   if (node.kind === 'call' && node.result !== undefined) return undefined
-  for (const part of node.kind === 'vector' ? node.items : node.args) {
+  for (const part of node.kind === 'call' ? node.args : node.items) {
     const found = nextConstructor(part)
     if (found) return found
   }
@@ -188,6 +230,8 @@ export function argumentValue(node: ArgumentNode): Value {
       return node.value
     case 'vector':
       return new VectorValue(node.items.map(argumentValue))
+    case 'struct':
+      return new StructValue(node.variant, node.items.map(argumentValue))
     case 'call':
       return node.result!
   }

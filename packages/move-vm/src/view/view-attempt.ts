@@ -221,7 +221,8 @@ export class ViewAttempt {
   #readArgument(index: number): ArgumentNode | undefined {
     const type = this.#target!.parameters[index]!
     if (isPlainArgument(type)) return undefined
-    const reader = new ArgumentReader(this.#world, this.#session!.environment, this.#call.arguments[index]!)
+    const { layouts, environment } = this.#session!
+    const reader = new ArgumentReader(this.#world, layouts, environment, this.#call.arguments[index]!)
     return reader.read(type)
   }
 
