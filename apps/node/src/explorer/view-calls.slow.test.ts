@@ -1,0 +1,65 @@
+// The form of a view function in a real browser, on the genesis of devnet.
+import { accessibilityFindings, type Browser, openBrowser } from '@ledger-state/explorer/testing/browser'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CommandBed } from '../../testing/command-bed.ts'
+
+describe.skipIf(!hasSharedData)('the form of a view function (skipped without ../shared)', () => {
+  let bed: CommandBed
+  let browser: Browser
+  let address: string
+  beforeAll(async () => {
+    bed = new CommandBed()
+    browser = await openBrowser()
+    address = (await bed.serve('start', '--from', sharedPath('data/genesis/devnet.genesis.blob'))).address
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await bed.close()
+  })
+
+  it('is reached from its module, calls the function, and leaves the call in the address of the page', async () => {
+    const page = await browser.newPage({ viewport: { width: 1_440, height: 900 }, locale: 'en-US' })
+    await page.goto(`${address}/module/0x1/coin`)
+    await page.locator('a[href="/view/0x1::coin::name"]').click()
+    const form = page.getByRole('form', { name: 'Call' })
+    const call = form.getByRole('button', { name: 'Call' })
+    expect(await call.isDisabled()).toBe(true)
+    await form.getByLabel('T0, a type').fill('0x1::aptos_coin::AptosCoin')
+    await call.click()
+    const answer = page.getByRole('region', { name: 'Answer' })
+    await answer.getByText('Aptos Coin').waitFor()
+    const query = new URL(page.url()).searchParams
+    expect([query.getAll('type'), query.get('arguments')]).toEqual([['0x1::aptos_coin::AptosCoin'], '[]'])
+    expect(await accessibilityFindings(page)).toEqual([])
+    await page.close()
+  })
+
+  it('takes arguments by their types, and opens again from its address in a narrow window', async () => {
+    const page = await browser.newPage({ viewport: { width: 360, height: 760 }, locale: 'en-US' })
+    await page.goto(`${address}/view/0x1::account::exists_at`)
+    const form = page.getByRole('form', { name: 'Call' })
+    await form.getByLabel('argument 1: address').fill('0x1')
+    await form.getByRole('button', { name: 'Call' }).click()
+    const answer = page.getByRole('region', { name: 'Answer' })
+    await answer.getByText('true').waitFor()
+    await page.goto(page.url())
+    await answer.getByText('true').waitFor()
+    const tooWide = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
+    expect([Math.max(0, tooWide), await accessibilityFindings(page)]).toEqual([0, []])
+    await page.close()
+  })
+
+  it('says what is wrong with a call', async () => {
+    const page = await browser.newPage({ locale: 'en-US' })
+    const shown = async (call: string, text: string) => {
+      await page.goto(`${address}/view/${call}`)
+      await page.getByText(text).first().waitFor()
+    }
+    await shown('0x1::account::exists_at?arguments=%5B%22x%22%5D', 'parse arguments[0] failed')
+    await shown('0x1::account::exists_at?arguments=x', 'are not a JSON array')
+    await shown('0x1::account::no_such?arguments=%5B%5D', 'no such function at this version')
+    await shown('0x1::coin::deposit', 'not marked as a view')
+    await page.close()
+  })
+})
