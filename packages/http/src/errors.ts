@@ -26,6 +26,7 @@ export type RequestErrorCode =
   | 'output_disabled'
   | 'operation_disabled'
   | 'view_not_allowed'
+  | 'operation_not_served'
   | 'block_hash_unknown'
   | 'overloaded'
   | 'version_not_reached'
@@ -115,6 +116,10 @@ export function withTransactionsInvalid(text: string): RequestError {
 export function transactionsNotKept(what: string): RequestError {
   const message = `${what} with transactions is not offered: this service keeps states, not transactions`
   return new LedgerStateError('operation_disabled', message)
+}
+
+export function operationNotServed(method: string, path: string, why: string): RequestError {
+  return new LedgerStateError('operation_not_served', `${method} ${path} is not served: ${why}`)
 }
 
 export function blockHashUnknown(height: bigint): RequestError {

@@ -146,6 +146,13 @@ export const settings = {
     'keep a window of N versions, rounded up to whole blocks; prune what is older',
     parseWindow,
   ),
+  leastGasEstimate: defaultedOption(
+    'least-gas-estimate',
+    'PRICE',
+    'least price of a gas unit that estimate_gas_price answers with, where the ledger allows a lower one',
+    '0',
+    wholeNumber(0, Number.MAX_SAFE_INTEGER),
+  ),
   archivalEndpoint: option(
     'archival-endpoint',
     'URL',
@@ -317,6 +324,7 @@ export const nodeOptions = [
   settings.readers,
   settings.headerWord,
   settings.compatibleHeaders,
+  settings.leastGasEstimate,
   settings.retain,
   settings.archivalEndpoint,
   settings.follow,

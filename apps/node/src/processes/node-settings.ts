@@ -78,6 +78,7 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
       place,
       headerWord: input.get(settings.headerWord),
       compatibleHeaders: input.get(settings.compatibleHeaders),
+      leastGasEstimate: input.get(settings.leastGasEstimate),
       output,
       archivalEndpoint: input.get(settings.archivalEndpoint),
       explorer: input.get(settings.explorer),

@@ -16,6 +16,7 @@ export interface ReaderSettings {
   readonly place: StorePlace
   readonly headerWord: string
   readonly compatibleHeaders: boolean
+  readonly leastGasEstimate: number
   readonly output: { readonly json: boolean; readonly bcs: boolean }
   readonly archivalEndpoint: string | undefined
   /** Whether the page of the node is served. */
@@ -74,6 +75,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     ...(viewFilter && { viewFilter }),
     ...(viewBudget && { viewBudget }),
     onView: metrics.observeView,
+    leastGasEstimate: BigInt(settings.leastGasEstimate),
     ...(archivalEndpoint !== undefined && { archivalEndpoint }),
     ...(files && { otherRequests: (request, response) => files.answer(request, response) }),
     onUnexpectedError: (err, { method, url }) => log.error({ err, method, url }, 'a request failed'),

@@ -184,6 +184,24 @@ describe.skipIf(!hasSharedData).each(SDKS)('@aptos-labs/ts-sdk %s', (_, sdk) => 
     expect(transaction.rawTransaction.chain_id.chainId).toBe(243)
   })
 
+  it('builds a transaction from the ledger alone: gas price, sequence number and chain id', async () => {
+    const transaction = await devnet.transaction.build.simple({
+      sender: '0x1',
+      data: { function: '0x1::aptos_account::transfer', functionArguments: ['0x2', 1] },
+    })
+    const { gas_unit_price, sequence_number, chain_id } = transaction.rawTransaction
+    expect([gas_unit_price, sequence_number, chain_id.chainId]).toEqual([100n, 0n, 243])
+    const estimate = { deprioritized_gas_estimate: 100, gas_estimate: 100, prioritized_gas_estimate: 100 }
+    expect(await mainnet.getGasPriceEstimation()).toEqual(estimate)
+  })
+
+  it('is told that transactions are not served, and does not wait for one', async () => {
+    const transactionHash = `0x${'0a'.repeat(32)}`
+    const refusal = { status: 403, data: { error_code: 'api_disabled' } }
+    await expect(testnet.transaction.isPendingTransaction({ transactionHash })).rejects.toMatchObject(refusal)
+    await expect(testnet.waitForTransaction({ transactionHash })).rejects.toMatchObject(refusal)
+  })
+
   it('reads blocks', async () => {
     expect(await testnet.getBlockByHeight({ blockHeight: 2 })).toMatchObject({ first_version: '2', last_version: '3' })
     expect(await testnet.getBlockByVersion({ ledgerVersion: 3 })).toMatchObject({ block_height: '2' })

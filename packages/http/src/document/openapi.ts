@@ -218,6 +218,15 @@ const SCHEMAS = {
       encryption_key: { type: ['string', 'null'] },
     },
   },
+  GasEstimation: {
+    type: 'object',
+    required: ['gas_estimate'],
+    properties: {
+      deprioritized_gas_estimate: { type: 'integer', format: 'uint64' },
+      gas_estimate: { type: 'integer', format: 'uint64' },
+      prioritized_gas_estimate: { type: 'integer', format: 'uint64' },
+    },
+  },
   Error: {
     type: 'object',
     required: ['message', 'error_code'],

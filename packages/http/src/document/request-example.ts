@@ -58,5 +58,7 @@ export const NEUTRAL_EXAMPLES: RequestExamples = {
     body: { requests: [{ path: ACCOUNT }, { path: `${TABLE}/item`, body: KEY }] },
   },
   get_ledger_info: { target: '/v1' },
+  info: { target: '/v1/info' },
+  estimate_gas_price: { target: '/v1/estimate_gas_price' },
   healthy: { target: '/v1/-/healthy' },
 }

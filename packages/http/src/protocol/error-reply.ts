@@ -68,6 +68,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   view_argument_invalid: badInput,
   view_failed: badInput,
   view_result_unreadable: { status: 400, wireCode: 'internal_error' },
+  operation_not_served: { status: 403, wireCode: 'api_disabled' },
   operation_disabled: { status: 403, wireCode: 'api_disabled' },
   origin_not_allowed: { status: 403, wireCode: 'web_framework_error' },
   route_not_found: { status: 404, wireCode: 'web_framework_error' },
@@ -106,8 +107,8 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   version_unsupported: { status: 505, wireCode: 'web_framework_error' },
 }
 
-/** What a service may answer that keeps all versions. */
-const SERVED_BY_ARCHIVE: ReadonlySet<string> = new Set(['version_pruned', 'block_pruned'])
+/** What a service may answer that keeps all versions, or more than states. */
+const SERVED_BY_ARCHIVE: ReadonlySet<string> = new Set(['version_pruned', 'block_pruned', 'operation_not_served'])
 
 const INTERNAL = { status: 500, wireCode: 'internal_error', message: 'internal error' } as const
 

@@ -7,6 +7,7 @@ import { getAccountResource } from '../operations/account-resource.js'
 import { getAccountResources } from '../operations/account-resources.js'
 import { createBatchOperations } from '../operations/batch.js'
 import { getBlockByHeight, getBlockByVersion } from '../operations/blocks.js'
+import { createGasPriceOperation } from '../operations/gas-price.js'
 import { createHealthOperation } from '../operations/health.js'
 import {
   getBalanceHistory,
@@ -15,17 +16,23 @@ import {
   getTableItemHistory,
 } from '../operations/histories.js'
 import { getLedgerInfo } from '../operations/ledger-info.js'
+import { getNodeInfo } from '../operations/node-info.js'
 import type { Operation } from '../operations/operation.js'
 import { getRawStateValue } from '../operations/raw-state-value.js'
 import { getRawTableItem } from '../operations/raw-table-item.js'
 import { getTableItem } from '../operations/table-item.js'
 import { getTableItems } from '../operations/table-items.js'
 import { getTypeUses } from '../operations/type-uses.js'
+import { UNSERVED_ROUTES } from '../operations/unserved.js'
 import { callView } from '../operations/view.js'
 import { createRouter } from './router.js'
 
 /** All operations, in the order of the OpenAPI document. */
-export function createOperations(headerWord: string, archivalEndpoint: string | undefined): Operation[] {
+export function createOperations(
+  headerWord: string,
+  archivalEndpoint: string | undefined,
+  leastGasEstimate: bigint,
+): Operation[] {
   const operations: Operation[] = [
     getTableItem,
     getRawTableItem,
@@ -47,8 +54,10 @@ export function createOperations(headerWord: string, archivalEndpoint: string | 
     getAccountChanges,
     getTypeUses,
     getLedgerInfo,
+    getNodeInfo,
+    createGasPriceOperation(leastGasEstimate),
     createHealthOperation(headerWord),
   ]
-  const router = createRouter(operations, {})
+  const router = createRouter([...operations, ...UNSERVED_ROUTES], {})
   return [...operations, ...createBatchOperations(archivalEndpoint, (method, target) => router.find(method, target))]
 }

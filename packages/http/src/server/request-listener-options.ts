@@ -41,6 +41,8 @@ export interface RequestListenerOptions
    * true; without them an answer is some 280 bytes shorter.
    */
   readonly compatibleHeaders?: boolean
+  /** The least price of a gas unit that `/v1/estimate_gas_price` answers with; by default what the ledger's schedule allows. */
+  readonly leastGasEstimate?: bigint
   /** Formats that are answered with; both by default. */
   readonly output?: Readonly<Record<OutputFormat, boolean>>
   /** Largest request body, also after decompression; default 8 MiB. */

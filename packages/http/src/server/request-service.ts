@@ -5,6 +5,7 @@ import { createDocumentRoutes } from '../document/document-routes.js'
 import { clientLeft } from '../errors.js'
 import { expectKnownParameters } from '../operations/known-parameters.js'
 import type { Route } from '../operations/operation.js'
+import { UNSERVED_ROUTES } from '../operations/unserved.js'
 import { refuse, sendAnswer, sendError, sendHeaders, settle } from './answer-writer.js'
 import { routeOverAsync } from './async-routes.js'
 import { isPreflight, preflightHeaders } from './cors.js'
@@ -53,15 +54,15 @@ export class RequestService {
    */
   constructor(options: RequestListenerOptions, isClosing = () => false) {
     const { ledger, headerWord = DEFAULT_HEADER_WORD, archivalEndpoint, examples = {}, otherRequests } = options
-    const { maxHoldMs = 5_000, maxHeld = 1_000 } = options
+    const { maxHoldMs = 5_000, maxHeld = 1_000, leastGasEstimate = 0n } = options
     this.context = createServiceContext(options, isClosing)
     const { chainHeaders } = this.context
     if (ledger.info) chainHeaders.of(ledger.info)
     const asyncLedger = ledger.kind === 'async' ? ledger : undefined
     this.#ledger = ledger.kind === 'async' ? undefined : ledger
-    const operations = createOperations(headerWord, archivalEndpoint)
+    const operations = createOperations(headerWord, archivalEndpoint, leastGasEstimate)
     const served = asyncLedger ? operations.map((operation) => routeOverAsync(operation, asyncLedger)) : operations
-    const routes = [...served, ...createDocumentRoutes(operations, chainHeaders, examples)]
+    const routes = [...served, ...UNSERVED_ROUTES, ...createDocumentRoutes(operations, chainHeaders, examples)]
     this.#router = createRouter(routes, { '/v1/': '/v1' })
     this.#otherRequests = otherRequests
     this.#held = new HeldRequests({ maxHoldMs, maxHeld }, ledger)

@@ -1,0 +1,75 @@
+import { ByteReader, ByteWriter, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import type { LedgerState } from '@ledger-state/ledger'
+import { parseStructTag, type StructTag } from '@ledger-state/type-tag'
+import { chooseFormat } from '../protocol/accept.js'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import type { Operation } from './operation.js'
+
+const FRAMEWORK = parseAddress('0x1')
+/** Begins with the feature version, which its predecessor does not have. */
+const SCHEDULE = parseStructTag('0x1::gas_schedule::GasScheduleV2')
+const OLD_SCHEDULE = parseStructTag('0x1::gas_schedule::GasSchedule')
+const LEAST_PRICE = 'txn.min_price_per_gas_unit'
+
+/** Estimates from the ledger alone: blocks are taken to have room, so that the least price suffices. */
+export function createGasPriceOperation(leastEstimate: bigint): Operation {
+  return {
+    id: 'estimate_gas_price',
+    method: 'GET',
+    path: '/v1/estimate_gas_price',
+    negotiates: true,
+    tag: 'General',
+    summary: 'Estimate gas price',
+    description:
+      'The least price of a gas unit that the gas schedule of the ledger allows, or the one that the operator set where that is higher; 0 where neither is there. All three estimates are the same: this service does not see how full blocks are.',
+    parameters: [],
+    success: { json: { $ref: '#/components/schemas/GasEstimation' }, bcs: { $ref: '#/components/schemas/Bytes' } },
+    errors: [403, 500, 503],
+    handle(request) {
+      const format = chooseFormat(request.accept, 'json')
+      request.expectOutput(format, 'Estimate gas price')
+      const state = request.pin(undefined)
+      const least = leastGasPrice(state)
+      const price = least > leastEstimate ? least : leastEstimate
+      return {
+        ledger: state.ledger,
+        contentType: CONTENT_TYPE[format],
+        body: format === 'json' ? estimationToJson(price) : estimationToBcs(price),
+      }
+    },
+  }
+}
+
+/** 0 where the ledger has no gas schedule, or a schedule without it: any price is allowed then. */
+function leastGasPrice(state: LedgerState): bigint {
+  const current = scheduleOf(state, SCHEDULE)
+  const bytes = current ?? scheduleOf(state, OLD_SCHEDULE)
+  if (bytes === undefined) return 0n
+  const reader = new ByteReader(bytes)
+  if (current !== undefined) reader.readU64()
+  for (let left = reader.readLength(); left > 0; left--) {
+    const name = Buffer.from(reader.readByteString()).toString()
+    const value = reader.readU64()
+    if (name === LEAST_PRICE) return value
+  }
+  return 0n
+}
+
+function scheduleOf(state: LedgerState, tag: StructTag): Uint8Array | undefined {
+  try {
+    return state.readResource(FRAMEWORK, tag).bytes
+  } catch (error) {
+    if (isLedgerStateError(error, 'resource_not_found')) return undefined
+    throw error
+  }
+}
+
+/** Prices are numbers; those above 2^53 are written as they are. */
+function estimationToJson(price: bigint): string {
+  return `{"deprioritized_gas_estimate":${price},"gas_estimate":${price},"prioritized_gas_estimate":${price}}`
+}
+
+/** The first and the last are options. */
+function estimationToBcs(price: bigint): Uint8Array {
+  return new ByteWriter().u8(1).u64(price).u64(price).u8(1).u64(price).toBytes()
+}

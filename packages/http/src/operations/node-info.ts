@@ -1,0 +1,37 @@
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import type { Operation } from './operation.js'
+
+export const getNodeInfo: Operation = {
+  id: 'info',
+  method: 'GET',
+  path: '/v1/info',
+  negotiates: false,
+  tag: 'General',
+  summary: 'Show node information',
+  description: 'What serves, and what it holds: the chain and the versions that can be read.',
+  parameters: [],
+  success: {
+    json: {
+      type: 'object',
+      required: ['software', 'chain_id', 'oldest_ledger_version', 'ledger_version'],
+      properties: {
+        software: { type: 'string', enum: ['ledger-state'] },
+        chain_id: { type: 'integer', minimum: 0, maximum: 255 },
+        oldest_ledger_version: { $ref: '#/components/schemas/U64' },
+        ledger_version: { $ref: '#/components/schemas/U64' },
+      },
+    },
+  },
+  errors: [403, 500, 503],
+  handle(request) {
+    request.expectOutput('json', 'Show node information')
+    const { ledger } = request.pin(undefined)
+    const body = JSON.stringify({
+      software: 'ledger-state',
+      chain_id: Number(ledger.chainId),
+      oldest_ledger_version: String(ledger.oldestVersion),
+      ledger_version: String(ledger.latestVersion),
+    })
+    return { ledger, contentType: CONTENT_TYPE.json, body }
+  },
+}
