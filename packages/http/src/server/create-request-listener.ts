@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestListenerOptions } from './request-listener-options.js'
-import { RequestService } from './request-service.js'
+import { isElsewhere, RequestService } from './request-service.js'
 
 /**
  * The service as a listener for requests of `node:http`, to be mounted in a server, in Express, fastify or Koa. It reads
  * bodies itself: mount it before whatever else parses them. Limits on connections, and answers to what never becomes a
- * request, are matters of the server; `createHttpServer` is one that takes care of them.
+ * request, are matters of the server; `createHttpServer` is one that takes care of them. A host that gives `next`, as
+ * Express does, is given back the requests for paths that are neither `/v1` nor below it, unless `otherRequests` takes them.
  * @throws `chain_id_too_large`
  * @example
  * ```ts
@@ -25,7 +26,10 @@ import { RequestService } from './request-service.js'
  */
 export function createRequestListener(
   options: RequestListenerOptions,
-): (request: IncomingMessage, response: ServerResponse) => void {
+): (request: IncomingMessage, response: ServerResponse, next?: () => void) => void {
   const service = new RequestService(options)
-  return (request, response) => service.handle(service.begin(request, response))
+  return (request, response, next) => {
+    if (next && !options.otherRequests && isElsewhere(request.url!)) next()
+    else service.handle(service.begin(request, response))
+  }
 }

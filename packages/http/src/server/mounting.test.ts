@@ -66,6 +66,19 @@ describe('the request listener', () => {
     expect((await fetch(`${base}/v1`)).status).toBe(404)
   })
 
+  it('gives requests for other paths back to a host that gives `next`, as Express does', async () => {
+    const listener = await listenerOfOneVersion()
+    const server = createServer((request, response) =>
+      listener(request, response, () => void response.end('the next route')),
+    )
+    const base = await listening(server)
+    expect(await readsAt(base)).toEqual(ANSWERS)
+    for (const path of ['/', '/hello', '/v10'])
+      expect(await (await fetch(`${base}${path}`)).text()).toBe('the next route')
+    const ours = await fetch(`${base}/v1/nothing`)
+    expect([ours.status, await ours.json()]).toEqual([404, expect.objectContaining({ message: 'not found' })])
+  })
+
   it('answers for a route of fastify that leaves the body alone', async () => {
     const listener = await listenerOfOneVersion()
     const app = fastify()

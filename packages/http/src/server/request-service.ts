@@ -264,7 +264,7 @@ function isTaken({ response }: Exchange): boolean {
 }
 
 /** Whether a target is a path that is neither `/v1` nor below it. */
-function isElsewhere(target: string): boolean {
+export function isElsewhere(target: string): boolean {
   if (!target.startsWith('/v1')) return target.startsWith('/')
   const next = target[3]
   return next !== undefined && next !== '/' && next !== '?'
