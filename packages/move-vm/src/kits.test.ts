@@ -2,6 +2,7 @@ import { hasSharedData } from '@ledger-state/testing/shared-data'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { answerRequest, findDifference, type Kit, MemoryLedger, readKit } from '../testing/kits.js'
+import { SlowState } from '../testing/test-state.js'
 import { createVm } from './index.js'
 
 // The requests of the kits that the vm alone answers; those about HTTP are tested where that is.
@@ -36,5 +37,16 @@ describe.skipIf(!hasSharedData).each(KITS)('the kit %s', (name) => {
     }
     expect(differences).toEqual([])
     expect(answered).toBeGreaterThan(kit.requests.length / (4 * EACH))
+  })
+
+  it('counts the same in one piece, warm, and where nothing is loaded at first', () => {
+    for (const request of kit.requests.filter((_, at) => at % (6 * EACH) === 0)) {
+      const ledger = ledgers.get(request.area)!
+      const whole = answerRequest(createVm(), ledger, request)
+      const warm = answerRequest(vm, ledger, request)
+      const pieces = answerRequest(createVm(), ledger, request, (state) => new SlowState(state))
+      expect(warm, request.id).toEqual(whole)
+      expect(pieces, request.id).toEqual(whole)
+    }
   })
 })

@@ -15,6 +15,7 @@ import {
 import { sharedPath } from '@ledger-state/testing/shared-data'
 import { moduleKey, parseTypeTag, readName, readTypeTag, type TypeTag } from '@ledger-state/type-tag'
 import type { ViewCall, ViewOptions, ViewOutcome, ViewState, Vm } from '../src/index.js'
+import { SlowState } from './test-state.js'
 
 // Runs the requests of the kits in ../../../shared/conformance on a vm, without HTTP: what a node does around the vm is done
 // here in the shortest way, and only what the vm answers is compared.
@@ -124,7 +125,12 @@ export interface KitAnswer {
 }
 
 /** Answers a request; undefined where the answer is not the vm's to give. */
-export function answerRequest(vm: Vm, ledger: MemoryLedger, request: KitRequest): KitAnswer | undefined {
+export function answerRequest(
+  vm: Vm,
+  ledger: MemoryLedger,
+  request: KitRequest,
+  wrap: (state: ViewState) => ViewState = (state) => state,
+): KitAnswer | undefined {
   const asked = /ledger_version=(\d+)$/.exec(request.path)
   const version = asked ? BigInt(asked[1]!) : ledger.latest
   if (version > ledger.latest) return undefined
@@ -139,7 +145,7 @@ export function answerRequest(vm: Vm, ledger: MemoryLedger, request: KitRequest)
     if (isLedgerStateError(error) || error instanceof SyntaxError) return undefined
     throw error
   }
-  const outcome = runView(vm, ledger.at(version), call)
+  const outcome = runView(vm, wrap(ledger.at(version)), call)
   if (outcome.kind === 'fault') {
     return { status: 400, code: outcome.fault.code, message: outcome.fault.message, outcome }
   }
@@ -158,13 +164,14 @@ export function answerRequest(vm: Vm, ledger: MemoryLedger, request: KitRequest)
   }
 }
 
-/** Runs a view over a state that lacks nothing, in turns. */
+/** Runs a view in turns. */
 export function runView(vm: Vm, state: ViewState, call: ViewCall, options: ViewOptions = {}): ViewOutcome {
   const run = vm.startView(state, call, options)
   for (;;) {
     const progress = run.advance(10_000)
     if (progress.kind === 'results' || progress.kind === 'fault') return progress
-    if (progress.kind !== 'paused') throw new Error(`the view stopped: ${progress.kind}`)
+    if (progress.kind === 'lacking' && state instanceof SlowState) state.load(progress.keys)
+    else if (progress.kind !== 'paused') throw new Error(`the view stopped: ${progress.kind}`)
   }
 }
 

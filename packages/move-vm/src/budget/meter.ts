@@ -54,6 +54,12 @@ export class Meter {
     if (this.instructionsLeft < 0) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
   }
 
+  /** As `chargeInstructions`, for what a run does once, whichever attempt of an instruction did it: `undo` keeps it. */
+  chargeOnce(count: number): void {
+    this.#markedCharged += count
+    this.chargeInstructions(count)
+  }
+
   /** Counts bytes that are copied, compared, made. @throws VmFault */
   chargeBytes(count: number): void {
     this.#bytes += count

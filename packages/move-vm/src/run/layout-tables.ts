@@ -6,6 +6,8 @@ import type { ModuleInstance } from './instances.js'
 export interface LayoutEntry<T> {
   readonly value: T
   readonly modules: ReadonlySet<ModuleInstance>
+  /** Instructions that its first use in a run counts as. */
+  readonly cost: number
   /** The last run that has seen that those modules stand in its state. */
   run: number
 }

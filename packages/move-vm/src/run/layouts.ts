@@ -22,6 +22,9 @@ import type { World } from './world.js'
 /** Of gas feature version 34 and above, and of older ones. */
 export const MAX_LAYOUT_NODES = { since34: 512, before: 256 } as const
 
+/** Of looking at the parts of a type. */
+const MAX_COST = 2_000
+
 const FRAMEWORK = '1'.padStart(64, '0')
 
 /** Layouts of the types of a world, by the modules that define them. */
@@ -38,6 +41,7 @@ export class Layouts {
     if (entry.run !== this.#world.run) {
       for (const module of entry.modules) this.#world.use(module)
       entry.run = this.#world.run
+      this.#world.charge(entry.cost)
     }
     return entry.value
   }
@@ -98,8 +102,8 @@ export class Layouts {
     return this.#entry(enumLayout(typeLayout.variants.map(({ fields }) => fieldsOf(fields))), modules)
   }
 
-  #entry<T>(value: T, modules: ReadonlySet<ModuleInstance>): LayoutEntry<T> {
-    return { value, modules, run: 0 }
+  #entry(value: Layout, modules: ReadonlySet<ModuleInstance>): LayoutEntry<Layout> {
+    return { value, modules, cost: value.nodes, run: 0 }
   }
 
   /** The parts of a type, with names and types. @throws VmFault, LackingKeys, StaleWorld */
@@ -177,12 +181,14 @@ export class Layouts {
     const modules = new Set<ModuleInstance>()
     if (type.kind === 'struct') modules.add(this.#world.moduleOf(type))
     let deepest = 0
+    let cost = 1
     for (const part of partsOf(this.typeLayout(type))) {
       const entry = this.#depthOf(part, above + 1)
       deepest = Math.max(deepest, entry.value)
+      cost = Math.min(cost + entry.cost, MAX_COST)
       for (const module of entry.modules) modules.add(module)
     }
-    const entry = this.#entry(1 + deepest, modules)
+    const entry = { value: 1 + deepest, modules, cost, run: 0 }
     this.#world.layouts.depths[type.id] = entry
     return entry
   }

@@ -99,6 +99,11 @@ export class World {
     this.#begin(module)
   }
 
+  /** Counts what the run does once. @throws VmFault */
+  charge(instructions: number): void {
+    this.#user!.meter.chargeOnce(instructions)
+  }
+
   /** The first use of a module in a run. */
   #begin(module: ModuleInstance): void {
     this.#user!.meter.chargeModule(module.loaded.size)
@@ -160,8 +165,8 @@ export class World {
   useFunction(instance: FunctionInstance, from?: LoadedModule): void {
     if (instance.run === this.run) return
     this.use(instance.module, from)
-    this.#user!.meter.chargeInstructions(LINK_COST)
     instance.run = this.run
+    this.charge(LINK_COST)
   }
 
   /** What a call in a function names. @throws VmFault, LackingKeys */
