@@ -68,7 +68,10 @@ describe.skipIf(!hasSharedData)('views of the kits', () => {
     ['views-errors', 1, 3],
     ['views-framework', 7, 61],
   ]
-  const slowKits = [['views-ops', 1, 20]] as const
+  const slowKits = [
+    ['views-ops', 1, 20],
+    ['views-programs', 1, 20],
+  ] as const
   it.each([...kits, ...(isSlowRun ? slowKits : [])])(
     '%s are answered as a real vm answered them, also over a remote ledger',
     async (name, every, everyRemote) => {

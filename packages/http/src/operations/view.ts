@@ -12,6 +12,7 @@ export const callView: Operation = {
   method: 'POST',
   path: '/v1/view',
   negotiates: true,
+  takesTurns: true,
   tag: 'View',
   summary: 'Execute view function',
   description:

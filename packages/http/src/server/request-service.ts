@@ -212,8 +212,7 @@ function answerInTurn(exchange: Exchange, length: number, began: number): void {
     return
   }
   if (method === 'POST') enterFlight(exchange)
-  if (takesTurns) turns.resume(() => answer(exchange))
-  else if (length > SMALL_REQUEST_BYTES) turns.run(() => answer(exchange))
+  if (takesTurns || length > SMALL_REQUEST_BYTES) turns.run(() => answer(exchange))
   else if (turns.isSpent) turns.runSmall(() => answer(exchange))
   else {
     answer(exchange)

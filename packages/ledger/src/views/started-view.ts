@@ -6,7 +6,7 @@ import { type StoredValue, TypedBytes } from '../types/stored-value.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 
 /** Instructions that run at once: a fraction of a millisecond. */
-const INSTRUCTIONS_AT_ONCE = 4_096
+const INSTRUCTIONS_AT_ONCE = 1_024
 
 /** What a view has used. */
 export interface ViewReport {
