@@ -162,6 +162,15 @@ describe('the history of a balance', () => {
     }
   })
 
+  it('has pages of the largest size for a limit above that, until 65,535, as the changes of an account have', async () => {
+    for (const path of [HISTORY, HISTORY.replace(/balance.*/, 'changes')]) {
+      const statuses = await Promise.all(
+        [10_000, 65_535, 65_536].map(async (limit) => (await get(`${path}?limit=${limit}`)).statusCode),
+      )
+      expect(statuses).toEqual([200, 200, 400])
+    }
+  })
+
   it('is empty between two blocks', async () => {
     const { statusCode, body } = await get(`${HISTORY}?from=2026-01-31T00:00:02.1Z&to=2026-01-31T00:00:02.2Z`)
     expect([statusCode, body]).toEqual([200, '[]'])
