@@ -36,7 +36,12 @@ export function makeMemoryGroup(): MemoryGroup | undefined {
       limit(moreBytes) {
         const bytes =
           moreBytes === undefined ? none : String(Number(readFileSync(join(path, usage), 'utf8')) + moreBytes)
-        writeFileSync(join(path, limit), bytes)
+        try {
+          writeFileSync(join(path, limit), bytes)
+        } catch (error) {
+          // The group has grown beyond it meanwhile.
+          if ((error as NodeJS.ErrnoException).code !== 'EBUSY') throw error
+        }
       },
       async remove() {
         await eventually(
