@@ -4,7 +4,6 @@ export type { SignedPower } from './signatures/validator-set.js'
 export { FailureStreak, type FailureStreakOptions } from './sources/failure-streak.js'
 export { FETCH_ENCODINGS } from './sources/fetch-encodings.js'
 export { openSource } from './sources/open-source.js'
-export { toRemoteUrl } from './sources/remote-url.js'
 export type {
   LedgerSource,
   Reading,

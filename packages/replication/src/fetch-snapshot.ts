@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError } from '@ledger-state/core'
 import { FailureStreak, FETCH_ENCODINGS } from '@ledger-state/feed'
-import { openStateEngineReader } from '@ledger-state/state-engine'
+import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import { endedEarly, fetchFailed, notAFeed, notAManifest, snapshotDamaged, snapshotRefused } from './errors.js'
 import { parseSnapshot, type Snapshot, type SnapshotFile } from './snapshot-manifest.js'
 import { VerifiedFile } from './verified-file.js'
@@ -191,9 +191,7 @@ class SnapshotFetch {
 
   /** The data file last: without it there is no store. */
   #putInPlace({ files }: Snapshot): void {
-    const names = files
-      .map(({ name }) => name)
-      .toSorted((a, b) => Number(a.endsWith('.mdb')) - Number(b.endsWith('.mdb')))
+    const names = files.map(({ name }) => name).toSorted((a, b) => Number(a === STORE_FILE) - Number(b === STORE_FILE))
     for (const name of names) renameSync(join(this.#folder, name), join(this.#path, name))
     rmSync(this.#folder, { recursive: true, force: true })
   }

@@ -23,6 +23,7 @@ export type {
   Truncation,
 } from '@ledger-state/engine'
 export type { Durability } from './lmdb/durability.js'
+export { STORE_FILE, UNFINISHED_STORE_FILE } from './lmdb/lmdb-store.js'
 export { isSmallBesideMemory } from './lmdb/read-ahead.js'
 export type { CheckOptions, CheckReport } from './maintain/check-store.js'
 export type { StoreStats } from './maintain/store-stats.js'

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { STORE_FILE } from '@ledger-state/state-engine'
 import { type Connection, closeConnections, offerLoad, openConnections } from '../http/load.ts'
 import { GET_BALANCE } from '../http/requests.ts'
 import { writeServedStore } from '../http/served-store.ts'
@@ -79,7 +80,7 @@ async function measure(
       metric: 'size of the store',
       unit: 'B',
       better: 'neither',
-      rounds: statSync(join(folder, 'state.mdb')).size,
+      rounds: statSync(join(folder, STORE_FILE)).size,
       at: { seconds },
     })
   }

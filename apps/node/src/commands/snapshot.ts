@@ -1,6 +1,6 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openStateEngineReader } from '@ledger-state/state-engine'
+import { openStateEngineReader, UNFINISHED_STORE_FILE } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
 import { copyNotEmpty, stoppedBy, usageError } from '../errors.js'
@@ -15,8 +15,6 @@ import { listenForStop } from '../terminal/stop-signal.js'
 
 const compactOption = switchOption('compact', 'leave free pages out: smaller, and takes longer')
 
-/** What the engine names a copy that is not whole yet. */
-const UNFINISHED = 'state.mdb.part'
 const LOOK_INTERVAL_MS = 100
 
 export const snapshotCommand: Command = {
@@ -51,7 +49,7 @@ async function copyFiles(from: string, to: string, compact: boolean): Promise<vo
     ...(!compact && { readAhead: true }),
   })
   const { fileBytes, freeBytes } = engine.stats
-  const stopShowing = showGrowth(join(to, UNFINISHED), compact ? fileBytes - freeBytes : fileBytes)
+  const stopShowing = showGrowth(join(to, UNFINISHED_STORE_FILE), compact ? fileBytes - freeBytes : fileBytes)
   try {
     await engine.snapshot(to, { compact })
   } finally {

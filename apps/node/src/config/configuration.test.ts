@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -200,6 +200,14 @@ it('every limit of a reader is a setting', () => {
     maxUploadBytes: 6_000,
     maxAnswerBytes: 7_000,
   })
+})
+
+it('docs/operating.md names the settings that take effect at once', () => {
+  const text = readFileSync(new URL('../../../../docs/operating.md', import.meta.url), 'utf8')
+  const [paragraph] = /^`SIGHUP` \(`systemctl reload`\).*?All other settings/ms.exec(text)!
+  const atOnce = Object.values<Option<unknown>>(settings).filter(({ appliesAtOnce }) => appliesAtOnce)
+  const names = [...paragraph.matchAll(/`([a-z-]+)`/g)].map(([, name]) => name)
+  expect(names.sort()).toEqual(atOnce.map(({ name }) => name).sort())
 })
 
 it('the JSON Schema names every setting', () => {

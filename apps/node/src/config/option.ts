@@ -11,6 +11,8 @@ export interface Option<T> {
   readonly isSecret?: boolean | undefined
   /** Whether it may be given several times. As one text, its values stand between commas. */
   readonly isList?: boolean | undefined
+  /** Whether a new value takes effect while a node runs (SIGHUP); others do at the next restart. */
+  readonly appliesAtOnce?: boolean | undefined
   /** The text that holds where none is given. */
   readonly fallback?: string | undefined
   /** @throws any `LedgerStateError`; its message then follows the name of the option */
@@ -46,6 +48,11 @@ export function listOption<T>(
   parse: (text: string) => T,
 ): Option<readonly T[]> {
   return { name, value, description, isList: true, parse: (text) => text.split(',').map((one) => parse(one.trim())) }
+}
+
+/** An option whose new value takes effect while a node runs. */
+export function atOnce<O extends Option<unknown>>(option: O): O & { readonly appliesAtOnce: true } {
+  return { ...option, appliesAtOnce: true }
 }
 
 /** On the command line `--NAME`; `--no-NAME` switches off one that is on by default. */

@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { parseU64 } from '@ledger-state/core'
-import { toRemoteUrl } from '@ledger-state/feed'
+import { toRemoteUrl } from '@ledger-state/feed/remote-url'
+import { DEFAULT_LIMITS } from '@ledger-state/http/limits'
 import { usageError } from '../errors.js'
 import { parseFollowHeaders } from './follow-headers.js'
 import {
+  atOnce,
   defaultedOption,
   listOption,
   type Option,
@@ -73,6 +75,8 @@ function defaultReaders(): number {
   return Math.max(LEAST_READERS, availableParallelism() - 1)
 }
 
+const secondsText = (milliseconds: number): string => String(milliseconds / 1_000)
+
 /** In milliseconds. */
 const seconds =
   (least: number) =>
@@ -140,11 +144,8 @@ export const settings = {
     'send the chain-state headers and the cursor as x-aptos-…, too, which published clients read',
     true,
   ),
-  retain: option(
-    'retain',
-    'N',
-    'keep a window of N versions, rounded up to whole blocks; prune what is older',
-    parseWindow,
+  retain: atOnce(
+    option('retain', 'N', 'keep a window of N versions, rounded up to whole blocks; prune what is older', parseWindow),
   ),
   leastGasEstimate: defaultedOption(
     'least-gas-estimate',
@@ -159,17 +160,21 @@ export const settings = {
     'service, ending in /v1, that answers for versions pruned here; clients are told of it',
     remoteUrl(/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/, 'absolute URL that ends in /v1'),
   ),
-  follow: option(
-    'follow',
-    'URL',
-    'ingest the next versions of a node (…/v1), or of the feed of another one, in a process of its own',
-    remoteUrl(/^https?:\/\/./, 'URL of a node, such as https://node.example/v1'),
+  follow: atOnce(
+    option(
+      'follow',
+      'URL',
+      'ingest the next versions of a node (…/v1), or of the feed of another one, in a process of its own',
+      remoteUrl(/^https?:\/\/./, 'URL of a node, such as https://node.example/v1'),
+    ),
   ),
-  replicaOf: option(
-    'replica-of',
-    'URL',
-    'be a replica of another node: its --serve-feed address. An empty folder begins with a snapshot of its store',
-    remoteUrl(/^https?:\/\/./, 'URL of a feed, such as http://node-a:8090'),
+  replicaOf: atOnce(
+    option(
+      'replica-of',
+      'URL',
+      'be a replica of another node: its --serve-feed address. An empty folder begins with a snapshot of its store',
+      remoteUrl(/^https?:\/\/./, 'URL of a feed, such as http://node-a:8090'),
+    ),
   ),
   serveFeed: option(
     'serve-feed',
@@ -183,16 +188,23 @@ export const settings = {
     description:
       'header of each request to a node, NAME: VALUE, or @FILE with one a line; is neither logged nor printed',
     isSecret: true,
+    appliesAtOnce: true,
     parse: parseFollowHeaders,
   } satisfies Option<Readonly<Record<string, string>>>,
-  maxLag: option(
-    'max-lag',
-    'SECONDS',
-    'answer /-/ready with 503 while the newest block is older than this (default: whatever its age)',
-    (text) => wholeNumber(1, 2 ** 32)(text) * 1_000,
+  maxLag: atOnce(
+    option(
+      'max-lag',
+      'SECONDS',
+      'answer /-/ready with 503 while the newest block is older than this (default: whatever its age)',
+      (text) => wholeNumber(1, 2 ** 32)(text) * 1_000,
+    ),
   ),
-  hashSalt: textOption('hash-salt', 'SALT', 'prefix of the names of hashes (default APTOS::; a fork may have another)'),
-  verify: switchOption('verify', 'compute hashes and proofs; without, a source is believed and read faster', true),
+  hashSalt: atOnce(
+    textOption('hash-salt', 'SALT', 'prefix of the names of hashes (default APTOS::; a fork may have another)'),
+  ),
+  verify: atOnce(
+    switchOption('verify', 'compute hashes and proofs; without, a source is believed and read faster', true),
+  ),
   waypoints: listOption(
     'waypoint',
     'V:HASH',
@@ -212,42 +224,42 @@ export const settings = {
     'body-limit',
     'BYTES',
     'largest request body, also unpacked',
-    '8388608',
+    String(DEFAULT_LIMITS.bodyLimitBytes),
     wholeNumber(1_024, 2 ** 30),
   ),
   maxConnections: defaultedOption(
     'max-connections',
     'N',
     'connections at one time, in each reader; fewer where its descriptors are limited',
-    '10000',
+    String(DEFAULT_LIMITS.maxConnections),
     wholeNumber(1, 1_000_000),
   ),
   maxRequestsInFlight: defaultedOption(
     'max-requests-in-flight',
     'N',
     'requests with a body at one time, in each reader; more are answered 503',
-    '2000',
+    String(DEFAULT_LIMITS.maxRequestsInFlight),
     wholeNumber(1, 1_000_000),
   ),
   maxUploads: defaultedOption(
     'max-uploads',
     'N',
     'bodies that come in at one time, in each reader; above it the oldest is answered 503',
-    '5000',
+    String(DEFAULT_LIMITS.maxUploads),
     wholeNumber(1, 1_000_000),
   ),
   maxUploadBytes: defaultedOption(
     'max-upload-bytes',
     'BYTES',
     'bytes of bodies held at one time, in each reader, at least two of the largest; above it the largest is answered 503',
-    '67108864',
+    String(DEFAULT_LIMITS.maxUploadBytes),
     wholeNumber(1_024, 2 ** 40),
   ),
   maxAnswerBytes: defaultedOption(
     'max-answer-bytes',
     'BYTES',
     'bytes of answers that are built or not read yet, in each reader; above it, one of which nothing is read is dropped',
-    '100663296',
+    String(DEFAULT_LIMITS.maxAnswerBytes),
     wholeNumber(1_024, 2 ** 40),
   ),
   views: switchOption('views', 'run view functions', true),
@@ -267,10 +279,16 @@ export const settings = {
     'request-timeout',
     'SECONDS',
     'how long a request may take to arrive',
-    '30',
+    secondsText(DEFAULT_LIMITS.requestTimeoutMs),
     seconds(1),
   ),
-  idleTimeout: defaultedOption('idle-timeout', 'SECONDS', 'how long a connection may be silent', '60', seconds(1)),
+  idleTimeout: defaultedOption(
+    'idle-timeout',
+    'SECONDS',
+    'how long a connection may be silent',
+    secondsText(DEFAULT_LIMITS.idleTimeoutMs),
+    seconds(1),
+  ),
   drainDelay: defaultedOption(
     'drain-delay',
     'SECONDS',
@@ -282,7 +300,7 @@ export const settings = {
     'stop-timeout',
     'SECONDS',
     'how long requests may take to end when the node stops',
-    '10',
+    secondsText(DEFAULT_LIMITS.drainTimeoutMs),
     seconds(0),
   ),
   logLevel: defaultedOption(

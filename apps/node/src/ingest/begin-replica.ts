@@ -1,12 +1,11 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fetchSnapshot } from '@ledger-state/replication'
+import { STORE_FILE } from '@ledger-state/state-engine'
 import { stoppedBy } from '../errors.js'
 import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import type { Stop } from '../terminal/stop-signal.js'
-
-const STORE_FILE = 'state.mdb'
 
 /** Fetches a snapshot of the source where the folder has no store. @throws `stopped`; `source_failed`, `store_corrupt` */
 export async function beginReplica(url: string, dataDir: string, stop: Stop): Promise<void> {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CommandInput } from '../config/command.js'
+import type { Option } from '../config/option.js'
 import { type ListenAddress, settings } from '../config/settings.js'
 import { usageError } from '../errors.js'
 import type { LogSettings } from '../observability/logger.js'
@@ -32,23 +33,17 @@ export interface NodeSettings {
 }
 
 /** Those that take effect while the node runs. */
-const AT_ONCE: readonly string[] = [
-  settings.retain.name,
-  settings.follow.name,
-  settings.replicaOf.name,
-  settings.followHeader.name,
-  settings.hashSalt.name,
-  settings.verify.name,
-  settings.maxLag.name,
-]
+const AT_ONCE: ReadonlySet<string> = new Set(
+  Object.values<Option<unknown>>(settings).flatMap(({ name, appliesAtOnce }) => (appliesAtOnce ? [name] : [])),
+)
 
 /** Names of the settings that differ. */
 export function changedSettings(before: NodeSettings, after: NodeSettings): { atOnce: string[]; atRestart: string[] } {
   const names = Object.keys({ ...before.byName, ...after.byName })
   const changed = names.filter((name) => !isDeepStrictEqual(before.byName[name], after.byName[name]))
   return {
-    atOnce: changed.filter((name) => AT_ONCE.includes(name)),
-    atRestart: changed.filter((name) => !AT_ONCE.includes(name)),
+    atOnce: changed.filter((name) => AT_ONCE.has(name)),
+    atRestart: changed.filter((name) => !AT_ONCE.has(name)),
   }
 }
 

@@ -6,7 +6,7 @@ import { notAUrl, urlWithCredentials, urlWithQuery } from '../errors.js'
  * @throws `invalid_argument`, which repeats no password
  * @example
  * ```ts
- * import { toRemoteUrl } from '@ledger-state/feed'
+ * import { toRemoteUrl } from '@ledger-state/feed/remote-url'
  *
  * console.log(toRemoteUrl('https://node.example/v1/')) // https://node.example/v1
  * ```

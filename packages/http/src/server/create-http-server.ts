@@ -2,19 +2,20 @@ import { Server, type ServerOptions } from 'node:http'
 import { expectationFailed } from '../errors.js'
 import { refuse } from './answer-writer.js'
 import { answerBrokenRequests } from './broken-requests.js'
+import { limitsOf } from './default-limits.js'
 import { dropIdleConnections } from './idle-connections.js'
 import type { RequestListenerOptions } from './request-listener-options.js'
 import { RequestService } from './request-service.js'
 
-/** The options of the listener, and limits of connections. */
+/** The options of the listener, and limits of connections; `DEFAULT_LIMITS` has what holds without them. */
 export interface HttpServerOptions extends RequestListenerOptions {
-  /** Connections at one time; more are closed as they come. Default 10,000. */
+  /** Connections at one time; more are closed as they come. */
   readonly maxConnections?: number
-  /** A request that has not come in whole by then is answered 408 and its connection closed. Default 30 s. */
+  /** A request that has not come in whole by then is answered 408 and its connection closed. */
   readonly requestTimeoutMs?: number
-  /** A connection on which nothing moves for so long is dropped: slow readers as well as idle clients. Default 60 s. */
+  /** A connection on which nothing moves for so long is dropped: slow readers as well as idle clients. */
   readonly idleTimeoutMs?: number
-  /** Time that `close` leaves to requests under way; connections that are open then are dropped. Default 10 s. */
+  /** Time that `close` leaves to requests under way; connections that are open then are dropped. */
   readonly drainTimeoutMs?: number
 }
 
@@ -40,14 +41,9 @@ const MAX_HEADER_BYTES = 32_768
  * server.close()
  * ```
  */
-export function createHttpServer({
-  maxConnections = 10_000,
-  requestTimeoutMs = 30_000,
-  idleTimeoutMs = 60_000,
-  drainTimeoutMs = 10_000,
-  ...listenerOptions
-}: HttpServerOptions): Server {
-  const service = new RequestService(listenerOptions, () => server.isClosing)
+export function createHttpServer(options: HttpServerOptions): Server {
+  const { maxConnections, requestTimeoutMs, idleTimeoutMs, drainTimeoutMs } = limitsOf(options)
+  const service = new RequestService(options, () => server.isClosing)
   const server: DrainingServer = new DrainingServer(drainTimeoutMs, {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: requestTimeoutMs,

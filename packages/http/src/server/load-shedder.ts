@@ -5,16 +5,16 @@ import { UnreadAnswers } from './unread-answers.js'
 export interface LoadLimits {
   /**
    * Requests whose body is in, and those without one that take more than a turn, at one time, until their answer went
-   * out. Default 2,000.
+   * out.
    */
   readonly maxRequestsInFlight: number
   /**
    * Bytes of answers that are being built, and of those that were handed to their sockets and are not read yet, at one time.
    * Where there is no room for more, an answer of which nothing is read gives way; otherwise a request whose answer needs
-   * room is refused. Default 96 MiB.
+   * room is refused.
    */
   readonly maxAnswerBytes: number
-  /** How late the event loop may come round, twice in succession, before new requests are refused. Default 1,000. */
+  /** How late the event loop may come round, twice in succession, before new requests are refused. */
   readonly maxEventLoopDelayMs: number
 }
 

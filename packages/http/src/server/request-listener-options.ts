@@ -7,9 +7,9 @@ import type { LoadLimits } from './load-shedder.js'
 import type { UploadLimits } from './uploads.js'
 
 export interface HoldLimits {
-  /** How long a request is held for a version before it is answered 503, in milliseconds. Default 5 s. */
+  /** How long a request is held for a version before it is answered 503, in milliseconds. */
   readonly maxHoldMs: number
-  /** Requests that are held for a version at one time; more are answered 503. Default 1,000. */
+  /** Requests that are held for a version at one time; more are answered 503. */
   readonly maxHeld: number
 }
 
@@ -27,7 +27,7 @@ export interface Answered {
 
 export const DEFAULT_HEADER_WORD = 'svc'
 
-/** What is served, and within which limits. */
+/** What is served, and within which limits; `DEFAULT_LIMITS` has those that hold where none are given. */
 export interface RequestListenerOptions
   extends Partial<LoadLimits>,
     Partial<UploadLimits>,
@@ -45,7 +45,7 @@ export interface RequestListenerOptions
   readonly leastGasEstimate?: bigint
   /** Formats that are answered with; both by default. */
   readonly output?: Readonly<Record<OutputFormat, boolean>>
-  /** Largest request body, also after decompression; default 8 MiB. */
+  /** Largest request body, also after decompression. */
   readonly bodyLimitBytes?: number
   /** Absolute URL, ending in `/v1`, of a service that keeps versions which this one has pruned. */
   readonly archivalEndpoint?: string

@@ -10,6 +10,7 @@ import { refuse, sendAnswer, sendError, sendHeaders, settle } from './answer-wri
 import { routeOverAsync } from './async-routes.js'
 import { isPreflight, preflightHeaders } from './cors.js'
 import { createOperations } from './create-operations.js'
+import { limitsOf } from './default-limits.js'
 import { Exchange, type ServiceContext } from './exchange.js'
 import { framingFault } from './framing-fault.js'
 import { HeldRequests, parseMinVersion } from './held-requests.js'
@@ -54,7 +55,7 @@ export class RequestService {
    */
   constructor(options: RequestListenerOptions, isClosing = () => false) {
     const { ledger, headerWord = DEFAULT_HEADER_WORD, archivalEndpoint, examples = {}, otherRequests } = options
-    const { maxHoldMs = 5_000, maxHeld = 1_000, leastGasEstimate = 0n } = options
+    const { leastGasEstimate = 0n } = options
     this.context = createServiceContext(options, isClosing)
     const { chainHeaders } = this.context
     if (ledger.info) chainHeaders.of(ledger.info)
@@ -65,7 +66,7 @@ export class RequestService {
     const routes = [...served, ...UNSERVED_ROUTES, ...createDocumentRoutes(operations, chainHeaders, examples)]
     this.#router = createRouter(routes, { '/v1/': '/v1' })
     this.#otherRequests = otherRequests
-    this.#held = new HeldRequests({ maxHoldMs, maxHeld }, ledger)
+    this.#held = new HeldRequests(limitsOf(options), ledger)
   }
 
   begin(request: IncomingMessage, response: ServerResponse): Exchange {

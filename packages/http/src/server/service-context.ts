@@ -6,6 +6,7 @@ import { createComputeThread } from '../views/compute-thread.js'
 import { refuse } from './answer-writer.js'
 import { createChainHeaders } from './chain-headers.js'
 import { createCorsHeaders } from './cors.js'
+import { limitsOf } from './default-limits.js'
 import type { Exchange, ServiceContext } from './exchange.js'
 import { BODY_RATE, Intake, LONG_BODY_RATE } from './intake.js'
 import { LoadShedder } from './load-shedder.js'
@@ -19,14 +20,9 @@ const CONCURRENT_DECOMPRESSIONS = 4
 /** @param isClosing whether connections are to be closed after their next answer */
 export function createServiceContext(options: RequestListenerOptions, isClosing: () => boolean): ServiceContext {
   const { ledger, archivalEndpoint, onUnexpectedError, onAnswered, onView } = options
-  const {
-    headerWord = DEFAULT_HEADER_WORD,
-    compatibleHeaders = true,
-    output = { json: true, bcs: true },
-    bodyLimitBytes = 8 * 1024 * 1024,
-  } = options
-  const { maxRequestsInFlight = 2_000, maxAnswerBytes = 96 * 1024 * 1024, maxEventLoopDelayMs = 1_000 } = options
-  const { maxUploads = 5_000, maxUploadBytes = 64 * 1024 * 1024 } = options
+  const { headerWord = DEFAULT_HEADER_WORD, compatibleHeaders = true, output = { json: true, bcs: true } } = options
+  const limits = limitsOf(options)
+  const { bodyLimitBytes, maxUploads, maxUploadBytes } = limits
   const chainHeaders = createChainHeaders(headerWord, compatibleHeaders)
   const turns = new TurnQueue()
   const uploadLimits = { maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) }
@@ -38,7 +34,7 @@ export function createServiceContext(options: RequestListenerOptions, isClosing:
     archivalEndpoint,
     bodyLimitBytes,
     turns,
-    load: new LoadShedder({ maxRequestsInFlight, maxAnswerBytes, maxEventLoopDelayMs }),
+    load: new LoadShedder(limits),
     intake: new Intake(turns, BODY_RATE),
     longIntake: new Intake(turns, LONG_BODY_RATE),
     uploads: new Uploads<Exchange>(uploadLimits, (exchange) => refuse(exchange, overloaded())),

@@ -1,11 +1,11 @@
 import { type Link, LinkedList } from '@ledger-state/core'
 
 export interface UploadLimits {
-  /** Bodies that are being received at one time. Beyond it the one that has been coming in for longest is dropped. Default 5,000. */
+  /** Bodies that are being received at one time. Beyond it the one that has been coming in for longest is dropped. */
   readonly maxUploads: number
   /**
    * Bytes of all bodies that are held at one time, also while they are worked on. Beyond it the largest that is still
-   * coming in is dropped. Default 64 MiB, and never less than two of the largest bodies.
+   * coming in is dropped. Never less than two of the largest bodies.
    */
   readonly maxUploadBytes: number
 }

@@ -29,7 +29,10 @@ import { runTransaction } from './write-transaction.js'
 /** The number of the layout on disk. Stores with another one are refused. CONTRIBUTING.md says when it is raised. */
 const LAYOUT_VERSION = 5
 
+/** The data file in the folder of a store: a folder without it has no store. */
 export const STORE_FILE = 'state.mdb'
+/** What the data file of a copy is called until the copy is whole. */
+export const UNFINISHED_STORE_FILE = `${STORE_FILE}.part`
 export const LOCK_FILE = 'writer.lock'
 
 export type Records = Table<NumberedKey>

@@ -7,7 +7,7 @@ import { decodeLedgerRecord, type LedgerRecord } from '../databases/ledger-recor
 import { getReverting } from '../databases/truncations.js'
 import { folderHasStore, writeAheadDamaged } from '../errors.js'
 import type { AtFailurePoint } from '../failpoints/failure-points.js'
-import { LEDGER_KEY, type LmdbStore, STORE_FILE, withStoreErrors } from '../lmdb/lmdb-store.js'
+import { LEDGER_KEY, type LmdbStore, STORE_FILE, UNFINISHED_STORE_FILE, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { openEnvironment } from '../lmdb/open-environment.js'
 import type { Environment, Table } from '../lmdb/table.js'
 import { KeyHash } from '../memory-table/key-hash.js'
@@ -32,7 +32,7 @@ export async function takeSnapshot(
   atFailurePoint: AtFailurePoint,
 ): Promise<void> {
   if (existsSync(join(path, STORE_FILE))) throw folderHasStore(path)
-  const unfinished = join(path, `${STORE_FILE}.part`)
+  const unfinished = join(path, UNFINISHED_STORE_FILE)
   withStoreErrors(path, () => mkdirSync(path, { recursive: true }))
   try {
     for (let tries = 0; tries < MOST_TRIES; tries++) {

@@ -1,0 +1,26 @@
+const MIB = 1024 * 1024
+
+/** The limits of a service where its options say nothing else, by the names of the options; what each one bounds stands there. */
+export const DEFAULT_LIMITS = {
+  bodyLimitBytes: 8 * MIB,
+  maxUploads: 5_000,
+  maxUploadBytes: 64 * MIB,
+  maxRequestsInFlight: 2_000,
+  maxAnswerBytes: 96 * MIB,
+  maxEventLoopDelayMs: 1_000,
+  maxHoldMs: 5_000,
+  maxHeld: 1_000,
+  maxConnections: 10_000,
+  requestTimeoutMs: 30_000,
+  idleTimeoutMs: 60_000,
+  drainTimeoutMs: 10_000,
+} as const satisfies Record<string, number>
+
+export type Limits = Readonly<Record<keyof typeof DEFAULT_LIMITS, number>>
+
+const NAMES = Object.keys(DEFAULT_LIMITS) as (keyof Limits)[]
+
+/** The limits that options give, and the default ones for the others. */
+export function limitsOf(options: { readonly [Name in keyof Limits]?: number | undefined }): Limits {
+  return Object.fromEntries(NAMES.map((name) => [name, options[name] ?? DEFAULT_LIMITS[name]])) as Limits
+}
