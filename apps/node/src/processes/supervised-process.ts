@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LedgerInfo } from '@ledger-state/engine'
 import type { Logger } from 'pino'
 import { type MetricSnapshot, retireMetrics } from '../observability/merge-metrics.js'
+import { makeMemoryVictim } from './memory-victim.js'
 import { type ConnectionOffer, type ProcessMessage, type ReaderReply, SETTINGS_VARIABLE } from './messages.js'
 
 const FIRST_PAUSE_MS = 100
@@ -133,6 +134,8 @@ export class SupervisedProcess {
       return
     }
     this.#child = child
+    // A process is started again; without this one, all end.
+    if (child.pid !== undefined) makeMemoryVictim(child.pid)
     child.on('message', (message: ProcessMessage) => {
       heardAt = performance.now()
       if (message.type === 'failed') lastWords = message
