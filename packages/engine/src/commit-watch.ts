@@ -3,10 +3,13 @@ import { expectFunction } from './validation/validate-arguments.js'
 
 type Listener = (ledger: LedgerInfo) => void
 
+/** Listeners of changes of the ledger. */
 export interface CommitWatch {
+  /** Calls the listener after each change, until the function that this returns is called. */
   add(listener: Listener): () => void
   /** Calls the listeners if the ledger has changed. */
   notice(): void
+  /** Removes all listeners. */
   close(): void
 }
 

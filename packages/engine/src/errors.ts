@@ -159,6 +159,7 @@ export function importNeedsEmptyStore(): StoreError {
   )
 }
 
+/** The error of a second writer in the same process. */
 export function storeLockedHere(holder: string, cause?: unknown): StoreError {
   const message = `this program has the store open for writing already and holds ${holder}; close that engine first`
   return new LedgerStateError('store_locked', message, { holder: 'self' }, { cause })

@@ -33,6 +33,7 @@ export function expectFunction(what: string, value: unknown): asserts value is (
   if (typeof value !== 'function') throw invalidArgument(what, 'a function', value)
 }
 
+/** Checks that an argument is a string. @throws `invalid_argument` */
 export function expectString(what: string, value: unknown): asserts value is string {
   if (typeof value !== 'string') throw invalidArgument(what, 'a string', value)
 }
@@ -66,6 +67,7 @@ export function validateTruncation(options: unknown): void {
   validateMark((options as { readonly mark?: unknown }).mark)
 }
 
+/** What a scan covers, with its defaults. */
 export interface ScanRange {
   /** At or above the prefix. */
   readonly start: Uint8Array
@@ -82,6 +84,7 @@ export function toScanRange(prefix: unknown, options: ScanOptions = {}): ScanRan
   return { start: start ?? prefix, limit }
 }
 
+/** What a history covers, with its defaults. */
 export interface HistoryRange {
   readonly first: bigint
   readonly last: bigint | undefined

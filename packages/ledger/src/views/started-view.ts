@@ -26,6 +26,7 @@ export interface StartedView {
   advance(): readonly StoredValue[] | undefined
   /** The task that it waits for, where tasks are done elsewhere; `provide` gives its result. */
   readonly task: ComputeTask | undefined
+  /** Gives the result of the task that the view waits for. */
   provide(result: readonly Uint8Array[]): void
   /** Known once it has ended. */
   readonly report: ViewReport | undefined

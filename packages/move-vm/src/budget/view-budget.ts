@@ -15,6 +15,7 @@ export interface ViewBudget {
 /** What a run has used of its budget, the same cold and warm. */
 export type ViewUsage = ViewBudget
 
+/** The budget of a run that names none. */
 export const DEFAULT_BUDGET: ViewBudget = {
   instructions: 5_000_000,
   bytes: 64 << 20,

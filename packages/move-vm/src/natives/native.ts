@@ -25,6 +25,7 @@ export interface NativeJump {
 /** State of natives that lives as long as one run, such as a store of curve points. */
 export interface NativeExtension<T> {
   readonly name: string
+  /** Makes the state at its first use in a run. */
   create(): T
 }
 
@@ -46,6 +47,7 @@ export interface NativeContext {
   /** Ends the run with another fault of the native's module: its status code and, where there is one, its text. */
   fault(status: number, message?: string, subStatus?: number): never
 
+  /** The tag of a type, all of whose type parameters are known. */
   typeTag(type: Type): TypeTag
   /** The BCS of a value; undefined where it cannot be serialised (too deep). Charged. */
   serialize(type: Type, value: Value): Uint8Array | undefined
@@ -76,11 +78,13 @@ export interface NativeContext {
   jump(target: FunctionName, args: readonly Value[]): NativeJump
   /** Loads a module and marks it as visited in this run. @throws the fault of a missing module */
   visitModule(address: string, module: string): void
+  /** Whether this run has visited a module. */
   isModuleVisited(address: string, module: string): boolean
   /** A function of a module of the version; undefined where there is no such function or module. */
   findFunction(target: FunctionName): FunctionSignature | undefined
 }
 
+/** A function by its module and name. */
 export interface FunctionName {
   /** 64 hex digits. */
   readonly address: string
@@ -106,11 +110,13 @@ export type TypeLayout =
   | { readonly kind: 'enum'; readonly variants: readonly LayoutVariant[] }
   | { readonly kind: 'function' }
 
+/** A field of a struct or of a variant, with its type. */
 export interface LayoutField {
   readonly name: string
   readonly type: Type
 }
 
+/** A variant of an enum, with its fields in order. */
 export interface LayoutVariant {
   readonly name: string
   readonly fields: readonly LayoutField[]

@@ -20,6 +20,7 @@ export class ByteVector {
     return this.#length === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#length)
   }
 
+  /** A vector with the same bytes, which changes by itself. */
   copy(): ByteVector {
     return new ByteVector(this.#bytes.slice(0, this.#length))
   }
@@ -34,6 +35,7 @@ export class ByteVector {
     this.#bytes[index] = byte
   }
 
+  /** Appends a byte. */
   push(byte: number): void {
     if (this.#length === this.#bytes.length) this.#grow(this.#length + 1)
     this.#bytes[this.#length++] = byte
@@ -44,6 +46,7 @@ export class ByteVector {
     return this.#length === 0 ? undefined : this.#bytes[--this.#length]
   }
 
+  /** Exchanges the bytes at two indexes below `length`. */
   swap(i: number, j: number): void {
     const byte = this.#bytes[i]!
     this.#bytes[i] = this.#bytes[j]!

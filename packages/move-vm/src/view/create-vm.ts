@@ -8,6 +8,7 @@ import type { ViewState } from '../state/view-state.js'
 import type { ViewCall, ViewOptions, ViewRun } from './view-call.js'
 import { ViewExecution } from './view-run.js'
 
+/** How a virtual machine is set up. */
 export interface VmOptions {
   /** By `0xADDRESS::module::function` with a short address; by default `NATIVES`. */
   readonly natives?: ReadonlyMap<string, Native> | undefined

@@ -21,6 +21,7 @@ export interface ViewResult {
   readonly bytes: Uint8Array
 }
 
+/** How a view ended, and what it used of its budget. */
 export type ViewOutcome =
   | { readonly kind: 'results'; readonly results: readonly ViewResult[]; readonly usage: ViewUsage }
   | { readonly kind: 'fault'; readonly fault: ViewFault; readonly usage: ViewUsage }
@@ -43,6 +44,7 @@ export interface ViewRun {
   provide(result: readonly Uint8Array[]): void
 }
 
+/** How a view is run. */
 export interface ViewOptions {
   readonly budget?: Partial<ViewBudget> | undefined
   /** Whether tasks are done elsewhere: `advance` then answers `computing`. By default they are done at once. */
