@@ -1,0 +1,1 @@
+import './one-state.test.js'

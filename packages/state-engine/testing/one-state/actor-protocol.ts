@@ -1,0 +1,25 @@
+// An actor is a thread that uses an engine and runs only while its director lets it: of a director and its actors one thread
+// at most runs at any time, so that what they do is repeated exactly. An actor stops at steps: named points of the engine, and
+// the calls of the file system that it makes.
+
+/** Places of the memory that a director shares with an actor. */
+export const SHARED = { state: 0, steps: 1, opsBegun: 2, opsDone: 3, length: 4 } as const
+export const STATE = { idle: 0, running: 1, stopped: 2 } as const
+
+/** What an actor is asked to do. */
+export type Command =
+  /** Runs `PROGRAM`. */
+  | { readonly kind: 'write'; readonly path: string; readonly memoryTableBytes: number }
+  /** Opens a reader, which the later commands use. */
+  | { readonly kind: 'open'; readonly path: string }
+  | { readonly kind: 'report' }
+  | { readonly kind: 'snapshot'; readonly path: string; readonly compact: boolean }
+  | { readonly kind: 'check' }
+  | { readonly kind: 'close' }
+  /** Ends the thread. */
+  | { readonly kind: 'end' }
+
+export interface ActorOptions {
+  /** Whether calls of the file system are steps, beside the points of the engine. */
+  readonly stopsAtSystemCalls: boolean
+}

@@ -1,0 +1,44 @@
+import { createMemoryEngine } from '@ledger-state/engine'
+import { PROGRAM, takeOp } from './program.ts'
+import { reportOf } from './report.ts'
+
+/** The operations of the program that are prunes, as places. */
+const PRUNES = PROGRAM.flatMap((op, at) => (op.kind === 'prune' ? [at] : []))
+const REPORTS = new Map<string, string>()
+
+/** What the engine in memory says after some operations of the program, of whose prunes it took those before a place. */
+async function reportAfter(ops: number, prunesBefore: number): Promise<string> {
+  const prunes = PRUNES.filter((at) => at < prunesBefore)
+  const name = `${ops} ${prunes}`
+  if (!REPORTS.has(name)) {
+    const engine = createMemoryEngine()
+    for (const [at, op] of PROGRAM.slice(0, ops).entries()) {
+      if (op.kind !== 'prune' || prunes.includes(at)) await takeOp(engine, op)
+    }
+    REPORTS.set(name, reportOf(engine))
+  }
+  return REPORTS.get(name)!
+}
+
+/** Computes what `statesThatSay` compares with. */
+export async function computeReports(): Promise<void> {
+  for (let ops = 0; ops <= PROGRAM.length; ops++) {
+    for (const prunesBefore of [0, ...PRUNES.map((at) => at + 1)]) {
+      if (prunesBefore <= ops) await reportAfter(ops, prunesBefore)
+    }
+  }
+}
+
+/**
+ * Whether a report is of one state: after some operation from `first` to `last`. Its window may begin where it began at
+ * `first`: nothing is read that a prune took away meanwhile.
+ */
+export function isOfOneState(report: string, first: number, last: number): boolean {
+  for (let ops = first; ops <= last; ops++) {
+    for (let prunesBefore = first; prunesBefore <= ops; prunesBefore++) {
+      const prunes = PRUNES.filter((at) => at < prunesBefore)
+      if (REPORTS.get(`${ops} ${prunes}`) === report) return true
+    }
+  }
+  return false
+}
