@@ -12,7 +12,14 @@ import { openEnvironment } from '../lmdb/open-environment.js'
 import type { Environment, Table } from '../lmdb/table.js'
 import { KeyHash } from '../memory-table/key-hash.js'
 import { SegmentFile } from '../memory-table/segment-file.js'
-import { encodeEmptyFile, encodeMark, type LogPosition, markOffset, recordSeed } from '../write-ahead/file-format.js'
+import {
+  encodeEmptyFile,
+  encodeMark,
+  FILE_HEADER_LENGTH,
+  type LogPosition,
+  markOffset,
+  recordSeed,
+} from '../write-ahead/file-format.js'
 import { AppendFile, listWriteAheadFiles, writeAheadPath } from '../write-ahead/files.js'
 import { HeldFiles } from './held-files.js'
 
@@ -145,7 +152,9 @@ function copyWriteAhead(
   }
   for (let fileNumber = record.walFile; ; fileNumber++) {
     const file = writeAheadPath(path, fileNumber)
-    if (!held.has(fileNumber)) {
+    // The file before was copied later, and may be sealed; this one was being created then, and had no commits.
+    const isUnfinished = held.has(fileNumber) && statSync(file).size < FILE_HEADER_LENGTH
+    if (!held.has(fileNumber) || isUnfinished) {
       if (!before) return false
       // A writer expects the file that follows a sealed one.
       const empty = encodeEmptyFile({ storeId, fileNumber, firstCommit, before }, undefined)
