@@ -67,7 +67,8 @@ describe('start', () => {
     const [balance, atTime, csv, changes, resource, module, item, items] = answers
     expect(atTime).toMatch(/^\d+$/)
     expect(csv!.trim().split('\r\n')).toHaveLength(6)
-    expect(csv!.split('\r\n')[1]).toMatch(new RegExp(`^\\d+,\\d+,${balance}$`))
+    // Version, microseconds, the same as a time, balance, and no error.
+    expect(csv!.split('\r\n')[1]).toMatch(new RegExp(`^\\d+,\\d+,2025-01-01T[\\d:.]+Z,${balance},$`))
     expect(JSON.parse(changes!)).not.toHaveLength(0)
     expect(JSON.parse(resource!)).toMatchObject({ data: { prices: { handle: '0x7ab1e3' } } })
     expect(JSON.parse(module!)).toMatchObject({ abi: { name: 'harbour' } })
@@ -91,7 +92,9 @@ describe('start', () => {
         .replaceAll('&amp;', '&')
       const answer = bash(line.replace('http://127.0.0.1:8080', first.address))
       expect(answer, line).not.toBe('')
-      expect(answer, line).not.toContain('error_code')
+      // The modules of the demonstration ledger declare types alone, so it has no view to call.
+      if (line.includes('/v1/view')) expect(answer, line).toContain('could not find view function')
+      else expect(answer, line).not.toContain('error_code')
     }
 
     const get = (...words: string[]) => bed.run('get', ...words, '--data-dir', 'data/demo')
