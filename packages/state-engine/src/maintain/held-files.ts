@@ -27,6 +27,11 @@ export class HeldFiles {
     return this.#descriptors.has(fileNumber)
   }
 
+  /** The bytes that a file that is held has now. */
+  sizeOf(fileNumber: number): number {
+    return fstatSync(this.#descriptors.get(fileNumber)!).size
+  }
+
   /** Copies a file that is held, as long as it is now. */
   copy(fileNumber: number, path: string): void {
     const from = this.#descriptors.get(fileNumber)!

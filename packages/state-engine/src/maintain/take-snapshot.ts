@@ -152,9 +152,10 @@ function copyWriteAhead(
   }
   for (let fileNumber = record.walFile; ; fileNumber++) {
     const file = writeAheadPath(path, fileNumber)
-    // The file before was copied later, and may be sealed; this one was being created then, and had no commits.
-    const isUnfinished = held.has(fileNumber) && statSync(file).size < FILE_HEADER_LENGTH
-    if (!held.has(fileNumber) || isUnfinished) {
+    // The header of a file is written before the file before is sealed, which was copied later. A copy that is shorter than the
+    // file is now met the file while it was created, without commits; one that is as short as the file is of a damaged store.
+    const wasCreated = () => statSync(file).size < FILE_HEADER_LENGTH && held.sizeOf(fileNumber) >= FILE_HEADER_LENGTH
+    if (!held.has(fileNumber) || wasCreated()) {
       if (!before) return false
       // A writer expects the file that follows a sealed one.
       const empty = encodeEmptyFile({ storeId, fileNumber, firstCommit, before }, undefined)
