@@ -48,10 +48,11 @@ export class Meter {
     this.charged = 0
   }
 
-  /** Counts work as so many instructions. @throws VmFault */
+  /** Counts work as so many instructions; what the budget has not is not used. @throws VmFault */
   chargeInstructions(count: number): void {
-    this.charged += count
-    if (this.instructionsLeft < 0) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
+    const left = Math.max(0, this.instructionsLeft)
+    this.charged += Math.min(count, left)
+    if (count > left) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
   }
 
   /** As `chargeInstructions`, for what a run does once, whichever attempt of an instruction did it: `undo` keeps it. */
@@ -60,10 +61,11 @@ export class Meter {
     this.chargeInstructions(count)
   }
 
-  /** Counts bytes that are copied, compared, made. @throws VmFault */
+  /** Counts bytes that are copied, compared, made; what the budget has not is not used. @throws VmFault */
   chargeBytes(count: number): void {
-    this.#bytes += count
-    if (this.#bytes > this.#budget.bytes) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
+    const used = this.#bytes + count
+    this.#bytes = Math.min(used, this.#budget.bytes)
+    if (used > this.#budget.bytes) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
   }
 
   /** Counts a container of so many parts. @throws VmFault */
