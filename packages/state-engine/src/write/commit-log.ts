@@ -179,10 +179,11 @@ export class CommitLog {
 
   /** Appends to that file from now on, once the ledger record names it. Nothing of the files before is needed any more. */
   follow({ active, walFile, nextCommit }: FollowingFile): void {
-    this.#active?.file.close()
+    const before = this.#active
     this.#active = active
     this.#nextCommit = nextCommit
     this.table.push(active.segment)
+    before?.file.close()
     this.dropBelow(walFile)
   }
 

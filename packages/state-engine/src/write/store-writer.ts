@@ -311,8 +311,12 @@ export class StoreWriter {
       this.#log.discard(following)
       throw error
     }
-    this.#atFailurePoint(committed)
-    this.#log.follow(following)
+    try {
+      this.#atFailurePoint(committed)
+    } finally {
+      // The ledger record names that file: the next one must not take its number.
+      this.#log.follow(following)
+    }
   }
 
   beginImport(version: bigint, options: ImportOptions = {}): StateImport {

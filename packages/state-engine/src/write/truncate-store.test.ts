@@ -149,6 +149,26 @@ describe('a truncation', () => {
     await engine.close()
   })
 
+  it('keeps the write-ahead file that the ledger record names when it is aborted after it was committed, and again', async () => {
+    const aborted = new Error('aborted by the test')
+    let abortAt: FailurePoint | undefined
+    const options = { path: folder.path, durability: 'none', memoryTableBytes: 0 } as const
+    const engine = openWithFailurePoints(options, (point) => {
+      if (point === abortAt) throw aborted
+    })
+    for (let version = 0; version < 3; version++) await engine.commit([busyVersion(version)], CHAIN)
+    abortAt = 'truncation: committed'
+    await expect(engine.truncateTo(0n)).rejects.toBe(aborted)
+    abortAt = 'truncation: before the last transaction ends'
+    await expect(engine.commit([busyVersion(1)], CHAIN)).rejects.toMatchObject({ cause: aborted })
+    await expectSound(engine)
+    abortAt = undefined
+    await engine.commit([busyVersion(1)], CHAIN)
+    expect(historyOf(engine, 'busy')).toEqual([0n, 1n])
+    await expectSound(engine)
+    await engine.close()
+  })
+
   it('is finished by the next writer if the engine is closed before it is', async () => {
     withFastClock()
     let engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 0 })
