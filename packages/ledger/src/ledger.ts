@@ -16,6 +16,7 @@ import type { StoredValue } from './types/stored-value.js'
 import type { TypeUses } from './uses/list-type-uses.js'
 import type { StructName } from './uses/tag-names.js'
 import type { StartedView } from './views/started-view.js'
+import type { ViewHistory, ViewHistoryOptions } from './views/view-history.js'
 import type { ViewRequest } from './views/view-request.js'
 import type { StartViewOptions } from './views/view-runner.js'
 
@@ -57,6 +58,11 @@ export interface LedgerState {
   startView(request: ViewRequest, options?: StartViewOptions): StartedView
   /** The results of a view function, run to its end. @throws as `startView` and its `advance` */
   callView(request: ViewRequest, options?: Pick<StartViewOptions, 'budget'>): readonly StoredValue[]
+  /**
+   * The versions at which the answer of a view function changed, until the version of the state. Each run has the whole
+   * budget, so that an entry says what `callView` says at each version until the next entry.
+   */
+  viewHistory(request: ViewRequest, options?: ViewHistoryOptions): ViewHistory
   /** @throws `account_not_found` */
   readAccount(address: Uint8Array): Account
   /**

@@ -1,6 +1,7 @@
 import type { LedgerInfo, StateReader, StateView } from '@ledger-state/engine'
 import { type StructTag, tableItemKey } from '@ledger-state/type-tag'
 import { type Account, readAccount } from './accounts/account.js'
+import { LoadedState } from './async/loaded-state.js'
 import type { Asset } from './balances/asset.js'
 import type { BalanceReader } from './balances/balance-reader.js'
 import { blockByHeight, blockByVersion, type LedgerBlock } from './blocks/read-block.js'
@@ -24,11 +25,13 @@ import {
   readTableItem,
   type TableItemRequest,
 } from './tables/table-item.js'
+import type { ReadTrace } from './traces/read-trace.js'
 import type { StoredValue } from './types/stored-value.js'
 import type { TypeResolver } from './types/type-resolver.js'
 import { listTypeUses, type TypeUses } from './uses/list-type-uses.js'
 import type { StructName } from './uses/tag-names.js'
 import type { StartedView } from './views/started-view.js'
+import { createViewHistory, type ViewHistory, type ViewHistoryOptions } from './views/view-history.js'
 import type { ViewRequest } from './views/view-request.js'
 import type { StartViewOptions, ViewRunner } from './views/view-runner.js'
 
@@ -159,6 +162,21 @@ export class PinnedState implements LedgerState {
   ): History<Change<Uint8Array | undefined>> {
     const observation = observeKey(tableItemKey(handle, key))
     return createHistory(this.#reader, this, observation, options, (bytes) => bytes ?? undefined)
+  }
+
+  viewHistory(request: ViewRequest, options: ViewHistoryOptions = {}): ViewHistory {
+    const { views, types } = this.#readers
+    const { budget, computesElsewhere } = options
+    const reader = this.#reader
+    const parts = {
+      reader,
+      version: this.version,
+      ledger: this.ledger,
+      start: (view: StateView, trace: ReadTrace) =>
+        views.start(view, types, request, { budget, computesElsewhere, trace }),
+      isLacking: () => reader instanceof LoadedState && reader.isLacking,
+    }
+    return createViewHistory(parts, options)
   }
 
   /** The state at a change; of one below the window at the oldest version, where it still stands. */

@@ -5,7 +5,8 @@ import type { MoveModule, SignatureToken, StructDefinition } from '@ledger-state
 import type { TypeTag } from '@ledger-state/type-tag'
 import type { ModuleCache } from '../modules/module-cache.js'
 import { TypeResolver } from '../types/type-resolver.js'
-import { LoadedVersion } from './loaded-version.js'
+import type { LoadedVersion } from './loaded-version.js'
+import { loadedVersionOf } from './loaded-version-of.js'
 
 /** Structs whose modules one run looks for ahead. */
 const MOST_STRUCTS = 1_024
@@ -29,8 +30,9 @@ export class AsyncTypeResolver extends TypeResolver {
     try {
       return super.resolve(tag, view)
     } catch (error) {
-      if (!(view instanceof LoadedVersion) || !view.isLacking) throw error
-      this.#searchModules(tag, view)
+      const loaded = loadedVersionOf(view)
+      if (!loaded?.isLacking) throw error
+      this.#searchModules(tag, loaded)
       return unknownCodec(error)
     }
   }

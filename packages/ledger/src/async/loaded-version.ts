@@ -1,7 +1,6 @@
 import type { KeyedEntry, LedgerStateError } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { AsyncStateView, LedgerInfo, ScanOptions, StateEntry, StateView } from '@ledger-state/engine'
-import type { ViewRun } from '@ledger-state/move-vm'
 import { isModuleKey } from '@ledger-state/type-tag'
 import type { KnownModules } from './known-modules.js'
 import type { LoadBudget } from './load-budget.js'
@@ -21,7 +20,7 @@ export class LoadedVersion implements StateView {
   /** By the texts of keys; null for keys that are not there. */
   readonly #entries = new Map<string, StateEntry | null>()
   readonly #lacked = new Map<string, Uint8Array>()
-  readonly #runs = new Map<string, ViewRun>()
+  readonly #kept = new Map<string, unknown>()
   readonly #scans = new LoadedScans()
   /** Known once a server has told it. */
   #pruned: LedgerStateError | undefined
@@ -65,13 +64,12 @@ export class LoadedVersion implements StateView {
     )
   }
 
-  /** A view that a run of the read began, for the next run to go on with; begun by the first. */
-  keepRun(name: string, begin: () => ViewRun): ViewRun {
-    const known = this.#runs.get(name)
-    if (known) return known
-    const run = begin()
-    this.#runs.set(name, run)
-    return run
+  /** What a run of the read began under a name, for the next run to go on with; the first run begins it. */
+  keep<T>(name: string, begin: () => T): T {
+    if (this.#kept.has(name)) return this.#kept.get(name) as T
+    const begun = begin()
+    this.#kept.set(name, begun)
+    return begun
   }
 
   scan(

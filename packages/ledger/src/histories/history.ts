@@ -1,5 +1,6 @@
 import type { LedgerStateError } from '@ledger-state/core'
 import { type LedgerInfo, type StateReader, versionPruned } from '@ledger-state/engine'
+import { createBlockTimes } from '../blocks/block-times.js'
 import { isUnreadable } from '../types/unreadable.js'
 import { type StoredState, statesNewestFirst, statesOldestFirst } from './stored-states.js'
 
@@ -179,15 +180,5 @@ function* stepsOldestFirst<V>(observation: Observation<V>, states: Iterable<Stor
     const reading = readStored(observation, values)
     yield { version, reading, isChange: !isSameReading(observation, before, reading) }
     before = reading
-  }
-}
-
-/** Times of the blocks of versions. Neighbours in a history often share a block. */
-function createBlockTimes(reader: StateReader, oldestVersion: bigint): (version: bigint) => bigint | undefined {
-  let block: ReturnType<StateReader['blockAt']> | undefined
-  return (version) => {
-    if (version < oldestVersion) return undefined
-    if (!block || version < block.firstVersion || version > block.lastVersion) block = reader.blockAt(version)
-    return block.block.timestampUsec
   }
 }

@@ -6,6 +6,7 @@ import { type TypeTag, typeTagSize, typeTagToText } from '@ledger-state/type-tag
 import { type CacheUse, cacheUse } from '../caches/cache-use.js'
 import { codecHeapSize } from '../caches/codec-heap-size.js'
 import type { FoundModule, ModuleCache } from '../modules/module-cache.js'
+import { TracedView } from '../traces/traced-view.js'
 
 /** Bytes of heap. */
 const CAPACITY = 16 << 20
@@ -66,7 +67,10 @@ export class TypeResolver {
     const branch = branchOf(view.ledger)
     for (const state of states) {
       if (state.branch !== branch) continue
-      if (state.from <= version && (version <= state.seenUntil || standsAt(state, view))) return state.codec
+      if (state.from <= version && (version <= state.seenUntil || standsAt(state, view))) {
+        if (view instanceof TracedView) for (const { key } of state.dependencies) view.trace.add(key)
+        return state.codec
+      }
     }
     const resolved = this.#resolveAnew(tag, view)
     const kept = [resolved, ...states].slice(0, MOST_STATES_OF_TYPE)

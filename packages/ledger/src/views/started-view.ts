@@ -36,13 +36,15 @@ export class RunningView implements StartedView {
   readonly #run: ViewRun
   readonly #view: StateView
   readonly #types: TypeResolver
+  readonly #onEnd: () => void
   report: ViewReport | undefined
   task: ComputeTask | undefined
 
-  constructor(run: ViewRun, view: StateView, types: TypeResolver) {
+  constructor(run: ViewRun, view: StateView, types: TypeResolver, onEnd: () => void) {
     this.#run = run
     this.#view = view
     this.#types = types
+    this.#onEnd = onEnd
   }
 
   provide(result: readonly Uint8Array[]): void {
@@ -69,6 +71,7 @@ export class RunningView implements StartedView {
 
   #end(outcome: Exclude<ViewProgress, { kind: 'paused' | 'lacking' | 'computing' }>): readonly StoredValue[] {
     const { usage } = outcome
+    this.#onEnd()
     if (outcome.kind === 'fault') {
       this.report = { usage, vmErrorCode: outcome.fault.code, isFailed: true }
       throw viewFailed(outcome.fault)

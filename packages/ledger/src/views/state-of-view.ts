@@ -1,11 +1,13 @@
 import { branchOf, type StateView } from '@ledger-state/engine'
 import { NOT_LOADED, type ViewState } from '@ledger-state/move-vm'
-import { LoadedVersion } from '../async/loaded-version.js'
+import type { LoadedVersion } from '../async/loaded-version.js'
+import { loadedVersionOf } from '../async/loaded-version-of.js'
 import type { ModuleRevisions } from './module-revisions.js'
 
 /** The state of a version as the vm reads it. */
 export function stateOfView(view: StateView, revisions: ModuleRevisions): ViewState {
-  if (view instanceof LoadedVersion) return stateOfLoaded(view)
+  const loaded = loadedVersionOf(view)
+  if (loaded) return stateOfLoaded(loaded)
   return { read: (key) => view.get(key), moduleRevision: (key) => revisions.find(view, key) }
 }
 

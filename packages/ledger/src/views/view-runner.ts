@@ -2,7 +2,9 @@ import { bytesToHex } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 import { createVm, type ViewCall, type ViewOptions, type ViewRun, type Vm } from '@ledger-state/move-vm'
 import { typeTagToText } from '@ledger-state/type-tag'
-import { LoadedVersion } from '../async/loaded-version.js'
+import { loadedVersionOf } from '../async/loaded-version-of.js'
+import { ReadTrace } from '../traces/read-trace.js'
+import { TracedView } from '../traces/traced-view.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 import { encodeArguments } from './encode-arguments.js'
 import { ModuleInterfaces } from './module-interfaces.js'
@@ -12,7 +14,10 @@ import { stateOfView } from './state-of-view.js'
 import type { ViewRequest } from './view-request.js'
 
 /** What a view may use (by default the budget of the vm), and whether long tasks of natives are done by the caller. */
-export type StartViewOptions = Pick<ViewOptions, 'budget' | 'computesElsewhere'>
+export interface StartViewOptions extends Pick<ViewOptions, 'budget' | 'computesElsewhere'> {
+  /** Once the view has ended, it has every key that the arguments, the run and the JSON of the results read. */
+  readonly trace?: ReadTrace | undefined
+}
 
 /** Runs view functions over the state of a version, with one vm for all. */
 export class ViewRunner {
@@ -23,19 +28,33 @@ export class ViewRunner {
   /** @throws `view_argument_invalid` */
   start(view: StateView, types: TypeResolver, request: ViewRequest, options: StartViewOptions): StartedView {
     const { arguments: given } = request
-    const values = 'bcs' in given ? given.bcs : encodeArguments(view, types, this.#interfaces, request, given.json)
+    const { trace, budget, computesElsewhere } = options
+    const read = trace ? new TracedView(view, trace) : view
+    const values = 'bcs' in given ? given.bcs : encodeArguments(read, types, this.#interfaces, request, given.json)
     const call = { ...request, arguments: values }
-    const start = (): ViewRun => this.#vm.startView(stateOfView(view, this.#revisions), call, options)
-    const run = view instanceof LoadedVersion ? view.keepRun(nameOf(call, options), start) : start()
-    return new RunningView(run, view, types)
+    const begin = (): BegunRun => {
+      const runTrace = trace && new ReadTrace()
+      const traceRead = runTrace && ((key: Uint8Array) => runTrace.add(key))
+      const state = stateOfView(view, this.#revisions)
+      return { run: this.#vm.startView(state, call, { budget, computesElsewhere, traceRead }), runTrace }
+    }
+    const { run, runTrace } = loadedVersionOf(view)?.keep(nameOf(call, options), begin) ?? begin()
+    return new RunningView(run, read, types, () => {
+      for (const key of runTrace?.keys.values() ?? []) trace?.add(key)
+    })
   }
 }
 
+interface BegunRun {
+  readonly run: ViewRun
+  readonly runTrace: ReadTrace | undefined
+}
+
 /** The same for the same call: a read that runs again goes on with the view that it began. */
-function nameOf(call: ViewCall, options: StartViewOptions): string {
+function nameOf(call: ViewCall, { budget, computesElsewhere, trace }: StartViewOptions): string {
   const { address, module, function: name, typeArguments, arguments: values } = call
   return JSON.stringify([
     ...[bytesToHex(address), module, name, typeArguments.map(typeTagToText), values.map(bytesToHex)],
-    options,
+    ...[budget, computesElsewhere, trace !== undefined],
   ])
 }

@@ -1,0 +1,82 @@
+import type { Revision, StateReader } from '@ledger-state/engine'
+
+/** What is known of one key: no write of it lies between `from` and `at`. */
+interface KnownWrite {
+  /** The version from which the search began. */
+  readonly from: bigint
+  /** The version of the write that was found; undefined where there is none up to the end of the range. */
+  readonly at: bigint | undefined
+}
+
+/** The versions that write any of a set of keys. Each write is searched for once, whatever keys come and go. */
+export interface KeyWrites {
+  /** The version nearest to a version, in the direction of the search, that writes one of the keys; undefined where none does. */
+  nearest(keys: ReadonlyMap<string, Uint8Array>, version: bigint): bigint | undefined
+  /** The keys that this version writes, of those last asked for. */
+  writtenAt(version: bigint): readonly Uint8Array[]
+}
+
+/** Searches upwards: for the first write above a version, up to `last`. */
+export function createWritesAbove(reader: StateReader, last: bigint): KeyWrites {
+  const find = (key: Uint8Array, version: bigint): Revision | undefined =>
+    first(reader.history(key, { first: version + 1n, last, order: 'oldestFirst' }))
+  return new NearestWrites(
+    find,
+    ({ from, at }, version) => from <= version && (at === undefined || at > version),
+    (a, b) => a < b,
+  )
+}
+
+/** Searches downwards: for the newest write at or below a version. */
+export function createWritesUntil(reader: StateReader): KeyWrites {
+  const find = (key: Uint8Array, version: bigint): Revision | undefined =>
+    first(reader.history(key, { last: version, order: 'newestFirst' }))
+  return new NearestWrites(
+    find,
+    ({ from, at }, version) => from >= version && (at === undefined || at <= version),
+    (a, b) => a > b,
+  )
+}
+
+class NearestWrites implements KeyWrites {
+  readonly #find: (key: Uint8Array, version: bigint) => Revision | undefined
+  readonly #stillHolds: (known: KnownWrite, version: bigint) => boolean
+  readonly #isNearer: (a: bigint, b: bigint) => boolean
+  #known = new Map<string, KnownWrite>()
+  #asked: ReadonlyMap<string, Uint8Array> = new Map()
+
+  constructor(
+    find: (key: Uint8Array, version: bigint) => Revision | undefined,
+    stillHolds: (known: KnownWrite, version: bigint) => boolean,
+    isNearer: (a: bigint, b: bigint) => boolean,
+  ) {
+    this.#find = find
+    this.#stillHolds = stillHolds
+    this.#isNearer = isNearer
+  }
+
+  nearest(keys: ReadonlyMap<string, Uint8Array>, version: bigint): bigint | undefined {
+    // Keys that the last run did not read are forgotten: a history holds what one run reads.
+    const known = new Map<string, KnownWrite>()
+    let nearest: bigint | undefined
+    for (const [text, key] of keys) {
+      const before = this.#known.get(text)
+      const write =
+        before && this.#stillHolds(before, version) ? before : { from: version, at: this.#find(key, version)?.version }
+      known.set(text, write)
+      if (write.at !== undefined && (nearest === undefined || this.#isNearer(write.at, nearest))) nearest = write.at
+    }
+    this.#known = known
+    this.#asked = keys
+    return nearest
+  }
+
+  writtenAt(version: bigint): readonly Uint8Array[] {
+    return [...this.#asked].flatMap(([text, key]) => (this.#known.get(text)?.at === version ? [key] : []))
+  }
+}
+
+function first(revisions: Iterable<Revision>): Revision | undefined {
+  for (const revision of revisions) return revision
+  return undefined
+}

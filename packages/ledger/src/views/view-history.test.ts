@@ -1,0 +1,333 @@
+import { JsonNumber } from '@ledger-state/bcs'
+import { ByteWriter, isLedgerStateError, parseAddress, type Write } from '@ledger-state/core'
+import { createMemoryEngine, engineToAsync } from '@ledger-state/engine'
+import type { SignatureToken } from '@ledger-state/move-module'
+import { type Assembly, assembleModule } from '@ledger-state/move-vm/testing/assemble-module'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
+import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createAsyncLedger } from '../async/async-ledger.js'
+import { createLedger } from '../create-ledger.js'
+import type { Change } from '../histories/history.js'
+import type { ViewAnswer, ViewHistory, ViewHistoryOptions } from './view-history.js'
+import type { ViewRequest } from './view-request.js'
+
+const RUNS = { numRuns: isSlowRun ? 400 : 40 }
+const FRAMEWORK = parseAddress('0x1')
+const PROGRAM = parseAddress('0x42')
+const U64: SignatureToken = { kind: 'u64' }
+const ADDRESS: SignatureToken = { kind: 'address' }
+const LIB = { address: PROGRAM, name: 'lib' }
+const POINT: SignatureToken = { kind: 'struct', module: LIB, name: 'Point', typeArguments: [] }
+const TIMESTAMP = { address: FRAMEWORK, name: 'timestamp' }
+
+const CLOCK: Assembly = {
+  address: '0x1',
+  name: 'timestamp',
+  structs: [{ name: 'CurrentTimeMicroseconds', fields: [['microseconds', U64]] }],
+  functions: [
+    {
+      name: 'now',
+      results: [U64],
+      code: [
+        ['ld_const', { constant: FRAMEWORK, type: ADDRESS }],
+        ['imm_borrow_global', 'CurrentTimeMicroseconds'],
+        ['imm_borrow_field', 'CurrentTimeMicroseconds.microseconds'],
+        ['read_ref'],
+        ['ret'],
+      ],
+    },
+  ],
+}
+
+const MAIN: Assembly = {
+  name: 'main',
+  structs: [{ name: 'R', fields: [['value', U64]] }],
+  functions: [
+    {
+      name: 'value',
+      parameters: [ADDRESS],
+      results: [U64],
+      code: [['move_loc', 0], ['imm_borrow_global', 'R'], ['imm_borrow_field', 'R.value'], ['read_ref'], ['ret']],
+    },
+    {
+      // What is at the second address is read only if there is something at the first.
+      name: 'either',
+      parameters: [ADDRESS, ADDRESS],
+      results: [U64],
+      code: [
+        ['copy_loc', 0],
+        ['exists', 'R'],
+        ['br_true', 'there'],
+        ['ld_u64', 0],
+        ['ret'],
+        { label: 'there' },
+        ['copy_loc', 1],
+        ['call', { name: 'value' }],
+        ['call', { module: LIB, name: 'change', parameters: [U64], results: [U64] }],
+        ['ret'],
+      ],
+    },
+    {
+      name: 'parity_of_time',
+      results: [U64],
+      code: [['call', { module: TIMESTAMP, name: 'now', results: [U64] }], ['ld_u64', 2], ['mod'], ['ret']],
+    },
+    {
+      name: 'point',
+      results: [POINT],
+      code: [['call', { module: LIB, name: 'origin', results: [POINT] }], ['ret']],
+    },
+  ],
+}
+
+/** The library in several versions: other code, another name of a field, nothing that can be called. */
+const LIBRARIES: readonly (Uint8Array | null)[] = [
+  library('x', [['copy_loc', 0], ['move_loc', 0], ['add'], ['ret']]),
+  library('x', [['ld_u64', 7], ['ret']]),
+  library('y', [['move_loc', 0], ['ret']]),
+  library('x', [['ld_u64', 5], ['abort']]),
+  Uint8Array.of(1, 2, 3),
+  null,
+]
+
+function library(field: string, code: NonNullable<Assembly['functions'][number]['code']>): Uint8Array {
+  return assembleModule({
+    name: 'lib',
+    structs: [{ name: 'Point', abilities: 7, fields: [[field, U64]] }],
+    functions: [
+      { name: 'change', parameters: [U64], results: [U64], code },
+      { name: 'origin', results: [POINT], code: [['ld_u64', 1], ['pack', 'Point'], ['ret']] },
+    ],
+  })
+}
+
+const framework = (type: string) => resourceKey(FRAMEWORK, parseStructTag(`0x1::${type}`))
+const CLOCK_KEY = framework('timestamp::CurrentTimeMicroseconds')
+const HOLDERS = ['0xa1', '0xa2', '0xa3'].map(parseAddress)
+const HELD = parseStructTag('0x42::main::R')
+const FLAGS = new ByteWriter().byteString(new Uint8Array(16).fill(0xff)).toBytes()
+const u64 = (value: bigint | number) => new ByteWriter().u64(BigInt(value)).toBytes()
+
+const GENESIS: readonly Write[] = [
+  [framework('gas_schedule::GasScheduleV2'), new ByteWriter().u64(45n).uleb128(0).toBytes()],
+  [framework('features::Features'), FLAGS],
+  [moduleKey(FRAMEWORK, 'timestamp'), assembleModule(CLOCK)],
+  [moduleKey(PROGRAM, 'main'), assembleModule(MAIN)],
+  [moduleKey(PROGRAM, 'lib'), LIBRARIES[0]!],
+]
+
+const write: fc.Arbitrary<Write> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(fc.constantFrom(...HOLDERS), fc.option(fc.nat(3), { freq: 3 }))
+      .map(([holder, value]): Write => [resourceKey(holder, HELD), value === null ? null : u64(value)]),
+  },
+  { weight: 1, arbitrary: fc.constantFrom(...LIBRARIES).map((lib): Write => [moduleKey(PROGRAM, 'lib'), lib]) },
+  // Not decodable now and then.
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(...HOLDERS).map((one): Write => [resourceKey(one, HELD), new Uint8Array(3)]),
+  },
+)
+const ledgers = fc.record({
+  first: fc.constantFrom(0n, 7n),
+  versions: fc.array(fc.uniqueArray(write, { maxLength: 2, selector: ([key]) => String(key) }), {
+    minLength: 1,
+    maxLength: 24,
+  }),
+  retained: fc.bigInt(1n, 30n),
+})
+const call = (name: string, ...json: string[]): ViewRequest => ({
+  ...{ address: PROGRAM, module: 'main', function: name, typeArguments: [], arguments: { json } },
+})
+const requests = fc.constantFrom(
+  call('value', '0xa1'),
+  call('either', '0xa1', '0xa2'),
+  call('either', '0xa3', '0xa3'),
+  call('parity_of_time'),
+  call('point'),
+  call('value'),
+  call('absent'),
+)
+
+async function engineOf(first: bigint, versions: readonly (readonly Write[])[]) {
+  const engine = createMemoryEngine()
+  for (const [at, writes] of [GENESIS, ...versions].entries()) {
+    const version = first + BigInt(at)
+    // Blocks of three versions; their first writes the clock.
+    const height = BigInt(at) / 3n
+    const block = at % 3 === 0 ? { height, epoch: 0n, timestampUsec: height * height } : undefined
+    const clock: Write[] = block ? [[CLOCK_KEY, u64(block.timestampUsec)]] : []
+    await engine.commit([{ version, block, writes: [...clock, ...writes] }], { chainId: 4 })
+  }
+  return engine
+}
+
+type Ledger = ReturnType<typeof createLedger>
+
+/** What somebody sees who asks at a version. */
+function askedAt(ledger: Ledger, version: bigint, request: ViewRequest): string {
+  try {
+    return JSON.stringify(
+      ledger
+        .at(version)
+        .callView(request)
+        .map((result) => result.toJson()),
+    )
+  } catch (error) {
+    if (isLedgerStateError(error)) return `${error.code} ${error.message}`
+    throw error
+  }
+}
+
+function shown({ value, error }: Change<ViewAnswer>): string {
+  return error ? `${error.code} ${error.message}` : JSON.stringify(value.json)
+}
+
+interface Seen {
+  readonly version: bigint
+  readonly answer: string
+}
+
+function seenOf(changes: Iterable<Change<ViewAnswer>>): Seen[] {
+  return Array.from(changes, (change) => ({ version: change.version, answer: shown(change) }))
+}
+
+function inPages(list: (options: ViewHistoryOptions) => ViewHistory, options: ViewHistoryOptions): Seen[] {
+  const items: Seen[] = []
+  for (let start: bigint | undefined; ; ) {
+    const page = list({ ...options, start })
+    items.push(...seenOf(page))
+    start = page.cursor
+    if (start === undefined) return items
+  }
+}
+
+describe('the history of a view', () => {
+  it('says what the view answers at each version of the window', async () => {
+    await fc.assert(
+      fc.asyncProperty(ledgers, requests, async ({ first, versions, retained }, request) => {
+        const engine = await engineOf(first, versions)
+        await engine.prune(retained)
+        const ledger = createLedger(engine)
+        const { oldestVersion, latestVersion } = ledger.info!
+        const history = ledger.at().viewHistory(request)
+        const changes = seenOf(history)
+        let before: string | undefined
+        for (let version = oldestVersion; version <= latestVersion; version++) {
+          const answer = askedAt(createLedger(engine), version, request)
+          const newest = changes.find((change) => change.version <= version)
+          expect(newest?.answer).toBe(answer)
+          if (before !== undefined) expect(newest?.version === version).toBe(answer !== before)
+          before = answer
+        }
+        expect(changes.filter(({ version }) => version <= oldestVersion)).toHaveLength(1)
+        expect(history.exact).toBe(true)
+      }),
+      RUNS,
+    )
+  })
+
+  it('is the same in pages of any size, from the oldest on, and between any two versions', async () => {
+    const version = fc.option(fc.bigInt(0n, 30n), { nil: undefined })
+    const range = fc.record({ from: version, to: version, limit: fc.constantFrom(1, 2, 7, 1_000) })
+    await fc.assert(
+      fc.asyncProperty(
+        ledgers,
+        requests,
+        range,
+        async ({ first, versions, retained }, request, { from, to, limit }) => {
+          const engine = await engineOf(first, versions)
+          await engine.prune(retained)
+          const state = createLedger(engine).at()
+          const list = (options: ViewHistoryOptions) => state.viewHistory(request, options)
+          const expected = seenOf(list({})).filter((one) => one.version >= (from ?? 0n) && one.version <= (to ?? 100n))
+          // What stands at the end of the range may be what the window began with.
+          if (to !== undefined && to < state.ledger.oldestVersion) return
+          expect(seenOf(list({ from, to }))).toEqual(expected)
+          expect(seenOf(list({ from, to, order: 'oldestFirst' }))).toEqual(expected.toReversed())
+          for (const paged of [{ limit }, { isFull: () => true }]) {
+            expect(inPages(list, { from, to, ...paged })).toEqual(expected)
+            expect(inPages(list, { from, to, ...paged, order: 'oldestFirst' })).toEqual(expected.toReversed())
+          }
+        },
+      ),
+      RUNS,
+    )
+  })
+
+  it('is the same over an async ledger', async () => {
+    await fc.assert(
+      fc.asyncProperty(ledgers, requests, async ({ first, versions, retained }, request) => {
+        const engine = await engineOf(first, versions)
+        await engine.prune(retained)
+        const expected = seenOf(createLedger(engine).at().viewHistory(request))
+        for (const order of ['newestFirst', 'oldestFirst'] as const) {
+          const found: Seen[] = []
+          for (let start: bigint | undefined; ; ) {
+            const ledger = createAsyncLedger(engineToAsync(engine))
+            const options = { order, start, limit: 3 }
+            const page = await ledger.read((loaded) => {
+              const history = loaded.at().viewHistory(request, options)
+              return { changes: seenOf(history), cursor: history.cursor }
+            })
+            found.push(...page.changes)
+            start = page.cursor
+            if (start === undefined) break
+          }
+          expect(order === 'newestFirst' ? found : found.toReversed()).toEqual(expected)
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  it('runs once, whatever the window, where nothing that it reads changes', async () => {
+    const engine = await engineOf(0n, Array<Write[]>(2_000).fill([]))
+    const history = createLedger(engine).at().viewHistory(call('value', '0xa1'), {})
+    expect(seenOf(history)).toHaveLength(1)
+    expect([history.unchanged, history.dependsOnClock, history.complete]).toEqual([0, false, true])
+  })
+
+  it('tells the keys that made its steps, and that the view depends on the clock, which may be ignored', async () => {
+    const engine = await engineOf(0n, Array<Write[]>(30).fill([]))
+    const ledger = createLedger(engine)
+    const whole = ledger.at().viewHistory(call('parity_of_time'))
+    expect(seenOf(whole).length).toBeGreaterThan(5)
+    expect([whole.dependsOnClock, whole.exact]).toEqual([true, true])
+    expect([...whole.steps.keys()]).toEqual([Buffer.from(CLOCK_KEY).toString('hex')])
+    const sampled = ledger.at().viewHistory(call('parity_of_time'), { ignoresClock: true })
+    expect(seenOf(sampled)).toHaveLength(1)
+    expect([sampled.dependsOnClock, sampled.exact]).toEqual([true, false])
+  })
+
+  it('refuses to go on below a prune, and across a truncation', async () => {
+    const values = [1, 2, 3, 4, 5, 6, 7, 8].map((value): Write[] => [[resourceKey(HOLDERS[0]!, HELD), u64(value)]])
+    const engine = await engineOf(0n, values)
+    const state = createLedger(engine).at()
+    const page = state.viewHistory(call('value', '0xa1'), { limit: 6 })
+    expect(seenOf(page)).toHaveLength(6)
+    const running = state.viewHistory(call('value', '0xa1'))[Symbol.iterator]()
+    running.next()
+    await engine.prune(3n)
+    const rest = state.viewHistory(call('value', '0xa1'), { start: page.cursor })
+    expect(() => seenOf(rest)).toThrow(expect.objectContaining({ code: 'version_pruned' }))
+    expect(() => [running.next(), running.next(), running.next(), running.next()]).toThrow(
+      expect.objectContaining({ code: 'version_pruned' }),
+    )
+    const before = createLedger(engine).at().viewHistory(call('value', '0xa1'))[Symbol.iterator]()
+    before.next()
+    await engine.truncateTo(7n)
+    expect(() => before.next()).toThrow(expect.objectContaining({ code: 'version_truncated' }))
+  })
+
+  it('lets others have a turn while a view runs', async () => {
+    const engine = await engineOf(0n, [])
+    const request = { ...call('value'), arguments: { json: [new JsonNumber('1')] } }
+    const turns = [...createLedger(engine).at().viewHistory(request).turns()]
+    expect(turns.filter((turn) => turn !== undefined)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,312 @@
+import { isLedgerStateError, type LedgerStateError, parseAddress } from '@ledger-state/core'
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import {
+  branchOf,
+  type LedgerInfo,
+  type StateReader,
+  type StateView,
+  versionPruned,
+  versionTruncated,
+} from '@ledger-state/engine'
+import type { ComputeTask } from '@ledger-state/move-vm'
+import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
+import { loadedVersionOf } from '../async/loaded-version-of.js'
+import { createBlockTimes } from '../blocks/block-times.js'
+import type { Change, History, HistoryOptions } from '../histories/history.js'
+import { ReadTrace } from '../traces/read-trace.js'
+import type { StoredValue } from '../types/stored-value.js'
+import { createWritesAbove, createWritesUntil, type KeyWrites } from './key-writes.js'
+import type { StartedView, ViewReport } from './started-view.js'
+import type { StartViewOptions } from './view-runner.js'
+
+/** What a view answers at a version. */
+export interface ViewAnswer {
+  readonly results: readonly StoredValue[]
+  /** The JSON of each result. */
+  readonly json: readonly string[]
+}
+
+/** Which changes of a view's answer a page shows, and how its runs go. */
+export interface ViewHistoryOptions extends HistoryOptions, Pick<StartViewOptions, 'budget' | 'computesElsewhere'> {
+  /**
+   * Leaves the clock of the chain out of what makes a step, so that a view that reads the time runs where something else
+   * changed. The answers are then those of the versions shown, and not all changes are.
+   */
+  readonly ignoresClock?: boolean | undefined
+  /** Asked before each run but the first two of a page: whether the page ends here. */
+  readonly isFull?: (() => boolean) | undefined
+  /** Is told of every run that ended. */
+  readonly onRun?: ((report: ViewReport) => void) | undefined
+}
+
+/** One page of the changes of a view's answer; see `History`. */
+export interface ViewHistory extends History<Change<ViewAnswer>> {
+  /** The same iteration in turns: undefined after a fraction of a millisecond, or where the view waits for `task`. */
+  turns(): Iterable<Change<ViewAnswer> | undefined>
+  /** The task that the run under way waits for, where tasks are done elsewhere; `provide` gives its result. */
+  readonly task: ComputeTask | undefined
+  provide(result: readonly Uint8Array[]): void
+  /** Whether each change of the range is shown. False where the clock is ignored and the view read it. */
+  readonly exact: boolean
+  /** Whether a run read the clock of the chain, which every block writes. */
+  readonly dependsOnClock: boolean
+  /** Runs after which the answer was the same as before. */
+  readonly unchanged: number
+  /** How many steps each key made, by its text in hex. */
+  readonly steps: ReadonlyMap<string, number>
+}
+
+/** What a history of a view is made of. */
+export interface ViewHistoryParts {
+  readonly reader: StateReader
+  /** The newest version that is looked at, and the ledger that was pinned with it. */
+  readonly version: bigint
+  readonly ledger: LedgerInfo
+  start(view: StateView, trace: ReadTrace): StartedView
+  /** Whether the reads so far lacked something, so that they are done again; nothing of this iteration is used then. */
+  isLacking(): boolean
+}
+
+/** The clock of the chain, which each block writes. */
+const CLOCK_TEXT = bytesToHexDigits(
+  resourceKey(parseAddress('0x1'), parseStructTag('0x1::timestamp::CurrentTimeMicroseconds')),
+)
+
+type Answer =
+  | { readonly value: ViewAnswer; readonly error?: undefined }
+  | { readonly value?: undefined; readonly error: LedgerStateError }
+
+/** A run, what it answered, and the keys whose next write may change that. */
+interface Ran {
+  readonly version: bigint
+  readonly answer: Answer
+  readonly keys: ReadonlyMap<string, Uint8Array>
+}
+
+/**
+ * The changes of a view's answer. A run reads some keys; between two writes of these the answer cannot differ, so the next
+ * run is at the next write.
+ */
+export function createViewHistory(parts: ViewHistoryParts, options: ViewHistoryOptions): ViewHistory {
+  return new ChangesOfView(parts, options)
+}
+
+class ChangesOfView implements ViewHistory {
+  readonly #parts: ViewHistoryParts
+  readonly #options: ViewHistoryOptions
+  readonly #first: bigint
+  readonly #last: bigint
+  readonly #timeOf: (version: bigint) => bigint | undefined
+  readonly steps = new Map<string, number>()
+  readonly complete: boolean
+  cursor: bigint | undefined
+  dependsOnClock = false
+  unchanged = 0
+  #running: StartedView | undefined
+  #runs = 0
+  #shown = 0
+
+  constructor(parts: ViewHistoryParts, options: ViewHistoryOptions) {
+    const { reader, version, ledger } = parts
+    const { from = 0n, to = version } = options
+    this.#parts = parts
+    this.#options = options
+    this.#first = from
+    this.#last = to < version ? to : version
+    this.#timeOf = createBlockTimes(reader, ledger.oldestVersion)
+    this.complete =
+      reader.base?.complete === true && (options.from === undefined || options.from >= ledger.oldestVersion)
+  }
+
+  get task(): ComputeTask | undefined {
+    return this.#running?.task
+  }
+
+  provide(result: readonly Uint8Array[]): void {
+    this.#running?.provide(result)
+  }
+
+  get exact(): boolean {
+    return !(this.#options.ignoresClock && this.dependsOnClock)
+  }
+
+  *[Symbol.iterator](): Iterator<Change<ViewAnswer>> {
+    for (const change of this.turns()) if (change) yield change
+  }
+
+  turns(): Iterable<Change<ViewAnswer> | undefined> {
+    return this.#options.order === 'oldestFirst' ? this.#oldestFirst() : this.#newestFirst()
+  }
+
+  *#oldestFirst(): Generator<Change<ViewAnswer> | undefined> {
+    const { oldestVersion } = this.#parts.ledger
+    const { start } = this.#options
+    const writes = createWritesAbove(this.#parts.reader, this.#last)
+    const begin = start ?? this.#first
+    if (this.#last < oldestVersion || this.#last < begin) return
+    let ran: Ran | undefined
+    if (start === undefined && begin <= oldestVersion) {
+      ran = yield* this.#run(oldestVersion)
+      if (!ran) return
+      yield* this.#showOpening(ran)
+    } else ran = yield* this.#run(begin - 1n)
+    for (let before: Ran | undefined = ran; before; before = ran) {
+      const next = writes.nearest(before.keys, before.version)
+      this.#expectKept(before.version)
+      if (this.#parts.isLacking() || next === undefined) return
+      if (this.#isFull) {
+        this.cursor = next
+        return
+      }
+      this.#countSteps(writes, next)
+      if (this.#isMissing(before, next, writes)) return
+      ran = yield* this.#run(next)
+      if (!ran) return
+      if (isSameAnswer(before.answer, ran.answer)) this.unchanged++
+      else if (this.#shown === this.#options.limit) {
+        this.cursor = next
+        return
+      } else yield this.#show(next, ran.answer)
+    }
+  }
+
+  *#newestFirst(): Generator<Change<ViewAnswer> | undefined> {
+    const { oldestVersion } = this.#parts.ledger
+    const { start } = this.#options
+    const writes = createWritesUntil(this.#parts.reader)
+    const begin = start !== undefined && start < this.#last ? start : this.#last
+    if (start !== undefined && start < oldestVersion) throw versionPruned(start, oldestVersion)
+    if (begin < oldestVersion || begin < this.#first) return
+    let ran: Ran | undefined = yield* this.#run(begin)
+    while (ran) {
+      const written = writes.nearest(ran.keys, ran.version)
+      this.#expectKept(ran.version)
+      if (this.#parts.isLacking()) return
+      if (written === undefined || written <= oldestVersion) {
+        if (this.#shown === this.#options.limit) this.cursor = oldestVersion
+        else yield* this.#showOpening(ran)
+        return
+      }
+      if (written < this.#first) return
+      if (this.#isFull) {
+        this.cursor = written
+        return
+      }
+      this.#countSteps(writes, written)
+      if (this.#isMissing(ran, written - 1n, writes)) return
+      const older: Ran | undefined = yield* this.#run(written - 1n)
+      if (!older) return
+      if (isSameAnswer(older.answer, ran.answer)) this.unchanged++
+      else if (this.#shown === this.#options.limit) {
+        this.cursor = written
+        return
+      } else yield this.#show(written, ran.answer)
+      ran = older
+    }
+  }
+
+  /** Undefined where it lacks what it reads. */
+  *#run(version: bigint): Generator<undefined, Ran | undefined> {
+    const { reader, ledger, isLacking } = this.#parts
+    this.#expectKept(version)
+    const view = reader.at(version)
+    if (branchOf(view.ledger) !== branchOf(ledger)) throw versionTruncated(version)
+    const trace = new ReadTrace()
+    const answer = yield* this.#answer(view, trace)
+    if (isLacking()) return undefined
+    this.#runs++
+    return { version, answer, keys: this.#stepKeys(trace) }
+  }
+
+  *#answer(view: StateView, trace: ReadTrace): Generator<undefined, Answer> {
+    try {
+      const started = this.#parts.start(view, trace)
+      this.#running = started
+      for (;;) {
+        const results = this.#advance(started)
+        if (results) return { value: { results, json: results.map((result) => result.toJson()) } }
+        yield undefined
+      }
+    } catch (error) {
+      if (isLedgerStateError(error, 'view_argument_invalid', 'view_failed', 'view_result_unreadable')) return { error }
+      throw error
+    } finally {
+      this.#running = undefined
+    }
+  }
+
+  #advance(started: StartedView): readonly StoredValue[] | undefined {
+    try {
+      return started.advance()
+    } finally {
+      if (started.report) this.#options.onRun?.(started.report)
+    }
+  }
+
+  #stepKeys({ keys }: ReadTrace): ReadonlyMap<string, Uint8Array> {
+    if (!keys.has(CLOCK_TEXT)) return keys
+    this.dependsOnClock = true
+    if (!this.#options.ignoresClock) return keys
+    const others = new Map(keys)
+    others.delete(CLOCK_TEXT)
+    return others
+  }
+
+  /** Whether an async state has yet to load what the next run will most likely read, and where it leads: one round for both. */
+  #isMissing({ keys }: Ran, next: bigint, writes: KeyWrites): boolean {
+    const view = loadedVersionOf(this.#parts.reader.at(next))
+    if (!view) return false
+    for (const key of keys.values()) view.getEntry(key)
+    writes.nearest(keys, next)
+    return this.#parts.isLacking()
+  }
+
+  #countSteps(writes: KeyWrites, version: bigint): void {
+    for (const key of writes.writtenAt(version)) {
+      const text = bytesToHexDigits(key)
+      this.steps.set(text, (this.steps.get(text) ?? 0) + 1)
+    }
+  }
+
+  get #isFull(): boolean {
+    return this.#runs >= 2 && this.#options.isFull?.() === true
+  }
+
+  #show(version: bigint, answer: Answer): Change<ViewAnswer> {
+    this.#shown++
+    const moment = { version, timestampUsec: this.#timeOf(version) }
+    return answer.error ? { ...moment, error: answer.error } : { ...moment, value: answer.value }
+  }
+
+  /** What the window began with stands under the newest version that wrote any of it. */
+  *#showOpening({ keys, answer }: Ran): Generator<Change<ViewAnswer>> {
+    const view = this.#parts.reader.at(this.#parts.ledger.oldestVersion)
+    let written: bigint | undefined
+    for (const key of keys.values()) {
+      const version = view.getEntry(key)?.version
+      if (version !== undefined && (written === undefined || version > written)) written = version
+    }
+    const version = written ?? view.version
+    if (version >= this.#first && !this.#parts.isLacking()) yield this.#show(version, answer)
+  }
+
+  /** A prune or a truncation may have taken writes away unseen. */
+  #expectKept(version: bigint): void {
+    const { reader, ledger } = this.#parts
+    const { oldestVersion } = reader.ledger!
+    if (oldestVersion > ledger.oldestVersion && version <= oldestVersion) throw versionPruned(version, oldestVersion)
+    if (branchOf(reader.ledger!) !== branchOf(ledger)) throw versionTruncated(version)
+  }
+}
+
+function isSameAnswer(a: Answer, b: Answer): boolean {
+  if (a.error || b.error) {
+    return (
+      a.error?.code === b.error?.code &&
+      a.error?.message === b.error?.message &&
+      a.error?.fields.vmErrorCode === b.error?.fields.vmErrorCode
+    )
+  }
+  const [left, right] = [a.value.json, b.value.json]
+  return left.length === right.length && left.every((json, at) => json === right[at])
+}
