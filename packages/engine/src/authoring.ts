@@ -29,3 +29,4 @@ export {
 } from './validation/validate-arguments.js'
 export { validateBatch, validateImportBase, validateImportPart } from './validation/validate-batch.js'
 export { expectKept, expectLedger, expectListable, PRUNE_STEP_RECORDS, windowStart } from './validation/window.js'
+export { expectSearchKept, toWriteRange, type WriteRange } from './validation/write-range.js'

@@ -13,6 +13,7 @@ import type { Block, LedgerInfo } from './ports/state-port.js'
 import { expectNotTruncated } from './validation/truncations.js'
 import { expectArray, expectCount, toHistoryRange, toScanRange } from './validation/validate-arguments.js'
 import { expectKept, expectLedger } from './validation/window.js'
+import { expectSearchKept, toWriteRange, type WriteRange } from './validation/write-range.js'
 
 /** Items of a page. */
 const PAGE = 1_000
@@ -56,6 +57,14 @@ function takeSnapshot(engine: StateWriter): AsyncSnapshot {
       return found && (visibleBlock(found, ledger) ?? blockOf(engine, ledger.latestVersion, ledger))
     },
     history: async (key, options) => historyPage(engine, key, options, ledger),
+    nearestWrites: async (keys, search) => {
+      expectArray('the keys', keys)
+      const range = toWriteRange(search, ledger)
+      expectLedger(ledger)
+      expectNotTruncated(range.last, ledger, engine.ledger)
+      expectSearchKept(range, engine.ledger!)
+      return keys.map((key) => nearestWrite(engine, key, range))
+    },
     versions: async (first, last, { limit = PAGE } = {}) => {
       if (ledger && typeof last === 'bigint') expectNotTruncated(last, ledger, engine.ledger)
       const isVisible = ledger === undefined || typeof last !== 'bigint' || last <= ledger.latestVersion
@@ -132,6 +141,13 @@ function blockOf(engine: StateWriter, version: bigint, ledger: LedgerInfo | unde
 /** Where a block ends may depend on any later version. */
 function expectNothingCut(engine: StateWriter, ledger: LedgerInfo | undefined): void {
   if (ledger) expectNotTruncated(ledger.latestVersion, ledger, engine.ledger)
+}
+
+function nearestWrite(engine: StateWriter, key: Uint8Array, { first, last, isUpward }: WriteRange): bigint | undefined {
+  for (const { version } of engine.history(key, { first, last, order: isUpward ? 'oldestFirst' : 'newestFirst' })) {
+    return version
+  }
+  return undefined
 }
 
 function smaller(a: bigint, b: bigint): bigint {

@@ -15,6 +15,7 @@ export type {
   AsyncStateWriter,
   AsyncVersionsOptions,
   VersionsPage,
+  WriteSearch,
 } from './ports/async-engine-ports.js'
 export type {
   AsyncErrorCode,

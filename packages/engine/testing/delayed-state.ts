@@ -53,6 +53,7 @@ class DelayingState implements DelayedState {
         const limit = Math.min(options.limit ?? this.#pageSize, this.#pageSize)
         return this.#late(() => snapshot.history(key, { ...options, limit }))
       },
+      nearestWrites: (keys, search) => this.#late(() => snapshot.nearestWrites(keys, search)),
     }
   }
 

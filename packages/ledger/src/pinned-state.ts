@@ -1,7 +1,6 @@
 import type { LedgerInfo, StateReader, StateView } from '@ledger-state/engine'
 import { type StructTag, tableItemKey } from '@ledger-state/type-tag'
 import { type Account, readAccount } from './accounts/account.js'
-import { LoadedState } from './async/loaded-state.js'
 import type { Asset } from './balances/asset.js'
 import type { BalanceReader } from './balances/balance-reader.js'
 import { blockByHeight, blockByVersion, type LedgerBlock } from './blocks/read-block.js'
@@ -174,7 +173,6 @@ export class PinnedState implements LedgerState {
       ledger: this.ledger,
       start: (view: StateView, trace: ReadTrace) =>
         views.start(view, types, request, { budget, computesElsewhere, trace }),
-      isLacking: () => reader instanceof LoadedState && reader.isLacking,
     }
     return createViewHistory(parts, options)
   }

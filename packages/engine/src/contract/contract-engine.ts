@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import type { KeyedEntry, VersionWrites } from '@ledger-state/core'
-import type { AsyncSnapshot, AsyncStateView, AsyncStateWriter } from '../ports/async-engine-ports.js'
+import { engineToAsync } from '../engine-to-async.js'
+import type { AsyncSnapshot, AsyncStateView, AsyncStateWriter, WriteSearch } from '../ports/async-engine-ports.js'
 import type { EngineView, StateWriter } from '../ports/engine-ports.js'
 import type {
   Block,
@@ -51,6 +52,8 @@ export interface ContractEngine
   blockAtTime(timestampUsec: bigint): Promise<Block | undefined>
   /** As `StateReader.history`; of an async engine, page after page. */
   history(key: Uint8Array, options?: HistoryOptions): AsyncIterable<Revision>
+  /** As `AsyncStateSnapshot.nearestWrites`; of an engine whose reads are synchronous, what its histories say. */
+  nearestWrites(keys: readonly Uint8Array[], search: WriteSearch): Promise<readonly (bigint | undefined)[]>
   /** As `StateEngineReader.versions`; of an async engine, page after page. */
   versions(first: bigint, last: bigint): AsyncIterable<VersionWrites>
 }
@@ -80,6 +83,7 @@ export function writerToContract(engine: StateWriter): ContractEngine {
     blockByHeight: async (height) => engine.blockByHeight(height),
     blockAtTime: async (timestampUsec) => engine.blockAtTime(timestampUsec),
     history: (key, options) => itemsOf(() => engine.history(key, options)),
+    nearestWrites: async (keys, search) => (await engineToAsync(engine).snapshot()).nearestWrites(keys, search),
     versions: (first, last) => itemsOf(() => engine.versions(first, last)),
   }
 }
@@ -132,6 +136,7 @@ export function asyncToContract(engine: AsyncStateWriter, page = 1): ContractEng
     blockByHeight: async (height) => (await engine.snapshot()).blockByHeight(height),
     blockAtTime: async (timestampUsec) => (await engine.snapshot()).blockAtTime(timestampUsec),
     history: (key, options) => revisionsOf(handled(engine.snapshot()), page, key, options),
+    nearestWrites: async (keys, search) => (await engine.snapshot()).nearestWrites(keys, search),
     versions: (first, last) => versionsOf(handled(engine.snapshot()), page, first, last),
   }
 }

@@ -118,6 +118,43 @@ export const HISTORY_CASES: readonly ContractCase[] = [
     assert.equal(await toldBothWays(engine), kept.join(' '))
   }),
 
+  contractCase(
+    'finds the nearest write of each key above and until a version, as their histories say',
+    async (engine) => {
+      const other = bytes('other')
+      const never = bytes('never')
+      await engine.commit(versionsOf(K, 0n, ['a', undefined, null, 'b', undefined, '', null, undefined, 'c']), CHAIN)
+      await engine.commit(versionsOf(other, 9n, ['1', undefined, '2', null, undefined]), CHAIN)
+      for (const retained of [14n, 9n, 3n]) {
+        await engine.prune(retained)
+        const { oldestVersion, latestVersion } = (await engine.ledger())!
+        for (let at = oldestVersion; at <= latestVersion; at++) {
+          for (const last of [at, at + 2n, latestVersion + 5n]) {
+            const above = await engine.nearestWrites([K, never, other], { above: at, last })
+            assert.deepEqual(above, [await nearest(K, at + 1n, last), undefined, await nearest(other, at + 1n, last)])
+          }
+          const until = await engine.nearestWrites([other, K, never], { until: at })
+          assert.deepEqual(until, [await newest(other, at), await newest(K, at), undefined])
+        }
+        if (oldestVersion === 0n) continue
+        await fails('version_pruned', () =>
+          engine.nearestWrites([K], { above: oldestVersion - 1n, last: latestVersion }),
+        )
+        await fails('version_pruned', () => engine.nearestWrites([K], { until: oldestVersion - 1n }))
+      }
+      assert.deepEqual(await engine.nearestWrites([], { until: 13n }), [])
+
+      async function nearest(key: Uint8Array, first: bigint, last: bigint) {
+        for await (const revision of engine.history(key, { first, last, order: 'oldestFirst' })) return revision.version
+        return undefined
+      }
+      async function newest(key: Uint8Array, last: bigint) {
+        for await (const revision of engine.history(key, { last })) return revision.version
+        return undefined
+      }
+    },
+  ),
+
   contractCase('goes through a history unchanged while versions are committed', async (engine) => {
     const values = Array.from({ length: 200 }, (_, at) => `${at}`)
     await engine.commit(versionsOf(K, 0n, values), CHAIN)

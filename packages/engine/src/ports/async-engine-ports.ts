@@ -9,6 +9,7 @@ import type {
   AsyncStateView,
   HistoryPage,
   ScanPage,
+  WriteSearch,
 } from './async-state-port.js'
 import type {
   CommitOptions,
@@ -23,7 +24,7 @@ import type { LedgerInfo } from './state-port.js'
 // The ports of engines whose reads are promises: `AsyncState`, which is all that readers of state need, with what
 // an engine has beside. They mirror `StateEngineReader` and `StateWriter`. After `close` all is `store_closed`.
 
-export type { AsyncErrorCode, AsyncHistoryOptions, AsyncStateView, HistoryPage, ScanPage }
+export type { AsyncErrorCode, AsyncHistoryOptions, AsyncStateView, HistoryPage, ScanPage, WriteSearch }
 
 /** How many versions a page of `AsyncSnapshot.versions` has. */
 export interface AsyncVersionsOptions {

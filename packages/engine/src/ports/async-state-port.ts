@@ -36,6 +36,13 @@ export interface HistoryPage {
   readonly next: bigint | undefined
 }
 
+/** Where a search for writes begins, and which way it goes. */
+export type WriteSearch =
+  /** For the first write above a version, up to `last`. */
+  | { readonly above: bigint; readonly last: bigint }
+  /** For the newest write at or below a version. */
+  | { readonly until: bigint }
+
 /**
  * The state at one version of a snapshot. Its answers never change; once the version is pruned they are `version_pruned`,
  * once it is cut off `version_truncated`.
@@ -86,6 +93,12 @@ export interface AsyncStateSnapshot {
    * @throws `no_ledger`; `version_pruned` where a prune overtook what is asked for
    */
   history(key: Uint8Array, options?: AsyncHistoryOptions): Promise<HistoryPage>
+  /**
+   * Of each key, in the order of the keys, the version of the nearest write that its history has; undefined where there is
+   * none. One round, whatever the number of keys.
+   * @throws `no_ledger`; `version_pruned` where a prune overtook the version where the search begins
+   */
+  nearestWrites(keys: readonly Uint8Array[], search: WriteSearch): Promise<readonly (bigint | undefined)[]>
 }
 
 /** What readers of state need of an engine whose reads are promises. */

@@ -9,12 +9,14 @@ import {
   type StateReader,
   type StateView,
   type StoreBase,
+  type WriteSearch,
 } from '@ledger-state/engine'
 import type { KnownModules } from './known-modules.js'
 import type { LoadBudget } from './load-budget.js'
 import { LoadedBlocks } from './loaded-blocks.js'
 import { LoadedHistory } from './loaded-history.js'
 import { LoadedVersion } from './loaded-version.js'
+import { LoadedWrites } from './loaded-writes.js'
 import { Prunes } from './prunes.js'
 
 /**
@@ -30,6 +32,7 @@ export class LoadedState implements StateReader {
   readonly #versions = new Map<bigint, LoadedVersion>()
   #histories = new Map<string, LoadedHistory>()
   #blocks = new LoadedBlocks(this.#prunes)
+  #writes = new LoadedWrites(this.#prunes)
   /** Whether the run asked anything of the state. */
   isUsed = false
 
@@ -40,7 +43,7 @@ export class LoadedState implements StateReader {
   }
 
   get isLacking(): boolean {
-    if (this.#blocks.isLacking) return true
+    if (this.#blocks.isLacking || this.#writes.isLacking) return true
     for (const version of this.#versions.values()) if (version.isLacking) return true
     for (const history of this.#histories.values()) if (history.isLacking) return true
     return false
@@ -57,6 +60,7 @@ export class LoadedState implements StateReader {
     this.#snapshot = snapshot
     this.#histories = new Map()
     this.#blocks = new LoadedBlocks(this.#prunes)
+    this.#writes = new LoadedWrites(this.#prunes)
   }
 
   /** One round: loads all that is lacking. */
@@ -65,7 +69,7 @@ export class LoadedState implements StateReader {
     for (const history of this.#histories.values()) {
       if (history.isLacking) loading.push(history.load(this.#snapshot, this.#budget, this.#prunes))
     }
-    loading.push(...this.#blocks.load(this.#snapshot))
+    loading.push(...this.#blocks.load(this.#snapshot), ...this.#writes.load(this.#snapshot, this.#budget))
     await Promise.all(loading)
   }
 
@@ -118,6 +122,12 @@ export class LoadedState implements StateReader {
     const history = new LoadedHistory(key, options)
     this.#histories.set(name, history)
     return history
+  }
+
+  /** As `AsyncStateSnapshot.nearestWrites`, of one key. */
+  nearestWrite(key: Uint8Array, search: WriteSearch): bigint | undefined {
+    this.#expectLedger()
+    return this.#writes.nearest(key, search)
   }
 
   #expectLedger(): void {

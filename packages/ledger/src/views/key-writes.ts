@@ -1,4 +1,5 @@
-import type { Revision, StateReader } from '@ledger-state/engine'
+import type { StateReader, WriteSearch } from '@ledger-state/engine'
+import { LoadedState } from '../async/loaded-state.js'
 
 /** What is known of one key: no write of it lies between `from` and `at`. */
 interface KnownWrite {
@@ -18,10 +19,8 @@ export interface KeyWrites {
 
 /** Searches upwards: for the first write above a version, up to `last`. */
 export function createWritesAbove(reader: StateReader, last: bigint): KeyWrites {
-  const find = (key: Uint8Array, version: bigint): Revision | undefined =>
-    first(reader.history(key, { first: version + 1n, last, order: 'oldestFirst' }))
   return new NearestWrites(
-    find,
+    (key, version) => nearestWrite(reader, key, { above: version, last }),
     ({ from, at }, version) => from <= version && (at === undefined || at > version),
     (a, b) => a < b,
   )
@@ -29,24 +28,22 @@ export function createWritesAbove(reader: StateReader, last: bigint): KeyWrites 
 
 /** Searches downwards: for the newest write at or below a version. */
 export function createWritesUntil(reader: StateReader): KeyWrites {
-  const find = (key: Uint8Array, version: bigint): Revision | undefined =>
-    first(reader.history(key, { last: version, order: 'newestFirst' }))
   return new NearestWrites(
-    find,
+    (key, version) => nearestWrite(reader, key, { until: version }),
     ({ from, at }, version) => from >= version && (at === undefined || at <= version),
     (a, b) => a > b,
   )
 }
 
 class NearestWrites implements KeyWrites {
-  readonly #find: (key: Uint8Array, version: bigint) => Revision | undefined
+  readonly #find: (key: Uint8Array, version: bigint) => bigint | undefined
   readonly #stillHolds: (known: KnownWrite, version: bigint) => boolean
   readonly #isNearer: (a: bigint, b: bigint) => boolean
   #known = new Map<string, KnownWrite>()
   #asked: ReadonlyMap<string, Uint8Array> = new Map()
 
   constructor(
-    find: (key: Uint8Array, version: bigint) => Revision | undefined,
+    find: (key: Uint8Array, version: bigint) => bigint | undefined,
     stillHolds: (known: KnownWrite, version: bigint) => boolean,
     isNearer: (a: bigint, b: bigint) => boolean,
   ) {
@@ -62,7 +59,7 @@ class NearestWrites implements KeyWrites {
     for (const [text, key] of keys) {
       const before = this.#known.get(text)
       const write =
-        before && this.#stillHolds(before, version) ? before : { from: version, at: this.#find(key, version)?.version }
+        before && this.#stillHolds(before, version) ? before : { from: version, at: this.#find(key, version) }
       known.set(text, write)
       if (write.at !== undefined && (nearest === undefined || this.#isNearer(write.at, nearest))) nearest = write.at
     }
@@ -76,7 +73,12 @@ class NearestWrites implements KeyWrites {
   }
 }
 
-function first(revisions: Iterable<Revision>): Revision | undefined {
-  for (const revision of revisions) return revision
+function nearestWrite(reader: StateReader, key: Uint8Array, search: WriteSearch): bigint | undefined {
+  if (reader instanceof LoadedState) return reader.nearestWrite(key, search)
+  const revisions =
+    'above' in search
+      ? reader.history(key, { first: search.above + 1n, last: search.last, order: 'oldestFirst' })
+      : reader.history(key, { last: search.until, order: 'newestFirst' })
+  for (const { version } of revisions) return version
   return undefined
 }

@@ -1,8 +1,10 @@
 import { JsonNumber } from '@ledger-state/bcs'
 import { ByteWriter, isLedgerStateError, parseAddress, type Write } from '@ledger-state/core'
 import { createMemoryEngine, engineToAsync } from '@ledger-state/engine'
+import { delayState } from '@ledger-state/engine/testing/delayed-state'
 import type { SignatureToken } from '@ledger-state/move-module'
 import { type Assembly, assembleModule } from '@ledger-state/move-vm/testing/assemble-module'
+import { createRandom } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
@@ -268,7 +270,8 @@ describe('the history of a view', () => {
         for (const order of ['newestFirst', 'oldestFirst'] as const) {
           const found: Seen[] = []
           for (let start: bigint | undefined; ; ) {
-            const ledger = createAsyncLedger(engineToAsync(engine))
+            const state = delayState(engineToAsync(engine), { random: createRandom(1), pageSize: 2 })
+            const ledger = createAsyncLedger(state)
             const options = { order, start, limit: 3 }
             const page = await ledger.read((loaded) => {
               const history = loaded.at().viewHistory(request, options)
@@ -283,6 +286,18 @@ describe('the history of a view', () => {
       }),
       RUNS,
     )
+  })
+
+  it('takes one round a step over an async ledger, once its keys are known, and ends a page after some of them', async () => {
+    const values = Array.from({ length: 100 }, (_, at): Write[] => [[resourceKey(HOLDERS[0]!, HELD), u64(at)]])
+    const state = delayState(engineToAsync(await engineOf(0n, values)), { random: createRandom(1) })
+    const page = await createAsyncLedger(state).read((loaded) => {
+      const history = loaded.at().viewHistory(call('value', '0xa1'), { order: 'oldestFirst' })
+      return { count: seenOf(history).length, cursor: history.cursor }
+    })
+    // The first version has no value.
+    expect(page).toEqual({ count: 48, cursor: 48n })
+    expect(state.rounds).toBeLessThan(48 + 10)
   })
 
   it('runs once, whatever the window, where nothing that it reads changes', async () => {

@@ -10,6 +10,7 @@ import {
 } from '@ledger-state/engine'
 import type { ComputeTask } from '@ledger-state/move-vm'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
+import { LoadedState } from '../async/loaded-state.js'
 import { loadedVersionOf } from '../async/loaded-version-of.js'
 import { createBlockTimes } from '../blocks/block-times.js'
 import type { Change, History, HistoryOptions } from '../histories/history.js'
@@ -63,8 +64,6 @@ export interface ViewHistoryParts {
   readonly version: bigint
   readonly ledger: LedgerInfo
   start(view: StateView, trace: ReadTrace): StartedView
-  /** Whether the reads so far lacked something, so that they are done again; nothing of this iteration is used then. */
-  isLacking(): boolean
 }
 
 /** The clock of the chain, which each block writes. */
@@ -75,6 +74,9 @@ const CLOCK_TEXT = bytesToHexDigits(
 type Answer =
   | { readonly value: ViewAnswer; readonly error?: undefined }
   | { readonly value?: undefined; readonly error: LedgerStateError }
+
+/** Runs of a page over an async state, each of which takes a round or more. A read may take 256. */
+const MOST_ASYNC_RUNS = 48
 
 /** A run, what it answered, and the keys whose next write may change that. */
 interface Ran {
@@ -153,7 +155,7 @@ class ChangesOfView implements ViewHistory {
     for (let before: Ran | undefined = ran; before; before = ran) {
       const next = writes.nearest(before.keys, before.version)
       this.#expectKept(before.version)
-      if (this.#parts.isLacking() || next === undefined) return
+      if (this.#isLacking || next === undefined) return
       if (this.#isFull) {
         this.cursor = next
         return
@@ -181,7 +183,7 @@ class ChangesOfView implements ViewHistory {
     while (ran) {
       const written = writes.nearest(ran.keys, ran.version)
       this.#expectKept(ran.version)
-      if (this.#parts.isLacking()) return
+      if (this.#isLacking) return
       if (written === undefined || written <= oldestVersion) {
         if (this.#shown === this.#options.limit) this.cursor = oldestVersion
         else yield* this.#showOpening(ran)
@@ -207,13 +209,13 @@ class ChangesOfView implements ViewHistory {
 
   /** Undefined where it lacks what it reads. */
   *#run(version: bigint): Generator<undefined, Ran | undefined> {
-    const { reader, ledger, isLacking } = this.#parts
+    const { reader, ledger } = this.#parts
     this.#expectKept(version)
     const view = reader.at(version)
     if (branchOf(view.ledger) !== branchOf(ledger)) throw versionTruncated(version)
     const trace = new ReadTrace()
     const answer = yield* this.#answer(view, trace)
-    if (isLacking()) return undefined
+    if (this.#isLacking) return undefined
     this.#runs++
     return { version, answer, keys: this.#stepKeys(trace) }
   }
@@ -258,7 +260,8 @@ class ChangesOfView implements ViewHistory {
     if (!view) return false
     for (const key of keys.values()) view.getEntry(key)
     writes.nearest(keys, next)
-    return this.#parts.isLacking()
+    this.#timeOf(next)
+    return this.#isLacking
   }
 
   #countSteps(writes: KeyWrites, version: bigint): void {
@@ -268,8 +271,16 @@ class ChangesOfView implements ViewHistory {
     }
   }
 
+  /** Whether the reads so far lacked something, so that they are done again; nothing of this iteration is used then. */
+  get #isLacking(): boolean {
+    const { reader } = this.#parts
+    return reader instanceof LoadedState && reader.isLacking
+  }
+
   get #isFull(): boolean {
-    return this.#runs >= 2 && this.#options.isFull?.() === true
+    if (this.#runs < 2) return false
+    const isAsync = this.#parts.reader instanceof LoadedState
+    return (isAsync && this.#runs >= MOST_ASYNC_RUNS) || this.#options.isFull?.() === true
   }
 
   #show(version: bigint, answer: Answer): Change<ViewAnswer> {
@@ -287,7 +298,7 @@ class ChangesOfView implements ViewHistory {
       if (version !== undefined && (written === undefined || version > written)) written = version
     }
     const version = written ?? view.version
-    if (version >= this.#first && !this.#parts.isLacking()) yield this.#show(version, answer)
+    if (version >= this.#first && !this.#isLacking) yield this.#show(version, answer)
   }
 
   /** A prune or a truncation may have taken writes away unseen. */

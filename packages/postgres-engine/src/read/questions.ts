@@ -164,6 +164,34 @@ export interface HistoryRow {
   readonly read_count: string
 }
 
+function nearestWrites(asked: string, condition: string, isUpward: boolean): string {
+  return `
+SELECT asked.place, found.version
+FROM ${asked}
+CROSS JOIN LATERAL (
+  SELECT version, value IS NULL AS is_deletion FROM ledger_state.entries
+  WHERE entries.key_hash = asked.key_hash AND entries.version BETWEEN $2 AND $3 ${condition}
+  ORDER BY entries.version ${isUpward ? 'ASC' : 'DESC'} LIMIT 1
+) found
+WHERE NOT (found.version <= $4 AND found.is_deletion)`
+}
+
+/** $1 hashes, $2 first version, $3 last, $4 oldest version of the window. A row for each key with a write, with its place, counted from 1. */
+export function nearestWritesQuestion(isUpward: boolean): string {
+  return nearestWrites('unnest($1::bytea[]) WITH ORDINALITY AS asked (key_hash, place)', '', isUpward)
+}
+
+/** $1 hashes of one shard of Citus, $2 to $4 as above, $5 places. See `LOOK_UP_ON_SHARD` for the last condition. */
+export function nearestWritesOnShard(isUpward: boolean): string {
+  const asked = 'unnest($1::bytea[], $5::bigint[]) AS asked (key_hash, place)'
+  return nearestWrites(asked, 'AND entries.key_hash = ANY($1)', isUpward)
+}
+
+export interface NearestWriteRow {
+  readonly place: string
+  readonly version: string
+}
+
 /** $1 first version, $2 last, $3 writes. The versions of the first writes, with the number and the bytes of theirs. */
 export const SIZES_OF_VERSIONS = `
 SELECT version, count(*) AS writes, coalesce(sum(length), 0) AS bytes

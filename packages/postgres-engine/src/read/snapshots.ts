@@ -11,6 +11,7 @@ import {
 import type { Head } from '../schema/head.js'
 import { type Blocks, createBlocks } from './blocks.js'
 import { createLookUps } from './look-ups.js'
+import { nearestWrites } from './nearest-writes.js'
 import { historyPage, scanPage, versionsPage } from './pages.js'
 import type { Answer, Servers } from './servers.js'
 
@@ -127,6 +128,7 @@ export class Snapshots {
           return this.#blocks.atTime(timestampUsec, held)
         }),
       history: (key, options) => open((held) => historyPage(this.#servers, held, key, options)),
+      nearestWrites: (keys, search) => open((held) => nearestWrites(this.#servers, held, keys, search)),
       versions: (first, last, options) =>
         open((held) => {
           expectListable(first, last, held)

@@ -1,0 +1,32 @@
+import { versionPruned } from '../errors.js'
+import type { WriteSearch } from '../ports/async-state-port.js'
+import type { LedgerInfo } from '../ports/state-port.js'
+import { expectObject, expectU64 } from './validate-arguments.js'
+import { expectLedger } from './window.js'
+
+/** The versions that a search for the nearest writes of keys looks at; empty where `last` is below `first`. */
+export interface WriteRange {
+  readonly first: bigint
+  readonly last: bigint
+  readonly isUpward: boolean
+  /** The version where the search begins: what is pruned above it may have had a write. */
+  readonly begin: bigint
+}
+
+/** Checks the search of `AsyncStateSnapshot.nearestWrites`. @throws `invalid_argument`, `no_ledger` */
+export function toWriteRange(search: WriteSearch, ledger: LedgerInfo | undefined): WriteRange {
+  expectObject('the search', search)
+  const isUpward = 'above' in search
+  const begin = isUpward ? search.above : search.until
+  expectU64('the version where the search begins', begin)
+  const last = isUpward ? search.last : search.until
+  expectU64('the last version', last)
+  expectLedger(ledger)
+  const { latestVersion } = ledger
+  return { first: isUpward ? begin + 1n : 0n, last: last < latestVersion ? last : latestVersion, isUpward, begin }
+}
+
+/** @throws `version_pruned` where writes that the search would find may be gone */
+export function expectSearchKept({ begin }: WriteRange, { oldestVersion }: Pick<LedgerInfo, 'oldestVersion'>): void {
+  if (begin < oldestVersion) throw versionPruned(begin, oldestVersion)
+}

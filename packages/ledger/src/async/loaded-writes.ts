@@ -1,0 +1,65 @@
+import type { LedgerStateError } from '@ledger-state/core'
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import type { AsyncStateSnapshot, WriteSearch } from '@ledger-state/engine'
+import type { LoadBudget } from './load-budget.js'
+import type { Prunes } from './prunes.js'
+
+interface LoadedSearch {
+  readonly search: WriteSearch
+  /** By the texts of keys; null where there is no write. */
+  readonly found: Map<string, bigint | null>
+  readonly lacked: Map<string, Uint8Array>
+}
+
+/** What was loaded of the nearest writes of keys. All that one run lacked is loaded in one round. */
+export class LoadedWrites {
+  readonly #prunes: Prunes
+  readonly #searches = new Map<string, LoadedSearch>()
+  /** Known once a server has told it. */
+  #pruned: LedgerStateError | undefined
+
+  constructor(prunes: Prunes) {
+    this.#prunes = prunes
+  }
+
+  get isLacking(): boolean {
+    for (const { lacked } of this.#searches.values()) if (lacked.size > 0) return true
+    return false
+  }
+
+  /** Undefined where there is no write, or none is loaded, which it notes. @throws `version_pruned` */
+  nearest(key: Uint8Array, search: WriteSearch): bigint | undefined {
+    if (this.#pruned) throw this.#pruned
+    const name = 'above' in search ? `${search.above} to ${search.last}` : `until ${search.until}`
+    let loaded = this.#searches.get(name)
+    if (!loaded) {
+      loaded = { search, found: new Map(), lacked: new Map() }
+      this.#searches.set(name, loaded)
+    }
+    const text = bytesToHexDigits(key)
+    const found = loaded.found.get(text)
+    if (found === undefined) loaded.lacked.set(text, key)
+    return found ?? undefined
+  }
+
+  /** Asks for all that is lacking; nothing is then. */
+  load(snapshot: AsyncStateSnapshot, budget: LoadBudget): Promise<void>[] {
+    return [...this.#searches.values()].map(async ({ search, found, lacked }) => {
+      if (lacked.size === 0) return
+      const keys = [...lacked]
+      lacked.clear()
+      try {
+        const versions = await snapshot.nearestWrites(
+          keys.map(([, key]) => key),
+          search,
+        )
+        for (const [at, [text, key]] of keys.entries()) {
+          budget.spend(key.length)
+          found.set(text, versions[at] ?? null)
+        }
+      } catch (error) {
+        this.#pruned = this.#prunes.expectPruned(error)
+      }
+    })
+  }
+}

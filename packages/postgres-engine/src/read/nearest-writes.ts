@@ -1,0 +1,108 @@
+import type { LedgerInfo, WriteSearch } from '@ledger-state/engine'
+import {
+  expectArray,
+  expectBytes,
+  expectSearchKept,
+  toWriteRange,
+  type WriteRange,
+} from '@ledger-state/engine/authoring'
+import type { QueryResultRow } from 'pg'
+import { hashKey } from '../schema/key-hash.js'
+import { toByteaArray } from '../sql/bytea-array.js'
+import { isNotSupported } from '../sql/server-errors.js'
+import { type NearestWriteRow, nearestWritesOnShard, nearestWritesQuestion } from './questions.js'
+import { type Answer, expectNotCut, type Servers } from './servers.js'
+import type { ShardMap } from './shard-map.js'
+
+/** Keys of one statement. */
+const MOST = 500
+
+type Row = NearestWriteRow & QueryResultRow
+
+/** The nearest writes of keys; see `AsyncStateSnapshot.nearestWrites`. */
+export async function nearestWrites(
+  servers: Servers,
+  ledger: LedgerInfo,
+  keys: readonly Uint8Array[],
+  search: WriteSearch,
+): Promise<readonly (bigint | undefined)[]> {
+  expectArray('the keys', keys)
+  for (const key of keys) expectBytes('the key', key)
+  const range = toWriteRange(search, ledger)
+  if (range.last < range.first) return keys.map(() => undefined)
+  const parts: (readonly Uint8Array[])[] = []
+  for (let at = 0; at < keys.length; at += MOST) parts.push(keys.slice(at, at + MOST))
+  const found = await Promise.all(parts.map((part) => nearestOfPart(servers, ledger, part, range)))
+  return found.flat()
+}
+
+async function nearestOfPart(
+  servers: Servers,
+  ledger: LedgerInfo,
+  keys: readonly Uint8Array[],
+  range: WriteRange,
+): Promise<(bigint | undefined)[]> {
+  const shards = await servers.shards()
+  const answer = await (shards
+    ? askByShard(servers, shards, ledger, keys, range)
+    : askTogether(servers, ledger, keys, range))
+  expectNotCut(range.last, ledger, answer)
+  expectSearchKept(range, answer)
+  const found: (bigint | undefined)[] = keys.map(() => undefined)
+  for (const { place, version } of answer.rows) found[Number(place) - 1] = BigInt(version)
+  return found
+}
+
+function bounds({ first, last }: WriteRange, { oldestVersion }: LedgerInfo): string[] {
+  return [String(first), String(last), String(oldestVersion)]
+}
+
+async function askTogether(
+  servers: Servers,
+  ledger: LedgerInfo,
+  keys: readonly Uint8Array[],
+  range: WriteRange,
+): Promise<Answer<Row>> {
+  return await servers.ask<Row>({
+    name: range.isUpward ? 'first writes above' : 'newest writes until',
+    text: nearestWritesQuestion(range.isUpward),
+    values: [toByteaArray(keys.map(hashKey)), ...bounds(range, ledger)],
+    version: range.last,
+    ledger,
+  })
+}
+
+async function askByShard(
+  servers: Servers,
+  shards: ShardMap,
+  ledger: LedgerInfo,
+  keys: readonly Uint8Array[],
+  range: WriteRange,
+): Promise<Answer<Row>> {
+  try {
+    return await askGroups(servers, shards, ledger, keys, range)
+  } catch (error) {
+    if (!isNotSupported(error)) throw error
+    // A shard was split since the map was read, so that a statement would go to two.
+    servers.forgetShards()
+    let alone = 0
+    return await askGroups(servers, () => alone++, ledger, keys, range)
+  }
+}
+
+/** One statement for each shard, as look-ups are asked. */
+async function askGroups(
+  servers: Servers,
+  shards: ShardMap,
+  ledger: LedgerInfo,
+  keys: readonly Uint8Array[],
+  range: WriteRange,
+): Promise<Answer<Row>> {
+  const placed = keys.map((key, at) => ({ hash: hashKey(key), place: String(at + 1) }))
+  const statements = [...Map.groupBy(placed, ({ hash }) => shards(hash)).values()].map((group) => ({
+    name: range.isUpward ? 'first writes above, on a shard' : 'newest writes until, on a shard',
+    text: nearestWritesOnShard(range.isUpward),
+    values: [group.map(({ hash }) => hash), ...bounds(range, ledger), group.map(({ place }) => place)],
+  }))
+  return await servers.askShards<Row>(statements, { version: range.last, ledger })
+}
