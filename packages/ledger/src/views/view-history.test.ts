@@ -319,6 +319,45 @@ describe('the history of a view', () => {
     expect([sampled.dependsOnClock, sampled.exact]).toEqual([true, false])
   })
 
+  it('shows evenly spaced points, with what the view answers there, and runs only where something changed', async () => {
+    const sample = fc.oneof(
+      fc.integer({ min: 2, max: 12 }).map((points) => ({ points })),
+      fc.bigInt(1n, 9n).map((everyUsec) => ({ everyUsec })),
+    )
+    await fc.assert(
+      fc.asyncProperty(ledgers, requests, sample, async ({ first, versions, retained }, request, one) => {
+        const engine = await engineOf(first, versions)
+        await engine.prune(retained)
+        const ledger = createLedger(engine)
+        const state = ledger.at()
+        const list = (options: ViewHistoryOptions) => state.viewHistory(request, { sample: one, ...options })
+        const points = [...list({ order: 'oldestFirst' })]
+        for (const point of points) {
+          expect(shown(point)).toBe(askedAt(ledger, point.version, request))
+          if ('everyUsec' in one) {
+            expect(point.timestampUsec! % one.everyUsec).toBe(0n)
+            expect(point.version).toBe(engine.blockAtTime(point.timestampUsec!)!.lastVersion)
+          }
+        }
+        const expected = points.map((point) => ({ version: point.version, answer: shown(point) }))
+        expect(seenOf(list({}))).toEqual(expected.toReversed())
+        for (const paged of [{ limit: 2 }, { isFull: () => true }]) {
+          expect(inPages(list, paged)).toEqual(expected.toReversed())
+          expect(inPages(list, { ...paged, order: 'oldestFirst' })).toEqual(expected)
+        }
+        const { oldestVersion, latestVersion } = ledger.info!
+        const ends = [oldestVersion, latestVersion]
+        if ('points' in one) expect([points[0]?.version, points.at(-1)?.version]).toEqual(ends)
+      }),
+      RUNS,
+    )
+    let runs = 0
+    const engine = await engineOf(0n, Array<Write[]>(200).fill([]))
+    const options = { sample: { points: 50 }, onRun: () => runs++ }
+    expect([...createLedger(engine).at().viewHistory(call('value', '0xa1'), options)]).toHaveLength(50)
+    expect(runs).toBe(1)
+  })
+
   it('refuses to go on below a prune, and across a truncation', async () => {
     const values = [1, 2, 3, 4, 5, 6, 7, 8].map((value): Write[] => [[resourceKey(HOLDERS[0]!, HELD), u64(value)]])
     const engine = await engineOf(0n, values)

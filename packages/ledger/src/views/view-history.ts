@@ -17,6 +17,7 @@ import type { Change, History, HistoryOptions } from '../histories/history.js'
 import { ReadTrace } from '../traces/read-trace.js'
 import type { StoredValue } from '../types/stored-value.js'
 import { createWritesAbove, createWritesUntil, type KeyWrites } from './key-writes.js'
+import { samplePoints, type ViewSample } from './sample-points.js'
 import type { StartedView, ViewReport } from './started-view.js'
 import type { StartViewOptions } from './view-runner.js'
 
@@ -34,6 +35,11 @@ export interface ViewHistoryOptions extends HistoryOptions, Pick<StartViewOption
    * changed. The answers are then those of the versions shown, and not all changes are.
    */
   readonly ignoresClock?: boolean | undefined
+  /**
+   * Shows evenly spaced points instead of changes. Where nothing that the view read changed since the point before, nothing
+   * runs. `start` and `cursor` are then times, in microseconds, or versions.
+   */
+  readonly sample?: ViewSample | undefined
   /** Asked before each run but the first two of a page: whether the page ends here. */
   readonly isFull?: (() => boolean) | undefined
   /** Is told of every run that ended. */
@@ -47,7 +53,7 @@ export interface ViewHistory extends History<Change<ViewAnswer>> {
   /** The task that the run under way waits for, where tasks are done elsewhere; `provide` gives its result. */
   readonly task: ComputeTask | undefined
   provide(result: readonly Uint8Array[]): void
-  /** Whether each change of the range is shown. False where the clock is ignored and the view read it. */
+  /** Whether each change of the range is shown. False of points, and where the clock is ignored and the view read it. */
   readonly exact: boolean
   /** Whether a run read the clock of the chain, which every block writes. */
   readonly dependsOnClock: boolean
@@ -129,7 +135,7 @@ class ChangesOfView implements ViewHistory {
   }
 
   get exact(): boolean {
-    return !(this.#options.ignoresClock && this.dependsOnClock)
+    return !this.#options.sample && !(this.#options.ignoresClock && this.dependsOnClock)
   }
 
   *[Symbol.iterator](): Iterator<Change<ViewAnswer>> {
@@ -137,6 +143,7 @@ class ChangesOfView implements ViewHistory {
   }
 
   turns(): Iterable<Change<ViewAnswer> | undefined> {
+    if (this.#options.sample) return this.#sampled(this.#options.sample)
     return this.#options.order === 'oldestFirst' ? this.#oldestFirst() : this.#newestFirst()
   }
 
@@ -205,6 +212,39 @@ class ChangesOfView implements ViewHistory {
       } else yield this.#show(written, ran.answer)
       ran = older
     }
+  }
+
+  *#sampled(sample: ViewSample): Generator<Change<ViewAnswer> | undefined> {
+    const { reader, ledger } = this.#parts
+    const { order, limit = Number.POSITIVE_INFINITY, start } = this.#options
+    const isUpward = order === 'oldestFirst'
+    const writes = isUpward ? createWritesAbove(reader, this.#last) : createWritesUntil(reader)
+    const first = this.#first > ledger.oldestVersion ? this.#first : ledger.oldestVersion
+    if (this.#last < first) return
+    const points = samplePoints(reader, { first, last: this.#last, sample, isUpward, start, most: limit + 1 })
+    if (this.#isLacking) return
+    let ran: Ran | undefined
+    for (const { version, timestampUsec, cursor } of points) {
+      const isKnown = ran !== undefined && this.#stands(ran, version, writes)
+      if (this.#isLacking) return
+      if (this.#shown === limit || (!isKnown && this.#isFull)) {
+        this.cursor = cursor
+        return
+      }
+      if (!isKnown) {
+        if (ran && this.#isMissing(ran, version, writes)) return
+        ran = yield* this.#run(version)
+      }
+      if (!ran) return
+      yield { ...this.#show(version, ran.answer), timestampUsec: timestampUsec ?? this.#timeOf(version) }
+    }
+  }
+
+  /** Whether nothing that a run read was written between its version and another one. */
+  #stands(ran: Ran, version: bigint, writes: KeyWrites): boolean {
+    const nearest = writes.nearest(ran.keys, ran.version)
+    this.#expectKept(ran.version)
+    return nearest === undefined || (version > ran.version ? nearest > version : nearest <= version)
   }
 
   /** Undefined where it lacks what it reads. */

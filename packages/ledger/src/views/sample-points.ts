@@ -1,0 +1,64 @@
+import type { StateReader } from '@ledger-state/engine'
+
+/** Evenly spaced points of a history. */
+export type ViewSample =
+  /** At every multiple of a number of microseconds, what stood then. At least one second. */
+  | { readonly everyUsec: bigint }
+  /** At so many versions of the range, its first and last among them. At least 2. */
+  | { readonly points: number }
+
+/** Which points of a range one page shows. */
+export interface SampledPage {
+  /** First and last version of the range, both of the window. */
+  readonly first: bigint
+  readonly last: bigint
+  readonly sample: ViewSample
+  readonly isUpward: boolean
+  /** The cursor of the page before. */
+  readonly start: bigint | undefined
+  /** Most points. */
+  readonly most: number
+}
+
+export interface SamplePoint {
+  readonly version: bigint
+  /** Of a point that is a time. */
+  readonly timestampUsec: bigint | undefined
+  /** Where a page that begins with this point starts. */
+  readonly cursor: bigint
+}
+
+/** The points of a page, in its order. An async state loads what it lacks of all of them in one round. */
+export function samplePoints(reader: StateReader, page: SampledPage): readonly SamplePoint[] {
+  return 'everyUsec' in page.sample
+    ? pointsInTime(reader, page, page.sample.everyUsec)
+    : pointsOfVersions(page, page.sample.points)
+}
+
+function pointsInTime(reader: StateReader, page: SampledPage, every: bigint): readonly SamplePoint[] {
+  const { first, last, isUpward, start, most } = page
+  const begin = reader.blockAt(first).block.timestampUsec
+  const end = reader.blockAt(last).block.timestampUsec
+  const opening = isUpward ? ((begin + every - 1n) / every) * every : (end / every) * every
+  const points: SamplePoint[] = []
+  let time = start ?? opening
+  for (; points.length < most && time >= begin && time <= end; time += isUpward ? every : -every) {
+    const block = reader.blockAtTime(time)
+    if (!block) continue
+    const version = block.lastVersion < last ? block.lastVersion : last
+    points.push({ version: version < first ? first : version, timestampUsec: time, cursor: time })
+  }
+  return points
+}
+
+function pointsOfVersions({ first, last, isUpward, start, most }: SampledPage, count: number): readonly SamplePoint[] {
+  const points: SamplePoint[] = []
+  for (let at = 0n; at < count && points.length < most; at++) {
+    const place = isUpward ? at : BigInt(count) - 1n - at
+    const version = first + ((last - first) * place) / BigInt(count - 1)
+    if (points.at(-1)?.version === version) continue
+    if (start !== undefined && (isUpward ? version < start : version > start)) continue
+    points.push({ version, timestampUsec: undefined, cursor: version })
+  }
+  return points
+}
