@@ -147,6 +147,31 @@ export function viewCallUndecodable(why: string): RequestError {
   return new LedgerStateError('invalid_parameter', `Failed to deserialize input into ViewRequest: ${why}`)
 }
 
+export function everyInvalid(text: string): RequestError {
+  return invalidRequest(`${JSON.stringify(clip(text))} is no duration such as 30s, 15m, 1h, 1d or 1w`)
+}
+
+export function samplesInvalid(samples: bigint, most: number): RequestError {
+  return invalidRequest(`${samples} samples are asked for, 2 to ${most} are possible`)
+}
+
+export function everyAndSamples(): RequestError {
+  return invalidRequest('both every and samples are given')
+}
+
+export function ignoredUnknown(text: string): RequestError {
+  return invalidRequest(`${JSON.stringify(clip(text))} cannot be ignored, only clock`)
+}
+
+export function cursorInvalid(text: string): RequestError {
+  return invalidRequest(`${JSON.stringify(clip(text))} is no cursor of this history`)
+}
+
+/** The views of a batch share one budget, and a history needs the whole of it for each of its runs. */
+export function viewBudgetSpent(): RequestError {
+  return invalidRequest('the views before this one have used up what one request may; send it in a request of its own')
+}
+
 export function viewsDisabled(): RequestError {
   return new LedgerStateError(
     'operation_disabled',

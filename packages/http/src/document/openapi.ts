@@ -1,4 +1,4 @@
-import type { Operation } from '../operations/operation.js'
+import { FACTS, type FactName, type Operation } from '../operations/operation.js'
 import { type AnswerFormat, MEDIA_TYPE } from '../protocol/media-types.js'
 
 const ERROR_TEXTS: Readonly<Record<number, string>> = {
@@ -273,6 +273,8 @@ export interface HeaderNames {
   readonly cursorNames: readonly string[]
   /** The one of the header that says whether a history knows all of its changes. */
   readonly completeName: string
+  /** Those of the headers that say more of an answer. */
+  readonly factNames: Readonly<Record<FactName, string>>
   /** The one of the header that says which version a time meant. */
   readonly readVersionName: string
   /** The one of the header of requests that says which version their client was shown. */
@@ -282,7 +284,7 @@ export interface HeaderNames {
 /** The OpenAPI 3.1 document of the operations that are served. */
 export function createOpenApiDocument(
   operations: readonly Operation[],
-  { names, cursorNames, completeName, readVersionName, minVersionName }: HeaderNames,
+  { names, cursorNames, completeName, factNames, readVersionName, minVersionName }: HeaderNames,
 ) {
   const headers = Object.fromEntries(
     names.map((name) => [
@@ -305,6 +307,12 @@ export function createOpenApiDocument(
       description: 'Whether all changes of the range are known: false where it reaches below what the store holds.',
     },
   }
+  const factHeaders = Object.fromEntries(
+    Object.entries(FACTS).map(([name, description]) => [
+      factNames[name as FactName],
+      { schema: { type: 'string' }, description },
+    ]),
+  )
   const readVersionHeader = {
     [readVersionName]: {
       schema: { type: 'string' },
@@ -331,6 +339,7 @@ export function createOpenApiDocument(
         ...headers,
         ...(operation.isPaged && cursorHeader),
         ...(operation.tellsCompleteness && completeHeader),
+        ...(operation.tellsFacts && factHeaders),
         ...(operation.parameters.some(({ name }) => name === 'ledger_timestamp' || name === 'to') && readVersionHeader),
       },
     )

@@ -42,6 +42,10 @@ export const NEUTRAL_EXAMPLES: RequestExamples = {
   get_account_resource_history: { target: `${ACCOUNT}/resource/0x1::account::Account/history?limit=3` },
   get_table_item_history: { target: `${TABLE}/item/history?limit=3`, body: KEY },
   get_raw_table_item_history: { target: `${TABLE}/raw_item/history?limit=3`, body: RAW_KEY },
+  get_view_history: {
+    target: '/v1/view/history?limit=3',
+    body: { function: '0x1::coin::balance', type_arguments: [COIN], arguments: ['0x1'] },
+  },
   get_account_changes: { target: `${ACCOUNT}/changes?from=0` },
   get_type_uses: { target: '/v1/types/0x1::coin::Coin/uses' },
   get_table_items_batch: {

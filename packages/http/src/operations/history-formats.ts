@@ -56,7 +56,7 @@ function timestampToText(timestampUsec: bigint | undefined): string {
   return timestampUsec === undefined ? '' : formatTimestamp(timestampUsec)
 }
 
-function quoteCsv(text: string): string {
+export function quoteCsv(text: string): string {
   return `"${text.replaceAll('"', '""')}"`
 }
 

@@ -74,6 +74,8 @@ export interface Answer {
   readonly headers?: readonly string[]
   /** Of a history: whether all of its changes in the range that was asked for are known. */
   readonly isComplete?: boolean
+  /** Further headers of this service: what follows `x-<word>-` in their names, and their values. */
+  readonly facts?: Readonly<Partial<Record<FactName, string>>>
   /** Where the next page begins; undefined where nothing follows. */
   readonly cursor?: string | undefined
   /** A string is ASCII. */
@@ -83,6 +85,17 @@ export interface Answer {
   /** The client has this body already: its tag is the one of `If-None-Match`. */
   readonly notModified?: boolean
 }
+
+/** What a history of a view says of itself, by the ends of the names of its headers. */
+export const FACTS = {
+  exact:
+    'Whether each change of the range is shown: false of points, and where the clock is ignored and the view read it.',
+  'depends-on-clock': 'Whether the view read the clock of the chain, which every block writes.',
+  unchanged: 'How often something that the view read was written and its answer stayed the same.',
+  'step-keys': 'The state keys whose writes made the view run again, with how often each did, the most frequent first.',
+} as const
+
+export type FactName = keyof typeof FACTS
 
 /** What the server needs to know of a path and its method. */
 export interface Route {
@@ -115,6 +128,8 @@ export interface Operation extends Route {
   readonly success: Readonly<Partial<Record<AnswerFormat, JsonSchema>>>
   /** Whether answers say if they know all. */
   readonly tellsCompleteness?: boolean
+  /** Whether answers have the headers of `FACTS`. */
+  readonly tellsFacts?: boolean
   /** Whether answers may carry a cursor. */
   readonly isPaged?: boolean
   /** Statuses of errors that it may answer with. */

@@ -73,7 +73,7 @@ function advance({ views }: OperationRequest, view: StartedView, began: number):
     const { report } = view
     if (report) {
       views.allowance.spend(report.usage)
-      views.onView?.({ ...report, seconds: (performance.now() - began) / 1_000 })
+      if (!report.isRepeated) views.onView?.({ ...report, seconds: (performance.now() - began) / 1_000 })
     }
   }
 }

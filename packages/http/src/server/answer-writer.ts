@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { LedgerInfo } from '@ledger-state/engine'
 import { overloaded, type RequestError } from '../errors.js'
-import type { Answer } from '../operations/operation.js'
+import type { Answer, FactName } from '../operations/operation.js'
 import { chooseEncoding, compress, MIN_COMPRESSED_BYTES } from '../protocol/content-encoding.js'
 import { errorToReply } from '../protocol/error-reply.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
@@ -18,12 +18,15 @@ const NOTHING: readonly string[] = []
 export function sendAnswer(exchange: Exchange, answer: Answer): void {
   const { context, request, readVersion } = exchange
   const { chainHeaders } = context
-  const { ledger, contentType, body, etag, notModified, cursor, isComplete, headers: further } = answer
+  const { ledger, contentType, body, etag, notModified, cursor, isComplete, facts, headers: further } = answer
   const known = ledger === undefined ? latestHeaders(context) : chainHeaders.of(ledger)
   const isLarge = body.length >= MIN_COMPRESSED_BYTES
   const headers = commonHeaders(exchange, known, isLarge)
   if (etag !== undefined) headers.push('etag', etag)
   if (isComplete !== undefined) headers.push(chainHeaders.completeName, String(isComplete))
+  if (facts) {
+    for (const [name, value] of Object.entries(facts)) headers.push(chainHeaders.factNames[name as FactName], value)
+  }
   if (cursor !== undefined) for (const name of chainHeaders.cursorNames) headers.push(name, cursor)
   if (readVersion !== undefined) headers.push(chainHeaders.readVersionName, String(readVersion))
   if (further !== undefined) headers.push(...further)

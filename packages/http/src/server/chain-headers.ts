@@ -1,5 +1,6 @@
 import type { LedgerInfo } from '@ledger-state/engine'
 import { chainIdTooLarge } from '../errors.js'
+import { FACTS, type FactName } from '../operations/operation.js'
 
 const MAX_CHAIN_ID = 255n
 
@@ -21,6 +22,8 @@ export interface ChainHeaders {
   readonly cursorNames: readonly string[]
   /** Name of the header that says whether a history knows all of its changes. */
   readonly completeName: string
+  /** Names of the headers that say more of an answer. */
+  readonly factNames: Readonly<Record<FactName, string>>
   /** Name of the header that says which version a time meant. */
   readonly readVersionName: string
   /** Name of the header of requests that says which version their client was shown. */
@@ -62,6 +65,7 @@ export function createChainHeaders(word: string, compatible = true): ChainHeader
     names,
     cursorNames: words.map((one) => `x-${one}-cursor`),
     completeName: `x-${word}-complete`,
+    factNames: factNamesOf(word),
     readVersionName: `x-${word}-read-version`,
     minVersionName: `x-${word}-min-ledger-version`,
     of(ledger) {
@@ -70,4 +74,9 @@ export function createChainHeaders(word: string, compatible = true): ChainHeader
       return last.headers
     },
   }
+}
+
+function factNamesOf(word: string): Readonly<Record<FactName, string>> {
+  const names = Object.keys(FACTS).map((name) => [name, `x-${word}-${name}`])
+  return Object.fromEntries(names) as Record<FactName, string>
 }

@@ -9,8 +9,9 @@ const EXPOSED = ['ETag', 'Retry-After']
 
 /** Lets pages of any origin read answers, chain-state headers included. Nothing here depends on who asks. */
 export function createCorsHeaders(chainHeaders: ChainHeaders): (origin: string) => readonly string[] {
-  const { names, cursorNames, completeName, readVersionName } = chainHeaders
-  const exposed = [...names, ...cursorNames, completeName, readVersionName, ...EXPOSED].join(',')
+  const { names, cursorNames, completeName, factNames, readVersionName } = chainHeaders
+  const own = [completeName, ...Object.values(factNames), readVersionName]
+  const exposed = [...names, ...cursorNames, ...own, ...EXPOSED].join(',')
   return (origin) => [
     'access-control-allow-origin',
     origin,

@@ -25,6 +25,7 @@ import { getTableItems } from '../operations/table-items.js'
 import { getTypeUses } from '../operations/type-uses.js'
 import { UNSERVED_ROUTES } from '../operations/unserved.js'
 import { callView } from '../operations/view.js'
+import { getViewHistory } from '../operations/view-history.js'
 import { createRouter } from './router.js'
 
 /** All operations, in the order of the OpenAPI document. */
@@ -51,6 +52,7 @@ export function createOperations(
     getResourceHistory,
     getTableItemHistory,
     getRawTableItemHistory,
+    getViewHistory,
     getAccountChanges,
     getTypeUses,
     getLedgerInfo,

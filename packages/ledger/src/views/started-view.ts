@@ -14,6 +14,8 @@ export interface ViewReport {
   /** Of a view that failed: the status code of the vm, where one is known. */
   readonly vmErrorCode: number | undefined
   readonly isFailed: boolean
+  /** Over an async ledger, whether a run of the read before this one has ended it already. */
+  readonly isRepeated: boolean
 }
 
 /** A view function that was called, and runs as it is told. */
@@ -36,11 +38,11 @@ export class RunningView implements StartedView {
   readonly #run: ViewRun
   readonly #view: StateView
   readonly #types: TypeResolver
-  readonly #onEnd: () => void
+  readonly #onEnd: () => boolean
   report: ViewReport | undefined
   task: ComputeTask | undefined
 
-  constructor(run: ViewRun, view: StateView, types: TypeResolver, onEnd: () => void) {
+  constructor(run: ViewRun, view: StateView, types: TypeResolver, onEnd: () => boolean) {
     this.#run = run
     this.#view = view
     this.#types = types
@@ -71,12 +73,12 @@ export class RunningView implements StartedView {
 
   #end(outcome: Exclude<ViewProgress, { kind: 'paused' | 'lacking' | 'computing' }>): readonly StoredValue[] {
     const { usage } = outcome
-    this.#onEnd()
+    const isRepeated = this.#onEnd()
     if (outcome.kind === 'fault') {
-      this.report = { usage, vmErrorCode: outcome.fault.code, isFailed: true }
+      this.report = { usage, vmErrorCode: outcome.fault.code, isFailed: true, isRepeated }
       throw viewFailed(outcome.fault)
     }
-    this.report = { usage, vmErrorCode: undefined, isFailed: false }
+    this.report = { usage, vmErrorCode: undefined, isFailed: false, isRepeated }
     return outcome.results.map(({ type, bytes }, at) => {
       return new TypedBytes(this.#view, this.#types, type, bytes, (_, tag, why) =>
         viewResultUnreadable(at, typeTagToText(tag), why),

@@ -1,14 +1,23 @@
 import { JsonNumber } from '@ledger-state/bcs'
-import { ByteWriter, isLedgerStateError, parseAddress, type Write } from '@ledger-state/core'
-import { createMemoryEngine, engineToAsync } from '@ledger-state/engine'
+import { isLedgerStateError, type Write } from '@ledger-state/core'
+import { engineToAsync } from '@ledger-state/engine'
 import { delayState } from '@ledger-state/engine/testing/delayed-state'
-import type { SignatureToken } from '@ledger-state/move-module'
-import { type Assembly, assembleModule } from '@ledger-state/move-vm/testing/assemble-module'
 import { createRandom } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
+import { moduleKey, resourceKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import {
+  CLOCK_KEY,
+  call,
+  HELD,
+  HOLDERS,
+  LIBRARIES,
+  PROGRAM,
+  SECOND,
+  u64,
+  viewLedger,
+} from '../../testing/view-ledger.ts'
 import { createAsyncLedger } from '../async/async-ledger.js'
 import { createLedger } from '../create-ledger.js'
 import type { Change } from '../histories/history.js'
@@ -16,110 +25,6 @@ import type { ViewAnswer, ViewHistory, ViewHistoryOptions } from './view-history
 import type { ViewRequest } from './view-request.js'
 
 const RUNS = { numRuns: isSlowRun ? 400 : 40 }
-const FRAMEWORK = parseAddress('0x1')
-const PROGRAM = parseAddress('0x42')
-const U64: SignatureToken = { kind: 'u64' }
-const ADDRESS: SignatureToken = { kind: 'address' }
-const LIB = { address: PROGRAM, name: 'lib' }
-const POINT: SignatureToken = { kind: 'struct', module: LIB, name: 'Point', typeArguments: [] }
-const TIMESTAMP = { address: FRAMEWORK, name: 'timestamp' }
-
-const CLOCK: Assembly = {
-  address: '0x1',
-  name: 'timestamp',
-  structs: [{ name: 'CurrentTimeMicroseconds', fields: [['microseconds', U64]] }],
-  functions: [
-    {
-      name: 'now',
-      results: [U64],
-      code: [
-        ['ld_const', { constant: FRAMEWORK, type: ADDRESS }],
-        ['imm_borrow_global', 'CurrentTimeMicroseconds'],
-        ['imm_borrow_field', 'CurrentTimeMicroseconds.microseconds'],
-        ['read_ref'],
-        ['ret'],
-      ],
-    },
-  ],
-}
-
-const MAIN: Assembly = {
-  name: 'main',
-  structs: [{ name: 'R', fields: [['value', U64]] }],
-  functions: [
-    {
-      name: 'value',
-      parameters: [ADDRESS],
-      results: [U64],
-      code: [['move_loc', 0], ['imm_borrow_global', 'R'], ['imm_borrow_field', 'R.value'], ['read_ref'], ['ret']],
-    },
-    {
-      // What is at the second address is read only if there is something at the first.
-      name: 'either',
-      parameters: [ADDRESS, ADDRESS],
-      results: [U64],
-      code: [
-        ['copy_loc', 0],
-        ['exists', 'R'],
-        ['br_true', 'there'],
-        ['ld_u64', 0],
-        ['ret'],
-        { label: 'there' },
-        ['copy_loc', 1],
-        ['call', { name: 'value' }],
-        ['call', { module: LIB, name: 'change', parameters: [U64], results: [U64] }],
-        ['ret'],
-      ],
-    },
-    {
-      name: 'parity_of_time',
-      results: [U64],
-      code: [['call', { module: TIMESTAMP, name: 'now', results: [U64] }], ['ld_u64', 2], ['mod'], ['ret']],
-    },
-    {
-      name: 'point',
-      results: [POINT],
-      code: [['call', { module: LIB, name: 'origin', results: [POINT] }], ['ret']],
-    },
-  ],
-}
-
-/** The library in several versions: other code, another name of a field, nothing that can be called. */
-const LIBRARIES: readonly (Uint8Array | null)[] = [
-  library('x', [['copy_loc', 0], ['move_loc', 0], ['add'], ['ret']]),
-  library('x', [['ld_u64', 7], ['ret']]),
-  library('y', [['move_loc', 0], ['ret']]),
-  library('x', [['ld_u64', 5], ['abort']]),
-  Uint8Array.of(1, 2, 3),
-  null,
-]
-
-function library(field: string, code: NonNullable<Assembly['functions'][number]['code']>): Uint8Array {
-  return assembleModule({
-    name: 'lib',
-    structs: [{ name: 'Point', abilities: 7, fields: [[field, U64]] }],
-    functions: [
-      { name: 'change', parameters: [U64], results: [U64], code },
-      { name: 'origin', results: [POINT], code: [['ld_u64', 1], ['pack', 'Point'], ['ret']] },
-    ],
-  })
-}
-
-const framework = (type: string) => resourceKey(FRAMEWORK, parseStructTag(`0x1::${type}`))
-const CLOCK_KEY = framework('timestamp::CurrentTimeMicroseconds')
-const HOLDERS = ['0xa1', '0xa2', '0xa3'].map(parseAddress)
-const HELD = parseStructTag('0x42::main::R')
-const FLAGS = new ByteWriter().byteString(new Uint8Array(16).fill(0xff)).toBytes()
-const u64 = (value: bigint | number) => new ByteWriter().u64(BigInt(value)).toBytes()
-
-const GENESIS: readonly Write[] = [
-  [framework('gas_schedule::GasScheduleV2'), new ByteWriter().u64(45n).uleb128(0).toBytes()],
-  [framework('features::Features'), FLAGS],
-  [moduleKey(FRAMEWORK, 'timestamp'), assembleModule(CLOCK)],
-  [moduleKey(PROGRAM, 'main'), assembleModule(MAIN)],
-  [moduleKey(PROGRAM, 'lib'), LIBRARIES[0]!],
-]
-
 const write: fc.Arbitrary<Write> = fc.oneof(
   {
     weight: 6,
@@ -142,9 +47,6 @@ const ledgers = fc.record({
   }),
   retained: fc.bigInt(1n, 30n),
 })
-const call = (name: string, ...json: string[]): ViewRequest => ({
-  ...{ address: PROGRAM, module: 'main', function: name, typeArguments: [], arguments: { json } },
-})
 const requests = fc.constantFrom(
   call('value', '0xa1'),
   call('either', '0xa1', '0xa2'),
@@ -154,19 +56,6 @@ const requests = fc.constantFrom(
   call('value'),
   call('absent'),
 )
-
-async function engineOf(first: bigint, versions: readonly (readonly Write[])[]) {
-  const engine = createMemoryEngine()
-  for (const [at, writes] of [GENESIS, ...versions].entries()) {
-    const version = first + BigInt(at)
-    // Blocks of three versions; their first writes the clock.
-    const height = BigInt(at) / 3n
-    const block = at % 3 === 0 ? { height, epoch: 0n, timestampUsec: height * height } : undefined
-    const clock: Write[] = block ? [[CLOCK_KEY, u64(block.timestampUsec)]] : []
-    await engine.commit([{ version, block, writes: [...clock, ...writes] }], { chainId: 4 })
-  }
-  return engine
-}
 
 type Ledger = ReturnType<typeof createLedger>
 
@@ -212,7 +101,7 @@ describe('the history of a view', () => {
   it('says what the view answers at each version of the window', async () => {
     await fc.assert(
       fc.asyncProperty(ledgers, requests, async ({ first, versions, retained }, request) => {
-        const engine = await engineOf(first, versions)
+        const engine = await viewLedger(first, versions)
         await engine.prune(retained)
         const ledger = createLedger(engine)
         const { oldestVersion, latestVersion } = ledger.info!
@@ -242,7 +131,7 @@ describe('the history of a view', () => {
         requests,
         range,
         async ({ first, versions, retained }, request, { from, to, limit }) => {
-          const engine = await engineOf(first, versions)
+          const engine = await viewLedger(first, versions)
           await engine.prune(retained)
           const state = createLedger(engine).at()
           const list = (options: ViewHistoryOptions) => state.viewHistory(request, options)
@@ -264,7 +153,7 @@ describe('the history of a view', () => {
   it('is the same over an async ledger', async () => {
     await fc.assert(
       fc.asyncProperty(ledgers, requests, async ({ first, versions, retained }, request) => {
-        const engine = await engineOf(first, versions)
+        const engine = await viewLedger(first, versions)
         await engine.prune(retained)
         const expected = seenOf(createLedger(engine).at().viewHistory(request))
         for (const order of ['newestFirst', 'oldestFirst'] as const) {
@@ -290,7 +179,7 @@ describe('the history of a view', () => {
 
   it('takes one round a step over an async ledger, once its keys are known, and ends a page after some of them', async () => {
     const values = Array.from({ length: 100 }, (_, at): Write[] => [[resourceKey(HOLDERS[0]!, HELD), u64(at)]])
-    const state = delayState(engineToAsync(await engineOf(0n, values)), { random: createRandom(1) })
+    const state = delayState(engineToAsync(await viewLedger(0n, values)), { random: createRandom(1) })
     const page = await createAsyncLedger(state).read((loaded) => {
       const history = loaded.at().viewHistory(call('value', '0xa1'), { order: 'oldestFirst' })
       return { count: seenOf(history).length, cursor: history.cursor }
@@ -301,14 +190,14 @@ describe('the history of a view', () => {
   })
 
   it('runs once, whatever the window, where nothing that it reads changes', async () => {
-    const engine = await engineOf(0n, Array<Write[]>(2_000).fill([]))
+    const engine = await viewLedger(0n, Array<Write[]>(2_000).fill([]))
     const history = createLedger(engine).at().viewHistory(call('value', '0xa1'), {})
     expect(seenOf(history)).toHaveLength(1)
     expect([history.unchanged, history.dependsOnClock, history.complete]).toEqual([0, false, true])
   })
 
   it('tells the keys that made its steps, and that the view depends on the clock, which may be ignored', async () => {
-    const engine = await engineOf(0n, Array<Write[]>(30).fill([]))
+    const engine = await viewLedger(0n, Array<Write[]>(30).fill([]))
     const ledger = createLedger(engine)
     const whole = ledger.at().viewHistory(call('parity_of_time'))
     expect(seenOf(whole).length).toBeGreaterThan(5)
@@ -322,11 +211,11 @@ describe('the history of a view', () => {
   it('shows evenly spaced points, with what the view answers there, and runs only where something changed', async () => {
     const sample = fc.oneof(
       fc.integer({ min: 2, max: 12 }).map((points) => ({ points })),
-      fc.bigInt(1n, 9n).map((everyUsec) => ({ everyUsec })),
+      fc.bigInt(1n, 9n).map((seconds) => ({ everyUsec: seconds * SECOND })),
     )
     await fc.assert(
       fc.asyncProperty(ledgers, requests, sample, async ({ first, versions, retained }, request, one) => {
-        const engine = await engineOf(first, versions)
+        const engine = await viewLedger(first, versions)
         await engine.prune(retained)
         const ledger = createLedger(engine)
         const state = ledger.at()
@@ -352,7 +241,7 @@ describe('the history of a view', () => {
       RUNS,
     )
     let runs = 0
-    const engine = await engineOf(0n, Array<Write[]>(200).fill([]))
+    const engine = await viewLedger(0n, Array<Write[]>(200).fill([]))
     const options = { sample: { points: 50 }, onRun: () => runs++ }
     expect([...createLedger(engine).at().viewHistory(call('value', '0xa1'), options)]).toHaveLength(50)
     expect(runs).toBe(1)
@@ -360,7 +249,7 @@ describe('the history of a view', () => {
 
   it('refuses to go on below a prune, and across a truncation', async () => {
     const values = [1, 2, 3, 4, 5, 6, 7, 8].map((value): Write[] => [[resourceKey(HOLDERS[0]!, HELD), u64(value)]])
-    const engine = await engineOf(0n, values)
+    const engine = await viewLedger(0n, values)
     const state = createLedger(engine).at()
     const page = state.viewHistory(call('value', '0xa1'), { limit: 6 })
     expect(seenOf(page)).toHaveLength(6)
@@ -379,7 +268,7 @@ describe('the history of a view', () => {
   })
 
   it('lets others have a turn while a view runs', async () => {
-    const engine = await engineOf(0n, [])
+    const engine = await viewLedger(0n, [])
     const request = { ...call('value'), arguments: { json: [new JsonNumber('1')] } }
     const turns = [...createLedger(engine).at().viewHistory(request).turns()]
     expect(turns.filter((turn) => turn !== undefined)).toHaveLength(1)

@@ -36,16 +36,24 @@ export class ViewRunner {
       const runTrace = trace && new ReadTrace()
       const traceRead = runTrace && ((key: Uint8Array) => runTrace.add(key))
       const state = stateOfView(view, this.#revisions)
-      return { run: this.#vm.startView(state, call, { budget, computesElsewhere, traceRead }), runTrace }
+      return {
+        hasEnded: false,
+        run: this.#vm.startView(state, call, { budget, computesElsewhere, traceRead }),
+        runTrace,
+      }
     }
-    const { run, runTrace } = loadedVersionOf(view)?.keep(nameOf(call, options), begin) ?? begin()
-    return new RunningView(run, read, types, () => {
-      for (const key of runTrace?.keys.values() ?? []) trace?.add(key)
+    const begun = loadedVersionOf(view)?.keep(nameOf(call, options), begin) ?? begin()
+    return new RunningView(begun.run, read, types, () => {
+      for (const key of begun.runTrace?.keys.values() ?? []) trace?.add(key)
+      const isRepeated = begun.hasEnded
+      begun.hasEnded = true
+      return isRepeated
     })
   }
 }
 
 interface BegunRun {
+  hasEnded: boolean
   readonly run: ViewRun
   readonly runTrace: ReadTrace | undefined
 }

@@ -1,0 +1,54 @@
+import type { Change } from '@ledger-state/ledger'
+import { formatTimestamp, type ViewAnswer } from '@ledger-state/ledger'
+import type { AnswerBytes } from './answer-bytes.js'
+import { quoteCsv } from './history-formats.js'
+import type { PageBody } from './paging.js'
+
+/** The results of an answer as a JSON array. */
+export function answerToJson({ json }: ViewAnswer): string {
+  return `[${json.join(',')}]`
+}
+
+/**
+ * Changes of a view's answer as CSV (RFC 4180), with a column for each result of the page's longest answer: a scalar as its text,
+ * anything else as JSON. An answer that is an error has its message in the last column.
+ */
+export class ViewChangesCsvBody implements PageBody<Change<ViewAnswer>> {
+  readonly #out: AnswerBytes
+  readonly #changes: Change<ViewAnswer>[] = []
+  #columns = 1
+  #length = 0
+
+  constructor(out: AnswerBytes) {
+    this.#out = out
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  add(change: Change<ViewAnswer>): void {
+    const { json = [] } = change.value ?? {}
+    this.#columns = Math.max(this.#columns, json.length)
+    this.#length += json.reduce((sum, one) => sum + one.length, 0)
+    this.#changes.push(change)
+  }
+
+  toBytes(): Uint8Array {
+    const columns = Array.from({ length: this.#columns }, (_, at) => (this.#columns === 1 ? 'result' : `result_${at}`))
+    this.#out.text(`version,timestamp,time,${columns.join()},error\r\n`)
+    for (const { version, timestampUsec, value, error } of this.#changes) {
+      const time = timestampUsec === undefined ? ',' : `${timestampUsec},${formatTimestamp(timestampUsec)}`
+      const results = columns.map((_, at) => resultToCsv(value?.json[at]))
+      this.#out.text(`${version},${time},${results.join()},${error ? quoteCsv(error.message) : ''}\r\n`)
+    }
+    return this.#out.bytes
+  }
+}
+
+function resultToCsv(json: string | undefined): string {
+  if (json === undefined) return ''
+  const value: unknown = JSON.parse(json)
+  if (typeof value === 'string') return /^[\w.:-]*$/.test(value) ? value : quoteCsv(value)
+  return typeof value === 'object' && value !== null ? quoteCsv(json) : json
+}

@@ -1,0 +1,277 @@
+import { hexToBytes, parseU64 } from '@ledger-state/core'
+import { branchOf, versionTruncated } from '@ledger-state/engine'
+import {
+  type Change,
+  firstVersionOf,
+  type LedgerState,
+  type ViewAnswer,
+  type ViewHistory,
+  type ViewReport,
+  type ViewSample,
+} from '@ledger-state/ledger'
+import type { ViewBudget } from '@ledger-state/move-vm'
+import {
+  cursorInvalid,
+  everyAndSamples,
+  everyInvalid,
+  ignoredUnknown,
+  samplesInvalid,
+  viewBudgetSpent,
+} from '../errors.js'
+import { prefersCsv } from '../protocol/accept.js'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { changeToJson } from './history-formats.js'
+import { DEFAULT_PAGE, expectOrdered, HISTORY_PARAMETERS, MAX_PAGE, parseHistoryRange } from './history-page.js'
+import { type Answer, BODY_ERRORS, type Operation, type OperationRequest, type Parameter } from './operation.js'
+import { JsonArrayBody } from './page-bodies.js'
+import { MAX_PAGE_BYTES, type PageBody, pageLimit } from './paging.js'
+import { parameterOf } from './request-parts.js'
+import { stateKeyToText } from './state-key-text.js'
+import { TurnBudget } from './turn-budget.js'
+import { answerToJson, ViewChangesCsvBody } from './view-history-formats.js'
+import { parseViewCall } from './view-request.js'
+
+/** Runs of one page. */
+const MOST_RUNS = 2_000
+/** The budgets of so many views are what all runs of one page may use, the last one excepted. */
+const BUDGETS_OF_PAGE = 4
+/** Keys that the header names. */
+const MOST_STEP_KEYS = 8
+const MOST_SAMPLES = 10_000
+const SECOND = 1_000_000n
+const UNITS: Readonly<Record<string, bigint>> = { s: 1n, m: 60n, h: 3_600n, d: 86_400n, w: 604_800n }
+
+const SAMPLE_PARAMETERS: readonly Parameter[] = [
+  {
+    name: 'every',
+    in: 'query',
+    description:
+      'Points in time instead of changes: what the view answered at every multiple of a duration since 1970, such as 30s, 15m, 1h, 1d or 1w.',
+    schema: { type: 'string', examples: ['1d'] },
+  },
+  {
+    name: 'samples',
+    in: 'query',
+    description: 'Instead of changes, what the view answered at so many versions, evenly spaced over the range.',
+    schema: { type: 'integer', minimum: 2, maximum: MOST_SAMPLES },
+  },
+  {
+    name: 'ignore',
+    in: 'query',
+    description:
+      'With `clock`, blocks that write nothing but the time make no step, although the view reads the time: not all changes are shown then.',
+    schema: { type: 'string', enum: ['clock'] },
+  },
+]
+
+export const getViewHistory: Operation = {
+  id: 'get_view_history',
+  method: 'POST',
+  path: '/v1/view/history',
+  negotiates: true,
+  takesTurns: true,
+  tag: 'Histories',
+  summary: 'Get history of a view function',
+  description:
+    'Lists the versions at which the answer of a view function changed, with what it answered from there on. The list is exact: asking `/v1/view` at any version gives the answer of the newest entry at or below it. What fails has its `error` in the place of the `values`. Newest first, or `order=asc`; in pages, which may end early.',
+  parameters: [...HISTORY_PARAMETERS, ...SAMPLE_PARAMETERS],
+  requestBody: { $ref: '#/components/schemas/ViewRequest' },
+  success: {
+    json: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['version', 'timestamp'],
+        properties: {
+          version: { $ref: '#/components/schemas/U64' },
+          timestamp: {
+            type: ['string', 'null'],
+            description: 'Microseconds since 1970; null where the version is below the window.',
+          },
+          values: { type: 'array', items: {} },
+          error: { $ref: '#/components/schemas/Error' },
+        },
+      },
+    },
+    csv: {
+      type: 'string',
+      description:
+        'The columns version, timestamp (microseconds), time (ISO 8601, UTC), result (result_0 and so on where there are several) and error.',
+    },
+  },
+  isPaged: true,
+  tellsCompleteness: true,
+  tellsFacts: true,
+  errors: BODY_ERRORS,
+  async handle(request) {
+    const { rules } = request.views
+    const asCsv = prefersCsv(request.accept)
+    const readCall = parseViewCall(request)
+    const range = { ...parseHistoryRange(withoutStart(request.query)), ...parseSample(request.query) }
+    const start = parameterOf(request.query, 'start', parseCursor)
+    rules.expectServed()
+    request.expectOutput('json', 'View function')
+    const turn = new TurnBudget(request)
+    const state = request.pin(range.to)
+    const call = readCall()
+    rules.expectAllowed(call.address, call.module, call.function)
+    if (start) expectSameBranch(start, state)
+    const from = range.from && firstVersionOf(request.ledger, range.from)
+    if (from !== undefined) expectOrdered(range, from, state.version)
+    const body: PageBody<Change<ViewAnswer>> = asCsv
+      ? new ViewChangesCsvBody(request.openBody())
+      : new JsonArrayBody(request.openBody(), (change: Change<ViewAnswer>) =>
+          changeToJson(change, 'values', answerToJson),
+        )
+    const runs = new PageRuns(request)
+    const history = state.viewHistory(call, {
+      from,
+      order: range.order,
+      limit: pageLimit(range.limit, DEFAULT_PAGE, MAX_PAGE),
+      start: start?.at,
+      sample: range.sample,
+      ignoresClock: range.ignoresClock,
+      budget: rules.budget,
+      computesElsewhere: true,
+      isFull: () => body.length >= MAX_PAGE_BYTES || runs.areSpent,
+      onRun: (report) => runs.add(report),
+    })
+    await readChanges(request, history, body, turn)
+    return answerOf(state, history, body, asCsv)
+  },
+}
+
+/** Reads a history in turns of the event loop; one that takes more than a turn has one of the places of long views. */
+async function readChanges(
+  request: OperationRequest,
+  history: ViewHistory,
+  body: PageBody<Change<ViewAnswer>>,
+  turn: TurnBudget,
+): Promise<void> {
+  const { places, compute } = request.views
+  let leave: (() => void) | undefined
+  try {
+    for (const change of history.turns()) {
+      if (change) body.add(change)
+      const { task } = history
+      if (!task && !turn.isSpent) continue
+      leave ??= await places.take()
+      if (task) history.provide(await compute(task))
+      await turn.nextTurn()
+    }
+  } finally {
+    leave?.()
+  }
+}
+
+function answerOf(
+  state: LedgerState,
+  history: ViewHistory,
+  body: PageBody<Change<ViewAnswer>>,
+  asCsv: boolean,
+): Answer {
+  const { cursor, complete, exact, dependsOnClock, unchanged, steps } = history
+  const mostFrequent = [...steps].sort(([, a], [, b]) => b - a).slice(0, MOST_STEP_KEYS)
+  const stepKeys = mostFrequent.map(([hex, count]) => `${stateKeyToText(hexToBytes(hex))}=${count}`).join(', ')
+  return {
+    ledger: state.ledger,
+    contentType: CONTENT_TYPE[asCsv ? 'csv' : 'json'],
+    body: body.toBytes(),
+    cursor: cursor === undefined ? undefined : `${cursor}.${branchOf(state.ledger)}`,
+    isComplete: complete,
+    facts: {
+      exact: String(exact),
+      'depends-on-clock': String(dependsOnClock),
+      unchanged: String(unchanged),
+      'step-keys': stepKeys,
+    },
+  }
+}
+
+/** Budgets that runs use up; what modules take is shared by all runs. */
+const SPENT = ['instructions', 'bytes', 'reads', 'readBytes'] as const satisfies readonly (keyof ViewBudget)[]
+type SpentBudget = (typeof SPENT)[number]
+
+/** What the runs of one page have used. Each may use the whole budget of a view: with less, its answer might differ. */
+class PageRuns {
+  readonly #request: OperationRequest
+  readonly #used: Record<SpentBudget, number> = { instructions: 0, bytes: 0, reads: 0, readBytes: 0 }
+  #count = 0
+  #began = performance.now()
+
+  /** @throws `invalid_request` in a batch whose views before have used up its budget */
+  constructor(request: OperationRequest) {
+    this.#request = request
+    const { left } = request.views.allowance
+    if (SPENT.some((name) => left[name] === 0)) throw viewBudgetSpent()
+  }
+
+  get areSpent(): boolean {
+    const { budget } = this.#request.views.rules
+    return this.#count >= MOST_RUNS || SPENT.some((name) => this.#used[name] >= BUDGETS_OF_PAGE * budget[name])
+  }
+
+  add(report: ViewReport): void {
+    const { usage, isRepeated } = report
+    const { allowance, onView } = this.#request.views
+    this.#count++
+    for (const name of SPENT) this.#used[name] += usage[name]
+    allowance.spend(usage)
+    const ended = performance.now()
+    if (!isRepeated) onView?.({ ...report, seconds: (ended - this.#began) / 1_000 })
+    this.#began = ended
+  }
+}
+
+interface Cursor {
+  /** A version, or a time of a point. */
+  readonly at: bigint
+  readonly branch: number
+}
+
+/** `123.0`: the version or time, and the number of the newest truncation when the page was read. */
+function parseCursor(text: string): Cursor {
+  const [at, branch, ...rest] = text.split('.')
+  if (at === undefined || branch === undefined || rest.length > 0 || !/^\d{1,9}$/.test(branch)) {
+    throw cursorInvalid(text)
+  }
+  return { at: parseU64(at), branch: Number(branch) }
+}
+
+/** The cursor of a view is read by `parseCursor`; that of other histories is a version. */
+function withoutStart(query: string): string {
+  return query
+    .split('&')
+    .filter((part) => !part.startsWith('start='))
+    .join('&')
+}
+
+/** @throws `version_truncated` where a version that the page before showed was cut off since */
+function expectSameBranch({ at, branch }: Cursor, { ledger }: LedgerState): void {
+  const cut = ledger.truncations?.find(({ number, version }) => number > branch && version < at)
+  if (cut) throw versionTruncated(cut.version + 1n)
+}
+
+function parseSample(query: string): { readonly sample: ViewSample | undefined; readonly ignoresClock: boolean } {
+  const everyUsec = parameterOf(query, 'every', parseEvery)
+  const points = parameterOf(query, 'samples', parseSamples)
+  const ignored = parameterOf(query, 'ignore', (text) => {
+    if (text !== 'clock') throw ignoredUnknown(text)
+    return text
+  })
+  if (everyUsec !== undefined && points !== undefined) throw everyAndSamples()
+  const sample = everyUsec !== undefined ? { everyUsec } : points !== undefined ? { points } : undefined
+  return { sample, ignoresClock: ignored !== undefined }
+}
+
+function parseEvery(text: string): bigint {
+  const [, count, unit] = /^([1-9]\d{0,5})([smhdw])$/.exec(text) ?? []
+  if (count === undefined || unit === undefined) throw everyInvalid(text)
+  return BigInt(count) * UNITS[unit]! * SECOND
+}
+
+function parseSamples(text: string): number {
+  const points = parseU64(text)
+  if (points < 2n || points > MOST_SAMPLES) throw samplesInvalid(points, MOST_SAMPLES)
+  return Number(points)
+}
