@@ -147,10 +147,6 @@ export function viewCallUndecodable(why: string): RequestError {
   return new LedgerStateError('invalid_parameter', `Failed to deserialize input into ViewRequest: ${why}`)
 }
 
-export function everyInvalid(text: string): RequestError {
-  return invalidRequest(`${JSON.stringify(clip(text))} is no duration such as 30s, 15m, 1h, 1d or 1w`)
-}
-
 export function samplesInvalid(samples: bigint, most: number): RequestError {
   return invalidRequest(`${samples} samples are asked for, 2 to ${most} are possible`)
 }

@@ -1,5 +1,6 @@
 export type { RequestExample, RequestExamples } from './document/request-example.js'
 export type { RequestErrorCode } from './errors.js'
+export { viewResultToCsv } from './operations/view-history-formats.js'
 export { parseViewFunction } from './operations/view-request.js'
 export type { ViewFilter, ViewOptions } from './operations/view-rules.js'
 export type { OutputFormat } from './protocol/media-types.js'

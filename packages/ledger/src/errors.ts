@@ -172,6 +172,11 @@ export function invalidTimestamp(text: string, why: string): LedgerError {
   return new LedgerStateError('invalid_timestamp', `${JSON.stringify(clip(text))} is no time: ${why}`)
 }
 
+export function invalidInterval(text: string): LedgerError {
+  const message = `${JSON.stringify(clip(text))} is no duration such as 30s, 15m, 1h, 1d or 1w`
+  return new LedgerStateError('invalid_timestamp', message)
+}
+
 export function timeNotReached(timestampUsec: bigint): LedgerStateError<StateErrorCode> {
   const message = `Ledger version not found by Ledger timestamp(${timestampUsec}): the time has not come yet`
   return new LedgerStateError('version_not_found', message, { timestampUsec })

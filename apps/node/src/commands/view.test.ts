@@ -1,9 +1,12 @@
-// view, on the genesis of a development network.
+// view, on the genesis of a development network; its histories, on a ledger with views of its own.
 
+import type { Write } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
 import { ingestSource } from '@ledger-state/ingest'
+import { commitViewLedger, HELD, HOLDERS, u64 } from '@ledger-state/ledger/testing/view-ledger'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { resourceKey } from '@ledger-state/type-tag'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 
@@ -48,5 +51,59 @@ describe.skipIf(!hasSharedData)('view', () => {
     ]
     for (const [at, text] of texts.entries()) expect(outcomes[at]!.stderr).toContain(text)
     expect(outcomes[3]!.stderr).toContain('--version and --time are both given')
+  })
+})
+
+describe('view --history', () => {
+  let bed: CommandBed
+  beforeAll(async () => {
+    bed = new CommandBed()
+    const engine = openStateEngine({ path: bed.at('store') })
+    const key = resourceKey(HOLDERS[0]!, HELD)
+    const values = Array.from({ length: 600 }, (_, at): Write[] => [[key, at === 300 ? null : u64(at >> 1)]])
+    await commitViewLedger(engine, 0n, values)
+    await engine.close()
+  })
+  afterAll(async () => {
+    await bed.close()
+  })
+
+  const view = async (...words: string[]) =>
+    await bed.start('view', ...words, '--history', '--data-dir', 'store').outcome()
+
+  it('prints every change as lines of JSON or CSV, over several pages', async () => {
+    const [all, csv] = await Promise.all([
+      view('0x42::main::value', '0xa1', '--order', 'asc'),
+      view('0x42::main::value', '0xa1', '--csv', '--limit', '2'),
+    ])
+    expect([all.status, all.stderr]).toEqual([0, ''])
+    const lines = all.stdout.trimEnd().split('\n')
+    expect(lines).toHaveLength(302)
+    expect(lines[0]).toMatch(/^\{"version":"0","timestamp":"0","error":"Failed to borrow/)
+    expect(lines[1]).toBe('{"version":"1","timestamp":"0","values":["0"]}')
+    expect(csv.stdout.split('\n').map((line) => line.split(',').slice(0, 4).join())).toEqual([
+      'version,timestamp,time,result',
+      '599,39601000000,1970-01-01T11:00:01Z,299',
+      '597,39601000000,1970-01-01T11:00:01Z,298',
+      '',
+    ])
+  })
+
+  it('prints points in time', async () => {
+    const hourly = await view('0x42::main::value', '0xa1', '--every', '1h', '--order', 'asc', '--from', '30')
+    const lines = hourly.stdout.trimEnd().split('\n')
+    expect(lines).toHaveLength(11)
+    expect(lines[0]).toMatch(/"timestamp":"3600000000"/)
+  })
+
+  it('says what does not go together', async () => {
+    const outcomes = await Promise.all([
+      view('0x42::main::value', '0xa1', '--version', '5'),
+      view('0x42::main::value', '0xa1', '--every', '1y'),
+      bed.start('view', '0x42::main::value', '0xa1', '--every', '1d', '--data-dir', 'store').outcome(),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual([2, 2, 2])
+    expect(outcomes[0]!.stderr).toContain('--version does not go with --history')
+    expect(outcomes[2]!.stderr).toContain('--every goes only with --history')
   })
 })

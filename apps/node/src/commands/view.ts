@@ -8,6 +8,7 @@ import { type Option, option, parseAs, switchOption } from '../config/option.js'
 import { usageError } from '../errors.js'
 import { openLedger } from '../stores/ledger-reader.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
+import { namesOfHistoryOptions, printViewHistory, VIEW_HISTORY_OPTIONS } from './view-history.js'
 
 const typeArgumentOption: Option<readonly TypeTag[]> = {
   name: 'type-arg',
@@ -24,20 +25,31 @@ const timeOption = option(
   parseTimestamp,
 )
 const bcsOption = switchOption('bcs', 'print the BCS of each result in hex, one a line')
+const historyOption = switchOption('history', 'print each version at which the answer changed, one a line')
 
 export const viewCommand: Command = {
   name: 'view',
   summary: 'Runs a view function, and prints its results as a JSON array.',
   details: `It runs with the modules and the state of the version. An argument is JSON; a word that is none, such as an address, is a
-text. Numbers may have any size.`,
+text. Numbers may have any size. With --history it prints every change of the answer, exactly, or with --every the answers at
+points in time; --from, --to, --order, --limit, --csv and --ignore-clock belong to it.`,
   arguments: [
     { name: 'FUNCTION', description: 'the function, such as 0x1::coin::balance' },
     { name: 'ARG', description: 'its arguments, as clients write them in JSON', isRest: true },
   ],
-  options: [typeArgumentOption, bcsOption, ...storeOptions, versionOption, timeOption],
+  options: [
+    typeArgumentOption,
+    bcsOption,
+    ...storeOptions,
+    versionOption,
+    timeOption,
+    historyOption,
+    ...VIEW_HISTORY_OPTIONS,
+  ],
   examples: [
     'ledger-state view 0x1::coin::balance 0xa11ce --type-arg 0x1::aptos_coin::AptosCoin --data-dir data/node',
     'ledger-state view 0x1::chain_id::get --version 1500 --data-dir data/node',
+    'ledger-state view 0x1::coin::supply --type-arg 0x1::aptos_coin::AptosCoin --history --every 1d --csv --data-dir data/node',
   ],
   async run(input) {
     const name = parseAs('FUNCTION', input.argument('FUNCTION'), parseViewFunction)
@@ -47,12 +59,25 @@ text. Numbers may have any size.`,
     const timestampUsec = input.get(timeOption)
     if (version !== undefined && timestampUsec !== undefined)
       throw usageError('--version and --time are both given, and each names the state to read')
+    const isHistory = input.get(historyOption)
+    const [misplaced] = isHistory
+      ? [...(version === undefined ? [] : ['version']), ...(timestampUsec === undefined ? [] : ['time'])]
+      : namesOfHistoryOptions(input)
+    if (misplaced !== undefined)
+      throw usageError(
+        `--${misplaced} ${isHistory ? 'does not go with --history: see --to' : 'goes only with --history'}`,
+      )
     const print = input.get(bcsOption) ? printBcs : printJson
+    const request = { ...name, typeArguments, arguments: { json } }
     const store = await openLedger(storePlace(input, 'view'))
     try {
+      if (isHistory) {
+        await printViewHistory(store, request, input)
+        return
+      }
       const text = await store.read((ledger) => {
         const state = ledger.at(timestampUsec === undefined ? version : ledger.versionAtTime(timestampUsec))
-        return print(state.callView({ ...name, typeArguments, arguments: { json } }))
+        return print(state.callView(request))
       })
       process.stdout.write(`${text}\n`)
     } finally {

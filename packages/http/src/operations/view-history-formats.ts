@@ -39,14 +39,15 @@ export class ViewChangesCsvBody implements PageBody<Change<ViewAnswer>> {
     this.#out.text(`version,timestamp,time,${columns.join()},error\r\n`)
     for (const { version, timestampUsec, value, error } of this.#changes) {
       const time = timestampUsec === undefined ? ',' : `${timestampUsec},${formatTimestamp(timestampUsec)}`
-      const results = columns.map((_, at) => resultToCsv(value?.json[at]))
+      const results = columns.map((_, at) => viewResultToCsv(value?.json[at]))
       this.#out.text(`${version},${time},${results.join()},${error ? quoteCsv(error.message) : ''}\r\n`)
     }
     return this.#out.bytes
   }
 }
 
-function resultToCsv(json: string | undefined): string {
+/** The JSON of a result as a cell of CSV: a scalar as its text, anything else as JSON in quotes, nothing for none. */
+export function viewResultToCsv(json: string | undefined): string {
   if (json === undefined) return ''
   const value: unknown = JSON.parse(json)
   if (typeof value === 'string') return /^[\w.:-]*$/.test(value) ? value : quoteCsv(value)

@@ -4,20 +4,14 @@ import {
   type Change,
   firstVersionOf,
   type LedgerState,
+  parseInterval,
   type ViewAnswer,
   type ViewHistory,
   type ViewReport,
   type ViewSample,
 } from '@ledger-state/ledger'
 import type { ViewBudget } from '@ledger-state/move-vm'
-import {
-  cursorInvalid,
-  everyAndSamples,
-  everyInvalid,
-  ignoredUnknown,
-  samplesInvalid,
-  viewBudgetSpent,
-} from '../errors.js'
+import { cursorInvalid, everyAndSamples, ignoredUnknown, samplesInvalid, viewBudgetSpent } from '../errors.js'
 import { prefersCsv } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { changeToJson } from './history-formats.js'
@@ -38,8 +32,6 @@ const BUDGETS_OF_PAGE = 4
 /** Keys that the header names. */
 const MOST_STEP_KEYS = 8
 const MOST_SAMPLES = 10_000
-const SECOND = 1_000_000n
-const UNITS: Readonly<Record<string, bigint>> = { s: 1n, m: 60n, h: 3_600n, d: 86_400n, w: 604_800n }
 
 const SAMPLE_PARAMETERS: readonly Parameter[] = [
   {
@@ -253,7 +245,7 @@ function expectSameBranch({ at, branch }: Cursor, { ledger }: LedgerState): void
 }
 
 function parseSample(query: string): { readonly sample: ViewSample | undefined; readonly ignoresClock: boolean } {
-  const everyUsec = parameterOf(query, 'every', parseEvery)
+  const everyUsec = parameterOf(query, 'every', parseInterval)
   const points = parameterOf(query, 'samples', parseSamples)
   const ignored = parameterOf(query, 'ignore', (text) => {
     if (text !== 'clock') throw ignoredUnknown(text)
@@ -262,12 +254,6 @@ function parseSample(query: string): { readonly sample: ViewSample | undefined; 
   if (everyUsec !== undefined && points !== undefined) throw everyAndSamples()
   const sample = everyUsec !== undefined ? { everyUsec } : points !== undefined ? { points } : undefined
   return { sample, ignoresClock: ignored !== undefined }
-}
-
-function parseEvery(text: string): bigint {
-  const [, count, unit] = /^([1-9]\d{0,5})([smhdw])$/.exec(text) ?? []
-  if (count === undefined || unit === undefined) throw everyInvalid(text)
-  return BigInt(count) * UNITS[unit]! * SECOND
 }
 
 function parseSamples(text: string): number {

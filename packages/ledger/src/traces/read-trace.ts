@@ -4,6 +4,7 @@ import { bytesToHexDigits } from '@ledger-state/core/bytes'
 export class ReadTrace {
   readonly #keys = new Map<string, Uint8Array>()
 
+  /** Notes a key, once. */
   add(key: Uint8Array): void {
     const text = bytesToHexDigits(key)
     if (!this.#keys.has(text)) this.#keys.set(text, Uint8Array.from(key))

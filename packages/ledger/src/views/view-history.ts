@@ -50,8 +50,9 @@ export interface ViewHistoryOptions extends HistoryOptions, Pick<StartViewOption
 export interface ViewHistory extends History<Change<ViewAnswer>> {
   /** The same iteration in turns: undefined after a fraction of a millisecond, or where the view waits for `task`. */
   turns(): Iterable<Change<ViewAnswer> | undefined>
-  /** The task that the run under way waits for, where tasks are done elsewhere; `provide` gives its result. */
+  /** The task that the run under way waits for, where tasks are done elsewhere. */
   readonly task: ComputeTask | undefined
+  /** Gives the result of the task that the run under way waits for. */
   provide(result: readonly Uint8Array[]): void
   /** Whether each change of the range is shown. False of points, and where the clock is ignored and the view read it. */
   readonly exact: boolean

@@ -1,0 +1,111 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { versionPruned } from '@ledger-state/engine'
+import {
+  type Change,
+  formatTimestamp,
+  type History,
+  type HistoryOptions,
+  type LedgerState,
+  type Moment,
+  parseMoment,
+} from '@ledger-state/ledger'
+import { defaultedOption, oneOf, option, switchOption, wholeNumber } from '../config/option.js'
+import { fromAboveTo, fromAfterTo } from '../errors.js'
+import type { LedgerReader } from '../stores/ledger-reader.js'
+
+// What the commands that print histories have in common.
+
+export const fromOption = option(
+  'from',
+  'VERSION|TIME',
+  'first version, or a time as RFC 3339 or a date (default the oldest that is known)',
+  parseMoment,
+)
+export const toOption = option(
+  'to',
+  'VERSION|TIME',
+  'last version, or a time as RFC 3339 or a date (default the latest version)',
+  parseMoment,
+)
+export const orderOption = defaultedOption(
+  'order',
+  'asc|desc',
+  'oldest or newest change first',
+  'desc',
+  oneOf('asc', 'desc'),
+)
+export const limitOption = option(
+  'limit',
+  'N',
+  'most changes to print (default all)',
+  wholeNumber(1, Number.MAX_SAFE_INTEGER),
+)
+export const csvOption = switchOption('csv', 'print CSV in place of JSON lines')
+
+/** Each page reads the store anew, so that a reader of the output who takes long keeps no old pages of the store in use. */
+const PAGE_CHANGES = 256
+
+/** A version and a time are not compared: which block the time has is known to the store alone. */
+export function expectOrdered(from: Moment | undefined, to: Moment | undefined): void {
+  if (!from || !to) return
+  if ('version' in from && 'version' in to && from.version > to.version) throw fromAboveTo(from.version, to.version)
+  if ('timestampUsec' in from && 'timestampUsec' in to && from.timestampUsec > to.timestampUsec) throw fromAfterTo()
+}
+
+export interface AskedRange {
+  readonly from: bigint | undefined
+  readonly to: bigint
+  /** Of the ledger when the command began. */
+  readonly oldestVersion: bigint
+}
+
+/**
+ * The changes of all pages, until the limit. A page may end sooner than its own: where writes changed nothing.
+ * @throws `version_pruned` where a prune may have taken changes away meanwhile
+ */
+export async function* readPages<T>(
+  store: LedgerReader,
+  { from = 0n, to, oldestVersion }: AskedRange,
+  open: (state: LedgerState, options: HistoryOptions) => History<Change<T>>,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Change<T>[]> {
+  let left = limit
+  let start: bigint | undefined
+  do {
+    const page = await store.read((ledger) => {
+      const state = ledger.at(to)
+      const history = open(state, { start, limit: Math.min(left, PAGE_CHANGES) })
+      return { changes: [...history], cursor: history.cursor, oldestNow: state.ledger.oldestVersion }
+    })
+    const { changes, cursor, oldestNow } = page
+    const isTouched = changes.some(({ version }) => version <= oldestNow) || (cursor === undefined && from <= oldestNow)
+    if (oldestNow > oldestVersion && isTouched) throw versionPruned(oldestVersion, oldestNow)
+    yield changes
+    left -= changes.length
+    start = cursor
+  } while (start !== undefined && left > 0)
+}
+
+/** The columns that each line of a history begins with, as CSV. */
+export function momentToCsv({ version, timestampUsec }: Pick<Change<unknown>, 'version' | 'timestampUsec'>): string {
+  const time = timestampUsec === undefined ? '' : formatTimestamp(timestampUsec)
+  return `${version},${timestampUsec ?? ''},${time}`
+}
+
+export function quoteCsv(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`
+}
+
+/** Writes to standard output as fast as it is read. A reader that leaves, as `head` does, ends it without an error. */
+export async function writeToReader(pieces: AsyncIterable<string>): Promise<void> {
+  try {
+    await pipeline(Readable.from(pieces), process.stdout, { end: false })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+  }
+}
+
+export function notComplete(oldestVersion: bigint): string {
+  return `warning: the history is not complete: what was written before version ${oldestVersion} is not known\n`
+}

@@ -1,0 +1,134 @@
+import { viewResultToCsv } from '@ledger-state/http'
+import {
+  type Change,
+  firstVersionOf,
+  type LedgerState,
+  lastVersionOf,
+  parseInterval,
+  type ViewAnswer,
+  type ViewHistoryOptions,
+  type ViewRequest,
+} from '@ledger-state/ledger'
+import type { CommandInput } from '../config/command.js'
+import { option, switchOption } from '../config/option.js'
+import type { LedgerReader } from '../stores/ledger-reader.js'
+import { formatCount, formatShare } from '../terminal/amounts.js'
+import { createProgressLine } from '../terminal/progress-line.js'
+import {
+  type AskedRange,
+  csvOption,
+  expectOrdered,
+  fromOption,
+  limitOption,
+  momentToCsv,
+  notComplete,
+  orderOption,
+  quoteCsv,
+  readPages,
+  toOption,
+  writeToReader,
+} from './history-pages.js'
+
+const everyOption = option(
+  'every',
+  'DURATION',
+  'points in time in place of changes, such as 30s, 15m, 1h, 1d or 1w',
+  parseInterval,
+)
+const ignoreClockOption = switchOption(
+  'ignore-clock',
+  'let blocks that write nothing but the time make no step, although the view reads it: not all changes are shown',
+)
+
+/** The options that belong to `--history`. */
+export const VIEW_HISTORY_OPTIONS = [
+  fromOption,
+  toOption,
+  orderOption,
+  limitOption,
+  csvOption,
+  everyOption,
+  ignoreClockOption,
+] as const
+
+/** Those that were given; the order always has a value. */
+export function namesOfHistoryOptions(input: CommandInput): readonly string[] {
+  const given = [fromOption, toOption, limitOption, everyOption].filter((one) => input.get<unknown>(one) !== undefined)
+  const switched = [csvOption, ignoreClockOption].filter((one) => input.get(one))
+  return [...given, ...switched].map(({ name }) => name)
+}
+
+/** Prints each change of the answer of a view, or its answers at points in time, as lines of JSON or CSV. */
+export async function printViewHistory(store: LedgerReader, request: ViewRequest, input: CommandInput): Promise<void> {
+  const [fromMoment, toMoment] = [input.get(fromOption), input.get(toOption)]
+  expectOrdered(fromMoment, toMoment)
+  const everyUsec = input.get(everyOption)
+  const options: ViewHistoryOptions = {
+    order: input.get(orderOption) === 'asc' ? 'oldestFirst' : 'newestFirst',
+    sample: everyUsec === undefined ? undefined : { everyUsec },
+    ignoresClock: input.get(ignoreClockOption),
+  }
+  const asked = await store.read((ledger) => {
+    const state = ledger.at(toMoment && lastVersionOf(ledger, toMoment))
+    const from = fromMoment && firstVersionOf(ledger, fromMoment)
+    const { complete } = state.viewHistory(request, { from })
+    return { to: state.version, from, oldestVersion: state.ledger.oldestVersion, complete }
+  })
+  if (!asked.complete) process.stderr.write(notComplete(asked.oldestVersion))
+  const open = (state: LedgerState, page: ViewHistoryOptions) =>
+    state.viewHistory(request, { from: asked.from, ...options, ...page })
+  const changes = withProgress(readPages(store, asked, open, input.get(limitOption)), asked, options)
+  await writeToReader(input.get(csvOption) ? csvPieces(changes) : jsonPieces(changes))
+}
+
+type Changes = AsyncIterable<readonly Change<ViewAnswer>[]>
+
+/** Shows on standard error how far the range is read. */
+async function* withProgress(
+  pages: Changes,
+  { from, to, oldestVersion }: AskedRange,
+  { order }: ViewHistoryOptions,
+): AsyncGenerator<readonly Change<ViewAnswer>[]> {
+  const first = from !== undefined && from > oldestVersion ? from : oldestVersion
+  const line = createProgressLine(process.stderr)
+  let printed = 0
+  try {
+    for await (const page of pages) {
+      printed += page.length
+      const at = page.at(-1)?.version
+      const done = at === undefined ? 0 : Number(order === 'oldestFirst' ? at - first : to - at)
+      line.update((seconds) => `${formatCount(printed)} answers, ${formatShare(done, Number(to - first), seconds)}`)
+      yield page
+    }
+  } finally {
+    line.finish()
+  }
+}
+
+async function* jsonPieces(changes: Changes): AsyncGenerator<string> {
+  for await (const page of changes) yield page.map(changeToJsonLine).join('')
+}
+
+function changeToJsonLine({ version, timestampUsec, value, error }: Change<ViewAnswer>): string {
+  const timestamp = timestampUsec === undefined ? 'null' : `"${timestampUsec}"`
+  const reading = error ? `"error":${JSON.stringify(error.message)}` : `"values":[${value.json.join()}]`
+  return `{"version":"${version}","timestamp":${timestamp},${reading}}\n`
+}
+
+/** The first page decides how many columns there are; a view has as many results as its module declares. */
+async function* csvPieces(changes: Changes): AsyncGenerator<string> {
+  let columns: readonly string[] | undefined
+  for await (const page of changes) {
+    const text: string[] = []
+    if (!columns) {
+      const results = Math.max(1, ...page.map(({ value }) => value?.json.length ?? 0))
+      columns = Array.from({ length: results }, (_, at) => (results === 1 ? 'result' : `result_${at}`))
+      text.push(`version,timestamp,time,${columns.join()},error\n`)
+    }
+    for (const change of page) {
+      const cells = columns.map((_, at) => viewResultToCsv(change.value?.json[at]))
+      text.push(`${momentToCsv(change)},${cells.join()},${change.error ? quoteCsv(change.error.message) : ''}\n`)
+    }
+    yield text.join('')
+  }
+}
