@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { bytesToHex, hexToBytes } from '@ledger-state/core'
 import { createStepCounter } from '@ledger-state/testing/count-steps'
-import { createRandom } from '@ledger-state/testing/random'
+import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { bcsTarget } from './fuzz/bcs-target.ts'
 import { jsonTarget } from './fuzz/json-target.ts'
 import { moduleTarget } from './fuzz/module-target.ts'
@@ -144,7 +144,7 @@ async function main(): Promise<void> {
   )
   console.log(`${former.length} former finds replayed, ${failing.length} of them fail`)
 
-  const seed = Number(values.seed ?? Date.now() & 0x7fff_ffff)
+  const seed = Number(values.seed ?? testSeed())
   const jobs = Array.from(
     { length: availableParallelism() },
     (_, at): Job => ({ seed: seed + at * 1_000_003, minutes: Number(values.minutes ?? 2) }),

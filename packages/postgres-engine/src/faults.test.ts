@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { isLedgerStateError } from '@ledger-state/core'
 import { eventually } from '@ledger-state/testing/eventually'
+import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { removeStore } from '../testing/contract-on.ts'
@@ -147,9 +147,10 @@ describe.runIf(isSlowRun)('a server that is killed', () => {
   it('has all of a batch or none, wherever it is killed', async () => {
     const engine = await open()
     await engine.commit(versionsFrom(0n, 1), CHAIN)
+    const random = createRandom(testSeed())
     const large = versionsFrom(1n, 1).map((one) => ({
       ...one,
-      writes: Array.from({ length: 3_000 }, (_, at) => [keyOf(at), randomBytes(1_000)] as const),
+      writes: Array.from({ length: 3_000 }, (_, at) => [keyOf(at), random.bytes(1_000)] as const),
     }))
     void proxy.cutOn('PGCOPY', 'after')
     const committing = engine.commit(large, CHAIN)

@@ -3,7 +3,7 @@ import { it } from 'vitest'
 import { startPostgres } from '../testing/postgres-server.ts'
 import { runHistories } from '../testing/random-history.ts'
 
-const HISTORIES = Number(process.env.ENGINE_HISTORIES ?? 300)
+const HISTORIES = Number(process.env.ENGINE_HISTORIES ?? 120)
 const SEED = testSeed()
 const LONG = { timeout: 3_600_000 }
 

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { testSeed } from '@ledger-state/testing/random'
 import { runBesideModel } from '../testing/histories/beside-model.ts'
 
 const HELP = `Usage: pnpm fuzz-engine [--histories N] [--seed N]
@@ -19,7 +20,7 @@ const SEED_STRIDE = 7_919_000
 const { values } = parseArgs({
   options: {
     histories: { type: 'string', default: '1000000' },
-    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+    seed: { type: 'string', default: String(testSeed()) },
     part: { type: 'boolean' },
     help: { type: 'boolean' },
   },

@@ -8,8 +8,8 @@ import type { FailurePoint } from './failpoints/failure-points.js'
 import { openStateEngine, openStateEngineReader, type StateEngine } from './open-state-engine.js'
 
 const folder = temporaryFolder()
-const ROUNDS = process.env.CI ? 100 : 20
-const ROUNDS_AT_A_POINT = process.env.CI ? 10 : 2
+const ROUNDS = Number(process.env.ENGINE_KILLS ?? 30)
+const ROUNDS_AT_A_POINT = Math.ceil(ROUNDS / 10)
 const SEED = testSeed()
 
 /** What a writer reaches that also truncates. */

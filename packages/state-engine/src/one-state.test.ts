@@ -90,7 +90,7 @@ class Delayed {
 describe('readers that are stopped at any of their steps while the writer goes on', () => {
   /** A reader for each of its steps: those before it has its snapshot, and some while it reads. */
   const stops = isSlowRun ? Array.from({ length: 12 }, (_, at) => 2 * at + 1 + (SEED % 2)) : [1, 2, 3, 5, 8]
-  const lengths = isSlowRun ? Array.from({ length: 4 }, (_, at) => 50 * at + 3 + (SEED % 50)) : [47]
+  const lengths = isSlowRun ? Array.from({ length: 2 }, (_, at) => 100 * at + 3 + (SEED % 100)) : [47]
 
   it.each(TABLES)('say what the store held at one moment, with a table of %s bytes', TIMEOUT, async (table) => {
     const random = createRandom(SEED)
@@ -139,7 +139,7 @@ describe('readers that are stopped at any of their steps while the writer goes o
 
 describe('a snapshot on disk', () => {
   /** Steps of the writer between two of its steps. */
-  const lengths = isSlowRun ? Array.from({ length: 3 }, (_, at) => 72 * at + 7 + (SEED % 72)) : [83]
+  const lengths = isSlowRun ? Array.from({ length: 2 }, (_, at) => 108 * at + 7 + (SEED % 108)) : [83]
   const stops = [1, 2, 3]
 
   it.each(TABLES)('holds one state, wherever it is stopped, with a table of %s bytes', TIMEOUT, async (table) => {

@@ -1,6 +1,5 @@
 // What a loss of power leaves: docs/storage.md, “A commit”. What processes asked of the disk is recorded, and stores are
 // opened as the disk may hold them at any moment: with any of what was not synced, in whole and in torn sectors.
-import './power-loss.test.js'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { describe, expect, it } from 'vitest'
 import { expectSoundStore } from '../testing/killed-writer.ts'
@@ -18,7 +17,7 @@ type Options = Partial<WriterOptions>
 type Commits = Extract<RecordedRun, { readonly kind: 'commits' }>
 
 const SEED = testSeed()
-const IMAGES = Number(process.env.POWER_LOSS_IMAGES ?? (process.env.CI ? 1_000 : 300))
+const IMAGES = Number(process.env.POWER_LOSS_IMAGES ?? 300)
 const LONG = { timeout: 60_000 + 200 * IMAGES }
 const MOST_IMAGES_OF_A_RUN = 500
 /** Of so many images, one is written to again. */

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../testing/temporary-folder.ts'
 import { openStateEngine } from './open-state-engine.js'
 
 const folder = temporaryFolder()
-const SECONDS = Number(process.env.ENGINE_READER_SECONDS ?? (process.env.CI ? 20 : 3))
+const SECONDS = Number(process.env.ENGINE_READER_SECONDS ?? 6)
 const SEED = testSeed()
 const READER = fileURLToPath(new URL('../testing/checking-reader.ts', import.meta.url))
 

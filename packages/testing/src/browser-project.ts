@@ -1,7 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { playwright } from '@vitest/browser-playwright'
 import { CHROMIUM_ARGUMENTS, chromiumPath } from './chromium.ts'
+import { testSeed } from './random.ts'
 
 /** What a browser has not: Node's own modules and globals, and the packages that need them. */
 const NEEDS_NODE = /from '(node:|@ledger-state\/(testing|feed|state-engine)\b)|\bBuffer\.|\bprocess\./
@@ -23,6 +25,8 @@ export async function browserProject(conditions: string[]) {
     test: {
       name: 'browser',
       include: globSync('src/**/*.test.ts').filter((file) => !needsNode(file)),
+      setupFiles: [fileURLToPath(new URL('browser-property-seed.ts', import.meta.url))],
+      provide: { propertySeed: process.env.TEST_SEED === undefined ? undefined : testSeed() },
       passWithNoTests: true,
       testTimeout: 60_000,
       browser: {

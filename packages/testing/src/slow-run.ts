@@ -1,5 +1,5 @@
 /**
- * Whether the slow tests run (`SLOW_TESTS=1`). Where `x.slow.test.ts` imports `x.test.ts`, the same tests have more rounds
- * then, and those that take long run only then.
+ * Whether the slow tests run (`SLOW_TESTS=1`). The slow run includes each test file that asks this, and the files
+ * `x.slow.test.ts`, which it alone runs.
  */
 export const isSlowRun = process.env.SLOW_TESTS === '1'

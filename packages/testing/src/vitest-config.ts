@@ -1,4 +1,4 @@
-import { accessSync, constants, statfsSync } from 'node:fs'
+import { accessSync, constants, globSync, readFileSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
@@ -12,8 +12,10 @@ const BROWSER_CONDITIONS = [SOURCE_CONDITION, 'browser', 'module', 'import', 'de
 const PORTABLE_CONDITION = '@ledger-state/portable'
 
 const FAST_TESTS = 'src/**/*.test.ts'
-/** Rounds of crashes, long histories, whole programs. `SLOW_TESTS=1` runs these and no others. */
+/** Rounds of crashes, long histories, whole programs: only the slow run has them. */
 const SLOW_TESTS = 'src/**/*.slow.test.ts'
+/** What a test file contains that has more rounds, or more tests, in the slow run. */
+const SLOW_MARK = '@ledger-state/testing/slow-run'
 
 /**
  * Longer than all patient waits of a test together, each of which says what it waited for: a slow test has many, beside other
@@ -39,12 +41,18 @@ function temporaryRoot(): string {
   }
 }
 
+/** The files of the slow run, of the package whose tests run. */
+function slowTests(): string[] {
+  const marked = globSync(FAST_TESTS).filter((file) => readFileSync(file, 'utf8').includes(SLOW_MARK))
+  return [SLOW_TESTS, ...marked.map((file) => file.replaceAll('\\', '/'))]
+}
+
 function configFor(conditions: string[]) {
   return {
     resolve: { conditions },
     ssr: { resolve: { conditions } },
     test: {
-      include: [isSlowRun ? SLOW_TESTS : FAST_TESTS],
+      include: isSlowRun ? slowTests() : [FAST_TESTS],
       setupFiles: [fileURLToPath(new URL('property-seed.ts', import.meta.url))],
       exclude: isSlowRun ? [] : [SLOW_TESTS],
       passWithNoTests: isSlowRun,

@@ -10,7 +10,7 @@ import { FEED_HEADER, feedRows } from '../../testing/feed-rows.ts'
 import { testRandom } from '../../testing/test-random.ts'
 
 /** Kills of each kind of source: INGEST_KILLS=50 takes two minutes. */
-const KILLS = Number(process.env.INGEST_KILLS ?? (process.env.CI ? 20 : 8))
+const KILLS = Number(process.env.INGEST_KILLS ?? 8)
 const PROGRAM_START_MS = 80
 
 let bed: CommandBed

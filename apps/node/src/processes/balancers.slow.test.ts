@@ -13,7 +13,7 @@ import type { NodeProcess } from '../../testing/node-process.ts'
 import { type SequentialClient, startSequentialClient } from '../../testing/sequential-client.ts'
 
 const DEPLOY = new URL('../../deploy/', import.meta.url)
-const RESTARTS = process.env.CI ? 6 : 2
+const RESTARTS = 3
 const CLIENTS = 6
 const STDIO: StdioOptions = ['ignore', 'ignore', 'pipe']
 

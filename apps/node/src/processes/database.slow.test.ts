@@ -12,7 +12,7 @@ import { kill, type NodeProcess } from '../../testing/node-process.ts'
 import { runProgram } from '../../testing/program.ts'
 import { testRandom } from '../../testing/test-random.ts'
 
-const KILLS = process.env.CI ? 30 : 6
+const KILLS = 10
 
 let server: PostgresServer
 let store: string

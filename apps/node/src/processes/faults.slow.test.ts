@@ -32,7 +32,7 @@ import { startSteadyNode } from '../../testing/steady-ledger.ts'
 import { testRandom } from '../../testing/test-random.ts'
 
 /** Kills in all: NODE_KILLS=100 takes two minutes. */
-const KILLS = Number(process.env.NODE_KILLS ?? (process.env.CI ? 40 : 12))
+const KILLS = Number(process.env.NODE_KILLS ?? 15)
 const canMount = process.getuid?.() === 0 && tryMount()
 
 let bed: NodeBed
@@ -203,7 +203,7 @@ describe('a disk', () => {
     const file = bed.at('store/state.mdb')
     const { size } = statSync(file)
     let found = 0
-    const rounds = process.env.CI ? 12 : 4
+    const rounds = 4
     // What falls on pages that hold nothing changes nothing: it goes on until something was found.
     for (let round = 0; round < rounds || found < 2; round++) {
       expect(round, 'rounds with damage that check does not find').toBeLessThan(rounds + 40)

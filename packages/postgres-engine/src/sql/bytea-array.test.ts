@@ -1,8 +1,11 @@
-import { randomBytes } from 'node:crypto'
+import { createRandom, testSeed } from '@ledger-state/testing/random'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../testing/postgres-server.ts'
 import { toByteaArray } from './bytea-array.js'
+
+const random = createRandom(testSeed())
+const randomBytes = (length: number) => Buffer.from(random.bytes(length))
 
 let server: PostgresServer
 let client: pg.Client

@@ -1,10 +1,9 @@
-import './check-damaged-pages.test.js'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { expect, it } from 'vitest'
 import { damagedStores, openElsewhere } from '../../testing/damaged-stores.ts'
 import { damagePages, flipAnyBit, openingPages } from '../../testing/page-damage.ts'
 
-const ROUNDS = 20
+const ROUNDS = 6
 const COPIES = 50
 const LONG = { timeout: 600_000 }
 const SEED = testSeed()

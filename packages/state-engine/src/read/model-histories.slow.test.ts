@@ -5,7 +5,7 @@ import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { expect, it } from 'vitest'
 import { runBesideModel } from '../../testing/histories/beside-model.ts'
 
-const HISTORIES = Number(process.env.ENGINE_HISTORIES ?? (process.env.CI ? 5_000 : 1_000))
+const HISTORIES = Number(process.env.ENGINE_HISTORIES ?? 1_500)
 const SEED = testSeed()
 const LONG = { timeout: 1_800_000 }
 

@@ -211,19 +211,17 @@ describe(`damage to the write-ahead files of a closed store (TEST_SEED=${SEED})`
   )
 
   it.runIf(isSlowRun)(
-    'changes no answer, or is refused by everybody, wherever one bit is wrong',
+    'changes no answer, or is refused by everybody, whichever byte has a wrong bit',
     async () => {
       const path = await makeStore({}, 1)
       const store = { path, answers: await readAnswers(path) }
       const { length } = readFileSync(writeAheadPath(path, 1))
       for (let at = 0; at < length; at++) {
+        const bit = random.below(8)
+        const name = `bit ${bit} of byte ${at}`
         // Check, snapshot and writer use the same code, and take many times as long.
-        const all = at % 4 === 0 ? random.below(8) : undefined
-        for (let bit = 0; bit < 8; bit++) {
-          const name = `bit ${bit} of byte ${at}`
-          if (bit === all) await expectNoticed(store, flipBit(at, bit), name)
-          else await withDamage(store, flipBit(at, bit), name, async () => {})
-        }
+        if (at % 4 === 0) await expectNoticed(store, flipBit(at, bit), name)
+        else await withDamage(store, flipBit(at, bit), name, async () => {})
       }
     },
     600_000,

@@ -1,1 +1,0 @@
-import './command-line.test.js'

@@ -1,1 +1,0 @@
-import './ingest-feed.test.js'

@@ -1,1 +1,0 @@
-import './store-commands.test.js'

@@ -1,1 +1,0 @@
-import './database.test.js'

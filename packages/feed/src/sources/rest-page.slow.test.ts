@@ -1,1 +1,0 @@
-import './rest-page.test.js'

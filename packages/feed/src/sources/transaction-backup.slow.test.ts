@@ -1,1 +1,0 @@
-import './transaction-backup.test.js'

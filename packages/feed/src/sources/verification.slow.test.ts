@@ -1,1 +1,0 @@
-import './verification.test.js'

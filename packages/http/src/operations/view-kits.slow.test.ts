@@ -1,1 +1,0 @@
-import './view-kits.test.ts'

@@ -1,1 +1,0 @@
-import './linear-time.test.js'

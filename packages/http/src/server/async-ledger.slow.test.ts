@@ -1,1 +1,0 @@
-import './async-ledger.test.js'

@@ -1,1 +1,0 @@
-import './create-http-server.test.js'

@@ -1,1 +1,0 @@
-import './framings.test.js'

@@ -1,1 +1,0 @@
-import './account-reads.test.js'

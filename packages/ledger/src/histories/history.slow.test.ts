@@ -1,1 +1,0 @@
-import './history.test.js'

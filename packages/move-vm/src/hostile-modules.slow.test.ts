@@ -1,1 +1,0 @@
-import './hostile-modules.test.js'

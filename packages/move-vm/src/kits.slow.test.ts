@@ -1,1 +1,0 @@
-import './kits.test.js'

@@ -1,1 +1,0 @@
-import './hostile-arguments.test.js'

@@ -1,1 +1,0 @@
-import './fetch-snapshot.test.js'

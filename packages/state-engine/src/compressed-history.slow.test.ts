@@ -1,1 +1,0 @@
-import './compressed-history.test.js'

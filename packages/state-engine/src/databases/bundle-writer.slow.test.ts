@@ -1,1 +1,0 @@
-import './bundle-writer.test.js'

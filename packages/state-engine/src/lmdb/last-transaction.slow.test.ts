@@ -1,1 +1,0 @@
-import './last-transaction.test.js'

@@ -1,1 +1,0 @@
-import './segment.test.js'

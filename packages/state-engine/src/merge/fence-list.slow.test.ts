@@ -1,1 +1,0 @@
-import './fence-list.test.js'

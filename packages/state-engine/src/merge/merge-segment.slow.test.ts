@@ -1,1 +1,0 @@
-import './merge-segment.test.js'

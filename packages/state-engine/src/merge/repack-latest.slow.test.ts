@@ -1,1 +1,0 @@
-import './repack-latest.test.js'

@@ -1,1 +1,0 @@
-import './open-state-engine.test.js'

@@ -1,1 +1,0 @@
-import './scan.test.js'

@@ -1,1 +1,0 @@
-import './two-writers.test.js'

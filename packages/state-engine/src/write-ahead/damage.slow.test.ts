@@ -1,1 +1,0 @@
-import './damage.test.js'

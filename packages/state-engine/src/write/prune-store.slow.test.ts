@@ -1,1 +1,0 @@
-import './prune-store.test.js'

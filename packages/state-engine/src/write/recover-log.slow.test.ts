@@ -1,1 +1,0 @@
-import './recover-log.test.js'
