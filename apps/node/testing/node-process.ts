@@ -14,6 +14,11 @@ export interface NodeOptions extends RunOptions {
   readonly listen?: string
 }
 
+/** All words of the command line, in place of those that tests need. */
+export interface ServedBy extends RunOptions {
+  readonly words: readonly string[]
+}
+
 export interface Readiness {
   readonly ready: boolean
   readonly why?: string
@@ -27,10 +32,15 @@ export class NodeProcess extends RunningProgram {
   address = ''
   admin = ''
 
-  constructor({ dataDir, store, options = [], listen = '127.0.0.1:0', ...run }: NodeOptions) {
+  constructor(options: NodeOptions | ServedBy) {
+    if ('words' in options) {
+      super(options.words, options)
+      return
+    }
+    const { dataDir, store, options: more = [], listen = '127.0.0.1:0', ...run } = options
     const addresses = ['--listen', listen, '--admin-listen', '127.0.0.1:0']
     const place = store === undefined ? ['--data-dir', dataDir] : ['--store', store]
-    super(['serve', ...place, ...addresses, '--log-format', 'json', ...options], run)
+    super(['serve', ...place, ...addresses, '--log-format', 'json', ...more], run)
   }
 
   /** Resolves when requests are answered. */

@@ -16,6 +16,8 @@ export interface RunOptions {
   readonly cwd?: string
   /** Words before those of the program, such as `prlimit --fsize=1000000`. */
   readonly prefix?: readonly string[]
+  /** A Node.js and the main module of the program; default: those of the tests. */
+  readonly installed?: readonly string[]
   readonly env?: NodeJS.ProcessEnv
 }
 
@@ -27,8 +29,11 @@ export interface Outcome {
 }
 
 /** Runs the program to its end. Nothing else happens in this process meanwhile. */
-export function runProgram(words: readonly string[], { cwd, prefix = [], env = {} }: RunOptions = {}): Outcome {
-  const [command, ...rest] = [...prefix, process.execPath, PROGRAM, ...words]
+export function runProgram(
+  words: readonly string[],
+  { cwd, prefix = [], installed = [process.execPath, PROGRAM], env = {} }: RunOptions = {},
+): Outcome {
+  const [command, ...rest] = [...prefix, ...installed, ...words]
   const options = {
     encoding: 'utf8',
     timeout: TIMEOUT_MS,
@@ -48,8 +53,11 @@ export class RunningProgram {
   /** Resolves with the exit status; null where a signal ended it. */
   readonly ended: Promise<number | null>
 
-  constructor(words: readonly string[], { cwd, prefix = [], env = {} }: RunOptions = {}) {
-    const [command, ...rest] = [...prefix, process.execPath, PROGRAM, ...words]
+  constructor(
+    words: readonly string[],
+    { cwd, prefix = [], installed = [process.execPath, PROGRAM], env = {} }: RunOptions = {},
+  ) {
+    const [command, ...rest] = [...prefix, ...installed, ...words]
     const options = {
       stdio: ['ignore', 'pipe', 'pipe'] as const,
       cwd,

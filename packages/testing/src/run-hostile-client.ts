@@ -1,5 +1,5 @@
 // The program of `hostile-process.ts`. Argument: a `HostileTask` as JSON.
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import {
   type HostileClient,
   startBusyClient,
@@ -13,7 +13,7 @@ import type { HostileReport, HostileTask } from './hostile-process.ts'
 const NICENESS = 10
 
 const { attack, host, port, seed } = JSON.parse(process.argv[2]!) as HostileTask
-setPriority(NICENESS)
+if (getPriority() < NICENESS) setPriority(NICENESS)
 const options = { address: () => ({ host, port }), seed }
 const client = start()
 process.on('disconnect', () => process.exit())

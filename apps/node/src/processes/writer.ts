@@ -1,5 +1,5 @@
 // The main module of the writer process: it ingests the next versions of a node, and prunes.
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { AsyncStateWriter, StateWriter } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
@@ -30,7 +30,8 @@ const NICENESS = 5
 const PRUNE_INTERVAL_MS = 5_000
 
 async function runWriter(settings: WriterSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
-  setPriority(NICENESS)
+  // Only root may lower the niceness that a process was started with.
+  if (getPriority() < NICENESS) setPriority(NICENESS)
   const log = createLogger(settings.log, settings.name)
   const metrics = createWriterMetrics(settings.name)
   const retain = settings.retain === undefined ? undefined : BigInt(settings.retain)
