@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type Link, LinkedList } from './linked-list.js'
 
-it('holds its members in the order in which they came, whichever leave', () => {
+it('a LinkedList holds its members in the order in which they came, whichever leave', () => {
   const step = fc.option(fc.nat(20), { nil: undefined })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -19,7 +19,7 @@ it('holds its members in the order in which they came, whichever leave', () => {
   )
 })
 
-it('lets each member leave while all are gone through', () => {
+it('a LinkedList lets each member leave while all are gone through', () => {
   const list = new LinkedList<string>()
   const links = new Map(['a', 'b', 'c'].map((name) => [name, list.append(name)]))
   for (const name of list) list.remove(links.get(name)!)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { SizedCache } from './sized-cache.js'
 
-it('answers with the newest value of a key or with nothing, and never holds more than its capacity', () => {
+it('a SizedCache answers with the newest value of a key or with nothing, and never holds more than its capacity', () => {
   const CAPACITY = 1_600
   const largest = fc.constantFrom(undefined, 1, 100, CAPACITY / 2, CAPACITY)
   const step = fc.record({ key: fc.nat(30).map(String), size: fc.nat(120), isGet: fc.boolean() })
@@ -29,7 +29,7 @@ it('answers with the newest value of a key or with nothing, and never holds more
   )
 })
 
-it('keeps what is used and evicts what is not, by keys that come twice', () => {
+it('a SizedCache keeps what is used and evicts what is not, by keys that come twice', () => {
   const cache = new SizedCache<string>(160)
   cache.set('used', 'value', 10)
   cache.set('unused', 'value', 10)
@@ -41,7 +41,7 @@ it('keeps what is used and evicts what is not, by keys that come twice', () => {
   expect(cache.get('unused')).toBeUndefined()
 })
 
-it('is not emptied by keys that come once, after it was filled', () => {
+it('a SizedCache is not emptied by keys that come once, after it was filled', () => {
   const cache = new SizedCache<number>(160)
   for (let at = 0; at < 1_000; at++) cache.set(`passing ${at}`, at, 10)
   const kept = Array.from({ length: 1_000 }, (_, at) => cache.get(`passing ${at}`)).filter(
@@ -52,7 +52,7 @@ it('is not emptied by keys that come once, after it was filled', () => {
   expect(kept.length).toBeLessThan(12)
 })
 
-it('forgets the older value of a key that is set to one too large to keep', () => {
+it('a SizedCache forgets the older value of a key that is set to one too large to keep', () => {
   const cache = new SizedCache<string>(160)
   cache.set('key', 'small', 1)
   cache.set('key', 'large', 11)

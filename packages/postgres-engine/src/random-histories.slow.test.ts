@@ -7,11 +7,15 @@ const HISTORIES = Number(process.env.ENGINE_HISTORIES ?? 120)
 const SEED = testSeed()
 const LONG = { timeout: 3_600_000 }
 
-it(`answers as the model does in ${HISTORIES} random histories (TEST_SEED=${SEED})`, LONG, async () => {
-  const server = await startPostgres({ settings: { fsync: 'off' } })
-  try {
-    await runHistories(server.url(), SEED, HISTORIES)
-  } finally {
-    await server.close()
-  }
-})
+it(
+  `the engine on PostgreSQL answers as the model does in ${HISTORIES} random histories (TEST_SEED=${SEED})`,
+  LONG,
+  async () => {
+    const server = await startPostgres({ settings: { fsync: 'off' } })
+    try {
+      await runHistories(server.url(), SEED, HISTORIES)
+    } finally {
+      await server.close()
+    }
+  },
+)

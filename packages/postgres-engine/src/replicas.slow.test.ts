@@ -46,7 +46,7 @@ async function writtenAt(version: bigint): Promise<bigint | undefined> {
   return entry?.version
 }
 
-it('answers while the server that takes writes hangs', async () => {
+it('a replica answers while the server that takes writes hangs', async () => {
   const version = await commit()
   await replicaHas(version)
   const view = (await reader.snapshot()).at(version)
@@ -60,7 +60,7 @@ it('answers while the server that takes writes hangs', async () => {
   }
 })
 
-it('is not believed where it lags, neither on values nor on their absence', async () => {
+it('a replica is not believed where it lags, neither on values nor on their absence', async () => {
   const before = await commit()
   await replicaHas(before)
   await replica.sql('SELECT pg_wal_replay_pause()')
@@ -88,7 +88,7 @@ it('is not believed where it lags, neither on values nor on their absence', asyn
   }
 })
 
-it('is not believed while it has versions that were cut off', async () => {
+it('a replica is not believed while it has versions that were cut off', async () => {
   await commit()
   const version = await commit()
   await replicaHas(version)
@@ -112,7 +112,7 @@ it('is not believed while it has versions that were cut off', async () => {
   }
 })
 
-it('may be gone', async () => {
+it('a replica may be gone', async () => {
   const version = await commit()
   await replica.kill()
   expect(await writtenAt(version)).toBe(version)
@@ -121,6 +121,6 @@ it('may be gone', async () => {
   expect(await writtenAt(version)).toBe(version)
 })
 
-it('takes no writer', async () => {
+it('a replica takes no writer', async () => {
   await expect(openPostgresEngine({ url: replica.url() })).rejects.toMatchObject({ code: 'store_read_only' })
 })

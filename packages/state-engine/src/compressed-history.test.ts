@@ -25,7 +25,7 @@ async function ingest(path: string, first: number, count: number, compressHistor
   return run!.bytes
 }
 
-it('takes less than half of the space, and both kinds of records are read', async () => {
+it('compressed history takes less than half of the space, and both kinds of records are read', async () => {
   const plain = await ingest(`${folder.path}/plain`, 0, 3_000, false)
   expect(await ingest(`${folder.path}/small`, 0, 3_000)).toBeLessThan(plain / 2)
   await ingest(`${folder.path}/plain`, 3_000, 3_000)
@@ -38,7 +38,7 @@ it('takes less than half of the space, and both kinds of records are read', asyn
   await reader.close()
 })
 
-it('is cut off by a truncation, and goes on', async () => {
+it('compressed history is cut off by a truncation, and goes on', async () => {
   await ingest(folder.path, 0, 2_000)
   const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 0, compressHistory: true })
   for (const last of [1_777, 1_500, 1_133]) {
@@ -53,7 +53,7 @@ it('is cut off by a truncation, and goes on', async () => {
   await engine.close()
 })
 
-it.runIf(isSlowRun)('reports damage in what is compressed', async () => {
+it.runIf(isSlowRun)('the check reports damage in compressed history', async () => {
   await ingest(folder.path, 0, 200)
   const store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
   const root = store.root as unknown as RootDatabase

@@ -38,7 +38,7 @@ function recordsOf(store: LmdbStore): string[] {
   ]
 }
 
-it('has the bytes that docs/storage.md shows', async () => {
+it('a store has the bytes that docs/storage.md shows', async () => {
   const path = join(folder.path, 'example')
   const engine = openStateEngine({ path, durability: 'none' })
   const block = { height: 0n, epoch: 0n, timestampUsec: 0n }

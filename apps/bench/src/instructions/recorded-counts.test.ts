@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { differenceOf, readRecordedCounts } from './recorded-counts.ts'
 
-it('finds counts that grew or shrank, and not those that are a little different', () => {
+it('the comparison finds counts that grew or shrank, and not those that are a little different', () => {
   expect(differenceOf(10_300, 10_000)).toBeUndefined()
   expect(differenceOf(9_700, 10_000)).toBeUndefined()
   expect(differenceOf(10_500, 10_000)).toBe('10,500 instructions, 1.050 times the recorded 10,000')
@@ -9,6 +9,6 @@ it('finds counts that grew or shrank, and not those that are a little different'
   expect(differenceOf(10_000, undefined)).toContain('nothing is recorded')
 })
 
-it('are recorded of this version of Node.js', () => {
+it('the counts are recorded of this version of Node.js', () => {
   expect(readRecordedCounts()).toMatchObject({ node: process.version, counts: { 'look-up': expect.any(Number) } })
 })

@@ -8,20 +8,16 @@ import { ingestSuite } from './ingest.ts'
 import { interferenceSuite } from './interference.ts'
 import { lookupSuite } from './lookup.ts'
 import { pruneSuite } from './prune.ts'
-import { readsSuite } from './reads.ts'
-import { tableSuite } from './table.ts'
 import { viewsSuite } from './views.ts'
 
 /** In the order in which they run. */
 export const SUITES: readonly Suite[] = [
   lookupSuite,
-  tableSuite,
   commitSuite,
   pruneSuite,
   codecSuite,
   viewsSuite,
   httpSuite,
-  readsSuite,
   ingestSuite,
   distributedSuite,
   interferenceSuite,

@@ -10,7 +10,7 @@ const address = new Uint8Array(32).fill(0, 0, 31)
 address[31] = 7
 const none = { constraints: 0, phantom: false }
 
-it('tells variants of enums, phantom parameters and types with their arguments', () => {
+it('the disassembler tells variants of enums, phantom parameters and types with their arguments', () => {
   const binary = writeModule({
     address,
     name: 'shop',
@@ -67,7 +67,7 @@ it('tells variants of enums, phantom parameters and types with their arguments',
   ])
 })
 
-it('refuses what is no module', () => {
+it('the disassembler refuses what is no module', () => {
   expect(() => disassemble('0xa11ceb0bffff')).toThrow()
 })
 

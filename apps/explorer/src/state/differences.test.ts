@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { findDifferences } from './differences.ts'
 
-it('tells which leaves differ, were added and were removed', () => {
+it('the comparison of two values tells which leaves differ, were added and were removed', () => {
   expect(findDifferences({ a: '1', b: { c: [1, 2] } }, { a: '1', b: { c: [1, 3, 4] }, d: {} })).toEqual([
     { path: 'b.c.1', before: '2', after: '3' },
     { path: 'b.c.2', before: undefined, after: '4' },
@@ -11,7 +11,7 @@ it('tells which leaves differ, were added and were removed', () => {
   expect(findDifferences(null, { a: true })).toEqual([{ path: 'a', before: undefined, after: 'true' }])
 })
 
-it('finds none between equal values, and does not run out of stack', () => {
+it('the comparison of two values finds none between equal values, and does not run out of stack', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(findDifferences(value, structuredClone(value))).toEqual([])

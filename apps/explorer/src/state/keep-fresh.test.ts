@@ -44,13 +44,13 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('loads once while the ledger stands still', async () => {
+it('keepFresh loads once while the ledger stands still', async () => {
   start()
   await vi.advanceTimersByTimeAsync(60_000)
   expect(loads).toBe(1)
 })
 
-it('loads again after the ledger grew, with a rest of ten times what the last load took, and never twice at a time', async () => {
+it('keepFresh loads again after the ledger grew, with a rest of ten times what the last load took, and never twice at a time', async () => {
   start()
   await vi.advanceTimersByTimeAsync(50)
   for (let version = 2; version < 10; version++) newest.value = head(version)
@@ -62,7 +62,7 @@ it('loads again after the ledger grew, with a rest of ten times what the last lo
   expect(loads).toBe(2)
 })
 
-it('of a state that does not change loads once', async () => {
+it('keepFresh loads a state that does not change once', async () => {
   isLive = false
   start()
   newest.value = head(2)
@@ -70,7 +70,7 @@ it('of a state that does not change loads once', async () => {
   expect(loads).toBe(1)
 })
 
-it('asks again after a failure that may pass, and after no other', async () => {
+it('keepFresh asks again after a failure that may pass, and after no other', async () => {
   ends = [BUSY, BUSY, ABSENT]
   start()
   await vi.advanceTimersByTimeAsync(3_150)
@@ -79,7 +79,7 @@ it('asks again after a failure that may pass, and after no other', async () => {
   expect(loads).toBe(3)
 })
 
-it('loads again when it is told, once the load under way has ended', async () => {
+it('keepFresh loads again when it is told, once the load under way has ended', async () => {
   start()
   fresh.again()
   expect(loads).toBe(1)
@@ -87,7 +87,7 @@ it('loads again when it is told, once the load under way has ended', async () =>
   expect(loads).toBe(2)
 })
 
-it('stops', async () => {
+it('keepFresh stops when it is told', async () => {
   ends = [BUSY]
   start()
   await vi.advanceTimersByTimeAsync(150)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { parseMoveType, withArguments } from './move-type.ts'
 
-it('reads the name and the type arguments of a type', () => {
+it('parseMoveType reads the name and the type arguments of a type', () => {
   const type = parseMoveType('0x1::a::Map<u64, 0x1::b::Pair<vector<u8>, address>>')
   expect([type.name, type.parameters.map(({ text }) => text)]).toEqual([
     '0x1::a::Map',
@@ -11,7 +11,7 @@ it('reads the name and the type arguments of a type', () => {
   expect(parseMoveType('u64')).toEqual({ text: 'u64', name: 'u64', parameters: [] })
 })
 
-it('puts type arguments in place of type parameters', () => {
+it('withArguments puts type arguments in place of type parameters', () => {
   const { parameters } = parseMoveType('0x1::a::Pair<u8, vector<bool>>')
   expect(withArguments('0x1::b::C<T1, T0>', parameters)).toBe('0x1::b::C<vector<bool>, u8>')
 })

@@ -40,7 +40,7 @@ function outsideSubgroup(group: typeof G1 | typeof G2, length: number): Uint8Arr
   }
 }
 
-it('is tested with blst on the platforms that it is built for', () => {
+it('the verification of signatures is tested with blst on the platforms that it is built for', () => {
   expect(native !== undefined || process.platform !== 'linux' || !['x64', 'arm64'].includes(process.arch)).toBe(true)
 })
 

@@ -11,7 +11,7 @@ const pieces = fc.array(
   { maxLength: 60 },
 )
 
-it('has the bytes of all pieces, and counts the memory before it is taken', () => {
+it('AnswerBytes has the bytes of all pieces, and counts the memory before it is taken', () => {
   fc.assert(
     fc.property(pieces, pieces, (first, second) => {
       let held = 0
@@ -33,7 +33,7 @@ it('has the bytes of all pieces, and counts the memory before it is taken', () =
   )
 })
 
-it('keeps what it has where there is no room for more', () => {
+it('AnswerBytes keeps what it has where there is no room for more', () => {
   const answer = new AnswerBytes((bytes) => {
     if (bytes > 5_000) throw new Error('full')
   })
@@ -42,7 +42,7 @@ it('keeps what it has where there is no room for more', () => {
   expect(answer.bytes.toString()).toBe('abc')
 })
 
-it('reserves no more than a quarter of a long answer', () => {
+it('AnswerBytes reserves no more than a quarter of a long answer', () => {
   let held = 0
   const answer = new AnswerBytes((bytes) => {
     held += bytes

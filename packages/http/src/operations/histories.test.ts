@@ -230,7 +230,7 @@ describe('the history of a balance', () => {
   })
 })
 
-it('does not know what a store without a base held before', async () => {
+it('a history does not know what a store without a base held before', async () => {
   const engine = createMemoryEngine()
   const block = { height: 5n, epoch: 0n, timestampUsec: START }
   await engine.commit([{ version: 5n, block, writes: [[STORE, coinStore(3n)]] }], { chainId: 4n })

@@ -3,7 +3,7 @@ import { createLedger } from '@ledger-state/ledger'
 import { expect, it } from 'vitest'
 import { stateEtag } from './etag.js'
 
-it('names the branch: after a truncation a version may have other content', async () => {
+it('an ETag names the branch: after a truncation a version may have other content', async () => {
   const engine = createMemoryEngine()
   const ledger = createLedger(engine)
   const commit = (version: bigint) => {

@@ -7,7 +7,7 @@ import { createOneItemEngine, startServerOver, stopServer } from '../../testing/
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void
 
-it('of connections with large headers is freed by collections of the young generation', async () => {
+it('the memory of connections with large headers is freed by collections of the young generation', async () => {
   const running = await startServerOver(await createOneItemEngine())
   const request = `GET /v1 HTTP/1.1\r\nhost: x\r\naccept: ${'a'.repeat(30_000)}\r\n\r\n`
   const connect = async (count: number) => {

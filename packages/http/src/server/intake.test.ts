@@ -7,7 +7,7 @@ import { TurnQueue } from './turn-queue.js'
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const CHUNK = 65_536
 
-it('lets a few megabytes in with one chunk in each turn, and slows down what follows', async () => {
+it('an Intake lets a few megabytes in with one chunk in each turn, and slows down what follows', async () => {
   const intake = new Intake(new TurnQueue(), BODY_RATE)
   let chunks = 0
   const bringIn = (): void => {
@@ -28,7 +28,7 @@ it('lets a few megabytes in with one chunk in each turn, and slows down what fol
   expect(performance.now() - began).toBeGreaterThan(120)
 })
 
-it('serves those that wait in their order, also after a pause', async () => {
+it('an Intake serves those that wait in their order, also after a pause', async () => {
   const intake = new Intake(new TurnQueue(), BODY_RATE)
   const served: number[] = []
   for (let at = 0; at < 5; at++) intake.pace(CHUNK, () => served.push(at))
@@ -42,7 +42,7 @@ it('serves those that wait in their order, also after a pause', async () => {
   expect(served).toEqual([0, 1, 2, 3, 4, 5])
 })
 
-it('slows down each kind of body by itself', async () => {
+it('an Intake slows down each kind of body by itself', async () => {
   const turns = new TurnQueue()
   const [intake, longIntake] = [new Intake(turns, BODY_RATE), new Intake(turns, LONG_BODY_RATE)]
   const served: string[] = []

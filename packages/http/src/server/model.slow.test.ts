@@ -404,7 +404,7 @@ async function expectModelAnswer(port: number, agent: Agent, asked: Asked): Prom
 
 const seed = testSeed()
 
-it(`answers 100,000 generated requests as a plain model does (TEST_SEED=${seed})`, async () => {
+it(`the server answers 100,000 generated requests as a plain model does (TEST_SEED=${seed})`, async () => {
   const random = createRandom(seed)
   const engine = createMemoryEngine()
   const written = await fillEngine(engine, random)

@@ -75,7 +75,7 @@ async function untilAnswered(answered: readonly Answered[], count: number): Prom
   return answered.map(({ method, status }) => `${method} ${status}`)
 }
 
-it('runs small work before all that takes turns, however much of that waits, and lets none of that starve', async () => {
+it('a TurnQueue runs small work before all that takes turns, however much of that waits, and lets none of that starve', async () => {
   const turns = new TurnQueue()
   let long = 0
   let isFirst = true

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PrimaryStoreAddresses, pairedMetadataAddress, primaryStoreAddress } from './derived-address.js'
 
-it('answers with the derived address, whatever shares its place', () => {
+it('the cache of primary stores answers with the derived address, whatever shares its place', () => {
   const addresses = new PrimaryStoreAddresses()
   const address = fc.oneof(
     fc.uint8Array({ minLength: 32, maxLength: 32 }),

@@ -3,13 +3,13 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ParsedTexts } from './parsed-texts.js'
 
-it('parses a text once while it is kept', () => {
+it('ParsedTexts parses a text once while it is kept', () => {
   const types = new ParsedTexts(1 << 16, parseTypeTag, () => 100)
   expect(types.parse('0x1::a::B')).toBe(types.parse('0x1::a::B'))
   expect(types.parse('0x1::a::B')).toEqual(parseTypeTag('0x1::a::B'))
 })
 
-it('parses like the parser, faults included, whatever was parsed before', () => {
+it('ParsedTexts parses like the parser, faults included, whatever was parsed before', () => {
   const parse = (text: string) => {
     if (text.startsWith('x')) throw new Error(`bad ${text}`)
     return { text }
@@ -30,7 +30,7 @@ it('parses like the parser, faults included, whatever was parsed before', () => 
   )
 })
 
-it('keeps neither long texts nor large values', () => {
+it('ParsedTexts keeps neither long texts nor large values', () => {
   const texts = new ParsedTexts(
     1 << 20,
     (text) => ({ text }),

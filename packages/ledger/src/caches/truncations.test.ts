@@ -19,7 +19,7 @@ function publishing(version: bigint, names: readonly string[]): VersionWrites {
   return { version, block: { height: version, epoch: 0n, timestampUsec: 0n }, writes: [[KEY, module]] }
 }
 
-it('resolves a type by the module of its branch, after a truncation and a commit under the same number', async () => {
+it('a ledger resolves a type by the module of its branch, after a truncation and a commit under the same number', async () => {
   const engine = createMemoryEngine()
   await engine.commit([publishing(0n, ['zero']), publishing(1n, ['old'])], CHAIN)
   const types = new TypeResolver(new ModuleCache())
@@ -31,7 +31,7 @@ it('resolves a type by the module of its branch, after a truncation and a commit
   expect(layout()).toContain('newer')
 })
 
-it('keeps modules of async state for one branch', async () => {
+it('a ledger keeps modules of async state for one branch', async () => {
   const engine = createMemoryEngine()
   const promising = engineToAsync(engine)
   await engine.commit([publishing(0n, ['zero']), publishing(1n, ['old'])], CHAIN)

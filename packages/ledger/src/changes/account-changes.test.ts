@@ -63,7 +63,7 @@ describe.skipIf(!hasSharedData)('the changes of accounts of the account fixture'
   })
 })
 
-it('ends a page after a bounded number of keys that did not change', async () => {
+it('a comparison of two versions ends a page after a bounded number of keys that did not change', async () => {
   const HOME = parseAddress('0xcafe')
   const marker = (at: number, byte: number): Write => {
     return [resourceKey(HOME, parseStructTag(`0x1::m::Marker${10_000 + at}`)), Uint8Array.of(byte)]
@@ -78,7 +78,7 @@ it('ends a page after a bounded number of keys that did not change', async () =>
   expect(second.cursor).toBeUndefined()
 })
 
-it('has the members of a group that cannot be read at one of the versions, with the error of the read', async () => {
+it('a comparison of two versions has the members of a group that cannot be read at one of the versions, with the error of the read', async () => {
   const owner = parseAddress('0xcafe')
   const key = resourceGroupKey(owner, parseStructTag('0x1::object::ObjectGroup'))
   const group = new ByteWriter().uleb128(1)

@@ -21,7 +21,7 @@ const ASCENDING = [
   '0x0100::a::A',
 ]
 
-it('orders by address, names as text, and type arguments by their number in BCS', () => {
+it('compareStructTags orders by address, names as text, and type arguments by their number in BCS', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray(ASCENDING), (texts) => {
       const sorted = texts.map((text) => parseStructTag(text)).sort(compareStructTags)

@@ -32,7 +32,7 @@ function sample(changes: readonly Change<bigint>[], first: bigint, last: bigint,
   return [...sampler.kept()]
 }
 
-it('keeps of each bucket the first change, or the first that cannot be read, the last and both extremes, and no more', () => {
+it('a ChangeSampler keeps of each bucket the first change, or the first that cannot be read, the last and both extremes, and no more', () => {
   fc.assert(
     fc.property(histories, ranges, fc.boolean(), (ascending, { first, length, points }, isDescending) => {
       const last = first + length
@@ -56,7 +56,7 @@ it('keeps of each bucket the first change, or the first that cannot be read, the
   )
 })
 
-it('loses no peak between any two versions that a bucket separates, whatever the order and the pages', () => {
+it('a ChangeSampler loses no peak between any two versions that a bucket separates, whatever the order and the pages', () => {
   fc.assert(
     fc.property(histories, fc.integer({ min: 4, max: 64 }), fc.nat(200), (changes, points, cut) => {
       const whole = sample(changes, 0n, 400n, points)

@@ -30,7 +30,7 @@ it.each([
   expect(cache.size).toBeGreaterThan(1 << 20)
 })
 
-it('refuses a larger one', async () => {
+it('a ModuleCache refuses a module that is larger than its limit', async () => {
   const { read } = await find(164, { kind: 'u8' })
   expect(read).toThrow(expect.objectContaining({ code: 'invalid_module' }))
 })

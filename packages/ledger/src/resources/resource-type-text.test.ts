@@ -3,13 +3,13 @@ import { parseStructTag, type StructTag, typeTagToText } from '@ledger-state/typ
 import { expect, it } from 'vitest'
 import { resourceTypeToText } from './resource-type-text.js'
 
-it('is the canonical text', () => {
+it('the text of a type is canonical', () => {
   for (const text of ['0x1::a::B', '0x1::a::B<u8, vector<0x2::c::D<u64>>>']) {
     expect(resourceTypeToText(parseStructTag(text))).toBe(typeTagToText(parseStructTag(text)))
   }
 })
 
-it('prints function types without blanks, brackets and abilities', () => {
+it('the text of a type prints function types without blanks, brackets and abilities', () => {
   const u8 = { kind: 'u8' } as const
   const tag: StructTag = {
     kind: 'struct',

@@ -12,7 +12,7 @@ async function stateOf(writes: readonly Write[]) {
   return createLedger(await engineOf(writes)).at()
 }
 
-it('lists the items of one table in the order of their keys, in pages of any size', async () => {
+it('listTableItems lists the items of one table in the order of their keys, in pages of any size', async () => {
   const keys = fc.uniqueArray(fc.uint8Array({ maxLength: 4 }), { selector: bytesToHex, maxLength: 20 })
   await fc.assert(
     fc.asyncProperty(keys, fc.integer({ min: 1, max: 6 }), async (all, limit) => {
@@ -34,7 +34,7 @@ it('lists the items of one table in the order of their keys, in pages of any siz
   )
 })
 
-it('decodes what it is told the types of', async () => {
+it('listTableItems decodes keys and values whose types it is given', async () => {
   const state = await stateOf([[tableItemKey(HANDLE, Uint8Array.of(1, 0)), Uint8Array.of(7)]])
   const read = (types: { keyType?: string; valueType?: string }) => {
     const tags = Object.fromEntries(Object.entries(types).map(([name, text]) => [name, parseTypeTag(text)]))

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { createLedger } from '../create-ledger.js'
 import { firstVersionOf, lastVersionOf, parseMoment } from './moment.js'
 
-it('is a version in decimal, or a time as RFC 3339', () => {
+it('a moment is a version in decimal, or a time as RFC 3339', () => {
   expect(parseMoment('1735689600')).toEqual({ version: 1_735_689_600n })
   expect(parseMoment('2025-01-01T00:00:00Z')).toEqual({ timestampUsec: 1_735_689_600_000_000n })
   expect(parseMoment('2025-01-01T01:00:00+01:00')).toEqual({ timestampUsec: 1_735_689_600_000_000n })
@@ -14,7 +14,7 @@ it('is a version in decimal, or a time as RFC 3339', () => {
   expect(() => parseMoment('-1')).toThrow(refusal('invalid_timestamp'))
 })
 
-it('has a first version at or after it, and a last one at or before it', async () => {
+it('a moment has a first version at or after it, and a last one at or before it', async () => {
   const times = fc.uniqueArray(fc.bigInt(1n, 30n), { minLength: 1, maxLength: 10 })
   await fc.assert(
     fc.asyncProperty(times, fc.bigInt(0n, 35n), async (drawn, timestampUsec) => {

@@ -12,6 +12,6 @@ it.each([
   expect(parseInterval(text)).toBe(seconds * 1_000_000n)
 })
 
-it.each(['', '1', 'd', '0s', '-1d', '1.5h', '1D', '1 d', '1y', '9999999s'])('refuses %j', (text) => {
+it.each(['', '1', 'd', '0s', '-1d', '1.5h', '1D', '1 d', '1y', '9999999s'])('parseInterval refuses %j', (text) => {
   expect(() => parseInterval(text)).toThrow(expect.objectContaining({ code: 'invalid_timestamp' }))
 })

@@ -21,7 +21,7 @@ async function ledgerOf(times: readonly bigint[]) {
   return { engine, ledger: createLedger(engine) }
 }
 
-it('is the last version of the newest block at or before the time, also among blocks of one time', async () => {
+it('the version at a time is the last version of the newest block at or before the time, also among blocks of one time', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.bigInt(0n, 20n), { minLength: 1, maxLength: 20 }),
@@ -40,7 +40,7 @@ it('is the last version of the newest block at or before the time, also among bl
   )
 })
 
-it('refuses times before the window and after now', async () => {
+it('versionAtTime refuses times before the window and after now', async () => {
   const { engine, ledger } = await ledgerOf([10n, 20n, 30n])
   await engine.prune(2n)
   const refusal = (code: string) => expect.objectContaining({ code })

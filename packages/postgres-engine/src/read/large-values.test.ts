@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const keyOf = (at: number): Buffer => Buffer.from(`key ${at}`)
 
-it('reads values of all lengths together, at each version, and says that they are pruned', async () => {
+it('the engine on PostgreSQL reads values of all lengths together, at each version, and says that they are pruned', async () => {
   const at = (version: bigint) => ({ height: version, epoch: 0n, timestampUsec: version })
   for (const version of [0n, 1n]) {
     const writes = SIZES.map((size, index) => [keyOf(index), Buffer.alloc(size, Number(version) + 1)] as const)

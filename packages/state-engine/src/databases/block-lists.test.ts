@@ -114,7 +114,7 @@ describe('a list', () => {
   })
 })
 
-it('does nothing without blocks', () => {
+it('pruning does nothing without blocks', () => {
   append(chainBlocks(3))
   const before = recordHex()
   append([])
@@ -124,7 +124,7 @@ it('does nothing without blocks', () => {
   expect(newestListAtMost(store, U64_MAX, {})).toBeUndefined()
 })
 
-it('removes as many lists at a time as it may', () => {
+it('pruning removes as many lists at a time as it may', () => {
   append(chainBlocks(10 * MOST_LISTED))
   const cut = 3n * BigInt(5 * MOST_LISTED) + 1n
   expect(transact(() => removeBlocksBelow(store, builder, cut, 4))).toEqual({ blocks: 4 * MOST_LISTED, done: false })
@@ -217,7 +217,7 @@ function expectSearches(model: readonly BlockEntry[], version: bigint): void {
   expect(list && count < list.count ? list.versionAt(count) : nextListAbove(store, version, {})).toBe(next)
 }
 
-it('are what a plain list of blocks is: appended in parts, pruned, truncated, searched', () => {
+it('the lists of blocks are what a plain list of blocks is: appended in parts, pruned, truncated, searched', () => {
   const property = fc.property(
     fc.array(drawnStep, { minLength: 1, maxLength: 20 }),
     fc.array(place),

@@ -20,7 +20,7 @@ const LENGTH = fc.oneof(
 )
 const STEP = fc.record({ length: LENGTH, isOwn: fc.nat(5).map((drawn) => drawn === 0), ends: fc.boolean() })
 
-it('packs values of any lengths so that each is read as it was, and drops them with their bundles', () => {
+it('a BundleWriter packs values of any lengths so that each is read as it was, and drops them with their bundles', () => {
   const opened = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none', verifyReads: true })
   const content = (fill: number, length: number) => Buffer.alloc(length, `${fill} and so on, `)
   const check = (store: LmdbStore, steps: readonly { length: number; isOwn: boolean; ends: boolean }[]) => {
@@ -63,7 +63,7 @@ it('packs values of any lengths so that each is read as it was, and drops them w
   void opened.root.close()
 })
 
-it('refuses what is missing or cut short', () => {
+it('the reader of a bundle refuses what is missing or cut short', () => {
   const store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
   runTransaction(store.root, 'none', () => {
     const writer = new BundleWriter(

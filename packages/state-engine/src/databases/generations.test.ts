@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 afterEach(() => store.root.close())
 
-it('reads generations as they were written, in order, and not under another number', () => {
+it('the store reads generations as they were written, in order, and not under another number', () => {
   const generation = fc.record({
     upTo: fc.bigInt(0n, U64_MAX),
     firstRun: U48,
@@ -50,7 +50,7 @@ it('reads generations as they were written, in order, and not under another numb
   expect(getMerging(store)).toBeUndefined()
 })
 
-it('reads retired entries as they were written, from as many records as they need', () => {
+it('the store reads retired entries as they were written, from as many records as they need', () => {
   const deletion = fc.record({
     kind: fc.constant('deletion' as const),
     version: fc.bigInt(0n, U64_MAX),

@@ -26,17 +26,20 @@ function encode(chainId: bigint): Buffer {
   return Buffer.from(encodeLedgerRecord(new RecordBuilder(), record(chainId)))
 }
 
-it('is laid out to the byte', () => {
+it('the ledger record is laid out to the byte', () => {
   const numbers = [7, 9, 5, 6, 7, 4, 2, 3, 4, 1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22]
   const hex = numbers.map((number) => number.toString(16).padStart(16, '0')).join('')
   expect(encode(7n).subarray(0, -4).toString('hex')).toBe(`${hex}01`)
 })
 
-it.each([0n, 1n, 256n, 2n ** 53n + 1n, U64_MAX])('is read back as it was written: chain %s', (chainId) => {
-  expect(decodeLedgerRecord(encode(chainId))).toEqual(record(chainId))
-})
+it.each([0n, 1n, 256n, 2n ** 53n + 1n, U64_MAX])(
+  'the ledger record is read back as it was written: chain %s',
+  (chainId) => {
+    expect(decodeLedgerRecord(encode(chainId))).toEqual(record(chainId))
+  },
+)
 
-it('is damaged if it has another length, or a flipped bit', () => {
+it('the ledger record is damaged if it has another length, or a flipped bit', () => {
   const longer = new RecordBuilder().begin().bytes(encode(1n)).seal(0)
   expect(() => decodeLedgerRecord(longer)).toThrow(/the ledger record has 189 bytes/)
   const flipped = encode(1n)

@@ -8,7 +8,7 @@ import { countPairsAtMost, decodeChunk, decodeNode, type Pair, pairPayload, runL
 
 const folder = temporaryFolder()
 
-it('lays a chunk and a node out to the byte', () => {
+it('the codec of runs lays a chunk and a node out to the byte', () => {
   withRun(folder, 0x0102_0304_0506, (store, output) => {
     const fences = new FenceList()
     const pairs: Pair[] = [
@@ -43,7 +43,7 @@ const VALUE: fc.Arbitrary<Pair['value']> = fc.oneof(
 )
 const GAP = fc.oneof(fc.constant(1n), fc.bigInt(1n, 1_000n), fc.constantFrom(2n ** 32n - 1n, 2n ** 32n, 2n ** 45n))
 
-it('reads chunks as they were written, each within its length', () => {
+it('the codec of runs reads chunks as they were written, each within its length', () => {
   const input = fc.array(fc.tuple(GAP, VALUE), { minLength: 1, maxLength: 600 })
   withRun(folder, 5, (store, output) => {
     fc.assert(

@@ -29,7 +29,7 @@ function chunkOf(hex: string): SharedRecord {
   return SharedRecord.over(Buffer.from(hex.replaceAll(' ', ''), 'hex'))
 }
 
-it('lays a chunk out as docs/storage.md shows', () => {
+it('the codec lays a chunk out as docs/storage.md shows', () => {
   withRun(COMPRESSED, 0, (store, output) => {
     const pairs = [5n, 7n, 8n].map((version, at): Pair => ({ version, value: Buffer.from(['abc', 'abd', 'abe'][at]!) }))
     output.appendChunks(pairList(pairs), new FenceList())
@@ -68,7 +68,7 @@ const PAIRS = fc
     })
   })
 
-it('has what chunks that are not compressed have, each within a page', () => {
+it('a transposed chunk has what chunks that are not compressed have, each within a page', () => {
   const transposed = new TransposedPair()
   let transposedPairs = 0
   withRun(COMPRESSED, 5, (store, output) => {
@@ -102,7 +102,7 @@ it('has what chunks that are not compressed have, each within a page', () => {
   expect(transposedPairs).toBeGreaterThan(100)
 })
 
-it('is written only where history is compressed, and values have one length', () => {
+it('a transposed chunk is written only where history is compressed, and values have one length', () => {
   const versions = Array.from({ length: 50 }, (_, at) => BigInt(at))
   const equal = versions.map((version): Pair => ({ version, value: Buffer.from('x') }))
   const first = (one: Pair['value']): Pair[] => [{ version: 0n, value: one }, ...equal.slice(1)]
@@ -122,7 +122,7 @@ it('is written only where history is compressed, and values have one length', ()
   }
 })
 
-it('is cut after any pair', () => {
+it('a transposed chunk is cut after any pair', () => {
   const builder = new RecordBuilder()
   const pairs = Array.from({ length: 60 }, (_, at): Pair => ({ version: BigInt(at * at), value: Buffer.from([at, 7]) }))
   withRun(COMPRESSED, 0, (store, output) => {
@@ -135,7 +135,7 @@ it('is cut after any pair', () => {
   })
 })
 
-it('is refused as damaged unless it has whole rows', () => {
+it('a transposed chunk is refused as damaged unless it has whole rows', () => {
   const sound = '80 02 0000000000000001 0000 0000 0000 0001 4142 00000000'
   expect(decodeChunk(toPlainChunk(chunkOf(sound)))).toEqual([
     { version: 1n, value: Buffer.from('A') },

@@ -26,7 +26,7 @@ function takeNewestCommitBack(): void {
   expect(spawnSync(process.execPath, ['-e', write]).status).toBe(0)
 }
 
-it('keeps a commit that the opening of another process took back', async () => {
+it('the writer keeps a commit that the opening of another process took back', async () => {
   const engine = openStateEngine({ path: folder.path, durability: 'none' })
   for (let version = 0; version < VERSIONS; version++) {
     await engine.commit([record(version, [[bytes('k'), bytes(`v${version}`)]], version)], CHAIN)

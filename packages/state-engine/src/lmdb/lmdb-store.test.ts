@@ -9,7 +9,7 @@ import { STORE_FILE } from './lmdb-store.js'
 
 const folder = temporaryFolder()
 
-it('refuses a store of another layout, which may have other databases', () => {
+it('the opening refuses a store of another layout, which may have other databases', () => {
   const pathOf = (layout: string) => join(folder.path, layout)
   const layouts = ['4', '6']
   const files = layouts.map((layout) => [layout, join(pathOf(layout), STORE_FILE)])
@@ -36,7 +36,7 @@ it('refuses a store of another layout, which may have other databases', () => {
   }
 })
 
-it('refuses a store that lacks one of its databases', async () => {
+it('the opening refuses a store that lacks one of its databases', async () => {
   await openStateEngine({ path: folder.path, durability: 'none' }).close()
   const file = JSON.stringify(join(folder.path, STORE_FILE))
   const write = `
@@ -56,7 +56,7 @@ it('refuses a store that lacks one of its databases', async () => {
   }
 })
 
-it('refuses a file that is no store', () => {
+it('the opening refuses a file that is no store', () => {
   writeFileSync(join(folder.path, STORE_FILE), Buffer.alloc(20_000, 1))
   for (const open of [openStateEngine, openStateEngineReader]) {
     expect(() => open({ path: folder.path })).toThrow(expect.objectContaining({ code: 'store_format' }))

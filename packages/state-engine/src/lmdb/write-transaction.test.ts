@@ -21,7 +21,7 @@ function failing(faults: number, message: string) {
   return { root, tries: () => tries }
 }
 
-it('tries again, a few times, if LMDB aborts for no reason', () => {
+it('runTransaction tries again, a few times, if LMDB aborts for no reason', () => {
   const twice = failing(2, FAULT)
   expect(runTransaction(twice.root, 'full', () => 7)).toBe(7)
   expect(twice.tries()).toBe(3)
@@ -30,7 +30,7 @@ it('tries again, a few times, if LMDB aborts for no reason', () => {
   expect(always.tries()).toBe(4)
 })
 
-it('says with each transaction what its commit waits for', () => {
+it('runTransaction says with each transaction what its commit waits for', () => {
   const flagsSeen: (number | undefined)[] = []
   const { root } = failing(0, '')
   const watched = Object.assign(root, {
@@ -44,7 +44,7 @@ it('says with each transaction what its commit waits for', () => {
   expect(flagsSeen).toEqual([full, noMetaSync, noSync])
 })
 
-it('does not try again after other errors', () => {
+it('runTransaction does not try again after other errors', () => {
   const full = failing(1, 'MDB_MAP_FULL')
   expect(() => runTransaction(full.root, 'full', () => 7)).toThrow('MDB_MAP_FULL')
   expect(full.tries()).toBe(1)

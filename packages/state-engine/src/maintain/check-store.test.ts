@@ -78,7 +78,7 @@ function records(store: LmdbStore, name: TableName) {
   return { table, all }
 }
 
-it('finds nothing in a sound store', async () => {
+it('the check finds nothing in a sound store', async () => {
   expect(await problems()).toEqual([])
 })
 
@@ -119,7 +119,7 @@ describe.each(TABLES)(`in the database %s (TEST_SEED=${SEED})`, (name) => {
   })
 })
 
-it('finds a record of one key in the place of another', async () => {
+it('the check finds a record of one key in the place of another', async () => {
   for (const name of ['latestByStoredKey', 'run', 'large'] as const) {
     await expectFound(name, 1, (table, key, value) => {
       const other = [...table.getRange({ start: undefined, end: undefined })].find((one) => !one.value.equals(value))!
@@ -128,7 +128,7 @@ it('finds a record of one key in the place of another', async () => {
   }
 })
 
-it('finds a damaged or missing ledger record', async () => {
+it('the check finds a damaged or missing ledger record', async () => {
   let ledger: Buffer | undefined
   await damage(({ meta }) => {
     ledger = Buffer.from(meta.getBinary(LEDGER_KEY)!)

@@ -13,7 +13,7 @@ import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
 
 const folder = temporaryFolder()
 
-it.each([false, true])('copies itself while it is written (compact: %s)', async (compact) => {
+it.each([false, true])('a store copies itself while it is written (compact: %s)', async (compact) => {
   const engine = openStateEngine({ path: folder.path, durability: 'none' })
   const commit = async (from: number) => {
     for (let version = from; version < from + 300; version++) {
@@ -71,7 +71,7 @@ it.runIf(isSlowRun)(
   },
 )
 
-it('says that a file of the store is missing, and leaves nothing', async () => {
+it('a snapshot says that a file of the store is missing, and leaves nothing', async () => {
   const path = join(folder.path, 'store')
   const engine = openStateEngine({ path })
   for (let version = 0; version < 3; version++) await engine.commit([record(version, [], version)], CHAIN)
@@ -84,7 +84,7 @@ it('says that a file of the store is missing, and leaves nothing', async () => {
   await reader.close()
 })
 
-it('has the commits that are not merged, and nothing of a snapshot that was interrupted', async () => {
+it('a snapshot has the commits that are not merged, and nothing of a snapshot that was interrupted', async () => {
   const path = join(folder.path, 'store')
   const engine = openStateEngine({ path })
   for (let version = 0; version < 5; version++) await engine.commit([record(version, [], version)], CHAIN)

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { expect, it } from 'vitest'
 import { KeyHash } from './key-hash.js'
 
-it('is HalfSipHash-1-3', () => {
+it('the hash of a key is HalfSipHash-1-3', () => {
   const hash = new KeyHash(Buffer.from([0, 1, 2, 3, 4, 5, 6, 7]))
   const bytes = Buffer.from(Array.from({ length: 20_000 }, (_, at) => at))
   for (const length of [...Array(64).keys(), 4_095, 4_096, 4_097, 15_001]) {
@@ -10,7 +10,7 @@ it('is HalfSipHash-1-3', () => {
   }
 })
 
-it('differs from process to process', () => {
+it('the hash of a key differs from process to process', () => {
   expect(new KeyHash().of(Buffer.from('a key'), 0, 5)).not.toBe(new KeyHash().of(Buffer.from('a key'), 0, 5))
 })
 

@@ -24,7 +24,7 @@ function toFences({ bytes }: FenceList, start: number, end: number): Fence[] {
   })
 }
 
-it('keeps the chunks of a key in order below few fences, and forgets those that ended', () => {
+it('a FenceList keeps the chunks of a key in order below few fences, and forgets those that ended', () => {
   const steps = fc.array(
     fc.record({ chunks: fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 400 })), raise: fc.double({ min: 0, max: 1 }) }),
     { maxLength: 120 },

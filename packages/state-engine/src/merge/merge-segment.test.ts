@@ -258,7 +258,7 @@ describe('beside a plain model', () => {
   })
 })
 
-it('keeps records and reads of one hot key small over thousands of merges', () => {
+it('a merge keeps records and reads of one hot key small over thousands of merges', () => {
   const MERGES = isSlowRun ? 4_000 : 1_500
   const key = bytes('hot')
   const lookup = new Lookup(store)
@@ -290,7 +290,7 @@ it('keeps records and reads of one hot key small over thousands of merges', () =
   expect(Math.max(...reads)).toBeLessThanOrEqual(most.depth + 1)
 })
 
-it('merges many writes of one key in parts, which hold several of them side by side', () => {
+it('a merge takes many writes of one key in parts, which hold several of them side by side', () => {
   const key = bytes('busy')
   const versions = Array.from({ length: 5_000 }, (_, at) => record(at, [[key, bytes(`v${at}`)]], at))
   mergeWhole(versions.slice(0, 1))
@@ -307,7 +307,7 @@ it('merges many writes of one key in parts, which hold several of them side by s
   expectCounts()
 })
 
-it('does nothing with a segment that was merged before, whose file could not be removed', () => {
+it('a merge does nothing with a segment that was merged before, whose file could not be removed', () => {
   mergeWhole([record(0, [[bytes('k'), bytes('0')]], 0)])
   const versions = [record(1, [[bytes('k'), bytes('1')]], 1), record(2, [[bytes('k'), null]], 2)]
   mergeWhole(versions, 2)
@@ -317,7 +317,7 @@ it('does nothing with a segment that was merged before, whose file could not be 
   expectCounts()
 })
 
-it('does not write what no version of the window sees', () => {
+it('a merge does not write what no version of the window sees', () => {
   const value = (version: number) => new Uint8Array(2_000).fill(version)
   mergeWhole([record(0, [[bytes('k'), value(0)]], 0)])
   transact(() => raiseOldest(store, builder, 8n, { height: 8n, epoch: 0n, timestampUsec: 0n }))

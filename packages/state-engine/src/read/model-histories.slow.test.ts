@@ -9,7 +9,7 @@ const HISTORIES = Number(process.env.ENGINE_HISTORIES ?? 1_500)
 const SEED = testSeed()
 const LONG = { timeout: 1_800_000 }
 
-it(`answers as the model does in ${HISTORIES} random histories (TEST_SEED=${SEED})`, LONG, async () => {
+it(`the engine answers as the model does in ${HISTORIES} random histories (TEST_SEED=${SEED})`, LONG, async () => {
   await runBesideModel({ count: HISTORIES, seed: SEED })
 })
 
@@ -20,8 +20,12 @@ function realValues(): Uint8Array[] {
   return [...new Map(values.map((value) => [value.length, value])).values()]
 }
 
-it.skipIf(!hasSharedData)(`answers as the model does with real values (TEST_SEED=${SEED})`, LONG, async () => {
-  const values = realValues()
-  expect(values.length).toBeGreaterThan(50)
-  await runBesideModel({ count: HISTORIES / 10, seed: SEED, values })
-})
+it.skipIf(!hasSharedData)(
+  `the engine answers as the model does with real values (TEST_SEED=${SEED})`,
+  LONG,
+  async () => {
+    const values = realValues()
+    expect(values.length).toBeGreaterThan(50)
+    await runBesideModel({ count: HISTORIES / 10, seed: SEED, values })
+  },
+)

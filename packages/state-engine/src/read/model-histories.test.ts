@@ -5,6 +5,6 @@ import { runBesideModel } from '../../testing/histories/beside-model.ts'
 const HISTORIES = 20
 const SEED = testSeed()
 
-it(`answers as the model does in ${HISTORIES} random histories (TEST_SEED=${SEED})`, async () => {
+it(`the engine answers as the model does in ${HISTORIES} random histories (TEST_SEED=${SEED})`, async () => {
   await runBesideModel({ count: HISTORIES, seed: SEED })
 })

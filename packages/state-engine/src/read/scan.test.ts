@@ -17,7 +17,7 @@ function randomKey(random: ReturnType<typeof createRandom>): Buffer {
   return random.below(4) === 0 ? Buffer.concat([Buffer.alloc(1_950, '1'), short]) : short
 }
 
-it(`merges the keys of segments and of the data file, from any key on (TEST_SEED=${SEED})`, async () => {
+it(`a scan merges the keys of segments and of the data file, from any key on (TEST_SEED=${SEED})`, async () => {
   const random = createRandom(SEED)
   const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 700_000 })
   /** The version that wrote each key first. */

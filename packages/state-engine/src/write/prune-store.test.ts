@@ -12,7 +12,7 @@ function open(): StateEngine {
   return openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 0 })
 }
 
-it('removes everything that no version of the window sees', async () => {
+it('pruning removes everything that no version of the window sees', async () => {
   const engine = open()
   for (let version = 0; version < 200; version++) {
     const writes: Write[] = [
@@ -33,7 +33,7 @@ it('removes everything that no version of the window sees', async () => {
   await engine.close()
 })
 
-it('lets later commits reuse the pages of what it pruned', async () => {
+it('pruning lets later commits reuse the pages of what it pruned', async () => {
   const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 300_000 })
   let version = 0
   const window = async () => {
@@ -55,7 +55,7 @@ it('lets later commits reuse the pages of what it pruned', async () => {
   await engine.close()
 })
 
-it('prunes in parts, stays sound between them, and continues after a commit', async () => {
+it('pruning goes in parts, stays sound between them, and continues after a commit', async () => {
   const engine = open()
   const writes = Array.from({ length: 1_000 }, (_, at) => [bytes(`k${at}`), bytes('value')] as [Uint8Array, Uint8Array])
   for (let version = 0; version < 10; version++) await engine.commit([record(version, writes, version)], CHAIN)
@@ -70,30 +70,33 @@ it('prunes in parts, stays sound between them, and continues after a commit', as
   await engine.close()
 })
 
-it.runIf(isSlowRun)('drops a generation of many deletions and large values in steps, sound after each', async () => {
-  const engine = open()
-  const keys = Array.from({ length: 3_000 }, (_, at) => bytes(`key ${at}`))
-  const large = (fill: number): Write[] =>
-    [0, 1].map((at) => [bytes(`large ${at}`), new Uint8Array(6_000_000).fill(fill)])
-  await engine.commit([record(0, [...keys.map((key): Write => [key, key]), ...large(1)], 0)], CHAIN)
-  await engine.commit([record(1, [...keys.map((key): Write => [key, null]), ...large(2)], 1)], CHAIN)
-  await engine.commit([record(2, [], 2)], CHAIN)
-  let steps = 0
-  let dropped = 0
-  for (let done = false; !done; steps++) {
-    const step = await engine.prune(1n, { maxEntries: 1 })
-    dropped += step.droppedEntries
-    done = step.done
-    expect((await engine.check()).problems).toEqual([])
-  }
-  expect(steps).toBeGreaterThan(3)
-  expect(dropped).toBe(2 * keys.length + 2)
-  expect(engine.stats).toMatchObject({ keys: 2, historyEntries: 0 })
-  expect(engine.stats.payloadBytes).toBe(2 * (6_000_000 + 'large 0'.length))
-  await engine.close()
-})
+it.runIf(isSlowRun)(
+  'pruning drops a generation of many deletions and large values in steps, sound after each',
+  async () => {
+    const engine = open()
+    const keys = Array.from({ length: 3_000 }, (_, at) => bytes(`key ${at}`))
+    const large = (fill: number): Write[] =>
+      [0, 1].map((at) => [bytes(`large ${at}`), new Uint8Array(6_000_000).fill(fill)])
+    await engine.commit([record(0, [...keys.map((key): Write => [key, key]), ...large(1)], 0)], CHAIN)
+    await engine.commit([record(1, [...keys.map((key): Write => [key, null]), ...large(2)], 1)], CHAIN)
+    await engine.commit([record(2, [], 2)], CHAIN)
+    let steps = 0
+    let dropped = 0
+    for (let done = false; !done; steps++) {
+      const step = await engine.prune(1n, { maxEntries: 1 })
+      dropped += step.droppedEntries
+      done = step.done
+      expect((await engine.check()).problems).toEqual([])
+    }
+    expect(steps).toBeGreaterThan(3)
+    expect(dropped).toBe(2 * keys.length + 2)
+    expect(engine.stats).toMatchObject({ keys: 2, historyEntries: 0 })
+    expect(engine.stats.payloadBytes).toBe(2 * (6_000_000 + 'large 0'.length))
+    await engine.close()
+  },
+)
 
-it('never writes what dies in the table', async () => {
+it('pruning never writes what dies in the table', async () => {
   const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 60_000 })
   for (let version = 0; version < 2_000; version++) {
     await engine.commit([record(version, [[bytes('busy'), new Uint8Array(100)]], version)], CHAIN)
