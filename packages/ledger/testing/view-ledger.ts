@@ -126,7 +126,7 @@ export const call = (name: string, ...json: string[]): ViewRequest => ({
 
 /** Commits the programs at the first version, and then what each version writes. */
 export async function commitViewLedger(
-  engine: StateWriter,
+  engine: Pick<StateWriter, 'commit'>,
   first: bigint,
   versions: readonly (readonly Write[])[],
 ): Promise<void> {

@@ -8,6 +8,7 @@ import type { BenchRun } from '../run/bench-run.ts'
 import { measureInRounds } from '../run/rounds.ts'
 import type { Suite } from '../run/suite.ts'
 import { coinBalance, coinSupply, primaryBalance } from '../views/by-hand.ts'
+import { measureHistories } from '../views/histories.ts'
 import { LOOPS_BY_HAND, PROGRAM_MODULE, programModule, quoteByHand } from '../views/programs.ts'
 
 const STATES = 'conformance/views-states-devnet.ndjson.gz'
@@ -28,8 +29,8 @@ interface BenchState extends ViewState {
   read(key: Uint8Array): Uint8Array | undefined
 }
 
-/** The newest state of a feed, in memory, with the module of the programs. */
-async function readState(): Promise<BenchState> {
+/** The newest state of a feed, in memory, by the texts of keys. */
+async function readValues(): Promise<Map<string, Uint8Array>> {
   const values = new Map<string, Uint8Array>()
   const source = await openSource(sharedPath(STATES))
   try {
@@ -42,6 +43,12 @@ async function readState(): Promise<BenchState> {
   } finally {
     await source.close()
   }
+  return values
+}
+
+/** The state with the module of the programs. */
+function stateOf(feed: ReadonlyMap<string, Uint8Array>): BenchState {
+  const values = new Map(feed)
   values.set(bytesToHexDigits(moduleKey(PROGRAM_MODULE.address, PROGRAM_MODULE.name)), programModule())
   const read = (key: Uint8Array) => values.get(bytesToHexDigits(key))
   return { read, moduleRevision: (key) => (read(key) ? '1' : undefined) }
@@ -158,15 +165,18 @@ async function measureLoop(run: BenchRun, state: BenchState, name: keyof typeof 
 
 export const viewsSuite: Suite = {
   name: 'views',
-  summary: 'view functions on the vm, warm and cold, and loops, beside the same written by hand over the same state',
-  estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 2, memoryBytes: 0.4e9, diskBytes: 0 }),
+  summary:
+    'view functions on the vm, warm and cold, and loops, beside the same written by hand over the same state; histories of a view beside asking at every version',
+  estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 4, memoryBytes: 0.6e9, diskBytes: 0.5e9 }),
   async run(run) {
     if (!hasSharedData) {
       run.note(`left out: ${sharedPath(STATES)} is absent`)
       return
     }
-    const state = await readState()
+    const values = await readValues()
+    const state = stateOf(values)
     for (const name of ['arithmetic', 'vector', 'struct', 'table'] as const) await measureLoop(run, state, name)
     for (const one of casesOf(state)) await measureView(run, state, one)
+    await measureHistories(run, values)
   },
 }

@@ -1,0 +1,36 @@
+import { writeFileSync } from 'node:fs'
+import { parseAddress } from '@ledger-state/core'
+import type { StateReader } from '@ledger-state/engine'
+import { createLedger } from '@ledger-state/ledger'
+import { openStateEngineReader } from '@ledger-state/state-engine'
+import { drawChart, type Point } from './chart.ts'
+import { demonstrationStore, OWNER } from './demonstration.ts'
+
+/** Prints what a view with one number as its result answered, each time that it changed, and draws it. */
+function writePosition(state: StateReader, functionName: string, args: readonly string[]): void {
+  const [address, module, name] = functionName.split('::')
+  if (!address || !module || !name) throw new Error(`${functionName} is no function such as 0x1::coin::balance`)
+  const history = createLedger(state)
+    .at()
+    .viewHistory(
+      { address: parseAddress(address), module, function: name, typeArguments: [], arguments: { json: args } },
+      { order: 'oldestFirst' },
+    )
+  const points: Point[] = []
+  console.log('version,time,worth')
+  for (const { version, timestampUsec, value, error } of history) {
+    const time = timestampUsec === undefined ? '' : new Date(Number(timestampUsec / 1_000n)).toISOString()
+    const worth = value && BigInt(JSON.parse(value.json[0]!) as string)
+    console.log(`${version},${time},${worth ?? error?.fields.vmStatus}`)
+    if (timestampUsec !== undefined && worth !== undefined) points.push({ timestampUsec, worth })
+  }
+  writeFileSync('position.svg', drawChart(points))
+}
+
+const [, , path, functionName = '0xb00::pool::worth', ...args] = process.argv
+if (path === undefined) writePosition(await demonstrationStore(), functionName, [OWNER])
+else {
+  const reader = openStateEngineReader({ path })
+  writePosition(reader, functionName, args)
+  await reader.close()
+}
