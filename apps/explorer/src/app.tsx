@@ -12,6 +12,7 @@ import { ModuleView } from './views/module.tsx'
 import { ResourceView } from './views/resource.tsx'
 import { TableView } from './views/table.tsx'
 import { ViewFunctionView } from './views/view-function.tsx'
+import { WatchView } from './views/watch.tsx'
 
 export function App() {
   const { view } = route.value
@@ -32,6 +33,7 @@ export function App() {
           </a>
           <SearchField />
           <nav aria-label="Pages">
+            <a href="/watch">Watched</a>
             <a href="/api">API</a>
           </nav>
         </div>
@@ -75,6 +77,8 @@ function ViewOf({ view }: { readonly view: View }) {
       return <ModuleView address={view.address} module={view.module} />
     case 'view':
       return <ViewFunctionView key={view.function} name={view.function} call={view.call} />
+    case 'watch':
+      return <WatchView />
     case 'table':
       return <TableView handle={view.handle} types={view.types} itemKey={view.key} />
     case 'block':
@@ -107,6 +111,8 @@ function viewTitle(view: View): string {
       return `${view.address}::${view.module}`
     case 'view':
       return view.function
+    case 'watch':
+      return 'Watched calls'
     case 'table':
       return `Table ${view.handle}`
     case 'block':

@@ -6,6 +6,7 @@ export type View =
   | { readonly name: 'resource'; readonly address: string; readonly type: string }
   | { readonly name: 'module'; readonly address: string; readonly module: string }
   | { readonly name: 'view'; readonly function: string; readonly call?: ViewCall | undefined }
+  | { readonly name: 'watch' }
   | { readonly name: 'table'; readonly handle: string; readonly types: TableTypes; readonly key?: string | undefined }
   | { readonly name: 'api'; readonly operation?: string | undefined }
   | { readonly name: 'block'; readonly by: 'height' | 'version'; readonly number: string }
@@ -64,6 +65,7 @@ function parseView(path: string, parameters: URLSearchParams): View {
   if (name === 'resource' && first && second) return { name, address: first, type: second }
   if (name === 'module' && first && second) return { name, address: first, module: second }
   if (name === 'view' && first && second === undefined) return { name, function: first, call: parseCall(parameters) }
+  if (name === 'watch' && first === undefined) return { name }
   if (name === 'block' && first && second === undefined) return { name, by: 'height', number: first }
   if (name === 'version' && first && second === undefined) return { name: 'block', by: 'version', number: first }
   if (name !== 'table' || !first || second !== undefined) return unknown
@@ -131,6 +133,8 @@ function viewToPath(view: View): string {
       return path('module', view.address, view.module)
     case 'view':
       return path('view', view.function)
+    case 'watch':
+      return '/watch'
     case 'table':
       return path('table', view.handle)
     case 'block':

@@ -1,20 +1,22 @@
 import { useState } from 'preact/hooks'
 import type { ModuleAnswer } from '../api/answers.ts'
-import type { ApiRequest } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
+import { CallAnswer } from '../components/call-answer.tsx'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { TypeField } from '../components/type-field.tsx'
 import { TypeText } from '../components/type-text.tsx'
-import { ValueTree } from '../components/value-tree.tsx'
 import type { FunctionDeclaration } from '../move/disassemble.ts'
 import { useDisassembly } from '../move/use-disassembly.ts'
 import { goTo, route } from '../state/location.ts'
 import { parseMoveType, withArguments } from '../state/move-type.ts'
 import type { ViewCall } from '../state/route.ts'
 import { useAnswer } from '../state/use-answer.ts'
+import { callToBody, viewHistoryRequest } from '../state/view-call.ts'
+import { isWatched, unwatch, watch } from '../state/watched-calls.ts'
+import { ViewHistory } from './view-history.tsx'
 
 interface ViewFunctionProps {
   /** As `0x1::coin::balance`. */
@@ -143,33 +145,32 @@ interface CallResultProps {
 }
 
 function CallResult({ name, call, results }: CallResultProps) {
-  const body = `{"function":${JSON.stringify(name)},"type_arguments":${JSON.stringify(call.typeArguments)},"arguments":${call.arguments}}`
-  const request: ApiRequest = { path: '/view', at: route.value.at, body }
-  const answer = useAnswer<readonly unknown[]>(request)
-  const given = call.typeArguments.map(parseMoveType)
+  const body = callToBody(name, call)
+  const requests = [{ path: '/view', at: route.value.at, body }, viewHistoryRequest(body)]
   return (
-    <section aria-label="Answer" aria-live="polite">
-      <h2>Answer</h2>
-      <p class="hint">
-        called with <bdi class="type">{call.arguments}</bdi>
-      </p>
-      <ForPrograms requests={[request]} />
-      {answer === undefined && <Loading />}
-      {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
-      {answer && 'value' in answer && (
-        <dl class="members">
-          {answer.value.map((value, at) => (
-            <div key={at} class="member">
-              <dt>
-                <TypeText text={withArguments(results[at] ?? '', given)} />
-              </dt>
-              <dd>
-                <ValueTree value={value} />
-              </dd>
-            </div>
-          ))}
-        </dl>
-      )}
-    </section>
+    <>
+      <section aria-label="Answer" aria-live="polite">
+        <div class="inline">
+          <h2>Answer</h2>
+          <WatchButton name={name} call={call} />
+        </div>
+        <p class="hint">
+          called with <bdi class="type">{call.arguments}</bdi>
+        </p>
+        <ForPrograms requests={requests} />
+        <CallAnswer name={name} call={call} results={results} />
+      </section>
+      <ViewHistory key={body} name={name} call={call} results={results} />
+    </>
+  )
+}
+
+function WatchButton({ name, call }: Pick<CallResultProps, 'name' | 'call'>) {
+  const watched = { function: name, call }
+  const isWatching = isWatched(watched)
+  return (
+    <button type="button" aria-pressed={isWatching} onClick={() => (isWatching ? unwatch(watched) : watch(watched))}>
+      {isWatching ? 'Watched' : 'Watch'}
+    </button>
   )
 }

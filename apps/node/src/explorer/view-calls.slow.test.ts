@@ -1,6 +1,10 @@
-// The form of a view function in a real browser, on the genesis of devnet.
+// The form of a view function in a real browser, on the genesis of devnet, and its history, on a ledger with views of its own.
+import type { Write } from '@ledger-state/core'
 import { accessibilityFindings, type Browser, openBrowser } from '@ledger-state/explorer/testing/browser'
+import { commitViewLedger, HELD, HOLDERS, u64 } from '@ledger-state/ledger/testing/view-ledger'
+import { openStateEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { resourceKey } from '@ledger-state/type-tag'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 
@@ -61,5 +65,65 @@ describe.skipIf(!hasSharedData)('the form of a view function (skipped without ..
     await shown('0x1::account::no_such?arguments=%5B%5D', 'no such function at this version')
     await shown('0x1::coin::deposit', 'not marked as a view')
     await page.close()
+  })
+})
+
+describe('the history of a view function', () => {
+  let bed: CommandBed
+  let browser: Browser
+  let address: string
+  beforeAll(async () => {
+    bed = new CommandBed()
+    const engine = openStateEngine({ path: bed.at('store') })
+    const key = resourceKey(HOLDERS[0]!, HELD)
+    await commitViewLedger(
+      engine,
+      0n,
+      Array.from({ length: 40 }, (_, at): Write[] => [[key, u64((at >> 1) * 1_000)]]),
+    )
+    await engine.close()
+    browser = await openBrowser()
+    address = (await bed.serve('serve', '--data-dir', 'store')).address
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await bed.close()
+  })
+
+  it('is a curve and a list under its form, whose versions the page goes to', async () => {
+    const page = await browser.newPage({ viewport: { width: 1_440, height: 900 }, locale: 'en-US' })
+    await page.goto(`${address}/view/0x42::main::value?arguments=%5B%220xa1%22%5D`)
+    const history = page.getByRole('region', { name: 'History' })
+    await history.getByText('21 changes').waitFor()
+    await history.getByRole('img', { name: 'Answer: 21 changes' }).waitFor()
+    await history.getByLabel('decimals').fill('3')
+    await history.getByText('19', { exact: true }).waitFor()
+    await history.getByRole('button', { name: 'version 37' }).click()
+    await page.getByRole('region', { name: 'Answer' }).getByText('18000').waitFor()
+    expect(new URL(page.url()).searchParams.get('at')).toBe('37')
+    expect(await accessibilityFindings(page)).toEqual([])
+    await page.close()
+  })
+
+  it('has calls that are watched side by side, at one version, and are kept by the browser', async () => {
+    const context = await browser.newContext({ viewport: { width: 360, height: 760 }, locale: 'en-US' })
+    const page = await context.newPage()
+    for (const call of ['main::value?arguments=%5B%220xa1%22%5D', 'main::parity_of_time?arguments=%5B%5D']) {
+      await page.goto(`${address}/view/0x42::${call}`)
+      await page.getByRole('button', { name: 'Watch', exact: true }).click()
+      await page.getByRole('button', { name: 'Watched', exact: true }).waitFor()
+    }
+    await page.goto(`${address}/watch?at=5`)
+    const value = page.getByRole('region', { name: '0x42::main::value' })
+    await value.getByText('2000').waitFor()
+    await page.getByRole('region', { name: '0x42::main::parity_of_time' }).waitFor()
+    const tooWide = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
+    expect([Math.max(0, tooWide), await accessibilityFindings(page)]).toEqual([0, []])
+    await value.getByRole('button', { name: 'Watch no longer' }).click()
+    await value.waitFor({ state: 'detached' })
+    await page.reload()
+    await page.getByRole('region', { name: '0x42::main::parity_of_time' }).waitFor()
+    expect(await page.getByRole('region', { name: '0x42::main::value' }).count()).toBe(0)
+    await context.close()
   })
 })

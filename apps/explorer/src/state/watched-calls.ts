@@ -1,0 +1,68 @@
+import { signal } from '@preact/signals'
+import type { ViewCall } from './route.ts'
+
+/** A call that somebody keeps an eye on. */
+export interface WatchedCall {
+  readonly function: string
+  readonly call: ViewCall
+}
+
+const STORAGE_KEY = 'watched-calls'
+const MOST = 50
+
+/** In the order in which they were added; kept in this browser. */
+export const watchedCalls = signal<readonly WatchedCall[]>(parseWatchedCalls(read()))
+
+/** What was stored by this or an earlier page; whatever is not a call is left out. */
+export function parseWatchedCalls(text: string | null): readonly WatchedCall[] {
+  try {
+    const list: unknown = JSON.parse(text ?? '[]')
+    return Array.isArray(list) ? list.filter(isWatchedCall).slice(0, MOST) : []
+  } catch {
+    return []
+  }
+}
+
+function isWatchedCall(value: unknown): value is WatchedCall {
+  const { function: name, call } = (value ?? {}) as Partial<WatchedCall>
+  return (
+    typeof name === 'string' &&
+    typeof call?.arguments === 'string' &&
+    Array.isArray(call.typeArguments) &&
+    call.typeArguments.every((one) => typeof one === 'string')
+  )
+}
+
+export function isWatched(watched: WatchedCall): boolean {
+  return watchedCalls.value.some((one) => isSame(one, watched))
+}
+
+export function watch(watched: WatchedCall): void {
+  if (!isWatched(watched)) keep([...watchedCalls.value, watched].slice(-MOST))
+}
+
+export function unwatch(watched: WatchedCall): void {
+  keep(watchedCalls.value.filter((one) => !isSame(one, watched)))
+}
+
+function isSame(a: WatchedCall, b: WatchedCall): boolean {
+  return a.function === b.function && JSON.stringify(a.call) === JSON.stringify(b.call)
+}
+
+/** A browser may refuse to store anything; the list then lasts as long as the page. */
+function keep(calls: readonly WatchedCall[]): void {
+  watchedCalls.value = calls
+  try {
+    localStorage.setItem(STORAGE_KEY, JSON.stringify(calls))
+  } catch {
+    // As above.
+  }
+}
+
+function read(): string | null {
+  try {
+    return localStorage.getItem(STORAGE_KEY)
+  } catch {
+    return null
+  }
+}
