@@ -23,8 +23,11 @@ export function createRandom(seed: number): Random {
   }
 }
 
+/** One for all tests of a process, so that the seed that one prints is the seed that its samples come from. */
+const CLOCK_SEED = Date.now() % 2 ** 31
+
 /** The seed of a random test: that of `TEST_SEED`, which repeats a run, or else one that the clock chooses. */
 export function testSeed(): number {
   const text = process.env.TEST_SEED
-  return text === undefined ? Date.now() % 2 ** 31 : Number(text)
+  return text === undefined ? CLOCK_SEED : Number(text)
 }

@@ -104,7 +104,7 @@ async function measurePhase(
     // Connections open, or the ones of the phase before close.
     await sleep(run.byScale({ tiny: 200, small: 1_500, medium: 2_000, large: 2_000 }))
     return await sendSteadily(
-      steadyRequests(node, run.byScale({ tiny: 500, small: 4_000, medium: 10_000, large: 20_000 })),
+      steadyRequests(node, run.byScale({ tiny: 150, small: 4_000, medium: 10_000, large: 20_000 })),
     )
   } finally {
     const report = await hostile?.stop()

@@ -1,4 +1,6 @@
 // What each view shows while it loads, where there is nothing, and when the node cannot answer.
+import { testSeed } from '@ledger-state/testing/random'
+import { sampleCases } from '@ledger-state/testing/sample-cases'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   APT,
@@ -39,8 +41,12 @@ async function recovers(page: Page, path: string, meanwhile: string, text: strin
   await expect.poll(() => mainText(page)).not.toContain(meanwhile)
 }
 
-for (const { name, path, text } of EXPLORER_VIEWS) {
-  describe(name, () => {
+const SAMPLE = new Set(sampleCases(EXPLORER_VIEWS, 7))
+
+// A picture of the balance is always taken.
+for (const view of EXPLORER_VIEWS.filter((one) => one.name === 'balance' || SAMPLE.has(one))) {
+  const { name, path, text } = view
+  describe(`${name} (TEST_SEED=${testSeed()})`, () => {
     it('says that it is loading, and is drawn then', async () => {
       const page = await bed.newPage()
       let release = (): void => {}
