@@ -124,6 +124,9 @@ export interface StateWriter extends StateEngineReader {
    * commit begins with the one after it, which may be of another block and write other values than before. Resolves when it
    * is as durable as a commit. The version may be any of the window, also within a block or a commit; the window does not move.
    *
+   * This is for node software on chains that reorganize. Example: the chain abandons the blocks after version 1,499; the node
+   * calls `await engine.truncateTo(1_499n)`, then commits the other branch from version 1,500.
+   *
    * Whatever was asked for before and may see a version that was cut off is `version_truncated` from then on, even after
    * another version was committed under its number; views of versions that are left go on. `LedgerInfo.truncations` tells
    * later versions of a number from earlier ones.
