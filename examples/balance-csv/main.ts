@@ -7,7 +7,7 @@ import { demonstrationStore, OWNER } from './demonstration.ts'
 /** Prints each version at which a balance changed, the oldest first. */
 function printBalanceHistory(state: StateReader, owner: string, asset: string): void {
   const ledger = createLedger(state)
-  const changes = ledger.at().balanceHistory(parseAddress(owner), ledger.parseAsset(asset), { order: 'oldestFirst' })
+  const changes = ledger.at().balanceHistory(parseAddress(owner), ledger.parseAsset(asset), { order: 'asc' })
   console.log('version,time,balance')
   for (const { version, timestampUsec, value, error } of changes) {
     // A balance of before the window stands under the version that wrote it, whose time is no longer kept.

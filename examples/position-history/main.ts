@@ -14,7 +14,7 @@ function writePosition(state: StateReader, functionName: string, args: readonly 
     .at()
     .viewHistory(
       { address: parseAddress(address), module, function: name, typeArguments: [], arguments: { json: args } },
-      { order: 'oldestFirst' },
+      { order: 'asc' },
     )
   const points: Point[] = []
   console.log('version,time,worth')

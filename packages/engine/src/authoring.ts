@@ -19,6 +19,7 @@ export {
   expectCount,
   expectObject,
   expectOneOf,
+  expectOptions,
   expectString,
   expectU64,
   type HistoryRange,

@@ -1,12 +1,16 @@
+import type { ListenerOptions } from './ports/engine-ports.js'
 import { isSameLedger, type LedgerInfo } from './ports/state-port.js'
-import { expectFunction } from './validation/validate-arguments.js'
+import { expectFunction, expectOptions } from './validation/validate-arguments.js'
 
 type Listener = (ledger: LedgerInfo) => void
+
+/** The longest interval of a timer, in milliseconds: 25 days. */
+const LONGEST_INTERVAL_MS = 2 ** 31 - 1
 
 /** Listeners of changes of the ledger. */
 export interface CommitWatch {
   /** Calls the listener after each change, until the function that this returns is called. */
-  add(listener: Listener): () => void
+  add(listener: Listener, options?: ListenerOptions): () => void
   /** Calls the listeners if the ledger has changed. */
   notice(): void
   /** Removes all listeners. */
@@ -15,9 +19,11 @@ export interface CommitWatch {
 
 /** Tells listeners of changes of the ledger; looks every `pollMs` for those of other processes, while somebody listens. */
 export function createCommitWatch(current: () => LedgerInfo | undefined, pollMs?: number): CommitWatch {
-  const listeners = new Set<{ readonly call: Listener }>()
+  const listeners = new Set<{ readonly call: Listener; readonly keepsAlive: boolean }>()
   let told: LedgerInfo | undefined
   let timer: NodeJS.Timeout | undefined
+  /** Holds the process; polling alone does not. */
+  let hold: NodeJS.Timeout | undefined
 
   function notice(): void {
     if (listeners.size === 0) return
@@ -31,18 +37,31 @@ export function createCommitWatch(current: () => LedgerInfo | undefined, pollMs?
     listeners.clear()
     clearInterval(timer)
     timer = undefined
+    holdOrRelease()
+  }
+
+  function holdOrRelease(): void {
+    if ([...listeners].some(({ keepsAlive }) => keepsAlive)) {
+      hold ??= setInterval(() => {}, LONGEST_INTERVAL_MS)
+    } else {
+      clearInterval(hold)
+      hold = undefined
+    }
   }
 
   return {
-    add(call) {
+    add(call, options = {}) {
       expectFunction('the listener', call)
+      expectOptions('the options of the listener', options, ['keepAlive'])
       if (listeners.size === 0) told = current()
-      const listener = { call }
+      const listener = { call, keepsAlive: options.keepAlive === true }
       listeners.add(listener)
       if (pollMs !== undefined) timer ??= setInterval(notice, pollMs).unref()
+      holdOrRelease()
       return () => {
         listeners.delete(listener)
         if (listeners.size === 0) close()
+        else holdOrRelease()
       }
     },
     notice,

@@ -26,7 +26,7 @@ export function engineToAsync(engine: StateWriter): AsyncStateWriter {
       return engine.ledger
     },
     snapshot: async () => takeSnapshot(engine),
-    onCommit: (listener) => engine.onCommit(listener),
+    onCommit: (listener, options) => engine.onCommit(listener, options),
     commit: (versions, options) => engine.commit(versions, options),
     prune: (retainVersions, options) => engine.prune(retainVersions, options),
     truncateTo: (version, options) => engine.truncateTo(version, options),
@@ -144,7 +144,7 @@ function expectNothingCut(engine: StateWriter, ledger: LedgerInfo | undefined): 
 }
 
 function nearestWrite(engine: StateWriter, key: Uint8Array, { first, last, isUpward }: WriteRange): bigint | undefined {
-  for (const { version } of engine.history(key, { first, last, order: isUpward ? 'oldestFirst' : 'newestFirst' })) {
+  for (const { version } of engine.history(key, { first, last, order: isUpward ? 'asc' : 'desc' })) {
     return version
   }
   return undefined

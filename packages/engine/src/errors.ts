@@ -84,6 +84,12 @@ export function invalidArgument(what: string, expected: string, found: unknown):
   return new LedgerStateError('invalid_argument', `${what} is ${describe(found)}, expected ${expected}`)
 }
 
+/** The error of an option that does not exist; `nearest` is the one that was probably meant. */
+export function unknownOption(what: string, name: string, nearest: string | undefined): StoreError {
+  const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`
+  return new LedgerStateError('invalid_argument', `${what} have no member "${clip(name)}"${hint}`)
+}
+
 function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (typeof value === 'string') return `the string ${JSON.stringify(clip(value))}`

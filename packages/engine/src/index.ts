@@ -31,6 +31,7 @@ export type {
   EngineView,
   ImportBase,
   ImportOptions,
+  ListenerOptions,
   PruneOptions,
   PruneResult,
   StateEngineReader,

@@ -21,6 +21,7 @@ import type {
   EngineView,
   ImportBase,
   ImportOptions,
+  ListenerOptions,
   PruneOptions,
   PruneResult,
   StateImport,
@@ -214,9 +215,9 @@ class MemoryEngine implements StateWriter {
     }
   }
 
-  onCommit(listener: (ledger: LedgerInfo) => void): () => void {
+  onCommit(listener: (ledger: LedgerInfo) => void, options?: ListenerOptions): () => void {
     if (this.#closed) throw storeClosed()
-    return this.#watch.add(listener)
+    return this.#watch.add(listener, options)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

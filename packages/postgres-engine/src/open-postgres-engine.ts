@@ -1,5 +1,5 @@
-import type { AsyncStateReader, AsyncStateWriter, LedgerInfo } from '@ledger-state/engine'
-import { createCommitWatch, expectCount, expectObject, invalidArgument } from '@ledger-state/engine/authoring'
+import type { AsyncStateReader, AsyncStateWriter, LedgerInfo, ListenerOptions } from '@ledger-state/engine'
+import { createCommitWatch, expectCount, expectOptions, invalidArgument } from '@ledger-state/engine/authoring'
 import { type CheckOptions, type CheckReport, checkStore } from './maintain/check-store.js'
 import { Servers } from './read/servers.js'
 import { Snapshots } from './read/snapshots.js'
@@ -51,12 +51,23 @@ const HEAD_MAX_AGE_MS = 20
 /** How often readers look for commits while somebody listens. */
 const POLL_MS = 200
 
+const readerOptions = { url: 0, replicas: 0, patienceMs: 0, headMaxAgeMs: 0 } satisfies Record<
+  keyof PostgresReaderOptions,
+  0
+>
+const writerOptions = { ...readerOptions, create: 0, takeOver: 0, writePatienceMs: 0 } satisfies Record<
+  keyof PostgresWriterOptions,
+  0
+>
+const READER_OPTIONS = Object.keys(readerOptions)
+const WRITER_OPTIONS = Object.keys(writerOptions)
+
 /**
  * Opens the store of a database for reading.
  * @throws `invalid_argument`, `store_missing`, `store_format`, `store_failed`, `unavailable`
  */
 export async function openPostgresEngineReader(options: PostgresReaderOptions): Promise<PostgresEngineReader> {
-  const parts = createReader(options)
+  const parts = createReader(options, READER_OPTIONS)
   try {
     await parts.snapshots.take()
   } catch (error) {
@@ -71,7 +82,7 @@ export async function openPostgresEngineReader(options: PostgresReaderOptions): 
  * @throws as `openPostgresEngineReader`; `store_locked` where another writer has it open, `store_read_only`
  */
 export async function openPostgresEngine(options: PostgresWriterOptions): Promise<PostgresEngine> {
-  const { reader, snapshots, server, patienceMs } = createReader(options)
+  const { reader, snapshots, server, patienceMs } = createReader(options, WRITER_OPTIONS)
   const session = new WriterSession({
     server,
     create: options.create ?? true,
@@ -126,8 +137,8 @@ interface ReaderParts {
   readonly patienceMs: number
 }
 
-function createReader(options: PostgresReaderOptions): ReaderParts {
-  expectObject('the options', options)
+function createReader(options: PostgresReaderOptions, names: readonly string[]): ReaderParts {
+  expectOptions('the options of the store', options, names)
   const { url, replicas = [], patienceMs = PATIENCE_MS, headMaxAgeMs = HEAD_MAX_AGE_MS } = options
   const server = parseServerUrl(url)
   if (!Array.isArray(replicas)) throw invalidArgument('replicas', 'an array', replicas)
@@ -143,9 +154,9 @@ function createReader(options: PostgresReaderOptions): ReaderParts {
       return snapshots.ledger
     },
     snapshot: () => snapshots.take(),
-    onCommit(listener: (ledger: LedgerInfo) => void) {
+    onCommit(listener: (ledger: LedgerInfo) => void, listenerOptions?: ListenerOptions) {
       snapshots.expectOpen()
-      const remove = watch.add(listener)
+      const remove = watch.add(listener, listenerOptions)
       const rest = poll.begin()
       return () => {
         remove()

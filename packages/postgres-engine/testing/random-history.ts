@@ -116,7 +116,7 @@ class RandomHistory {
     const [key, start] = [this.#random.pick(KEYS), this.#random.pick([undefined, ...KEYS])]
     const limit = this.#random.pick([undefined, 0, 1, 5])
     const prefix = this.#random.pick(PREFIXES)
-    const order = this.#random.pick(['newestFirst', 'oldestFirst'] as const)
+    const order = this.#random.pick(['desc', 'asc'] as const)
     const [first, last] = this.#random.below(2) === 0 ? [undefined, undefined] : [version, other]
     await this.#compare(async (engine) => (await engine.at(version)).getMany(KEYS))
     await this.#compare(async (engine) => all((await engine.at(version)).scan(prefix, { start, limit })))

@@ -92,6 +92,9 @@ describe('openStateEngine', () => {
       expect(() => open()).toThrow(wrong(/options of the store is undefined/))
       expect(() => open({})).toThrow(wrong(/path of the store is undefined/))
       expect(() => open({ path: 5 })).toThrow(wrong(/path of the store is the number 5/))
+      expect(() => open({ path, verifyRead: true })).toThrow(
+        wrong(/no member "verifyRead"; did you mean "verifyReads"/),
+      )
     }
     expect(() => openStateEngine({ path, durability: 'FULL' as never })).toThrow(
       wrong(/"FULL", expected one of full, ordered, none/),

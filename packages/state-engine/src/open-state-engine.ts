@@ -8,6 +8,7 @@ import type {
   HistoryOptions,
   ImportOptions,
   LedgerInfo,
+  ListenerOptions,
   PruneOptions,
   PruneResult,
   Revision,
@@ -19,8 +20,8 @@ import type {
 } from '@ledger-state/engine'
 import {
   createCommitWatch,
-  expectObject,
   expectOneOf,
+  expectOptions,
   expectString,
   invalidArgument,
   storeClosed,
@@ -124,6 +125,20 @@ export interface StateEngine extends LmdbEngineReader, StateWriter {
   flush(): Promise<void>
 }
 
+const readerOptions = { path: 0, verifyReads: 0, readAhead: 0, mapBytes: 0 } satisfies Record<
+  keyof StateEngineOptions,
+  0
+>
+const writerOptions = {
+  ...readerOptions,
+  durability: 0,
+  create: 0,
+  memoryTableBytes: 0,
+  compressHistory: 0,
+} satisfies Record<keyof WriterOptions, 0>
+const READER_OPTIONS = Object.keys(readerOptions)
+const WRITER_OPTIONS = Object.keys(writerOptions)
+
 /**
  * Opens a store for its one writer and creates it where there is none.
  * @throws `store_locked` while another writer has it open; `store_missing` if there is none and `create` is false;
@@ -152,7 +167,7 @@ export function openStateEngine(options: WriterOptions): StateEngine {
 
 /** `openStateEngine` for tests that cut the work of the engine short. */
 export function openWithFailurePoints(options: WriterOptions, atFailurePoint: AtFailurePoint): StateEngine {
-  validateOptions(options)
+  validateOptions(options, WRITER_OPTIONS)
   const { path, create = true, durability = 'full', memoryTableBytes = DEFAULT_TABLE_BYTES } = options
   expectOneOf('the durability', durability, DURABILITIES)
   expectBetween('memoryTableBytes', memoryTableBytes, 0, MAX_TABLE_BYTES)
@@ -201,12 +216,12 @@ export function openReaderWithFailurePoints(
   options: StateEngineOptions,
   atFailurePoint: AtFailurePoint,
 ): LmdbEngineReader {
-  validateOptions(options)
+  validateOptions(options, READER_OPTIONS)
   return new LmdbEngine(openLmdbStore({ ...options, readOnly: true }), atFailurePoint, undefined)
 }
 
-function validateOptions(options: StateEngineOptions): void {
-  expectObject('the options of the store', options)
+function validateOptions(options: StateEngineOptions, names: readonly string[]): void {
+  expectOptions('the options of the store', options, names)
   expectString('the path of the store', options.path)
   if (options.mapBytes !== undefined) expectBetween('mapBytes', options.mapBytes, MIN_MAP_BYTES, MAX_MAP_BYTES)
 }
@@ -292,9 +307,9 @@ class LmdbEngine implements StateEngine {
     return this.#reads.versions(first, last)
   }
 
-  onCommit(listener: (ledger: LedgerInfo) => void): () => void {
+  onCommit(listener: (ledger: LedgerInfo) => void, options?: ListenerOptions): () => void {
     this.#expectOpen()
-    return this.#watch.add(listener)
+    return this.#watch.add(listener, options)
   }
 
   async commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void> {

@@ -112,7 +112,7 @@ export function historyDifferences(
   { oldestVersion, latestVersion }: { readonly oldestVersion: bigint; readonly latestVersion: bigint },
 ): string[] {
   return knownKeys().flatMap((key) => {
-    const found = [...engine.history(key, { order: 'oldestFirst' })]
+    const found = [...engine.history(key, { order: 'asc' })]
     const expected = knownHistory(key, oldestVersion, latestVersion)
     const at = Array.from({ length: Math.max(found.length, expected.length) }, (_, index) => index).find(
       (index) =>

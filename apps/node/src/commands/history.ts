@@ -45,7 +45,7 @@ range begins before the window, a warning on standard error says that changes ar
     const asset = parseAs('ASSET', input.argument('ASSET'), parseAsset)
     const [fromMoment, toMoment] = [input.get(fromOption), input.get(toOption)]
     expectOrdered(fromMoment, toMoment)
-    const order = input.get(orderOption) === 'asc' ? 'oldestFirst' : 'newestFirst'
+    const order = input.get(orderOption)
     const store = await openLedger(storePlace(input, 'history balance'))
     try {
       const asked = await store.read((ledger) => {

@@ -64,7 +64,7 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
   expectOrdered(fromMoment, toMoment)
   const everyUsec = input.get(everyOption)
   const options: ViewHistoryOptions = {
-    order: input.get(orderOption) === 'asc' ? 'oldestFirst' : 'newestFirst',
+    order: input.get(orderOption),
     sample: everyUsec === undefined ? undefined : { everyUsec },
     ignoresClock: input.get(ignoreClockOption),
   }
@@ -96,7 +96,7 @@ async function* withProgress(
     for await (const page of pages) {
       printed += page.length
       const at = page.at(-1)?.version
-      const done = at === undefined ? 0 : Number(order === 'oldestFirst' ? at - first : to - at)
+      const done = at === undefined ? 0 : Number(order === 'asc' ? at - first : to - at)
       line.update((seconds) => `${formatCount(printed)} answers, ${formatShare(done, Number(to - first), seconds)}`)
       yield page
     }

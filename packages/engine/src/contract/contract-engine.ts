@@ -65,7 +65,7 @@ function writerMethods(engine: StateWriter | AsyncStateWriter) {
     prune: async (...given: Parameters<StateWriter['prune']>) => engine.prune(...given),
     truncateTo: async (...given: Parameters<StateWriter['truncateTo']>) => engine.truncateTo(...given),
     beginImport: async (...given: Parameters<StateWriter['beginImport']>) => engine.beginImport(...given),
-    onCommit: (listener: (ledger: LedgerInfo) => void) => engine.onCommit(listener),
+    onCommit: (...given: Parameters<StateWriter['onCommit']>) => engine.onCommit(...given),
     close: async () => engine.close(),
     [Symbol.asyncDispose]: async () => engine[Symbol.asyncDispose](),
   }
@@ -191,7 +191,7 @@ async function* revisionsOf(
   options?: HistoryOptions,
 ): AsyncGenerator<Revision> {
   const snapshot = await taken
-  const isUpward = options?.order === 'oldestFirst'
+  const isUpward = options?.order === 'asc'
   let range = options
   for (let from: bigint | undefined; ; ) {
     const page = await snapshot.history(key, { ...range, limit })

@@ -26,11 +26,8 @@ async function told(engine: ContractEngine, options?: HistoryOptions, key = K) {
 
 /** Both orders tell the same. */
 async function toldBothWays(engine: ContractEngine, options: HistoryOptions = {}, key = K) {
-  const oldestFirst = await told(engine, { ...options, order: 'oldestFirst' }, key)
-  assert.equal(
-    await told(engine, { ...options, order: 'newestFirst' }, key),
-    oldestFirst.split(' ').reverse().join(' '),
-  )
+  const oldestFirst = await told(engine, { ...options, order: 'asc' }, key)
+  assert.equal(await told(engine, { ...options, order: 'desc' }, key), oldestFirst.split(' ').reverse().join(' '))
   return oldestFirst
 }
 
@@ -41,10 +38,10 @@ export const HISTORY_CASES: readonly ContractCase[] = [
       await engine.commit(versionsOf(K, 0n, ['a', undefined, null, 'b', undefined, '']), CHAIN)
       await engine.commit([version(6n, [bytes('kk'), bytes('other')])], CHAIN)
       assert.equal(await told(engine), '5= 3=b 2=null 0=a')
-      assert.equal(await told(engine, { order: 'newestFirst' }), '5= 3=b 2=null 0=a')
-      assert.equal(await told(engine, { order: 'oldestFirst' }), '0=a 2=null 3=b 5=')
+      assert.equal(await told(engine, { order: 'desc' }), '5= 3=b 2=null 0=a')
+      assert.equal(await told(engine, { order: 'asc' }), '0=a 2=null 3=b 5=')
       assert.equal(await told(engine, {}, bytes('never')), '')
-      assert.equal(await told(engine, { order: 'oldestFirst' }, bytes('never')), '')
+      assert.equal(await told(engine, { order: 'asc' }, bytes('never')), '')
       // The oldest version sees what was written before it.
       await engine.prune(3n)
       assert.equal(await toldBothWays(engine), '3=b 5=')
@@ -145,7 +142,7 @@ export const HISTORY_CASES: readonly ContractCase[] = [
       assert.deepEqual(await engine.nearestWrites([], { until: 13n }), [])
 
       async function nearest(key: Uint8Array, first: bigint, last: bigint) {
-        for await (const revision of engine.history(key, { first, last, order: 'oldestFirst' })) return revision.version
+        for await (const revision of engine.history(key, { first, last, order: 'asc' })) return revision.version
         return undefined
       }
       async function newest(key: Uint8Array, last: bigint) {
@@ -158,7 +155,7 @@ export const HISTORY_CASES: readonly ContractCase[] = [
   contractCase('goes through a history unchanged while versions are committed', async (engine) => {
     const values = Array.from({ length: 200 }, (_, at) => `${at}`)
     await engine.commit(versionsOf(K, 0n, values), CHAIN)
-    for (const order of ['newestFirst', 'oldestFirst'] as const) {
+    for (const order of ['desc', 'asc'] as const) {
       const latest = Number((await engine.ledger())!.latestVersion)
       const found: string[] = []
       let next = latest + 1
@@ -172,16 +169,16 @@ export const HISTORY_CASES: readonly ContractCase[] = [
         )
       }
       const expected = Array.from({ length: latest + 1 }, (_, at) => `${at}`)
-      assert.deepEqual(found, order === 'oldestFirst' ? expected : expected.reverse())
+      assert.deepEqual(found, order === 'asc' ? expected : expected.reverse())
     }
   }),
 
   contractCase('breaks a history off that a prune overtakes', async (engine) => {
     await engine.commit(versionsOf(K, 0n, ['a', 'b', 'c', 'd', 'e', 'f']), CHAIN)
-    for (const order of ['newestFirst', 'oldestFirst'] as const) {
+    for (const order of ['desc', 'asc'] as const) {
       const { oldestVersion, latestVersion } = (await engine.ledger())!
       const history = engine.history(K, { order })[Symbol.asyncIterator]()
-      assert.equal((await history.next()).value?.version, order === 'newestFirst' ? latestVersion : oldestVersion)
+      assert.equal((await history.next()).value?.version, order === 'desc' ? latestVersion : oldestVersion)
       await engine.prune(latestVersion - oldestVersion - 1n)
       await fails('version_pruned', () => collect(rest(history)))
     }
@@ -189,10 +186,10 @@ export const HISTORY_CASES: readonly ContractCase[] = [
 
   contractCase('finishes a history above what a prune removes', async (engine) => {
     await engine.commit(versionsOf(K, 0n, ['a', 'b', 'c', 'd', 'e', 'f']), CHAIN)
-    for (const order of ['newestFirst', 'oldestFirst'] as const) {
+    for (const order of ['desc', 'asc'] as const) {
       const history = engine.history(K, { first: 4n, order })[Symbol.asyncIterator]()
       const found = [(await history.next()).value?.version]
-      await engine.prune(order === 'newestFirst' ? 4n : 3n)
+      await engine.prune(order === 'desc' ? 4n : 3n)
       found.push((await history.next()).value?.version)
       assert.equal((await history.next()).done, true)
       assert.deepEqual(found.sort(), [4n, 5n])

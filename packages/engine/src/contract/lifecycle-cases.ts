@@ -52,7 +52,7 @@ async function wrongCalls(
     [() => collect(loose.history('k')), /key/],
     [() => collect(loose.history(K, { first: 1 })), /first/],
     [() => collect(loose.history(K, { last: -1n })), /last/],
-    [() => collect(loose.history(K, { order: 'desc' })), /order .* newestFirst, oldestFirst/],
+    [() => collect(loose.history(K, { order: 'newest' })), /order .* asc, desc/],
     [() => collect(loose.versions(1, 2n)), /first/],
     [() => collect(loose.versions(1n)), /last/],
     [() => loose.onCommit('log'), /listener/],

@@ -69,7 +69,7 @@ async function expectLedger(engine: ContractEngine, versions: readonly VersionWr
     )
   }
   for (const key of KEYS) {
-    const oldestFirst = await collect(engine.history(key, { first: oldestVersion + 1n, order: 'oldestFirst' }))
+    const oldestFirst = await collect(engine.history(key, { first: oldestVersion + 1n, order: 'asc' }))
     const newestFirst = await collect(engine.history(key, { first: oldestVersion + 1n }))
     assert.deepEqual(newestFirst.reverse(), oldestFirst)
     const changes = versions.filter(({ version: at }) => {
@@ -229,7 +229,7 @@ export const TRUNCATION_CASES: readonly ContractCase[] = [
     const lists = {
       scan: (await engine.at(2n)).scan(EMPTY),
       'history, newest first': engine.history(keys[0]!),
-      'history, oldest first': engine.history(keys[0]!, { order: 'oldestFirst' }),
+      'history, oldest first': engine.history(keys[0]!, { order: 'asc' }),
       versions: engine.versions(1n, 3n),
     }
     await expectRefusedLater(lists, async () => {

@@ -14,6 +14,7 @@ import type {
 import type {
   CommitOptions,
   ImportOptions,
+  ListenerOptions,
   PruneOptions,
   PruneResult,
   StateImport,
@@ -59,7 +60,7 @@ export interface AsyncStateReader extends AsyncState, AsyncDisposable {
    * Calls back after commits, prunes and truncations, whoever makes them, as `StateEngineReader.onCommit`. Those of other processes
    * are noticed by looking, some times a second.
    */
-  onCommit(listener: (ledger: LedgerInfo) => void): () => void
+  onCommit(listener: (ledger: LedgerInfo) => void, options?: ListenerOptions): () => void
   /** Closes the connections of the engine; of a writer, also its lock. Later calls do nothing. */
   close(): Promise<void>
 }

@@ -32,11 +32,18 @@ export interface StateEngineReader extends StateReader, AsyncDisposable {
   /**
    * Calls back after commits, prunes and truncations, whoever makes them; of several at once it tells only the newest state. Returns
    * a function that removes the listener. What a listener throws is an uncaught exception of the process, as with
-   * `EventTarget`: the commit stands, and the other listeners are called.
+   * `EventTarget`: the commit stands, and the other listeners are called. A listener does not keep the process alive
+   * unless its options say so.
    */
-  onCommit(listener: (ledger: LedgerInfo) => void): () => void
+  onCommit(listener: (ledger: LedgerInfo) => void, options?: ListenerOptions): () => void
   /** Closes the engine; of a writer, also its lock. Later calls do nothing. */
   close(): Promise<void>
+}
+
+/** How a listener of commits is kept. */
+export interface ListenerOptions {
+  /** Whether the process runs on until the listener is removed or the engine is closed; false by default. */
+  readonly keepAlive?: boolean
 }
 
 /** What a commit says of its chain and of its source. */

@@ -61,8 +61,8 @@ export interface HistoryOptions {
   /** Only writes of versions from `first` to `last`, both included; by default of the whole window. */
   readonly first?: bigint | undefined
   readonly last?: bigint | undefined
-  /** By default the newest first. */
-  readonly order?: 'newestFirst' | 'oldestFirst' | undefined
+  /** `asc` begins with the oldest version, `desc` with the newest; `desc` by default. */
+  readonly order?: 'asc' | 'desc' | undefined
 }
 
 /** A block with the versions that belong to it. */

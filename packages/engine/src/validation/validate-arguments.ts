@@ -1,5 +1,5 @@
-import { isU64 } from '@ledger-state/core'
-import { invalidArgument, markTooLong } from '../errors.js'
+import { isU64, nearestName } from '@ledger-state/core'
+import { invalidArgument, markTooLong, unknownOption } from '../errors.js'
 import type { HistoryOptions, ScanOptions } from '../ports/state-port.js'
 
 // Callers from JavaScript pass anything. Each of these functions checks an argument before it is used, and throws `invalid_argument`.
@@ -27,6 +27,17 @@ export function expectArray(what: string, value: unknown): asserts value is read
 /** Refuses what is no object, without a look at its members. @throws `invalid_argument` */
 export function expectObject(what: string, value: unknown): asserts value is object {
   if (typeof value !== 'object' || value === null) throw invalidArgument(what, 'an object', value)
+}
+
+/**
+ * Refuses what is not an object, and an object with a member that is not among `names`: a misspelled option would be
+ * ignored without a word.
+ * @throws `invalid_argument`, which names the option that may have been meant
+ */
+export function expectOptions(what: string, value: unknown, names: readonly string[]): asserts value is object {
+  expectObject(what, value)
+  const unknown = Object.keys(value).find((name) => !names.includes(name))
+  if (unknown !== undefined) throw unknownOption(what, unknown, nearestName(unknown, names))
 }
 
 export function expectFunction(what: string, value: unknown): asserts value is (...args: never) => unknown {
@@ -95,9 +106,9 @@ export interface HistoryRange {
 export function toHistoryRange(key: unknown, options: HistoryOptions = {}): HistoryRange {
   expectBytes('the key', key)
   expectObject('the options of the history', options)
-  const { first = 0n, last, order = 'newestFirst' } = options
+  const { first = 0n, last, order = 'desc' } = options
   expectU64('the first version', first)
   if (last !== undefined) expectU64('the last version', last)
-  expectOneOf('the order of the history', order, ['newestFirst', 'oldestFirst'])
-  return { first, last, isNewestFirst: order === 'newestFirst' }
+  expectOneOf('the order of the history', order, ['asc', 'desc'])
+  return { first, last, isNewestFirst: order === 'desc' }
 }

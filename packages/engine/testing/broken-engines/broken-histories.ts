@@ -35,7 +35,7 @@ export const BROKEN_HISTORIES: readonly BrokenEngine[] = [
     },
   })),
   broken('tells a history the oldest first by default', (engine) => ({
-    history: (key, options) => engine.history(key, { order: 'oldestFirst', ...options }),
+    history: (key, options) => engine.history(key, { order: 'asc', ...options }),
   })),
   broken('leaves the first version of a part of a history out', (engine) => ({
     history: (key, options) => {
@@ -72,7 +72,7 @@ export const BROKEN_HISTORIES: readonly BrokenEngine[] = [
   broken('adds to a history what is committed meanwhile', (engine) => ({
     history: (key, options) => {
       const history = engine.history(key, options)
-      return options?.order === 'oldestFirst' && options.first === undefined ? growing(history) : history
+      return options?.order === 'asc' && options.first === undefined ? growing(history) : history
       function* growing(known: typeof history) {
         let next = 0n
         for (const revision of known) {

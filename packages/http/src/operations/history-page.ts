@@ -62,7 +62,7 @@ export const HISTORY_PARAMETERS: readonly Parameter[] = [
 export interface HistoryRange {
   readonly from: Moment | undefined
   readonly to: Moment | undefined
-  readonly order: 'newestFirst' | 'oldestFirst'
+  readonly order: 'asc' | 'desc'
   readonly start: bigint | undefined
   readonly limit: number | undefined
   /** Undefined where all changes are shown. */
@@ -92,7 +92,7 @@ export function expectOrdered({ from, to }: Pick<HistoryRange, 'from' | 'to'>, f
 export function parseHistoryRange(query: string): HistoryRange {
   return {
     ...parseRange(query),
-    order: parameterOf(query, 'order', parseOrder) ?? 'newestFirst',
+    order: parameterOf(query, 'order', parseOrder) ?? 'desc',
     start: parameterOf(query, 'start', parseU64),
     limit: parseLimit(query),
     points: undefined,
@@ -108,9 +108,8 @@ export function parsePoints(query: string): number | undefined {
   })
 }
 
-function parseOrder(text: string): 'newestFirst' | 'oldestFirst' {
-  if (text === 'desc') return 'newestFirst'
-  if (text === 'asc') return 'oldestFirst'
+function parseOrder(text: string): 'asc' | 'desc' {
+  if (text === 'asc' || text === 'desc') return text
   throw orderInvalid(text)
 }
 

@@ -42,7 +42,7 @@ export class LoadedHistory implements Iterable<Revision> {
       for (const revision of revisions) this.#revisions.push(revision)
       this.#isComplete = next === undefined
       this.#options =
-        this.#options.order === 'oldestFirst' ? { ...this.#options, first: next } : { ...this.#options, last: next }
+        this.#options.order === 'asc' ? { ...this.#options, first: next } : { ...this.#options, last: next }
     } catch (error) {
       this.#pruned = prunes.expectPruned(error)
     }

@@ -161,10 +161,10 @@ describe('the history of a balance', () => {
         const all = [...list({})]
         const expected = all.filter((change) => change.version >= (from ?? 0n) && change.version <= (to ?? 100n))
         expect([...list({ from, to })]).toEqual(expected)
-        expect([...list({ from, to, order: 'oldestFirst' })]).toEqual(expected.toReversed())
+        expect([...list({ from, to, order: 'asc' })]).toEqual(expected.toReversed())
         expect(readInPages(list, { from, to, limit })).toEqual(expected)
         expect(readInPages(list, { from, to, isFull: () => true })).toEqual(expected)
-        expect(readInPages(list, { from, to, limit, order: 'oldestFirst' })).toEqual(expected.toReversed())
+        expect(readInPages(list, { from, to, limit, order: 'asc' })).toEqual(expected.toReversed())
       }),
       RUNS,
     )
@@ -196,15 +196,15 @@ describe('the history of a balance', () => {
   it('is refused where the pruner passed it, before or during a page or between two pages, never with a gap', async () => {
     const versions = Array.from({ length: 9 }, (_, at): Write[] => [[COIN_KEY, coinStore(BigInt(at))]])
     const pruned = expect.objectContaining({ code: 'version_pruned' })
-    for (const order of ['newestFirst', 'oldestFirst'] as const) {
+    for (const order of ['desc', 'asc'] as const) {
       const engine = await engineOf(0n, versions)
       const ledger = createLedger(engine)
       const state = ledger.at()
       const items = state.balanceHistory(OWNER, COIN, { order })[Symbol.iterator]()
       const recent = state.balanceHistory(OWNER, COIN, { order, from: 7n })
       items.next()
-      const page = state.balanceHistory(OWNER, COIN, { order, limit: order === 'newestFirst' ? 6 : 3 })
-      expect([...page]).toHaveLength(order === 'newestFirst' ? 6 : 3)
+      const page = state.balanceHistory(OWNER, COIN, { order, limit: order === 'desc' ? 6 : 3 })
+      expect([...page]).toHaveLength(order === 'desc' ? 6 : 3)
       await engine.prune(3n)
       expect(() => {
         while (!items.next().done);
@@ -248,7 +248,7 @@ describe('the history of a balance', () => {
       },
     })
     const state = createLedger(counting).at()
-    for (const order of ['newestFirst', 'oldestFirst'] as const) {
+    for (const order of ['desc', 'asc'] as const) {
       for (const start of [undefined, 500n]) {
         taken = 0
         expect([...state.balanceHistory(OWNER, COIN, { order, start, limit: 10 })]).toHaveLength(10)
@@ -271,7 +271,7 @@ it('a history goes on behind what cannot be read, in either order and in pages',
   expect([...state.balanceHistory(OWNER, COIN)].map(seenOf)).toEqual(expected)
   const list = (options: HistoryOptions) => state.balanceHistory(OWNER, COIN, options)
   expect(readInPages(list, { limit: 1 }).map(seenOf)).toEqual(expected)
-  expect(readInPages(list, { limit: 2, order: 'oldestFirst' }).map(seenOf)).toEqual(expected.toReversed())
+  expect(readInPages(list, { limit: 2, order: 'asc' }).map(seenOf)).toEqual(expected.toReversed())
 })
 
 it('a history of a member goes on behind a group that cannot be read', async () => {

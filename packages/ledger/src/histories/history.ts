@@ -9,8 +9,8 @@ export interface HistoryOptions {
   /** First and last version, both included; by default all that the window knows, and the version of the state. */
   readonly from?: bigint | undefined
   readonly to?: bigint | undefined
-  /** By default the newest first. */
-  readonly order?: 'newestFirst' | 'oldestFirst' | undefined
+  /** `asc` begins with the oldest version, `desc` with the newest; `desc` by default. */
+  readonly order?: 'asc' | 'desc' | undefined
   /** Most changes of the page; all by default. */
   readonly limit?: number | undefined
   /** Asked before each change but the first: whether the page ends here. */
@@ -74,8 +74,8 @@ export function createHistory<V, T>(
   options: HistoryOptions,
   present: (value: V, version: bigint) => T,
 ): History<Change<T>> {
-  const { from = 0n, to = version, order = 'newestFirst', limit = Number.POSITIVE_INFINITY, isFull, start } = options
-  const isNewestFirst = order === 'newestFirst'
+  const { from = 0n, to = version, order = 'desc', limit = Number.POSITIVE_INFINITY, isFull, start } = options
+  const isNewestFirst = order === 'desc'
   const first = start !== undefined && !isNewestFirst && start > from ? start : from
   const last = [to, version, isNewestFirst && start !== undefined ? start : to].reduce((a, b) => (a < b ? a : b))
   const { oldestVersion } = ledger

@@ -20,7 +20,7 @@ export function* statesNewestFirst(
   last: bigint,
   oldestVersion: bigint,
 ): Generator<StoredState> {
-  const streams = keys.map((key) => openStream(reader.history(key, { last, order: 'newestFirst' })))
+  const streams = keys.map((key) => openStream(reader.history(key, { last, order: 'desc' })))
   try {
     const heads = streams.map(take)
     while (heads.some((head) => head !== undefined)) {
@@ -51,7 +51,7 @@ export function* statesOldestFirst(
   const written = opening.flatMap((revision) => (revision ? [revision.version] : []))
   if (written.length > 0) yield { version: written.reduce((a, b) => (a > b ? a : b)), values: [...values] }
 
-  const streams = keys.map((key) => openStream(reader.history(key, { first: before + 1n, last, order: 'oldestFirst' })))
+  const streams = keys.map((key) => openStream(reader.history(key, { first: before + 1n, last, order: 'asc' })))
   try {
     const heads = streams.map(take)
     for (;;) {
@@ -76,7 +76,7 @@ function oldestOf(revisions: readonly (Revision | undefined)[]): bigint | undefi
 }
 
 function newestUntil(reader: StateReader, key: Uint8Array, last: bigint): Revision | undefined {
-  for (const revision of reader.history(key, { last, order: 'newestFirst' })) return revision
+  for (const revision of reader.history(key, { last, order: 'desc' })) return revision
   return undefined
 }
 

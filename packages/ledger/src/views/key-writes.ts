@@ -77,8 +77,8 @@ function nearestWrite(reader: StateReader, key: Uint8Array, search: WriteSearch)
   if (reader instanceof LoadedState) return reader.nearestWrite(key, search)
   const revisions =
     'above' in search
-      ? reader.history(key, { first: search.above + 1n, last: search.last, order: 'oldestFirst' })
-      : reader.history(key, { last: search.until, order: 'newestFirst' })
+      ? reader.history(key, { first: search.above + 1n, last: search.last, order: 'asc' })
+      : reader.history(key, { last: search.until, order: 'desc' })
   for (const { version } of revisions) return version
   return undefined
 }

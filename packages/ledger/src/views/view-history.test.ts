@@ -139,10 +139,10 @@ describe('the history of a view', () => {
           // What stands at the end of the range may be what the window began with.
           if (to !== undefined && to < state.ledger.oldestVersion) return
           expect(seenOf(list({ from, to }))).toEqual(expected)
-          expect(seenOf(list({ from, to, order: 'oldestFirst' }))).toEqual(expected.toReversed())
+          expect(seenOf(list({ from, to, order: 'asc' }))).toEqual(expected.toReversed())
           for (const paged of [{ limit }, { isFull: () => true }]) {
             expect(inPages(list, { from, to, ...paged })).toEqual(expected)
-            expect(inPages(list, { from, to, ...paged, order: 'oldestFirst' })).toEqual(expected.toReversed())
+            expect(inPages(list, { from, to, ...paged, order: 'asc' })).toEqual(expected.toReversed())
           }
         },
       ),
@@ -156,7 +156,7 @@ describe('the history of a view', () => {
         const engine = await viewLedger(first, versions)
         await engine.prune(retained)
         const expected = seenOf(createLedger(engine).at().viewHistory(request))
-        for (const order of ['newestFirst', 'oldestFirst'] as const) {
+        for (const order of ['desc', 'asc'] as const) {
           const found: Seen[] = []
           for (let start: bigint | undefined; ; ) {
             const state = delayState(engineToAsync(engine), { random: createRandom(1), pageSize: 2 })
@@ -170,7 +170,7 @@ describe('the history of a view', () => {
             start = page.cursor
             if (start === undefined) break
           }
-          expect(order === 'newestFirst' ? found : found.toReversed()).toEqual(expected)
+          expect(order === 'desc' ? found : found.toReversed()).toEqual(expected)
         }
       }),
       RUNS,
@@ -181,7 +181,7 @@ describe('the history of a view', () => {
     const values = Array.from({ length: 100 }, (_, at): Write[] => [[resourceKey(HOLDERS[0]!, HELD), u64(at)]])
     const state = delayState(engineToAsync(await viewLedger(0n, values)), { random: createRandom(1) })
     const page = await createAsyncLedger(state).read((loaded) => {
-      const history = loaded.at().viewHistory(call('value', '0xa1'), { order: 'oldestFirst' })
+      const history = loaded.at().viewHistory(call('value', '0xa1'), { order: 'asc' })
       return { count: seenOf(history).length, cursor: history.cursor }
     })
     // The first version has no value.
@@ -220,7 +220,7 @@ describe('the history of a view', () => {
         const ledger = createLedger(engine)
         const state = ledger.at()
         const list = (options: ViewHistoryOptions) => state.viewHistory(request, { sample: one, ...options })
-        const points = [...list({ order: 'oldestFirst' })]
+        const points = [...list({ order: 'asc' })]
         for (const point of points) {
           expect(shown(point)).toBe(askedAt(ledger, point.version, request))
           if ('everyUsec' in one) {
@@ -232,7 +232,7 @@ describe('the history of a view', () => {
         expect(seenOf(list({}))).toEqual(expected.toReversed())
         for (const paged of [{ limit: 2 }, { isFull: () => true }]) {
           expect(inPages(list, paged)).toEqual(expected.toReversed())
-          expect(inPages(list, { ...paged, order: 'oldestFirst' })).toEqual(expected)
+          expect(inPages(list, { ...paged, order: 'asc' })).toEqual(expected)
         }
         const { oldestVersion, latestVersion } = ledger.info!
         const ends = [oldestVersion, latestVersion]

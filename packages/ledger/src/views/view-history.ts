@@ -145,7 +145,7 @@ class ChangesOfView implements ViewHistory {
 
   turns(): Iterable<Change<ViewAnswer> | undefined> {
     if (this.#options.sample) return this.#sampled(this.#options.sample)
-    return this.#options.order === 'oldestFirst' ? this.#oldestFirst() : this.#newestFirst()
+    return this.#options.order === 'asc' ? this.#oldestFirst() : this.#newestFirst()
   }
 
   *#oldestFirst(): Generator<Change<ViewAnswer> | undefined> {
@@ -218,7 +218,7 @@ class ChangesOfView implements ViewHistory {
   *#sampled(sample: ViewSample): Generator<Change<ViewAnswer> | undefined> {
     const { reader, ledger } = this.#parts
     const { order, limit = Number.POSITIVE_INFINITY, start } = this.#options
-    const isUpward = order === 'oldestFirst'
+    const isUpward = order === 'asc'
     const writes = isUpward ? createWritesAbove(reader, this.#last) : createWritesUntil(reader)
     const first = this.#first > ledger.oldestVersion ? this.#first : ledger.oldestVersion
     if (this.#last < first) return

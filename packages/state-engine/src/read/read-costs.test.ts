@@ -102,10 +102,10 @@ describe.each([
   const middle = { first: 4_000n, last: 9_000n }
 
   it.each([
-    ['newestFirst', {}],
-    ['oldestFirst', {}],
-    ['newestFirst', middle],
-    ['oldestFirst', middle],
+    ['desc', {}],
+    ['asc', {}],
+    ['desc', middle],
+    ['asc', middle],
   ] as const)('a page of a history costs as much of 12,000 versions as of 120: %s %o', (order, part) => {
     const shallow = costOf(() => expect(pageOfHistory(SELDOM, { order })).toBe(PAGE))
     const deep = costOf(() => expect(pageOfHistory(OFTEN, { ...part, order })).toBe(PAGE))

@@ -30,7 +30,7 @@ function busyVersion(version: number): VersionWrites {
 }
 
 function historyOf(engine: StateEngine, key: string): bigint[] {
-  return [...engine.history(bytes(key), { order: 'oldestFirst' })].map(({ version }) => version)
+  return [...engine.history(bytes(key), { order: 'asc' })].map(({ version }) => version)
 }
 
 async function expectSound(engine: StateEngine): Promise<void> {

@@ -50,7 +50,7 @@ const historyStep = fc
     key: keyNumber,
     first: fc.option(thousandths),
     last: fc.option(thousandths),
-    order: fc.constantFrom('newestFirst' as const, 'oldestFirst' as const),
+    order: fc.constantFrom('desc' as const, 'asc' as const),
   })
   .map(({ key, first, last, order }) =>
     step(`history, ${order}`, (history) => {
