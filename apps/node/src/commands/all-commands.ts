@@ -14,6 +14,8 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   'get account': async () => (await import('./get.js')).getAccountCommand,
   view: async () => (await import('./view.js')).viewCommand,
   'history balance': async () => (await import('./history.js')).balanceHistoryCommand,
+  'history resource': async () => (await import('./history.js')).resourceHistoryCommand,
+  'history table-item': async () => (await import('./history.js')).tableItemHistoryCommand,
   prune: async () => (await import('./prune.js')).pruneCommand,
   check: async () => (await import('./check.js')).checkCommand,
   snapshot: async () => (await import('./snapshot.js')).snapshotCommand,
@@ -21,6 +23,8 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   export: async () => (await import('./export.js')).exportCommand,
   config: async () => (await import('./config.js')).configCommand,
 }
+
+export const COMMAND_NAMES: readonly string[] = Object.keys(LOADERS)
 
 /** The command that the first words name, which are one or two, and the words after its name. */
 export async function findCommand(

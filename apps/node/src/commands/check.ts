@@ -8,6 +8,7 @@ import type { CheckMessage } from '../processes/check-process.js'
 import { openDatabaseReader } from '../stores/open-database.js'
 import { type DatabasePlace, nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatCount } from '../terminal/amounts.js'
+import { table } from '../terminal/table.js'
 
 const CHECK_PROCESS = new URL('../processes/check-process.js', import.meta.url)
 
@@ -25,19 +26,32 @@ export const checkCommand: Command = {
     }
     const path = place.dataDir
     const report = await checkInProcess(path)
-    const { problems, records, keys, supersededEntries, blocks } = report
+    const { problems } = report
     for (const problem of problems) process.stdout.write(`${problem}\n`)
-    const what = `${formatCount(records)} records: ${formatCount(keys)} keys, ${formatCount(supersededEntries)} superseded values, ${formatCount(blocks)} blocks`
+    const what = `${formatCount(report.records)} records`
     if (problems.length === 0) process.stdout.write(`sound: ${what}\n`)
-    process.stdout.write(`${describeLog(report)}\n`)
+    process.stdout.write(`${table(reportRows(report))}\n`)
     if (problems.length > 0) throw damagedStore(path, problems.length, what)
   },
 }
 
-function describeLog({ firstVersion, lastVersion, unmergedCommits, unreadableBytes }: CheckReport): string {
-  const versions = firstVersion === undefined ? 'no versions' : `versions ${firstVersion} to ${lastVersion}`
-  const commits = `${formatCount(unmergedCommits)} ${unmergedCommits === 1 ? 'commit' : 'commits'}`
-  return `${versions}; ${commits} in the write-ahead log, of which ${formatCount(unreadableBytes)} bytes cannot be read`
+function reportRows(report: CheckReport): (readonly [string, string])[] {
+  const { firstVersion, lastVersion, blocks, unreadableBytes } = report
+  const [keys, superseded, writes, commits] = [
+    report.keys,
+    report.supersededEntries,
+    report.unmergedWrites,
+    report.unmergedCommits,
+  ].map(formatCount)
+  return [
+    ['versions', firstVersion === undefined ? 'none' : `${firstVersion} to ${lastVersion}`],
+    ['blocks', formatCount(blocks)],
+    ['data file', `${keys} keys, ${superseded} superseded values`],
+    ['write-ahead log', `${writes} writes in ${commits} commits that are not merged yet`],
+    ...(unreadableBytes > 0
+      ? [['bytes of the log that are in no commit', formatCount(unreadableBytes)] satisfies [string, string]]
+      : []),
+  ]
 }
 
 /** The server proves its own pages; what is checked is what the engine keeps in its tables. */

@@ -28,15 +28,17 @@ describe('the command line', () => {
         ['--help'],
         [],
         ['get', '--help'],
+        ['get'],
         ['get', 'balance', '--help'],
         ['help', 'get', 'balance'],
         ['--help', 'get', 'balance'],
       ])
-      const [ofAll, ofNone, ofGet, ...ofBalance] = outcomes.map(({ stdout }) => stdout)
+      const [ofAll, ofNone, ofGet, ofGetAlone, ...ofBalance] = outcomes.map(({ stdout }) => stdout)
       for (const name of ['start', 'get table-item HANDLE', 'export FILE']) expect(ofAll).toContain(`\n  ${name} `)
       expect(ofNone).toBe(ofAll)
       expect(ofGet).toContain('get balance ADDRESS ASSET')
       expect(ofGet).not.toContain('export')
+      expect(ofGetAlone).toBe(ofGet)
       expect(ofBalance[0]).toContain('Usage: ledger-state get balance ADDRESS ASSET [options]')
       expect(new Set(ofBalance).size).toBe(1)
     },
@@ -51,7 +53,11 @@ describe('the command line', () => {
 
   it.each([
     [['nonsense'], /unknown command "nonsense"/],
-    [['get'], /unknown command "get"/],
+    [['nonsense', 'balance'], /unknown command "nonsense balance"; see/],
+    [['get', 'balnce', '0x1'], /unknown command "get balnce"; did you mean "get balance"\?/],
+    [['strat', '--data-dir', 'x'], /unknown command "strat"; did you mean "start"\?/],
+    [['info', '--data_dir', 'x'], /Unknown option '--data_dir'; did you mean --data-dir\?/],
+    [['info', '--nonsense'], /Unknown option '--nonsense'; see/],
     [['serve'], /--data-dir DIR is missing/],
     [['serve', '--data-dir', 'x', '--store', 'postgres://h/d'], /--data-dir and --store name two stores/],
     [['serve', '--store', 'mysql://user:secret@h/d'], /^--store: a URL of "mysql:" names no store; expected postgres:/],

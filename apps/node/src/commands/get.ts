@@ -1,16 +1,13 @@
-import { type JsonValue, parseJson } from '@ledger-state/bcs'
-import { ByteWriter, bytesToHex, hexToBytes, isLedgerStateError, parseAddress, parseU64 } from '@ledger-state/core'
+import { ByteWriter, bytesToHex, hexToBytes, parseAddress, parseU64 } from '@ledger-state/core'
 import { type LedgerState, parseAsset, parseTimestamp } from '@ledger-state/ledger'
-import { parseStructTag, parseTypeTag } from '@ledger-state/type-tag'
+import { parseStructTag } from '@ledger-state/type-tag'
 import type { Command, CommandInput } from '../config/command.js'
 import { option, parseAs, switchOption } from '../config/option.js'
 import { usageError } from '../errors.js'
 import { openLedger } from '../stores/ledger-reader.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
+import { DEMO_ITEM, handleArgument, tableItemOptions, tableItemRequest } from './table-item-request.js'
 
-const keyTypeOption = option('key-type', 'TYPE', 'type of the key', parseTypeTag)
-const valueTypeOption = option('value-type', 'TYPE', 'type of the value', parseTypeTag)
-const keyOption = option('key', 'JSON', 'the key, such as \'"42"\' for a u64; texts need quotes', parseKey)
 const bcsOption = switchOption('bcs', 'print the stored bytes in hex')
 const versionOption = option('version', 'VERSION', 'ledger version to read at (default the latest)', parseU64)
 const atOption = option(
@@ -21,22 +18,18 @@ const atOption = option(
 )
 const stateOptions = [...storeOptions, versionOption, atOption]
 const accountArgument = { name: 'ADDRESS', description: 'the account, with or without 0x' }
-const handleArgument = { name: 'HANDLE', description: 'table handle, 0x…' }
 
 export const getTableItemCommand: Command = {
   name: 'get table-item',
   summary: 'Prints a table item, found by its typed key, as JSON.',
   arguments: [handleArgument],
-  options: [keyTypeOption, valueTypeOption, keyOption, bcsOption, ...stateOptions],
-  required: [keyTypeOption, valueTypeOption, keyOption],
-  examples: [`ledger-state get table-item 0x7ab1e --key-type u64 --value-type u64 --key '"1"' --data-dir data/demo`],
+  options: [...tableItemOptions, bcsOption, ...stateOptions],
+  required: tableItemOptions,
+  examples: [`ledger-state get table-item ${DEMO_ITEM} --data-dir data/demo`],
   async run(input) {
-    const handle = parseAs('HANDLE', input.argument('HANDLE'), parseAddress)
-    const keyType = input.required(keyTypeOption)
-    const valueType = input.required(valueTypeOption)
-    const key = input.required(keyOption)
+    const request = tableItemRequest(input)
     await read(input, (state) => {
-      const item = state.readTableItem({ handle, keyType, valueType, key })
+      const item = state.readTableItem(request)
       return input.get(bcsOption) ? bytesToHex(item.bytes) : item.toJson()
     })
   },
@@ -47,7 +40,7 @@ export const getRawItemCommand: Command = {
   summary: 'Prints a table item, found by its serialized key, in hex.',
   arguments: [handleArgument, { name: 'KEY', description: 'BCS bytes of the key in hex' }],
   options: [bcsOption, ...stateOptions],
-  examples: ['ledger-state get raw-item 0x7ab1e 0x0100000000000000 --data-dir data/demo'],
+  examples: ['ledger-state get raw-item 0x7ab1e3 0x01 --data-dir data/demo'],
   async run(input) {
     const handle = parseAs('HANDLE', input.argument('HANDLE'), parseAddress)
     const key = parseAs('KEY', input.argument('KEY'), hexToBytes)
@@ -125,18 +118,6 @@ export const getAccountCommand: Command = {
       })
     })
   },
-}
-
-/** @throws `usage` */
-function parseKey(text: string): JsonValue {
-  try {
-    return parseJson(text)
-  } catch (error) {
-    if (!isLedgerStateError(error)) throw error
-    const isWord = /^[^\s"'[\]{}]+$/.test(text)
-    const hint = isWord ? `; a text needs quotes, within those of the shell: --key '"${text}"'` : ''
-    throw usageError(`${JSON.stringify(text)} is no JSON (${error.message})${hint}`)
-  }
 }
 
 async function read(input: CommandInput, print: (state: LedgerState) => string): Promise<void> {

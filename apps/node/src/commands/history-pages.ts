@@ -61,22 +61,24 @@ export interface AskedRange {
 }
 
 /**
- * The changes of all pages, until the limit. A page may end sooner than its own: where writes changed nothing.
+ * Yields the changes page by page, until the limit. `present` runs while the state can be read. A page may have fewer
+ * changes than it could: writes that change nothing count as well.
  * @throws `version_pruned` where a prune may have taken changes away meanwhile
  */
-export async function* readPages<T>(
+export async function* readPages<T, R extends ChangeMoment>(
   store: LedgerReader,
   { from = 0n, to, oldestVersion }: AskedRange,
   open: (state: LedgerState, options: HistoryOptions) => History<Change<T>>,
+  present: (change: Change<T>) => R,
   limit = Number.POSITIVE_INFINITY,
-): AsyncGenerator<Change<T>[]> {
+): AsyncGenerator<R[]> {
   let left = limit
   let start: bigint | undefined
   do {
     const page = await store.read((ledger) => {
       const state = ledger.at(to)
       const history = open(state, { start, limit: Math.min(left, PAGE_CHANGES) })
-      return { changes: [...history], cursor: history.cursor, oldestNow: state.ledger.oldestVersion }
+      return { changes: Array.from(history, present), cursor: history.cursor, oldestNow: state.ledger.oldestVersion }
     })
     const { changes, cursor, oldestNow } = page
     const isTouched = changes.some(({ version }) => version <= oldestNow) || (cursor === undefined && from <= oldestNow)
@@ -87,8 +89,10 @@ export async function* readPages<T>(
   } while (start !== undefined && left > 0)
 }
 
+type ChangeMoment = Pick<Change<unknown>, 'version' | 'timestampUsec'>
+
 /** The columns that each line of a history begins with, as CSV. */
-export function momentToCsv({ version, timestampUsec }: Pick<Change<unknown>, 'version' | 'timestampUsec'>): string {
+export function momentToCsv({ version, timestampUsec }: ChangeMoment): string {
   const time = timestampUsec === undefined ? '' : formatTimestamp(timestampUsec)
   return `${version},${timestampUsec ?? ''},${time}`
 }

@@ -1,18 +1,26 @@
 // history, on the demonstration ledger.
 import { spawnSync } from 'node:child_process'
+import { parseJson } from '@ledger-state/bcs'
 import { ByteWriter, parseAddress } from '@ledger-state/core'
 import { ingestSource } from '@ledger-state/ingest'
-import { createLedger, parseAsset } from '@ledger-state/ledger'
+import { createLedger, type LedgerState, parseAsset } from '@ledger-state/ledger'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
+import { parseStructTag, parseTypeTag, resourceKey, tableItemKey } from '@ledger-state/type-tag'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import type { Outcome } from '../../testing/program.ts'
-import { ACCOUNTS, BEAN } from '../demo/demo-addresses.js'
+import { ACCOUNTS, BEAN, GOOD_TYPE, PRICE_TYPE, PRICES } from '../demo/demo-addresses.js'
 import { DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
 
 const [owner] = ACCOUNTS
+const ACCOUNT_TYPE = '0x1::account::Account'
+const PRICE = {
+  handle: parseAddress(PRICES),
+  keyType: parseTypeTag(GOOD_TYPE),
+  valueType: parseTypeTag(PRICE_TYPE),
+  key: parseJson('{"Tea":{}}'),
+}
 
 interface PrintedChange {
   readonly version: string
@@ -24,6 +32,9 @@ let bed: CommandBed
 /** The balance as the ledger reads it, at each version of the window. */
 let balances: Map<bigint, bigint>
 let oldest: bigint
+/** The account and the price as JSON, as the ledger reads them, at each version of the window. */
+let accounts: Map<bigint, string>
+let prices: Map<bigint, string>
 
 beforeAll(async () => {
   bed = new CommandBed()
@@ -36,6 +47,10 @@ beforeAll(async () => {
   for (let version = oldestVersion; version <= latestVersion; version++) {
     balances.set(version, ledger.at(version).readBalance(parseAddress(owner), parseAsset(BEAN)))
   }
+  const read = (json: (state: LedgerState) => string) =>
+    new Map(Array.from(balances.keys(), (version) => [version, json(ledger.at(version))]))
+  accounts = read((state) => state.readResource(parseAddress(owner), parseStructTag(ACCOUNT_TYPE)).toJson())
+  prices = read((state) => state.readTableItem(PRICE).toJson())
   await engine.close()
 })
 afterAll(async () => {
@@ -154,4 +169,60 @@ describe('history balance', () => {
       })
     },
   )
+})
+
+describe('history resource and history table-item', () => {
+  const ofAccount = ['resource', owner, ACCOUNT_TYPE]
+  const ofPrice = ['table-item', PRICES, '--key-type', GOOD_TYPE, '--value-type', PRICE_TYPE, '--key', '{"Tea":{}}']
+  const print = async (...words: readonly string[]) =>
+    await bed.start('history', ...words, '--data-dir', 'store').outcome()
+
+  it('print each change of the window, as JSON or CSV', async () => {
+    const [ofResource, ofItem, csv] = await Promise.all([
+      print(...ofAccount, '--order', 'asc'),
+      print(...ofPrice, '--order', 'asc'),
+      print(...ofPrice, '--limit', '2', '--csv'),
+    ])
+    for (const [{ stdout }, read] of [[ofResource, accounts] as const, [ofItem, prices] as const]) {
+      const lines = stdout.trim().split('\n')
+      const changed = [...read].filter(([version, json]) => version > oldest && json !== read.get(version - 1n))
+      expect(changed.length).toBeGreaterThan(2)
+      const told = lines.map((line) => JSON.parse(line) as { version: string; value: unknown })
+      expect(told[0]!.value).toEqual(JSON.parse(read.get(oldest)!))
+      expect(told.slice(1).map(({ version, value }) => [BigInt(version), value])).toEqual(
+        changed.map(([version, json]) => [version, JSON.parse(json) as unknown]),
+      )
+    }
+    const newest = JSON.parse(ofItem.stdout.trim().split('\n').at(-1)!) as { version: string; timestamp: string }
+    const [heading, first] = csv.stdout.split('\n')
+    expect(heading).toBe('version,timestamp,time,value,error')
+    const quoted = `"${prices.get(BigInt(newest.version))!.replaceAll('"', '""')}"`
+    expect(first).toBe(`${newest.version},${newest.timestamp},${first!.split(',')[2]},${quoted},`)
+    expect(csv.stdout.trim().split('\n')).toHaveLength(3)
+  })
+
+  it('say null where the value was deleted, and why a value cannot be decoded', async () => {
+    const key = tableItemKey(PRICE.handle, Uint8Array.of(1))
+    const engine = openStateEngine({ path: bed.at('deleted') })
+    for (const [at, bytes] of [Uint8Array.of(7), null, Uint8Array.of(7, 7)].entries()) {
+      const version = BigInt(at)
+      const block = { height: version, epoch: 0n, timestampUsec: version }
+      await engine.commit([{ version, block, writes: [[key, bytes]] }], { chainId: 4n })
+    }
+    await engine.close()
+    const words = ['table-item', PRICES, '--key-type', 'u8', '--value-type', 'u8', '--key', '1', '--order', 'asc']
+    const ask = async (...more: string[]) =>
+      (await bed.start('history', ...words, ...more, '--data-dir', 'deleted').outcome()).stdout
+    const [json, csv] = await Promise.all([ask(), ask('--csv')])
+    expect(json.split('\n').slice(0, 2)).toEqual([
+      '{"version":"0","timestamp":"0","value":7}',
+      '{"version":"1","timestamp":"1","value":null}',
+    ])
+    expect(JSON.parse(json.split('\n')[2]!)).toMatchObject({ version: '2', error: expect.stringMatching(/byte/) })
+    expect(csv.split('\n').slice(1, 3)).toEqual([
+      '0,0,1970-01-01T00:00:00Z,"7",',
+      '1,1,1970-01-01T00:00:00.000001Z,"null",',
+    ])
+    expect(csv.split('\n')[3]).toMatch(/^2,2,1970-01-01T00:00:00.000002Z,,".*byte.*"$/)
+  })
 })

@@ -2,12 +2,15 @@ import { parseAddress } from '@ledger-state/core'
 import {
   type Change,
   firstVersionOf,
+  type History,
   type HistoryOptions,
+  isUnreadable,
   type LedgerState,
   lastVersionOf,
   parseAsset,
 } from '@ledger-state/ledger'
-import type { Command } from '../config/command.js'
+import { parseStructTag } from '@ledger-state/type-tag'
+import type { Command, CommandInput } from '../config/command.js'
 import { parseAs } from '../config/option.js'
 import { openLedger } from '../stores/ledger-reader.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
@@ -24,18 +27,21 @@ import {
   toOption,
   writeToReader,
 } from './history-pages.js'
+import { DEMO_ITEM, handleArgument, tableItemOptions, tableItemRequest } from './table-item-request.js'
+
+const rangeOptions = [csvOption, fromOption, toOption, orderOption, limitOption, ...storeOptions]
+const accountArgument = { name: 'ADDRESS', description: 'the account, with or without 0x' }
+
+const ABOUT_WINDOWS = `What was there when the window began stands under the version that wrote it, without a time. From a version on
+at which it cannot be read, the error says why in its place. Where the range begins before the window, a warning on standard error
+says that changes are missing.`
 
 export const balanceHistoryCommand: Command = {
   name: 'history balance',
   summary: 'Prints the versions at which a balance changed, one a line.',
-  details: `Coin store and primary store count together. What was held when the window began stands under the version that wrote
-it, without a time. From a version on at which the balance cannot be read, the error says why in place of the balance. Where the
-range begins before the window, a warning on standard error says that changes are missing.`,
-  arguments: [
-    { name: 'ADDRESS', description: 'the account, with or without 0x' },
-    { name: 'ASSET', description: 'a coin type, or the address of a fungible asset' },
-  ],
-  options: [csvOption, fromOption, toOption, orderOption, limitOption, ...storeOptions],
+  details: `Coin store and primary store count together. ${ABOUT_WINDOWS}`,
+  arguments: [accountArgument, { name: 'ASSET', description: 'a coin type, or the address of a fungible asset' }],
+  options: rangeOptions,
   examples: [
     'ledger-state history balance 0xa11ce 0x1::aptos_coin::AptosCoin --csv --data-dir data/demo',
     'ledger-state history balance 0xa11ce 0xa --from 2025-01-01T00:12:30Z --order asc --limit 10 --data-dir data/demo',
@@ -43,44 +49,120 @@ range begins before the window, a warning on standard error says that changes ar
   async run(input) {
     const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     const asset = parseAs('ASSET', input.argument('ASSET'), parseAsset)
-    const [fromMoment, toMoment] = [input.get(fromOption), input.get(toOption)]
-    expectOrdered(fromMoment, toMoment)
-    const order = input.get(orderOption)
-    const store = await openLedger(storePlace(input, 'history balance'))
-    try {
-      const asked = await store.read((ledger) => {
-        const state = ledger.at(toMoment && lastVersionOf(ledger, toMoment))
-        const from = fromMoment && firstVersionOf(ledger, fromMoment)
-        const { complete } = state.balanceHistory(owner, asset, { from })
-        return { to: state.version, from, oldestVersion: state.ledger.oldestVersion, complete }
-      })
-      if (!asked.complete) process.stderr.write(notComplete(asked.oldestVersion))
-      const open = (state: LedgerState, options: HistoryOptions) =>
-        state.balanceHistory(owner, asset, { from: asked.from, order, ...options })
-      const lines = input.get(csvOption) ? csvPieces : jsonPieces
-      await writeToReader(lines(readPages(store, asked, open, input.get(limitOption))))
-    } finally {
-      await store.close()
-    }
+    await printHistory(input, {
+      member: 'balance',
+      open: (state, options) => state.balanceHistory(owner, asset, options),
+      toJson: (balance) => `"${balance}"`,
+      toCsv: (json) => json.slice(1, -1),
+    })
   },
 }
 
-async function* csvPieces(changes: AsyncIterable<readonly Change<bigint>[]>): AsyncGenerator<string> {
-  yield 'version,timestamp,time,balance,error\n'
-  for await (const page of changes) yield page.map(changeToCsvLine).join('')
+export const resourceHistoryCommand: Command = {
+  name: 'history resource',
+  summary: 'Prints the versions at which a resource changed, one a line; null where it was deleted.',
+  details: ABOUT_WINDOWS,
+  arguments: [accountArgument, { name: 'TYPE', description: 'its type, such as 0x1::account::Account' }],
+  options: rangeOptions,
+  examples: ['ledger-state history resource 0xa11ce 0x1::account::Account --limit 3 --data-dir data/demo'],
+  async run(input) {
+    const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
+    const type = parseAs('TYPE', input.argument('TYPE'), parseStructTag)
+    await printHistory(input, {
+      ...ofValues,
+      open: (state, options) => state.resourceHistory(address, type, options),
+    })
+  },
 }
 
-async function* jsonPieces(changes: AsyncIterable<readonly Change<bigint>[]>): AsyncGenerator<string> {
-  for await (const page of changes) yield page.map(changeToJsonLine).join('')
+export const tableItemHistoryCommand: Command = {
+  name: 'history table-item',
+  summary: 'Prints the versions at which a table item changed, one a line; null where it was deleted.',
+  details: ABOUT_WINDOWS,
+  arguments: [handleArgument],
+  options: [...tableItemOptions, ...rangeOptions],
+  required: tableItemOptions,
+  examples: [`ledger-state history table-item ${DEMO_ITEM} --limit 3 --data-dir data/demo`],
+  async run(input) {
+    const request = tableItemRequest(input)
+    await printHistory(input, { ...ofValues, open: (state, options) => state.tableItemHistory(request, options) })
+  },
 }
 
-function changeToCsvLine(change: Change<bigint>): string {
-  const { value, error } = change
-  return `${momentToCsv(change)},${value ?? ''},${error ? quoteCsv(error.message) : ''}\n`
+/** What the history is of, and how its values are printed. */
+interface HistorySubject<T> {
+  /** Name of the value, as a member of JSON and as a column. */
+  readonly member: string
+  readonly open: (state: LedgerState, options: HistoryOptions) => History<Change<T>>
+  /** @throws what `isUnreadable` knows */
+  readonly toJson: (value: T) => string
+  readonly toCsv: (json: string) => string
 }
 
-function changeToJsonLine({ version, timestampUsec, value, error }: Change<bigint>): string {
-  const timestamp = timestampUsec === undefined ? null : String(timestampUsec)
-  const reading = error ? { error: error.message } : { balance: String(value) }
-  return `${JSON.stringify({ version: String(version), timestamp, ...reading })}\n`
+const ofValues = {
+  member: 'value',
+  toJson: (value: { toJson(): string } | undefined) => value?.toJson() ?? 'null',
+  toCsv: quoteCsv,
+}
+
+async function printHistory<T>(input: CommandInput, subject: HistorySubject<T>): Promise<void> {
+  const [fromMoment, toMoment] = [input.get(fromOption), input.get(toOption)]
+  expectOrdered(fromMoment, toMoment)
+  const order = input.get(orderOption)
+  const store = await openLedger(storePlace(input, 'history'))
+  try {
+    const asked = await store.read((ledger) => {
+      const state = ledger.at(toMoment && lastVersionOf(ledger, toMoment))
+      const from = fromMoment && firstVersionOf(ledger, fromMoment)
+      const { complete } = subject.open(state, { from })
+      return { to: state.version, from, oldestVersion: state.ledger.oldestVersion, complete }
+    })
+    if (!asked.complete) process.stderr.write(notComplete(asked.oldestVersion))
+    const open = (state: LedgerState, options: HistoryOptions) =>
+      subject.open(state, { from: asked.from, order, ...options })
+    const present = (change: Change<T>) => valueToJson(change, subject.toJson)
+    const pages = readPages(store, asked, open, present, input.get(limitOption))
+    await writeToReader(input.get(csvOption) ? csvPieces(pages, subject) : jsonPieces(pages, subject))
+  } finally {
+    await store.close()
+  }
+}
+
+/** The change with its value as JSON, or with the error of a value that cannot be decoded. */
+function valueToJson<T>(change: Change<T>, toJson: (value: T) => string): Change<string> {
+  const { version, timestampUsec } = change
+  if (change.error) return change
+  try {
+    return { version, timestampUsec, value: toJson(change.value) }
+  } catch (error) {
+    if (isUnreadable(error)) return { version, timestampUsec, error }
+    throw error
+  }
+}
+
+type Pages = AsyncIterable<readonly Change<string>[]>
+type Printed = Pick<HistorySubject<never>, 'member' | 'toCsv'>
+
+async function* csvPieces(pages: Pages, { member, toCsv }: Printed): AsyncGenerator<string> {
+  yield `version,timestamp,time,${member},error\n`
+  for await (const page of pages) {
+    yield page
+      .map((change) => {
+        const reading = change.error ? `,${quoteCsv(change.error.message)}` : `${toCsv(change.value)},`
+        return `${momentToCsv(change)},${reading}\n`
+      })
+      .join('')
+  }
+}
+
+async function* jsonPieces(pages: Pages, { member }: Printed): AsyncGenerator<string> {
+  for await (const page of pages) {
+    yield page
+      .map(({ version, timestampUsec, value, error }) => {
+        const timestamp = timestampUsec === undefined ? 'null' : `"${timestampUsec}"`
+        const reading = error ? `"error":${JSON.stringify(error.message)}` : `"${member}":${value}`
+        return `{"version":"${version}","timestamp":${timestamp},${reading}}\n`
+      })
+      .join('')
+  }
 }

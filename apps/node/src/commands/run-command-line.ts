@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { type LedgerStateError, nearestName } from '@ledger-state/core'
 import type { Command } from '../config/command.js'
 import { parseCommandInput } from '../config/command-line.js'
 import { helpText } from '../config/help-text.js'
 import { usageError } from '../errors.js'
 import { table } from '../terminal/table.js'
-import { findCommand, loadAllCommands } from './all-commands.js'
+import { COMMAND_NAMES, findCommand, loadAllCommands } from './all-commands.js'
 
 const HELP_WORDS = ['--help', '-h', 'help']
 const VERSION_WORDS = ['--version', '-V']
@@ -20,11 +21,23 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
     else await found.command.run(input)
   } else if (VERSION_WORDS.includes(first!)) {
     process.stdout.write(`ledger-state ${programVersion()}\n`)
-  } else if (first === undefined || words.some((word) => HELP_WORDS.includes(word))) {
+  } else if (first === undefined || words.some((word) => HELP_WORDS.includes(word)) || isFirstWordOfCommands(words)) {
     process.stdout.write(overview(await loadAllCommands(), asksForHelp ? others[0] : first))
   } else {
-    throw usageError(`unknown command ${JSON.stringify(words.slice(0, 2).join(' '))}; see ledger-state --help`)
+    throw unknownCommand(words)
   }
+}
+
+/** Whether the words are one, such as `get`, that several commands begin with. */
+function isFirstWordOfCommands([first, ...others]: readonly string[]): boolean {
+  return others.length === 0 && COMMAND_NAMES.some((name) => name.startsWith(`${first} `))
+}
+
+function unknownCommand([first, second]: readonly string[]): LedgerStateError {
+  const both = second === undefined || second.startsWith('-') ? first! : `${first} ${second}`
+  const nearest = nearestName(both, COMMAND_NAMES) ?? nearestName(first!, COMMAND_NAMES)
+  const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`
+  return usageError(`unknown command ${JSON.stringify(both)}${hint}; see ledger-state --help`)
 }
 
 function programVersion(): string {

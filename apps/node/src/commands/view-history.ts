@@ -77,7 +77,11 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
   if (!asked.complete) process.stderr.write(notComplete(asked.oldestVersion))
   const open = (state: LedgerState, page: ViewHistoryOptions) =>
     state.viewHistory(request, { from: asked.from, ...options, ...page })
-  const changes = withProgress(readPages(store, asked, open, input.get(limitOption)), asked, options)
+  const changes = withProgress(
+    readPages(store, asked, open, (change) => change, input.get(limitOption)),
+    asked,
+    options,
+  )
   await writeToReader(input.get(csvOption) ? csvPieces(changes) : jsonPieces(changes))
 }
 

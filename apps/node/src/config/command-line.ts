@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { nearestName } from '@ledger-state/core'
 import { missingOption, usageError } from '../errors.js'
 import { type Command, type CommandInput, optionsOf } from './command.js'
 import { type Configuration, effectiveConfiguration, readConfiguration } from './configuration.js'
@@ -99,8 +100,21 @@ function parseWords(command: Command, words: readonly string[]) {
   } catch (error) {
     // Node appends advice about positional arguments, which fits none of our commands.
     const [why] = (error as Error).message.split(/\. To specify|\n/)
-    throw usageError(`${command.name}: ${why!.replace(/\.$/, '')}; see ledger-state ${command.name} --help`)
+    const hint = nearestOption(all, why!)
+    throw usageError(`${command.name}: ${why!.replace(/\.$/, '')}${hint}; see ledger-state ${command.name} --help`)
   }
+}
+
+/** The known option that the unknown one of a message was probably meant to be, as the end of that message. */
+function nearestOption(options: readonly Option<unknown>[], message: string): string {
+  const [, unknown] = /^Unknown option '--([^']+)'/.exec(message) ?? []
+  const nearest =
+    unknown &&
+    nearestName(
+      unknown,
+      options.map(({ name }) => name),
+    )
+  return nearest ? `; did you mean --${nearest}?` : ''
 }
 
 /** `--version -1` as `--version=-1`: a number is the value of the option before it, also below zero. */

@@ -18,7 +18,7 @@ const HELD_HERE = new Set<string>()
  * @throws `store_locked`; `store_failed` where Node.js has no SQLite
  */
 export function acquireWriterLock(file: string): () => void {
-  const sqlite = process.getBuiltinModule?.('node:sqlite')
+  const sqlite = loadSqlite()
   if (sqlite === undefined) throw nodeTooOld('writing to a store', FIRST_NODE_WITH_SQLITE)
   const lock = new sqlite.DatabaseSync(file, { timeout: 0 })
   const folder = realpathSync(dirname(file))
@@ -33,5 +33,19 @@ export function acquireWriterLock(file: string): () => void {
   return () => {
     HELD_HERE.delete(folder)
     lock.close()
+  }
+}
+
+/** Loads SQLite without the warning of Node.js 22 that it is experimental: of SQLite we use nothing but its file lock. */
+function loadSqlite(): typeof import('node:sqlite') | undefined {
+  const { emitWarning } = process
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
+    if (!String(warning).startsWith('SQLite is an experimental'))
+      Reflect.apply(emitWarning, process, [warning, ...rest])
+  }
+  try {
+    return process.getBuiltinModule?.('node:sqlite')
+  } finally {
+    process.emitWarning = emitWarning
   }
 }

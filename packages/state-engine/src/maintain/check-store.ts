@@ -34,10 +34,12 @@ export interface CheckReport {
   readonly keys: number
   /** Merged values that were superseded and that the window sees. */
   readonly supersededEntries: number
-  /** Merged blocks. */
+  /** Blocks of the window, merged or not. */
   readonly blocks: number
   /** Commits in the write-ahead files that are not merged. */
   readonly unmergedCommits: number
+  /** Writes of these commits; a key that several of them write counts once for each. */
+  readonly unmergedWrites: number
   /** The oldest and the newest version that can be read; undefined for a store without versions. */
   readonly firstVersion: bigint | undefined
   readonly lastVersion: bigint | undefined
@@ -119,6 +121,7 @@ class StoreCheck {
       supersededEntries: 0,
       blocks: 0,
       unmergedCommits: unmerged?.commits ?? 0,
+      unmergedWrites: unmerged?.writes ?? 0,
       firstVersion: ledger?.oldestVersion,
       lastVersion: unmerged?.latestVersion ?? ledger?.latestVersion,
       unreadableBytes: unmerged?.unreadableBytes ?? 0,
@@ -210,7 +213,8 @@ class StoreCheck {
     if (previous && !isSameBlock(previous.block, latestBlock)) {
       findings.add(`the newest block is ${previous.block.height}, the ledger record says ${latestBlock.height}`)
     }
-    return count
+    const unmerged = this.#unmerged?.blocks.filter(({ firstVersion }) => firstVersion >= oldestVersion)
+    return count + (unmerged?.length ?? 0)
   }
 
   #checkBlock({ firstVersion, block }: BlockEntry, previous: BlockEntry | undefined, latestVersion: bigint): void {

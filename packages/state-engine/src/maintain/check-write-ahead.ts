@@ -16,6 +16,7 @@ export interface UnmergedCommits {
   /** Blocks that begin in it. */
   readonly blocks: readonly BlockEntry[]
   readonly commits: number
+  readonly writes: number
   /** Bytes of the files that are no complete record, or follow one. */
   readonly unreadableBytes: number
 }
@@ -39,6 +40,7 @@ export function checkWriteAhead(
   let firstCommit = nextCommit
   let before: LogPosition | undefined
   let unreadableBytes = 0
+  let writes = 0
   for (let fileNumber = walFile, isLast = false; !isLast; fileNumber++) {
     const names = { folder, storeId, fileNumber, logEnd }
     const opened = openFile({ ...names, firstCommit, blockBefore: latestBlock, before }, hash, findings)
@@ -70,6 +72,7 @@ export function checkWriteAhead(
         latestBlock = entry.block
         blocks.push(entry)
       }
+      writes += segment.entryCount
       latestVersion = segment.head?.latestVersion ?? latestVersion
       firstCommit = file.nextCommit
       before = file.end
@@ -79,7 +82,7 @@ export function checkWriteAhead(
       file.close()
     }
   }
-  return { latestVersion, blocks, commits: firstCommit - nextCommit, unreadableBytes }
+  return { latestVersion, blocks, commits: firstCommit - nextCommit, writes, unreadableBytes }
 }
 
 /** A file with commits after the one that is not sealed: the writer has moved on to it, or it is of another state. */

@@ -22,7 +22,9 @@ it('storeStats counts what is not merged apart', async () => {
   expect(engine.stats).toMatchObject({ keys: 1, tableEntries: 0 })
   await engine.commit([record(1, [[bytes('key'), new Uint8Array(10_000)]], 1)], CHAIN)
   const { tableBytes, writeAheadBytes } = engine.stats
-  expect(engine.stats).toMatchObject({ keys: 1, historyEntries: 0, blocks: 1, payloadBytes: 3 + 5, tableEntries: 1 })
+  expect(engine.stats).toMatchObject({ keys: 1, historyEntries: 0, blocks: 2, payloadBytes: 3 + 5, tableEntries: 1 })
+  await engine.prune(1n)
+  expect(engine.stats).toMatchObject({ blocks: 1 })
   expect(writeAheadBytes).toBeGreaterThan(10_000)
   expect(tableBytes).toBeGreaterThan(writeAheadBytes)
   await engine.close()

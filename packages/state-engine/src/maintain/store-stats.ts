@@ -9,7 +9,7 @@ export interface StoreStats {
   readonly keys: number
   /** Merged values that were superseded. */
   readonly historyEntries: number
-  /** Merged blocks. */
+  /** Blocks of the window, merged or not. */
   readonly blocks: number
   /** Bytes of the merged keys and values, without any overhead. */
   readonly payloadBytes: number
@@ -47,7 +47,7 @@ export function storeStats(store: LmdbStore, record: LedgerRecord | undefined, t
   return {
     keys: databases.latest!.records,
     historyEntries: record?.supersededEntries ?? 0,
-    blocks: record?.blocks ?? 0,
+    blocks: (record?.blocks ?? 0) + unmergedBlocks(record, table),
     payloadBytes: record?.payloadBytes ?? 0,
     fileBytes,
     freeBytes: Math.max(0, fileBytes - usedBytes - (pagesOf(free) + META_PAGES) * pageSize),
@@ -58,6 +58,13 @@ export function storeStats(store: LmdbStore, record: LedgerRecord | undefined, t
     writeAheadBytes: table.segments.reduce((sum, { length }) => sum + length, 0),
     readers: { used: numReaders, most: maxReaders },
   }
+}
+
+function unmergedBlocks(record: LedgerRecord | undefined, { segments }: MemoryTable): number {
+  if (!record) return 0
+  const { oldestVersion, latestVersion } = record.ledger
+  const before = oldestVersion > latestVersion ? oldestVersion - 1n : latestVersion
+  return segments.reduce((sum, { blocks }) => sum + blocks.countAbove(before), 0)
 }
 
 function pagesOf({ treeBranchPageCount, treeLeafPageCount, overflowPages }: TableStats): number {

@@ -36,6 +36,11 @@ export class BlockList {
     return count < this.#count ? this.at(count) : undefined
   }
 
+  /** How many begin above a version. */
+  countAbove(version: bigint): number {
+    return this.#count - this.#countAtMost(version)
+  }
+
   /** How many begin at or below a version. */
   #countAtMost(version: bigint): number {
     if (version < this.#first) return 0
