@@ -1,5 +1,6 @@
-// Runs every line of every `sh` block of README.md. A line that starts a server runs until its block ends; the next line
-// follows once the server says that it serves. `pnpm test` is left to the caller, who runs it anyway.
+// Runs every line of every `sh` block of README.md. A server runs until another one is started on its address, as for a
+// reader who leaves it running; the next line follows once the server says that it serves. What a line prints has to begin
+// with what stands behind its `# →`. `pnpm test` is left to the caller, who runs it anyway.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -13,30 +14,46 @@ const blocks = [...readFileSync(`${root}/README.md`, 'utf8').matchAll(/^```sh\n(
   ([, block]) => block!,
 )
 let passed = 0
+const servers = new Map<string, ChildProcess>()
 for (const block of blocks) {
-  const servers: ChildProcess[] = []
+  if (block.includes('../shared') && !hasSharedData) {
+    console.log(`skipped, ../shared is absent:\n${block}`)
+    continue
+  }
   for (const line of block.split('\n')) {
-    const command = line.replace(/\s+#.*$/, '').trim()
+    const [, command = '', printed] = /^(.*?)(?:\s+#\s+(?:→ )?(.*))?$/.exec(line.trim())!
     if (command === '' || LEFT_TO_CALLER.includes(command)) continue
-    if (command.includes('../shared') && !hasSharedData) {
-      console.log(`skipped, ../shared is absent: ${command}`)
-      continue
-    }
     console.log(`$ ${command}`)
-    if (SERVES.test(command)) servers.push(await startServer(command))
-    else runToEnd(command)
+    if (SERVES.test(command)) {
+      const [, address = 'the default'] = /--listen (\S+)/.exec(command) ?? []
+      await stopServer(servers.get(address))
+      servers.set(address, await startServer(command))
+    } else expectOutput(command, runToEnd(command), line.includes('# → ') ? printed! : '')
     passed++
   }
-  await Promise.all(servers.map(stopServer))
 }
+await Promise.all([...servers.values()].map(stopServer))
 console.log(`${passed} commands of README.md work`)
 
-function runToEnd(command: string): void {
-  const { status } = spawnSync('bash', ['-c', command.replace(/^curl /, 'curl -sS --fail-with-body ')], {
+/** Returns what the command prints, which is shown as well. */
+function runToEnd(command: string): string {
+  const { status, stdout } = spawnSync('bash', ['-c', command.replace(/^curl /, 'curl -sS --fail-with-body ')], {
     cwd: root,
-    stdio: 'inherit',
+    stdio: ['inherit', 'pipe', 'inherit'],
+    encoding: 'utf8',
   })
+  process.stdout.write(stdout)
   if (status !== 0) throw new Error(`status ${status}: ${command}`)
+  return stdout
+}
+
+/** `…` at the end of `expected` stands for whatever follows. */
+function expectOutput(command: string, found: string, expected: string): void {
+  const plain = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
+  const isWhole = expected !== '' && !expected.endsWith('…')
+  const begin = plain(expected.replace(/…$/, ''))
+  if (isWhole ? plain(found) === begin : plain(found).startsWith(begin)) return
+  throw new Error(`${command} prints\n${found}\nREADME.md says\n${expected}`)
 }
 
 /** In a process group of its own, so that SIGINT reaches every process from npx to the program, as Ctrl-C does. */
@@ -53,7 +70,8 @@ async function startServer(command: string): Promise<ChildProcess> {
   return server
 }
 
-async function stopServer(server: ChildProcess): Promise<void> {
+async function stopServer(server: ChildProcess | undefined): Promise<void> {
+  if (!server) return
   const ended = new Promise((resolve) => server.on('exit', resolve))
   process.kill(-server.pid!, 'SIGINT')
   await ended

@@ -333,6 +333,11 @@ export function notANode(url: string, status: number, text: string): FeedError {
   return new LedgerStateError('source_failed', message)
 }
 
+export function keepsNoTransactions(url: string): FeedError {
+  const message = `${url} is a Ledger State node, which keeps states and no transactions: follow its feed instead, with --replica-of and the address of its --serve-feed`
+  return new LedgerStateError('source_failed', message)
+}
+
 export function notBcs(url: string, type: string, expected: string): FeedError {
   return new LedgerStateError('source_failed', `${url} answered ${type}: the node does not serve ${expected}`)
 }

@@ -1,5 +1,5 @@
 // Ingest of ledger feeds: what it takes, where it stops, and how it resumes.
-import { writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
@@ -76,5 +76,18 @@ describe('ingest of a feed', () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining('another writer has this store open')])
     await engine.close()
     expect(ingest(feed(FEED_HEADER, ...feedRows(0, 10))).status).toBe(0)
+  })
+
+  it('that fails before anything is stored leaves neither a store nor a folder', () => {
+    const damaged = feed(FEED_HEADER, 'no version')
+    expect(ingest(damaged).status).toBe(1)
+    expect(existsSync(bed.at('store'))).toBe(false)
+    mkdirSync(bed.at('store'))
+    writeFileSync(bed.at('store/notes.txt'), 'mine')
+    expect(ingest(damaged).status).toBe(1)
+    expect(readdirSync(bed.at('store'))).toEqual(['notes.txt'])
+    // What is stored stays, and is continued.
+    expect(ingest(feed(FEED_HEADER, ...feedRows(0, 20), 'no version')).status).toBe(1)
+    expect(ingest(feed(FEED_HEADER, ...feedRows(0, 30)))).toMatchObject({ status: 0 })
   })
 })

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
@@ -14,6 +14,7 @@ import { type IngestIntoOptions, ingestInto, notice, parseIngestSettings } from 
 import { type NodeSettings, nodeSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
+import { rememberFolder } from '../stores/remember-folder.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 
 /** A file in the data folder during a first ingest: where it is found, the ingest was cut short and is resumed. */
@@ -92,8 +93,15 @@ function leftUnread(from: string, dataDir: string, held: LedgerInfo): string {
 
 async function ingestMarked(dataDir: string, source: LedgerSource, options: IngestIntoOptions): Promise<void> {
   const mark = join(dataDir, INGESTING_MARK)
+  const restoreFolder = rememberFolder(dataDir)
   await mkdir(dataDir, { recursive: true })
   await writeFile(mark, `${source.description}\n`)
-  await ingestInto({ dataDir }, source, options)
+  try {
+    await ingestInto({ dataDir }, source, options)
+  } catch (error) {
+    const holdsOnlyMark = readdirSync(dataDir).every((name) => name === INGESTING_MARK)
+    if (holdsOnlyMark) restoreFolder()
+    throw error
+  }
   await rm(mark)
 }

@@ -1,9 +1,12 @@
+import type { AsyncStateWriter } from '@ledger-state/engine'
 import type { LedgerSource, SourceOptions } from '@ledger-state/feed'
 import { followSource, type IngestCounters, type IngestOptions, ingestSource, verifySource } from '@ledger-state/ingest'
+import type { StateEngine } from '@ledger-state/state-engine'
 import type { CommandInput } from '../config/command.js'
 import { settings } from '../config/settings.js'
 import { stoppedBy, usageError, withSwitch } from '../errors.js'
 import { openWriter } from '../stores/open-writer.js'
+import { rememberFolder } from '../stores/remember-folder.js'
 import type { StorePlace } from '../stores/store-place.js'
 import { formatCount, formatDuration } from '../terminal/amounts.js'
 import type { Stop } from '../terminal/stop-signal.js'
@@ -57,7 +60,9 @@ export async function ingestInto(
 ): Promise<void> {
   const began = performance.now()
   try {
+    const restoreFolder = 'dataDir' in place ? rememberFolder(place.dataDir) : () => {}
     const engine = await openWriter(place, { compressHistory: true })
+    let isIngested = false
     try {
       const progress = createIngestProgress(process.stderr, 'ingesting')
       const how = { ...options, signal: stop.signal, progress, onNotice: notice }
@@ -65,6 +70,7 @@ export async function ingestInto(
       const counters = await ingesting
       const what = `${describe(source, counters)} from the ${source.description} in ${durationSince(began)}`
       const { ledger } = engine
+      isIngested = true
       const holds = ledger
         ? `the store holds versions ${ledger.oldestVersion} to ${ledger.latestVersion}`
         : 'the store is empty'
@@ -72,6 +78,8 @@ export async function ingestInto(
       if (signal && !untilStopped) throw stoppedBy(signal, `${what}; ${holds}; run the same command again to resume`)
       notice(`${signal ? 'stopped' : 'ingested'}: ${what}; ${holds}`)
     } finally {
+      // Before the lock is released: another process may open the folder as soon as it is.
+      if (!isIngested && isEmptyStore(engine)) restoreFolder()
       await engine.close()
     }
   } catch (error) {
@@ -79,6 +87,11 @@ export async function ingestInto(
   } finally {
     await source.close()
   }
+}
+
+/** Whether there is nothing to resume from: no version, and no part of an imported state. */
+function isEmptyStore(engine: StateEngine | AsyncStateWriter): boolean {
+  return engine.kind === 'sync' && !engine.ledger && engine.stats.keys === 0
 }
 
 /**

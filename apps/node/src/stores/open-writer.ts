@@ -1,5 +1,5 @@
-import type { AsyncStateWriter, StateWriter } from '@ledger-state/engine'
-import { openStateEngine, type WriterOptions } from '@ledger-state/state-engine'
+import type { AsyncStateWriter } from '@ledger-state/engine'
+import { openStateEngine, type StateEngine, type WriterOptions } from '@ledger-state/state-engine'
 import { openDatabaseWriter } from './open-database.js'
 import type { StorePlace } from './store-place.js'
 
@@ -13,7 +13,7 @@ export interface OpenWriterOptions extends Pick<WriterOptions, 'compressHistory'
 export async function openWriter(
   place: StorePlace,
   { create = true, ...options }: OpenWriterOptions = {},
-): Promise<StateWriter | AsyncStateWriter> {
+): Promise<StateEngine | AsyncStateWriter> {
   if ('url' in place) return await openDatabaseWriter(place.url, create)
   return openStateEngine({ path: place.dataDir, create, verifyReads: true, ...options })
 }

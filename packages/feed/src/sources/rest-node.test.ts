@@ -380,3 +380,24 @@ describe('an answer that would end the reading for good', () => {
     await source.close()
   })
 })
+
+describe('a Ledger State node, which keeps no transactions', () => {
+  it('is refused with what to follow instead', async () => {
+    const asLedgerState =
+      (software: string): Fault =>
+      (request, response) => {
+        if (request.url!.startsWith('/v1/transactions')) sendError(response, 403, 'api_disabled')
+        else response.end(JSON.stringify({ software, chain_id: SYNTHETIC_CHAIN_ID, ledger_version: String(LAST) }))
+      }
+    node.faults.push(...Array.from({ length: 20 }, () => asLedgerState('ledger-state')))
+    await expect(read()).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringMatching(/is a Ledger State node, .* --replica-of /),
+    })
+    node.faults.splice(0, Infinity, ...Array.from({ length: 20 }, () => asLedgerState('another')))
+    await expect(read()).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringMatching(/answered 403/),
+    })
+  })
+})

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { clip, isLedgerStateError, type LedgerStateError, parseU64, type VersionWrites } from '@ledger-state/core'
 import {
+  keepsNoTransactions,
   nodeOnFork,
   notANode,
   notBcs,
@@ -248,8 +249,22 @@ class RestNode implements LedgerSource {
     if (status === 404 && isErrorOfNode(body)) return { value: [] }
     const error = status === 200 ? notBcs(url, type, BCS) : unexpectedStatus(url, status, text())
     // A node may recover; an address that never answered as one is wrong.
-    if (!this.#isNode) throw error
+    if (!this.#isNode) throw status === 403 && (await this.#isLedgerState()) ? keepsNoTransactions(this.#url) : error
     return { unusable: error }
+  }
+
+  async #isLedgerState(): Promise<boolean> {
+    const read = ({ status, body }: FetchAnswer) => ({
+      value: status === 200 ? tryJson(body.toString('utf8')) : undefined,
+    })
+    const info = await this.#get(
+      () => `${this.#url}/info`,
+      'application/json',
+      this.#closed.signal,
+      () => {},
+      read,
+    )
+    return (info as { readonly software?: unknown } | null | undefined)?.software === 'ledger-state'
   }
 
   async #readBcs(body: Buffer, start: bigint, url: string): Promise<AnswerReading<RestItem[]>> {
