@@ -5,6 +5,8 @@ declare module '@ledger-state/core' {
     /** `allow` has the methods, as the header of this name. */
     method_not_allowed: { readonly allow: string }
     body_too_large: { readonly limitBytes: number }
+    /** Seconds after which the upstream may be asked again. */
+    upstream_busy: { readonly retryAfterSeconds: number }
   }
 }
 
@@ -29,6 +31,9 @@ export type RequestErrorCode =
   | 'operation_not_served'
   | 'block_hash_unknown'
   | 'overloaded'
+  | 'upstream_failed'
+  | 'upstream_of_another_chain'
+  | 'upstream_busy'
   | 'version_not_reached'
   | 'unhealthy'
   | 'client_left'
@@ -304,6 +309,23 @@ export function onlyBcsOffered(what: string): RequestError {
 
 export function overloaded(): RequestError {
   return new LedgerStateError('overloaded', 'the service is overloaded; try again later')
+}
+
+/** @param why about the upstream, without its address: clients read this */
+export function upstreamFailed(why: string, cause?: unknown): RequestError {
+  const message = `the upstream that this operation is forwarded to gave no answer: ${why}. It may have done what it was asked for`
+  return new LedgerStateError('upstream_failed', message, {}, { cause })
+}
+
+export function upstreamOfAnotherChain(theirs: bigint, ours: bigint): RequestError {
+  const message = `the upstream that this operation is forwarded to serves chain ${theirs}; this is chain ${ours}`
+  return new LedgerStateError('upstream_of_another_chain', message)
+}
+
+/** The upstream has asked not to be asked for a while. */
+export function upstreamBusy(retryAfterSeconds: number): RequestError {
+  const message = `the upstream that this operation is forwarded to takes no requests for ${retryAfterSeconds} s`
+  return new LedgerStateError('upstream_busy', message, { retryAfterSeconds })
 }
 
 /** Of a request that names the version which its client was shown. */

@@ -1,5 +1,13 @@
 export type { RequestExample, RequestExamples } from './document/request-example.js'
 export type { RequestErrorCode } from './errors.js'
+export {
+  FORWARD_KINDS,
+  type Forwarded,
+  type ForwardKind,
+  type ForwardLimits,
+  type ForwardOptions,
+  type UpstreamChange,
+} from './forward/forward-options.js'
 export { viewResultToCsv } from './operations/view-history-formats.js'
 export { parseViewFunction } from './operations/view-request.js'
 export type { ViewFilter, ViewOptions } from './operations/view-rules.js'

@@ -66,7 +66,18 @@ export interface RequestViews {
 /** How long one request may hold the event loop while others wait. Reading the sockets between two turns takes a few hundredths of it. */
 export const TURN_BUDGET_MS = 1
 
+/** The rest of an answer that is not in memory whole. */
+export interface AnswerRest {
+  readonly chunks: AsyncIterable<Uint8Array>
+  /** Aborted when it has taken too long: its connection is closed then, however slowly its client reads. */
+  readonly late: AbortSignal
+}
+
 export interface Answer {
+  /** 200 where it is not given. */
+  readonly status?: number
+  /** Chain-state headers of somebody else's state, names and values by turns, in place of those of `ledger`. */
+  readonly chainState?: readonly string[]
   /** The state that the chain-state headers describe; where it is undefined, the latest. */
   readonly ledger?: LedgerInfo
   readonly contentType: string
@@ -80,6 +91,8 @@ export interface Answer {
   readonly cursor?: string | undefined
   /** A string is ASCII. */
   readonly body: string | Uint8Array
+  /** What follows `body`, of an answer that is not in memory whole. */
+  readonly rest?: AnswerRest
   /** Set where the same request will always have the same body. */
   readonly etag?: string
   /** The client has this body already: its tag is the one of `If-None-Match`. */

@@ -5,25 +5,58 @@ const TRANSACTIONS = 'this service keeps states, not transactions'
 const EVENTS = 'this service keeps states, not events'
 const SUBMISSION = 'this service keeps the state of a ledger, and takes no transactions'
 
-/** Operations of the reference that are not served, and why. */
-const UNSERVED: readonly (readonly [method: 'GET' | 'POST', path: string, why: string])[] = [
-  ['GET', '/v1/transactions', TRANSACTIONS],
-  ['POST', '/v1/transactions', SUBMISSION],
-  ['POST', '/v1/transactions/batch', SUBMISSION],
-  ['POST', '/v1/transactions/simulate', SUBMISSION],
-  ['POST', '/v1/transactions/encode_submission', SUBMISSION],
-  ['GET', '/v1/transactions/by_hash/{txn_hash}', TRANSACTIONS],
-  ['GET', '/v1/transactions/wait_by_hash/{txn_hash}', TRANSACTIONS],
-  ['GET', '/v1/transactions/by_version/{txn_version}', TRANSACTIONS],
-  ['GET', '/v1/transactions/auxiliary_info', TRANSACTIONS],
-  ['GET', '/v1/accounts/{address}/transactions', TRANSACTIONS],
-  ['GET', '/v1/accounts/{address}/transaction_summaries', TRANSACTIONS],
-  ['GET', '/v1/accounts/{address}/events/{event_handle}', EVENTS],
-  ['GET', '/v1/accounts/{address}/events/{event_handle}/{field_name}', EVENTS],
-]
+/** Kinds of the operations of the reference that this service does not answer itself. */
+export type UnservedKind = 'submit' | 'simulate' | 'transactions' | 'events'
+
+/** An operation of the reference that this service does not answer itself. */
+export interface UnservedOperation {
+  readonly kind: UnservedKind
+  readonly method: 'GET' | 'POST'
+  /** With `{name}` for path parameters. */
+  readonly path: string
+  /** Names of its query parameters. */
+  readonly query: readonly string[]
+  /** Why it is not served. */
+  readonly why: string
+}
+
+const PAGE = ['start', 'limit']
+const SIMULATION = ['estimate_max_gas_amount', 'estimate_gas_unit_price', 'estimate_prioritized_gas_unit_price']
+
+const ROWS: readonly (readonly [UnservedKind, 'GET' | 'POST', path: string, query: readonly string[], why: string])[] =
+  [
+    ['transactions', 'GET', '/v1/transactions', PAGE, TRANSACTIONS],
+    ['submit', 'POST', '/v1/transactions', [], SUBMISSION],
+    ['submit', 'POST', '/v1/transactions/batch', [], SUBMISSION],
+    ['simulate', 'POST', '/v1/transactions/simulate', SIMULATION, SUBMISSION],
+    ['submit', 'POST', '/v1/transactions/encode_submission', [], SUBMISSION],
+    ['transactions', 'GET', '/v1/transactions/by_hash/{txn_hash}', [], TRANSACTIONS],
+    ['transactions', 'GET', '/v1/transactions/wait_by_hash/{txn_hash}', [], TRANSACTIONS],
+    ['transactions', 'GET', '/v1/transactions/by_version/{txn_version}', [], TRANSACTIONS],
+    ['transactions', 'GET', '/v1/transactions/auxiliary_info', ['start_version', 'limit'], TRANSACTIONS],
+    ['transactions', 'GET', '/v1/accounts/{address}/transactions', PAGE, TRANSACTIONS],
+    [
+      'transactions',
+      'GET',
+      '/v1/accounts/{address}/transaction_summaries',
+      ['start_version', 'end_version', 'limit'],
+      TRANSACTIONS,
+    ],
+    ['events', 'GET', '/v1/accounts/{address}/events/{event_handle}', PAGE, EVENTS],
+    ['events', 'GET', '/v1/accounts/{address}/events/{event_handle}/{field_name}', PAGE, EVENTS],
+  ]
+
+/** All operations of the reference that this service does not answer itself. */
+export const UNSERVED_OPERATIONS: readonly UnservedOperation[] = ROWS.map(([kind, method, path, query, why]) => ({
+  kind,
+  method,
+  path,
+  query,
+  why,
+}))
 
 /** Routes that say why an operation is not served: a client that got 404 would take it for an answer about its transaction. */
-export const UNSERVED_ROUTES: readonly Route[] = UNSERVED.map(([method, path, why]) => ({
+export const UNSERVED_ROUTES: readonly Route[] = UNSERVED_OPERATIONS.map(({ method, path, why }) => ({
   method,
   path,
   negotiates: false,

@@ -1,5 +1,5 @@
 import type { BcsErrorCode } from '@ledger-state/bcs'
-import { clip, isLedgerStateError, type ParseErrorCode } from '@ledger-state/core'
+import { clip, isLedgerStateError, type LedgerStateError, type ParseErrorCode } from '@ledger-state/core'
 import type { AsyncErrorCode, StateErrorCode } from '@ledger-state/engine'
 import type { LedgerErrorCode } from '@ledger-state/ledger'
 import type { TypeTagErrorCode } from '@ledger-state/type-tag'
@@ -103,6 +103,9 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   // The error names the database, with its host and user.
   unavailable: { status: 503, wireCode: 'internal_error', message: 'the store of the ledger does not answer' },
   overloaded: { status: 503, wireCode: 'internal_error' },
+  upstream_failed: { status: 503, wireCode: 'internal_error' },
+  upstream_of_another_chain: { status: 503, wireCode: 'internal_error' },
+  upstream_busy: { status: 503, wireCode: 'internal_error' },
   unhealthy: { status: 503, wireCode: 'health_check_failed' },
   version_unsupported: { status: 505, wireCode: 'web_framework_error' },
 }
@@ -145,9 +148,13 @@ export function errorToReply(error: unknown, archivalEndpoint: string | undefine
   if (isLedgerStateError(error, 'version_pruned')) members.oldest_ledger_version = String(error.fields.oldestVersion)
   if (SERVED_BY_ARCHIVE.has(error.code)) members.archival_endpoint = archivalEndpoint
   const headers: string[] = []
-  if (status === 503) headers.push('retry-after', String(RETRY_AFTER_SECONDS))
+  if (status === 503) headers.push('retry-after', String(retryAfterSeconds(error)))
   if (isLedgerStateError(error, 'method_not_allowed')) headers.push('allow', error.fields.allow)
   return { status, headers, body: JSON.stringify(members), unexpected: false }
+}
+
+function retryAfterSeconds(error: LedgerStateError): number {
+  return isLedgerStateError(error, 'upstream_busy') ? error.fields.retryAfterSeconds : RETRY_AFTER_SECONDS
 }
 
 function maxMessageLength(code: string): number {

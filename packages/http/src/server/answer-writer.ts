@@ -1,8 +1,8 @@
-import { STATUS_CODES } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { LedgerInfo } from '@ledger-state/engine'
 import { overloaded, type RequestError } from '../errors.js'
-import type { Answer, FactName } from '../operations/operation.js'
+import type { Answer, AnswerRest, FactName } from '../operations/operation.js'
 import { chooseEncoding, compress, MIN_COMPRESSED_BYTES } from '../protocol/content-encoding.js'
 import { errorToReply } from '../protocol/error-reply.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
@@ -13,13 +13,16 @@ import type { Exchange, ServiceContext } from './exchange.js'
 const CLIENT_LEFT = 499
 /** Answers from this size on are counted until their clients have read them. A connection has one answer at a time. */
 const LARGE_ANSWER_BYTES = 8_192
+/** What an answer that is sent as it comes has in memory at most: its beginning, and a chunk. */
+const STREAM_BYTES = 192 << 10
 const NOTHING: readonly string[] = []
 
 export function sendAnswer(exchange: Exchange, answer: Answer): void {
   const { context, request, readVersion } = exchange
   const { chainHeaders } = context
   const { ledger, contentType, body, etag, notModified, cursor, isComplete, facts, headers: further } = answer
-  const known = ledger === undefined ? latestHeaders(context) : chainHeaders.of(ledger)
+  const { status = 200, chainState, rest } = answer
+  const known = chainState ?? (ledger === undefined ? latestHeaders(context) : chainHeaders.of(ledger))
   const isLarge = body.length >= MIN_COMPRESSED_BYTES
   const headers = commonHeaders(exchange, known, isLarge)
   if (etag !== undefined) headers.push('etag', etag)
@@ -35,15 +38,19 @@ export function sendAnswer(exchange: Exchange, answer: Answer): void {
     return
   }
   headers.push('content-type', contentType)
+  if (rest) {
+    void stream(exchange, status, headers, body, rest)
+    return
+  }
   const encoding = isLarge ? chooseEncoding(request.headers['accept-encoding'] as string | undefined) : undefined
-  if (encoding === undefined) write(exchange, 200, headers, body)
+  if (encoding === undefined) write(exchange, status, headers, body)
   else {
     exchange.isCompressing = true
     compress(typeof body === 'string' ? Buffer.from(body) : body, encoding)
       .finally(() => {
         exchange.isCompressing = false
       })
-      .then((compressed) => write(exchange, 200, [...headers, 'content-encoding', encoding], compressed))
+      .then((compressed) => write(exchange, status, [...headers, 'content-encoding', encoding], compressed))
       .catch((error) => sendError(exchange, error))
   }
 }
@@ -140,6 +147,54 @@ function write(exchange: Exchange, status: number, headers: string[], body: stri
   settle(exchange, status)
 }
 
+/**
+ * Sends an answer as it comes, no faster than its client reads. One that cannot be sent whole ends with its connection:
+ * nothing else tells a client that it lacks something.
+ */
+async function stream(
+  exchange: Exchange,
+  status: number,
+  headers: string[],
+  body: string | Uint8Array,
+  { chunks, late }: AnswerRest,
+): Promise<void> {
+  const { response } = exchange
+  if (exchange.isAnswered) return
+  if (response.destroyed) {
+    settle(exchange, CLIENT_LEFT)
+    return
+  }
+  if (!isRoomFor(exchange, STREAM_BYTES)) {
+    sendError(exchange, overloaded())
+    return
+  }
+  late.addEventListener('abort', () => response.destroy(), { once: true })
+  response.writeHead(status, headers)
+  settle(exchange, status)
+  try {
+    response.write(body)
+    for await (const chunk of chunks) {
+      if (!response.write(chunk)) await untilDrained(response)
+      if (response.destroyed) return
+    }
+    response.end()
+  } catch {
+    response.destroy()
+  }
+}
+
+function untilDrained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      response.off('drain', go)
+      response.off('close', go)
+      resolve()
+    }
+    response.on('drain', go)
+    response.on('close', go)
+  })
+}
+
 /** With what is reserved behind it. What it is a small part of, such as a file in memory, is not its own. */
 function memoryOf(body: Uint8Array): number {
   return Math.min(body.buffer.byteLength, 2 * body.length)
@@ -147,11 +202,15 @@ function memoryOf(body: Uint8Array): number {
 
 /** Counts a large answer until it is read. False where there is no room for it. */
 function isHeld(exchange: Exchange, body: string | Uint8Array): boolean {
-  const { context, response } = exchange
   exchange.releaseBuilt()
+  if (!isRoomFor(exchange, typeof body === 'string' ? body.length : memoryOf(body))) return false
+  exchange.response.on('close', () => exchange.freeBodies())
+  return true
+}
+
+function isRoomFor({ context, response }: Exchange, bytes: number): boolean {
   try {
-    context.load.holdUntilRead(response, typeof body === 'string' ? body.length : memoryOf(body))
-    response.on('close', () => exchange.freeBodies())
+    context.load.holdUntilRead(response, bytes)
     return true
   } catch (error) {
     if (isLedgerStateError(error, 'overloaded')) return false

@@ -20,10 +20,16 @@ export interface ChainHeaders {
   readonly names: readonly string[]
   /** Names of the headers that say where the next page begins, one for each word. */
   readonly cursorNames: readonly string[]
+  /** Names of the headers that say what a forwarded request has cost, one for each word. */
+  readonly gasUsedNames: readonly string[]
   /** Name of the header that says whether a history knows all of its changes. */
   readonly completeName: string
   /** Names of the headers that say more of an answer. */
   readonly factNames: Readonly<Record<FactName, string>>
+  /** Words of the names of the chain-state headers. */
+  readonly words: readonly string[]
+  /** Name of the header that says who answered, where that was not this service. */
+  readonly answeredByName: string
   /** Name of the header that says which version a time meant. */
   readonly readVersionName: string
   /** Name of the header of requests that says which version their client was shown. */
@@ -64,8 +70,11 @@ export function createChainHeaders(word: string, compatible = true): ChainHeader
   return {
     names,
     cursorNames: words.map((one) => `x-${one}-cursor`),
+    gasUsedNames: words.map((one) => `x-${one}-gas-used`),
     completeName: `x-${word}-complete`,
     factNames: factNamesOf(word),
+    words,
+    answeredByName: `x-${word}-answered-by`,
     readVersionName: `x-${word}-read-version`,
     minVersionName: `x-${word}-min-ledger-version`,
     of(ledger) {

@@ -9,8 +9,8 @@ const EXPOSED = ['ETag', 'Retry-After']
 
 /** Lets pages of any origin read answers, chain-state headers included. Nothing here depends on who asks. */
 export function createCorsHeaders(chainHeaders: ChainHeaders): (origin: string) => readonly string[] {
-  const { names, cursorNames, completeName, factNames, readVersionName } = chainHeaders
-  const own = [completeName, ...Object.values(factNames), readVersionName]
+  const { names, cursorNames, completeName, factNames, readVersionName, answeredByName, gasUsedNames } = chainHeaders
+  const own = [...gasUsedNames, completeName, ...Object.values(factNames), readVersionName, answeredByName]
   const exposed = [...names, ...cursorNames, ...own, ...EXPOSED].join(',')
   return (origin) => [
     'access-control-allow-origin',

@@ -3,8 +3,9 @@ import type { Link } from '@ledger-state/core'
 import type { LedgerInfo } from '@ledger-state/engine'
 import { type AsyncLedger, type Ledger, type LedgerState, lastVersionOf, type Moment } from '@ledger-state/ledger'
 import { clientLeft, outputDisabled } from '../errors.js'
+import type { ForwardableRequest } from '../forward/forwarder.js'
 import { AnswerBytes } from '../operations/answer-bytes.js'
-import type { OperationRequest, RequestViews, Route } from '../operations/operation.js'
+import type { RequestViews, Route } from '../operations/operation.js'
 import type { ViewPlaces } from '../operations/view-places.js'
 import { ViewAllowance, type ViewRules } from '../operations/view-rules.js'
 import type { OutputFormat } from '../protocol/media-types.js'
@@ -46,7 +47,7 @@ export interface ServiceContext {
 const NO_BODY = Buffer.alloc(0)
 
 /** A request and its response. */
-export class Exchange implements OperationRequest, Upload {
+export class Exchange implements ForwardableRequest, Upload {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly context: ServiceContext
@@ -70,6 +71,7 @@ export class Exchange implements OperationRequest, Upload {
   /** Whether another thread reads the answer. */
   isCompressing = false
   readonly #bodies: AnswerBytes[] = []
+  #gone: AbortSignal | undefined
   /** When the answer was handed to its socket, in milliseconds of `performance.now`. */
   answeredAt = 0
   /** The ledger state that the request was read at; headers of its answer describe this one. */
@@ -112,6 +114,16 @@ export class Exchange implements OperationRequest, Upload {
     const { viewRules: rules, viewPlaces: places, computeThread, onView } = this.context
     this.#allowance ??= new ViewAllowance(rules.budget)
     return { rules, allowance: this.#allowance, places, compute: (task) => computeThread.run(task), onView }
+  }
+
+  get gone(): AbortSignal {
+    if (!this.#gone) {
+      const controller = new AbortController()
+      this.#gone = controller.signal
+      if (this.response.closed) controller.abort()
+      else this.response.on('close', () => controller.abort())
+    }
+    return this.#gone
   }
 
   pin(asked: Moment | undefined): LedgerState {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AsyncLedger, Ledger } from '@ledger-state/ledger'
 import type { RequestExamples } from '../document/request-example.js'
+import type { ForwardLimits, ForwardOptions } from '../forward/forward-options.js'
 import type { ViewOptions } from '../operations/view-rules.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { LoadLimits } from './load-shedder.js'
@@ -32,6 +33,7 @@ export interface RequestListenerOptions
   extends Partial<LoadLimits>,
     Partial<UploadLimits>,
     Partial<HoldLimits>,
+    Partial<ForwardLimits>,
     ViewOptions {
   readonly ledger: Ledger | AsyncLedger
   /** Word in the names of the chain-state headers: `x-<word>-ledger-version`. Default `svc`. */
@@ -49,6 +51,8 @@ export interface RequestListenerOptions
   readonly bodyLimitBytes?: number
   /** Absolute URL, ending in `/v1`, of a service that keeps versions which this one has pruned. */
   readonly archivalEndpoint?: string
+  /** Which operations that this service does not answer itself go to which upstreams; by default none. */
+  readonly forward?: ForwardOptions
   /**
    * Asked about requests for paths outside `/v1`: answers one and returns true, or returns false, and it is answered 404.
    * Bodies of such requests are read over.

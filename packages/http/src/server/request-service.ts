@@ -3,6 +3,8 @@ import type { Socket } from 'node:net'
 import type { Ledger } from '@ledger-state/ledger'
 import { createDocumentRoutes } from '../document/document-routes.js'
 import { clientLeft } from '../errors.js'
+import { createForwardRoutes, routeWithForwarding } from '../forward/forward-routes.js'
+import type { Forwarder } from '../forward/forwarder.js'
 import { expectKnownParameters } from '../operations/known-parameters.js'
 import type { Route } from '../operations/operation.js'
 import { UNSERVED_ROUTES } from '../operations/unserved.js'
@@ -12,6 +14,7 @@ import { isPreflight, preflightHeaders } from './cors.js'
 import { createOperations } from './create-operations.js'
 import { limitsOf } from './default-limits.js'
 import { Exchange, type ServiceContext } from './exchange.js'
+import { createForwarder, versionNamedBy } from './forwarding.js'
 import { framingFault } from './framing-fault.js'
 import { HeldRequests, parseMinVersion } from './held-requests.js'
 import { readBody, readOver } from './read-body.js'
@@ -45,6 +48,7 @@ export class RequestService {
   readonly #ledger: Ledger | undefined
   readonly #router: Router
   readonly #held: HeldRequests
+  readonly #forwarder: Forwarder | undefined
   readonly #otherRequests: RequestListenerOptions['otherRequests']
   readonly #connections = new WeakMap<Socket, Connection>()
   #waitingCount = 0
@@ -63,10 +67,18 @@ export class RequestService {
     this.#ledger = ledger.kind === 'async' ? undefined : ledger
     const operations = createOperations(headerWord, archivalEndpoint, leastGasEstimate)
     const served = asyncLedger ? operations.map((operation) => routeOverAsync(operation, asyncLedger)) : operations
-    const routes = [...served, ...UNSERVED_ROUTES, ...createDocumentRoutes(operations, chainHeaders, examples)]
+    const limits = limitsOf(options)
+    this.#held = new HeldRequests(limits, ledger)
+    const forwarder = options.forward && createForwarder(options.forward, this.context, limits, this.#held)
+    this.#forwarder = forwarder
+    const routes = [
+      ...(forwarder ? served.map((route) => routeWithForwarding(route, forwarder)) : served),
+      ...UNSERVED_ROUTES,
+      ...(forwarder ? createForwardRoutes(forwarder) : []),
+      ...createDocumentRoutes(operations, chainHeaders, examples),
+    ]
     this.#router = createRouter(routes, { '/v1/': '/v1' })
     this.#otherRequests = otherRequests
-    this.#held = new HeldRequests(limitsOf(options), ledger)
   }
 
   begin(request: IncomingMessage, response: ServerResponse): Exchange {
@@ -126,8 +138,28 @@ export class RequestService {
     }
     const version = route.answersUnderLoad ? undefined : this.#minVersionOf(exchange)
     if (exchange.isAnswered) return
-    if (version === undefined || this.#held.isServed(version)) this.#receive(exchange, route, exchange.arrivedAt)
-    else this.#held.hold(exchange, version, () => this.#receive(exchange, route, performance.now()))
+    if (version !== undefined && !this.#held.isServed(version)) this.#hold(exchange, version)
+    else if (this.#forwarder) this.#awaitNamed(exchange, this.#forwarder)
+    else this.#receive(exchange, route, exchange.arrivedAt)
+  }
+
+  #hold(exchange: Exchange, version: bigint): void {
+    this.#held.hold(exchange, version, () => this.#receive(exchange, exchange.route!, performance.now()))
+  }
+
+  /** Holds a request for a version that is not served yet, and that an upstream has. */
+  #awaitNamed(exchange: Exchange, forwarder: Forwarder): void {
+    const version = versionNamedBy(exchange)
+    if (version === undefined || this.#held.isServed(version)) {
+      this.#receive(exchange, exchange.route!, exchange.arrivedAt)
+    } else if (forwarder.hasToldOf(version)) this.#hold(exchange, version)
+    else {
+      void forwarder.has(version).then((isThere) => {
+        if (exchange.response.destroyed) sendError(exchange, clientLeft())
+        else if (isThere) this.#hold(exchange, version)
+        else this.#receive(exchange, exchange.route!, performance.now())
+      })
+    }
   }
 
   /** The version that the client was shown. Answers the request where its header is none. */

@@ -1,0 +1,55 @@
+import { upstreamFailed } from '../errors.js'
+
+/** Bytes of an answer that are read before any of it is passed on: most answers are whole by then. */
+const FIRST_BYTES = 65_536
+
+/** An answer as it comes in. */
+export interface BoundedBody {
+  /** Its beginning, or all of it. */
+  readonly first: Uint8Array
+  /** What follows; undefined where that was all. */
+  readonly rest: AsyncGenerator<Uint8Array> | undefined
+}
+
+/**
+ * Reads the beginning of an answer. What follows is read as it is asked for, so that what is in memory of it is bounded by
+ * who takes it.
+ * @param onBytes told of the bytes of every chunk
+ * @throws `upstream_failed` where it is longer than the limit; so does `rest`
+ */
+export async function readBounded(
+  { headers, body }: Response,
+  limitBytes: number,
+  onBytes: (bytes: number) => void,
+): Promise<BoundedBody> {
+  // Of a packed body it is the packed length, which bounds nothing.
+  if (Number(headers.get('content-length') ?? 0) > limitBytes) throw tooLarge(limitBytes)
+  const chunks = body ? boundedChunks(body, limitBytes, onBytes) : undefined
+  const first: Uint8Array[] = []
+  for (let length = 0; chunks && length < FIRST_BYTES; ) {
+    const { value, done } = await chunks.next()
+    if (done) return { first: Buffer.concat(first), rest: undefined }
+    first.push(value)
+    length += value.length
+  }
+  return { first: Buffer.concat(first), rest: chunks }
+}
+
+async function* boundedChunks(
+  body: ReadableStream<Uint8Array>,
+  limitBytes: number,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, undefined> {
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    onBytes(chunk.length)
+    if (bytes > limitBytes) throw tooLarge(limitBytes)
+    yield chunk
+  }
+  return undefined
+}
+
+function tooLarge(limitBytes: number) {
+  return upstreamFailed(`its answer is longer than ${limitBytes} bytes`)
+}

@@ -1,0 +1,106 @@
+import { isLedgerStateError } from '@ledger-state/core'
+import type { Answer, OperationRequest, Route } from '../operations/operation.js'
+import { UNSERVED_OPERATIONS } from '../operations/unserved.js'
+import { parseViewCall } from '../operations/view-request.js'
+import { queryParameter } from '../protocol/query.js'
+import type { Forwardable, ForwardableRequest, Forwarder } from './forwarder.js'
+
+const GAS_PRICE: Forwardable = { kind: 'gas', method: 'GET', path: '/v1/estimate_gas_price', query: [] }
+
+/** Names of the members that name a version, by the paths of operations that answer with one transaction. */
+const ONE_TRANSACTION: ReadonlySet<string> = new Set([
+  '/v1/transactions/by_hash/{txn_hash}',
+  '/v1/transactions/wait_by_hash/{txn_hash}',
+  '/v1/transactions/by_version/{txn_version}',
+])
+
+const UNSERVED: readonly Forwardable[] = UNSERVED_OPERATIONS.map(({ kind, method, path, query }) => ({
+  kind,
+  method,
+  path,
+  query,
+  ...(ONE_TRANSACTION.has(path) && { versionMember: 'version', isTransaction: true }),
+}))
+
+const BLOCKS: readonly Forwardable[] = ['/v1/blocks/by_height/{block_height}', '/v1/blocks/by_version/{version}'].map(
+  (path) => ({ kind: 'blocks', method: 'GET', path, query: ['with_transactions'], versionMember: 'last_version' }),
+)
+
+const VERSION = ['ledger_version']
+const PAGE = ['ledger_version', 'start', 'limit']
+
+/** Reads of state that the reference has, too. Where this service pruned the version, an upstream may have it. */
+const STATE_READS: readonly Forwardable[] = (
+  [
+    ['POST', '/v1/tables/{table_handle}/item', VERSION],
+    ['POST', '/v1/tables/{table_handle}/raw_item', VERSION],
+    ['GET', '/v1/accounts/{address}/balance/{asset_type}', VERSION],
+    ['GET', '/v1/accounts/{address}', VERSION],
+    ['GET', '/v1/accounts/{address}/resources', PAGE],
+    ['GET', '/v1/accounts/{address}/resource/{resource_type}', VERSION],
+    ['GET', '/v1/accounts/{address}/modules', PAGE],
+    ['GET', '/v1/accounts/{address}/module/{module_name}', VERSION],
+    ['GET', '/v1/blocks/by_height/{block_height}', []],
+    ['GET', '/v1/blocks/by_version/{version}', []],
+    ['POST', '/v1/view', VERSION],
+    ['POST', '/v1/experimental/state_values/raw', VERSION],
+  ] as const
+).map(([method, path, query]) => ({ kind: 'state', method, path, query, readsState: true }))
+
+/** Routes of operations that are forwarded and never served here. They stand after those that are, and replace them. */
+export function createForwardRoutes(forwarder: Forwarder): Route[] {
+  return [GAS_PRICE, ...UNSERVED]
+    .filter(({ kind }) => forwarder.forwards(kind))
+    .map((forwardable) => ({
+      method: forwardable.method,
+      path: forwardable.path,
+      negotiates: true,
+      handle: (request: ForwardableRequest) => forwarder.forward(request, forwardable),
+    }))
+}
+
+/** An operation that is served here, of which some requests are forwarded. */
+export function routeWithForwarding<R extends Route>(route: R, forwarder: Forwarder): R {
+  const isThis = ({ method, path }: Forwardable): boolean => method === route.method && path === route.path
+  const block = forwarder.forwards('blocks') ? BLOCKS.find(isThis) : undefined
+  const read = forwarder.forwards('state') ? STATE_READS.find(isThis) : undefined
+  const withPruned = read
+    ? (request: ForwardableRequest) => readHereOrThere(route, request, forwarder, read)
+    : undefined
+  if (!block) return withPruned ? { ...route, handle: withPruned } : route
+  const handle = withPruned ?? ((request: ForwardableRequest) => route.handle(request))
+  return {
+    ...route,
+    handle(request: ForwardableRequest) {
+      const asksForTransactions = queryParameter(request.query, 'with_transactions') === 'true'
+      return asksForTransactions ? forwarder.forward(request, block) : handle(request)
+    },
+  }
+}
+
+function readHereOrThere(
+  route: Route,
+  request: ForwardableRequest,
+  forwarder: Forwarder,
+  read: Forwardable,
+): Answer | Promise<Answer> {
+  const orThere = (error: unknown): Promise<Answer> => {
+    // A fullnode knows no states by their times.
+    const isPruned = isLedgerStateError(error, 'version_pruned', 'block_pruned')
+    if (!isPruned || queryParameter(request.query, 'ledger_timestamp') !== undefined) throw error
+    if (read.path === '/v1/view') expectViewAllowed(request)
+    return forwarder.forward(request, read)
+  }
+  try {
+    const found = route.handle(request)
+    return found instanceof Promise ? found.catch(orThere) : found
+  } catch (error) {
+    return orThere(error)
+  }
+}
+
+/** The operator's filter holds for views that run elsewhere, too. It is asked once a view begins, and this one did not. */
+function expectViewAllowed(request: OperationRequest): void {
+  const { address, module, function: name } = parseViewCall(request)()
+  request.views.rules.expectAllowed(address, module, name)
+}

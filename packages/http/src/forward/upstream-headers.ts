@@ -1,0 +1,53 @@
+import { isU64 } from '@ledger-state/core'
+
+/** Chain-state headers that the user's document requires of every answer with a state, after `x-<word>-`. */
+const REQUIRED = [
+  'chain-id',
+  'ledger-version',
+  'ledger-oldest-version',
+  'ledger-timestampusec',
+  'block-height',
+  'oldest-block-height',
+] as const
+const NUMBERS = [...REQUIRED, 'epoch', 'gas-used'] as const
+const CURSOR = 'cursor'
+const VISIBLE = /^[!-~]{1,1024}$/
+
+/** What an upstream tells of its chain in the headers of an answer. */
+export interface UpstreamState {
+  readonly chainId: bigint | undefined
+  readonly ledgerVersion: bigint | undefined
+  /** Chain-state headers, names and values by turns, under each of our words and under the upstream's own. */
+  readonly headers: readonly string[]
+  /** Whether all chain-state headers are there that an answer with a state must have. */
+  readonly isComplete: boolean
+}
+
+/**
+ * Reads the chain-state headers of an answer, under the first of the words that it has a chain id under.
+ * @param words of the names that we send, `x-<word>-ledger-version`
+ */
+export function readUpstreamState(headers: Headers, words: readonly string[]): UpstreamState {
+  const theirs = words.find((word) => headers.has(`x-${word}-chain-id`)) ?? words[0]!
+  const values = new Map<string, string>()
+  for (const name of NUMBERS) {
+    const value = headers.get(`x-${theirs}-${name}`)
+    if (value !== null && isU64Text(value)) values.set(name, value)
+  }
+  const cursor = headers.get(`x-${theirs}-${CURSOR}`)
+  if (cursor !== null && VISIBLE.test(cursor)) values.set(CURSOR, cursor)
+  return {
+    chainId: numberOf(values.get('chain-id')),
+    ledgerVersion: numberOf(values.get('ledger-version')),
+    headers: words.flatMap((word) => [...values].flatMap(([name, value]) => [`x-${word}-${name}`, value])),
+    isComplete: REQUIRED.every((name) => values.has(name)),
+  }
+}
+
+function isU64Text(text: string): boolean {
+  return /^\d{1,20}$/.test(text) && isU64(BigInt(text))
+}
+
+function numberOf(text: string | undefined): bigint | undefined {
+  return text === undefined ? undefined : BigInt(text)
+}

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isLedgerStateError } from '@ledger-state/core'
+import { type RequestError, upstreamBusy, upstreamFailed, upstreamOfAnotherChain } from '../errors.js'
+import { readBounded } from './bounded-body.js'
+import type { UpstreamChange } from './forward-options.js'
+import { parseRetryAfter } from './retry-after.js'
+import { readUpstreamState, type UpstreamState } from './upstream-headers.js'
+
+/** An upstream whose chain was not seen for so long is asked for it before it is asked for more. */
+const CHAIN_IS_KNOWN_MS = 30_000
+/** Between the beginnings of two looks at what an upstream has. */
+const LOOK_INTERVAL_MS = 200
+/** An upstream that could not be looked at is not looked at again before. */
+const FAULT_INTERVAL_MS = 1_000
+const LOOK_TIMEOUT_MS = 5_000
+const MOST_INFO_BYTES = 65_536
+const BUSY_STATUSES: readonly number[] = [429, 503]
+
+/** What every request to an upstream needs. */
+export interface UpstreamOptions {
+  /** Ends in `/v1`. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Words of the names of its chain-state headers, `x-<word>-chain-id`. */
+  readonly words: readonly string[]
+  /** Of our ledger; undefined where it has none yet. */
+  readonly chainId: () => bigint | undefined
+  readonly onChange: (change: UpstreamChange) => void
+}
+
+/** One upstream fullnode: what it is asked, and whether it may be. */
+export class Upstream {
+  readonly url: string
+  /** The newest version that it has told of; undefined before it has told of any. */
+  newestVersion: bigint | undefined
+  readonly #options: UpstreamOptions
+  /** All in milliseconds of `performance.now`. */
+  #chainSeenAt = Number.NEGATIVE_INFINITY
+  #askableAt = 0
+  #lookableAt = 0
+  /** Why it could not be used when that was last tried. */
+  #fault: RequestError | undefined
+  #running: Promise<void> | undefined
+  #next: Promise<void> | undefined
+
+  constructor(options: UpstreamOptions) {
+    this.#options = options
+    this.url = options.url
+  }
+
+  /**
+   * Resolves where it may be asked now.
+   * @throws `upstream_busy`, `upstream_failed`, `upstream_of_another_chain`
+   */
+  async expectUsable(): Promise<void> {
+    this.#expectAskable()
+    const now = performance.now()
+    if (now - this.#chainSeenAt < CHAIN_IS_KNOWN_MS) return
+    // Many requests may wait for an upstream that is away: each is told at once, until it is looked at again.
+    if (this.#fault && now < this.#lookableAt) throw this.#fault
+    await (this.#next ?? this.#running ?? this.look())
+  }
+
+  #expectAskable(): void {
+    const waitMs = this.#askableAt - performance.now()
+    if (waitMs > 0) throw upstreamBusy(Math.ceil(waitMs / 1_000))
+  }
+
+  /** Asks for its chain and its newest version, in a request that begins after this call, shared by all who call before. */
+  look(): Promise<void> {
+    this.#next ??= this.#lookNext()
+    return this.#next
+  }
+
+  async #lookNext(): Promise<void> {
+    await this.#running?.catch(() => {})
+    const waitMs = this.#lookableAt - performance.now()
+    if (waitMs > 0) await sleep(waitMs)
+    this.#running = this.#next
+    this.#next = undefined
+    this.#lookableAt = performance.now() + LOOK_INTERVAL_MS
+    try {
+      this.#expectAskable()
+      await this.#look()
+    } catch (error) {
+      if (isLedgerStateError(error, 'upstream_busy')) throw error
+      const fault = isLedgerStateError(error) ? (error as RequestError) : upstreamFailed('it cannot be reached')
+      this.#refuse(fault)
+      throw fault
+    } finally {
+      this.#running = undefined
+    }
+  }
+
+  async #look(): Promise<void> {
+    const signal = AbortSignal.timeout(LOOK_TIMEOUT_MS)
+    const response = await this.ask('', { headers: { accept: 'application/json' }, signal })
+    const { first, rest } = await readBounded(response, MOST_INFO_BYTES, () => {})
+    await rest?.return(undefined)
+    if (response.status !== 200) throw upstreamFailed(`it answers ${response.status} when it is asked for its chain`)
+    const { chain_id, ledger_version } = parseInfo(first)
+    this.#expectChain(typeof chain_id === 'number' ? BigInt(Math.trunc(chain_id)) : undefined)
+    if (typeof ledger_version === 'string' && /^\d{1,20}$/.test(ledger_version)) this.#haveSeen(BigInt(ledger_version))
+  }
+
+  /**
+   * Sends a request.
+   * @param target what follows its URL
+   * @throws `upstream_failed` where it redirects, `upstream_of_another_chain`; what `fetch` throws where it does not answer
+   */
+  async ask(target: string, init: RequestInit): Promise<Response> {
+    const response = await fetch(`${this.url}${target}`, {
+      ...init,
+      // What is packed is unpacked here, and would be counted and sent unpacked.
+      headers: { ...this.#options.headers, 'accept-encoding': 'identity', ...(init.headers as Record<string, string>) },
+      redirect: 'manual',
+    })
+    const { status } = response
+    if (status < 200 || (status >= 300 && status < 400) || response.type === 'opaqueredirect') {
+      await response.body?.cancel()
+      throw upstreamFailed(`it answers with status ${status}`)
+    }
+    if (BUSY_STATUSES.includes(status)) this.#heedRetryAfter(response.headers)
+    return response
+  }
+
+  /** It did not answer: it is looked at before it is asked again. */
+  doubt(): void {
+    this.#chainSeenAt = Number.NEGATIVE_INFINITY
+  }
+
+  /** What an answer tells of the chain. @throws `upstream_of_another_chain`, `upstream_failed` where it has to tell and does not */
+  readState({ headers, ok }: Response): UpstreamState {
+    const state = readUpstreamState(headers, this.#options.words)
+    if (state.chainId !== undefined || ok) this.#expectChain(state.chainId)
+    if (state.ledgerVersion !== undefined) this.#haveSeen(state.ledgerVersion)
+    return state
+  }
+
+  #expectChain(chainId: bigint | undefined): void {
+    const ours = this.#options.chainId()
+    if (chainId === undefined || ours === undefined || chainId !== ours) {
+      this.#chainSeenAt = Number.NEGATIVE_INFINITY
+      const fault =
+        chainId === undefined || ours === undefined
+          ? upstreamFailed(
+              ours === undefined ? 'the chain of this service is not known yet' : 'it does not tell its chain',
+            )
+          : upstreamOfAnotherChain(chainId, ours)
+      this.#refuse(fault)
+      throw fault
+    }
+    this.#chainSeenAt = performance.now()
+    const { url, onChange } = this.#options
+    if (this.#fault) onChange({ url, why: undefined })
+    this.#fault = undefined
+  }
+
+  #refuse(fault: RequestError): void {
+    const { url, onChange } = this.#options
+    if (this.#fault?.message !== fault.message) onChange({ url, why: fault.message })
+    this.#fault = fault
+    this.#lookableAt = performance.now() + FAULT_INTERVAL_MS
+  }
+
+  #haveSeen(version: bigint): void {
+    if (this.newestVersion === undefined || version > this.newestVersion) this.newestVersion = version
+  }
+
+  #heedRetryAfter(headers: Headers): void {
+    const seconds = parseRetryAfter(headers.get('retry-after'), Date.now())
+    if (seconds !== undefined) this.#askableAt = Math.max(this.#askableAt, performance.now() + seconds * 1_000)
+  }
+}
+
+function parseInfo(bytes: Uint8Array): { readonly chain_id?: unknown; readonly ledger_version?: unknown } {
+  try {
+    const info: unknown = JSON.parse(Buffer.from(bytes).toString())
+    return typeof info === 'object' && info !== null ? info : {}
+  } catch {
+    return {}
+  }
+}
