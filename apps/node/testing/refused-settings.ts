@@ -14,6 +14,17 @@ const URLS = [
   'http://node.example/v1#x',
   `http://node.example/${TOO_LONG}/v1`,
 ]
+const HEADERS = [
+  '',
+  'x',
+  ': x',
+  'a: b\nc: d',
+  'Host: x',
+  'Connection: close',
+  'Content-Length: 5',
+  '@/nowhere',
+  `A: ${TOO_LONG}`,
+]
 const ADDRESSES = ['', 'x', '8080', ':8080', '127.0.0.1', '127.0.0.1:', '127.0.0.1:65536', '[::1]', '::1:80', 'a:-1']
 const STORES = ['', 'x', 'postgres://', 'postgres://u:p@host', 'mysql://u:p@host/d', `postgres://h/${TOO_LONG}`]
 const SWITCHES = ['', 'yes', 'TRUE', '2']
@@ -50,18 +61,16 @@ export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly stri
   serveFeed: [...ADDRESSES, 'off'],
   follow: URLS,
   replicaOf: URLS,
+  forward: [...URLS, 'http://node.example', 'x=http://node.example/v1', 'gas=', 'gas=ftp://node.example/v1'],
+  forwardPruned: SWITCHES,
+  forwardHeader: HEADERS,
+  maxForwards: wholeNumbers(1, 100_000),
+  maxForwardQueue: wholeNumbers(0, 100_000),
+  forwardBodyLimit: wholeNumbers(1_024, 2 ** 30),
+  forwardAnswerLimit: wholeNumbers(1_024, 2 ** 40),
+  forwardTimeout: SECONDS,
   archivalEndpoint: [...URLS, 'http://node.example'],
-  followHeader: [
-    '',
-    'x',
-    ': x',
-    'a: b\nc: d',
-    'Host: x',
-    'Connection: close',
-    'Content-Length: 5',
-    '@/nowhere',
-    `A: ${TOO_LONG}`,
-  ],
+  followHeader: HEADERS,
   headerWord: ['', 'a b', '-a', 'a_b', 'ä', TOO_LONG],
   compatibleHeaders: SWITCHES,
   waypoints: ['', '0', '0:abc', `x:${'0'.repeat(64)}`],

@@ -313,18 +313,18 @@ export function overloaded(): RequestError {
 
 /** @param why about the upstream, without its address: clients read this */
 export function upstreamFailed(why: string, cause?: unknown): RequestError {
-  const message = `the upstream that this operation is forwarded to gave no answer: ${why}. It may have done what it was asked for`
+  const message = `the upstream gave no answer to pass on: ${why}`
   return new LedgerStateError('upstream_failed', message, {}, { cause })
 }
 
 export function upstreamOfAnotherChain(theirs: bigint, ours: bigint): RequestError {
-  const message = `the upstream that this operation is forwarded to serves chain ${theirs}; this is chain ${ours}`
+  const message = `the upstream serves chain ${theirs}; this is chain ${ours}`
   return new LedgerStateError('upstream_of_another_chain', message)
 }
 
 /** The upstream has asked not to be asked for a while. */
 export function upstreamBusy(retryAfterSeconds: number): RequestError {
-  const message = `the upstream that this operation is forwarded to takes no requests for ${retryAfterSeconds} s`
+  const message = `the upstream takes no requests for ${retryAfterSeconds} s`
   return new LedgerStateError('upstream_busy', message, { retryAfterSeconds })
 }
 

@@ -1,5 +1,6 @@
 export type { RequestExample, RequestExamples } from './document/request-example.js'
 export type { RequestErrorCode } from './errors.js'
+export { expectUpstreamsOfChain } from './forward/expect-chain.js'
 export {
   FORWARD_KINDS,
   type Forwarded,

@@ -19,7 +19,7 @@ it('the table of limits in SECURITY.md has the default of every setting that is 
   const rows = [...SECURITY.matchAll(/^\| [^|]+ \| ([^|]+?) +\| `((?!view-)[a-z-]+)`/gm)]
   const told = Object.fromEntries(rows.map(([, quantity, name]) => [name, parseQuantity(quantity!)]))
   const limits = Object.values<Option<unknown>>(settings).filter(({ name }) =>
-    /^(max-(?!lag)|body-limit|request-timeout|idle-timeout)/.test(name),
+    /^(max-(?!lag)|body-limit|forward-(body-limit|answer-limit|timeout)|request-timeout|idle-timeout)/.test(name),
   )
   expect(told).toEqual(Object.fromEntries(limits.map(({ name, fallback }) => [name, Number(fallback)])))
 })

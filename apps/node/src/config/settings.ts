@@ -4,6 +4,7 @@ import { toRemoteUrl } from '@ledger-state/feed/remote-url'
 import { DEFAULT_LIMITS } from '@ledger-state/http/limits'
 import { usageError } from '../errors.js'
 import { parseFollowHeaders } from './follow-headers.js'
+import { forwardRule } from './forward-settings.js'
 import {
   atOnce,
   defaultedOption,
@@ -48,7 +49,9 @@ function remoteUrl(pattern: RegExp, what: string): (text: string) => string {
   const expectKind = matching(pattern, what)
   return (text) => {
     if (/^[a-z]+:\/*[^/?#]*@/i.test(text)) {
-      throw usageError('the URL contains a user name or password, which requests cannot carry; see follow-header')
+      throw usageError(
+        'the URL contains a user name or password, which requests cannot carry; see follow-header and forward-header',
+      )
     }
     return toRemoteUrl(expectKind(text))
   }
@@ -160,6 +163,21 @@ export const settings = {
     'service, ending in /v1, that answers for versions pruned here; clients are told of it',
     remoteUrl(/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/, 'absolute URL that ends in /v1'),
   ),
+  forward: listOption(
+    'forward',
+    '[KIND=]URL',
+    'fullnode, ending in /v1, that answers what this node does not: gas prices, submission, simulation, transactions, events, blocks with transactions; KIND names one of gas, submit, simulate, transactions, events, blocks, state',
+    forwardRule(remoteUrl(/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/, 'absolute URL that ends in /v1')),
+  ),
+  forwardPruned: switchOption('forward-pruned', 'forward reads of state at versions that are pruned here, too'),
+  forwardHeader: {
+    name: 'forward-header',
+    value: 'HEADER',
+    description:
+      'header of each request to the nodes of --forward, NAME: VALUE, or @FILE with one a line; is neither logged nor printed',
+    isSecret: true,
+    parse: parseFollowHeaders,
+  } satisfies Option<Readonly<Record<string, string>>>,
   follow: atOnce(
     option(
       'follow',
@@ -262,6 +280,41 @@ export const settings = {
     String(DEFAULT_LIMITS.maxAnswerBytes),
     wholeNumber(1_024, 2 ** 40),
   ),
+  maxForwards: defaultedOption(
+    'max-forwards',
+    'N',
+    'requests that are with the nodes of --forward at one time, in each reader; others wait',
+    String(DEFAULT_LIMITS.maxForwards),
+    wholeNumber(1, 100_000),
+  ),
+  maxForwardQueue: defaultedOption(
+    'max-forward-queue',
+    'N',
+    'requests that wait to be forwarded, in each reader; more are answered 503',
+    String(DEFAULT_LIMITS.maxForwardQueue),
+    wholeNumber(0, 100_000),
+  ),
+  forwardBodyLimit: defaultedOption(
+    'forward-body-limit',
+    'BYTES',
+    'largest body of a request that is forwarded',
+    String(DEFAULT_LIMITS.forwardBodyLimitBytes),
+    wholeNumber(1_024, 2 ** 30),
+  ),
+  forwardAnswerLimit: defaultedOption(
+    'forward-answer-limit',
+    'BYTES',
+    'largest answer to a forwarded request',
+    String(DEFAULT_LIMITS.forwardAnswerLimitBytes),
+    wholeNumber(1_024, 2 ** 40),
+  ),
+  forwardTimeout: defaultedOption(
+    'forward-timeout',
+    'SECONDS',
+    'how long a forwarded request may take, to the last byte of its answer',
+    secondsText(DEFAULT_LIMITS.forwardTimeoutMs),
+    seconds(1),
+  ),
   views: switchOption('views', 'run view functions', true),
   viewFilter: option(
     'view-filter',
@@ -345,6 +398,9 @@ export const nodeOptions = [
   settings.leastGasEstimate,
   settings.retain,
   settings.archivalEndpoint,
+  settings.forward,
+  settings.forwardPruned,
+  settings.forwardHeader,
   settings.follow,
   settings.replicaOf,
   settings.serveFeed,
@@ -360,6 +416,11 @@ export const nodeOptions = [
   settings.maxUploads,
   settings.maxUploadBytes,
   settings.maxAnswerBytes,
+  settings.maxForwards,
+  settings.maxForwardQueue,
+  settings.forwardBodyLimit,
+  settings.forwardAnswerLimit,
+  settings.forwardTimeout,
   settings.views,
   settings.viewFilter,
   settings.viewBudget,

@@ -1,5 +1,5 @@
 import type { LedgerInfo, StateReader, StateView } from '@ledger-state/engine'
-import type { Answered, ViewOptions } from '@ledger-state/http'
+import type { Answered, ForwardOptions, ViewOptions } from '@ledger-state/http'
 import type { Ledger } from '@ledger-state/ledger'
 import type { StoreStats } from '@ledger-state/state-engine'
 import { Counter, Gauge, Registry } from 'prom-client'
@@ -24,6 +24,8 @@ export interface ReaderMetrics {
   readonly registry: Registry
   observeAnswer(answered: Answered): void
   readonly observeView: NonNullable<ViewOptions['onView']>
+  readonly observeForward: NonNullable<ForwardOptions['onForward']>
+  readonly observeForwarded: NonNullable<ForwardOptions['onForwarded']>
   /** The same state; the look-ups of some reads are timed. */
   sampled(state: StateReader): StateReader
 }
@@ -56,6 +58,7 @@ export function createReaderMetrics(
     registry,
     observeAnswer: observeRequests(registry),
     observeView: observeViews(registry),
+    ...observeForwards(registry),
     sampled(state) {
       let left = 1
       return {
@@ -99,6 +102,41 @@ function observeRequests(registry: Registry): ReaderMetrics['observeAnswer'] {
     return series
   }
   return ({ route, status, seconds }) => (byRoute.get(route)?.[status] ?? addSeries(route, status)).observe(seconds)
+}
+
+/** Requests that go to upstreams, by kind and status. */
+function observeForwards(registry: Registry): Pick<ReaderMetrics, 'observeForward' | 'observeForwarded'> {
+  const histogram = new SecondsHistogram(
+    {
+      name: 'ledger_state_forward_duration_seconds',
+      help: 'Forwarded requests, from their turn until the last byte of the answer.',
+      bucketsSeconds: REQUEST_BUCKETS_SECONDS,
+    },
+    registry,
+  )
+  const common = { labelNames: ['kind'] as const, registers: [registry] }
+  const inFlight = new Gauge({
+    ...common,
+    name: 'ledger_state_forwards_in_flight',
+    help: 'Requests that are with an upstream.',
+  })
+  const bytes = new Counter({
+    ...common,
+    name: 'ledger_state_forward_bytes_total',
+    help: 'Bytes of answers to forwarded requests, unpacked.',
+  })
+  const byKind = new Map<string, Series>()
+  return {
+    observeForward: (kind) => inFlight.inc({ kind }),
+    observeForwarded({ kind, status, seconds, bytes: count }) {
+      inFlight.dec({ kind })
+      bytes.inc({ kind }, count)
+      const key = `${kind} ${status}`
+      const series = byKind.get(key) ?? histogram.addSeries({ kind, status: String(status) })
+      byKind.set(key, series)
+      series.observe(seconds)
+    },
+  }
 }
 
 /** Codes with which a view ends whose budget is used up. */

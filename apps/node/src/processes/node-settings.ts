@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CommandInput } from '../config/command.js'
+import { forwardSettings } from '../config/forward-settings.js'
 import type { Option } from '../config/option.js'
 import { type ListenAddress, settings } from '../config/settings.js'
 import { usageError } from '../errors.js'
@@ -57,6 +58,12 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
   const serveFeed = input.get(settings.serveFeed)
   const followHeaders = input.get(settings.followHeader)
   const retain = input.get(settings.retain) ?? defaultRetain
+  const forwardHeaders = input.get(settings.forwardHeader)
+  const forward = forwardSettings(
+    input.get(settings.forward) ?? [],
+    input.get(settings.forwardPruned),
+    forwardHeaders ?? {},
+  )
   if ('url' in place) expectFolderNotNeeded(input)
   return {
     place,
@@ -68,7 +75,12 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
     stopTimeoutMs,
     maxLagMs: input.get(settings.maxLag),
     log,
-    byName: { ...input.effective(), [settings.store.name]: place, [settings.followHeader.name]: followHeaders },
+    byName: {
+      ...input.effective(),
+      [settings.store.name]: place,
+      [settings.followHeader.name]: followHeaders,
+      [settings.forwardHeader.name]: forwardHeaders,
+    },
     reader: {
       place,
       headerWord: input.get(settings.headerWord),
@@ -76,6 +88,12 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
       leastGasEstimate: input.get(settings.leastGasEstimate),
       output,
       archivalEndpoint: input.get(settings.archivalEndpoint),
+      forward,
+      forwardBodyLimitBytes: input.get(settings.forwardBodyLimit),
+      forwardAnswerLimitBytes: input.get(settings.forwardAnswerLimit),
+      forwardTimeoutMs: input.get(settings.forwardTimeout),
+      maxForwards: input.get(settings.maxForwards),
+      maxForwardQueue: input.get(settings.maxForwardQueue),
       explorer: input.get(settings.explorer),
       bodyLimitBytes: input.get(settings.bodyLimit),
       maxConnections: input.get(settings.maxConnections),

@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LinkedList } from '@ledger-state/core'
 import { createHttpServer, type RequestExamples, type ViewFilter, type ViewOptions } from '@ledger-state/http'
+import type { ForwardSettings } from '../config/forward-settings.js'
 import { openExplorer } from '../explorer/static-files.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createReaderMetrics, registerCacheMetrics } from '../observability/reader-metrics.js'
@@ -19,6 +20,13 @@ export interface ReaderSettings {
   readonly leastGasEstimate: number
   readonly output: { readonly json: boolean; readonly bcs: boolean }
   readonly archivalEndpoint: string | undefined
+  /** Undefined where nothing is forwarded. */
+  readonly forward: ForwardSettings | undefined
+  readonly forwardBodyLimitBytes: number
+  readonly forwardAnswerLimitBytes: number
+  readonly forwardTimeoutMs: number
+  readonly maxForwards: number
+  readonly maxForwardQueue: number
   /** Whether the page of the node is served. */
   readonly explorer: boolean
   readonly bodyLimitBytes: number
@@ -54,6 +62,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     place,
     log: logSettings,
     archivalEndpoint,
+    forward,
     explorer,
     stopTimeoutMs,
     viewFilter,
@@ -77,6 +86,17 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     onView: metrics.observeView,
     leastGasEstimate: BigInt(settings.leastGasEstimate),
     ...(archivalEndpoint !== undefined && { archivalEndpoint }),
+    ...(forward && {
+      forward: {
+        ...forward,
+        onForward: metrics.observeForward,
+        onForwarded: metrics.observeForwarded,
+        onUpstreamChange({ url, why }) {
+          if (why === undefined) log.info(`requests are forwarded to ${url}`)
+          else log.error(`requests cannot be forwarded to ${url}: ${why}`)
+        },
+      },
+    }),
     ...(files && { otherRequests: (request, response) => files.answer(request, response) }),
     onUnexpectedError: (err, { method, url }) => log.error({ err, method, url }, 'a request failed'),
     onAnswered(answered) {

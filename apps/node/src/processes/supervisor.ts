@@ -3,8 +3,10 @@ import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError, LedgerStateError } from '@ledger-state/core'
 import type { LedgerInfo } from '@ledger-state/engine'
+import type { UpstreamChange } from '@ledger-state/http'
 import type { Logger } from 'pino'
 import { Counter, Gauge, Registry } from 'prom-client'
+import type { ForwardSettings } from '../config/forward-settings.js'
 import { nothingToServe } from '../errors.js'
 import { openOperatorsPage } from '../explorer/static-files.js'
 import { createLogger } from '../observability/logger.js'
@@ -179,8 +181,18 @@ class Node {
     })
     this.#changeWriter(this.#settings.writer)
     await up
+    if (reader.forward && this.#ledger) await this.#expectUpstreams(reader.forward, this.#ledger)
     this.#startFeedServer()
     return { address: acceptor.address, ledger: this.#ledger }
+  }
+
+  /** What readers find out later ends nothing: they refuse to forward. @throws `upstream_of_another_chain` */
+  async #expectUpstreams(forward: ForwardSettings, { chainId }: LedgerInfo): Promise<void> {
+    // Only a node that forwards loads the service here.
+    const { expectUpstreamsOfChain } = await import('@ledger-state/http')
+    const onUpstreamChange = ({ url, why }: UpstreamChange): void =>
+      this.#log.warn(`--forward ${url}: ${why}; requests are forwarded there when it answers`)
+    await expectUpstreamsOfChain({ ...forward, onUpstreamChange }, chainId)
   }
 
   /** Until the node stops. */

@@ -7,7 +7,7 @@ import type { ForwardKind, ForwardLimits, ForwardOptions } from './forward-optio
 import { ForwardSlots } from './forward-slots.js'
 import { namedVersion } from './named-version.js'
 import { targetUrl } from './target-url.js'
-import { Upstream } from './upstream.js'
+import { Upstream, type UpstreamInit } from './upstream.js'
 import type { UpstreamState } from './upstream-headers.js'
 
 const CLIENT_LEFT = 499
@@ -142,10 +142,9 @@ export class Forwarder {
       if (gone.aborted) throw clientLeft()
       upstream.doubt()
       const isLate = course.late.aborted
-      throw upstreamFailed(
-        isLate ? 'it has not answered in time' : 'it cannot be reached, or ended its answer early',
-        error,
-      )
+      const why = isLate ? 'it has not answered in time' : 'it cannot be reached, or ended its answer early'
+      const outcome = forwardable.kind === 'submit' ? '; whether it took the transaction is not known' : ''
+      throw upstreamFailed(`${why}${outcome}`, error)
     }
   }
 
@@ -209,7 +208,7 @@ export class Forwarder {
   }
 }
 
-function requestInit(request: ForwardableRequest, { method }: Forwardable, signal: AbortSignal): RequestInit {
+function requestInit(request: ForwardableRequest, { method }: Forwardable, signal: AbortSignal): UpstreamInit {
   const headers: Record<string, string> = {}
   if (request.accept !== undefined) headers.accept = request.accept
   if (method === 'GET') return { method, headers, signal }

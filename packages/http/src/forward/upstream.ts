@@ -28,6 +28,11 @@ export interface UpstreamOptions {
   readonly onChange: (change: UpstreamChange) => void
 }
 
+/** A request to an upstream. */
+export interface UpstreamInit extends Omit<RequestInit, 'headers'> {
+  readonly headers: Readonly<Record<string, string>>
+}
+
 /** One upstream fullnode: what it is asked, and whether it may be. */
 export class Upstream {
   readonly url: string
@@ -108,13 +113,12 @@ export class Upstream {
    * @param target what follows its URL
    * @throws `upstream_failed` where it redirects, `upstream_of_another_chain`; what `fetch` throws where it does not answer
    */
-  async ask(target: string, init: RequestInit): Promise<Response> {
-    const response = await fetch(`${this.url}${target}`, {
-      ...init,
-      // What is packed is unpacked here, and would be counted and sent unpacked.
-      headers: { ...this.#options.headers, 'accept-encoding': 'identity', ...(init.headers as Record<string, string>) },
-      redirect: 'manual',
-    })
+  async ask(target: string, init: UpstreamInit): Promise<Response> {
+    const headers = new Headers(this.#options.headers)
+    // What is packed would be unpacked here, and counted and sent so.
+    headers.set('accept-encoding', 'identity')
+    for (const [name, value] of Object.entries(init.headers)) headers.set(name, value)
+    const response = await fetch(`${this.url}${target}`, { ...init, headers, redirect: 'manual' })
     const { status } = response
     if (status < 200 || (status >= 300 && status < 400) || response.type === 'opaqueredirect') {
       await response.body?.cancel()

@@ -1,0 +1,27 @@
+import { isLedgerStateError, LedgerStateError } from '@ledger-state/core'
+import type { ForwardOptions } from './forward-options.js'
+import { Upstream } from './upstream.js'
+
+/**
+ * Asks every upstream for its chain, once. One that does not answer is told to `onUpstreamChange` and nothing more: it may
+ * come later.
+ * @throws `upstream_of_another_chain`, whose message names the upstream
+ */
+export async function expectUpstreamsOfChain(
+  { upstreams, headers = {}, onUpstreamChange = () => {} }: ForwardOptions,
+  chainId: bigint,
+): Promise<void> {
+  const urls = [...new Set(Object.values(upstreams))]
+  await Promise.all(
+    urls.map(async (url) => {
+      const options = { url, headers, words: [], chainId: () => chainId, onChange: onUpstreamChange }
+      try {
+        await new Upstream(options).look()
+      } catch (error) {
+        if (isLedgerStateError(error, 'upstream_of_another_chain')) {
+          throw new LedgerStateError(error.code, `${url}: ${error.message}`)
+        }
+      }
+    }),
+  )
+}
