@@ -50,6 +50,9 @@ const DRAIN_CHECK_MS = 20
 /** A connection that is this old and has sent nothing is idle. */
 const FIRST_REQUEST_MS = 1_000
 
+/** Readers see a commit within 20 ms of each other; one that has much to do takes a little longer to look. */
+const READER_SPREAD_MS = 50
+
 interface TakenConnection {
   readonly connection: Socket
   /** In milliseconds of `performance.now`. */
@@ -89,6 +92,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     ...(forward && {
       forward: {
         ...forward,
+        spreadMs: READER_SPREAD_MS,
         onForward: metrics.observeForward,
         onForwarded: metrics.observeForwarded,
         onUpstreamChange({ url, why }) {

@@ -57,6 +57,11 @@ export interface ForwardOptions {
   readonly upstreams: Readonly<Partial<Record<ForwardKind, string>>>
   /** Sent to every upstream with each request, such as credentials; nothing of the kind is taken from clients. */
   readonly headers?: Readonly<Record<string, string>>
+  /**
+   * How much later than this one another process that serves the same store, behind the same address, may see a commit, in
+   * milliseconds: an answer that names a version waits until all of them have it. Default 0, for a process of its own.
+   */
+  readonly spreadMs?: number
   /** Told when a request goes to its upstream. */
   readonly onForward?: (kind: ForwardKind) => void
   /** Told when that request is over. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError } from '@ledger-state/core'
 import { bodyTooLarge, clientLeft, upstreamFailed } from '../errors.js'
 import type { Answer, OperationRequest } from '../operations/operation.js'
@@ -6,6 +7,7 @@ import { type BoundedBody, readBounded } from './bounded-body.js'
 import type { ForwardKind, ForwardLimits, ForwardOptions } from './forward-options.js'
 import { ForwardSlots } from './forward-slots.js'
 import { namedVersion } from './named-version.js'
+import { SettledVersion } from './settled-version.js'
 import { targetUrl } from './target-url.js'
 import { Upstream, type UpstreamInit } from './upstream.js'
 import type { UpstreamState } from './upstream-headers.js'
@@ -57,6 +59,7 @@ export class Forwarder {
   readonly #options: ForwardOptions
   readonly #surroundings: ForwarderSurroundings
   readonly #slots: ForwardSlots
+  readonly #settled: SettledVersion
   readonly #byKind: ReadonlyMap<ForwardKind, Upstream>
   readonly #upstreams: readonly Upstream[]
   /** Requests that wait to learn whether an upstream has a version. */
@@ -67,7 +70,8 @@ export class Forwarder {
     this.#options = options
     this.#surroundings = surroundings
     this.#slots = new ForwardSlots(surroundings.limits)
-    const { words, chainId } = surroundings
+    const { words, chainId, latestVersion } = surroundings
+    this.#settled = new SettledVersion(latestVersion, options.spreadMs ?? 0)
     const byUrl = new Map<string, Upstream>()
     for (const url of Object.values(upstreams)) {
       byUrl.set(url, new Upstream({ url, headers, words, chainId, onChange: onUpstreamChange }))
@@ -194,17 +198,18 @@ export class Forwarder {
     { first, rest }: BoundedBody,
     { ledgerVersion }: UpstreamState,
   ): Promise<void> {
-    if (versionMember === undefined || ledgerVersion === undefined) return
-    const { latestVersion, untilServed } = this.#surroundings
-    const latest = latestVersion()
-    if (latest !== undefined && latest >= ledgerVersion) return
+    const settled = this.#settled
+    if (versionMember === undefined || ledgerVersion === undefined || settled.has(ledgerVersion)) return
     const isJson = isJsonContentType(contentType)
     const named =
       isJson || isTransaction
         ? namedVersion(first, { isJson, member: versionMember, isWhole: rest === undefined })
         : 'unknown'
     const version = named === 'unknown' ? ledgerVersion : named
-    if (version !== undefined && (latest === undefined || latest < version)) await untilServed(request, version)
+    if (version === undefined || settled.has(version)) return
+    await this.#surroundings.untilServed(request, version)
+    const { spreadMs = 0 } = this.#options
+    if (spreadMs > 0) await sleep(spreadMs)
   }
 }
 

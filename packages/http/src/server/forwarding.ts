@@ -29,6 +29,10 @@ export function createForwarder(
     latestVersion: () => info()?.latestVersion,
     untilServed: (request, version) =>
       new Promise((resolve, reject) => {
+        if (held.isServed(version)) {
+          resolve()
+          return
+        }
         request.gone.addEventListener('abort', () => reject(clientLeft()), { once: true })
         held.hold(request as Exchange, version, resolve)
       }),

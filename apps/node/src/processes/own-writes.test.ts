@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { Aptos, AptosConfig, Network } from '@aptos-labs/ts-sdk'
+import { createMemoryEngine } from '@ledger-state/engine'
+import { createHttpServer, FORWARD_KINDS } from '@ledger-state/http'
+import { createLedger } from '@ledger-state/ledger'
+import { afterEach, describe, expect, it } from 'vitest'
+import { startTransferChain, TRANSFER_CHAIN_ID } from '../../testing/transfer-chain.ts'
+import { transferAndRead } from '../../testing/transfer-client.ts'
+
+const CHAIN = { chainId: TRANSFER_CHAIN_ID }
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+/** A service that has each version of a chain some time after the chain. */
+async function serveBehind(lagMs: number) {
+  const chain = await startTransferChain()
+  closing.push(() => chain.close())
+  const engine = createMemoryEngine()
+  let last = engine.commit([chain.versions[0]!], CHAIN)
+  chain.onVersion = (version) => {
+    setTimeout(() => {
+      last = last.then(() => engine.commit([version], CHAIN))
+    }, lagMs)
+  }
+  await last
+  const server = createHttpServer({
+    ledger: createLedger(engine),
+    forward: { upstreams: Object.fromEntries(FORWARD_KINDS.map((kind) => [kind, chain.url])) },
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  closing.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { chain, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` }
+}
+
+describe('a program that has one address for all', () => {
+  it.each([0, 150])('sees its own writes where the state comes %i ms after the transactions', async (lagMs) => {
+    const { chain, url } = await serveBehind(lagMs)
+    expect(await transferAndRead(url, chain.sender, 5)).toEqual([])
+    expect(chain.versions.length).toBe(6)
+    // State was read here. The SDK remembers gas prices.
+    const asked = new Set(chain.asked.map((line) => line.replace(/0x[0-9a-f]+/, 'HASH')))
+    asked.delete('GET /v1/estimate_gas_price')
+    expect([...asked].sort()).toEqual([
+      'GET /v1',
+      'GET /v1/transactions/by_hash/HASH',
+      'GET /v1/transactions/wait_by_hash/HASH',
+      'POST /v1/transactions',
+    ])
+  })
+
+  it('is told what the fullnode says of a transaction that it does not take', async () => {
+    const { chain, url } = await serveBehind(0)
+    const aptos = new Aptos(new AptosConfig({ network: Network.CUSTOM, fullnode: url }))
+    const transaction = await aptos.transaction.build.simple({
+      sender: chain.sender.accountAddress,
+      data: {
+        function: '0x1::aptos_account::transfer',
+        functionArguments: [],
+        abi: { typeParameters: [], parameters: [] },
+      },
+      options: { accountSequenceNumber: 7 },
+    })
+    await expect(aptos.signAndSubmitTransaction({ signer: chain.sender, transaction })).rejects.toMatchObject({
+      status: 400,
+      data: { error_code: 'vm_error', vm_error_code: 3 },
+    })
+  })
+})
