@@ -7,7 +7,8 @@ import { Account, Deserializer, SignedTransaction, type TransactionPayloadEntryF
 import { ByteWriter, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 
-export const TRANSFER_CHAIN_ID = 94
+/** That of local networks, which the SDK takes without asking. */
+export const TRANSFER_CHAIN_ID = 4
 export const TRANSFER_COIN = '0x1::aptos_coin::AptosCoin'
 export const GAS_PRICE = 137
 const COIN_STORE = parseStructTag(`0x1::coin::CoinStore<${TRANSFER_COIN}>`)

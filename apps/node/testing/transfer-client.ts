@@ -6,7 +6,8 @@ import { TRANSFER_COIN } from './transfer-chain.ts'
  * balances of both. Gives what was wrong.
  */
 export async function transferAndRead(fullnode: string, sender: Account, rounds: number): Promise<string[]> {
-  const aptos = new Aptos(new AptosConfig({ network: Network.CUSTOM, fullnode }))
+  // The SDK remembers chain ids and gas prices by the names of networks, for all clients of a process.
+  const aptos = new Aptos(new AptosConfig({ network: Network.LOCAL, fullnode }))
   const recipient = Account.generate().accountAddress
   const balanceOf = (accountAddress: Account['accountAddress']) =>
     aptos.account.getBalance({ accountAddress, asset: TRANSFER_COIN })

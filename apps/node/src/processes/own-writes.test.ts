@@ -56,7 +56,7 @@ describe('a program that has one address for all', () => {
 
   it('is told what the fullnode says of a transaction that it does not take', async () => {
     const { chain, url } = await serveBehind(0)
-    const aptos = new Aptos(new AptosConfig({ network: Network.CUSTOM, fullnode: url }))
+    const aptos = new Aptos(new AptosConfig({ network: Network.LOCAL, fullnode: url }))
     const transaction = await aptos.transaction.build.simple({
       sender: chain.sender.accountAddress,
       data: {
