@@ -13,12 +13,20 @@ import { Upstream, type UpstreamInit } from './upstream.js'
 import type { UpstreamState } from './upstream-headers.js'
 
 const CLIENT_LEFT = 499
+/** What this service calls itself in `Via` (RFC 9110, section 7.6.3). */
+const PSEUDONYM = '1.1 ledger-state'
+/** Services that may forward a request one after the other. One that forwards to itself would fill all its places. */
+const MOST_HOPS = 4
+/** Statuses of reads of state that the user's document has, and those that refuse a body. */
+const STATE_ERROR_STATUSES: readonly number[] = [400, 403, 404, 410, 413, 415, 500, 503]
 const NO_ANSWER = 503
 /** Of an answer that does not tell (RFC 9110, section 8.3). */
 const UNKNOWN_TYPE = 'application/octet-stream'
 
 /** A request that can be sent on. */
 export interface ForwardableRequest extends OperationRequest {
+  /** The `Via` header, which names those that have forwarded it. */
+  readonly via: string | undefined
   /** Aborted when its response is over, whether it went out whole or the client left. */
   readonly gone: AbortSignal
 }
@@ -109,18 +117,18 @@ export class Forwarder {
     const { limits } = this.#surroundings
     const upstream = this.#byKind.get(forwardable.kind)!
     const url = targetUrl('', forwardable.path, request.params, request.query, forwardable.query)
+    const hops = hopsOf(request)
+    if (hops >= MOST_HOPS) throw upstreamFailed(`the request was forwarded ${hops} times, and has come back here`)
     if (request.body.length > limits.forwardBodyLimitBytes) throw bodyTooLarge(limits.forwardBodyLimitBytes)
     const leave = await this.#slots.take(gone)
     const course = this.#begin(forwardable.kind, gone, leave)
     try {
       await upstream.expectUsable()
       if (gone.aborted) throw clientLeft()
-      const response = await upstream.ask(url, requestInit(request, forwardable, course.signal))
+      const response = await upstream.ask(url, requestInit(request, forwardable, hops + 1, course.signal))
       const state = upstream.readState(response)
-      if (forwardable.readsState && response.ok && !state.isComplete) {
-        throw upstreamFailed('its answer lacks headers that describe the state')
-      }
       const contentType = response.headers.get('content-type') ?? UNKNOWN_TYPE
+      if (forwardable.readsState) expectStateAnswer(response, contentType, state)
       const body = await readBounded(response, limits.forwardAnswerLimitBytes, (bytes) => course.count(bytes))
       if (!body.rest) course.end(response.status)
       if (response.ok) await this.#haveVersion(request, forwardable, contentType, body, state)
@@ -213,8 +221,26 @@ export class Forwarder {
   }
 }
 
-function requestInit(request: ForwardableRequest, { method }: Forwardable, signal: AbortSignal): UpstreamInit {
-  const headers: Record<string, string> = {}
+/** How often a request was forwarded before it came here. */
+function hopsOf({ via }: ForwardableRequest): number {
+  return via === undefined ? 0 : via.split(PSEUDONYM).length - 1
+}
+
+/** The answer to a read of state has the form that the user's document says, whoever gives it. @throws `upstream_failed` */
+function expectStateAnswer({ ok, status }: Response, contentType: string, state: UpstreamState): void {
+  if (ok && !state.isComplete) throw upstreamFailed('its answer lacks headers that describe the state')
+  if (!ok && !(STATE_ERROR_STATUSES.includes(status) && isJsonContentType(contentType))) {
+    throw upstreamFailed(`it answers with status ${status}`)
+  }
+}
+
+function requestInit(
+  request: ForwardableRequest,
+  { method }: Forwardable,
+  hops: number,
+  signal: AbortSignal,
+): UpstreamInit {
+  const headers: Record<string, string> = { via: Array.from({ length: hops }, () => PSEUDONYM).join(', ') }
   if (request.accept !== undefined) headers.accept = request.accept
   if (method === 'GET') return { method, headers, signal }
   if (request.contentType !== undefined) headers['content-type'] = request.contentType

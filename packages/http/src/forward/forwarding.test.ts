@@ -270,7 +270,10 @@ describe('an upstream that', () => {
       async () => (await fetch(`${url}/v1/transactions`)).status === 200,
       () => 'an answer',
     )
-    expect(changes.map(({ why }) => why === undefined)).toEqual([false, true])
+    expect(changes).toEqual([
+      { url: upstream.url, why: expect.stringContaining('ECONNREFUSED') },
+      { url: upstream.url, why: undefined },
+    ])
   })
 
   it('redirects is not followed', async () => {
@@ -395,6 +398,26 @@ describe('an upstream that', () => {
   })
 })
 
+describe('a service that forwards to itself', () => {
+  it('notices that a request comes back, and refuses it', async () => {
+    const { upstream, url } = await openBed()
+    const seen: (string | undefined)[] = []
+    // The upstream is a proxy in front of the same service.
+    upstream.answer = async ({ url: asked, headers }, response) => {
+      seen.push(headers.via as string)
+      const again = await fetch(`${url}${asked}`, { headers: { via: headers.via as string } })
+      sendJson(upstream, response, await again.json(), { status: again.status })
+    }
+    expect(await errorOf(await fetch(`${url}/v1/transactions`))).toEqual([
+      503,
+      expect.stringContaining('forwarded 4 times'),
+    ])
+    expect(seen.map((via) => via!.split(', '))).toEqual(
+      [1, 2, 3, 4].map((hops) => Array.from({ length: hops }, () => '1.1 ledger-state')),
+    )
+  })
+})
+
 describe('the limits of forwarding', () => {
   it('let through no more at one time than they say; reads of this ledger stay served', async () => {
     const { upstream, url } = await openBed({ maxForwards: 3, maxForwardQueue: 20 })
@@ -452,14 +475,15 @@ describe('the limits of forwarding', () => {
     )
     leave.abort()
     await Promise.all(asked)
+    // The place of the first may go to the other one before that one is seen to leave.
     await eventually(
-      () => closed === 1 && forwarded.length === 2,
-      () => `the end at the upstream: ${closed}`,
+      () => forwarded.length >= 2 && closed === upstream.requests.length - 1,
+      () => `the end at the upstream: ${closed} of ${upstream.requests.length - 1}`,
     )
-    expect(forwarded.map(({ status }) => status)).toEqual([200, 499])
     upstream.answer = (_, response) => sendJson(upstream, response, 1)
     expect((await fetch(`${url}/v1/transactions`)).status).toBe(200)
-    expect(upstream.requests.length).toBe(3)
+    const statuses = forwarded.map(({ status }) => status)
+    expect([statuses[0], statuses.at(-1), new Set(statuses.slice(1, -1))]).toEqual([200, 200, new Set([499])])
   })
 
   it('bound what is in memory of an answer that its client does not read', async () => {
@@ -640,6 +664,19 @@ describe('a read at a version that was pruned here', () => {
     expect(
       (await fetch(`${without.url}${ITEM}`, { ...item, headers: { ...item.headers, accept: '*/*' } })).status,
     ).toBe(410)
+  })
+
+  it('has no status and no form that reads of state do not have', async () => {
+    const { upstream, url, prune } = await openBed()
+    await prune(2n)
+    const statusOf = async (status: number, headers: Record<string, string> = {}) => {
+      upstream.answer = (_, response) => sendJson(upstream, response, { message: 'x' }, { status, headers })
+      return (await fetch(`${url}/v1/accounts/0x1/balance/0xa?ledger_version=0`)).status
+    }
+    expect([await statusOf(410), await statusOf(404)]).toEqual([410, 404])
+    expect(await statusOf(502)).toBe(503)
+    expect(await statusOf(404, { 'content-type': 'text/html' })).toBe(503)
+    expect(await statusOf(429, { 'retry-after': '9' })).toBe(503)
   })
 
   it('is held to the filter of views', async () => {

@@ -89,7 +89,7 @@ export class Upstream {
       await this.#look()
     } catch (error) {
       if (isLedgerStateError(error, 'upstream_busy')) throw error
-      const fault = isLedgerStateError(error) ? (error as RequestError) : upstreamFailed('it cannot be reached')
+      const fault = isLedgerStateError(error) ? (error as RequestError) : upstreamFailed('it cannot be reached', error)
       this.#refuse(fault)
       throw fault
     } finally {
@@ -162,7 +162,7 @@ export class Upstream {
 
   #refuse(fault: RequestError): void {
     const { url, onChange } = this.#options
-    if (this.#fault?.message !== fault.message) onChange({ url, why: fault.message })
+    if (this.#fault?.message !== fault.message) onChange({ url, why: withCause(fault) })
     this.#fault = fault
     this.#lookableAt = performance.now() + FAULT_INTERVAL_MS
   }
@@ -175,6 +175,13 @@ export class Upstream {
     const seconds = parseRetryAfter(headers.get('retry-after'), Date.now())
     if (seconds !== undefined) this.#askableAt = Math.max(this.#askableAt, performance.now() + seconds * 1_000)
   }
+}
+
+/** What the operator is told: the cause may name hosts, and goes to no client. */
+function withCause(fault: RequestError): string {
+  let cause: unknown = fault.cause
+  while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause
+  return cause instanceof Error ? `${fault.message}: ${cause.message}` : fault.message
 }
 
 function parseInfo(bytes: Uint8Array): { readonly chain_id?: unknown; readonly ledger_version?: unknown } {

@@ -171,6 +171,11 @@ async function stream(
   late.addEventListener('abort', () => response.destroy(), { once: true })
   response.writeHead(status, headers)
   settle(exchange, status)
+  // An answer to HEAD has no body: what the rest comes from is told that it is over.
+  if (exchange.request.method === 'HEAD') {
+    response.end()
+    return
+  }
   try {
     response.write(body)
     for await (const chunk of chunks) {

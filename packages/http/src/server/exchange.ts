@@ -116,6 +116,10 @@ export class Exchange implements ForwardableRequest, Upload {
     return { rules, allowance: this.#allowance, places, compute: (task) => computeThread.run(task), onView }
   }
 
+  get via(): string | undefined {
+    return this.request.headers.via
+  }
+
   get gone(): AbortSignal {
     if (!this.#gone) {
       const controller = new AbortController()
