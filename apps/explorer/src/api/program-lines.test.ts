@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { toCommandLine, toCurl, toSdkLine } from './program-lines.ts'
+import { toCommandLine, toCurl, toSdkLine, toStandardAddress } from './program-lines.ts'
 
 const COIN = encodeURIComponent('0x1::coin::CoinStore<0x2::b::Bean>')
 
@@ -49,5 +49,19 @@ it('the page says nothing where there is no such call or command', () => {
   expect(toCommandLine({ path: '/accounts/0xa/resources' })).toBeUndefined()
   expect(toCommandLine({ path: '/accounts/0xa/balance/0xa/history?limit=5' })).toBe(
     'ledger-state history balance 0xa 0xa --limit 5 --data-dir DIR',
+  )
+})
+
+it('the page gives programs addresses in the form of AIP-40', () => {
+  expect(['0x0', '0x00f', 'A', '0x10', '0xA11CE', '0x1'.padEnd(66, 'f')].map(toStandardAddress)).toEqual([
+    '0x0',
+    '0xf',
+    '0xa',
+    `0x${'10'.padStart(64, '0')}`,
+    `0x${'a11ce'.padStart(64, '0')}`,
+    '0x1'.padEnd(66, 'f'),
+  ])
+  expect(toSdkLine({ path: '/accounts/0xb0b/balance/0xf00d' })).toBe(
+    `await aptos.getBalance({ accountAddress: '${toStandardAddress('0xb0b')}', asset: '${toStandardAddress('0xf00d')}' })`,
   )
 })

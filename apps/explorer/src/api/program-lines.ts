@@ -1,3 +1,4 @@
+import { addressToLongHex, addressToShortHex, parseAddress } from '@ledger-state/core'
 import { type ApiRequest, requestPath } from './client.ts'
 
 /** A request as a line of a shell. */
@@ -27,6 +28,21 @@ interface Parts {
   readonly view: ViewBody | undefined
 }
 
+/** What a program of the ts-sdk begins with. A node of any network is a custom one to it. */
+export function sdkPreamble(origin: string): readonly string[] {
+  return [
+    `import { Aptos, AptosConfig, Network } from '@aptos-labs/ts-sdk'`,
+    `const aptos = new Aptos(new AptosConfig({ network: Network.CUSTOM, fullnode: '${origin}/v1' }))`,
+  ]
+}
+
+/** The address as AIP-40 has it, which SDKs demand: `0x0` to `0xf`, and all others with 64 digits. */
+export function toStandardAddress(text: string): string {
+  const address = parseAddress(text)
+  const short = addressToShortHex(address)
+  return short.length === 3 ? short : addressToLongHex(address)
+}
+
 /** The call of the ts-sdk that sends a request, where it has one: it reads at versions, and no histories. */
 export function toSdkLine(request: ApiRequest): string | undefined {
   const { path, at, body, view } = partsOf(request)
@@ -42,20 +58,22 @@ export function toSdkLine(request: ApiRequest): string | undefined {
   }
   if (more !== undefined) return undefined
   if (kind === 'tables' && part === 'item' && name === undefined && body)
-    return call('getTableItem', `handle: ${text(subject)}, data: ${JSON.stringify(body)}`)
+    return call('getTableItem', `handle: ${text(toStandardAddress(subject))}, data: ${JSON.stringify(body)}`)
   if (kind === 'blocks' && part !== undefined)
     return subject === 'by_height'
       ? call('getBlockByHeight', `blockHeight: ${part}`, '')
       : call('getBlockByVersion', `ledgerVersion: ${part}`, '')
   if (kind !== 'accounts') return undefined
-  const account = `accountAddress: ${text(subject)}`
+  const account = `accountAddress: ${text(toStandardAddress(subject))}`
   if (part === undefined) return call('getAccountInfo', account, '')
   if (part === 'resources') return call('getAccountResources', account)
   if (part === 'modules') return call('getAccountModules', account)
   if (name === undefined) return undefined
   if (part === 'resource') return call('getAccountResource', `${account}, resourceType: ${text(name)}`)
   if (part === 'module') return call('getAccountModule', `${account}, moduleName: ${text(name)}`)
-  return part === 'balance' && at === undefined ? call('getBalance', `${account}, asset: ${text(name)}`, '') : undefined
+  if (part !== 'balance' || at !== undefined) return undefined
+  const asset = name.includes('::') ? name : toStandardAddress(name)
+  return call('getBalance', `${account}, asset: ${text(asset)}`, '')
 }
 
 /** The command that reads the same from the folder of a store, where there is one. */
@@ -64,9 +82,11 @@ export function toCommandLine(request: ApiRequest): string | undefined {
   const state = at === undefined ? '' : /^\d+$/.test(at) ? ` --version ${at}` : ` --at ${at}`
   const line = (text: string) => `ledger-state ${text}${state} --data-dir DIR`
   const [kind, subject = '', part, name, more] = path
-  if (kind === 'tables' && part === 'item' && name === undefined && body) {
+  const limit = query.has('limit') ? ` --limit ${query.get('limit')}` : ''
+  if (kind === 'tables' && part === 'item' && more === undefined && body) {
     const types = `--key-type ${quoted(body.key_type)} --value-type ${quoted(body.value_type)}`
-    return line(`get table-item ${quoted(subject)} ${types} --key ${quoted(JSON.stringify(body.key))}`)
+    const key = `${types} --key ${quoted(JSON.stringify(body.key))}`
+    return line(`${name === 'history' ? 'history' : 'get'} table-item ${quoted(subject)} ${key}${limit}`)
   }
   if (kind === undefined) return 'ledger-state info --data-dir DIR'
   if (view) {
@@ -79,10 +99,8 @@ export function toCommandLine(request: ApiRequest): string | undefined {
   if (kind !== 'accounts') return undefined
   if (part === undefined) return line(`get account ${quoted(subject)}`)
   if (name === undefined) return undefined
-  if (part === 'balance' && more === 'history') {
-    const limit = query.get('limit')
-    return line(`history balance ${quoted(subject)} ${quoted(name)}${limit ? ` --limit ${limit}` : ''}`)
-  }
+  if (['balance', 'resource'].includes(part) && more === 'history')
+    return line(`history ${part} ${quoted(subject)} ${quoted(name)}${limit}`)
   if (more !== undefined || !['balance', 'resource', 'module'].includes(part)) return undefined
   return line(`get ${part} ${quoted(subject)} ${quoted(name)}`)
 }

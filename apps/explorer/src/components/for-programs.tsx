@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { type ApiRequest, requestPath } from '../api/client.ts'
-import { toCommandLine, toCurl, toSdkLine } from '../api/program-lines.ts'
+import { sdkPreamble, toCommandLine, toCurl, toSdkLine } from '../api/program-lines.ts'
 
 /** The requests behind a view, for curl, ts-sdk and the command line, to copy. */
 export function ForPrograms({ requests }: { readonly requests: readonly ApiRequest[] }) {
@@ -17,8 +17,7 @@ export function ForPrograms({ requests }: { readonly requests: readonly ApiReque
       {sdk.length > 0 && (
         <>
           <h2>ts-sdk</h2>
-          <CopyLine text={`const aptos = new Aptos(new AptosConfig({ fullnode: '${origin}/v1' }))`} />
-          {sdk.map((text) => (
+          {[...sdkPreamble(origin), ...sdk].map((text) => (
             <CopyLine key={text} text={text} />
           ))}
         </>
