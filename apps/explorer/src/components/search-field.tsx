@@ -1,17 +1,23 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import type { Found } from '../state/find-targets.ts'
+import { newest, oldestTimestampUsec } from '../state/ledger.ts'
 import { goTo, route } from '../state/location.ts'
-import { type Target, textToTargets } from '../state/target.ts'
+import { type Target, textToCandidates } from '../state/target.ts'
 
-/** One field for whatever somebody has in hand; says while typing what it would open. */
+/** While somebody types, nothing is asked for. */
+const REST_MS = 150
+
+/** One field for whatever somebody has in hand; says while typing what there is, and what is not. */
 export function SearchField() {
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
-  const targets = textToTargets(text)
+  const { view, at } = route.value
+  const { found, isAsking } = useFound(text, at)
+  const targets = found?.targets ?? []
   const open = (target: Target | undefined): void => {
     if (!target) return
     setText('')
     setChosen(0)
-    const { view, at } = route.value
     goTo({ view: target.view ?? view, at: target.at ?? at })
   }
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -37,8 +43,8 @@ export function SearchField() {
           aria-expanded={targets.length > 0}
           aria-controls="targets"
           aria-activedescendant={targets.length > 0 ? `target-${chosen}` : undefined}
-          aria-label="Address, table, type, module, version, time or block"
-          placeholder="Address, table, type, module, version, time or block"
+          aria-label="Address, table, asset, type, module, version, time or block"
+          placeholder="Address, table, asset, type, module, version, time or block"
           value={text}
           onInput={(event) => {
             setText(event.currentTarget.value)
@@ -47,23 +53,58 @@ export function SearchField() {
           onKeyDown={onKeyDown}
         />
         {text.trim() !== '' && (
-          <div id="targets" class="targets" role="listbox" aria-label="What this opens" tabIndex={-1}>
-            {targets.map((target, at) => (
-              <div
-                key={target.label}
-                id={`target-${at}`}
-                role="option"
-                tabIndex={-1}
-                aria-selected={at === chosen}
-                onMouseDown={() => open(target)}
-              >
-                {target.label}
-              </div>
-            ))}
-            {targets.length === 0 && <div class="hint">an address, 0x…::module::Type, a number or a time</div>}
+          <div class="targets">
+            <div id="targets" role="listbox" aria-label="What this opens" tabIndex={-1}>
+              {targets.map((target, place) => (
+                <div
+                  key={target.label}
+                  id={`target-${place}`}
+                  role="option"
+                  tabIndex={-1}
+                  aria-selected={place === chosen}
+                  onMouseDown={() => open(target)}
+                >
+                  {target.label}
+                </div>
+              ))}
+            </div>
+            <div class="hint" role="status">
+              {isAsking ? 'looking…' : hintFor(text, found)}
+            </div>
           </div>
         )}
       </form>
     </search>
   )
+}
+
+function hintFor(text: string, found: Found | undefined): string {
+  if (textToCandidates(text).length === 0) {
+    return 'an address, 0x…::module::Type, the name of an asset, a version, “block 300”, or a time'
+  }
+  return found?.missing.join(' ') ?? ''
+}
+
+/** What the node has of a text, once nobody types; the search before is aborted. */
+function useFound(text: string, at: string | undefined) {
+  const [answer, setAnswer] = useState<{ readonly of: string; readonly found: Found } | undefined>(undefined)
+  const of = `${text.trim()} ${at ?? ''}`
+  const isSearched = textToCandidates(text).length > 0
+  useEffect(() => {
+    if (!isSearched) return undefined
+    const stop = new AbortController()
+    const timer = setTimeout(async () => {
+      // Whoever never searches does not load it.
+      const { findTargets } = await import('../state/find-targets.ts')
+      const context = { at, head: newest.value, oldestTimestampUsec: oldestTimestampUsec.value }
+      const found = await findTargets(text, context, stop.signal).catch(() => undefined)
+      if (found && !stop.signal.aborted) setAnswer({ of, found })
+    }, REST_MS)
+    return () => {
+      clearTimeout(timer)
+      stop.abort()
+    }
+  }, [of])
+  const found = answer?.of === of ? answer.found : undefined
+  return { found, isAsking: isSearched && !found }
 }

@@ -1,18 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { textToTargets, textToTime } from './target.ts'
+import { textToCandidates, textToTime } from './target.ts'
 
-const labels = (text: string) => textToTargets(text).map(({ label }) => label)
-
-describe('what a text may mean', () => {
-  it('is said for each kind', () => {
-    expect(labels(' 0xA11CE ')).toEqual(['account 0xA11CE', 'table 0xA11CE'])
-    expect(labels('ab'.repeat(32))[0]).toBe(`account 0x${'ab'.repeat(32)}`)
-    expect(labels('1500')).toEqual(['the state at version 1500', 'the block of version 1500', 'block 1500'])
-    expect(labels('0x1::coin')).toEqual(['module 0x1::coin'])
-    expect(labels('2026-01-31')).toEqual(['the state at 2026-01-31T00:00:00.000Z'])
-    expect(labels('0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>').length).toBe(2)
-    expect(labels('hello')).toEqual([])
+describe('what a text may name', () => {
+  it.each([
+    [' 0xA11CE ', [{ kind: 'address', address: '0xA11CE' }]],
+    ['ab'.repeat(32), [{ kind: 'address', address: `0x${'ab'.repeat(32)}` }]],
+    ['block 300', [{ kind: 'height', height: '300' }]],
+    ['Block #2,999', [{ kind: 'height', height: '2999' }]],
+    ['#7', [{ kind: 'height', height: '7' }]],
+    ['0x1::coin', [{ kind: 'module', address: '0x1', module: 'coin' }]],
+    ['2026-01-31', [{ kind: 'time', time: '2026-01-31T00:00:00.000Z' }]],
+    ['2025-01-01 00:12:32 UTC', [{ kind: 'time', time: '2025-01-01T00:12:32.000Z' }]],
+    ['2025-01-01 00:12', [{ kind: 'time', time: '2025-01-01T00:12:00.000Z' }]],
+    ['Bean', [{ kind: 'word', word: 'Bean' }]],
+    ['coin::CoinStore', [{ kind: 'word', word: 'coin::CoinStore' }]],
+    ['2026-13-31', []],
+    ['12 34', []],
+    ['', []],
+  ])('of %j', (text, candidates) => {
+    expect(textToCandidates(text)).toEqual(candidates)
   })
 
   const name = fc.stringMatching(/^[A-Za-z_]\w{0,8}$/)
@@ -21,49 +28,58 @@ describe('what a text may mean', () => {
   const spaced = (text: fc.Arbitrary<string>) =>
     fc.tuple(fc.stringMatching(/^\s{0,2}$/), text, fc.stringMatching(/^\s{0,2}$/)).map((parts) => parts.join(''))
 
-  it('of any address is its account and its table', () => {
+  it('of any address is what has it', () => {
     fc.assert(
       fc.property(spaced(address), (text) => {
-        expect(textToTargets(text).map(({ view }) => view)).toEqual([
-          { name: 'account', address: text.trim(), tab: 'balances' },
-          { name: 'table', handle: text.trim(), types: {} },
+        expect(textToCandidates(text)).toEqual([{ kind: 'address', address: text.trim() }])
+      }),
+    )
+  })
+
+  it('of any number, in digits or in groups of three, is a version and a height', () => {
+    const separator = fc.constantFrom('', ' ', ',', '.', '_', "'", '\u202f')
+    fc.assert(
+      fc.property(spaced(fc.bigInt(0n, 2n ** 60n).map(String)), separator, (text, between) => {
+        const number = text.trim()
+        const grouped = number.replaceAll(/(?<=\d)(?=(?:\d{3})+$)/g, between)
+        expect(textToCandidates(text.replace(number, grouped))).toEqual([
+          { kind: 'version', version: number },
+          { kind: 'height', height: number },
         ])
       }),
     )
   })
 
-  it('of any type is the module that declares it and its resource, whatever its arguments', () => {
+  it('of any type is the type, whatever its arguments', () => {
     fc.assert(
       fc.property(type, fc.array(type, { maxLength: 3 }), (base, argumentsOf) => {
         const text = argumentsOf.length === 0 ? base : `${base}<${argumentsOf.join(', ')}>`
         const [declaredAt, module] = base.split('::')
-        expect(textToTargets(text).map(({ view }) => view)).toEqual([
-          { name: 'module', address: declaredAt, module },
-          { name: 'resource', address: declaredAt, type: text },
-        ])
+        expect(textToCandidates(text)).toEqual([{ kind: 'type', address: declaredAt, module, type: text }])
       }),
     )
   })
 
-  it('of any moment is the state at it', () => {
+  it('of any moment is the moment', () => {
     const moment = fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
     fc.assert(
-      fc.property(moment, (date) => {
-        expect(textToTargets(date.toISOString()).map(({ at }) => at)).toEqual([date.toISOString()])
-      }),
+      fc.property(
+        moment,
+        fc.constantFrom('Z', ' UTC', ' GMT', '+00:00'),
+        fc.constantFrom('T', ' '),
+        (date, zone, t) => {
+          const text = date.toISOString().replace('T', t).replace('Z', zone)
+          expect(textToCandidates(text)).toEqual([{ kind: 'time', time: date.toISOString() }])
+        },
+      ),
     )
   })
 
-  it('is nothing where a text is none of these', () => {
-    const other = fc.string({ unit: fc.constantFrom('0', 'x', 'a', ':', '<', '>', '-', 'T', ' ', 'g', 'é', '\n') })
-    const isKnown = /^\s*(0x[0-9a-f]{1,64}(::.*)?|\d{1,20}|[0-9a-f]{64})\s*$/s
+  it('of any text is found without an error', () => {
     fc.assert(
-      fc.property(
-        other.filter((text) => !isKnown.test(text)),
-        (text) => {
-          expect(textToTargets(text)).toEqual([])
-        },
-      ),
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+        expect(textToCandidates(text).length).toBeLessThanOrEqual(2)
+      }),
     )
   })
 })

@@ -1,63 +1,76 @@
 import type { View } from './route.ts'
 
-/** Something that a text may mean, and what to call it. */
+/** Something to open, and what to call it. */
 export interface Target {
   readonly label: string
-  /** Undefined for a time, which moves the time machine. */
+  /** Undefined for a state, which moves the time machine. */
   readonly view?: View
   readonly at?: string
 }
 
-const ADDRESS = /^0x[0-9a-fA-F]{1,64}$/
-/** Without `0x` a short one would be a number. */
-const BARE_ADDRESS = /^[0-9a-fA-F]{64}$/
-const NUMBER = /^\d{1,20}$/
-const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/
-const MODULE = /^(0x[0-9a-fA-F]{1,64})::([A-Za-z_]\w*)$/
-const TYPE = /^(0x[0-9a-fA-F]{1,64})::[A-Za-z_]\w*::[A-Za-z_]\w*(<.*>)?$/
+/** What a text may name; whether the ledger has it is another question. */
+export type Candidate =
+  | { readonly kind: 'address'; readonly address: string }
+  | { readonly kind: 'version'; readonly version: string }
+  | { readonly kind: 'height'; readonly height: string }
+  | { readonly kind: 'time'; readonly time: string }
+  | { readonly kind: 'module'; readonly address: string; readonly module: string }
+  | { readonly kind: 'type'; readonly address: string; readonly module: string; readonly type: string }
+  /** A part of the name of an asset or of a type. */
+  | { readonly kind: 'word'; readonly word: string }
 
-/** All that a text typed into the search field may mean, the likeliest first. */
-export function textToTargets(text: string): readonly Target[] {
-  const trimmed = BARE_ADDRESS.test(text.trim()) ? `0x${text.trim()}` : text.trim()
-  if (ADDRESS.test(trimmed)) {
+const ADDRESS = /^0x[0-9a-f]{1,64}$/i
+/** Without `0x` a short one would be a number. */
+const BARE_ADDRESS = /^[0-9a-f]{64}$/i
+/** Digits, or groups of three, as people write large numbers. */
+const NUMBER = /^(?:\d{1,20}|\d{1,3}(?:[ ,_.'’\u00a0\u202f]\d{3}){1,6})$/
+const BLOCK = /^(?:block|height)\s*#?\s*(.+)$|^#\s*(.+)$/i
+const TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:Z|UTC|GMT|[+-]\d{2}:\d{2})?)?$/i
+const MODULE = /^(0x[0-9a-f]{1,64})::([a-z_]\w*)$/i
+const TYPE = /^(0x[0-9a-f]{1,64})::([a-z_]\w*)::[a-z_]\w*(?:<.*>)?$/i
+const WORD = /^[a-z_][\w:. -]{1,40}$/i
+
+/** Everything that a text may name, the likeliest first. A number is a version and a height. */
+export function textToCandidates(text: string): readonly Candidate[] {
+  const trimmed = text.trim()
+  if (ADDRESS.test(trimmed)) return [{ kind: 'address', address: trimmed }]
+  if (BARE_ADDRESS.test(trimmed)) return [{ kind: 'address', address: `0x${trimmed}` }]
+  const number = textToNumber(trimmed)
+  if (number !== undefined) {
     return [
-      { label: `account ${trimmed}`, view: { name: 'account', address: trimmed, tab: 'balances' } },
-      { label: `table ${trimmed}`, view: { name: 'table', handle: trimmed, types: {} } },
+      { kind: 'version', version: number },
+      { kind: 'height', height: number },
     ]
   }
-  if (NUMBER.test(trimmed)) {
-    return [
-      { label: `the state at version ${trimmed}`, at: trimmed },
-      { label: `the block of version ${trimmed}`, view: { name: 'block', by: 'version', number: trimmed } },
-      { label: `block ${trimmed}`, view: { name: 'block', by: 'height', number: trimmed } },
-    ]
-  }
+  const block = BLOCK.exec(trimmed)
+  const height = block && textToNumber((block[1] ?? block[2]!).trim())
+  if (height !== undefined && height !== null) return [{ kind: 'height', height }]
   if (TIME.test(trimmed)) {
     const time = textToTime(trimmed)
-    return time === undefined ? [] : [{ label: `the state at ${time}`, at: time }]
+    return time === undefined ? [] : [{ kind: 'time', time }]
   }
-  const module = MODULE.exec(trimmed)
-  if (module) {
-    const [, address, name] = module as unknown as [string, string, string]
-    return [{ label: `module ${trimmed}`, view: { name: 'module', address, module: name } }]
+  const [, address, module] = MODULE.exec(trimmed) ?? TYPE.exec(trimmed) ?? []
+  if (address && module) {
+    const type = TYPE.test(trimmed) ? trimmed : undefined
+    return [type ? { kind: 'type', address, module, type } : { kind: 'module', address, module }]
   }
-  const type = TYPE.exec(trimmed)
-  if (!type) return []
-  const address = type[1]!
-  const declaring = trimmed.split('::')[1]!
-  return [
-    {
-      label: `module ${address}::${declaring}, which declares it`,
-      view: { name: 'module', address, module: declaring },
-    },
-    { label: `the resource ${trimmed} of ${address}`, view: { name: 'resource', address, type: trimmed } },
-  ]
+  return WORD.test(trimmed) ? [{ kind: 'word', word: trimmed }] : []
+}
+
+/** Decimal digits without leading zeros; undefined where the text is not a number. */
+function textToNumber(text: string): string | undefined {
+  return NUMBER.test(text) ? String(BigInt(text.replaceAll(/\D/g, ''))) : undefined
 }
 
 /** RFC 3339 in UTC; a date alone is its beginning. Undefined where there is no such time. */
 export function textToTime(text: string): string | undefined {
-  const withTime = text.includes('T') ? text : `${text}T00:00:00Z`
-  const withZone = /(Z|[+-]\d{2}:\d{2})$/.test(withTime) ? withTime : `${withTime}Z`
+  const plain = text
+    .trim()
+    .replace(/\s*(?:UTC|GMT)$/i, 'Z')
+    .replace(/^(\d{4}-\d{2}-\d{2})\s+/, '$1T')
+    .replace(/\s+/g, '')
+  const withTime = plain.includes('T') ? plain : `${plain}T00:00:00Z`
+  const withZone = /(Z|[+-]\d{2}:\d{2})$/i.test(withTime) ? withTime : `${withTime}Z`
   const milliseconds = Date.parse(withZone)
   return Number.isNaN(milliseconds) ? undefined : new Date(milliseconds).toISOString()
 }

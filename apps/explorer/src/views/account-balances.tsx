@@ -34,9 +34,12 @@ export function AccountBalances({ address }: { readonly address: string }) {
     (page) => page,
   )
   const coins = pages.items.flatMap(({ type }) => COIN_STORE.exec(type)?.[1] ?? [])
+  const native = useText({ path: `/accounts/${account}/balance/${encodeURIComponent(NATIVE_COIN)}`, at })
+  const holdsNative = coins.includes(NATIVE_COIN) || (native && 'value' in native && native.value !== '0') === true
   const known = newest.value?.chainId === MAINNET ? KNOWN_ASSETS.map(({ asset }) => asset).slice(1) : []
-  const assets = [NATIVE_COIN, ...coins.filter((coin) => coin !== NATIVE_COIN), ...known]
-  const isKnown = !(pages.isLoading && pages.items.length === 0)
+  const own = [...(holdsNative ? [NATIVE_COIN] : []), ...coins.filter((coin) => coin !== NATIVE_COIN)]
+  const assets = [...own, ...known]
+  const isKnown = !(pages.isLoading && pages.items.length === 0) && native !== undefined
   return (
     <section aria-label="Balances">
       <ForPrograms
@@ -58,10 +61,13 @@ export function AccountBalances({ address }: { readonly address: string }) {
               key={assets[index]}
               address={address}
               asset={assets[index]!}
-              isHiddenAtZero={index > coins.length}
+              isHiddenAtZero={index >= own.length}
             />
           )}
         />
+      )}
+      {isKnown && !pages.isLoading && !pages.failure && own.length === 0 && (
+        <p class="empty">No coins, and none of the chain's own asset, at this version.</p>
       )}
       <MoreButton pages={pages} />
     </section>

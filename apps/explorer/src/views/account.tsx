@@ -5,7 +5,7 @@ import { Loading } from '../components/loading.tsx'
 import { groupDigits } from '../state/amount.ts'
 import { route } from '../state/location.ts'
 import { ACCOUNT_TABS, type AccountTab } from '../state/route.ts'
-import { useAnswer } from '../state/use-answer.ts'
+import { useAnswer, useText } from '../state/use-answer.ts'
 import { AccountBalances } from './account-balances.tsx'
 import { AccountChanges } from './account-changes.tsx'
 import { AccountModules } from './account-modules.tsx'
@@ -31,6 +31,7 @@ export function AccountView({ address, tab }: { readonly address: string; readon
       {account && 'value' in account && (
         <p class="subtitle">sent {groupDigits(account.value.sequence_number)} transactions</p>
       )}
+      {account && 'failure' in account && account.failure.kind === 'absent' && <WhatIsThere address={address} />}
       {failure && <FailureNotice failure={failure} />}
       {!failure && (
         <>
@@ -50,5 +51,23 @@ export function AccountView({ address, tab }: { readonly address: string; readon
         </>
       )}
     </>
+  )
+}
+
+/** An address without an account: an object, or the owner of assets, or nothing at all. */
+function WhatIsThere({ address }: { readonly address: string }) {
+  const { at } = route.value
+  const path = `/accounts/${encodeURIComponent(address)}`
+  const [resources, modules, balance] = [
+    useText({ path: `${path}/resources?limit=1`, at }),
+    useText({ path: `${path}/modules?limit=1`, at }),
+    useText({ path: `${path}/balance/0xa`, at }),
+  ]
+  const isEmpty = [resources, modules, balance].every((one) => one && 'value' in one && /^(?:\[\]|0)$/.test(one.value))
+  if (!isEmpty) return <p class="subtitle">no account of its own: it has never sent a transaction</p>
+  return (
+    <p class="subtitle" role="status">
+      Nothing is stored at this address in this state: there is no such account, object or asset.
+    </p>
   )
 }

@@ -67,7 +67,9 @@ export function TableView({ handle, types, itemKey }: TableViewProps) {
             onEnd={pages.more}
             row={(index) => <ItemCard handle={handle} types={types} item={items[index]!} amounts={amounts} />}
           />
-          {!pages.isLoading && !pages.failure && items.length === 0 && <p class="empty">No items at this version.</p>}
+          {!pages.isLoading && !pages.failure && items.length === 0 && (
+            <p class="empty">No items at this version. A handle that no table has looks the same.</p>
+          )}
           <MoreButton pages={pages} />
         </>
       )}

@@ -7,7 +7,7 @@ import {
   type StructDefinition,
   writeModule,
 } from '@ledger-state/move-module'
-import { parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
+import { parseStructTag, parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
 
 // The modules of the demonstration ledger: the few framework types that accounts, balances and strings need, with the fields
 // that they have on public networks, and a harbour with ships, berths and prices.
@@ -51,6 +51,11 @@ function struct(
   phantom: boolean[] = [],
 ): StructDefinition {
   return { kind: 'struct', name, abilities, typeParameters: typeParameters(phantom), fields: fields(types) }
+}
+
+/** A resource that is stored in the group of its object, as those of the framework are. */
+function memberOfObject(definition: StructDefinition): StructDefinition {
+  return { ...definition, resourceGroup: parseStructTag('0x1::object::ObjectGroup') }
 }
 
 function enumeration(
@@ -152,24 +157,30 @@ const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
   '0x1::aptos_coin': [struct('AptosCoin', key, EMPTY)],
   '0x1::object': [
     struct('Object', copy | drop | store, { inner: 'address' }, [true]),
-    struct('ObjectCore', key, { guid_creation_num: 'u64', owner: 'address', allow_ungated_transfer: 'bool' }),
+    memberOfObject(
+      struct('ObjectCore', key, { guid_creation_num: 'u64', owner: 'address', allow_ungated_transfer: 'bool' }),
+    ),
     struct('ObjectGroup', 0, EMPTY),
   ],
   '0x1::aggregator_v2': [struct('Aggregator', drop | store, { value: T0, max_value: T0 }, [false])],
   '0x1::fungible_asset': [
-    struct('Metadata', key, {
-      name: '0x1::string::String',
-      symbol: '0x1::string::String',
-      decimals: 'u8',
-      icon_uri: '0x1::string::String',
-      project_uri: '0x1::string::String',
-    }),
-    struct('FungibleStore', key, {
-      metadata: '0x1::object::Object<0x1::fungible_asset::Metadata>',
-      balance: 'u64',
-      frozen: 'bool',
-    }),
-    struct('ConcurrentFungibleBalance', key, { balance: '0x1::aggregator_v2::Aggregator<u64>' }),
+    memberOfObject(
+      struct('Metadata', key, {
+        name: '0x1::string::String',
+        symbol: '0x1::string::String',
+        decimals: 'u8',
+        icon_uri: '0x1::string::String',
+        project_uri: '0x1::string::String',
+      }),
+    ),
+    memberOfObject(
+      struct('FungibleStore', key, {
+        metadata: '0x1::object::Object<0x1::fungible_asset::Metadata>',
+        balance: 'u64',
+        frozen: 'bool',
+      }),
+    ),
+    memberOfObject(struct('ConcurrentFungibleBalance', key, { balance: '0x1::aggregator_v2::Aggregator<u64>' })),
   ],
   '0xdecaf::bean': [struct('Bean', key, EMPTY)],
   '0xdecaf::harbour': [

@@ -110,22 +110,6 @@ function roundly(places: Readonly<Record<string, number>>): Record<string, unkno
   return Object.fromEntries(Object.entries(places).map(([name, place]) => [name, expect.closeTo(place, 3)]))
 }
 
-describe('the search field', () => {
-  it('says what a text would open, and opens it, by the keyboard alone', async () => {
-    const page = await bed.open('/')
-    await shows(page, 'Where to begin')
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Tab')
-    await page.keyboard.type('0x7ab1e2')
-    await expect.poll(() => page.getByRole('option').allInnerTexts()).toEqual(['account 0x7ab1e2', 'table 0x7ab1e2'])
-    await page.keyboard.press('ArrowDown')
-    await page.keyboard.press('Enter')
-    await expect.poll(() => new URL(page.url()).pathname).toBe('/table/0x7ab1e2')
-    await shows(page, 'keys of an unknown type')
-  })
-})
-
 describe('a balance', () => {
   it('tells a point exactly, sees a part closer, and is saved as CSV', async () => {
     const page = await bed.open(`/balance/0xa11ce/${APT}`)

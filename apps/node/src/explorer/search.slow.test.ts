@@ -1,0 +1,103 @@
+// The search field of the page, in a browser, on the demonstration ledger: versions 993 to 2999, blocks 125 to 375.
+import { accessibilityFindings } from '@ledger-state/explorer/testing/browser'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ExplorerBed, shows } from '../../testing/explorer-bed.ts'
+
+type Page = Awaited<ReturnType<ExplorerBed['open']>>
+
+let bed: ExplorerBed
+beforeAll(async () => {
+  bed = await ExplorerBed.start()
+}, 120_000)
+afterAll(() => bed.close())
+
+const field = (page: Page) => page.getByRole('combobox', { name: /^Address/ })
+
+/** What is offered, and what is said of what is not there, once the search has ended. */
+async function search(page: Page, text: string): Promise<{ options: readonly string[]; said: string }> {
+  await field(page).fill(text)
+  const status = page.locator('.targets [role="status"]')
+  await expect.poll(() => status.textContent()).not.toBe('looking…')
+  // Digits are grouped by a narrow space.
+  const plain = (words: string) => words.replaceAll(/(?<=\d)\s(?=\d{3})/g, ',')
+  const options = await page.getByRole('option').allInnerTexts()
+  return { options: options.map(plain), said: plain((await status.textContent()) ?? '') }
+}
+
+const BEAN = '0xdecaf::bean::Bean'
+const SEARCHES: readonly (readonly [string, readonly string[], RegExp])[] = [
+  ['0xa11ce', ['account 0xa11ce'], /^$/],
+  ['0x7ab1e2', ['table 0x7ab1e2'], /^$/],
+  ['0xa', ['asset Aptos Coin (APT) 0xa', 'account 0xa'], /^$/],
+  ['0x123456', [], /no account, object, asset or table 0x123456/],
+  ['block 300', ['block 300'], /^$/],
+  ['block 9', ['block 125, the nearest that is kept'], /Block 9 is not kept: 125 to 375 are/],
+  [
+    '2 999',
+    ['the state at version 2,999', 'the block of version 2,999', 'block 375, the nearest that is kept'],
+    /Block 2,999 is not kept/,
+  ],
+  [
+    '3',
+    ['the state at version 993, the nearest that is kept', 'block 125, the nearest that is kept'],
+    /993 to 2,999 are/,
+  ],
+  ['2025-01-01 00:12:32 UTC', ['the state at 2025-01-01T00:12:32.000Z'], /^$/],
+  [
+    '2024-12-31',
+    ['the state at version 993, of 2025-01-01T00:08:20Z, the nearest that is kept'],
+    /the oldest block is of/,
+  ],
+  ['0xdecaf::harbour', ['module 0xdecaf::harbour'], /^$/],
+  ['0xdecaf::nothing', [], /no module 0xdecaf::nothing/],
+  [
+    '0xdecaf::harbour::Harbour',
+    ['module 0xdecaf::harbour, which declares it', 'the resource 0xdecaf::harbour::Harbour of 0xdecaf'],
+    /^$/,
+  ],
+  ['harbo', ['the resource 0xdecaf::harbour::Harbour of 0xdecaf'], /^$/],
+  ['nonsense', [], /is called “nonsense”/],
+  ['!', [], /^an address, 0x…::module::Type/],
+]
+
+it('the search offers what there is, and says what is not', async () => {
+  const page = await bed.open('/')
+  await shows(page, 'Where to begin')
+  for (const [text, options, said] of SEARCHES) {
+    const found = await search(page, text)
+    expect([text, found.options, found.said]).toEqual([text, options, expect.stringMatching(said)])
+  }
+  const beans = await search(page, 'bean')
+  expect(beans.options[0]).toMatch(new RegExp(`^asset .*${BEAN}$`))
+  expect(await accessibilityFindings(page)).toEqual([])
+  expect(await bed.closePages()).toEqual([])
+}, 120_000)
+
+it('what the search offers is opened by the keyboard alone', async () => {
+  const page = await bed.open('/')
+  await shows(page, 'Where to begin')
+  await field(page).focus()
+  await page.keyboard.type('0xa')
+  await expect.poll(() => page.getByRole('option').count()).toBe(2)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => new URL(page.url()).pathname).toBe('/account/0xa')
+  expect(await bed.closePages()).toEqual([])
+}, 120_000)
+
+it('a search that is typed over asks nothing more, and what it found later is not shown', async () => {
+  const page = await bed.open('/')
+  await shows(page, 'Where to begin')
+  let held = 0
+  await page.route('**/v1/accounts/0xb0b/**', async (route) => {
+    held++
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    await route.continue().catch(() => {})
+  })
+  await field(page).fill('0xb0b')
+  await expect.poll(() => held).toBeGreaterThan(0)
+  expect((await search(page, '0xa11ce')).options).toEqual(['account 0xa11ce'])
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  expect((await search(page, '0xa11ce')).options).toEqual(['account 0xa11ce'])
+  await bed.closePages()
+}, 120_000)
