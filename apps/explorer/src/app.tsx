@@ -1,5 +1,6 @@
 import { useEffect, useErrorBoundary } from 'preact/hooks'
 import { SearchField } from './components/search-field.tsx'
+import { ThemeButton } from './components/theme-button.tsx'
 import { TimeMachine } from './components/time-machine.tsx'
 import { route } from './state/location.ts'
 import type { View } from './state/route.ts'
@@ -36,6 +37,7 @@ export function App() {
             <a href="/watch">Watched</a>
             <a href="/api">API</a>
           </nav>
+          <ThemeButton />
         </div>
         <TimeMachine />
       </header>

@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks'
 import { type ApiRequest, requestPath } from '../api/client.ts'
 import { sdkPreamble, toCommandLine, toCurl, toSdkLine } from '../api/program-lines.ts'
+import { CopyButton } from './copy-button.tsx'
 
 /** The requests behind a view, for curl, ts-sdk and the command line, to copy. */
 export function ForPrograms({ requests }: { readonly requests: readonly ApiRequest[] }) {
@@ -35,23 +35,10 @@ export function ForPrograms({ requests }: { readonly requests: readonly ApiReque
 }
 
 export function CopyLine({ text }: { readonly text: string }) {
-  const [state, setState] = useState<'new' | 'copied' | 'refused'>('new')
-  const copy = async (): Promise<void> => {
-    // Without TLS a browser gives no clipboard, unless the node is on this machine.
-    const written = navigator.clipboard?.writeText(text)
-    if (written === undefined) setState('refused')
-    else
-      await written.then(
-        () => setState('copied'),
-        () => setState('refused'),
-      )
-  }
   return (
     <div class="copy-line">
       <code>{text}</code>
-      <button type="button" onClick={() => void copy()}>
-        {state === 'new' ? 'Copy' : state === 'copied' ? 'Copied' : 'Select it to copy'}
-      </button>
+      <CopyButton text={text} what={text} />
     </div>
   )
 }

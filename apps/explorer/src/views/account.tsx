@@ -1,4 +1,6 @@
 import type { Account } from '../api/answers.ts'
+import { toStandardAddress } from '../api/program-lines.ts'
+import { CopyButton } from '../components/copy-button.tsx'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
@@ -25,7 +27,7 @@ export function AccountView({ address, tab }: { readonly address: string; readon
   return (
     <>
       <h1>
-        Account <code>{address}</code>
+        Account <code>{address}</code> <CopyButton text={toStandardAddress(address)} what="the address" />
       </h1>
       {account === undefined && <Loading />}
       {account && 'value' in account && (

@@ -1,5 +1,7 @@
-import type { ComponentChildren } from 'preact'
-import { KNOWN_ASSETS } from '../api/asset.ts'
+import type { ComponentChildren, ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { networkName } from '../api/network-name.ts'
+import type { StateHead } from '../api/state-head.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { Link } from '../components/link.tsx'
@@ -11,14 +13,13 @@ import type { View } from '../state/route.ts'
 
 /** The framework's account, which every ledger has. */
 const FRAMEWORK = '0x1'
-const NATIVE_ASSET = KNOWN_ASSETS[0]!.asset
 
 export function HomeView() {
   const head = newest.value
   if (!head) return newestFailure.value ? <FailureNotice failure={newestFailure.value} /> : <Loading />
   return (
     <>
-      <h1>Chain {head.chainId}</h1>
+      <h1>{networkName(head.chainId)}</h1>
       <WindowBar head={head} />
       <dl class="facts">
         <Fact
@@ -29,6 +30,7 @@ export function HomeView() {
         <Fact name="Epoch" value={groupDigits(head.epoch)} />
         {head.timestampUsec !== '0' && <Fact name="Age of the newest block" value={formatAge(ageSeconds.value)} />}
       </dl>
+      <LazySights head={head} />
       <h2 id="begin">Where to begin</h2>
       <nav aria-labelledby="begin">
         <ul class="tiles">
@@ -37,12 +39,6 @@ export function HomeView() {
           </Tile>
           <Tile view={{ name: 'account', address: FRAMEWORK, tab: 'resources' }} title="The framework's resources">
             what the chain keeps of itself
-          </Tile>
-          <Tile view={{ name: 'account', address: FRAMEWORK, tab: 'changes' }} title="What changed">
-            of {FRAMEWORK}, between two versions
-          </Tile>
-          <Tile view={{ name: 'account', address: NATIVE_ASSET, tab: 'resources' }} title="The chain's own asset">
-            supply, name and decimals of {NATIVE_ASSET}
           </Tile>
           <Tile view={{ name: 'block', by: 'version', number: head.version }} title="The newest block">
             height {groupDigits(head.height)}
@@ -55,6 +51,15 @@ export function HomeView() {
       <ForPrograms requests={[{ path: '' }]} />
     </>
   )
+}
+
+/** The sights of the ledger, which are loaded once the rest of the view is there. */
+function LazySights({ head }: { readonly head: StateHead }) {
+  const [loaded, setLoaded] = useState<{ readonly Sights: ComponentType<{ head: StateHead }> } | undefined>(undefined)
+  useEffect(() => {
+    import('./sights.tsx').then(setLoaded, () => {})
+  }, [])
+  return loaded ? <loaded.Sights head={head} /> : null
 }
 
 function Fact({ name, value }: { readonly name: string; readonly value: string }) {

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { TableItem as ListedItem, TablePage } from '../api/answers.ts'
+import { toStandardAddress } from '../api/program-lines.ts'
+import { CopyButton } from '../components/copy-button.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { KeyForm } from '../components/key-form.tsx'
 import { AddressLink, Link } from '../components/link.tsx'
@@ -42,7 +44,7 @@ export function TableView({ handle, types, itemKey }: TableViewProps) {
   return (
     <>
       <h1>
-        Table <code>{handle}</code>
+        Table <code>{handle}</code> <CopyButton text={toStandardAddress(handle)} what="the handle" />
       </h1>
       <p class="subtitle">
         <TypeText text={keyType ?? 'keys of an unknown type'} /> →{' '}

@@ -102,7 +102,9 @@ class DemoLedger {
     ])
     for (const account of ACCOUNTS)
       writes.push(this.#account(account), this.#coinStore(account), this.#primaryStore(account))
-    writes.push(this.#coinInfo(APTOS_COIN, 'Aptos Coin', 'APT', 8), this.#coinInfo(BEAN, 'Bean', 'BEAN', 3))
+    const aptos = { name: 'Aptos Coin', symbol: 'APT', decimals: 8 }
+    writes.push(this.#coinInfo(APTOS_COIN, aptos, this.#aptos))
+    writes.push(this.#coinInfo(BEAN, { name: 'Bean', symbol: 'BEAN', decimals: 3 }, this.#beans))
     writes.push(this.#aptosMetadata())
     const harbour = { visits: { handle: VISITS }, berths: { handle: BERTHS }, prices: { handle: PRICES } }
     writes.push([resourceKey(parseAddress(HARBOUR), parseStructTag(HARBOUR_TYPE)), this.#codec(HARBOUR_TYPE, harbour)])
@@ -190,9 +192,12 @@ class DemoLedger {
     return [resourceKey(parseAddress(account), parseStructTag(ACCOUNT_TYPE)), this.#codec(ACCOUNT_TYPE, value)]
   }
 
-  #coinInfo(coin: string, name: string, symbol: string, decimals: number): Write {
+  /** The supply is what all accounts hold: the demonstration neither mints nor burns. */
+  #coinInfo(coin: string, facts: Readonly<Record<string, string | number>>, holdings: Map<string, bigint>): Write {
     const type = `0x1::coin::CoinInfo<${coin}>`
-    const value = this.#codec(type, { name, symbol, decimals, supply: { vec: [] } })
+    const total = [...holdings.values()].reduce((sum, held) => sum + held, 0n)
+    const integer = { vec: [{ value: String(total), limit: String(2n ** 128n - 1n) }] }
+    const value = this.#codec(type, { ...facts, supply: { vec: [{ aggregator: { vec: [] }, integer }] } })
     return [resourceKey(parseAddress(coin.split('::')[0]!), parseStructTag(type)), value]
   }
 

@@ -1,0 +1,153 @@
+import type { Account, Resource, TypeUse, TypeUsesPage } from '../api/answers.ts'
+import { ask, askText } from '../api/client.ts'
+import type { StateHead } from '../api/state-head.ts'
+import { loadAssets, type NamedAsset } from './ledger-names.ts'
+
+/** What there is to look at on this ledger, as far as a few requests tell. */
+export interface LedgerSights {
+  /** Those that changed most lately come first. */
+  readonly accounts: readonly SightedAccount[]
+  readonly tables: readonly SightedTable[]
+  readonly assets: readonly SightedAsset[]
+}
+
+export interface SightedAccount {
+  readonly address: string
+  /** Resources and modules of the account that differ from those of some versions ago. */
+  readonly changes: number
+  /** Transactions that it has sent. */
+  readonly sent: string
+}
+
+export interface SightedTable {
+  readonly handle: string
+  readonly holder: string
+  /** The member of a resource that holds the table, such as `0x2::shop::Shop.prices`. */
+  readonly member: string
+}
+
+export interface SightedAsset extends NamedAsset {
+  /** In the smallest unit; undefined where the ledger does not say. */
+  readonly supply: string | undefined
+}
+
+/** Lately: at most so many versions ago. */
+export const RECENT_VERSIONS = 1_000n
+const MOST_ACCOUNTS = 8
+const MOST_HOLDERS = 4
+const MOST_TABLES = 6
+const MOST_CHANGES = 50
+
+/**
+ * Asks for accounts, tables and assets of the newest state: at most 60 small requests, each bounded by the node. On a large ledger
+ * they are some of all, in the order of their addresses.
+ * @throws only where it was aborted
+ */
+export async function loadSights(head: StateHead, signal: AbortSignal): Promise<LedgerSights> {
+  const [accounts, tables, assets] = await Promise.all([
+    loadAccounts(head, signal),
+    loadTables(signal),
+    loadSuppliedAssets(head, signal),
+  ])
+  return { accounts, tables, assets }
+}
+
+async function usesOf(type: string, signal: AbortSignal): Promise<readonly TypeUse[]> {
+  const result = await ask<TypeUsesPage>({ path: `/types/${type}/uses?limit=24` }, signal)
+  return 'value' in result ? result.value.uses : []
+}
+
+async function loadAccounts(head: StateHead, signal: AbortSignal): Promise<readonly SightedAccount[]> {
+  const uses = await usesOf('0x1::account::Account', signal)
+  const addresses = uses.flatMap((use) => ('resource' in use && use.resource !== undefined ? use.address : []))
+  const recent = BigInt(head.version) - RECENT_VERSIONS
+  const from = recent > BigInt(head.oldestVersion) ? String(recent) : head.oldestVersion
+  const accounts = await Promise.all(
+    addresses.slice(0, MOST_ACCOUNTS).map(async (address) => {
+      const path = `/accounts/${address}`
+      const [account, changes] = await Promise.all([
+        ask<Account>({ path }, signal),
+        ask<readonly unknown[]>({ path: `${path}/changes?from=${from}&limit=${MOST_CHANGES}` }, signal),
+      ])
+      return {
+        address,
+        changes: 'value' in changes ? changes.value.length : 0,
+        sent: 'value' in account ? account.value.sequence_number : '0',
+      }
+    }),
+  )
+  return accounts.toSorted((a, b) => b.changes - a.changes || Number(BigInt(b.sent) - BigInt(a.sent)))
+}
+
+async function loadTables(signal: AbortSignal): Promise<readonly SightedTable[]> {
+  const uses = await Promise.all(
+    ['0x1::table::Table', '0x1::smart_table::SmartTable'].map((one) => usesOf(one, signal)),
+  )
+  const places = uses.flat().flatMap((use) => {
+    if ('resource' in use && use.resource !== undefined) return [{ address: use.address, type: use.resource }]
+    if (!('declarations' in use) || use.declarations === undefined) return []
+    return use.declarations.map((name) => ({ address: use.address, type: `${use.address}::${use.module}::${name}` }))
+  })
+  // The framework's tables are there on every ledger; those of others are worth more to a visitor.
+  const ordered = places.toSorted((a, b) => Number(a.address === '0x1') - Number(b.address === '0x1'))
+  const found = await Promise.all(
+    ordered.slice(0, MOST_HOLDERS).map(async ({ address, type }) => {
+      const path = `/accounts/${address}/resource/${encodeURIComponent(type)}`
+      const result = await ask<Resource>({ path }, signal)
+      if (!('value' in result)) return []
+      return handlesIn(result.value.data).map(({ handle, path: member }) => {
+        return { handle, holder: address, member: [type, ...member].join('.') }
+      })
+    }),
+  )
+  const tables = found.flat().slice(0, MOST_TABLES)
+  const isFilled = await Promise.all(
+    tables.map(async ({ handle }) => {
+      const items = await askText({ path: `/tables/${handle}/items?limit=1` }, signal)
+      return 'value' in items && !items.value.includes('"items":[]')
+    }),
+  )
+  return tables.filter((_, at) => isFilled[at])
+}
+
+/** The members that are tables: objects with a handle. Exported for its test. */
+export function handlesIn(
+  value: unknown,
+  path: readonly string[] = [],
+): readonly { readonly handle: string; readonly path: readonly string[] }[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
+  const { handle } = value as { readonly handle?: unknown }
+  if (typeof handle === 'string' && /^0x[0-9a-f]{1,64}$/.test(handle)) return [{ handle, path }]
+  return Object.entries(value).flatMap(([name, member]) => handlesIn(member, [...path, name]))
+}
+
+async function loadSuppliedAssets(head: StateHead, signal: AbortSignal): Promise<readonly SightedAsset[]> {
+  const assets = await loadAssets({ at: undefined, chainId: head.chainId }, signal)
+  return await Promise.all(assets.map(async (asset) => ({ ...asset, supply: await loadSupply(asset, signal) })))
+}
+
+/** What the resources of an asset say; a coin may count in a table item, which is not looked up. */
+async function loadSupply({ asset, issuer }: NamedAsset, signal: AbortSignal): Promise<string | undefined> {
+  const read = async (type: string): Promise<unknown> => {
+    const path = `/accounts/${issuer}/resource/${encodeURIComponent(type)}`
+    const result = await ask<Resource>({ path }, signal)
+    return 'value' in result ? result.value.data : undefined
+  }
+  if (asset.includes('::')) return memberOf(await read(`0x1::coin::CoinInfo<${asset}>`), COIN_SUPPLY)
+  const [concurrent, plain] = await Promise.all([
+    read('0x1::fungible_asset::ConcurrentSupply'),
+    read('0x1::fungible_asset::Supply'),
+  ])
+  return memberOf(concurrent, ['current', 'value']) ?? memberOf(plain, ['current'])
+}
+
+const COIN_SUPPLY = ['supply', 'vec', '0', 'integer', 'vec', '0', 'value']
+
+function memberOf(value: unknown, path: readonly string[]): string | undefined {
+  const found = path.reduce<unknown>(
+    (inner, name) =>
+      typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>)[name] : undefined,
+    value,
+  )
+  return typeof found === 'string' ? found : undefined
+}
