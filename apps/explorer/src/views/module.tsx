@@ -1,4 +1,4 @@
-import { type ComponentChildren, Fragment } from 'preact'
+import { type ComponentChildren, type ComponentType, Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ModuleAnswer } from '../api/answers.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
@@ -74,6 +74,16 @@ function Declarations({ answer: { abi, bytecode }, address, module, disassembly 
           onInput={(event) => setFilter(event.currentTarget.value)}
         />
       )}
+      <Opened
+        title="Source and package"
+        of={{ address, module }}
+        load={() => import('./module-source.tsx').then(({ ModuleSource }) => ModuleSource)}
+      />
+      <Opened
+        title="Compare with another version"
+        of={{ address, module }}
+        load={() => import('./module-difference.tsx').then(({ ModuleDifference }) => ModuleDifference)}
+      />
       <h2>Types</h2>
       {types.length === 0 && <p class="empty">None.</p>}
       {types.filter(isShown).map((type) => (
@@ -96,6 +106,40 @@ function Declarations({ answer: { abi, bytecode }, address, module, disassembly 
         </>
       )}
     </>
+  )
+}
+
+interface ModulePart {
+  readonly address: string
+  readonly module: string
+  readonly at: string | undefined
+}
+
+interface OpenedProps {
+  readonly title: string
+  readonly of: Omit<ModulePart, 'at'>
+  readonly load: () => Promise<ComponentType<ModulePart>>
+}
+
+/** A part of the view that is loaded once somebody opens it. */
+function Opened({ title, of, load }: OpenedProps) {
+  const [Part, setPart] = useState<ComponentType<ModulePart> | undefined>(undefined)
+  const [isOpen, setOpen] = useState(false)
+  const onToggle = (event: { readonly currentTarget: HTMLDetailsElement }): void => {
+    const { open } = event.currentTarget
+    setOpen(open)
+    // A function is kept as it is only inside of another one.
+    if (open && !Part)
+      load().then(
+        (part) => setPart(() => part),
+        () => {},
+      )
+  }
+  return (
+    <details class="card" onToggle={onToggle}>
+      <summary>{title}</summary>
+      {isOpen && (Part ? <Part {...of} at={route.value.at} /> : <Loading />)}
+    </details>
   )
 }
 

@@ -231,7 +231,7 @@ describe('for programs', () => {
     const page = await bed.open('/account/0xa11ce?at=1500')
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByText('For programs').click()
-    await page.getByRole('button', { name: 'Copy' }).first().click()
+    await page.getByRole('button', { name: 'Copy curl' }).first().click()
     await shows(page, 'Copied')
     await expect
       .poll(() => page.evaluate('navigator.clipboard.readText()'))

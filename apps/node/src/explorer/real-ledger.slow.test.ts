@@ -7,7 +7,7 @@ import { CommandBed } from '../../testing/command-bed.ts'
 /** Each view, and a text that stands in it once it is drawn. */
 const VIEWS: readonly (readonly [path: string, text: string])[] = [
   ['/', 'Where to begin'],
-  ['/account/0x1', 'Aptos Coin'],
+  ['/account/0x1', 'No coins, and none'],
   ['/account/0x1/resources', '0x1::account::Account'],
   ['/account/0x1/modules', 'aptos_coin'],
   ['/module/0x1/coin', 'used by'],

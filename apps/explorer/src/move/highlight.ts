@@ -1,0 +1,38 @@
+/** A piece of Move source that is shown in one style. */
+export interface SourceToken {
+  readonly kind: 'plain' | 'comment' | 'keyword' | 'literal'
+  readonly text: string
+}
+
+// Line comments, block comments without nesting, byte and hex strings, addresses and numbers, words; each alternative is linear.
+const TOKEN = /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|[bx]"(?:[^"\\\n]|\\.)*"|@?0x[0-9a-fA-F_]+\w*|\d[\d_]*\w*|[A-Za-z_]\w*/g
+
+const KEYWORDS = new Set(
+  (
+    'abort acquires as break const continue copy drop else entry enum false for friend fun has if in inline invariant key let loop ' +
+    'match module move mut native package phantom public return script spec store struct true use while'
+  ).split(' '),
+)
+
+/** Splits Move source into pieces that together are the text, for colours; it need not be a program. */
+export function highlightMove(source: string): readonly SourceToken[] {
+  const tokens: SourceToken[] = []
+  let plain = ''
+  const push = (kind: SourceToken['kind'], text: string): void => {
+    if (plain !== '') tokens.push({ kind: 'plain', text: plain })
+    plain = ''
+    tokens.push({ kind, text })
+  }
+  let end = 0
+  for (const { 0: text, index } of source.matchAll(TOKEN)) {
+    plain += source.slice(end, index)
+    end = index + text.length
+    if (text.startsWith('//') || text.startsWith('/*')) push('comment', text)
+    else if (/^[@\d]|"/.test(text)) push('literal', text)
+    else if (KEYWORDS.has(text)) push('keyword', text)
+    else plain += text
+  }
+  plain += source.slice(end)
+  if (plain !== '') tokens.push({ kind: 'plain', text: plain })
+  return tokens
+}

@@ -1,0 +1,141 @@
+import { diffLines } from 'diff'
+import { useState } from 'preact/hooks'
+import type { ModuleAnswer } from '../api/answers.ts'
+import { ask } from '../api/client.ts'
+import type { Failure } from '../api/failure.ts'
+import { FailureNotice } from '../components/failure-notice.tsx'
+import { declarationLines } from '../move/declaration-lines.ts'
+import { disassemble } from '../move/disassemble.ts'
+import { loadPackage, unpackSource } from '../move/package-registry.ts'
+import { textToMoment } from '../state/moment.ts'
+
+interface ModuleDifferenceProps {
+  readonly address: string
+  readonly module: string
+  readonly at: string | undefined
+}
+
+/** A module as it was at one state. */
+interface ModuleTexts {
+  readonly bytecode: string
+  readonly declarations: string
+  readonly source: string | undefined
+}
+
+interface Compared {
+  readonly other: string
+  readonly before: ModuleTexts
+  readonly after: ModuleTexts
+}
+
+/** Lines around a change that are shown with it. */
+const CONTEXT_LINES = 3
+/** With more changed lines a comparison would take seconds; then the texts are called different. */
+const MOST_EDITS = 5_000
+
+/** Compares a module with itself at another version or time: its declarations, and its source where both have one. */
+export function ModuleDifference({ address, module, at }: ModuleDifferenceProps) {
+  const [text, setText] = useState('')
+  const [result, setResult] = useState<Compared | { readonly failure: Failure } | undefined>(undefined)
+  const moment = textToMoment(text)
+  const compare = async (): Promise<void> => {
+    if (!moment || !('at' in moment)) return
+    const [before, after] = await Promise.all([loadTexts(address, module, moment.at), loadTexts(address, module, at)])
+    if ('failure' in before) setResult({ failure: before.failure })
+    else if ('failure' in after) setResult({ failure: after.failure })
+    else setResult({ other: moment.at, before, after })
+  }
+  return (
+    <>
+      <form
+        class="inline"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void compare()
+        }}
+      >
+        <input
+          type="text"
+          aria-label="Version or time to compare with"
+          placeholder="version or time to compare with"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <button type="submit" disabled={!moment || !('at' in moment)}>
+          Compare
+        </button>
+      </form>
+      {result && 'failure' in result && <FailureNotice failure={result.failure} />}
+      {result && 'other' in result && <Comparison compared={result} />}
+    </>
+  )
+}
+
+async function loadTexts(
+  address: string,
+  module: string,
+  at: string | undefined,
+): Promise<ModuleTexts | { readonly failure: Failure }> {
+  const { signal } = new AbortController()
+  const path = `/accounts/${encodeURIComponent(address)}/module/${encodeURIComponent(module)}`
+  const [answer, found] = await Promise.all([
+    ask<ModuleAnswer>({ path, at }, signal),
+    loadPackage(address, module, at, signal),
+  ])
+  if ('failure' in answer) return answer
+  const { bytecode } = answer.value
+  const packed = found && 'value' in found ? found.value.packedSource : undefined
+  const source = packed === undefined ? undefined : await unpackSource(packed)
+  try {
+    const declarations = declarationLines(disassemble(bytecode))
+    return { bytecode, declarations, source: source && 'text' in source ? source.text : undefined }
+  } catch {
+    return { failure: { kind: 'failed', message: 'its bytes are no module that this page can read' } }
+  }
+}
+
+function Comparison({ compared: { other, before, after } }: { readonly compared: Compared }) {
+  if (before.bytecode === after.bytecode) return <p role="status">The same bytecode at {other}.</p>
+  return (
+    <div role="status">
+      <h3>Declarations</h3>
+      <Difference before={before.declarations} after={after.declarations} />
+      <h3>Source</h3>
+      {before.source === undefined || after.source === undefined ? (
+        <p class="hint">Not both were published with their source.</p>
+      ) : (
+        <Difference before={before.source} after={after.source} />
+      )}
+    </div>
+  )
+}
+
+function Difference({ before, after }: { readonly before: string; readonly after: string }) {
+  if (before === after) return <p class="hint">The same.</p>
+  const parts = diffLines(before, after, { maxEditLength: MOST_EDITS })
+  if (!parts) return <p class="hint">Nearly every line differs.</p>
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls can be reached by the keyboard
+    <pre class="source" tabIndex={0}>
+      {parts.map(({ added, removed, value }, at) => {
+        const key = `${at}`
+        if (added) return <ins key={key}>{prefixed('+', value)}</ins>
+        if (removed) return <del key={key}>{prefixed('-', value)}</del>
+        return <span key={key}>{prefixed(' ', shortened(value, at > 0, at < parts.length - 1))}</span>
+      })}
+    </pre>
+  )
+}
+
+/** The lines of an unchanged part next to a change before or after it. */
+function shortened(text: string, followsChange: boolean, precedesChange: boolean): string {
+  const lines = text.split('\n').slice(0, -1)
+  const first = followsChange ? CONTEXT_LINES : 0
+  const last = precedesChange ? CONTEXT_LINES : 0
+  if (lines.length <= first + last + 1) return text
+  return [...lines.slice(0, first), '…', ...lines.slice(lines.length - last), ''].join('\n')
+}
+
+function prefixed(sign: string, text: string): string {
+  return text.replaceAll(/^(?=[\s\S])/gm, `${sign} `)
+}
