@@ -3,7 +3,13 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Account, Deserializer, SignedTransaction, type TransactionPayloadEntryFunction } from '@aptos-labs/ts-sdk'
+import {
+  Account,
+  Deserializer,
+  Ed25519PrivateKey,
+  SignedTransaction,
+  type TransactionPayloadEntryFunction,
+} from '@aptos-labs/ts-sdk'
 import { ByteWriter, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 
@@ -32,7 +38,8 @@ interface Transaction {
 export interface TransferChain {
   /** Ends in `/v1`. */
   readonly url: string
-  readonly sender: Account
+  /** Of the account that has all coins, as clients write it. */
+  readonly privateKey: string
   /** What the ledger has from the beginning, and then of each transfer, in the order of versions. */
   readonly versions: readonly VersionWrites[]
   /** Called for each version that is added. */
@@ -43,7 +50,8 @@ export interface TransferChain {
 }
 
 export async function startTransferChain(): Promise<TransferChain> {
-  const sender = Account.generate()
+  const privateKey = Ed25519PrivateKey.generate()
+  const sender = Account.fromPrivateKey({ privateKey })
   const holders = new Map<string, Holder>()
   const transactions = new Map<string, Transaction>()
   const versions: VersionWrites[] = []
@@ -127,7 +135,7 @@ export async function startTransferChain(): Promise<TransferChain> {
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const chain: TransferChain = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    sender,
+    privateKey: privateKey.toAIP80String(),
     versions,
     onVersion: () => {},
     asked,

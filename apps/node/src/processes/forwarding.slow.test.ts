@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import * as sdk from '@aptos-labs/ts-sdk'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { freePort } from '@ledger-state/testing/free-port'
@@ -49,7 +50,7 @@ describe('a node that forwards', () => {
     const random = createRandom(seed)
     const { chain, dataDir } = await followChain(() => random.below(80))
     const node = await launch(dataDir, '--forward', chain.url, '--readers', '3').listening()
-    expect(await transferAndRead(`${node.address}/v1`, chain.sender, 25), `TEST_SEED=${seed}`).toEqual([])
+    expect(await transferAndRead(sdk, `${node.address}/v1`, chain.privateKey, 25), `TEST_SEED=${seed}`).toEqual([])
     await eventually(
       async () => /forward_duration_seconds_count\{kind="submit",status="202"[^}]*\} \d/.test(await node.metrics()),
       () => 'its metrics',

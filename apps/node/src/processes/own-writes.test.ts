@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { Aptos, AptosConfig, Network } from '@aptos-labs/ts-sdk'
+import * as sdk5 from '@aptos-labs/ts-sdk'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { createHttpServer, FORWARD_KINDS } from '@ledger-state/http'
 import { createLedger } from '@ledger-state/ledger'
+import * as sdk7 from 'aptos-ts-sdk-7'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startTransferChain, TRANSFER_CHAIN_ID } from '../../testing/transfer-chain.ts'
 import { transferAndRead } from '../../testing/transfer-client.ts'
@@ -39,9 +40,13 @@ async function serveBehind(lagMs: number) {
 }
 
 describe('a program that has one address for all', () => {
-  it.each([0, 150])('sees its own writes where the state comes %i ms after the transactions', async (lagMs) => {
+  it.each([
+    [0, '5.2.1', sdk5],
+    [150, '5.2.1', sdk5],
+    [100, '7.3.0', sdk7 as unknown as typeof sdk5],
+  ])('sees its own writes where the state comes %i ms after the transactions, by ts-sdk %s', async (lagMs, _, sdk) => {
     const { chain, url } = await serveBehind(lagMs)
-    expect(await transferAndRead(url, chain.sender, 5)).toEqual([])
+    expect(await transferAndRead(sdk, url, chain.privateKey, 5)).toEqual([])
     expect(chain.versions.length).toBe(6)
     // State was read here. The SDK remembers gas prices.
     const asked = new Set(chain.asked.map((line) => line.replace(/0x[0-9a-f]+/, 'HASH')))
@@ -56,9 +61,11 @@ describe('a program that has one address for all', () => {
 
   it('is told what the fullnode says of a transaction that it does not take', async () => {
     const { chain, url } = await serveBehind(0)
+    const { Account, Aptos, AptosConfig, Ed25519PrivateKey, Network } = sdk5
     const aptos = new Aptos(new AptosConfig({ network: Network.LOCAL, fullnode: url }))
+    const signer = Account.fromPrivateKey({ privateKey: new Ed25519PrivateKey(chain.privateKey) })
     const transaction = await aptos.transaction.build.simple({
-      sender: chain.sender.accountAddress,
+      sender: signer.accountAddress,
       data: {
         function: '0x1::aptos_account::transfer',
         functionArguments: [],
@@ -66,7 +73,7 @@ describe('a program that has one address for all', () => {
       },
       options: { accountSequenceNumber: 7 },
     })
-    await expect(aptos.signAndSubmitTransaction({ signer: chain.sender, transaction })).rejects.toMatchObject({
+    await expect(aptos.signAndSubmitTransaction({ signer, transaction })).rejects.toMatchObject({
       status: 400,
       data: { error_code: 'vm_error', vm_error_code: 3 },
     })

@@ -580,11 +580,12 @@ describe('a version that an answer names', () => {
       '/v1/accounts/0x1/balance/0xa?ledger_version=8',
       '/v1/blocks/by_version/9',
       '/v1/accounts/0x1/resources?ledger_version=9',
+      '/v1/accounts/0x1/balance/0xa/history?from=2&to=9',
     ].map((path) => fetch(`${url}${path}`).then(({ status }) => status))
     expect((await fetch(`${url}/v1/accounts/0x1?ledger_version=10`)).status).toBe(404)
     expect(upstream.looks).toBeGreaterThan(0)
     await reach(9n)
-    expect(await Promise.all(reads)).toEqual([200, 200, 200])
+    expect(await Promise.all(reads)).toEqual([200, 200, 200, 200])
   })
 
   it('is not waited for in vain: what no upstream has is 404, however many ask, and they ask little', async () => {

@@ -39,17 +39,27 @@ export function createForwarder(
   })
 }
 
-/** The version that a request reads at or asks about; undefined where it names none that can be read. */
-export function versionNamedBy({ route, params, query }: Exchange): bigint | undefined {
-  const { parameters } = route!
-  if (!parameters) return undefined
-  const inPath = parameters.some(({ name }) => name === 'version') ? params.version : undefined
-  const isRead = query !== '' && parameters.some(({ name }) => name === 'ledger_version')
+/** Query parameters that may name a version; `from` and `to` may be times. */
+const VERSION_PARAMETERS = ['ledger_version', 'from', 'to']
+
+/** The newest version that a request reads at or asks about; undefined where it names none. */
+export function newestNamedBy({ route, params, query }: Exchange): bigint | undefined {
+  let newest: bigint | undefined
+  for (const { name, in: place } of route!.parameters ?? []) {
+    const isInPath = place === 'path' && name === 'version'
+    if (!isInPath && (query === '' || !VERSION_PARAMETERS.includes(name))) continue
+    const version = readVersion(() => (isInPath ? params.version : queryParameter(query, name)))
+    if (version !== undefined && (newest === undefined || version > newest)) newest = version
+  }
+  return newest
+}
+
+/** Undefined where there is none. Where it is wrong, the operation says so. */
+function readVersion(textOf: () => string | undefined): bigint | undefined {
   try {
-    const text = inPath ?? (isRead ? queryParameter(query, 'ledger_version') : undefined)
+    const text = textOf()
     return text === undefined ? undefined : parseU64(text)
   } catch {
-    // The operation says what is wrong with it.
     return undefined
   }
 }

@@ -14,7 +14,7 @@ import { isPreflight, preflightHeaders } from './cors.js'
 import { createOperations } from './create-operations.js'
 import { limitsOf } from './default-limits.js'
 import { Exchange, type ServiceContext } from './exchange.js'
-import { createForwarder, versionNamedBy } from './forwarding.js'
+import { createForwarder, newestNamedBy } from './forwarding.js'
 import { framingFault } from './framing-fault.js'
 import { HeldRequests, parseMinVersion } from './held-requests.js'
 import { readBody, readOver } from './read-body.js'
@@ -149,7 +149,7 @@ export class RequestService {
 
   /** Holds a request for a version that is not served yet, and that an upstream has. */
   #awaitNamed(exchange: Exchange, forwarder: Forwarder): void {
-    const version = versionNamedBy(exchange)
+    const version = newestNamedBy(exchange)
     if (version === undefined || this.#held.isServed(version)) {
       this.#receive(exchange, exchange.route!, exchange.arrivedAt)
     } else if (forwarder.hasToldOf(version)) this.#hold(exchange, version)
