@@ -39,7 +39,7 @@ export function sendAnswer(exchange: Exchange, answer: Answer): void {
   }
   headers.push('content-type', contentType)
   if (rest) {
-    void stream(exchange, status, headers, body, rest)
+    stream(exchange, status, headers, body, rest).catch((error) => sendError(exchange, error))
     return
   }
   const encoding = isLarge ? chooseEncoding(request.headers['accept-encoding'] as string | undefined) : undefined
