@@ -487,7 +487,7 @@ describe('the limits of forwarding', () => {
   })
 
   it('bound what is in memory of an answer that its client does not read', async () => {
-    const { upstream, port, forwarded } = await openBed({ forwardTimeoutMs: 2_000 })
+    const { upstream, port, forwarded } = await openBed({ forwardTimeoutMs: 700 })
     let sent = 0
     upstream.answer = (_, response) => {
       response.writeHead(200, upstream.chainHeaders())

@@ -33,7 +33,7 @@ const ROWS: readonly (readonly [UnservedKind, 'GET' | 'POST', path: string, quer
     ['transactions', 'GET', '/v1/transactions/by_hash/{txn_hash}', [], TRANSACTIONS],
     ['transactions', 'GET', '/v1/transactions/wait_by_hash/{txn_hash}', [], TRANSACTIONS],
     ['transactions', 'GET', '/v1/transactions/by_version/{txn_version}', [], TRANSACTIONS],
-    ['transactions', 'GET', '/v1/transactions/auxiliary_info', ['start_version', 'limit'], TRANSACTIONS],
+    ['transactions', 'GET', '/v1/transactions/auxiliary_info', ['start_version', ...PAGE], TRANSACTIONS],
     ['transactions', 'GET', '/v1/accounts/{address}/transactions', PAGE, TRANSACTIONS],
     [
       'transactions',
