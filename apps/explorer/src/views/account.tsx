@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'preact/hooks'
 import type { Account } from '../api/answers.ts'
 import { toStandardAddress } from '../api/program-lines.ts'
 import { CopyButton } from '../components/copy-button.tsx'
@@ -35,6 +36,7 @@ export function AccountView({ address, tab }: { readonly address: string; readon
       )}
       {account && 'failure' in account && account.failure.kind === 'absent' && <WhatIsThere address={address} />}
       {failure && <FailureNotice failure={failure} />}
+      <LazyObjectFacts address={address} at={at} />
       {!failure && (
         <>
           <nav class="tabs" aria-label="Parts of the account">
@@ -54,6 +56,15 @@ export function AccountView({ address, tab }: { readonly address: string; readon
       )}
     </>
   )
+}
+
+/** Loaded after the first paint: most addresses are accounts and nothing else. */
+function LazyObjectFacts(props: { readonly address: string; readonly at: string | undefined }) {
+  const [loaded, setLoaded] = useState<typeof import('./object-facts.tsx') | undefined>(undefined)
+  useEffect(() => {
+    import('./object-facts.tsx').then(setLoaded, () => {})
+  }, [])
+  return loaded ? <loaded.ObjectFactsCard {...props} /> : null
 }
 
 /** An address without an account: an object, or the owner of assets, or nothing at all. */

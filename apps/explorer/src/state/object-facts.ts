@@ -1,0 +1,175 @@
+import type { Resource, TypeUsesPage } from '../api/answers.ts'
+import { resourceToAssetFacts } from '../api/asset.ts'
+import { ask } from '../api/client.ts'
+import { toStandardAddress } from '../api/program-lines.ts'
+import { formatAmount } from './amount.ts'
+
+/** A line of what an object is. */
+export interface ObjectFact {
+  readonly name: string
+  /** Text of whoever made the object, or an amount. */
+  readonly text?: string
+  readonly address?: string
+}
+
+/** What the resources at an address say that it is. */
+export interface ObjectFacts {
+  readonly kind: 'fungible asset' | 'collection' | 'token' | 'object'
+  /** What its maker called it; undefined where it has no name. */
+  readonly title: string | undefined
+  readonly facts: readonly ObjectFact[]
+  /** Of a fungible asset, else 0. */
+  readonly decimals: number
+}
+
+type Data = Readonly<Record<string, unknown>>
+
+/** Texts are what issuers wrote: shown as text, and cut. */
+const LONGEST_TEXT = 300
+
+/**
+ * Asks for the resources that make an address an asset, a collection or a token: ten small requests.
+ * @returns undefined where it is no object
+ * @throws only where it was aborted
+ */
+export async function loadObjectFacts(
+  address: string,
+  at: string | undefined,
+  signal: AbortSignal,
+): Promise<ObjectFacts | undefined> {
+  const read = async (type: string): Promise<Data | undefined> => {
+    const path = `/accounts/${encodeURIComponent(address)}/resource/${encodeURIComponent(type)}`
+    const result = await ask<Resource>({ path, at }, signal)
+    return 'value' in result ? (result.value.data as Data) : undefined
+  }
+  const [core, metadata, collection, token, identifiers] = await Promise.all(
+    [
+      '0x1::object::ObjectCore',
+      '0x1::fungible_asset::Metadata',
+      '0x4::collection::Collection',
+      '0x4::token::Token',
+      '0x4::token::TokenIdentifiers',
+    ].map(read),
+  )
+  const ofCore: ObjectFact[] = core
+    ? [
+        { name: 'owner', address: textOf(core.owner) },
+        { name: 'transfers by its owner', text: core.allow_ungated_transfer === true ? 'allowed' : 'not allowed' },
+      ]
+    : []
+  if (metadata) {
+    const { name, symbol, decimals } = resourceToAssetFacts({ data: metadata })
+    const [concurrent, plain] = await Promise.all(
+      ['0x1::fungible_asset::ConcurrentSupply', '0x1::fungible_asset::Supply'].map(read),
+    )
+    const counted = memberOf(concurrent, ['current', 'value']) ?? memberOf(plain, ['current'])
+    const facts = [
+      { name: 'symbol', text: symbol },
+      { name: 'decimals', text: String(decimals) },
+      ...given('supply', counted && formatAmount(counted, decimals)),
+      ...given('icon', metadata.icon_uri),
+      ...given('project', metadata.project_uri),
+      ...ofCore,
+    ]
+    return { kind: 'fungible asset', title: name || undefined, facts, decimals }
+  }
+  if (collection) {
+    const [fixed, unlimited, concurrent] = await Promise.all(
+      ['FixedSupply', 'UnlimitedSupply', 'ConcurrentSupply'].map((name) => read(`0x4::collection::${name}`)),
+    )
+    const counted =
+      memberOf(concurrent, ['current_supply', 'value']) ?? memberOf(fixed ?? unlimited, ['current_supply'])
+    const facts = [
+      { name: 'creator', address: textOf(collection.creator) },
+      ...given('tokens', counted),
+      ...given('at most', memberOf(fixed, ['max_supply']) ?? memberOf(concurrent, ['current_supply', 'max_value'])),
+      ...given('description', collection.description),
+      ...given('URI', collection.uri),
+      ...ofCore,
+    ]
+    return { kind: 'collection', title: textOf(collection.name) || undefined, facts, decimals: 0 }
+  }
+  if (token) {
+    const title = memberOf(identifiers, ['name', 'value']) ?? textOf(token.name)
+    const facts = [
+      { name: 'collection', address: memberOf(token, ['collection', 'inner']) ?? '' },
+      ...given('description', token.description),
+      ...given('URI', token.uri),
+      ...ofCore,
+    ]
+    return { kind: 'token', title: title || undefined, facts, decimals: 0 }
+  }
+  return core && { kind: 'object', title: undefined, facts: ofCore, decimals: 0 }
+}
+
+/** Who holds an asset, in one store. */
+export interface Holding {
+  readonly store: string
+  readonly owner: string
+  readonly balance: string
+}
+
+/** Holders that one page of a search of all accounts has; `cursor` is where the next page begins. */
+export interface HoldingsPage {
+  readonly holdings: readonly Holding[]
+  readonly cursor: string | undefined
+}
+
+const STORES_A_PAGE = 25
+
+/**
+ * Looks at the next stores of fungible assets, in the order of their addresses, and keeps those of one asset: at most 76 requests.
+ * @throws only where it was aborted
+ */
+export async function loadHoldings(
+  asset: string,
+  start: string | undefined,
+  at: string | undefined,
+  signal: AbortSignal,
+): Promise<HoldingsPage> {
+  const next = start === undefined ? '' : `&start=${start}`
+  const type = '0x1::fungible_asset::FungibleStore'
+  const page = await ask<TypeUsesPage>({ path: `/types/${type}/uses?limit=${STORES_A_PAGE}${next}`, at }, signal)
+  if (!('value' in page)) return { holdings: [], cursor: undefined }
+  const stores = page.value.uses.flatMap((use) => ('resource' in use && use.resource === type ? use.address : []))
+  const holdings = await Promise.all(stores.map((store) => loadHolding(store, asset, at, signal)))
+  return { holdings: holdings.filter((one) => one !== undefined), cursor: page.answer.cursor }
+}
+
+async function loadHolding(
+  store: string,
+  asset: string,
+  at: string | undefined,
+  signal: AbortSignal,
+): Promise<Holding | undefined> {
+  const read = async (type: string): Promise<Data | undefined> => {
+    const result = await ask<Resource>({ path: `/accounts/${store}/resource/${type}`, at }, signal)
+    return 'value' in result ? (result.value.data as Data) : undefined
+  }
+  const held = await read('0x1::fungible_asset::FungibleStore')
+  const of = memberOf(held, ['metadata', 'inner'])
+  if (of === undefined || toStandardAddress(of) !== toStandardAddress(asset)) return undefined
+  const [core, concurrent] = await Promise.all([
+    read('0x1::object::ObjectCore'),
+    read('0x1::fungible_asset::ConcurrentFungibleBalance'),
+  ])
+  const balance = memberOf(concurrent, ['balance', 'value']) ?? memberOf(held, ['balance']) ?? '0'
+  return { store, owner: textOf(core?.owner) || store, balance }
+}
+
+function given(name: string, value: unknown): readonly ObjectFact[] {
+  const text = textOf(value)
+  return text === '' ? [] : [{ name, text }]
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, LONGEST_TEXT) : ''
+}
+
+function memberOf(value: unknown, path: readonly string[]): string | undefined {
+  const found = path.reduce<unknown>(
+    (inner, name) => (typeof inner === 'object' && inner !== null ? (inner as Data)[name] : undefined),
+    value,
+  )
+  return typeof found === 'string' ? found : undefined
+}
