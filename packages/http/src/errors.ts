@@ -87,6 +87,10 @@ export function pointsInvalid(points: bigint, least: number, most: number): Requ
   return invalidRequest(`${points} points are asked for, ${least} to ${most} are possible`)
 }
 
+export function tooManyAssets(found: number, most: number): RequestError {
+  return invalidRequest(`${found} assets are named, at most ${most} are possible`)
+}
+
 export function cursorWith0x(): RequestError {
   return invalidRequest('a cursor is hex without 0x')
 }

@@ -4,7 +4,7 @@ import type { Account } from './accounts/account.js'
 import type { Asset } from './balances/asset.js'
 import type { LedgerBlock } from './blocks/read-block.js'
 import type { CacheUse } from './caches/cache-use.js'
-import type { AccountChange } from './changes/account-changes.js'
+import type { AccountChange, AccountChangesOptions } from './changes/account-changes.js'
 import type { Change, History, HistoryOptions } from './histories/history.js'
 import type { Listing, ListOptions } from './listings/listing.js'
 import type { AccountModule } from './modules/account-module.js'
@@ -84,7 +84,7 @@ export interface LedgerState {
    * @throws `version_not_found` and `version_pruned` for `from`; (the iteration) `stored_data_invalid` where a group cannot
    * be read
    */
-  accountChanges(address: Uint8Array, from: bigint, options?: ListOptions): Listing<AccountChange>
+  accountChanges(address: Uint8Array, from: bigint, options?: AccountChangesOptions): Listing<AccountChange>
   /**
    * Searches resources and modules of all accounts for uses of a type, whatever its type arguments, in the order of their state
    * keys' bytes. No index tells: a page looks at some 1,000 state keys, and may be empty and have a cursor.

@@ -4,7 +4,7 @@ import { type Account, readAccount } from './accounts/account.js'
 import type { Asset } from './balances/asset.js'
 import type { BalanceReader } from './balances/balance-reader.js'
 import { blockByHeight, blockByVersion, type LedgerBlock } from './blocks/read-block.js'
-import { type AccountChange, listAccountChanges } from './changes/account-changes.js'
+import { type AccountChange, type AccountChangesOptions, listAccountChanges } from './changes/account-changes.js'
 import { stateValueNotFound, storedResourceUnreadable } from './errors.js'
 import { type Change, createHistory, type History, type HistoryOptions } from './histories/history.js'
 import { observeBalance, observeKey, observeResource } from './histories/observations.js'
@@ -119,7 +119,7 @@ export class PinnedState implements LedgerState {
     return readAccountModule(this.view, address, name)
   }
 
-  accountChanges(address: Uint8Array, from: bigint, options: ListOptions = {}): Listing<AccountChange> {
+  accountChanges(address: Uint8Array, from: bigint, options: AccountChangesOptions = {}): Listing<AccountChange> {
     return listAccountChanges(this.#reader.at(from), this.view, this.#readers.types, address, options)
   }
 

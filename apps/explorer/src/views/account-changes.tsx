@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { AccountChange } from '../api/answers.ts'
 import { Differences } from '../components/differences.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
-import { Link } from '../components/link.tsx'
+import { AddressLink, Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
@@ -77,27 +77,38 @@ function ChangesTo({ address, at, latest, oldest }: ChangesToProps) {
 }
 
 function ChangeCard({ address, change }: { readonly address: string; readonly change: AccountChange }) {
-  const { type, module, before, after, before_error, after_error } = change
+  const { type, module, before, after, before_error, after_error, asset } = change
+  const holder = change.address ?? address
   const isReadable = !before_error && !after_error
-  const amounts = useAmounts(type, address, after ?? before)
+  const amounts = useAmounts(type, holder, after ?? before)
   return (
     <article class="card">
       <h2 class="card-title">
         <Link
           view={
-            type === undefined ? { name: 'module', address, module: module ?? '' } : { name: 'resource', address, type }
+            type === undefined
+              ? { name: 'module', address, module: module ?? '' }
+              : { name: 'resource', address: holder, type }
           }
         >
           <bdi class="type">{type ?? `module ${module}`}</bdi>
         </Link>{' '}
-        <small>{before === null ? 'created' : after === null ? 'deleted' : 'changed'}</small>
+        <small>
+          {before === null ? 'created' : after === null ? 'deleted' : 'changed'}
+          {asset !== undefined && (
+            <>
+              {' '}
+              in its store of <AddressLink address={asset} />
+            </>
+          )}
+        </small>
       </h2>
       {before_error && <p>Before, it cannot be read: {before_error.message}</p>}
       {after_error && <p>After, it cannot be read: {after_error.message}</p>}
       {isReadable && before !== null && after !== null ? (
         <Differences before={before} after={after} amounts={amounts} />
       ) : (
-        (after ?? before) !== undefined && <ValueTree value={after ?? before} holder={address} amounts={amounts} />
+        (after ?? before) !== undefined && <ValueTree value={after ?? before} holder={holder} amounts={amounts} />
       )}
     </article>
   )

@@ -1,5 +1,6 @@
-import { bytesToHex, bytesToHexDigits } from '@ledger-state/core'
+import { addressToShortHex, bytesToHex, bytesToHexDigits, parseAddress } from '@ledger-state/core'
 import { type AccountChange, isUnreadable, lastVersionOf, type Resource } from '@ledger-state/ledger'
+import { tooManyAssets } from '../errors.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { ADDRESS_PARAMETER, parseAccountAddress } from './account-parts.js'
 import { errorToJson } from './history-formats.js'
@@ -7,6 +8,10 @@ import { DEFAULT_PAGE, expectOrdered, FROM_PARAMETER, MAX_PAGE, parseRange, TO_P
 import { type Operation, STATE_ERRORS } from './operation.js'
 import { JsonArrayBody } from './page-bodies.js'
 import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
+import { parameterOf } from './request-parts.js'
+
+/** Each costs a hash and a look-up at both versions. */
+const MOST_ASSETS = 32
 
 export const getAccountChanges: Operation = {
   id: 'get_account_changes',
@@ -17,11 +22,17 @@ export const getAccountChanges: Operation = {
   tag: 'Histories',
   summary: 'Get changes of an account',
   description:
-    'Lists the resources and modules of an account that are not the same at two versions, as they were and as they are; null where they are not there. What cannot be read at its version has the error of that read in `before_error` or `after_error` in its place. A page may be empty and have a cursor: most of an account stays as it is.',
+    'Lists the resources and modules of an account, and of its primary stores for the asset of the chain and for its coins, that are not the same at two versions, as they were and as they are; null where they are not there. What cannot be read at its version has the error of that read in `before_error` or `after_error` in its place. A page may be empty and have a cursor: most of an account stays as it is.',
   parameters: [
     ADDRESS_PARAMETER,
     FROM_PARAMETER,
     TO_PARAMETER,
+    {
+      name: 'assets',
+      in: 'query',
+      description: `Further fungible assets whose primary stores count: addresses of their metadata, separated by commas, up to ${MOST_ASSETS}.`,
+      schema: { type: 'string' },
+    },
     START_PARAMETER,
     limitParameter(DEFAULT_PAGE, MAX_PAGE),
   ],
@@ -33,6 +44,8 @@ export const getAccountChanges: Operation = {
         properties: {
           type: { type: 'string', description: 'Of a resource: its struct tag.' },
           module: { type: 'string', description: 'Of a module: its name.' },
+          address: { type: 'string', description: 'Where it is stored, if that is a primary store of the account.' },
+          asset: { type: 'string', description: 'What that store holds: the address of a fungible asset.' },
           before: { type: ['object', 'string', 'null'] },
           after: { type: ['object', 'string', 'null'] },
           before_error: { $ref: '#/components/schemas/Error' },
@@ -47,6 +60,7 @@ export const getAccountChanges: Operation = {
     const address = parseAccountAddress(request)
     const range = parseRange(request.query)
     const { from, to } = range
+    const assets = parameterOf(request.query, 'assets', parseAssets)
     const start = parseStateKeyStart(request.query)
     const askedLimit = parseLimit(request.query)
     request.expectOutput('json', 'Get changes of an account')
@@ -57,7 +71,7 @@ export const getAccountChanges: Operation = {
     const body = new JsonArrayBody(request.openBody(), changeToJson)
     const cursor = await readListing(
       request,
-      (options) => state.accountChanges(address, first, { ...options, start, limit }),
+      (options) => state.accountChanges(address, first, { ...options, start, limit, assets }),
       body,
     )
     return {
@@ -69,13 +83,23 @@ export const getAccountChanges: Operation = {
   },
 }
 
+/** @throws `invalid_input` */
+function parseAssets(text: string): readonly Uint8Array[] {
+  const assets = text.split(',')
+  if (assets.length > MOST_ASSETS) throw tooManyAssets(assets.length, MOST_ASSETS)
+  return assets.map((asset) => parseAddress(asset))
+}
+
 function changeToJson(change: AccountChange): string {
   if (change.kind === 'module') {
     const [before, after] = [change.before, change.after].map((one) => (one ? `"${bytesToHex(one.bytes)}"` : 'null'))
     return `{"module":${JSON.stringify(change.name)},"before":${before},"after":${after}}`
   }
   const type = (change.before ?? change.after)!.typeText()
-  return `{"type":${JSON.stringify(type)},${sideToJson('before', change.before)},${sideToJson('after', change.after)}}`
+  const place = change.store
+    ? `"address":"${addressToShortHex(change.store.address)}","asset":"${addressToShortHex(change.store.asset)}",`
+    : ''
+  return `{"type":${JSON.stringify(type)},${place}${sideToJson('before', change.before)},${sideToJson('after', change.after)}}`
 }
 
 /** What cannot be read at its version has the error of the read in its place. */

@@ -1,10 +1,18 @@
-import { ByteWriter, parseAddress, type Write } from '@ledger-state/core'
+import { addressToShortHex, ByteWriter, parseAddress, type Write } from '@ledger-state/core'
 import { createMemoryEngine, type StateReader } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
-import { createLedger } from '@ledger-state/ledger'
+import { createLedger, primaryStoreAddress } from '@ledger-state/ledger'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { decodeStateKey, parseStructTag, resourceKey, tableItemKey, typeTagToText } from '@ledger-state/type-tag'
+import {
+  decodeStateKey,
+  parseStructTag,
+  resourceGroupKey,
+  resourceKey,
+  tableItemKey,
+  typeTagToText,
+  writeStructTag,
+} from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { inject } from 'light-my-request'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -237,6 +245,34 @@ it('a history does not know what a store without a base held before', async () =
   const { body, headers } = await ask(engine)(HISTORY, { origin: 'https://a.example' })
   expect([JSON.parse(body), headers['x-svc-complete']]).toMatchObject([[{ version: '5', balance: '3' }], 'false'])
   expect(headers['access-control-expose-headers']).toContain('x-svc-complete')
+})
+
+it('the changes of an account have those of its primary stores, also of assets that are named', async () => {
+  const owner = parseAddress(OWNER)
+  const [apt, other] = [parseAddress('0xa'), parseAddress('0xb')]
+  const write = (asset: Uint8Array, balance: bigint): Write => {
+    const value = new ByteWriter().bytes(asset).u64(balance).bool(false).toBytes()
+    const group = new ByteWriter().uleb128(1)
+    writeStructTag(group, parseStructTag('0x1::fungible_asset::FungibleStore'))
+    const key = resourceGroupKey(primaryStoreAddress(owner, asset), parseStructTag('0x1::object::ObjectGroup'))
+    return [key, group.byteString(value).toBytes()]
+  }
+  const engine = createMemoryEngine()
+  for (const version of [0n, 1n]) {
+    const block = { height: version, epoch: 0n, timestampUsec: START }
+    await engine.commit([{ version, block, writes: [write(apt, version), write(other, version)] }], { chainId: 4n })
+  }
+  const get = ask(engine)
+  const stores = async (query: string) =>
+    (
+      JSON.parse((await get(`/accounts/${OWNER}/changes?from=0${query}`)).body) as { address: string; asset: string }[]
+    ).map(({ address, asset }) => [address, asset])
+  const placed = (asset: Uint8Array) => [addressToShortHex(primaryStoreAddress(owner, asset)), addressToShortHex(asset)]
+  expect(await stores('')).toEqual([placed(apt)])
+  expect(await stores('&assets=0xb,0xa')).toEqual([placed(apt), placed(other)])
+  for (const assets of ['0xz', '0xb,', Array.from({ length: 33 }, () => '0xb').join()]) {
+    expect((await get(`/accounts/${OWNER}/changes?assets=${assets}`)).statusCode).toBe(400)
+  }
 })
 
 describe('histories of values', () => {

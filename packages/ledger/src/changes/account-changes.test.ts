@@ -6,7 +6,14 @@ import { describe, expect, it } from 'vitest'
 import { loadAccountFixture } from '../../testing/account-fixture.ts'
 import { engineOf } from '../../testing/engine-of.ts'
 import { createLedger } from '../create-ledger.js'
-import { type AccountChange, isUnreadable, type LedgerState } from '../index.js'
+import {
+  type AccountChange,
+  type AccountChangesOptions,
+  isUnreadable,
+  type LedgerState,
+  pairedMetadataAddress,
+  primaryStoreAddress,
+} from '../index.js'
 
 /** Everything of an account, by what it is. */
 function contents(state: LedgerState, address: Uint8Array): Map<string, string> {
@@ -16,8 +23,23 @@ function contents(state: LedgerState, address: Uint8Array): Map<string, string> 
   return found
 }
 
+/** The same with the primary stores of the chain's asset and of coins that the account has a store of at either state. */
+function contentsWithStores(state: LedgerState, other: LedgerState, address: Uint8Array): Map<string, string> {
+  const all = contents(state, address)
+  const coins = [...all.keys(), ...contents(other, address).keys()].flatMap((name) => {
+    return /^0x1::coin::CoinStore<(.*)>$/.exec(name)?.[1] ?? []
+  })
+  const assets = [parseAddress('0xa'), ...coins.map((coin) => pairedMetadataAddress(parseStructTag(coin)))]
+  for (const asset of assets) {
+    const store = primaryStoreAddress(address, asset)
+    for (const [name, bytes] of contents(state, store)) all.set(`${bytesToHex(store)} ${name}`, bytes)
+  }
+  return all
+}
+
 function describeChange(change: AccountChange): [string, (string | undefined)[]] {
-  const name = change.kind === 'module' ? `module ${change.name}` : (change.before ?? change.after)!.typeText()
+  const place = change.kind === 'resource' && change.store ? `${bytesToHex(change.store.address)} ` : ''
+  const name = change.kind === 'module' ? `module ${change.name}` : place + (change.before ?? change.after)!.typeText()
   return [name, [change.before, change.after].map((side) => side && bytesToHex(side.bytes))]
 }
 
@@ -36,8 +58,8 @@ describe.skipIf(!hasSharedData)('the changes of accounts of the account fixture'
           const address = parseAddress(text)
           const [from, to] = a < b ? [a, b] : [b, a]
           const state = ledger.at(to)
-          const before = contents(ledger.at(from), address)
-          const after = contents(state, address)
+          const before = contentsWithStores(ledger.at(from), state, address)
+          const after = contentsWithStores(state, ledger.at(from), address)
           const expected = new Map<string, (string | undefined)[]>()
           for (const name of new Set([...before.keys(), ...after.keys()])) {
             const sides = [before.get(name), after.get(name)]
@@ -110,3 +132,54 @@ function seenError(read: () => string): string {
     return isUnreadable(error) ? error.code : String(error)
   }
 }
+
+describe('the primary stores of an account', () => {
+  const OWNER = parseAddress('0xcafe')
+  const BEAN = parseStructTag('0x7::bean::Bean')
+  const storeOf = (asset: Uint8Array) => primaryStoreAddress(OWNER, asset)
+  const groupWith = (asset: Uint8Array, balance: bigint): Write => {
+    const value = new ByteWriter().bytes(asset).u64(balance).bool(false).toBytes()
+    const group = new ByteWriter().uleb128(1)
+    writeStructTag(group, parseStructTag('0x1::fungible_asset::FungibleStore'))
+    const key = resourceGroupKey(storeOf(asset), parseStructTag('0x1::object::ObjectGroup'))
+    return [key, group.byteString(value).toBytes()]
+  }
+  const coinStore: Write = [
+    resourceKey(OWNER, { ...parseStructTag('0x1::coin::CoinStore'), typeArguments: [BEAN] }),
+    new Uint8Array(105),
+  ]
+  const [APT, PAIRED, OTHER] = [parseAddress('0xa'), pairedMetadataAddress(BEAN), parseAddress('0xb')]
+
+  it('are among its changes: that of the chain and those of its coins, in pages of any size', async () => {
+    const engine = await engineOf(
+      [coinStore, groupWith(APT, 1n), groupWith(PAIRED, 1n), groupWith(OTHER, 1n)],
+      [groupWith(APT, 2n), groupWith(PAIRED, 2n), groupWith(OTHER, 2n)],
+    )
+    const state = createLedger(engine).at()
+    const seen = (options: AccountChangesOptions) => {
+      const page = state.accountChanges(OWNER, 0n, options)
+      const stores = [...page].map((change) => (change.kind === 'resource' ? change.store : undefined))
+      return { stores: stores.map((store) => store && bytesToHex(store.address)), cursor: page.cursor }
+    }
+    const expected = [APT, PAIRED].map((asset) => bytesToHex(storeOf(asset)))
+    expect(seen({})).toEqual({ stores: expected, cursor: undefined })
+    const named = [OTHER, APT, PAIRED].map((asset) => bytesToHex(storeOf(asset)))
+    expect(seen({ assets: [OTHER, PAIRED, APT, OTHER] }).stores.toSorted()).toEqual(
+      [undefined, ...named].filter(Boolean).toSorted(),
+    )
+    const first = seen({ limit: 1 })
+    expect(first.stores).toEqual(expected.slice(0, 1))
+    expect(seen({ limit: 1, start: first.cursor }).stores).toEqual(expected.slice(1))
+  })
+
+  it('are known of a coin whose store is gone since', async () => {
+    const engine = await engineOf([coinStore], [[coinStore[0], null], groupWith(PAIRED, 7n)])
+    const kinds = Array.from(createLedger(engine).at().accountChanges(OWNER, 0n), (change) => {
+      return [describeChange(change)[0], change.before !== undefined, change.after !== undefined]
+    })
+    expect(kinds).toEqual([
+      ['0x1::coin::CoinStore<0x7::bean::Bean>', true, false],
+      [`${bytesToHex(storeOf(PAIRED))} 0x1::fungible_asset::FungibleStore`, false, true],
+    ])
+  })
+})

@@ -1,7 +1,24 @@
-import { isLedgerStateError, type KeyedEntry, type LedgerStateError } from '@ledger-state/core'
+import {
+  ADDRESS_LENGTH,
+  bytesToHex,
+  isLedgerStateError,
+  type KeyedEntry,
+  type LedgerStateError,
+  parseAddress,
+} from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import type { StateView } from '@ledger-state/engine'
-import { accountKeyPrefix, decodeStateKey, type StructTag, typeTagToText } from '@ledger-state/type-tag'
+import {
+  accountKeyPrefix,
+  decodeStateKey,
+  parseStructTag,
+  resourceGroupKey,
+  resourceKey,
+  STATE_KEY_ADDRESS_AT,
+  type StructTag,
+  typeTagToText,
+} from '@ledger-state/type-tag'
+import { pairedMetadataAddress, primaryStoreAddress } from '../balances/derived-address.js'
 import { listedResourceUnreadable } from '../errors.js'
 import { compareStructTags } from '../groups/compare-struct-tags.js'
 import { type GroupMember, readResourceGroup } from '../groups/resource-group.js'
@@ -16,6 +33,8 @@ export type AccountChange =
   | {
       readonly kind: 'resource'
       readonly tag: StructTag
+      /** Where it is stored, if that is a primary store of the account and not the account itself. */
+      readonly store: ChangedStore | undefined
       readonly before: Resource | undefined
       readonly after: Resource | undefined
     }
@@ -26,34 +45,69 @@ export type AccountChange =
       readonly after: AccountModule | undefined
     }
 
+/** A primary store, the object that holds what an account has of a fungible asset. */
+export interface ChangedStore {
+  readonly address: Uint8Array
+  /** Address of the metadata of the asset. */
+  readonly asset: Uint8Array
+}
+
+/** Which page of the changes of an account is listed, and what belongs to it beside its own state. */
+export interface AccountChangesOptions extends ListOptions {
+  /** Further fungible assets whose primary stores count, by the addresses of their metadata. */
+  readonly assets?: readonly Uint8Array[] | undefined
+}
+
 /** State keys that one page looks at, in some 6 ms: most of an account stays as it is. */
 const MOST_SCANNED_KEYS = 1_000
 
+const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
+/** The chain's own asset, which accounts hold without a trace at their own address. */
+const NATIVE_METADATA = parseAddress('0xa')
+/** The path of the key of a coin store until the number of its type arguments, which tells the coin. */
+const COIN_STORE_PATH = pathOf(resourceKey(NATIVE_METADATA, parseStructTag('0x1::coin::CoinStore'))).slice(0, -1)
+
 /**
- * What of an account changed between two versions, in the order of its state keys' bytes. Members of groups are told
- * apart. `limit` counts state keys that changed; a page ends sooner where much is unchanged.
+ * Lists what of an account differs between two versions, in the order of its state keys' bytes. Members of groups are told
+ * apart. The primary stores of the chain's own asset and of `assets` come first, and that of a coin follows its coin store; other
+ * fungible assets leave no trace in the account. `limit` counts state keys that changed; a page ends sooner where much is unchanged.
  */
 export function listAccountChanges(
   before: StateView,
   after: StateView,
   types: TypeResolver,
   address: Uint8Array,
-  { start, limit, isFull }: ListOptions,
+  { start, limit, isFull, assets = [] }: AccountChangesOptions,
 ): Listing<AccountChange> {
   const prefix = accountKeyPrefix(address)
+  const first = new Map([NATIVE_METADATA, ...assets].map((asset) => [bytesToHex(asset), asset]))
   let cursor: Uint8Array | undefined
   function* changes(): Generator<AccountChange> {
     let scanned = 0
     let changed = 0
+    function* changesOfStore(asset: Uint8Array): Generator<AccountChange> {
+      const store = { address: primaryStoreAddress(address, asset), asset }
+      const pair = keyAtTwoVersions(before, after, resourceGroupKey(store.address, OBJECT_GROUP))
+      if (!pair || isSame(pair)) return
+      changed++
+      yield* describeChange(before, after, types, pair, store)
+    }
+    if (!start) for (const asset of first.values()) yield* changesOfStore(asset)
     for (const pair of mergeScans(scanFrom(before, prefix, { start }), scanFrom(after, prefix, { start }))) {
-      if (scanned === MOST_SCANNED_KEYS || changed === limit || (changed > 0 && isFull?.())) {
+      if (scanned >= MOST_SCANNED_KEYS || changed === limit || (changed > 0 && isFull?.())) {
         cursor = pair.key
         return
       }
       scanned++
-      if (isSame(pair)) continue
-      changed++
-      yield* describeChange(before, after, types, pair)
+      if (!isSame(pair)) {
+        changed++
+        yield* describeChange(before, after, types, pair, undefined)
+      }
+      const coin = coinOf(pair.key)
+      const paired = coin && pairedMetadataAddress(coin)
+      if (!paired || first.has(bytesToHex(paired))) continue
+      scanned++
+      yield* changesOfStore(paired)
     }
   }
   return {
@@ -70,6 +124,33 @@ interface KeyAtTwoVersions {
   readonly after: KeyedEntry | undefined
 }
 
+/** Undefined where the key is at neither version. */
+function keyAtTwoVersions(before: StateView, after: StateView, key: Uint8Array): KeyAtTwoVersions | undefined {
+  const [from, to] = [before.getEntry(key), after.getEntry(key)]
+  if (!from && !to) return undefined
+  return { key, before: from && { ...from, key }, after: to && { ...to, key } }
+}
+
+/** The coin of the key of a coin store; undefined where no coin store has such a key. Most keys are told by their first bytes. */
+function coinOf(key: Uint8Array): StructTag | undefined {
+  if (!startsWith(pathOf(key), COIN_STORE_PATH)) return undefined
+  const decoded = decodeStateKey(key)
+  if (decoded.kind !== 'resource') return undefined
+  const [coin, ...others] = decoded.tag.typeArguments
+  return coin?.kind === 'struct' && others.length === 0 ? coin : undefined
+}
+
+/** What follows the address and the length of the path, a ULEB128. */
+function pathOf(key: Uint8Array): Uint8Array {
+  let at = STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH
+  while (key[at]! >= 0x80) at++
+  return key.subarray(at + 1)
+}
+
+function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
+  return bytes.length >= prefix.length && compareBytes(bytes.subarray(0, prefix.length), prefix) === 0
+}
+
 function isSame({ before, after }: KeyAtTwoVersions): boolean {
   if (!before || !after) return false
   return before.version === after.version || compareBytes(before.value, after.value) === 0
@@ -80,6 +161,7 @@ function* describeChange(
   viewAfter: StateView,
   types: TypeResolver,
   { key, before, after }: KeyAtTwoVersions,
+  store: ChangedStore | undefined,
 ): Generator<AccountChange> {
   const decoded = decodeStateKey(key)
   if (decoded.kind === 'module') {
@@ -92,7 +174,7 @@ function* describeChange(
     const { tag } = decoded
     const resourceOf = (view: StateView, entry: KeyedEntry | undefined) =>
       entry && readChanged(view, types, tag, entry.value)
-    yield { kind: 'resource', tag, before: resourceOf(viewBefore, before), after: resourceOf(viewAfter, after) }
+    yield { kind: 'resource', tag, store, before: resourceOf(viewBefore, before), after: resourceOf(viewAfter, after) }
     return
   }
   // An account has no other keys.
@@ -105,7 +187,13 @@ function* describeChange(
       const member = members.get(text)
       return member && readChanged(view, types, tag, member.bytes)
     }
-    yield { kind: 'resource', tag, before: memberOf(viewBefore, groups[0]), after: memberOf(viewAfter, groups[1]) }
+    yield {
+      kind: 'resource',
+      tag,
+      store,
+      before: memberOf(viewBefore, groups[0]),
+      after: memberOf(viewAfter, groups[1]),
+    }
   }
 }
 
