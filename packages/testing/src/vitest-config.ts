@@ -2,6 +2,7 @@ import { accessSync, constants, globSync, readFileSync, statfsSync } from 'node:
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
+import { sampleFiles } from './sample-files.ts'
 import { isSlowRun } from './slow-run.ts'
 
 /** Under this condition the packages of the workspace export their sources: tests never see a stale build. */
@@ -41,10 +42,11 @@ function temporaryRoot(): string {
   }
 }
 
-/** The files of the slow run, of the package whose tests run. */
+/** The files of the slow run, of the package whose tests run; half of them where `SLOW_FILES=half`. */
 function slowTests(): string[] {
   const marked = globSync(FAST_TESTS).filter((file) => readFileSync(file, 'utf8').includes(SLOW_MARK))
-  return [SLOW_TESTS, ...marked.map((file) => file.replaceAll('\\', '/'))]
+  const files = [...new Set([...globSync(SLOW_TESTS), ...marked])].map((file) => file.replaceAll('\\', '/'))
+  return process.env.SLOW_FILES === 'half' ? sampleFiles(files) : files
 }
 
 function configFor(conditions: string[]) {
