@@ -56,7 +56,10 @@ function expectOutput(command: string, found: string, expected: string): void {
   throw new Error(`${command} prints\n${found}\nREADME.md says\n${expected}`)
 }
 
-/** In a process group of its own, so that SIGINT reaches every process from npx to the program, as Ctrl-C does. */
+/**
+ * Starts it in a process group of its own, so that SIGINT reaches every process from npx to the program, as Ctrl-C
+ * does.
+ */
 async function startServer(command: string): Promise<ChildProcess> {
   const server = spawn('bash', ['-c', command], { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
   await new Promise<void>((resolve, reject) => {

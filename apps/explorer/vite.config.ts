@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { defineConfig, type Plugin } from 'vite'
 
-/** Beside each file of text its form in brotli, which a node sends as it is. */
+/** Writes a brotli form of each file of text, which a node sends as it is. */
 function precompressed(): Plugin {
   return {
     name: 'precompressed',

@@ -3,7 +3,7 @@ import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { vitestConfig } from '@ledger-state/testing/vitest-config'
 import { mergeConfig } from 'vitest/config'
 
-/** Below the time limit of a test, so that a poll that fails says what it saw last. */
+/** Patience in milliseconds, below the time limit of a test, so that a poll that fails says what it saw last. */
 const POLL_PATIENCE_MS = 45_000
 
 export default mergeConfig(vitestConfig, {

@@ -35,7 +35,7 @@ function generateLayout(random: Random, depth: number): Layout {
 
 const LAYOUT_SEEDS = 500
 const LAYOUTS = Array.from({ length: LAYOUT_SEEDS }, (_, seed) => generateLayout(createRandom(seed * 7919 + 1), 0))
-/** After the layouts come lists of them. */
+/** Layouts of lists, which come after the other layouts. */
 const LISTS = LAYOUTS.map((element): Layout => ({ kind: 'vector', element }))
 const ALL_LAYOUTS = [...LAYOUTS, ...LISTS]
 

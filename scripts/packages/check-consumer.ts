@@ -39,7 +39,10 @@ export function typesFault(project: string, folder: string): string | undefined 
   return undefined
 }
 
-/** Of a portable package its entry points, too, and no example with a package that needs the types of Node. */
+/**
+ * Files to compile: those of a portable package include its entry points, and no example with a package that needs
+ * the types of Node.
+ */
 function filesToCompile(project: string, folder: string, examples: readonly string[]): readonly string[] {
   if (!isPortable(folder)) return examples
   const entries = entryPoints(project, folder).map(

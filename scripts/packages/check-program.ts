@@ -74,7 +74,7 @@ async function findServingFault(program: ChildProcess): Promise<string | undefin
   return undefined
 }
 
-/** In a process group of its own, so that SIGINT reaches every process from npx to the program, as Ctrl-C does. */
+/** Stops the process group of its own, so that SIGINT reaches every process from npx to the program, as Ctrl-C does. */
 async function stop(program: ChildProcess): Promise<void> {
   if (program.exitCode !== null || program.signalCode !== null) return
   const ended = once(program, 'exit')

@@ -49,7 +49,10 @@ async function findPublintFaults({ tarball }: PackedPackage, folder: string): Pr
   return messages.map((message) => `publint: ${formatMessage(message, manifest) ?? message.code}`)
 }
 
-/** As the profile `esm-only` of `attw`: how CommonJS and the resolution of before Node 12 find types is left out. */
+/**
+ * Finds faults by the profile `esm-only` of `attw`: how CommonJS and the resolution of before Node 12 find types is
+ * left out.
+ */
 async function findTypeFaults({ tarball, manifest }: PackedPackage): Promise<string[]> {
   if (!manifest.exports) return []
   const result = await checkPackage(createPackageFromTarballData(readFileSync(tarball)))

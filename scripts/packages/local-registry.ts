@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { PackedPackage } from './pack-packages.ts'
 
 export interface LocalRegistry {
-  /** For npm's environment: the packages of our scope come from here, all others from where they always do. */
+  /** Variables for npm: the packages of our scope come from here, all others from where they always do. */
   readonly environment: Readonly<Record<string, string>>
   close(): void
 }

@@ -25,16 +25,16 @@ export interface Manifest {
 }
 
 export interface PackedPackage {
-  /** From the root of the repository, such as `packages/core`. */
+  /** Folder from the root of the repository, such as `packages/core`. */
   readonly folder: string
-  /** As it is in the tarball, with the versions of its siblings. */
+  /** Manifest of the tarball, with the versions of its siblings. */
   readonly manifest: Manifest
   /** The path of the tarball. */
   readonly tarball: string
   /** Files of the tarball, without the `package/` before each. */
   readonly files: readonly string[]
   readonly bytes: number
-  /** As registries tell it, `sha512-…`. */
+  /** Hash as registries give it, `sha512-…`. */
   readonly integrity: string
 }
 

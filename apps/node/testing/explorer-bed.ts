@@ -21,7 +21,7 @@ export const WIDE_DARK = { ...WIDE_LIGHT, colorScheme: 'dark' } as const
 export const NARROW_LIGHT = { viewport: { width: 360, height: 760 }, colorScheme: 'light' } as const
 export const NARROW_DARK = { ...NARROW_LIGHT, colorScheme: 'dark' } as const
 
-/** Below the time limit of a test. */
+/** Patience in milliseconds, below the time limit of a test. */
 const PATIENCE_MS = 45_000
 
 const SCREENSHOTS = fileURLToPath(new URL('../../explorer/screenshots/', import.meta.url))
@@ -71,7 +71,7 @@ export class ExplorerBed {
   readonly link: string
   /** What should not happen on any page. */
   readonly #faults: string[] = []
-  /** With the requests of each that are under way. */
+  /** Pages with the requests of each that are under way. */
   readonly #pages = new Map<Page, Set<Request>>()
 
   private constructor(commands: CommandBed, browser: Browser, address: string, startLines: string) {

@@ -17,7 +17,7 @@ export function feedRow(version: number): string {
   })
 }
 
-/** From one version to below another. */
+/** Rows from one version to below another. */
 export function feedRows(from: number, to: number): string[] {
   return Array.from({ length: to - from }, (_, at) => feedRow(from + at))
 }

@@ -23,7 +23,7 @@ export function askFresh(address: string): Promise<string> {
 
 export interface FailedRequest {
   readonly outcome: string
-  /** In milliseconds of `performance.now`, as is `ended`. */
+  /** Begin in milliseconds of `performance.now`, as is `ended`. */
   readonly began: number
   readonly ended: number
 }

@@ -6,9 +6,9 @@ export { PROGRAM } from './program.ts'
 
 export interface NodeOptions extends RunOptions {
   readonly dataDir: string
-  /** Of a store in a database, in place of the folder. */
+  /** URL of a store in a database, instead of the folder. */
   readonly store?: string
-  /** Of `serve`, beside its folder and addresses. */
+  /** Further options of `serve`, besides its folder and addresses. */
   readonly options?: readonly string[]
   /** Default `127.0.0.1:0`. */
   readonly listen?: string
@@ -28,7 +28,7 @@ export interface Readiness {
 }
 
 export class NodeProcess extends RunningProgram {
-  /** Of the API, without `/v1`. */
+  /** Address of the API, without `/v1`. */
   address = ''
   admin = ''
 

@@ -47,7 +47,7 @@ export function runProgram(
 /** The program while it runs. */
 export class RunningProgram {
   readonly child: ChildProcess
-  /** Of both streams. */
+  /** Output of both streams. */
   output = ''
   readonly #texts = { stdout: '', stderr: '' }
   /** Resolves with the exit status; null where a signal ended it. */

@@ -8,9 +8,9 @@ export interface ClientTally {
   right: number
   /** Each with what was asked and answered: there must be none. */
   readonly wrong: string[]
-  /** By status, or by the code of a connection's fault. */
+  /** Errors by status, or by the code of a connection's fault. */
   readonly errors: Map<string, number>
-  /** Of right answers. */
+  /** Milliseconds of right answers. */
   readonly milliseconds: number[]
   /** Newest version named in any answer. */
   latest: number
@@ -20,13 +20,13 @@ export interface ClientTally {
 
 export interface SteadyClient {
   readonly tally: ClientTally
-  /** Of its questions. */
+  /** Seed of its questions. */
   readonly seed: number
   stop(): Promise<void>
 }
 
 export interface ClientOptions {
-  /** Of the API at that moment. */
+  /** Address of the API at that moment. */
   readonly address: () => string
   readonly connections?: number
   /** Pause of each connection between two questions. */

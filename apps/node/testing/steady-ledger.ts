@@ -50,7 +50,7 @@ const accountOf = (version: number): number => version % ACCOUNTS
 
 export interface SteadyQuestion {
   readonly kind: 'item' | 'raw_item' | 'balance'
-  /** Of the key, or the account. */
+  /** Index of the key, or the account. */
   readonly index: number
   readonly version: number
 }
@@ -208,11 +208,11 @@ export interface SteadyNode {
   readonly url: string
   /** Newest version that it tells of. */
   latest: number
-  /** While set, requests are taken and not answered. */
+  /** Takes requests and does not answer them while this is set. */
   isStalled: boolean
   /** 0, or the number of another ledger with the same writes. */
   fork: number
-  /** From this version on, the time of the ledger is an hour earlier. */
+  /** First version from which on the time of the ledger is an hour earlier. */
   hourBackFrom: number
   chainId: number
   /** Each answers the next request for a page in place of the node. */

@@ -38,7 +38,7 @@ interface Transaction {
 export interface TransferChain {
   /** Ends in `/v1`. */
   readonly url: string
-  /** Of the account that has all coins, as clients write it. */
+  /** Private key of the account that has all coins, as clients write it. */
   readonly privateKey: string
   /** What the ledger has from the beginning, and then of each transfer, in the order of versions. */
   readonly versions: readonly VersionWrites[]

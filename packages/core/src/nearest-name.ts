@@ -25,7 +25,7 @@ function plainName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
 
-/** Of short names nearly all are near to each other. */
+/** Most slips of a name: nearly all short names are near to each other. */
 function mostSlips({ length }: string): number {
   return length >= 7 ? 2 : length >= 4 ? 1 : 0
 }

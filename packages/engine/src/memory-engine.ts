@@ -162,7 +162,7 @@ class MemoryEngine implements StateWriter {
     return this.#newestBlockAtMost((block) => block.timestampUsec, timestampUsec)
   }
 
-  /** By trying all, as the model of the search that engines use. */
+  /** Finds the newest block by trying all, as the model of the search that engines use. */
   #newestBlockAtMost(measure: (block: BlockInfo) => bigint, target: bigint): Block | undefined {
     const { ledger, blocks } = this.#state
     expectLedger(ledger)

@@ -85,7 +85,7 @@ export class SyntheticChain {
     return this.hash('TransactionInfo', this.records[version]!.info)
   }
 
-  /** Of the ledger that has the first `count` versions. */
+  /** Root of the ledger that has the first `count` versions. */
   accumulatorRoot(count = this.records.length): Buffer {
     return this.#subtree(levels(count), 0, count)
   }
@@ -256,7 +256,10 @@ export class SyntheticChain {
     this.#add(checkpoint, Uint8Array.of(0), nothing.writeSet, [], nothing.expected, undefined, true)
   }
 
-  /** As one signed by an Ed25519 key: bytes of any kind, runs of zeros, then chain id and authenticator. */
+  /**
+   * A transaction like one signed by an Ed25519 key: bytes of any kind, runs of zeros, then chain id and
+   * authenticator.
+   */
   #userTransaction(): Uint8Array {
     const writer = new ByteWriter().u8(0)
     for (let rest = 40 + this.#below(200); rest > 0; rest--) writer.u8(this.#below(4) === 0 ? 0 : this.#below(256))

@@ -18,7 +18,7 @@ export interface MadeValidator {
 export interface MadeLedgerInfo {
   readonly epoch: bigint
   readonly version: bigint
-  /** Of the accumulator; made up where it is not given. */
+  /** Root of the accumulator; made up where it is not given. */
   readonly root?: Uint8Array
   /** Undefined: the ledger info does not end its epoch. */
   readonly nextEpoch: { readonly epoch: bigint; readonly validators: readonly MadeValidator[] } | undefined

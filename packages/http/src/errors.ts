@@ -145,7 +145,7 @@ export function memberNotAnArray(type: string, member: string): RequestError {
   return invalidRequest(`parse request payload error: member \`${member}\` of "${type}" is no array`)
 }
 
-/** As the reference says it. */
+/** Error in the words of the reference. */
 export function functionNameInvalid(text: string): RequestError {
   return invalidRequest(
     `parse request payload error: failed to parse "string(EntryFunctionId)": Invalid entry function ID ${clip(text)} (occurred while parsing "ViewRequest")`,
@@ -332,7 +332,7 @@ export function upstreamBusy(retryAfterSeconds: number): RequestError {
   return new LedgerStateError('upstream_busy', message, { retryAfterSeconds })
 }
 
-/** Of a request that names the version which its client was shown. */
+/** Error of a request that names the version which its client was shown. */
 export function versionNotReached(version: bigint, latest: bigint | undefined): RequestError {
   const message = `version ${version} is not served here yet; the newest is ${latest ?? 'none'}`
   return new LedgerStateError('version_not_reached', message)

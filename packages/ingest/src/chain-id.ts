@@ -2,11 +2,11 @@ import { chainIdMissing, sourceNotAsAsked, sourceOfOtherChain, storeNotAsAsked }
 
 /** Ids of a chain, each from one who may know it. */
 export interface ChainIds {
-  /** Of the store, which keeps that of its first commit. */
+  /** Chain id of the store, which keeps that of its first commit. */
   readonly held: bigint | undefined
-  /** Of the source. */
+  /** Chain id that the source gives. */
   readonly told: bigint | undefined
-  /** Of the caller. */
+  /** Chain id that the caller gives. */
   readonly asked: bigint | undefined
 }
 

@@ -31,7 +31,7 @@ export interface IngestOptions {
   readonly from?: bigint | undefined
   /** Last version to ingest. */
   readonly to?: bigint | undefined
-  /** For a source that does not tell. */
+  /** Chain id for a source that does not carry it. */
   readonly chainId?: bigint | number | undefined
   /** Lets an empty store begin above version 0 without a state, as if nothing had been written before. */
   readonly assumeEmptyBase?: boolean | undefined
@@ -173,7 +173,7 @@ class Ingest {
     if (expected !== undefined && from !== undefined && from > expected) throw gapBeforeFirst(from, expected)
     const isEnough = () => to !== undefined && expected !== undefined && expected > to
     if (isEnough()) return
-    /** Of the source, after the newest version of the batch: taken where the next version may not join it. */
+    /** Mark of the source after the newest version of the batch: taken where the next version may not join it. */
     let mark: Uint8Array | undefined
     let isStopping = false
     // Begins with the newest version held, to compare it.

@@ -24,7 +24,7 @@ export class WritesHash {
     this.#hash = Buffer.from(hash)
   }
 
-  /** Of a store whose first version is this one. */
+  /** Begins the hash of a store whose first version is this one. */
   static begin(version: bigint): WritesHash {
     const start = Buffer.alloc(U64)
     start.writeBigUInt64BE(version)
@@ -82,7 +82,7 @@ class Presence {
     this.#written = deletes ? new Map() : undefined
   }
 
-  /** Without deletions of what is not there. */
+  /** The writes without deletions of what is not there. */
   kept(writes: readonly Write[]): readonly Write[] {
     const written = this.#written
     if (!written) return writes

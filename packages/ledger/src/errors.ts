@@ -44,7 +44,7 @@ export function quoteKey(text: string): string {
   return clip(text, LONGEST_QUOTED_KEY)
 }
 
-/** As `quoteKey`, of bytes: in hex, without printing what the message leaves out. */
+/** Same as `quoteKey`, of bytes: in hex, without printing what the message leaves out. */
 export function quoteKeyBytes(bytes: Uint8Array): string {
   const shown = LONGEST_QUOTED_KEY / 2
   return bytes.length <= shown ? bytesToHex(bytes) : `${bytesToHex(bytes.subarray(0, shown))}… (${bytes.length} bytes)`

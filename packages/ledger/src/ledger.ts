@@ -105,7 +105,7 @@ export interface LedgerState {
    * @throws `invalid_value` as `readTableItem`
    */
   tableItemHistory(request: TableItemRequest, options?: HistoryOptions): History<Change<StoredValue | undefined>>
-  /** As `tableItemHistory`, by the BCS of the key, with the stored bytes. */
+  /** Same as `tableItemHistory`, by the BCS of the key, with the stored bytes. */
   rawTableItemHistory(
     handle: Uint8Array,
     key: Uint8Array,
@@ -124,14 +124,14 @@ export interface Ledger {
   /** Undefined as long as nothing was ingested. */
   readonly info: LedgerInfo | undefined
   /**
-   * As `parseTypeTag`, and remembers what it parsed: reads find the codec of a tag that was given before without
+   * Same as `parseTypeTag`, and remembers what it parsed: reads find the codec of a tag that was given before without
    * printing it.
    * @throws `invalid_type_tag`
    */
   parseType(text: string): TypeTag
   /**
-   * As `parseAsset`, and remembers what it parsed: balances of an asset that was given before are read without deriving
-   * its keys.
+   * Same as `parseAsset`, and remembers what it parsed: balances of an asset that was given before are read without
+   * deriving its keys.
    * @throws `invalid_type_tag`
    */
   parseAsset(text: string): Asset

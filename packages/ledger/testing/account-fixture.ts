@@ -6,7 +6,7 @@ import { decodeStateKey } from '@ledger-state/type-tag'
 
 export interface AccountFixture {
   readonly engine: StateWriter
-  /** Of all accounts that have a module, a resource or a group, in hex. */
+  /** Addresses in hex of all accounts that have a module, a resource or a group. */
   readonly addresses: readonly string[]
 }
 

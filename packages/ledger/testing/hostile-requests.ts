@@ -38,7 +38,7 @@ function mapTree(random: Random, depth: number): string {
   return `0x1::simple_map::SimpleMap<${mapTree(random, depth - 1)}, ${mapTree(random, depth - 1)}>`
 }
 
-/** As a server has it: every text is a part of the body's. */
+/** The body as a server has it: every text is a part of the body's. */
 function requestBody(types: readonly string[]): JsonValue {
   return parseJson(JSON.stringify(types.map((type) => ({ key_type: 'u8', value_type: type, wrong_key_type: type }))))
 }

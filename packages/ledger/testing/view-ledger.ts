@@ -7,7 +7,7 @@ import type { ViewRequest } from '../src/index.ts'
 
 // A ledger with views of its own at 0x42, for tests of what views answer over time.
 
-/** In microseconds. */
+/** A second in microseconds. */
 export const SECOND = 1_000_000n
 const FRAMEWORK = parseAddress('0x1')
 export const PROGRAM = parseAddress('0x42')

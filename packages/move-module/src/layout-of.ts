@@ -71,7 +71,7 @@ export interface ResolvedLayout extends LayoutTraits {
   readonly unwritable: 'function' | undefined
 }
 
-/** As `layoutOf`, with what `codecOf` need not look for in the layout. */
+/** Same as `layoutOf`, with what `codecOf` need not look for in the layout. */
 export function resolveLayout(tag: TypeTag, getModule: GetModule, options: LayoutOptions = {}): ResolvedLayout {
   if (isWholeObject(tag)) return { layout: { kind: 'object' }, depth: 0, unwritable: undefined }
   if (typeTagSize(tag) > MAX_TYPE_SIZE) throw typeTooLarge(MAX_TYPE_SIZE, 'types in it')
@@ -133,13 +133,13 @@ const ID_RANGE = 2 ** 26
 class LayoutResolver {
   readonly #getModule: GetModule
   readonly #maxNodes: number
-  /** By address, and then by name. Most types name their addresses by one object or a few. */
+  /** Modules by address, and then by name. Most types name their addresses by one object or a few. */
   readonly #modulesAt = new Map<Uint8Array, Map<string, ReadonlyMap<string, KnownStruct>>>()
   readonly #modulesByText = new Map<string, Map<string, ReadonlyMap<string, KnownStruct>>>()
   #nextId = 2 + PLAIN_TYPES.size
   /** A struct with some of its type arguments, by its id with one less and the id of the last one. */
   readonly #applied = new Map<number, number>()
-  /** By the id of all but the last type argument, and the id of the last one. */
+  /** Types by the id of all but the last type argument, and the id of the last one. */
   readonly #resolved = new Map<number, ResolvedType>()
   #nodes = 0
 
@@ -325,7 +325,7 @@ class LayoutResolver {
   }
 }
 
-/** Of a layout while its parts are laid out. */
+/** Traits of a layout while its parts are laid out. */
 interface PartTraits {
   depth: number
   treeSize: number

@@ -31,7 +31,7 @@ export interface FunctionHandle {
   readonly name: string
   readonly parameters: readonly SignatureToken[]
   readonly results: readonly SignatureToken[]
-  /** Of each type parameter, the abilities that an argument must have. */
+  /** Abilities that an argument of each type parameter must have. */
   readonly typeParameters: readonly number[]
   readonly attributes: readonly number[]
 }
@@ -88,6 +88,6 @@ export interface ModuleCode extends MoveModule {
   readonly variantInstantiations: readonly Instantiation[]
   /** Names of functions with the mark of a view, whatever the version of the binary. */
   readonly views: ReadonlySet<string>
-  /** By abort code. */
+  /** Errors by abort code. */
   readonly errors: ReadonlyMap<bigint, ErrorDescription>
 }

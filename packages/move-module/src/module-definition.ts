@@ -64,9 +64,9 @@ export type StructDefinition =
 
 /** The types that a module defines. */
 export interface MoveModule extends ModuleId {
-  /** Of the binary format, 5 to 10. */
+  /** Version of the binary format, 5 to 10. */
   readonly version: number
-  /** In the order of the binary. */
+  /** Structs in the order of the binary. */
   readonly structs: readonly StructDefinition[]
 }
 
@@ -79,7 +79,7 @@ export interface FunctionDefinition {
   readonly visibility: Visibility
   readonly isEntry: boolean
   readonly isNative: boolean
-  /** Of each type parameter, the abilities that an argument must have. */
+  /** Abilities that an argument of each type parameter must have. */
   readonly typeParameters: readonly number[]
   readonly parameters: readonly SignatureToken[]
   readonly results: readonly SignatureToken[]
@@ -87,7 +87,7 @@ export interface FunctionDefinition {
 
 /** All that other modules and clients see of a module. */
 export interface ModuleInterface extends MoveModule {
-  /** In the order of the binary. */
+  /** Friends in the order of the binary. */
   readonly friends: readonly ModuleId[]
   /** Those that the module defines, private ones included, in the order of the binary. */
   readonly functions: readonly FunctionDefinition[]

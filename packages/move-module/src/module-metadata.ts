@@ -12,7 +12,7 @@ export interface MetadataEntry {
 }
 
 export const ATTRIBUTES_KEY = 'aptos::metadata_v1'
-/** Of older modules: its value has the errors alone. */
+/** Key of older modules: its value has the errors alone. */
 const ERRORS_KEY = 'aptos::metadata_v0'
 
 const STRUCT_ATTRIBUTE = { groupMember: 3, event: 4 } as const
@@ -26,7 +26,7 @@ export interface Attributes {
   readonly events: ReadonlySet<string>
   /** Names of functions. */
   readonly views: ReadonlySet<string>
-  /** By abort code. */
+  /** Errors by abort code. */
   readonly errors: ReadonlyMap<bigint, ErrorDescription>
 }
 

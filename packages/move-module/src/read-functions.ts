@@ -37,7 +37,7 @@ export function readFunctions(tables: ModuleTables): FunctionDefinition[] {
   })
 }
 
-/** As `readFunctions`, with code. */
+/** Same as `readFunctions`, with code. */
 export function readCodedFunctions(
   tables: ModuleTables,
   signatures: Signatures,

@@ -33,7 +33,8 @@ export function readModule(bytes: Uint8Array): MoveModule {
 }
 
 /**
- * As `readModule`, with friends and functions. Code is stepped over: a module with an unknown instruction is refused.
+ * Same as `readModule`, with friends and functions. Code is stepped over: a module with an unknown instruction is
+ * refused.
  * @throws `invalid_module` with `fields.offset`
  */
 export function readModuleInterface(bytes: Uint8Array): ModuleInterface {

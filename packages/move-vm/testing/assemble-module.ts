@@ -150,7 +150,7 @@ export interface AssembledFunction {
   readonly typeParameters?: readonly number[]
   readonly locals?: readonly SignatureToken[]
   readonly visibility?: 'private' | 'public' | 'friend'
-  /** By default true, where the function has results. */
+  /** Whether it is a view: by default where the function has results. */
   readonly isView?: boolean
   readonly isNative?: boolean
   readonly attributes?: readonly number[]

@@ -17,7 +17,7 @@ import {
 
 let server: PostgresServer
 let proxy: TcpProxy
-/** Of the server, through the proxy. */
+/** URL of the server, through the proxy. */
 let url: string
 let opened: (PostgresEngine | PostgresEngineReader)[]
 

@@ -25,16 +25,16 @@ function whyMissing(): string | undefined {
   return Number(minor) < LEAST_MINOR ? `PostgreSQL is ${version}, older than 15.${LEAST_MINOR}` : undefined
 }
 
-/** For the name of a group of tests. */
+/** Name of the cluster for a group of tests. */
 export const ON_CITUS = CITUS_MISSING === undefined ? 'on Citus' : `on Citus (skipped: ${CITUS_MISSING})`
 
 export interface CitusOptions {
   readonly workers: number
-  /** Of the workers, those that are not part of the cluster at first. */
+  /** Workers that are not part of the cluster at first. */
   readonly spares?: number
   /** A test needs few: each is a table on a worker, and a statement on all rows is a statement for each shard. */
   readonly shards?: number
-  /** Of the coordinator. */
+  /** Settings of the coordinator. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
@@ -69,7 +69,7 @@ export class CitusCluster {
     this.#guard = guard
   }
 
-  /** Of the coordinator. */
+  /** URL of the coordinator. */
   get url(): string {
     return this.#url('coordinator')
   }
@@ -125,7 +125,7 @@ export class CitusCluster {
     process.kill(this.#pidOf(name), 'SIGKILL')
   }
 
-  /** After a kill, until the sessions of the killed server have let go of its memory. */
+  /** Starts the server; after a kill, until the sessions of the killed server have let go of its memory. */
   async start(name: string): Promise<void> {
     await eventually(
       async () => {

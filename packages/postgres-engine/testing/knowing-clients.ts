@@ -7,7 +7,7 @@ import { ALL_KEYS, KnownHistory } from './known-history.ts'
 
 const PATIENCE_MS = 300_000
 const RETAIN = 15n
-/** Of one look-up statement more or less; several statements on Citus. */
+/** Questions of one look-up statement more or less; several statements on Citus. */
 const ASKED = 25
 
 /**

@@ -100,7 +100,7 @@ class RunningServer implements PostgresServer {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`
   }
 
-  /** After a kill it is started until the children of the killed server have let go of its memory. */
+  /** Starts the server; after a kill, until the children of the killed server have let go of its memory. */
   async start(): Promise<void> {
     let log = ''
     const isUp = async () => {

@@ -128,7 +128,7 @@ class RandomHistory {
     await this.#compare((engine) => engine.blockAtTime(height >> 1n))
   }
 
-  /** In or around the window. */
+  /** A version in or around the window. */
   async #someVersion(): Promise<bigint> {
     const { oldestVersion, latestVersion } = (await this.#model.ledger()) ?? { oldestVersion: 1n, latestVersion: 1n }
     const low = oldestVersion === 0n ? 0n : oldestVersion - 1n
@@ -142,7 +142,7 @@ class RandomHistory {
   }
 }
 
-/** At the oldest version, at the newest, and between them. */
+/** Views at the oldest version, at the newest, and between them. */
 async function viewsOf(engine: ContractEngine): Promise<ContractView[]> {
   const ledger = await engine.ledger()
   if (!ledger) return []
@@ -174,7 +174,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]))
 }
 
-/** On a machine that tests share. */
+/** Patience on a machine that tests share. */
 const PATIENCE = { patienceMs: 60_000 }
 
 /** Runs histories in the store of a database, each from an empty one, and checks what each leaves. */

@@ -23,7 +23,7 @@ const CHAIN = 4
 const KEYS = 40
 /** Commits that ten replicas follow: REPLICA_ROUNDS=300 is what docs/lab/measurements.md has. */
 const ROUNDS = Number(process.env.REPLICA_ROUNDS ?? 20)
-/** Between those commits. */
+/** Pause between those commits. */
 const PAUSE_MS = 20
 
 let folder: string

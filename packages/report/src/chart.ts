@@ -59,7 +59,7 @@ export const DARK: Theme = {
   ],
 }
 
-/** For a picture that stands alone. */
+/** Theme of a picture that stands alone. */
 export const PAPER: Theme = { ...LIGHT, background: '#ffffff' }
 
 const WIDTH = 640

@@ -14,7 +14,7 @@ with the engine in memory after every step. Prints the seed of a difference, whi
 `
 /** Histories between two lines of progress. */
 const ROUND = 1_000
-/** Between the seeds of two processes. */
+/** Distance between the seeds of two processes. */
 const SEED_STRIDE = 7_919_000
 
 const { values } = parseArgs({

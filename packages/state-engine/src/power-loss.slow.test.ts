@@ -20,12 +20,12 @@ const SEED = testSeed()
 const IMAGES = Number(process.env.POWER_LOSS_IMAGES ?? 300)
 const LONG = { timeout: 60_000 + 200 * IMAGES }
 const MOST_IMAGES_OF_A_RUN = 500
-/** Of so many images, one is written to again. */
+/** Images of which one is written to again. */
 const CONTINUED = 25
 
 const random = createRandom(SEED)
 
-/** Of so many images, as many runs as they need, and what is tried of each. */
+/** Tries as many images as asked for, with as many runs as they need, and what is tried of each. */
 async function tryRuns(
   name: string,
   images: number,
@@ -41,7 +41,7 @@ async function tryRuns(
   trial.log()
 }
 
-/** From half as much to one and a half times as much. */
+/** Options varied from half as much to one and a half times as much. */
 function varied(options: Options): Options {
   const { memoryTableBytes } = options
   const compressHistory = random.below(2) === 0

@@ -12,7 +12,7 @@ const TRUNCATING_SCRIPT = await bundledScript(new URL('crash-truncating-writer.t
 export type Kill =
   /** So long after the first commit was acknowledged. */
   | { readonly afterMs: number }
-  /** By itself, when it comes to a failure point for the nth time. */
+  /** Ends by itself, when it comes to a failure point for the nth time. */
   | { readonly at: FailurePoint; readonly nth: number }
 
 /** Runs a writer of the known ledger until SIGKILL ends it. Returns the last version that it acknowledged. */

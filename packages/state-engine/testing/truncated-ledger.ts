@@ -94,13 +94,13 @@ export async function runSteps(
 /** What a store holds after a step. */
 interface Expected {
   readonly ledger: LedgerInfo | undefined
-  /** Of each version, the value of each key. */
+  /** Value of each key at each version. */
   readonly values: readonly (readonly (Uint8Array | undefined)[])[]
 }
 
 const EMPTY: Expected = { ledger: undefined, values: [] }
 const ORACLE = createMemoryEngine()
-/** After each step: computed once, up to the last that was asked for. */
+/** States after each step: computed once, up to the last that was asked for. */
 const AFTER_STEPS: Expected[] = []
 
 async function expectedAfter(step: number): Promise<Expected> {

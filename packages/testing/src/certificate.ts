@@ -2,9 +2,9 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 
 export interface TestCertificate {
-  /** In PEM. */
+  /** Key in PEM. */
   readonly key: string
-  /** In PEM. */
+  /** Certificate in PEM. */
   readonly cert: string
 }
 
@@ -53,7 +53,7 @@ function nameOf(text: string): Buffer {
   return sequence([der(0x31, sequence([oid([0x55, 0x04, 0x03]), der(0x0c, Buffer.from(text))]))])
 }
 
-/** As GeneralizedTime. */
+/** The date as GeneralizedTime. */
 function timeOf(date: Date): Buffer {
   return der(0x18, Buffer.from(`${date.toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`))
 }

@@ -10,7 +10,7 @@ import chromium from '@sparticuz/chromium'
 
 const PACKAGE = createRequire(import.meta.url).resolve('@sparticuz/chromium')
 
-/** With one process a browser ends when its first page is closed. */
+/** Arguments that are refused: a browser of one process ends when its first page is closed. */
 const REFUSED_ARGUMENTS = ['--single-process', '--disable-web-security', '--allow-running-insecure-content']
 
 export const CHROMIUM_ARGUMENTS: readonly string[] = chromium.args.filter(

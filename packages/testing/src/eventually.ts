@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Below the time limit of a test, so that a wait that fails says what it waited for. */
+/** Patience below the time limit of a test, so that a wait that fails says what it waited for. */
 const PATIENCE_MS = 45_000
 const PAUSE_MS = 20
 

@@ -44,7 +44,7 @@ const RETRY_MS = 200
 /** The table need not exist: the expensive work comes before the look-up. */
 const ITEM_PATH = '/v1/tables/0x7/item'
 const BATCH_PATH = '/v1/tables/items:batch'
-/** Of an account of the ledger of the tests of the node, whose balance changes all the time. */
+/** History of an account of the tests' ledger whose balance changes all the time. */
 const HISTORY_PATH = `/v1/accounts/0x${'ac'.repeat(24)}${'00'.repeat(8)}/balance/0x1::aptos_coin::AptosCoin/history`
 
 type Attack = (options: HostileOptions, tally: HostileTally, stop: AbortSignal) => Promise<unknown>

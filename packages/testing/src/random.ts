@@ -1,6 +1,6 @@
 /** Random whole numbers; the same seed always gives the same (xorshift32). */
 export interface Random {
-  /** From 0 to `bound` - 1. */
+  /** A number from 0 to `bound` - 1. */
   below(bound: number): number
   pick<T>(choices: readonly T[]): T
   /** `length` bytes. */

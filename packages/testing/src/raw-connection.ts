@@ -5,7 +5,7 @@ export interface RawConnection {
   readonly socket: Socket
   /** All that came, as Latin-1; the first 100,000 characters of it. */
   received(): string
-  /** Of the answers that came, in their order. */
+  /** Statuses of the answers that came, in their order. */
   statuses(): number[]
   readonly closed: Promise<unknown>
 }

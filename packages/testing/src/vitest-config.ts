@@ -5,7 +5,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { sampleFiles } from './sample-files.ts'
 import { isSlowRun } from './slow-run.ts'
 
-/** Under this condition the packages of the workspace export their sources: tests never see a stale build. */
+/** Condition under which the packages of the workspace export their sources: tests never see a stale build. */
 const SOURCE_CONDITION = '@ledger-state/source'
 const CONDITIONS = [SOURCE_CONDITION, 'node', 'default']
 const BROWSER_CONDITIONS = [SOURCE_CONDITION, 'browser', 'module', 'import', 'default']
@@ -31,7 +31,10 @@ const MEMORY_FOLDER = '/dev/shm'
 /** Far more than the tests of a package leave in files at one time. */
 const ENOUGH_BYTES = 4 * 2 ** 30
 
-/** In memory where there is room: what is tested is not the disk, and syncing files is what takes most of the time. */
+/**
+ * A folder in memory where there is room: what is tested is not the disk, and syncing files is what takes most of the
+ * time.
+ */
 function temporaryRoot(): string {
   try {
     accessSync(MEMORY_FOLDER, constants.W_OK)
@@ -77,8 +80,8 @@ function project(name: 'node' | 'portable', conditions: string[]) {
 }
 
 /**
- * Of a package that runs on any runtime: every test runs with what is written for Node, and with what is portable. The slow
- * run adds a browser.
+ * Configuration of a package that runs on any runtime: every test runs with what is written for Node, and with what
+ * is portable. The slow run adds a browser.
  */
 export const portableVitestConfig = defineConfig(async () => {
   const projects = [project('node', CONDITIONS), project('portable', [PORTABLE_CONDITION, ...CONDITIONS])]

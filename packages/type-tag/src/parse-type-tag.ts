@@ -28,7 +28,7 @@ export function parseTypeTag(text: string): TypeTag {
   return new TypeTagParser(text).parseWhole()
 }
 
-/** As `parseTypeTag`, but only structs are accepted. */
+/** Same as `parseTypeTag`, but only structs are accepted. */
 export function parseStructTag(text: string): StructTag {
   const tag = parseTypeTag(text)
   if (isStructTag(tag)) return tag

@@ -104,7 +104,7 @@ export class BareTables {
   readonly #reader: pg.Client
   readonly #isSharded: boolean
 
-  /** In a database that has the store of an engine. */
+  /** Opens them in a database that has the store of an engine. */
   static async open(url: string, isSharded: boolean): Promise<BareTables> {
     const writer = await connect(url, false)
     for (const sql of [...CREATE, ...(isSharded ? DISTRIBUTE : [])]) await writer.query(sql)

@@ -8,7 +8,7 @@ import { startEmbeddedPostgres } from '../stores/embedded-postgres.ts'
 /** A database server, or a cluster, that is measured on. */
 export interface Database {
   readonly name: string
-  /** Of Citus; 0 on PostgreSQL alone. */
+  /** Workers of Citus; 0 on PostgreSQL alone. */
   readonly workers: number
   readonly url: string
   close(): Promise<void>

@@ -70,7 +70,7 @@ export async function startConstantServer(kind: 'fastify' | 'node:http', answer:
   }
 }
 
-/** Besides the chain-state headers; the others are of the connection or of the body. */
+/** Headers that are compared, besides those of the chain state; all others belong to the connection or the body. */
 const CONSTANT_HEADERS: ReadonlySet<string> = new Set(['content-type', 'vary', 'cache-control'])
 
 /** What a server answers to the first of the requests. */

@@ -9,7 +9,7 @@ import { SERVED_KEYS } from './served-store.ts'
 
 export type WriterLoad = 'nobody writes' | 'ingest' | 'ingest and prune'
 
-/** As in `ledger-state serve`. */
+/** Niceness of the process, the same as in `ledger-state serve`. */
 const NICENESS = 5
 const WINDOW_VERSIONS = 2_000n
 const BATCH_VERSIONS = 50

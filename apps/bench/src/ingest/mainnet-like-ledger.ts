@@ -39,7 +39,7 @@ export interface MainnetLikeVersion {
 export interface MainnetLikeLedger {
   readonly chainId: number
   readonly versions: readonly MainnetLikeVersion[]
-  /** With the signatures of nobody: they are not checked. */
+  /** Ledger info without signatures: nothing here checks them. */
   readonly ledgerInfo: Uint8Array
   /** What proves a range of versions in the whole ledger, the lowest first. */
   rangeSiblings(first: number, last: number): { readonly left: Buffer[]; readonly right: Buffer[] }
@@ -222,7 +222,7 @@ class Accumulator {
     this.#name = name
   }
 
-  /** Below the root. */
+  /** Levels below the root. */
   get levels(): number {
     return Math.ceil(Math.log2(Math.max(1, this.#full[0]!.length)))
   }

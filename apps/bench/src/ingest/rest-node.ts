@@ -7,7 +7,7 @@ const NODE_PROCESS = fileURLToPath(new URL('./rest-node-process.ts', import.meta
 
 export interface RestNode {
   readonly url: string
-  /** In microseconds, of its process, since that started; undefined where the system does not tell. */
+  /** CPU time of its process since the start, in microseconds; undefined where the system does not say. */
   readonly cpuTime: () => number | undefined
   readonly stop: () => Promise<void>
 }

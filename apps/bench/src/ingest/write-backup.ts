@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { ByteWriter } from '@ledger-state/core'
 import type { MainnetLikeLedger, MainnetLikeVersion } from './mainnet-like-ledger.ts'
 
-/** As the backup tools choose chunks: up to some ten MB. */
+/** Versions of a chunk, as backup tools choose them: some ten MB at most. */
 const CHUNK_VERSIONS = 5_000
 
 /** Writes a transaction backup of a ledger, compressed as the tools do it. See docs/ledger-formats.md, "Transaction backup". */

@@ -10,7 +10,7 @@ const MAP_BYTES = 2 ** 33
 const KEYS = 300
 const WRITES_PER_VERSION = 5
 const VERSIONS_PER_BATCH = 20
-/** Of the table in memory, while writes are counted: they are merged every thousand writes. */
+/** Bytes of the memtable while writes are counted: they are merged every thousand writes. */
 const SMALL_TABLE_BYTES = 600_000
 /** Each key is written ten times. */
 const FIRST_VERSIONS = (KEYS * 10) / WRITES_PER_VERSION
@@ -72,7 +72,7 @@ async function runOnLmdb(): Promise<void> {
   await database.close()
 }
 
-/** With the reads of a node: every record is compared with its checksum. */
+/** Serves with the reads of a node: every record is compared with its checksum. */
 async function serve(): Promise<void> {
   const { createHttpServer } = await import('@ledger-state/http')
   const { createLedger } = await import('@ledger-state/ledger')

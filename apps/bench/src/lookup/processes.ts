@@ -17,7 +17,7 @@ const SUBJECTS: readonly (readonly [StoreFolder, Role, string])[] = [
   ...PEER_NAMES.map((name) => [name, 'peer', PEERS[name].title] as const),
 ]
 
-/** In a new process, with nothing of the store in the page cache. */
+/** Measures in a new process, with nothing of the store in the page cache. */
 export async function measureCold(
   run: BenchRun,
   folders: ReadonlyMap<StoreFolder, string>,
@@ -36,7 +36,7 @@ export async function measureCold(
   await measureOpening(run, folders.get('engine')!, keys)
 }
 
-/** With several reader processes, and while another process writes the store. */
+/** Measures with several reader processes while another process writes the store. */
 export async function measureProcesses(
   run: BenchRun,
   folders: ReadonlyMap<StoreFolder, string>,

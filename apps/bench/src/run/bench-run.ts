@@ -120,7 +120,7 @@ export class BenchRun {
     process.stderr.write(`  ${text}\n`)
   }
 
-  /** For long steps. @throws `Interrupted` */
+  /** Called between the parts of long steps. @throws `Interrupted` */
   throwIfInterrupted(): void {
     if (this.#signal.aborted) throw new Interrupted()
   }

@@ -4,7 +4,7 @@ import { freePort } from '@ledger-state/testing/free-port'
 
 export interface EmbeddedPostgresServer {
   readonly server: { stop(): Promise<void> }
-  /** Of its database `postgres`, over TCP on this machine. */
+  /** URL of its database `postgres`, over TCP on this machine. */
   readonly url: string
   /** Whether there was no data in the folder. */
   readonly isNew: boolean

@@ -10,7 +10,7 @@ import { lookupSuite } from './lookup.ts'
 import { pruneSuite } from './prune.ts'
 import { viewsSuite } from './views.ts'
 
-/** In the order in which they run. */
+/** All suites, in the order in which they run. */
 export const SUITES: readonly Suite[] = [
   lookupSuite,
   commitSuite,

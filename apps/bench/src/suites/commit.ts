@@ -35,7 +35,7 @@ export const commitSuite: Suite = {
   },
 }
 
-/** Without fsync, in CPU time, which other processes disturb least. */
+/** Measures without fsync and in CPU time, which other processes disturb least. */
 async function measureBatches(run: BenchRun, keys: number): Promise<void> {
   const workload = createWorkload(keys, run.seed)
   const engine = openEngineStore(run.folder('engine'))

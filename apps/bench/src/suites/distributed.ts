@@ -240,7 +240,7 @@ interface MeasuredStore {
   readonly workload: Workload
 }
 
-/** With all indexes, after a vacuum. */
+/** Records the sizes with all indexes, after a vacuum. */
 async function recordSizes(
   run: BenchRun,
   { name }: Database,

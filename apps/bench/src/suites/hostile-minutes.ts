@@ -7,7 +7,7 @@ import type { BenchRun } from '../run/bench-run.ts'
 
 const TITLE = 'GET balance, beside all kinds of hostile clients at the same time'
 const MINUTE_MS = 60_000
-/** For each of the rows that the others are compared with. */
+/** Time for each of the rows that the others are compared with. */
 const COMPARISON_MS = 30_000
 const BEGINNING_MS = 3_000
 /** What a reader may hold, and by how much hostile clients may multiply the p99 of others. */

@@ -67,8 +67,8 @@ async function measureAttacks(run: BenchRun, folder: string): Promise<void> {
 }
 
 /**
- * With a new node, so that its memory shows this attack alone. Phases take turns within seconds: what else the machine does
- * hits all of them alike. Resolves with the rounds without the attack.
+ * Measures with a new node, so that its memory shows this attack alone. Phases take turns within seconds: what else
+ * the machine does hits all of them alike. Resolves with the rounds without the attack.
  */
 async function measureAttack(run: BenchRun, folder: string, attack: HostileAttack): Promise<SteadyLatencies[]> {
   run.step(attack)

@@ -23,7 +23,7 @@ interface Contender {
   readonly server: Server
 }
 
-/** Per cent of the requests in a CPU second of a server that answers a constant. */
+/** Aims in per cent of the requests in a CPU second of a server that answers a constant. */
 const AIMS: readonly { readonly of: RequestCase; readonly fastify: number; readonly nodeHttp: number }[] = [
   { of: GET_BALANCE, fastify: 80, nodeHttp: 75 },
   { of: POST_ITEM, fastify: 80, nodeHttp: 65 },

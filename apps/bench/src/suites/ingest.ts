@@ -32,7 +32,7 @@ const NODES = [
 interface Contender {
   readonly subject: string
   readonly role: Role
-  /** Of the source, where that is a process beside this one, as `RestNode` has it. */
+  /** CPU time of the source where that is a process of its own, as `RestNode` has it. */
   readonly sourceCpuTime?: () => number | undefined
   run(folder: string): Promise<void>
 }
@@ -90,7 +90,7 @@ async function measureBackup(run: BenchRun): Promise<void> {
   await measureContenders(run, contenders, `a backup with ${writes} writes`, 'writes', writes)
 }
 
-/** From a backup, and from a node on the same machine, which answers at once or after a while. */
+/** Measures from a backup, and from a node on the same machine, which answers at once or after a while. */
 async function measureMainnetLike(run: BenchRun): Promise<void> {
   const versions = run.byScale({ tiny: 1_000, small: 20_000, medium: 60_000, large: 60_000 })
   run.step(`making ${versions} versions like those of mainnet`)

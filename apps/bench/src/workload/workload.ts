@@ -44,7 +44,7 @@ export interface Workload {
   questions(of: WorkloadClass, count: number, access?: Access): Question[]
   /** Each at the version before the newest write of its key, so that the answer was superseded last. */
   justSuperseded(of: WorkloadClass, count: number): Question[]
-  /** For keys of any class whose newest write is a deletion, at the latest version. */
+  /** Asks for keys of any class whose newest write is a deletion, at the latest version. */
   deleted(count: number): Question[]
   /** Keys that are never written. */
   absentKeys(count: number): Uint8Array[]
@@ -55,7 +55,7 @@ const FORMAT = 1
 const WRITES_PER_VERSION = 5
 export const VERSIONS_PER_BATCH = 1_000
 export const VERSIONS_PER_BLOCK = 20
-/** Per cent. */
+/** Share of deletions in per cent. */
 const DELETIONS = 2
 /** Bytes; the median is 150. */
 const VALUE_LENGTHS = [8, 32, 60, 100, 140, 150, 150, 180, 220, 300, 600, 3_000]
@@ -208,7 +208,7 @@ function shuffledWrites(classes: readonly WorkloadDepth[], random: Random): Uint
   return order
 }
 
-/** Like state keys: a byte for the kind, then bytes that look random. */
+/** A key like a state key: a byte for the kind, then bytes that look random. */
 export function keyBytes(at: number): Uint8Array {
   const isLong = at % LONG_KEY_EVERY === LONG_KEY_EVERY - 1
   const key = Buffer.alloc(isLong ? LONG_KEY_LENGTH : 33 + ((at * 7) % 118), at & 0xff)

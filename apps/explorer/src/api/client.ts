@@ -6,7 +6,7 @@ export interface Answer {
   readonly head: StateHead | undefined
   /** Where the next page begins. */
   readonly cursor: string | undefined
-  /** Of a history: whether all changes of its range are known. */
+  /** Whether all changes of the range of a history are known. */
   readonly isComplete: boolean
   /** Where a time was asked for: the version that was read. */
   readonly readVersion: string | undefined
@@ -15,7 +15,7 @@ export interface Answer {
 export type Result<T> = { readonly value: T; readonly answer: Answer } | { readonly failure: Failure }
 
 export interface ApiRequest {
-  /** Below `/v1`, with its query, without the state. */
+  /** Path below `/v1`, with its query, without the state. */
   readonly path: string
   /** A version, a time, or undefined for the latest. */
   readonly at?: string | undefined

@@ -9,7 +9,7 @@ export interface Failure {
   readonly oldestVersion?: string | undefined
   /** A service that still has what was pruned here. */
   readonly archivalEndpoint?: string | undefined
-  /** After which asking again may help. */
+  /** Milliseconds after which asking again may help. */
   readonly retryAfterMs?: number | undefined
 }
 

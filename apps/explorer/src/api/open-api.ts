@@ -41,7 +41,7 @@ interface Schema {
 export interface Operation {
   readonly id: string
   readonly method: 'GET' | 'POST'
-  /** Below `/v1`, with `{name}` for path parameters. */
+  /** Path below `/v1`, with `{name}` for path parameters. */
   readonly path: string
   readonly tag: string
   readonly summary: string

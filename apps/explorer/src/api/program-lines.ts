@@ -117,7 +117,7 @@ function partsOf({ path, at, body }: ApiRequest): Parts {
   }
 }
 
-/** As one word of a shell. */
+/** Quotes a text as one word of a shell. */
 function quoted(text: string): string {
   return /^[\w:./@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -119,7 +119,7 @@ function axisSize(_: uPlot, values: readonly string[] | null): number {
   return 24 + 7 * Math.max(3, ...(values ?? []).map(({ length }) => length))
 }
 
-/** In UTC, as all times of the page. */
+/** Formats times in UTC, as everywhere on the page. */
 function formatTimes(_: uPlot, seconds: readonly number[], __: number, ___: number, step: number): string[] {
   return seconds.map((one) => timeTickText(BigInt(Math.round(one * 1e6)), step))
 }

@@ -9,7 +9,7 @@ const MARGIN = '600px'
 interface LongListProps {
   readonly label: string
   readonly count: number
-  /** In pixels, of a row that was not drawn yet. */
+  /** Height in pixels of a row that was not drawn yet. */
   readonly rowHeight: number
   /** Drawn anew whenever the row comes into sight: what somebody did in it must be kept outside. */
   readonly row: (at: number) => ComponentChildren

@@ -13,7 +13,10 @@ export function Sparkline({ points, label }: SparklineProps) {
   )
 }
 
-/** In a square of 100. A segment where the value stands still ends only with it: joints on a line would be drawn thicker. */
+/**
+ * The points as a path in a square of 100. A segment where the value stands still ends only with it: joints on a line
+ * would be drawn thicker.
+ */
 export function stepsToPath(points: SparklineProps['points']): string {
   const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)]
   const known = ys.filter((y) => y !== null)

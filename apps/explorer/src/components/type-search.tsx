@@ -9,7 +9,7 @@ import { AddressLink, Link } from './link.tsx'
 import { LongList } from './long-list.tsx'
 
 const ROW_HEIGHT = 41
-/** Of a line; the module itself has all of its declarations. */
+/** Longest line; the module itself has all of its declarations. */
 const MOST_CHARACTERS = 300
 
 /** Uses of a type in all accounts. No index tells them: the state is searched, once somebody asks. */

@@ -15,7 +15,7 @@ const ROW_HEIGHT = 50
 
 interface ValueHistoryProps {
   readonly request: ApiRequest
-  /** Of the values. */
+  /** Type of the values. */
   readonly type: string
   /** The account of a resource. */
   readonly holder: string | undefined

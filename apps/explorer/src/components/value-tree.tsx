@@ -3,14 +3,14 @@ import { type Amounts, amountAt } from '../state/use-amounts.ts'
 import { AddressLink, Link, shortAddress } from './link.tsx'
 import { LongList } from './long-list.tsx'
 
-/** As answers write them: without leading zeros, or whole. */
+/** An address as answers write it: without leading zeros, or whole. */
 const ADDRESS = /^0x(?:[1-9a-f][0-9a-f]{2,62}|[0-9a-f]{64})$/
 /** Longer texts are cut, with a button for the rest. */
 const SHORT_TEXT = 200
 /** Members that are shown before somebody asks for all. */
 const FIRST_MEMBERS = 50
 const ROW_HEIGHT = 26
-/** Below this depth members are shown once they are opened. */
+/** Members below this depth are shown once they are opened. */
 const OPEN_DEPTH = 3
 
 interface ValueTreeProps {
@@ -19,7 +19,7 @@ interface ValueTreeProps {
   /** The account that holds the value: its tables are read with their types. */
   readonly holder?: string | undefined
   readonly amounts?: Amounts | undefined
-  /** From the value that `amounts` speak of to this one. */
+  /** Path from the value that `amounts` speak of to this one. */
   readonly path?: string
 }
 

@@ -57,7 +57,7 @@ function WholeLedger({ first, last }: { readonly first: bigint; readonly last: b
 }
 
 interface Tick {
-  /** From 0 to 1. */
+  /** Place in the window, from 0 to 1. */
   readonly place: number
   readonly text: string
 }

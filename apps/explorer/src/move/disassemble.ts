@@ -25,7 +25,7 @@ export interface TypeDeclaration {
   readonly isEvent: boolean
   /** The group that stores it with others, if it is a resource of one. */
   readonly group: string | undefined
-  /** Of a struct: one without a name. */
+  /** Variants of an enum; a struct has one, without a name. */
   readonly variants: readonly { readonly name: string | undefined; readonly fields: readonly FieldText[] }[]
 }
 
@@ -43,7 +43,7 @@ export interface FunctionDeclaration {
 }
 
 export interface Disassembly {
-  /** Of the binary format. */
+  /** Version of the binary format. */
   readonly formatVersion: number
   readonly friends: readonly string[]
   readonly types: readonly TypeDeclaration[]

@@ -70,7 +70,7 @@ function cacheUse(values: Sample['values']): number | undefined {
   return bytes === undefined || !capacity ? undefined : bytes / capacity
 }
 
-/** Between two samples; none where nothing was answered. */
+/** Mean between each two samples; no value where nothing was answered. */
 function meanAnswerSeconds(samples: readonly Sample[]): readonly Point[] {
   const name = 'ledger_state_http_request_duration_seconds'
   return samples.slice(1).flatMap(({ time, values }, at) => {

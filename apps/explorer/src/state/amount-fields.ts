@@ -2,7 +2,7 @@
 export interface AmountFields {
   /** A coin type or the address of metadata; undefined where the fungible store of the same account names it. */
   readonly asset: string | undefined
-  /** From the value to each member, as differences name them. */
+  /** Paths from the value to each member, as differences name them. */
   readonly paths: readonly string[]
 }
 

@@ -35,7 +35,7 @@ function membersOf(value: unknown): ReadonlyMap<string, unknown> {
   return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : [])
 }
 
-/** Of a value without members. */
+/** Text of a value without members; undefined for others. */
 function leafToText(value: unknown): string | undefined {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[ ]' : '{ }'
   return value === undefined ? undefined : String(value)

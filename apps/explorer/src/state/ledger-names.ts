@@ -25,7 +25,7 @@ interface Place {
   readonly chainId: string | undefined
 }
 
-/** Of the chain that `KNOWN_ASSETS` are on. */
+/** Id of the chain that `KNOWN_ASSETS` are on. */
 const MAINNET = '1'
 const FRAMEWORK = '0x1'
 const COIN_INFO = /^0x1::coin::CoinInfo<(.+)>$/

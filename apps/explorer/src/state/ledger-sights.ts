@@ -27,7 +27,7 @@ export interface SightedTable {
 }
 
 export interface SightedAsset extends NamedAsset {
-  /** In the smallest unit; undefined where the ledger does not say. */
+  /** Supply in the smallest unit; undefined where the ledger does not say. */
   readonly supply: string | undefined
 }
 

@@ -18,7 +18,7 @@ export interface ObjectFacts {
   /** What its maker called it; undefined where it has no name. */
   readonly title: string | undefined
   readonly facts: readonly ObjectFact[]
-  /** Of a fungible asset, else 0. */
+  /** Decimals of a fungible asset, else 0. */
   readonly decimals: number
 }
 

@@ -77,7 +77,7 @@ function parseView(path: string, parameters: URLSearchParams): View {
   return { name, handle: first, types, key: parameters.get('key') ?? undefined }
 }
 
-/** Without arguments the function is looked at, and not called. */
+/** The call in the address; without arguments the function is looked at, and not called. */
 function parseCall(parameters: URLSearchParams): ViewCall | undefined {
   const given = parameters.get('arguments')
   return given === null ? undefined : { typeArguments: parameters.getAll('type'), arguments: given }

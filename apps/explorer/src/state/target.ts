@@ -20,7 +20,7 @@ export type Candidate =
   | { readonly kind: 'word'; readonly word: string }
 
 const ADDRESS = /^0x[0-9a-f]{1,64}$/i
-/** Without `0x` a short one would be a number. */
+/** An address without `0x`; a shorter one would be a number. */
 const BARE_ADDRESS = /^[0-9a-f]{64}$/i
 /** Digits, or groups of three, as people write large numbers. */
 const NUMBER = /^(?:\d{1,20}|\d{1,3}(?:[ ,_.'’\u00a0\u202f]\d{3}){1,6})$/

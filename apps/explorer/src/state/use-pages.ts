@@ -17,7 +17,7 @@ interface Loaded<T> {
   readonly items: readonly T[]
   readonly cursor: string | undefined
   readonly isComplete: boolean
-  /** Of the first page: all pages speak of its state. */
+  /** State of the first page: all pages speak of it. */
   readonly head: StateHead | undefined
 }
 

@@ -10,7 +10,7 @@ export interface WatchedCall {
 const STORAGE_KEY = 'watched-calls'
 const MOST = 50
 
-/** In the order in which they were added; kept in this browser. */
+/** Watched calls in the order in which they were added; kept in this browser. */
 export const watchedCalls = signal<readonly WatchedCall[]>(parseWatchedCalls(read()))
 
 /** What was stored by this or an earlier page; whatever is not a call is left out. */

@@ -19,11 +19,11 @@ import { usePages } from '../state/use-pages.ts'
 const COIN_STORE = /^0x1::coin::CoinStore<(.+)>$/
 /** The chain's own asset; most accounts have no coin store of it. A balance counts both. */
 const NATIVE_COIN = '0x1::aptos_coin::AptosCoin'
-/** Of the chain that `KNOWN_ASSETS` are on. */
+/** Id of the chain that `KNOWN_ASSETS` are on. */
 const MAINNET = '1'
 const SPARKLINE_POINTS = 160
 const ROW_HEIGHT = 64
-/** With fewer the end is in sight: whoever wants to look for more among the other resources says so. */
+/** Fewer coins than this fit into sight: whoever wants to look for more among the other resources says so. */
 const COINS_IN_SIGHT = 25
 
 export function AccountBalances({ address }: { readonly address: string }) {

@@ -133,7 +133,7 @@ function useSeenChanges(pages: Pages<BalanceChange>, { from, to }: CurveView): r
   return seen
 }
 
-/** Of the last change at or before a version; -1 where all are later. */
+/** Index of the last change at or before a version; -1 where all are later. */
 function lastIndexAt(changes: readonly BalanceChange[], version: string): number {
   return changes.findLastIndex((change) => BigInt(change.version) <= BigInt(version))
 }

@@ -30,7 +30,7 @@ interface Compared {
 
 /** Lines around a change that are shown with it. */
 const CONTEXT_LINES = 3
-/** With more changed lines a comparison would take seconds; then the texts are called different. */
+/** Most changed lines: a comparison of more would take seconds, and the texts are called different instead. */
 const MOST_EDITS = 5_000
 
 /** Compares a module with itself at another version or time: its declarations, and its source where both have one. */

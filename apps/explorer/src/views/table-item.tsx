@@ -14,7 +14,7 @@ interface TableItemProps {
   readonly types: TableTypes
   readonly keyType: string
   readonly valueType: string
-  /** As JSON. */
+  /** The key as JSON. */
   readonly itemKey: string
 }
 

@@ -19,7 +19,7 @@ import { isWatched, unwatch, watch } from '../state/watched-calls.ts'
 import { ViewHistory } from './view-history.tsx'
 
 interface ViewFunctionProps {
-  /** As `0x1::coin::balance`. */
+  /** Name such as `0x1::coin::balance`. */
   readonly name: string
   readonly call: ViewCall | undefined
 }

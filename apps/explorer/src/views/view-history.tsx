@@ -110,7 +110,7 @@ function CallCurve({ changes, result, decimals }: CallCurveProps) {
   )
 }
 
-/** In 53 bits: the list has every digit. Null, a gap, where the call fails. */
+/** A result as a number of 53 bits: the list has every digit. Null, a gap, where the call fails. */
 function numberOf({ values }: ViewChange, result: number, decimals: number): number | null {
   return values ? Number(values[result]) / 10 ** decimals : null
 }

@@ -6,7 +6,7 @@ const LATE_MS = 1_000
 
 interface InflictedFault {
   readonly fault: Fault
-  /** In milliseconds of `performance.now`, as is `until`. */
+  /** Begin in milliseconds of `performance.now`, as is `until`. */
   readonly from: number
   readonly until: number
 }

@@ -25,7 +25,7 @@ const READER_STALL_MS = 1_000
 const OUTAGE_MS = 2_500
 const MOST_BROKEN_PAGES = 3
 
-/** Of processes and of the source, wherever the store is. */
+/** Faults of processes and of the source, wherever the store is. */
 const COMMON_FAULTS: readonly Fault[] = [
   { name: 'kill -9 of the writer', share: 10, inflict: (bed) => signalProcess(bed, 'writer', 'SIGKILL') },
   {

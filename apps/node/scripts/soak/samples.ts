@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs'
 import type { NodeProcess } from '../../testing/node-process.ts'
 
 export interface Sample {
-  /** Since the soak began. */
+  /** Minutes since the soak began. */
   readonly minute: number
-  /** Of all processes of the node together. */
+  /** Memory of all processes of the node together. */
   readonly memoryBytes: number
   /** 0 where the store is in a database, as is `freeBytes`. */
   readonly fileBytes: number

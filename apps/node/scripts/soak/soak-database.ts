@@ -4,7 +4,7 @@ import { type PostgresServer, startPostgres } from '@ledger-state/postgres-engin
 import { type Cut, startTcpProxy, type TcpProxy } from '@ledger-state/postgres-engine/testing/tcp-proxy'
 import pg from 'pg'
 
-/** In place of a URL: a server that the soak starts, and kills. */
+/** Stands for a server that the soak starts, and kills, instead of a URL. */
 export const EMBEDDED = 'embedded'
 
 const DEFAULT_PORT = 5432
@@ -63,7 +63,7 @@ export class SoakDatabase {
     this.#proxy.accept()
   }
 
-  /** As a writer on another machine does that takes the first one for dead. */
+  /** Takes the store over, as a writer on another machine does that believes the first one dead. */
   async takeOver(): Promise<void> {
     await (await openPostgresEngine({ url: this.#direct, takeOver: true })).close()
   }

@@ -13,13 +13,13 @@ export interface SoakOutcome {
   readonly tally: ClientTally
   /** Requests on connections of their own, by status or by what went wrong. */
   readonly fresh: ReadonlyMap<string, number>
-  /** Of those, the failures for which no fault was at that moment. */
+  /** Failures for which there was no fault at that moment. */
   readonly unexplained: readonly string[]
   readonly faults: ReadonlyMap<string, number>
   readonly hostile: HostileReport | undefined
   readonly lostVersions: number
   readonly samples: readonly Sample[]
-  /** Of the supervisor, when all clients had left. */
+  /** Descriptors of the supervisor when all clients had left. */
   readonly idleDescriptors: number
 }
 

@@ -56,7 +56,7 @@ export function expectOrdered(from: Moment | undefined, to: Moment | undefined):
 export interface AskedRange {
   readonly from: bigint | undefined
   readonly to: bigint
-  /** Of the ledger when the command began. */
+  /** Oldest version of the ledger when the command began. */
   readonly oldestVersion: bigint
 }
 

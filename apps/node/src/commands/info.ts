@@ -85,7 +85,7 @@ function ledgerRows(ledger: LedgerInfo, base: StoreBase, mark: Uint8Array | unde
   ]
 }
 
-/** As JSON has them: u64 values are strings. @throws `no_ledger` where the store is empty */
+/** Facts of a store as JSON has them: u64 values are strings. @throws `no_ledger` where the store is empty */
 export function storeFacts(engine: LmdbEngineReader) {
   const { ledger, base, stats, mark } = engine
   if (!ledger) throw noLedger()

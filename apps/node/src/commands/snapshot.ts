@@ -73,7 +73,7 @@ async function copyIntoFolder(from: StorePlace, path: string): Promise<void> {
   }
 }
 
-/** Between stores of two kinds. */
+/** Copies between stores of two kinds. */
 async function copyRecords(from: StorePlace, to: StorePlace): Promise<void> {
   const stop = listenForStop()
   const progress = createProgressLine(process.stderr)

@@ -104,7 +104,7 @@ function toArgument(word: string): JsonValue {
   }
 }
 
-/** At the commas that are in no type arguments. */
+/** Splits at the commas outside of type arguments. */
 function splitTypes(text: string): string[] {
   const types: string[] = []
   let depth = 0

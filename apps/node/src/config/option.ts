@@ -55,7 +55,7 @@ export function atOnce<O extends Option<unknown>>(option: O): O & { readonly app
   return { ...option, appliesAtOnce: true }
 }
 
-/** On the command line `--NAME`; `--no-NAME` switches off one that is on by default. */
+/** A switch: `--NAME` on the command line; `--no-NAME` switches off one that is on by default. */
 export function switchOption(name: string, description: string, on = false): DefaultedOption<boolean> {
   return { name, description, fallback: String(on), parse: parseSwitch }
 }

@@ -80,7 +80,7 @@ function defaultReaders(): number {
 
 const secondsText = (milliseconds: number): string => String(milliseconds / 1_000)
 
-/** In milliseconds. */
+/** Parses seconds to milliseconds. */
 const seconds =
   (least: number) =>
   (text: string): number =>
@@ -387,7 +387,7 @@ export const ingestSettings = [
   settings.chainId,
 ]
 
-/** Of a node, whether `serve` or `start` runs it. */
+/** Settings of a node, whether `serve` or `start` runs it. */
 export const nodeOptions = [
   settings.storeReplicas,
   settings.listen,

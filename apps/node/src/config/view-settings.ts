@@ -5,7 +5,7 @@ import { usageError } from '../errors.js'
 const NAME = /^[^:]+(::[\w$]+){0,2}$/
 const BUDGET_NAMES = ['instructions', 'bytes', 'reads', 'readBytes', 'modules', 'moduleBytes'] as const
 type BudgetName = (typeof BUDGET_NAMES)[number]
-/** From 1 to a little below 10^13. */
+/** Amounts from 1 to a little below 10^13. */
 const AMOUNT = /^[1-9]\d{0,12}$/
 
 /** `allow:0x1,0x5::pool` or `block:0x7::m::f`. @throws `usage`, `invalid_address` */

@@ -32,7 +32,7 @@ import { DEMO_MODULES, demoModuleBinaries } from './demo-modules.js'
 
 export const DEMO_CHAIN_ID = 94
 export const DEMO_VERSIONS = 3_000
-/** In versions: the window that `ledger-state start` keeps. */
+/** Versions of the window that `ledger-state start` keeps. */
 export const DEMO_WINDOW = 2_000n
 
 const VERSIONS_PER_BLOCK = 8

@@ -81,7 +81,7 @@ function generic(text: string, argument: SignatureToken): SignatureToken {
   return { ...token, typeArguments: [argument] }
 }
 
-/** On chain an empty struct has this field. */
+/** Fields of an empty struct on chain. */
 const EMPTY = { dummy_field: 'bool' }
 
 const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {

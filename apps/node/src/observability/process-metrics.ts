@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** By the word that the label has for them. */
+/** Percentiles by the word that the label has for them. */
 const DELAYS: readonly (readonly [word: string, percentile: number])[] = [
   ['median', 50],
   ['p99', 99],

@@ -6,7 +6,7 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import { registerProcessMetrics } from './process-metrics.js'
 import { SecondsHistogram, type Series } from './seconds-histogram.js'
 
-/** From a look-up in memory to a request that waits for a disk. */
+/** Upper bounds from a look-up in memory to a request that waits for a disk. */
 const REQUEST_BUCKETS_SECONDS = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const LOOKUP_BUCKETS_SECONDS = [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 1e-3, 1e-2, 0.1, 1]
 

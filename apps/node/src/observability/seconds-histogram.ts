@@ -40,7 +40,7 @@ export class SecondsHistogram {
 export class Series {
   readonly #labels: Labels
   readonly #bucketsSeconds: readonly number[]
-  /** By bucket; not cumulative. */
+  /** Counts by bucket; not cumulative. */
   readonly #counts: Float64Array
   #sum = 0
 
@@ -57,7 +57,7 @@ export class Series {
     this.#counts[bucket]!++
   }
 
-  /** In the text format of Prometheus a bucket counts all observations at or below its bound. */
+  /** Samples in the text format of Prometheus, where a bucket counts all observations at or below its bound. */
   samples(name: string) {
     const labels = this.#labels
     let count = 0

@@ -3,7 +3,7 @@ import type { ListenAddress } from '../config/settings.js'
 import { addressUrl, listenOn } from './listen.js'
 
 export interface Acceptor {
-  /** As a URL. */
+  /** Address as a URL. */
   readonly address: string
   /** Accepts no more connections. */
   close(): void

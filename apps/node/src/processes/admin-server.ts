@@ -3,7 +3,7 @@ import type { ListenAddress } from '../config/settings.js'
 import { listenOn } from './listen.js'
 
 export interface AdminPages {
-  /** In the text format of Prometheus. */
+  /** Metrics in the text format of Prometheus. */
   metrics(): Promise<string>
   /** Whether requests are answered now, with the facts that say so. */
   readiness(): { readonly ready: boolean; readonly details: object }

@@ -40,7 +40,7 @@ afterEach(async () => {
 interface Setting {
   /** Public and admin addresses of both nodes. */
   readonly nodes: readonly { readonly listen: string; readonly admin: string }[]
-  /** Of the balancer. */
+  /** Address of the balancer. */
   readonly listen: string
   readonly cert: string
   readonly key: string

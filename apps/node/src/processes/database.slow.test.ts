@@ -42,7 +42,7 @@ async function statusOf(node: NodeProcess, path: string): Promise<number> {
   return response.status
 }
 
-/** Of one MiB each: more than one read may load. */
+/** Number of items of one MiB each: more than one read may load. */
 const LARGE_ITEMS = 300
 const BALANCE = '/accounts/0x1/balance/0xa'
 

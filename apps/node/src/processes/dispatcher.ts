@@ -8,7 +8,10 @@ const MOST_PENDING = 8_192
 /** A reader has this long to take an offered connection; after twice that, another reader gets it. */
 const OFFER_MS = 400
 
-/** To one reader at a time. More would wait in its channel, which passes one connection after the other, and expire. */
+/**
+ * Most offers to one reader at a time. More would wait in its channel, which passes one connection after the other,
+ * and expire.
+ */
 const MOST_OFFERS = 16
 
 /** A reader, as the dispatcher sees it. */
@@ -37,7 +40,7 @@ export class Dispatcher {
   refused = 0
   readonly #takers: readonly Taker[]
   readonly #pending = new Set<Pending>()
-  /** In the order in which they came. */
+  /** Pending connections in the order in which they came. */
   readonly #waiting = new Set<Pending>()
   readonly #offers = new Map<number, Pending>()
   readonly #openOffers = new Map<Taker, number>()
@@ -68,12 +71,12 @@ export class Dispatcher {
     this.#offerWaiting()
   }
 
-  /** To be called when a reader has begun to accept connections. */
+  /** Called when a reader has begun to accept connections. */
   takerIsUp(): void {
     this.#offerWaiting()
   }
 
-  /** To be called when the process of a reader has ended: what it had not taken goes to others. */
+  /** Called when the process of a reader has ended: what it had not taken goes to others. */
   takerIsGone(taker: Taker): void {
     this.#stalled.delete(taker)
     for (const pending of this.#pending) {

@@ -16,7 +16,7 @@ export interface FeedServerSettings {
   readonly log: LogSettings
 }
 
-/** In the folder of the store: on a disk that has room for the store. */
+/** Folder inside of the store: on a disk that has room for the store. */
 const SNAPSHOT_FOLDER = 'snapshots'
 
 async function runFeedServer(settings: FeedServerSettings & { readonly name: string }, stop: AbortSignal) {

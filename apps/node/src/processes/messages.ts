@@ -1,7 +1,7 @@
 import type { LedgerInfo } from '@ledger-state/engine'
 import type { MetricSnapshot } from '../observability/merge-metrics.js'
 
-/** From a process to its supervisor. */
+/** A message from a process to its supervisor. */
 export type ProcessMessage =
   | {
       /** Sent at intervals while the process works, so that the supervisor notices one that hangs. */
@@ -19,22 +19,25 @@ export type ProcessMessage =
     }
   | ReaderReply
 
-/** From a reader: what becomes of an offered connection. */
+/** A message from a reader: what becomes of an offered connection. */
 export interface ReaderReply {
   /** `late`: the offer had expired. `full`: the reader has no room. `stopping`: it takes none any more. */
   readonly type: 'taken' | 'late' | 'full' | 'stopping'
   readonly offer: number
 }
 
-/** From the supervisor to a reader, together with a connection. */
+/** A message from the supervisor to a reader, together with a connection. */
 export interface ConnectionOffer {
   readonly type: 'offer'
   readonly offer: number
-  /** On the monotonic clock that all processes share, in nanoseconds. From then on the connection may be another's. */
+  /**
+   * Time on the monotonic clock that all processes share, in nanoseconds. From then on the connection may be
+   * another's.
+   */
   readonly takenBefore: bigint
 }
 
 export const REPORT_INTERVAL_MS = 1_000
 
-/** Of the environment of a process: its settings, as JSON. */
+/** Variable in the environment of a process: its settings, as JSON. */
 export const SETTINGS_VARIABLE = 'LEDGER_STATE_PROCESS'

@@ -10,7 +10,7 @@ import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
 import { kill, type NodeProcess } from '../../testing/node-process.ts'
 import { RunningProgram, runProgram } from '../../testing/program.ts'
 
-/** Of Debian's package `prometheus`. */
+/** Whether `promtool` of Debian's package `prometheus` is there. */
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0
 
 let bed: NodeBed

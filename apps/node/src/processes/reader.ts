@@ -55,7 +55,7 @@ const READER_SPREAD_MS = 50
 
 interface TakenConnection {
   readonly connection: Socket
-  /** In milliseconds of `performance.now`. */
+  /** Time in milliseconds of `performance.now`. */
   readonly takenAt: number
 }
 

@@ -9,7 +9,10 @@ import { kill, type NodeProcess } from '../../testing/node-process.ts'
 
 vi.setConfig({ testTimeout: 3_600_000 })
 
-/** Of readers, in all: ROTATIONS=1000 takes half an hour. A reader that is killed again and again is restarted after 2 s. */
+/**
+ * Rotations of readers in all: ROTATIONS=1000 takes half an hour. A reader that is killed again and again is
+ * restarted after 2 s.
+ */
 const ROTATIONS = Number(process.env.ROTATIONS ?? 25)
 const KILLS = Math.ceil(ROTATIONS / 10)
 const CLIENTS = 4

@@ -8,7 +8,7 @@ import { makeMemoryVictim } from './memory-victim.js'
 import { type ConnectionOffer, type ProcessMessage, type ReaderReply, SETTINGS_VARIABLE } from './messages.js'
 
 const FIRST_PAUSE_MS = 100
-/** After a run this long, or one that ended in order, pauses start again with the first one. */
+/** A run this long, or one that ended in order, lets pauses start again with the first one. */
 const STEADY_MS = 10_000
 /** A process that has not reported for this long is taken to hang. */
 const SILENCE_MS = 60_000
@@ -25,7 +25,7 @@ export interface ProcessPlan {
   readonly module: URL
   /** Options of Node beside those of this process. */
   readonly nodeOptions?: readonly string[]
-  /** Beside the environment of this process. */
+  /** Variables added to the environment of this process. */
   readonly environment?: Readonly<Record<string, string>>
   /** What `processSettings` gives to the module. */
   readonly settings: object
@@ -54,7 +54,7 @@ export class SupervisedProcess {
   readonly name: string
   state: ProcessState = 'waiting'
   restarts = 0
-  /** In its last report. */
+  /** Ledger of its last report. */
   ledger: LedgerInfo | undefined
   isStoreAnswering = true
   /** Why it has given up. */
@@ -65,7 +65,7 @@ export class SupervisedProcess {
   #pauseMs = FIRST_PAUSE_MS
   #restart: NodeJS.Timeout | undefined
   #metrics: readonly MetricSnapshot[] = []
-  /** Of the runs that have ended. */
+  /** Metrics of the runs that have ended. */
   #retired: readonly MetricSnapshot[] = []
 
   constructor(plan: ProcessPlan) {

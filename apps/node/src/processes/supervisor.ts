@@ -195,7 +195,7 @@ class Node {
     await expectUpstreamsOfChain({ ...forward, onUpstreamChange }, chainId)
   }
 
-  /** Until the node stops. */
+  /** Keeps the history until the node stops. */
   #keepHistory(): void {
     const sample = (): void => {
       this.#snapshots()

@@ -16,7 +16,7 @@ export interface WriterSettings {
   /** URL of a node; undefined where the store is only pruned. */
   readonly follow: string | undefined
   readonly followHeaders: Readonly<Record<string, string>> | undefined
-  /** In versions, in decimal. */
+  /** Versions to keep, in decimal. */
   readonly retain: string | undefined
   readonly hashSalt: string | undefined
   readonly verify: boolean

@@ -9,17 +9,17 @@ import {
 } from './measured.js'
 
 export interface LedgerShape {
-  /** Of the newest state. */
+  /** Keys of the newest state. */
   readonly keys: number
   readonly writesPerVersion: number
 }
 
 export interface Forecast {
-  /** Of the data file. */
+  /** Bytes of the data file. */
   readonly diskBytes: number
-  /** Of all processes with two readers, and the inner pages of the store. */
+  /** Memory of all processes with two readers, and the inner pages of the store. */
   readonly memoryBytes: number
-  /** Until a state snapshot, unless the window is whole, and then the versions of the window are ingested from a backup. */
+  /** Seconds until a state snapshot, unless the window is whole, and then the versions of the window are ingested from a backup. */
   readonly backupSeconds: number
   /** The same with the versions from a node that answers in 100 ms. */
   readonly nodeSeconds: number
@@ -59,7 +59,7 @@ export interface StoreFigures {
   readonly fileBytes: number
   readonly freeBytes: number
   readonly databases: Readonly<Record<string, { readonly bytes: number }>>
-  /** Of the window, from the oldest to the newest. */
+  /** Versions of the window, from the oldest to the newest. */
   readonly versions: number
 }
 

@@ -9,7 +9,7 @@ export interface SizedWindow extends Forecast {
   readonly versions: number
 }
 
-/** For the usual windows, and for all versions from genesis on where their number is given. */
+/** Forecasts for the usual windows, and for all versions from genesis on where their number is given. */
 export function forecastWindows(shape: LedgerShape, measured: MeasuredStore, all?: number): SizedWindow[] {
   const usual = FORECAST_WINDOWS.filter((versions) => all === undefined || versions < all)
   const sized = usual.map((versions) => ({ versions, ...forecastWindow(versions, shape, measured) }))
@@ -26,7 +26,7 @@ export function forecastRow({ versions, diskBytes, memoryBytes, backupSeconds, n
   ]
 }
 
-/** For times from minutes to years. */
+/** Formats times from minutes to years. */
 function formatLongTime(seconds: number): string {
   const units: [seconds: number, name: string][] = [
     [86_400, 'days'],

@@ -29,7 +29,7 @@ export function wordToPlace(word: string): StorePlace {
   return /^postgres(ql)?:\/\//.test(word) ? { url: word } : { dataDir: word }
 }
 
-/** As messages and logs may have it: without a password. */
+/** Name of a place as messages and logs may have it: without a password. */
 export function nameOfPlace(place: StorePlace): string {
   if ('dataDir' in place) return place.dataDir
   const { protocol, username, host, pathname } = new URL(place.url)

@@ -10,7 +10,10 @@ export interface ProgressLine {
   finish(): void
 }
 
-/** On a terminal one line that is rewritten, from the first update on; elsewhere a line every ten seconds. */
+/**
+ * Creates a line of progress: on a terminal one that is rewritten, from the first update on; elsewhere a line every
+ * ten seconds.
+ */
 export function createProgressLine(stream: NodeJS.WriteStream): ProgressLine {
   const began = performance.now()
   const interval = stream.isTTY ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS

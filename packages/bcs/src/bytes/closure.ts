@@ -48,7 +48,7 @@ const MAX_CAPTURED_NODES = 16_384
 export class CapturedBudget {
   #left = MAX_CAPTURED_NODES
 
-  /** For the next value. */
+  /** Begins the next value. */
   reset(): void {
     this.#left = MAX_CAPTURED_NODES
   }

@@ -34,7 +34,7 @@ const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
 const ZERO = 0x30
 const MINUS = 0x2d
 
-/** Above so many bytes the runtime's own conversions beat a loop. */
+/** Bytes above which the runtime's own conversions beat a loop. */
 const LONG_HEX = 48
 const LONG_TEXT = 256
 

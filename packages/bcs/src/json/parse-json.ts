@@ -63,7 +63,7 @@ export function parseJsonOutline(text: string, options: JsonOptions = {}): JsonO
   return { value: parser.parseWhole(), itemsOf: (list) => ranges.get(list) ?? [] }
 }
 
-/** Of the lists directly inside the outermost value. */
+/** Depth of the lists directly inside the outermost value. */
 const OUTLINED_DEPTH = 2
 
 type ListRanges = Map<readonly JsonValue[], JsonRange[]>
@@ -100,7 +100,7 @@ class JsonParser {
   readonly text: string
   at = 0
   nodesLeft: number
-  /** Where only the outline is asked for. */
+  /** Ranges of lists; undefined unless only the outline is asked for. */
   ranges: ListRanges | undefined = undefined
 
   constructor(text: string, maxNodes: number) {

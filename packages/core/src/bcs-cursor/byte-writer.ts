@@ -6,7 +6,7 @@ import { badHexDigit } from '../hex.js'
 
 /** A buffer that grew beyond this many bytes is released by `reset`. */
 const KEPT_BYTES = 1 << 20
-/** Above this many bytes the runtime's own conversion beats a loop. */
+/** Bytes above which the runtime's own conversion beats a loop. */
 const LONG_HEX = 32
 
 const EIGHT_BYTES = new DataView(new ArrayBuffer(8))

@@ -26,7 +26,7 @@ export function copyBytes(bytes: Uint8Array, start: number, end: number): Uint8A
   return copy
 }
 
-/** Below 0, 0 or above 0: in the order of bytes `a` comes before `b`, is the same, or comes after it. */
+/** Compares byte by byte: below 0, 0 or above 0 where `a` comes before `b`, is the same, or comes after it. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return Buffer.compare(a, b)
 }

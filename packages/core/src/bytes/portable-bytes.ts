@@ -98,7 +98,7 @@ export function writeHexDigits(target: Uint8Array, at: number, source: Uint8Arra
   return next - at
 }
 
-/** Above so many digits, reading them as bytes is faster than asking a text that is part of another for each. */
+/** Digits above which reading them as bytes is faster than asking a text that is part of another for each. */
 const LONG_HEX = 256
 /** Digits as bytes, so many at a time that they stay in the processor's cache; and the same memory, four digits a word. */
 const DIGITS = new Uint8Array(4_096)

@@ -18,17 +18,17 @@ import type {
 export interface ContractView {
   readonly version: bigint
   readonly ledger: LedgerInfo
-  /** As `EngineView.get`. */
+  /** Same as `EngineView.get`. */
   get(key: Uint8Array): Promise<Uint8Array | undefined>
-  /** As `EngineView.peek`. */
+  /** Same as `EngineView.peek`. */
   peek(key: Uint8Array): Promise<Uint8Array | undefined>
-  /** As `EngineView.has`. */
+  /** Same as `EngineView.has`. */
   has(key: Uint8Array): Promise<boolean>
-  /** As `EngineView.getEntry`. */
+  /** Same as `EngineView.getEntry`. */
   getEntry(key: Uint8Array): Promise<StateEntry | undefined>
-  /** As `EngineView.getMany`. */
+  /** Same as `EngineView.getMany`. */
   getMany(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]>
-  /** As `EngineView.scan`. */
+  /** Same as `EngineView.scan`. */
   scan(prefix: Uint8Array, options?: ScanOptions): AsyncIterable<KeyedEntry>
 }
 
@@ -36,25 +36,25 @@ export interface ContractView {
 export interface ContractEngine
   extends Pick<AsyncStateWriter, 'commit' | 'prune' | 'truncateTo' | 'beginImport' | 'onCommit' | 'close'>,
     AsyncDisposable {
-  /** As `StateReader.ledger`. */
+  /** Same as `StateReader.ledger`. */
   ledger(): Promise<LedgerInfo | undefined>
-  /** As `StateReader.base`. */
+  /** Same as `StateReader.base`. */
   base(): Promise<StoreBase | undefined>
-  /** As `StateEngineReader.mark`. */
+  /** Same as `StateEngineReader.mark`. */
   mark(): Promise<Uint8Array | undefined>
-  /** As `StateReader.at`. */
+  /** Same as `StateReader.at`. */
   at(version?: bigint): Promise<ContractView>
-  /** As `StateReader.blockAt`. */
+  /** Same as `StateReader.blockAt`. */
   blockAt(version: bigint): Promise<Block>
-  /** As `StateReader.blockByHeight`. */
+  /** Same as `StateReader.blockByHeight`. */
   blockByHeight(height: bigint): Promise<Block | undefined>
-  /** As `StateReader.blockAtTime`. */
+  /** Same as `StateReader.blockAtTime`. */
   blockAtTime(timestampUsec: bigint): Promise<Block | undefined>
-  /** As `StateReader.history`; of an async engine, page after page. */
+  /** Same as `StateReader.history`; of an async engine, page after page. */
   history(key: Uint8Array, options?: HistoryOptions): AsyncIterable<Revision>
-  /** As `AsyncStateSnapshot.nearestWrites`; of an engine whose reads are synchronous, what its histories say. */
+  /** Same as `AsyncStateSnapshot.nearestWrites`; of an engine whose reads are synchronous, what its histories say. */
   nearestWrites(keys: readonly Uint8Array[], search: WriteSearch): Promise<readonly (bigint | undefined)[]>
-  /** As `StateEngineReader.versions`; of an async engine, page after page. */
+  /** Same as `StateEngineReader.versions`; of an async engine, page after page. */
   versions(first: bigint, last: bigint): AsyncIterable<VersionWrites>
 }
 

@@ -9,7 +9,7 @@ export type OpenStore = () => StateWriter | Promise<StateWriter>
 /** Opens the one store of a case for an engine whose reads are promises. */
 export type OpenAsyncStore = () => Promise<AsyncStateWriter>
 
-/** In what engines may differ. */
+/** Traits in which engines may differ. */
 export interface EngineTraits {
   /** Whether prunes count all that is superseded, which also means that all of it was written into the files before. */
   readonly countsEveryDrop: boolean

@@ -97,7 +97,7 @@ async function expectLedger(engine: ContractEngine, versions: readonly VersionWr
   assert.deepEqual(await engine.blockAtTime(newest.block!.timestampUsec + 1_000n), found)
 }
 
-/** Of each list that sees what is cut off, its first item is there, and then it is refused. */
+/** Reads the first item of each list that sees what is cut off, and expects that the list is refused afterwards. */
 async function expectRefusedLater(
   lists: Record<string, AsyncIterable<unknown>>,
   cut: () => Promise<void>,

@@ -74,10 +74,13 @@ export interface AsyncStateWriter extends AsyncStateReader {
    *   tells whether the versions are there: the next call begins by finding it out
    */
   commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void>
-  /** As `StateWriter.prune`. A call without `maxEntries` works in steps; readers and commits get their turn between them. */
+  /**
+   * Same as `StateWriter.prune`. A call without `maxEntries` works in steps; readers and commits get their turn
+   * between them.
+   */
   prune(retainVersions: bigint, options?: PruneOptions): Promise<PruneResult>
-  /** As `StateWriter.truncateTo`; exactly once, as a commit. */
+  /** Same as `StateWriter.truncateTo`; exactly once, as a commit. */
   truncateTo(version: bigint, options?: TruncateOptions): Promise<void>
-  /** As `StateWriter.beginImport`. */
+  /** Same as `StateWriter.beginImport`. */
   beginImport(version: bigint, options?: ImportOptions): Promise<StateImport>
 }

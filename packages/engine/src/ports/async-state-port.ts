@@ -38,9 +38,9 @@ export interface HistoryPage {
 
 /** Where a search for writes begins, and which way it goes. */
 export type WriteSearch =
-  /** For the first write above a version, up to `last`. */
+  /** Searches for the first write above a version, up to `last`. */
   | { readonly above: bigint; readonly last: bigint }
-  /** For the newest write at or below a version. */
+  /** Searches for the newest write at or below a version. */
   | { readonly until: bigint }
 
 /**
@@ -94,8 +94,8 @@ export interface AsyncStateSnapshot {
    */
   history(key: Uint8Array, options?: AsyncHistoryOptions): Promise<HistoryPage>
   /**
-   * Of each key, in the order of the keys, the version of the nearest write that its history has; undefined where there is
-   * none. One round, whatever the number of keys.
+   * The version of the nearest write of each key, in the order of the keys; undefined where its history has none. One
+   * round, whatever the number of keys.
    * @throws `no_ledger`; `version_pruned` where a prune overtook the version where the search begins
    */
   nearestWrites(keys: readonly Uint8Array[], search: WriteSearch): Promise<readonly (bigint | undefined)[]>

@@ -7,7 +7,7 @@ import type { LedgerInfo, StateReader, StateView } from './state-port.js'
 export interface EngineView extends StateView {
   /** Whether the key has a value at this version. @throws `version_pruned` */
   has(key: Uint8Array): boolean
-  /** As `get`, for each of the keys in turn. */
+  /** Same as `get`, for each of the keys in turn. */
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[]
 }
 
@@ -74,7 +74,10 @@ export interface PruneOptions {
 
 /** What the ledger is given when it is truncated. */
 export interface TruncateOptions {
-  /** As that of a commit: what was known of the ledger at the version that is left. Marks of earlier commits are not kept. */
+  /**
+   * Mark like that of a commit: what was known of the ledger at the version that is left. Marks of earlier commits
+   * are not kept.
+   */
   readonly mark?: Uint8Array | undefined
 }
 

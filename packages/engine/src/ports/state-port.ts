@@ -68,7 +68,7 @@ export interface HistoryOptions {
 /** A block with the versions that belong to it. */
 export interface Block {
   readonly firstVersion: bigint
-  /** Of the newest block: the latest version. */
+  /** Latest version: the last one of the newest block. */
   readonly lastVersion: bigint
   readonly block: BlockInfo
 }
@@ -105,11 +105,11 @@ export interface StateView {
    */
   get(key: Uint8Array): Uint8Array | undefined
   /**
-   * As `get`, without the copy: the bytes are valid until the next read from any engine in this thread, and must not be
-   * written to.
+   * Same as `get`, without the copy: the bytes are valid until the next read from any engine in this thread, and must
+   * not be written to.
    */
   peek(key: Uint8Array): Uint8Array | undefined
-  /** As `get`, with the version of the write. */
+  /** Same as `get`, with the version of the write. */
   getEntry(key: Uint8Array): StateEntry | undefined
   /**
    * The entries of the version whose keys begin with a prefix, in the order of the keys' bytes; for an empty prefix, all. The

@@ -80,7 +80,7 @@ export function validateTruncation(options: unknown): void {
 
 /** What a scan covers, with its defaults. */
 export interface ScanRange {
-  /** At or above the prefix. */
+  /** First key, at or above the prefix. */
   readonly start: Uint8Array
   readonly limit: number
 }

@@ -51,10 +51,10 @@ export interface EpochEndingEntry {
 }
 
 export interface BackupContents {
-  /** In ascending order of their first versions. */
+  /** Entries in ascending order of their first versions. */
   readonly transactions: readonly TransactionBackupEntry[]
   readonly snapshots: readonly SnapshotEntry[]
-  /** In ascending order of their first epochs. */
+  /** Entries in ascending order of their first epochs. */
   readonly endings: readonly EpochEndingEntry[]
 }
 

@@ -10,7 +10,7 @@ export function atFile<T>(path: string, place: string, work: () => T): T {
   }
 }
 
-/** As `atFile`, for a record of the file, counted from 0. */
+/** Same as `atFile`, for a record of the file, counted from 0. */
 export function atRecord<T>(path: string, record: number, firstVersion: bigint | undefined, work: () => T): T {
   const version = firstVersion === undefined ? '' : ` (version ${firstVersion + BigInt(record)})`
   return atFile(path, `record ${record}${version}`, work)

@@ -31,7 +31,7 @@ const ONE_SHOT_BYTES = 4_096
 /** The hashes of one ledger: SHA3-256(SHA3-256(salt + name) || bytes). See docs/ledger-formats.md, "Hashes and commitments". */
 export class LedgerHasher {
   readonly salt: string
-  /** For each name its seed, with room for what is hashed after it. */
+  /** Seeds by name, with room for what is hashed after each. */
   readonly #seeded = new Map<HashName, Uint8Array>()
 
   constructor(salt: string = DEFAULT_HASH_SALT) {

@@ -20,9 +20,9 @@ export interface RestPage {
 
 /** What the proof of a page finds out and its reader needs. */
 export interface ProvenPage {
-  /** For each item where its transaction ends and where its accumulator root begins. */
+  /** Ends of the transaction and begins of the accumulator root, for each item. */
   readonly splits: Uint32Array
-  /** Of each item the hash of its TransactionInfo: the leaves of the ledger's accumulator. */
+  /** Hash of the TransactionInfo of each item: the leaves of the ledger's accumulator. */
   readonly leaves: Uint8Array
 }
 

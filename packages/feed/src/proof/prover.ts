@@ -12,11 +12,11 @@ import type { ProvenTransactions, TransactionChunk } from './transaction-chunk-p
 
 /** Proves chunks and pages, one after the other, while the caller reads those proven before. */
 export interface Prover {
-  /** As `proveTransactionChunk`. */
+  /** Same as `proveTransactionChunk`. */
   proveTransactions(chunk: TransactionChunk, held: Uint8Array | undefined): Promise<ProvenTransactions>
-  /** As `proveStateChunk`. */
+  /** Same as `proveStateChunk`. */
   proveState(chunk: StateChunk, stateRoot: Uint8Array, before: Uint8Array | undefined): Promise<Uint8Array>
-  /** As `proveRestPage`. */
+  /** Same as `proveRestPage`. */
   provePage(page: RestPage): Promise<ProvenPage>
   close(): Promise<void>
 }

@@ -37,9 +37,9 @@ export interface TransactionChunk {
 
 /** What the proof of a chunk finds out and its reader needs. */
 export interface ProvenTransactions {
-  /** For each record where its transaction ends and where its write set begins. */
+  /** Ends of the transaction and begins of the write set, for each record. */
   readonly splits: Uint32Array
-  /** Of each record the hash of its TransactionInfo: the leaves of the ledger's accumulator. */
+  /** Hash of the TransactionInfo of each record: the leaves of the ledger's accumulator. */
   readonly leaves: Uint8Array
   /** The accumulator's frontier before the first record. */
   readonly frontier: Uint8Array

@@ -7,7 +7,7 @@ const MIN_PAGE_VERSIONS = 2
 const MAX_PAGES_AHEAD = 32
 /** Pages in a row that were ready, with all ahead of them, before one less is requested: a commit takes many at once. */
 const READY_PAGES = 64
-/** Of answers that wait to be taken, besides the one that is due. */
+/** Most bytes of answers that wait to be taken, besides the one that is due. */
 const MAX_BYTES_AHEAD = 32 * 1024 * 1024
 /** A page that takes less may grow, one that takes more shrinks. */
 const QUICK_PAGE_MS = 1_000
@@ -18,9 +18,9 @@ export interface PageRequest {
   /** Most versions to ask for. */
   readonly limit: number
   readonly signal: AbortSignal
-  /** To be called when the answer is there, before it is proven: its bytes, and how long they took. */
+  /** Called when the answer is there, before it is proven: its bytes, and how long they took. */
   onAnswer(bytes: number, milliseconds: number): void
-  /** To be called when the request failed and is made again: answers with the limit to ask for then. */
+  /** Called when the request failed and is made again: answers with the limit to ask for then. */
   onFailure(): number
 }
 
@@ -55,7 +55,7 @@ export class PageQueue {
   #limit = FIRST_PAGE_VERSIONS
   /** The longest page that the node gave when it had more. */
   #mostGiven = MAX_PAGE_VERSIONS
-  /** Of an answer, as the last ones were. */
+  /** Bytes of an answer, as the last ones were. */
   #pageBytes = 1
 
   /** @param signal ends all requests */
@@ -93,7 +93,7 @@ export class PageQueue {
     for (const { cancel } of this.#pages.splice(place)) cancel.abort()
   }
 
-  /** Where answers wait to be proven, further requests bring nothing sooner. */
+  /** Whether answers wait to be proven: further requests would bring nothing sooner. */
   get #isProverBusy(): boolean {
     return this.#pages.filter(({ answer, isReady }) => answer && !isReady).length > 1
   }

@@ -26,7 +26,7 @@ const BCS = 'application/x-bcs'
 
 /** About twice the block time of the networks. */
 const POLL_INTERVAL_MS = 500
-/** Where a source is not followed. */
+/** Attempts where a source is not followed. */
 const ATTEMPTS = 8
 const UNUSABLE_ANSWERS = 3
 
@@ -211,7 +211,7 @@ class RestNode implements LedgerSource {
     })?.version
   }
 
-  /** Without a mark the frontier is empty: it proves a ledger that is read from version 0 on. */
+  /** The frontier of a mark; without a mark it is empty, and proves a ledger that is read from version 0 on. */
   #frontierFrom(mark: Uint8Array | undefined): AccumulatorFrontier | undefined {
     if (mark) return AccumulatorFrontier.fromBytes(this.#hasher, 'TransactionAccumulator', mark)
     return new AccumulatorFrontier(this.#hasher, 'TransactionAccumulator')

@@ -9,7 +9,7 @@ export interface RestItem extends VersionWrites {
   readonly transaction: Uint8Array
   /** Hash of its TransactionInfo: its leaf in the ledger's accumulator. */
   readonly leaf: Uint8Array
-  /** Of the ledger up to it. */
+  /** Root of the accumulator of the ledger up to the item. */
   readonly accumulatorRoot: Uint8Array
 }
 

@@ -39,7 +39,7 @@ export interface FetchAnswer {
   readonly status: number
   readonly headers: Headers
   readonly body: Buffer
-  /** From the request to the last byte. */
+  /** Milliseconds from the request to the last byte. */
   readonly milliseconds: number
 }
 

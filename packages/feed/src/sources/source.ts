@@ -31,7 +31,7 @@ export interface LedgerSource {
   close(): Promise<void>
 }
 
-/** From where versions are read, and how a live source waits. */
+/** Position from which versions are read, and how a live source waits. */
 export interface Reading {
   /** First version wanted, by default the first of the source; versions before it may be yielded, too. */
   readonly version?: bigint | undefined
@@ -70,7 +70,7 @@ export interface StatePart {
 export interface StateDescription {
   readonly chainId: number
   readonly block: BlockInfo
-  /** As `LedgerSource.mark`, after the version of the state. */
+  /** Same as `LedgerSource.mark`, after the version of the state. */
   readonly mark: Uint8Array | undefined
 }
 

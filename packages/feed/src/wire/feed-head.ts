@@ -6,9 +6,9 @@ import type { FeedRow } from './feed-line.js'
 /** How far a live feed reaches, which its source tells after the newest version and now and then. */
 export interface FeedHead {
   readonly version: bigint
-  /** Of the source's store at that version; undefined where it keeps none. */
+  /** Hash of the writes in the source's store at that version; undefined where it keeps none. */
   readonly writesHash: Uint8Array | undefined
-  /** Of the source of that store. */
+  /** Mark of the source of that store. */
   readonly mark: Uint8Array | undefined
 }
 

@@ -39,7 +39,7 @@ export class LedgerClock {
     this.state = { ...state }
   }
 
-  /** As of the newest version of a store. */
+  /** The clock at the newest version of a store. */
   static async at(read?: ReadValue): Promise<LedgerClock> {
     const clock = new LedgerClock()
     if (!read) return clock

@@ -12,7 +12,7 @@ export interface Validator {
 /** The validators that sign the ledger infos of an epoch. */
 export interface EpochState {
   readonly epoch: bigint
-  /** In the order of the bits of a signature's mask. */
+  /** Validators in the order of the bits of a signature's mask. */
   readonly validators: readonly Validator[]
   /** BCS of the whole state, as a waypoint commits to it. */
   readonly bytes: Uint8Array

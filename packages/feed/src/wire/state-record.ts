@@ -3,7 +3,7 @@ import { readStateKey } from '@ledger-state/type-tag'
 import { skipStateValueMetadata } from './write-set.js'
 
 export interface StateRecord {
-  /** In database form. */
+  /** Key in its database form. */
   readonly key: Uint8Array
   readonly value: Uint8Array
   /** BCS of the state value with its metadata, which is what is hashed. */

@@ -19,7 +19,7 @@ const STATUS_ABORT = 2
 const STATUS_EXECUTION_FAILURE = 3
 const STATUS_OTHER = 4
 
-/** After the tag and the gas used. */
+/** Offset behind the tag and the gas used. */
 const STATUS_AT = 9
 const SHORTEST_INFO = STATUS_AT + 1 + 3 * HASH_LENGTH + OPTIONS[INFO_V0]
 
@@ -84,7 +84,7 @@ function optionEnd(bytes: Uint8Array, at: number, contentEnd: (at: number) => nu
   return bytes[at] === 1 ? contentEnd(at + 1) : undefined
 }
 
-/** Of texts up to 16,383 bytes: no status has a longer one. */
+/** End of a text of up to 16,383 bytes: no status has a longer one. */
 function byteStringEnd(bytes: Uint8Array, at: number): number | undefined {
   const first = bytes[at]
   if (first === undefined) return undefined

@@ -8,7 +8,7 @@ export interface RequestExample {
   readonly pipe?: string
 }
 
-/** By the id of the operation. */
+/** Examples by the id of the operation. */
 export type RequestExamples = Readonly<Record<string, RequestExample>>
 
 const ACCOUNT = '/v1/accounts/0x1'

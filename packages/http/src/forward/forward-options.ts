@@ -34,11 +34,11 @@ export interface ForwardLimits {
 /** One request that was forwarded, when it is over. */
 export interface Forwarded {
   readonly kind: ForwardKind
-  /** Of the upstream; 503 where it gave no answer that can be passed on, 499 where the client left before. */
+  /** Status of the upstream; 503 where it gave no answer that can be passed on, 499 where the client left before. */
   readonly status: number
-  /** From its turn to the last byte. */
+  /** Seconds from its turn to the last byte. */
   readonly seconds: number
-  /** Of the body of the answer, unpacked. */
+  /** Bytes of the body of the answer, unpacked. */
   readonly bytes: number
 }
 

@@ -20,7 +20,7 @@ const MOST_HOPS = 4
 /** Statuses of reads of state that the user's document has, and those that refuse a body. */
 const STATE_ERROR_STATUSES: readonly number[] = [400, 403, 404, 410, 413, 415, 500, 503]
 const NO_ANSWER = 503
-/** Of an answer that does not tell (RFC 9110, section 8.3). */
+/** Type of an answer that does not name one (RFC 9110, section 8.3). */
 const UNKNOWN_TYPE = 'application/octet-stream'
 
 /** A request that can be sent on. */
@@ -35,7 +35,7 @@ export interface ForwardableRequest extends OperationRequest {
 export interface Forwardable {
   readonly kind: ForwardKind
   readonly method: 'GET' | 'POST'
-  /** With `{name}` for path parameters. */
+  /** Path with `{name}` for path parameters. */
   readonly path: string
   /** Names of the query parameters that are passed on. */
   readonly query: readonly string[]
@@ -52,7 +52,7 @@ export interface ForwarderSurroundings {
   readonly limits: ForwardLimits
   /** Words of the names of the chain-state headers, `x-<word>-ledger-version`. */
   readonly words: readonly string[]
-  /** Of the ledger; undefined where it has none yet. */
+  /** Chain id of the ledger; undefined where it has none yet. */
   readonly chainId: () => bigint | undefined
   /** The newest version that is served here; undefined where there is none. */
   readonly latestVersion: () => bigint | undefined
@@ -98,7 +98,10 @@ export class Forwarder {
     return this.#upstreams.some(({ newestVersion }) => newestVersion !== undefined && newestVersion >= version)
   }
 
-  /** As `hasToldOf`, of upstreams that are asked what they have. Never fails: one that does not answer has told of nothing. */
+  /**
+   * Same as `hasToldOf`, of upstreams that are asked what they have. Never fails: one that does not answer has told
+   * of nothing.
+   */
   async has(version: bigint): Promise<boolean> {
     // Others are asking already, and what they learn holds for those that come next.
     if (this.#asking >= this.#surroundings.limits.maxForwardQueue) return this.hasToldOf(version)

@@ -39,7 +39,7 @@ export function stringMemberOf(json: Uint8Array, member: string): string | undef
   return undefined
 }
 
-/** Behind its closing quote; the end of the bytes where that is not there. */
+/** Offset behind the closing quote; the end of the bytes where there is no such quote. */
 function endOfString(json: Uint8Array, start: number): number {
   for (let at = start + 1; at < json.length; at++) {
     if (json[at] === BACKSLASH) at++

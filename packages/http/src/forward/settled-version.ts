@@ -1,6 +1,6 @@
 interface Sample {
   readonly version: bigint
-  /** In milliseconds of `performance.now`. */
+  /** Time in milliseconds of `performance.now`. */
   readonly at: number
 }
 

@@ -8,7 +8,7 @@ import { readUpstreamState, type UpstreamState } from './upstream-headers.js'
 
 /** An upstream whose chain was not seen for so long is asked for it before it is asked for more. */
 const CHAIN_IS_KNOWN_MS = 30_000
-/** Between the beginnings of two looks at what an upstream has. */
+/** Milliseconds between the beginnings of two looks at what an upstream has. */
 const LOOK_INTERVAL_MS = 200
 /** An upstream that could not be looked at is not looked at again before. */
 const FAULT_INTERVAL_MS = 1_000
@@ -23,7 +23,7 @@ export interface UpstreamOptions {
   readonly headers: Readonly<Record<string, string>>
   /** Words of the names of its chain-state headers, `x-<word>-chain-id`. */
   readonly words: readonly string[]
-  /** Of our ledger; undefined where it has none yet. */
+  /** Chain id of our ledger; undefined where it has none yet. */
   readonly chainId: () => bigint | undefined
   readonly onChange: (change: UpstreamChange) => void
 }

@@ -56,7 +56,7 @@ export interface RequestViews {
   readonly rules: ViewRules
   /** What all views of the request together may still use. */
   readonly allowance: ViewAllowance
-  /** Of views that take more than a turn. */
+  /** Places of views that take more than a turn. */
   readonly places: ViewPlaces
   /** Does a long task of a native in another thread. */
   compute(task: ComputeTask): Promise<readonly Uint8Array[]>
@@ -83,7 +83,7 @@ export interface Answer {
   readonly contentType: string
   /** Further headers, names and values by turns. */
   readonly headers?: readonly string[]
-  /** Of a history: whether all of its changes in the range that was asked for are known. */
+  /** Whether all changes of a history in the range that was asked for are known. */
   readonly isComplete?: boolean
   /** Further headers of this service: what follows `x-<word>-` in their names, and their values. */
   readonly facts?: Readonly<Partial<Record<FactName, string>>>
@@ -113,7 +113,7 @@ export type FactName = keyof typeof FACTS
 /** What the server needs to know of a path and its method. */
 export interface Route {
   readonly method: 'GET' | 'POST'
-  /** With `{name}` for path parameters. */
+  /** Path with `{name}` for path parameters. */
   readonly path: string
   /** Whether `Accept` decides between several media types. */
   readonly negotiates: boolean

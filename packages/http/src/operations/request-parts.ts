@@ -58,7 +58,7 @@ export function parseAskedState(query: string): Moment | undefined {
   return { timestampUsec }
 }
 
-/** Of repeated parameters the first counts. Undefined where the query has none. */
+/** Reads a query parameter; the first one counts where it is repeated. Undefined where the query has none. */
 export function parameterOf<T>(query: string, name: string, parse: (text: string) => T): T | undefined {
   const text = queryParameter(query, name)
   if (text === undefined) return undefined

@@ -12,7 +12,7 @@ export type UnservedKind = 'submit' | 'simulate' | 'transactions' | 'events'
 export interface UnservedOperation {
   readonly kind: UnservedKind
   readonly method: 'GET' | 'POST'
-  /** With `{name}` for path parameters. */
+  /** Path with `{name}` for path parameters. */
   readonly path: string
   /** Names of its query parameters. */
   readonly query: readonly string[]

@@ -13,7 +13,7 @@ export interface ViewFilter {
 export interface ViewOptions {
   /** Whether views are run at all; by default they are. */
   readonly views?: boolean
-  /** By default all are run. */
+  /** Views that may run; all by default. */
   readonly viewFilter?: ViewFilter
   /** What one request may use, however many views it calls; by default that of the vm. */
   readonly viewBudget?: Partial<ViewBudget>
@@ -21,7 +21,7 @@ export interface ViewOptions {
   readonly onView?: (view: ViewReport & { readonly seconds: number }) => void
 }
 
-/** With a short address. @throws `invalid_parameter` */
+/** A name with a short address. @throws `invalid_parameter` */
 function canonicalName(text: string): string {
   const [address, ...names] = text.split('::')
   if (names.length > 2 || names.some((one) => one === '')) throw viewNameInvalid(text)

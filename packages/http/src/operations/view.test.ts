@@ -130,7 +130,7 @@ describe('POST /v1/experimental/state_values/raw', () => {
   const RESOURCE = resourceKey(parseAddress('0x7'), parseStructTag('0x1::a::B'))
   const PATH = '/experimental/state_values/raw'
   const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
-  /** In BCS the key of a table item has its length; in the database it has none. */
+  /** The BCS key of a table item has its length; in the database it has none. */
   const itemKey = (handle: string) => `01${hex(parseAddress(handle))}0101`
 
   it('answers any value as a state value without metadata', async () => {

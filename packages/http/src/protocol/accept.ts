@@ -35,7 +35,7 @@ export function prefersCsv(accept: string | undefined): boolean {
   return csv.order < json.order
 }
 
-/** Of the media ranges that cover the format, the most specific one. */
+/** Preference for a format: that of the most specific media range that covers it. */
 function preferenceOf(format: OutputFormat, preferences: ReadonlyMap<string, Preference>): Preference | undefined {
   return preferences.get(MEDIA_TYPE[format]) ?? preferences.get('application/*') ?? preferences.get('*/*')
 }

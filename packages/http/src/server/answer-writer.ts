@@ -200,7 +200,10 @@ function untilDrained(response: ServerResponse): Promise<void> {
   })
 }
 
-/** With what is reserved behind it. What it is a small part of, such as a file in memory, is not its own. */
+/**
+ * Memory of a body with what is reserved behind it. What it is a small part of, such as a file in memory, is not its
+ * own.
+ */
 function memoryOf(body: Uint8Array): number {
   return Math.min(body.buffer.byteLength, 2 * body.length)
 }

@@ -4,7 +4,7 @@ import type { ChainHeaders } from './chain-headers.js'
 
 const METHODS = ['GET', 'POST']
 const MAX_AGE_SECONDS = 86_400
-/** Besides the chain-state headers, those of ours that pages cannot read unless they are exposed. */
+/** Headers of ours, besides those of the chain state, that pages cannot read unless they are exposed. */
 const EXPOSED = ['ETag', 'Retry-After']
 
 /** Lets pages of any origin read answers, chain-state headers included. Nothing here depends on who asks. */

@@ -84,7 +84,9 @@ const rawItem = (key: string) =>
 const statusOf = (port: number, path: string) => fetch(`http://127.0.0.1:${port}${path}`).then(({ status }) => status)
 const healthy = (port: number) => statusOf(port, '/v1/-/healthy')
 
-/** On a busy machine a request may take longer than the limits of these tests allow. */
+/**
+ * Expects an answer with patience: on a busy machine a request may take longer than the limits of these tests allow.
+ */
 async function expectHealthy(port: number): Promise<void> {
   await eventually(
     async () => (await healthy(port)) === 200,

@@ -30,7 +30,7 @@ export interface ServiceContext {
   readonly turns: TurnQueue
   readonly load: LoadShedder
   readonly intake: Intake
-  /** Of bodies that are longer than any request needs. */
+  /** Intake of bodies that are longer than any request needs. */
   readonly longIntake: Intake
   readonly uploads: Uploads<Exchange>
   readonly unpack: Unpack

@@ -13,7 +13,7 @@ const CHECK_MS = 10
 interface HeldRequest {
   readonly exchange: Exchange
   readonly version: bigint
-  /** In milliseconds of `performance.now`. */
+  /** Time in milliseconds of `performance.now`. */
   readonly until: number
   readonly proceed: () => void
 }

@@ -4,7 +4,7 @@ import type { TurnQueue } from './turn-queue.js'
 export interface IntakeRate {
   /** What comes in at once before it is slowed down. */
   readonly burstBytes: number
-  /** From then on. */
+  /** Rate from then on. */
   readonly bytesPerMs: number
 }
 

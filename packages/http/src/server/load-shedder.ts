@@ -70,7 +70,7 @@ export class LoadShedder {
     this.#answerBytes += answerBytes
   }
 
-  /** As `hold`, until the answer is read or its client left. */
+  /** Same as `hold`, until the answer is read or its client left. */
   holdUntilRead(response: ServerResponse, answerBytes: number): void {
     this.hold(answerBytes)
     this.#unread.add(response, answerBytes)

@@ -22,7 +22,7 @@ export interface Answered {
   readonly route: string
   /** 499 where the client left before its answer. */
   readonly status: number
-  /** From the end of the headers on, also while the request was held for a version. */
+  /** Seconds from the end of the headers on, also while the request was held for a version. */
   readonly seconds: number
 }
 

@@ -27,7 +27,7 @@ const SMALL_REQUEST_BYTES = 2_048
 
 /** Requests of one connection that wait for the answer before them; one that sends more is closed. */
 const MOST_WAITING = 1_000
-/** From here on no more of them are read. */
+/** Waiting requests of a connection from which on no more of them are read. */
 const MANY_WAITING = 32
 /** Requests that wait on all connections, at some 5 KB of memory each; beyond it, a connection that adds one is closed. */
 const MOST_WAITING_IN_ALL = 5_000
@@ -235,7 +235,9 @@ function receiveBody(exchange: Exchange): void {
   answerInTurn(exchange, exchange.body.length, performance.now())
 }
 
-/** At once, where the request is small and others have left time of this turn. Refuses it under too much load. */
+/**
+ * Answers at once where the request is small and others have left time of this turn. Refuses it under too much load.
+ */
 function answerInTurn(exchange: Exchange, length: number, began: number): void {
   const { load, turns } = exchange.context
   const { answersUnderLoad, method, takesTurns } = exchange.route!

@@ -15,7 +15,7 @@ interface Place {
   /** Segment of the path that leads here. */
   readonly segment: string
   readonly next: Place[]
-  /** By method. */
+  /** Routes by method. */
   readonly routes: Map<string, Route>
 }
 

@@ -13,7 +13,7 @@ export interface UploadLimits {
 /** A request whose body is held in memory. */
 export interface Upload {
   heldBytes: number
-  /** While its body is being received. */
+  /** Place in the list while its body is being received. */
   place: Link<Upload> | undefined
 }
 
@@ -24,7 +24,7 @@ export interface Upload {
 export class Uploads<T extends Upload> {
   readonly #limits: UploadLimits
   readonly #refuse: (upload: T) => void
-  /** In the order in which they began. */
+  /** Uploads in the order in which they began. */
   readonly #receiving = new LinkedList<T>()
   #heldBytes = 0
 

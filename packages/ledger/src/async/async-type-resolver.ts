@@ -90,7 +90,7 @@ function tagToToken(tag: TypeTag): SignatureToken {
 
 const NULL = new TextEncoder().encode('null')
 
-/** Of a type that cannot be resolved yet. The key of an item cannot be told without its type. */
+/** Codec of a type that cannot be resolved yet. The key of an item cannot be told without its type. */
 function unknownCodec(error: unknown): Codec {
   return {
     layout: { kind: 'bool' },

@@ -27,7 +27,7 @@ interface KnownModule {
  */
 export class KnownModules {
   readonly #capacity: number
-  /** By the text of the key; those that were used last stand last. */
+  /** Modules by the text of the key; those that were used last stand last. */
   readonly #modules = new Map<string, KnownModule>()
   #size = 0
   #branch = 0

@@ -36,7 +36,7 @@ async function largeItems() {
   return { state, keys, counts }
 }
 
-/** As a batch reads: an item that is not there fails alone. */
+/** Reads as a batch does: an item that is not there fails alone. */
 function lengthsOf(ledger: Ledger, keys: readonly Uint8Array[]): (number | undefined)[] {
   return keys.map((key) => {
     try {

@@ -35,7 +35,7 @@ export class LoadBudget {
     return this.#ask(count * EXPECTED_VALUE, ask)
   }
 
-  /** As `values`, for a page. */
+  /** Same as `values`, for a page. */
   page<T>(ask: () => Promise<T>): Promise<T> {
     return this.#ask(EXPECTED_PAGE, ask)
   }

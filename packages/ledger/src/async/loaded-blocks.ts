@@ -59,7 +59,7 @@ export class LoadedBlocks {
     return [this.#ofVersions, this.#byHeight, this.#atTime].flatMap((answers) => answers.load(snapshot))
   }
 
-  /** As long as it is lacking: a block of the version alone. @throws `version_pruned` */
+  /** The block of a version alone, as long as it is lacking. @throws `version_pruned` */
   at(version: bigint): Block {
     const found = this.#ofVersions.get(version)
     const unknown = { height: 0n, epoch: 0n, timestampUsec: 0n }

@@ -10,7 +10,7 @@ const LARGEST_PAGE = 65_536
 /** What was loaded of the history of one key, from its beginning on. */
 export class LoadedHistory implements Iterable<Revision> {
   readonly #key: Uint8Array
-  /** Of the next page. */
+  /** Options of the next page. */
   #options: HistoryOptions
   readonly #revisions: Revision[] = []
   #pages = 0

@@ -124,7 +124,7 @@ export class LoadedState implements StateReader {
     return history
   }
 
-  /** As `AsyncStateSnapshot.nearestWrites`, of one key. */
+  /** Same as `AsyncStateSnapshot.nearestWrites`, of one key. */
   nearestWrite(key: Uint8Array, search: WriteSearch): bigint | undefined {
     this.#expectLedger()
     return this.#writes.nearest(key, search)

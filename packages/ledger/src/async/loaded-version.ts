@@ -17,7 +17,7 @@ export class LoadedVersion implements StateView {
   readonly #modules: KnownModules
   readonly #budget: LoadBudget
   readonly #prunes: Prunes
-  /** By the texts of keys; null for keys that are not there. */
+  /** Entries by the texts of keys; null for keys that are not there. */
   readonly #entries = new Map<string, StateEntry | null>()
   readonly #lacked = new Map<string, Uint8Array>()
   readonly #kept = new Map<string, unknown>()

@@ -6,7 +6,7 @@ import type { Prunes } from './prunes.js'
 
 interface LoadedSearch {
   readonly search: WriteSearch
-  /** By the texts of keys; null where there is no write. */
+  /** Versions by the texts of keys; null where there is no write. */
   readonly found: Map<string, bigint | null>
   readonly lacked: Map<string, Uint8Array>
 }

@@ -10,7 +10,7 @@ const COIN_STORE = parseStructTag('0x1::coin::CoinStore')
 
 /** What of the state keys depends on the asset alone. */
 interface AssetKeys extends NumberedAsset {
-  /** Of the coin store; its account is filled in for each read. A fungible asset has none. */
+  /** Key of the coin store; its account is filled in for each read. A fungible asset has none. */
   readonly coinStore: Uint8Array | undefined
 }
 

@@ -31,7 +31,7 @@ export function coinStoreValue(owner: Uint8Array, bytes: Uint8Array): bigint {
   })
 }
 
-/** Without a view of the bytes, whose making costs more than the reading. */
+/** Reads without a view of the bytes, which would take longer to make than the reading. */
 function leadingU64(bytes: Uint8Array): bigint {
   const low = (bytes[0]! | (bytes[1]! << 8) | (bytes[2]! << 16) | (bytes[3]! << 24)) >>> 0
   const high = (bytes[4]! | (bytes[5]! << 8) | (bytes[6]! << 16) | (bytes[7]! << 24)) >>> 0

@@ -6,7 +6,7 @@ import { readBlockHash } from './block-hash.js'
 /** A block with its first and last version, and its hash where the state has it. */
 export interface LedgerBlock extends BlockInfo {
   readonly firstVersion: bigint
-  /** Of the newest block: the latest version of the ledger that was pinned. */
+  /** Latest version of the ledger that was pinned: the last one of the newest block. */
   readonly lastVersion: bigint
   /** 32 bytes, zeros for the genesis block; undefined where the state does not tell it. */
   readonly hash: Uint8Array | undefined

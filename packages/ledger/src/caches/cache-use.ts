@@ -1,6 +1,6 @@
 /** What a cache of a ledger holds. */
 export interface CacheUse {
-  /** Of heap, as estimated. */
+  /** Bytes of heap, as estimated. */
   readonly bytes: number
   readonly capacityBytes: number
   /** Look-ups since the start that did not find what they looked for. */

@@ -1,6 +1,6 @@
 import type { Change } from './history.js'
 
-/** Of each bucket: its first and last change, its least and its greatest value. */
+/** Changes kept of each bucket: its first and last, its least and its greatest value. */
 const KEPT_OF_BUCKET = 4
 
 interface Measured<T> {
@@ -14,7 +14,7 @@ interface Bucket<T> {
   /** The first change, or the first that cannot be read. */
   first: Change<T>
   last: Change<T>
-  /** Of those that can be read. */
+  /** Least of the values that can be read. */
   least: Measured<T> | undefined
   greatest: Measured<T> | undefined
 }
@@ -36,7 +36,7 @@ export interface SampledRange {
  */
 export class ChangeSampler<T> {
   readonly #range: SampledRange
-  /** By their numbers, in the order in which they were begun, which is that of the changes. */
+  /** Buckets by their numbers, in the order in which they were begun, which is that of the changes. */
   readonly #buckets = new Map<bigint, Bucket<T>>()
 
   constructor(range: SampledRange) {

@@ -54,7 +54,7 @@ class Search {
   readonly #types: TypeResolver
   readonly #handle: Uint8Array
   readonly #walker: ValueWalker
-  /** In the order in which they were found; those that were searched, too. */
+  /** Tables in the order in which they were found; those that were searched, too. */
   readonly #tables = new Map<string, Table>()
   #resource: StructTag | undefined
   #found: Table | undefined

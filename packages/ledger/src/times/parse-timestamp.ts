@@ -14,7 +14,7 @@ const COARSER_UNITS = [
   { name: 'seconds', least: 1_000_000_000n, microseconds: 1_000_000n },
   { name: 'milliseconds', least: 1_000_000_000_000n, microseconds: 1_000n },
 ] as const
-/** From September 2001 until November 2286. */
+/** Number of digits from September 2001 until November 2286. */
 const DECADE_OF_DIGITS = 10n
 
 /**

@@ -10,7 +10,7 @@ export class ReadTrace {
     if (!this.#keys.has(text)) this.#keys.set(text, Uint8Array.from(key))
   }
 
-  /** By their texts in hex, in the order of the first use. */
+  /** Keys by their texts in hex, in the order of the first use. */
   get keys(): ReadonlyMap<string, Uint8Array> {
     return this.#keys
   }

@@ -39,7 +39,7 @@ interface ResolvedType {
  * newest: inside the span that was seen it costs no look-up, beyond it one per module.
  */
 export class TypeResolver {
-  /** Of tags only their text: what a tag leads to would live as long as the tag, whatever the capacity. */
+  /** Texts of tags: what a tag leads to would live as long as the tag, whatever the capacity. */
   readonly #texts = new WeakMap<TypeTag, string>()
   readonly #types = new SizedCache<readonly ResolvedType[]>(CAPACITY)
   /** The last large type: what reads many values of one type resolves it for each. */

@@ -2,9 +2,9 @@ import type { StateReader } from '@ledger-state/engine'
 
 /** Evenly spaced points of a history. */
 export type ViewSample =
-  /** At every multiple of a number of microseconds, what stood then. At least one second. */
+  /** Samples at every multiple of a number of microseconds: what stood then. At least one second. */
   | { readonly everyUsec: bigint }
-  /** At so many versions of the range, its first and last among them. At least 2. */
+  /** Samples a number of versions of the range, its first and last among them. At least 2. */
   | { readonly points: number }
 
 /** Which points of a range one page shows. */
@@ -22,7 +22,7 @@ export interface SampledPage {
 
 export interface SamplePoint {
   readonly version: bigint
-  /** Of a point that is a time. */
+  /** Time of a point, where the point is a time. */
   readonly timestampUsec: bigint | undefined
   /** Where a page that begins with this point starts. */
   readonly cursor: bigint

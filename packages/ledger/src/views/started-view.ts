@@ -11,10 +11,10 @@ const INSTRUCTIONS_AT_ONCE = 1_024
 /** What a view has used. */
 export interface ViewReport {
   readonly usage: ViewUsage
-  /** Of a view that failed: the status code of the vm, where one is known. */
+  /** Status code of the vm for a view that failed, where one is known. */
   readonly vmErrorCode: number | undefined
   readonly isFailed: boolean
-  /** Over an async ledger, whether a run of the read before this one has ended it already. */
+  /** Whether, over an async ledger, a run of the read before this one has ended it already. */
   readonly isRepeated: boolean
 }
 

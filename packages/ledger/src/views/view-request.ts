@@ -8,6 +8,6 @@ export interface ViewRequest {
   readonly module: string
   readonly function: string
   readonly typeArguments: readonly TypeTag[]
-  /** In JSON they are read by the types of the parameters, as the module declares them at the version. */
+  /** Arguments; those in JSON are read by the types of the parameters, as the module declares them at the version. */
   readonly arguments: { readonly json: readonly JsonValue[] } | { readonly bcs: readonly Uint8Array[] }
 }

@@ -55,7 +55,10 @@ export class Meter {
     if (count > left) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
   }
 
-  /** As `chargeInstructions`, for what a run does once, whichever attempt of an instruction did it: `undo` keeps it. */
+  /**
+   * Same as `chargeInstructions`, for what a run does once, whichever attempt of an instruction did it: `undo` keeps
+   * it.
+   */
   chargeOnce(count: number): void {
     this.#markedCharged += count
     this.chargeInstructions(count)

@@ -5,7 +5,7 @@ import { type ModuleName, OpenTypes } from './open-type.js'
 /** A function of a loaded module. */
 export interface LoadedFunction {
   readonly module: LoadedModule
-  /** In the function definitions of the module. */
+  /** Index among the function definitions of the module. */
   readonly index: number
   readonly definition: CodedFunction
 }
@@ -23,7 +23,7 @@ export interface LoadedStruct {
 export class LoadedModule {
   readonly code: ModuleCode
   readonly name: ModuleName
-  /** Of the binary. */
+  /** Size of the binary. */
   readonly size: number
   readonly types = new OpenTypes()
   readonly functions: ReadonlyMap<string, LoadedFunction>
@@ -87,7 +87,7 @@ interface Signature {
   readonly typeParameters: readonly number[]
 }
 
-/** Without abilities of functions and mutability, as `OpenType.shape`. */
+/** Text without abilities of functions and mutability, the same as `OpenType.shape`. */
 function tokenText(token: SignatureToken, types: OpenTypes): string {
   const list = (tokens: readonly SignatureToken[]) => tokens.map((one) => tokenText(one, types)).join()
   switch (token.kind) {

@@ -48,7 +48,7 @@ export class OpenTypes {
   readonly #types = new Map<string, OpenType>()
   readonly #names = new Map<ModuleId, ModuleName>()
   readonly #tokens = new Map<SignatureToken, OpenType>()
-  /** Of shapes that no type of theirs stood for when they came. */
+  /** Ids of shapes that no type of theirs stood for when they came. */
   readonly #shapes = new Map<string, number>()
   #nextId = 0
 

@@ -17,7 +17,7 @@ const MOST_TEXT_BYTES = 1024
 const LEAST_WIDTH = 22
 const PRICE = 10
 
-/** Of the types that aggregators are of: the largest number, and how many digits it has. */
+/** The types that aggregators are of: the largest number, and how many digits it has. */
 const INTEGERS = {
   u64: { max: 2n ** 64n - 1n, digits: 20 },
   u128: { max: 2n ** 128n - 1n, digits: 39 },

@@ -109,7 +109,7 @@ function adding(combine: (structure: Structure, left: unknown, right: unknown) =
   })
 }
 
-/** As `adding`, of fields alone. */
+/** Same as `adding`, of fields alone. */
 function multiplying(
   combine: (field: NonNullable<Structure['field']>, left: unknown, right: unknown) => unknown,
   operands: 1 | 2,

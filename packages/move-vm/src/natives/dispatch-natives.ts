@@ -8,7 +8,10 @@ const NOT_COMPARABLE = 2
 const NOT_VISITED = 4
 const PRICE = 50
 
-/** As the binary format has it: `_` and `$` do not stand alone; the name of a script's module is an identifier, too. */
+/**
+ * An identifier of the binary format: `_` and `$` do not stand alone; the name of a script's module is an identifier,
+ * too.
+ */
 const IDENTIFIER = /^(?:[A-Za-z][A-Za-z0-9_$]*|[_$][A-Za-z0-9_$]+|<SELF>(?:_[0-9]+)?)$/
 
 function isIdentifier(bytes: Uint8Array): boolean {

@@ -15,8 +15,8 @@ function isContinuation(byte: number): boolean {
 }
 
 /**
- * For each length of a beginning of the pattern, how long the longest proper beginning is that it ends with (Knuth, Morris,
- * Pratt): the search takes time in proportion to the text, also where both repeat themselves.
+ * The longest proper beginning that each beginning of the pattern ends with, by its length (Knuth, Morris, Pratt):
+ * the search takes time in proportion to the text, also where the pattern repeats itself.
  */
 function borders(pattern: Uint8Array): Int32Array {
   const lengths = new Int32Array(pattern.length)

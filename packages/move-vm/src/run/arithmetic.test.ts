@@ -6,7 +6,7 @@ import { callView, TestState } from '../../testing/test-state.js'
 import { createVm } from '../index.js'
 import { bitsOf, FIRST_SIGNED, INTEGER_TYPES, type IntegerType, MAX_VALUE, MIN_VALUE } from '../types/integer-type.js'
 
-/** Of each instruction on each type: 12,000 in all. */
+/** Runs of each instruction on each type: 12,000 in all. */
 fc.configureGlobal({ ...fc.readConfigureGlobal(), numRuns: 40 })
 
 type Oracle = (left: bigint, right: bigint, type: number) => bigint | string

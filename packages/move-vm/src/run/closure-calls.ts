@@ -16,7 +16,7 @@ export interface PackedClosureLink {
   readonly target: ClosureTarget
   readonly mask: bigint
   readonly capturedCount: number
-  /** Of the captured values; none where the closure cannot be stored. */
+  /** Layouts of the captured values; none where the closure cannot be stored. */
   readonly layouts: readonly Layout[]
 }
 
@@ -123,7 +123,7 @@ export class ClosureCalls {
     return args
   }
 
-  /** Of all arguments, the one that was given at an index. */
+  /** The argument that was given at an index of all arguments. */
   givenArgument({ mask }: ClosureValue, args: readonly Value[], index: number): Value {
     return args.filter((_, at) => !isCaptured(mask, at))[index]!
   }

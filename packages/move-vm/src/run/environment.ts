@@ -34,7 +34,7 @@ const TEST_CHAIN_ID = 4
 /** The settings of a chain at a version. */
 export interface Environment {
   readonly chainId: number
-  /** Of the gas schedule. */
+  /** Feature version of the gas schedule. */
   readonly gasFeatureVersion: number
   /** Microseconds since 1970: the clock of features that begin at a time. */
   readonly lastReconfigurationTime: number

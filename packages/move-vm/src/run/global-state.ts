@@ -35,11 +35,11 @@ export class GlobalState implements Globals {
   readonly #state: StateAccess
   readonly #world: World
   readonly #serializer: Serializer
-  /** By type and address. */
+  /** Resources by type and address. */
   readonly #resources = new Map<Type, Map<string, Cell>>()
   /** Members of a group by their types' texts, by the address and the text of the group. */
   readonly #groups = new Map<string, ReadonlyMap<string, Uint8Array>>()
-  /** By handle and key. */
+  /** Items by handle and key. */
   readonly #items = new Map<string, Cell>()
   readonly #tags = new Map<Type, StructTag>()
 

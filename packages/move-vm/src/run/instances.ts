@@ -13,9 +13,9 @@ export class ModuleInstance {
   readonly key: Uint8Array
   /** The last run that has seen that the module stands in its state as it is here. */
   run = 0
-  /** By index of the definition; of functions without type parameters. */
+  /** Functions without type parameters, by index of the definition. */
   readonly functions: (FunctionInstance | undefined)[] = []
-  /** By index of the definition and ids of the type arguments. */
+  /** Functions by index of the definition and ids of the type arguments. */
   readonly genericFunctions = new Map<string, FunctionInstance>()
   /** Types without type parameters, by their ids in the module. */
   readonly types: (Type | undefined)[] = []
@@ -39,7 +39,7 @@ export class FunctionInstance {
   run = 0
   /** What the instructions name, by the links of the code; resolved at the first use. */
   readonly links: unknown[] = []
-  /** By link: the last run that has seen that values of the type are not too deep. */
+  /** The last run, by link, that has seen that values of the type are not too deep. */
   readonly checked: number[] = []
   readonly parameterCount: number
   /** Undefined until the first call, and in a native function. */

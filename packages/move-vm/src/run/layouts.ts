@@ -19,10 +19,10 @@ import type { ModuleInstance } from './instances.js'
 import type { LayoutEntry } from './layout-tables.js'
 import type { World } from './world.js'
 
-/** Of gas feature version 34 and above, and of older ones. */
+/** Most nodes of a layout at gas feature version 34 and above, and at older ones. */
 export const MAX_LAYOUT_NODES = { since34: 512, before: 256 } as const
 
-/** Of looking at the parts of a type. */
+/** Most parts of a type that are looked at. */
 const MAX_COST = 2_000
 
 const FRAMEWORK = '1'.padStart(64, '0')

@@ -43,7 +43,7 @@ export class Reentrancy {
     if (locking) this.#locks--
   }
 
-  /** Before a global instruction of a struct of this module. @throws VmFault */
+  /** Expects that a global instruction may use a struct of this module. @throws VmFault */
   expectAccess(module: ModuleInstance, struct: string): void {
     if (module.entries <= 1) return
     const { address, name } = module.name

@@ -12,15 +12,15 @@ export const LAYOUT = {
 
 /** How values of a type are written in BCS: the type with everything resolved and names left out. */
 export interface Layout {
-  /** Of `LAYOUT`, or the number of an integer type. */
+  /** A number of `LAYOUT`, or that of an integer type. */
   readonly kind: number
   /** Nodes of the layout as a tree. */
   readonly nodes: number
   /** Levels; 1 for a layout without parts. */
   readonly depth: number
-  /** Of a vector, the layout of its elements; of a struct, those of its fields. */
+  /** Layout of the elements of a vector, or those of the fields of a struct. */
   readonly parts: readonly Layout[]
-  /** Of an enum, the fields of each variant. */
+  /** Fields of each variant of an enum. */
   readonly variants: readonly (readonly Layout[])[]
 }
 

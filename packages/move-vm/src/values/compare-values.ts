@@ -65,7 +65,7 @@ function compareAll(a: readonly Value[], b: readonly Value[], meter: Meter, dept
   return a.length - b.length
 }
 
-/** By module, name, and type arguments. */
+/** Compares by module, name, and type arguments. */
 function compareTargets({ target: a }: ClosureValue, { target: b }: ClosureValue): number {
   const order = compareTexts(a.address, b.address) || compareTexts(a.module, b.module) || compareTexts(a.name, b.name)
   return order || compareTypes(a.typeArguments, b.typeArguments)

@@ -10,7 +10,7 @@ import { ViewExecution } from './view-run.js'
 
 /** How a virtual machine is set up. */
 export interface VmOptions {
-  /** By `0xADDRESS::module::function` with a short address; by default `NATIVES`. */
+  /** Natives by `0xADDRESS::module::function` with a short address; `NATIVES` by default. */
   readonly natives?: ReadonlyMap<string, Native> | undefined
   /** Does the tasks of natives that are done at once; by default `runComputeTask`. */
   readonly compute?: Compute | undefined

@@ -74,7 +74,7 @@ export class ViewAttempt {
   readonly #moduleName: ModuleName
   #session: Session | undefined
   #target: Target | undefined
-  /** Of each argument, once it is read; plain ones are decoded after all others are made. */
+  /** Arguments that are read; plain ones are decoded after all others are made. */
   readonly #arguments: (ArgumentNode | undefined)[] = []
   #readArguments = 0
   /** The constructor that is running. */
@@ -260,7 +260,10 @@ export class ViewAttempt {
     return describeFault(new VmFault(status, message, details), this.#values !== undefined)
   }
 
-  /** Of a fault in a constructor, only the code is told, at the module of the view; a native that this vm lacks is named. */
+  /**
+   * Describes a fault in a constructor by its code alone, at the module of the view; a native that this vm lacks is
+   * named.
+   */
   #describeConstructorFault(error: unknown): ViewFault {
     if (!(error instanceof MoveAbort || error instanceof VmFault)) throw error
     if (error instanceof VmFault && error.status === STATUS.MISSING_DEPENDENCY) return describeFault(error, true)

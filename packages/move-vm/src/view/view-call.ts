@@ -16,7 +16,7 @@ export interface ViewCall {
 
 /** A result of a view function. */
 export interface ViewResult {
-  /** With type arguments substituted; of a reference, the type that it is to. */
+  /** Type with type arguments substituted; the type that a reference is to. */
   readonly type: TypeTag
   readonly bytes: Uint8Array
 }

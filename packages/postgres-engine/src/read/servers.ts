@@ -37,7 +37,7 @@ export function expectNotCut(
   expectNotTruncated(version, ledger, { ...ledger, truncations })
 }
 
-/** Of a server that has truncated since, the version may be gone. */
+/** Whether an answer holds: a server that has truncated since may have lost the version. */
 function isBelieved(answer: Answer<unknown>, { version, ledger }: Pick<Question, 'version' | 'ledger'>): boolean {
   const branch = branchOf(ledger)
   return answer.branch > branch || (answer.branch === branch && answer.latestVersion >= version)
@@ -121,7 +121,7 @@ export class Servers {
     })
   }
 
-  /** Of a distributed store. Rows are those of all statements. */
+  /** Asks the shards of a distributed store. Rows are those of all statements. */
   async askShards<R extends QueryResultRow>(
     statements: readonly Required<Statement>[],
     asked: Pick<Question, 'version' | 'ledger'>,

@@ -6,7 +6,7 @@ export interface Head {
   readonly ledger: LedgerInfo | undefined
   readonly base: StoreBase | undefined
   readonly mark: Uint8Array | undefined
-  /** Above the latest version of the ledger: a commit that is not yet published. */
+  /** Version of a commit that is not published yet, above the latest version of the ledger. */
   readonly writtenVersion: bigint | undefined
   readonly prunedVersion: bigint | undefined
   readonly importVersion: bigint | undefined
@@ -85,7 +85,7 @@ export function toTruncations(numbers: readonly string[]): Truncation[] {
   }))
 }
 
-/** Of a store without a ledger, 0. */
+/** Branch of the ledger; 0 for a store without one. */
 export function branchOfHead({ ledger }: Head): number {
   return ledger ? branchOf(ledger) : 0
 }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 
-/** Of the type `bytea`: https://www.postgresql.org/docs/18/catalog-pg-type.html */
+/** Id of the type `bytea`: https://www.postgresql.org/docs/18/catalog-pg-type.html */
 const BYTEA = 17
 const HEAD_BYTES = 20
 const LENGTH_BYTES = 4

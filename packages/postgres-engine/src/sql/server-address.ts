@@ -2,7 +2,7 @@ import { urlWrong } from '../errors.js'
 
 /** A server as statements and messages name it. */
 export interface ServerAddress {
-  /** For the driver; may have a password. */
+  /** URL for the driver; may have a password. */
   readonly url: string
   /** `user@host:port/database`, for messages. */
   readonly name: string

@@ -25,7 +25,7 @@ function expectSmall(what: string, number: bigint): void {
   if (number > GREATEST) throw numberTooLarge(`a ${what} of the batch`, number)
 }
 
-/** In the order of the versions. @throws `duplicate_key` */
+/** Rows in the order of the versions. @throws `duplicate_key` */
 export function batchToRows(versions: readonly VersionWrites[]): EntryRow[] {
   const rows: EntryRow[] = []
   for (const { version, writes } of versions) {
@@ -69,7 +69,7 @@ export async function withoutEmptyDeletions(client: Client, rows: readonly Entry
 const INSERT_KEYS = `
 INSERT INTO ledger_state.keys (key_hash, key)
 SELECT * FROM unnest($1::bytea[], $2::bytea[]) ON CONFLICT (key_hash) DO NOTHING`
-/** Of one statement. */
+/** Keys of one statement. */
 const PART_KEYS = 5_000
 const PART_BYTES = 8 * 1024 * 1024
 

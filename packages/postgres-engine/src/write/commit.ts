@@ -78,7 +78,7 @@ async function write(session: WriterSession, known: KnownKeys, batch: BatchToWri
   known.add(fresh.map(({ hashText }) => hashText))
 }
 
-/** In the order of the rows, each once. */
+/** Keys in the order of the rows, each once. */
 function freshKeys(known: KnownKeys, rows: readonly EntryRow[]): EntryRow[] {
   return rows.filter(({ hashText }, at) => rows[at - 1]?.hashText !== hashText && !known.has(hashText))
 }

@@ -12,7 +12,7 @@ const TRAILER = Buffer.from([0xff, 0xff])
 /** Bytes that are sent together. */
 const CHUNK = 256 * 1024
 const BIGINT_BYTES = 8
-/** Before a row: how many fields it has. Before a field: how many bytes. */
+/** Bytes before a row: how many fields it has. Before a field: how many bytes. */
 const ROW_HEAD = 2
 const FIELD_HEAD = 4
 const NULL_LENGTH = -1

@@ -3,7 +3,7 @@ import { unavailable } from '../errors.js'
 
 const IS_WRITTEN = 'SELECT FROM ledger_state.head WHERE written_version > coalesce(latest_version, -1)'
 
-/** Without parameters, so that it may be sent together with other statements. */
+/** Publishes without parameters, so that it may be sent together with other statements. */
 export const PUBLISH = `
 UPDATE ledger_state.head SET latest_version = written_version, mark = written_mark,
   latest_block = (SELECT max(first_version) FROM ledger_state.blocks WHERE first_version <= written_version)

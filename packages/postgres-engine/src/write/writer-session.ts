@@ -13,9 +13,9 @@ export interface WriterSessionOptions {
   readonly create: boolean
   /** Ends the session of another writer. */
   readonly takeOver: boolean
-  /** For connecting. */
+  /** Patience for connecting. */
   readonly patienceMs: number
-  /** For a piece of work, all attempts together. */
+  /** Patience for a piece of work, all attempts together. */
   readonly writePatienceMs: number
   /** Called with every head that the session reads. */
   readonly onHead: (head: Head, askedAt: number) => void

@@ -50,17 +50,17 @@ export function keySeed(key: Uint8Array): number {
   return checksum(key, 0, Math.min(key.length, LONGEST_INLINE), 0)
 }
 
-/** As `keySeed`, from the stored form of the key. */
+/** Same as `keySeed`, from the stored form of the key. */
 export function storedKeySeed(stored: Uint8Array): number {
   return keySeed(stored.subarray(1))
 }
 
-/** At or below the stored forms of all keys with a prefix. */
+/** A key at or below the stored forms of all keys with a prefix. */
 export function prefixToStoredStart(prefix: Uint8Array): Buffer {
   return keyToStoredKey(prefix.subarray(0, LONGEST_INLINE))
 }
 
-/** Above the stored forms of all keys with a prefix. */
+/** A key above the stored forms of all keys with a prefix. */
 export function prefixToStoredEnd(prefix: Uint8Array): Buffer {
   const end = prefixToStoredStart(prefix)
   let last = end.length - 1

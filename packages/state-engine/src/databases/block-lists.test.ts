@@ -46,7 +46,7 @@ function allBlocks(): BlockEntry[] {
   return lists().flatMap((list) => [...list])
 }
 
-/** As on a chain: a block every few versions, a second apart, at heights without gaps. */
+/** Blocks as on a chain: one every few versions, a second apart, at heights without gaps. */
 function chainBlocks(count: number, first = 0): BlockEntry[] {
   return Array.from({ length: count }, (_, at) => {
     const height = BigInt(first + at)

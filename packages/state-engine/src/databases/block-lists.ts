@@ -13,7 +13,7 @@ import { addBlock } from './ledger-record.js'
 // Of the others, numbers are less those of the first, heights also less the place in the list. So all have the same length,
 // and a version is found by bisection.
 
-/** Of a list: with more, the numbers of a chain take more bytes, and a read more time for the checksum. */
+/** Most blocks of a list: with more, the numbers of a chain take more bytes, and a read more time for the checksum. */
 export const MOST_LISTED = 64
 /** Another list begins where a number is below that of the first block, or needs more bytes. */
 const WIDEST = 6
@@ -203,7 +203,7 @@ class ListWriter {
   readonly #builder: RecordBuilder
   readonly #newest: bigint
   #first: BlockEntry | undefined
-  /** Of the blocks after the first: version, height, epoch, time, as they are stored. */
+  /** Numbers of the blocks after the first: version, height, epoch, time, as they are stored. */
   #numbers: number[] = []
   /** The largest of each. */
   #largest = [0, 0, 0, 0]

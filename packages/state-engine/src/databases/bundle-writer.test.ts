@@ -12,7 +12,7 @@ import { dropLarge, type LargeBytes, type PackedBytes, putLarge, readLarge, read
 const folder = temporaryFolder()
 const PAGE = 4_068
 
-/** Of a value. One in several is a large value of its own, put while a bundle is being filled. */
+/** Length of a value. One in several is a large value of its own, put while a bundle is being filled. */
 const LENGTH = fc.oneof(
   fc.integer({ min: 1, max: 5_000 }),
   fc.constantFrom(990, 991, PAGE - 1, PAGE, PAGE + 1, 2 * PAGE),

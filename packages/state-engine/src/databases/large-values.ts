@@ -17,10 +17,10 @@ export const LARGE_REFERENCE_LENGTH = 10
 
 /** A part of a bundle: a large value into which superseded values were packed one after the other. */
 export interface PackedBytes {
-  /** Of the bundle. */
+  /** Id of the bundle. */
   readonly id: number
   readonly offset: number
-  /** Of the part. */
+  /** Length of the part. */
   readonly length: number
 }
 

@@ -32,7 +32,7 @@ export interface LedgerRecord {
   readonly logEnd: LogFilePosition
 }
 
-/** Of a store into which nothing is merged. */
+/** Record of a store into which nothing is merged. */
 export const NOTHING_MERGED = {
   nextRun: 0,
   nextLargeId: 0,

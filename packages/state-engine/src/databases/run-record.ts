@@ -14,7 +14,7 @@ import { DELETED, LARGE, largeReference, type StoredValue } from './latest-recor
 //   a node: u8 level above 0 | u8 m | m × fence of the level below | u32 CRC
 
 export const CHUNK_LEVEL = 0
-/** In place of the level of a chunk. */
+/** Stands in the place of the level of a chunk. */
 export const TRANSPOSED = 128
 export const PAIRS_AT = 10
 export const PAIR_LENGTH = 6
@@ -38,7 +38,7 @@ export function runLevel({ bytes }: SharedRecord): number {
   return first === TRANSPOSED ? CHUNK_LEVEL : first
 }
 
-/** Of pairs in a chunk, of fences in a node. */
+/** Count of pairs in a chunk, or of fences in a node. */
 export function runCount({ bytes }: SharedRecord): number {
   return bytes[1]!
 }
@@ -122,7 +122,7 @@ export function decodeChunk(record: SharedRecord): Pair[] {
   })
 }
 
-/** Of the kinds whose length does not depend on the value. */
+/** Lengths of the kinds whose length does not depend on the value. */
 const ENCODED_LENGTHS: readonly (number | undefined)[] = [undefined, 0, LARGE_REFERENCE_LENGTH, PACKED_REFERENCE_LENGTH]
 
 function pairValue(record: SharedRecord, kind: number, start: number, end: number): Pair['value'] {

@@ -113,7 +113,7 @@ export class TransposedPair {
   }
 }
 
-/** Of a version and a value. @throws `store_corrupt` */
+/** Length of a version and a value. @throws `store_corrupt` */
 function rowLength(record: SharedRecord): number {
   const length = (record.length - ROWS_AT - CHECKSUM_LENGTH) / runCount(record)
   if (Number.isInteger(length) && length >= VERSION_LENGTH) return length

@@ -43,5 +43,5 @@ export type FailurePoint =
 /** Called at each point. */
 export type AtFailurePoint = (point: FailurePoint) => void
 
-/** Of engines that are not under test. */
+/** Lets engines that are not under test work on. */
 export const neverFail: AtFailurePoint = () => {}

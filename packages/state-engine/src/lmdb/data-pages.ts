@@ -61,7 +61,7 @@ export interface Meta {
 
 export interface PageNode {
   readonly key: Buffer
-  /** Of a branch page: the child. Of a leaf page, if the data is in overflow pages: the first of them. */
+  /** The child that a branch page names. Of a leaf page, if the data is in overflow pages: the first of them. */
   readonly page: number | undefined
   readonly dataLength: number
   /** Empty if the data is in overflow pages. */

@@ -6,13 +6,13 @@ import type { Environment } from './table.js'
 // the next transaction builds on the state before it and overwrites it. So each write transaction first compares its own
 // number with the meta pages, and repairs the lock file if they do not agree.
 
-/** In the lock file: u32 magic · u32 format · u64 number of the last transaction. */
+/** Offset in the lock file: u32 magic · u32 format · u64 number of the last transaction. */
 const LAST_TRANSACTION_AT = 8
 
 /** The current write transaction does not build on the newest commit. */
 export class StaleTransaction extends Error {}
 
-/** Within a write transaction. @throws `StaleTransaction` */
+/** Called within a write transaction. @throws `StaleTransaction` */
 export function expectNewestState(root: Environment): void {
   const [ours, newest] = [root.getWriteTxnId(), root.env.info().lastTxnId]
   if (ours !== newest + 1) throw new StaleTransaction(`transaction ${ours} after transaction ${newest}`)

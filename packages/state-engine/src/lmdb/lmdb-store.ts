@@ -208,7 +208,7 @@ function expectStoreId(meta: Table<Uint8Array>, create: boolean): bigint {
   return openRecord(record, 0, () => 'the id of the store').readBigUInt64BE()
 }
 
-/** If less space than this is left, a failed write is taken for a full disk. */
+/** Space below which a failed write is taken for a full disk. */
 const FULL_BELOW_BYTES = 2 ** 20
 
 /** Runs `work` on the store in a folder and turns what LMDB or the system throws into errors of the store. */

@@ -55,7 +55,7 @@ function expectSoundRoot(place: PagesInUse, { name, root, flags }: Tree): void {
   }
 }
 
-/** To the pages below, and to the overflow pages of long data. */
+/** Follows references to the pages below, and to the overflow pages of long data. */
 function expectSoundReferences(
   { pages, meta, used }: PagesInUse,
   from: number,

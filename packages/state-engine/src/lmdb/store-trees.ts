@@ -10,7 +10,7 @@ import { checkTree, type Finding, type PagesInUse, readTreePageAt, type Tree } f
 
 // The trees of a data file: the list of free pages, the list of databases, and the databases.
 
-/** Of the list of free pages: its keys are numbers. */
+/** Flag of the list of free pages: its keys are numbers. */
 const NUMBERS_AS_KEYS = 0x08
 /** Kept with the flags of the list of free pages: one file and no folder, and how lmdb-js syncs. */
 const ENVIRONMENT_FLAGS = 0x5000

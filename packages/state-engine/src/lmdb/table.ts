@@ -6,7 +6,9 @@ export interface ReadTransaction {
   done(): void
 }
 
-/** Without a transaction, a read uses the write transaction of this thread, or else the newest commit. */
+/**
+ * How a read is made: without a transaction it uses the write transaction of this thread, or else the newest commit.
+ */
 export interface ReadOptions {
   readonly transaction?: ReadTransaction
 }
@@ -36,7 +38,7 @@ export interface Table<K> {
   getBinaryFast(key: K, options?: ReadOptions): Buffer | undefined
   getRange(options: RangeOptions<K>): Iterable<{ key: K; value: Buffer }>
   getKeys(options: RangeOptions<K>): Iterable<K>
-  /** With `append`, the key is above all others: half the cost, and full pages. */
+  /** Puts a value; with `append` the key is above all others: half the cost, and full pages. */
   putSync(key: K, value: Uint8Array, options?: { readonly append: boolean }): void
   removeSync(key: K): void
   clearSync(): void
@@ -55,7 +57,10 @@ export interface RootStats extends TableStats {
 export interface Environment {
   /** Runs work in a write transaction; what it throws undoes all of it. */
   transactionSync<T>(work: () => T, flags?: number): T
-  /** Of the newest state, or of an older one that was read in the same turn of the event loop: see `resetReadTxn`. */
+  /**
+   * A transaction of the newest state, or of an older one that was read in the same turn of the event loop: see
+   * `resetReadTxn`.
+   */
   useReadTransaction(): ReadTransaction
   /** The next read transaction is one of the newest state. */
   resetReadTxn(): void

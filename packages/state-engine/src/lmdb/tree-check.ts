@@ -17,7 +17,7 @@ export interface PagesInUse {
 export interface Tree {
   readonly name: string
   readonly root: DatabaseRoot
-  /** Of the database, as its root must have them. */
+  /** Flags of the database, as its root must have them. */
   readonly flags: number
   readonly compare?: Compare
   /** Whether its entries may be roots of databases. */

@@ -98,7 +98,7 @@ class StoreCheck {
   readonly #record: LedgerRecord | undefined
   readonly #unmerged: UnmergedCommits | undefined
   readonly #large: LargeCheck
-  /** While a truncation is under way: up to this version there may be records of versions that were cut off. */
+  /** Version up to which there may be records of versions that were cut off, while a truncation is under way. */
   readonly #reverting: bigint | undefined
   #payloadBytes = 0
 

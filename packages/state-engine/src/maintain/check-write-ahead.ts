@@ -106,7 +106,7 @@ function readWhole(file: SegmentFile, findings: CheckFindings): boolean {
 interface OpenedFile {
   /** Undefined if the header is damaged. */
   readonly file: SegmentFile | undefined
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number
 }
 

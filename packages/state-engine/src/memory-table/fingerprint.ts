@@ -1,4 +1,4 @@
-/** From this length on, six words of a key stand for all of it. */
+/** Length from which on six words of a key stand for all of it. */
 const SAMPLED_FROM = 24
 
 /**

@@ -10,7 +10,7 @@ export interface KeySource {
 const STEP_KEYS = 8_192
 /** Ranges shorter than this are sorted by comparing. */
 const SHORT_RANGE = 16
-/** From this depth on, too: many long keys with a common beginning. */
+/** Depth from which on they count, too: many long keys with a common beginning. */
 const DEEP = 64
 /** Beyond these a common beginning is compared by the native function. */
 const COMPARED_HERE = 48

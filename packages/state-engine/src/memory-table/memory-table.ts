@@ -15,7 +15,7 @@ export class MemoryTable {
     return this.#segments
   }
 
-  /** Of the newest commit. */
+  /** Head of the newest commit. */
   get head(): CommitHead | undefined {
     return this.#segments.findLast(({ head }) => head)?.head
   }

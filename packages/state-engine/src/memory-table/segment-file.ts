@@ -52,7 +52,7 @@ interface MissingCommits {
 
 /** Reads a write-ahead file into a segment, and what is appended to it later. */
 export class SegmentFile {
-  /** As errors name it. */
+  /** Path as errors name it. */
   readonly path: string
   readonly segment: Segment
   readonly #hash: KeyHash

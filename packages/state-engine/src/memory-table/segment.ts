@@ -59,7 +59,7 @@ const MAX_OFFSET = 0x7fff_ffff
 export class Segment {
   readonly fileNumber: number
   readonly blocks = new BlockList()
-  /** Of the last commit; undefined while there is none. */
+  /** Head of the last commit; undefined while there is none. */
   head: CommitHead | undefined
   /** Those that its file tells of, the oldest first. */
   truncations: readonly Truncation[] = []
@@ -110,7 +110,7 @@ export class Segment {
     return this.#keyCount
   }
 
-  /** Of the first commit. */
+  /** First version of the first commit. */
   get firstVersion(): bigint {
     return this.#firstVersion
   }
@@ -166,7 +166,7 @@ export class Segment {
     }
   }
 
-  /** Below 0 for versions before the first. */
+  /** Offset of a version; below 0 for versions before the first. */
   #offsetOf(high: number, low: number): number {
     return (high - this.#firstHigh) * 2 ** 32 + (low - this.#firstLow)
   }

@@ -175,7 +175,10 @@ class ModelledStore {
     raise(this.#oldest, this.#first)
   }
 
-  /** In slices of one key each, of which some are aborted, or forgotten as if the process was killed; then the rest. */
+  /**
+   * Merges in slices of one key each, of which some are aborted, or forgotten as if the process was killed; then the
+   * rest.
+   */
   merge(segment: Segment, slices: readonly Fate[]): void {
     const isMerged = () => ledgerRecord().nextCommit > this.#segments
     let merge = new SegmentMerge(store, builder, segment, this.#segments + 1)

@@ -22,9 +22,9 @@ export class PairList {
   readonly source: Uint8Array[] = []
   readonly start: number[] = []
   readonly end: number[] = []
-  /** Of a large value or a bundle. The length of the value is in `end`. */
+  /** Id of a large value or a bundle. The length of the value is in `end`. */
   readonly largeId: number[] = []
-  /** Of a part of a bundle. */
+  /** Offset of a part of a bundle. */
   readonly offset: number[] = []
 
   clear(): void {

@@ -3,7 +3,7 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 
 /** Records that are taken out and put back together: about a millisecond of work. */
 const RANGE_RECORDS = 256
-/** For each record that is packed, so many keys are merged: fewer where much is saved, more where little is. */
+/** Keys merged for each record that is packed: fewer where much is saved, more where little is. */
 const FEWEST_KEYS_PER_RECORD = 4
 const MOST_KEYS_PER_RECORD = 64
 /** Pages saved ÷ pages that the records fill. Of 10^7 keys written in random order it is 0.1, under a steady load 1. */

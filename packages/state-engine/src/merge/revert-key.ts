@@ -36,7 +36,7 @@ interface Kept {
 export interface KeyRevertParts {
   readonly store: LmdbStore
   readonly builder: RecordBuilder
-  /** Of the generation of the truncation. */
+  /** Output of the generation of the truncation. */
   readonly output: GenerationWriter
   readonly generations: GenerationList
   /** The newest version that is left. */

@@ -27,7 +27,7 @@ export class BlockStarts {
   readonly #store: LmdbStore
   #snapshot: ReadSnapshot | undefined
   #list: ListedBlocks | undefined
-  /** Below it, no other list begins. */
+  /** End below which no other list begins. */
   #end = 0n
 
   constructor(store: LmdbStore) {

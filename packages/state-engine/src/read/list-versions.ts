@@ -50,7 +50,7 @@ function isIn({ firstVersion, versionCount }: Segment, version: bigint): boolean
   return version >= firstVersion && version < firstVersion + BigInt(versionCount)
 }
 
-/** In the order of their keys. */
+/** Writes in the order of their keys. */
 function writesInTable(segment: Segment, version: bigint): Write[] {
   const { bytes } = segment
   const writes: Write[] = []

@@ -75,7 +75,7 @@ export class ReadSnapshots {
     return this.#renew()
   }
 
-  /** After a commit of this engine, which changed the table only. */
+  /** Called after a commit of this engine, which changed the table only. */
   noticeCommit(): void {
     if (!this.#current) return
     const { options, record, table } = this.#current

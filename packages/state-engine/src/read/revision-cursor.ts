@@ -80,7 +80,7 @@ export class RevisionCursor {
     this.#place = undefined
   }
 
-  /** Of the revision that the cursor is at. */
+  /** Version of the revision that the cursor is at. */
   get version(): bigint {
     const place = this.#place!
     if (place.kind === 'table') return this.#segments[place.segment]!.version(place.entry)

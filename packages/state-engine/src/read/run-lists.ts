@@ -11,13 +11,13 @@ import {
 } from '../databases/run-record.js'
 import type { SharedRecord } from '../lmdb/shared-record.js'
 
-/** Above all levels. */
+/** Level above all others. */
 const ROOT_LEVEL = 256
 
 /** The fences of a latest record or a node, in a copy of it. */
 export class FenceList {
   readonly count: number
-  /** Of the node; above all for the latest record. */
+  /** Level of the node; above all for the latest record. */
   readonly level: number
   readonly #record: SharedRecord
   readonly #at: number

@@ -135,7 +135,7 @@ function rangeOfKeys(
   return [...table.getKeys({ start, end, ...options, ...(limit !== undefined && { limit }) })]
 }
 
-/** In the order of their bytes. */
+/** Keys in the order of their bytes. */
 function storedKeysToKeys(store: LmdbStore, stored: readonly Uint8Array[], options: ReadOptions): Uint8Array[] {
   const keys: Uint8Array[] = []
   let long: Uint8Array[] = []

@@ -52,7 +52,7 @@ export class StoreReads {
     return this.#snapshots.current()
   }
 
-  /** After a commit of this engine, which changed the table only. */
+  /** Called after a commit of this engine, which changed the table only. */
   noticeCommit(): void {
     this.#snapshots.noticeCommit()
   }

@@ -51,7 +51,7 @@ export interface LogFilePosition extends LogPosition {
 }
 
 export interface FileHeader {
-  /** Of the store that the file belongs to. */
+  /** Id of the store that the file belongs to. */
   readonly storeId: bigint
   readonly fileNumber: number
   readonly firstCommit: number

@@ -393,7 +393,10 @@ export class StoreWriter {
     this.#atFailurePoint('merge: file removed')
   }
 
-  /** Of transactions that write-ahead files depend on: what was merged of a file is on disk before it is removed. */
+  /**
+   * Durability of transactions that write-ahead files depend on: what was merged of a file is on disk before it is
+   * removed.
+   */
   get #durability(): Durability {
     return this.#store.durability === 'none' ? 'none' : 'full'
   }

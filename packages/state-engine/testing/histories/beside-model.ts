@@ -6,7 +6,7 @@ import { neverFail } from '../../src/failpoints/failure-points.ts'
 import { openStateEngineReader, openWithFailurePoints } from '../../src/open-state-engine.ts'
 import { runHistories } from './run-histories.ts'
 
-/** In memory where there is such a file system: what is tested is not the disk. */
+/** Folder in memory where there is such a file system: what is tested is not the disk. */
 const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 export interface BesideModelOptions {

@@ -12,7 +12,7 @@ export interface HistoryParts {
   open(): StateEngine
   /** Opens it for reading beside its writer. */
   openReader(): StateEngineReader
-  /** From now on `open` opens a copy of the store as its files are now: what a killed writer leaves. */
+  /** Lets `open` open a copy of the store as its files are now: what a killed writer leaves. */
   copyStore(): void
   /** What open engines do at failure points, from now on. */
   setFailurePointHandler(handler: AtFailurePoint): void
@@ -50,7 +50,7 @@ export class History {
     })
   }
 
-  /** As `take`, but the next call assigns the same numbers again. */
+  /** Same as `take`, but the next call assigns the same numbers again. */
   plan(planned: readonly PlannedVersion[]): VersionWrites[] {
     const [next, height] = [this.#next, this.#height]
     const versions = this.take(planned)
@@ -139,7 +139,7 @@ export class History {
     this.expectSameLedger()
   }
 
-  /** As if the process had been killed. */
+  /** Leaves the store as if the process had been killed. */
   async kill(): Promise<void> {
     this.parts.copyStore()
     await this.reopen()

@@ -198,7 +198,7 @@ const killTruncationStep = fc
     ),
   )
 
-/** While it runs, every look at the clock is a second after the one before: each slice of a merge has one key. */
+/** Lets every look at the clock be a second after the one before: each slice of a merge has one key. */
 async function withFastClock(work: () => Promise<void>): Promise<void> {
   const { now } = performance
   let seconds = 0

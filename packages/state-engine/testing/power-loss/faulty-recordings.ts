@@ -18,7 +18,7 @@ function withoutSyncs(events: readonly DiskEvent[], name: RegExp): DiskEvent[] {
   )
 }
 
-/** Of each file, the first name. */
+/** First name of each file. */
 function namesOf(events: readonly DiskEvent[]): Map<FileId, string> {
   return new Map(events.flatMap((event) => (event.kind === 'create' ? [[event.file, event.name]] : [])))
 }
@@ -31,7 +31,7 @@ function removedEarly(events: readonly DiskEvent[]): DiskEvent[] {
   return movedBefore(events, ({ kind }) => kind === 'remove')
 }
 
-/** With some events moved before the sync that precedes them. */
+/** Events of which some are moved before the sync that precedes them. */
 function movedBefore(events: readonly DiskEvent[], isMoved: (event: DiskEvent) => boolean): DiskEvent[] {
   const changed: DiskEvent[] = []
   for (const event of events) {

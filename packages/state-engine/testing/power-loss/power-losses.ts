@@ -16,11 +16,11 @@ export interface PowerLoss {
   readonly printed: string | undefined
   /** The last step that the engine had come to. */
   readonly step: string | undefined
-  /** Of events; to find the place again. */
+  /** Number of events; to find the place again. */
   readonly after: number
 }
 
-/** Of events after which the disk may hold the same as before, and nothing more is acknowledged. */
+/** Kinds of events after which the disk may hold the same as before, and nothing more is acknowledged. */
 const CHANGES_NOTHING: ReadonlySet<DiskEvent['kind']> = new Set(['step', 'sync began'])
 
 /**
@@ -63,7 +63,7 @@ function changesOfSteps(events: readonly DiskEvent[]): number[][] {
   return [...places.values()]
 }
 
-/** Of contents that several images share. */
+/** Digests of contents that several images share. */
 const DIGESTS = new WeakMap<Buffer, string>()
 
 /** The same for images of the same bytes. */
@@ -79,7 +79,7 @@ export function imageDigest(image: Image): string {
   return files.sort().join()
 }
 
-/** In memory where the system has a place for that: nothing here has to outlast a loss of power. */
+/** Folder in memory where the system has a place for that: nothing here has to outlast a loss of power. */
 const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 /** Calls back with a folder that holds an image, and removes it. */

@@ -85,7 +85,9 @@ interface TraceLine {
   readonly text: string
 }
 
-/** Of the first process: others, such as the compiler of the sources, have descriptors and outputs of their own. */
+/**
+ * Lines of the first process: others, such as the compiler of the sources, have descriptors and outputs of their own.
+ */
 function linesOf(trace: string): TraceLine[] {
   const lines = trace.split('\n').flatMap((line) => {
     const space = line.indexOf(' ')
@@ -113,7 +115,7 @@ interface OpenFile {
 class TraceReader {
   readonly #folder: string
   readonly #events: DiskEvent[] = []
-  /** Of files and folders within the folder; a path names a folder. */
+  /** Open files and folders within the folder; a path names a folder. */
   readonly #open = new Map<number, OpenFile | string>()
   readonly #names = new Map<string, FileId>()
   readonly #sizes = new Map<FileId, number>()

@@ -139,14 +139,14 @@ function changed(content: Buffer, { change }: PendingChange): Buffer {
   return 'length' in change ? resized(content, change.length) : written(content, change.at, change.bytes)
 }
 
-/** In place where the content is long enough. */
+/** Writes in place where the content is long enough. */
 function written(content: Buffer, at: number, bytes: Buffer): Buffer {
   const target = resized(content, Math.max(content.length, at + bytes.length))
   bytes.copy(target, at)
   return target
 }
 
-/** In place where there is room behind the content, as it has which `copyOf` made. */
+/** Resizes in place where there is room behind the content, as it has which `copyOf` made. */
 function resized(content: Buffer, length: number): Buffer {
   if (length <= content.length) return content.subarray(0, length)
   const { buffer, byteOffset } = content
