@@ -211,8 +211,11 @@ describe('history resource and history table-item', () => {
     }
     await engine.close()
     const words = ['table-item', PRICES, '--key-type', 'u8', '--value-type', 'u8', '--key', '1', '--order', 'asc']
-    const ask = async (...more: string[]) =>
-      (await bed.start('history', ...words, ...more, '--data-dir', 'deleted').outcome()).stdout
+    const ask = async (...more: string[]) => {
+      const { status, stdout, stderr } = await bed.start('history', ...words, ...more, '--data-dir', 'deleted').outcome()
+      expect([status, stderr]).toEqual([0, ''])
+      return stdout
+    }
     const [json, csv] = await Promise.all([ask(), ask('--csv')])
     expect(json.split('\n').slice(0, 2)).toEqual([
       '{"version":"0","timestamp":"0","value":7}',
