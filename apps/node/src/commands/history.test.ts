@@ -212,7 +212,9 @@ describe('history resource and history table-item', () => {
     await engine.close()
     const words = ['table-item', PRICES, '--key-type', 'u8', '--value-type', 'u8', '--key', '1', '--order', 'asc']
     const ask = async (...more: string[]) => {
-      const { status, stdout, stderr } = await bed.start('history', ...words, ...more, '--data-dir', 'deleted').outcome()
+      const { status, stdout, stderr } = await bed
+        .start('history', ...words, ...more, '--data-dir', 'deleted')
+        .outcome()
       expect([status, stderr]).toEqual([0, ''])
       return stdout
     }
