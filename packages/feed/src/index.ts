@@ -4,6 +4,7 @@ export type { SignedPower } from './signatures/validator-set.js'
 export { FailureStreak, type FailureStreakOptions } from './sources/failure-streak.js'
 export { FETCH_ENCODINGS } from './sources/fetch-encodings.js'
 export { openSource } from './sources/open-source.js'
+export { parseRetryAfter } from './sources/retrying-fetch.js'
 export type {
   LedgerSource,
   Reading,

@@ -106,6 +106,7 @@ const DAMAGES: [string, RegExp, Damage][] = [
   ['an index of HTML', KINDS.index, answerWith(200, '<html>')],
   ['an index that is cut short', KINDS.index, cutShort],
   ['an index that breaks off', KINDS.index, breakOff],
+  ['an index with status 429', KINDS.index, answerWith(429, 'too many requests')],
   ['an index with status 403', KINDS.index, answerWith(403, '<html>')],
   ['a manifest of HTML', KINDS.manifest, answerWith(200, '<html>')],
   ['a manifest that is cut short', KINDS.manifest, cutShort],
@@ -153,9 +154,21 @@ const DAMAGES: [string, RegExp, Damage][] = [
   ['a file that breaks off', KINDS.file, breakOff],
   ['an empty file', KINDS.file, answerWith(200, '')],
   ['a file with status 404', KINDS.file, answerWith(404, 'no such file')],
+  ['a file with status 503', KINDS.file, answerWith(503, 'too many transfers')],
   ['a file of HTML', KINDS.file, answerWith(200, '<html>maintenance</html>')],
   ['a file that is too long', KINDS.file, (body, response) => response.end(Buffer.concat([body, Buffer.alloc(9)]))],
 ]
+
+it('a source that is too busy is asked again when its Retry-After says so', async () => {
+  damage(KINDS.index, [(_, response) => response.writeHead(503, { 'retry-after': '7' }).end('too many transfers')])
+  const stop = new AbortController()
+  const onNotice = (message: string) => {
+    notices.push(message)
+    stop.abort()
+  }
+  expect(await fetchSnapshot(proxy.url, replica(), { firstPauseMs: 5, onNotice, signal: stop.signal })).toBe(false)
+  expect(notices).toEqual([expect.stringMatching(/: status 503, too many transfers; resuming in 7\.0 s$/)])
+})
 
 describe('a snapshot that is damaged on its way', () => {
   it.each(DAMAGES)('is fetched again: %s', async (_, kind, fault) => {

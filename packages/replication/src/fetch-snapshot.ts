@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { isLedgerStateError } from '@ledger-state/core'
-import { FailureStreak, FETCH_ENCODINGS } from '@ledger-state/feed'
+import { Backoff, isLedgerStateError, pauseFor } from '@ledger-state/core'
+import { FailureStreak, FETCH_ENCODINGS, parseRetryAfter } from '@ledger-state/feed'
 import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import { endedEarly, fetchFailed, notAFeed, notAManifest, snapshotDamaged, snapshotRefused } from './errors.js'
 import { parseSnapshot, type Snapshot, type SnapshotFile } from './snapshot-manifest.js'
@@ -137,19 +136,18 @@ class SnapshotFetch {
     const { signal } = this.#options
     const target = await VerifiedFile.open(join(this.#folder, name), { name, ...file }, pieceBytes)
     try {
-      for (let failures = 0; !target.isComplete && !signal?.aborted; ) {
+      const backoff = this.#backoff()
+      while (!target.isComplete && !signal?.aborted) {
         const had = target.length
         try {
           await this.#append(target, `${from}?offset=${had}`, onBytes)
           if (target.length === had) throw endedEarly(name, had, file.bytes)
-          failures = 0
+          backoff.reset()
         } catch (error) {
           if (signal?.aborted) return
           if (isLedgerStateError(error) || isDiskError(error)) throw error
-          failures = target.length > had ? 1 : failures + 1
-          const why = (error as Error).message
-          if (failures >= ATTEMPTS) throw fetchFailed(this.#url, failures, why)
-          await this.#pauseAfter(failures, why)
+          if (target.length > had) backoff.reset()
+          await this.#pauseAfter({ url: this.#url, why: (error as Error).message, retryAfterMs: 0 }, backoff)
         }
       }
     } finally {
@@ -211,42 +209,56 @@ class SnapshotFetch {
   }
 
   /** Asks again where the source is not reached, breaks off before `read` is done, or is too busy. */
-  async #ask<T extends object>(path: string, method: string, read: (response: Response) => Promise<T>): Promise<T> {
+  async #ask<T>(path: string, method: string, read: (response: Response) => Promise<T>): Promise<T> {
     const { signal } = this.#options
     const url = path === '' ? `${this.#url}/` : this.#url + path
-    for (let failures = 1; ; failures++) {
+    for (const backoff = this.#backoff(); ; ) {
       const outcome = await request(url, method, signal, read)
-      if (!(outcome instanceof Error)) return outcome
-      if (signal?.aborted || failures >= ATTEMPTS) throw fetchFailed(url, failures, outcome.message)
-      await this.#pauseAfter(failures, outcome.message)
+      if (!('why' in outcome)) return outcome.value
+      await this.#pauseAfter({ url, ...outcome }, backoff)
     }
   }
 
-  async #pauseAfter(failures: number, why: string): Promise<void> {
-    const { signal, onNotice, firstPauseMs = FIRST_PAUSE_MS } = this.#options
-    const pause = Math.min(LONGEST_PAUSE_MS, firstPauseMs * 2 ** (failures - 1))
-    onNotice?.(`${this.#url}: ${why}; resuming in ${pause / 1_000} s`)
-    await sleep(pause, undefined, signal && { signal }).catch(() => {})
+  #backoff(): Backoff {
+    return new Backoff({ firstMs: this.#options.firstPauseMs ?? FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS })
+  }
+
+  /** @throws `source_failed` for the last of too many failures, and where the signal has stopped it */
+  async #pauseAfter({ url, why, retryAfterMs }: Failure & { readonly url: string }, backoff: Backoff): Promise<void> {
+    const { signal, onNotice } = this.#options
+    const pause = backoff.next(retryAfterMs)
+    if (signal?.aborted || backoff.failures >= ATTEMPTS) throw fetchFailed(url, backoff.failures, why)
+    onNotice?.(`${this.#url}: ${why}; resuming in ${(pause / 1_000).toFixed(1)} s`)
+    await pauseFor(pause, signal)
   }
 }
 
+/** Why a request is made again. */
+interface Failure {
+  readonly why: string
+  readonly retryAfterMs: number
+}
+
 /** What an answer says, or why there is none. */
-async function request<T extends object>(
+async function request<T>(
   url: string,
   method: string,
   signal: AbortSignal | undefined,
   read: (response: Response) => Promise<T>,
-): Promise<T | Error> {
+): Promise<{ readonly value: T } | Failure> {
   try {
     const response = await fetch(url, {
       method,
       headers: { 'accept-encoding': FETCH_ENCODINGS },
       ...(signal && { signal }),
     })
-    return response.status === 503 ? new Error(`status 503, ${await response.text()}`) : await read(response)
+    const { status, headers } = response
+    if (status !== 429 && status !== 503) return { value: await read(response) }
+    const retryAfterMs = parseRetryAfter(headers.get('retry-after'))
+    return { why: `status ${status}, ${await response.text()}`, retryAfterMs }
   } catch (error) {
     const { message, cause } = error as Error
-    return new Error(cause instanceof Error ? `${message}: ${cause.message}` : message)
+    return { why: cause instanceof Error ? `${message}: ${cause.message}` : message, retryAfterMs: 0 }
   }
 }
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Backoff } from '@ledger-state/core'
 import type { LedgerInfo } from '@ledger-state/engine'
 import type { Logger } from 'pino'
 import { type MetricSnapshot, retireMetrics } from '../observability/merge-metrics.js'
@@ -30,7 +31,7 @@ export interface ProcessPlan {
   /** What `processSettings` gives to the module. */
   readonly settings: object
   readonly log: Logger
-  /** Longest pause before a restart; each pause is twice the one before. */
+  /** The longest pause before a restart. */
   readonly longestPauseMs: number
   /** What an operator can do where it reads outside of its memory, as damage of the data file makes it do. */
   readonly adviceOnMemoryFault: string
@@ -62,7 +63,7 @@ export class SupervisedProcess {
   readonly #plan: ProcessPlan
   #child: ChildProcess | undefined
   #ended: Promise<void> = Promise.resolve()
-  #pauseMs = FIRST_PAUSE_MS
+  readonly #backoff: Backoff
   #restart: NodeJS.Timeout | undefined
   #metrics: readonly MetricSnapshot[] = []
   /** Metrics of the runs that have ended. */
@@ -71,6 +72,7 @@ export class SupervisedProcess {
   constructor(plan: ProcessPlan) {
     this.name = plan.name
     this.#plan = plan
+    this.#backoff = new Backoff({ firstMs: FIRST_PAUSE_MS, longestMs: plan.longestPauseMs })
     this.#start()
   }
 
@@ -157,7 +159,7 @@ export class SupervisedProcess {
         if (this.#child !== child) return
         clearInterval(silence)
         this.#child = undefined
-        if (isOrderly || performance.now() - began > STEADY_MS) this.#pauseMs = FIRST_PAUSE_MS
+        if (isOrderly || performance.now() - began > STEADY_MS) this.#backoff.reset()
         this.#end(lastWords, how)
         resolve()
       }
@@ -183,7 +185,7 @@ export class SupervisedProcess {
   }
 
   #end(lastWords: Extract<ProcessMessage, { type: 'failed' }> | undefined, how: string): void {
-    const { name, log, isFinal, longestPauseMs } = this.#plan
+    const { name, log, isFinal } = this.#plan
     const last = this.#metrics
     this.#metrics = []
     void retireMetrics(this.#retired, last).then((retired) => {
@@ -203,11 +205,10 @@ export class SupervisedProcess {
       if (lastWords.code) this.#plan.onGivenUp?.(lastWords.code, why)
       return
     }
-    const pauseMs = this.#pauseMs
-    this.#pauseMs = Math.min(longestPauseMs, 2 * pauseMs)
+    const pauseMs = this.#backoff.next()
     this.state = 'waiting'
     this.#plan.onEnd?.()
-    log.warn(fields, `${why}; ${name} is started again in ${pauseMs / 1_000} s`)
+    log.warn(fields, `${why}; ${name} is started again in ${(pauseMs / 1_000).toFixed(1)} s`)
     this.#restart = setTimeout(() => {
       this.restarts++
       this.#start()

@@ -1,5 +1,5 @@
-import { isLedgerStateError, LedgerStateError } from '@ledger-state/core'
-import { askingAgain, pauseFor, retryPause } from './retrying-fetch.js'
+import { type Backoff, isLedgerStateError, LedgerStateError, pauseFor } from '@ledger-state/core'
+import { askingAgain, createBackoff } from './retrying-fetch.js'
 
 /** A single answer may be damaged, or of a server that took the place of the source for a moment. */
 const BELIEVED_ANSWERS = 3
@@ -28,12 +28,14 @@ export interface FailureStreakOptions {
  * ```
  */
 export class FailureStreak {
-  readonly #options: FailureStreakOptions
+  readonly #onNotice: FailureStreakOptions['onNotice']
+  readonly #backoff: Backoff
   #code: string | undefined
   #answers = 0
 
-  constructor(options: FailureStreakOptions = {}) {
-    this.#options = options
+  constructor({ firstPauseMs, onNotice }: FailureStreakOptions = {}) {
+    this.#backoff = createBackoff(firstPauseMs)
+    this.#onNotice = onNotice
   }
 
   /**
@@ -52,8 +54,8 @@ export class FailureStreak {
       this.end()
       throw new LedgerStateError(code, message, { ...fields, answers }, { cause: failure })
     }
-    const pause = retryPause(answers, this.#options.firstPauseMs)
-    this.#options.onNotice?.(`${message}; ${askingAgain(pause)}`)
+    const pause = this.#backoff.next()
+    this.#onNotice?.(`${message}; ${askingAgain(pause)}`)
     await pauseFor(pause, signal)
   }
 
@@ -61,6 +63,7 @@ export class FailureStreak {
   end(): void {
     this.#code = undefined
     this.#answers = 0
+    this.#backoff.reset()
   }
 }
 

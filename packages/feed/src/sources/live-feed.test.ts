@@ -104,6 +104,12 @@ describe('a live feed that is followed', () => {
     expect(faults).toEqual([])
   })
 
+  it('is asked again when its Retry-After says so', async () => {
+    faults.push((_, response) => response.writeHead(503, { 'retry-after': '1' }).end('busy'))
+    expect(await follow()).toEqual(ALL)
+    expect(notices).toEqual([expect.stringMatching(/ answered 503: busy; asking again in 1\.0 s$/)])
+  })
+
   it('counts anew after a version', async () => {
     cutAfter = 3
     faults.push(gone, gone, answer, gone, gone, answer, ofOtherChain, ofOtherChain)

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { clip, isLedgerStateError, type VersionWrites } from '@ledger-state/core'
+import { type Backoff, clip, isLedgerStateError, pauseFor, type VersionWrites } from '@ledger-state/core'
 import {
   atPlace,
   beforeFeed,
@@ -15,7 +15,7 @@ import { type FeedHead, parseFeedHead } from '../wire/feed-head.js'
 import { type FeedRow, parseFeedHeader, parseFeedLine, parseFeedVersion } from '../wire/feed-line.js'
 import { FailureStreak, isOfOtherLedger } from './failure-streak.js'
 import { FETCH_ENCODINGS } from './fetch-encodings.js'
-import { askingAgain, fetchFailure, pauseFor, retryPause } from './retrying-fetch.js'
+import { askingAgain, createBackoff, fetchFailure, parseRetryAfter } from './retrying-fetch.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
 
 const MAX_LINE_BYTES = 256 * 1024 * 1024
@@ -58,12 +58,13 @@ export class LiveFeed implements LedgerSource {
   readonly #follow: boolean
   readonly #headers: Readonly<Record<string, string>> | undefined
   readonly #onNotice: (message: string) => void
-  readonly #firstPauseMs: number | undefined
   readonly #closed = new AbortController()
   #index: FeedIndex
   #first: bigint | undefined
   #next = 0n
-  #failures = 0
+  readonly #backoff: Backoff
+  /** What the refusal before asked for. */
+  #retryAfterMs = 0
   readonly #streak: FailureStreak
 
   constructor(url: string, index: FeedIndex, options: SourceOptions, firstPauseMs?: number) {
@@ -75,7 +76,7 @@ export class LiveFeed implements LedgerSource {
     this.#follow = options.follow === true
     this.#headers = options.headers
     this.#onNotice = options.onNotice ?? (() => {})
-    this.#firstPauseMs = firstPauseMs
+    this.#backoff = createBackoff(firstPauseMs, LONGEST_PAUSE_MS)
     this.#streak = new FailureStreak({ firstPauseMs, onNotice: this.#onNotice })
   }
 
@@ -122,7 +123,7 @@ export class LiveFeed implements LedgerSource {
     if (record.version !== this.#next)
       throw invalidFeed(`version ${record.version} is found, ${this.#next} is expected`)
     this.#next++
-    this.#failures = 0
+    this.#backoff.reset()
     this.#streak.end()
     this.mark = undefined
     this.position = `${this.#url}, version ${record.version}`
@@ -131,7 +132,7 @@ export class LiveFeed implements LedgerSource {
 
   #isEnd({ version, writesHash, mark }: FeedHead): boolean {
     this.#index = { ...this.#index, latestVersion: version }
-    this.#failures = 0
+    this.#backoff.reset()
     this.#streak.end()
     if (version !== this.#next - 1n) return false
     this.mark = mark
@@ -165,6 +166,7 @@ export class LiveFeed implements LedgerSource {
   }
 
   async #refusal(response: Response): Promise<Error> {
+    this.#retryAfterMs = parseRetryAfter(response.headers.get('retry-after'))
     const text = clip(await response.text())
     if (response.status === 410) return beforeFeed(this.#url, this.#next, text)
     return unexpectedStatus(`${this.#url}/feed`, response.status, text)
@@ -178,13 +180,14 @@ export class LiveFeed implements LedgerSource {
   async #pauseAfter(error: unknown, ended: AbortSignal): Promise<void> {
     if (isOfOtherLedger(error)) return await this.#streak.add(error, ended)
     const why = isLedgerStateError(error) ? error.message : fetchFailure(error)
-    this.#failures++
-    if (!this.#follow && this.#failures >= ATTEMPTS) {
+    const pause = this.#backoff.next(this.#retryAfterMs)
+    this.#retryAfterMs = 0
+    const { failures } = this.#backoff
+    if (!this.#follow && failures >= ATTEMPTS) {
       throw isLedgerStateError(error)
         ? atPlace(error, this.position, 'invalid_feed')
-        : requestsFailed(`${this.#url}/feed`, this.#failures, why)
+        : requestsFailed(`${this.#url}/feed`, failures, why)
     }
-    const pause = Math.min(LONGEST_PAUSE_MS, retryPause(this.#failures, this.#firstPauseMs))
     this.#onNotice(`${this.#url}: ${why}; ${askingAgain(pause)}`)
     await pauseFor(pause, ended)
   }

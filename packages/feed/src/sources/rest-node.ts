@@ -1,5 +1,12 @@
 import { Buffer } from 'node:buffer'
-import { clip, isLedgerStateError, type LedgerStateError, parseU64, type VersionWrites } from '@ledger-state/core'
+import {
+  clip,
+  isLedgerStateError,
+  type LedgerStateError,
+  parseU64,
+  pauseFor,
+  type VersionWrites,
+} from '@ledger-state/core'
 import {
   keepsNoTransactions,
   nodeOnFork,
@@ -18,7 +25,7 @@ import { FailureStreak, isOfOtherLedger } from './failure-streak.js'
 import { PageQueue, type PageRequest } from './page-queue.js'
 import { toRemoteUrl, tryJson } from './remote-url.js'
 import { isSameItem, type RestItem, readRestPage } from './rest-page.js'
-import { type AnswerReading, type FetchAnswer, type FetchOptions, fetchRetrying, pauseFor } from './retrying-fetch.js'
+import { type AnswerReading, type FetchAnswer, type FetchOptions, fetchRetrying } from './retrying-fetch.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
 
 const DECIMAL = /^\d{1,19}$/

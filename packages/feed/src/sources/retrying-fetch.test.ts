@@ -123,6 +123,7 @@ describe('parseRetryAfter', () => {
     ['Thu, 01 Jan 2026 00:00:09 GMT', 9_000],
     ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
     ['-1', 0],
+    ['86400', 300_000],
     ['soon', 0],
     [null, 0],
   ])('reads %j as %i ms', (text, milliseconds) => {

@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { LedgerStateError } from '@ledger-state/core'
+import { Backoff, type LedgerStateError, pauseFor } from '@ledger-state/core'
 import { requestRefused, requestsFailed } from '../errors.js'
 import { FETCH_ENCODINGS } from './fetch-encodings.js'
 
@@ -48,7 +47,7 @@ export type AnswerReading<T> = { readonly value: T } | { readonly unusable: Ledg
 
 /**
  * GET, repeated after a pause where the server is not reached, breaks off, is too busy or fails (429, 5xx), or where `read`
- * cannot use the answer. Pauses double and are drawn at random around that; `Retry-After` is respected.
+ * cannot use the answer. Pauses double, and `Retry-After` is respected.
  * @param urlNow asked for before each request
  * @throws `source_failed` when the attempts are used up, and at once for a certificate that is refused, unless they are
  *   infinite; what `read` throws, and the last `unusable`
@@ -59,6 +58,7 @@ export async function fetchRetrying<T>(
   read: (answer: FetchAnswer) => AnswerReading<T> | Promise<AnswerReading<T>>,
 ): Promise<T | undefined> {
   const { signal, attempts, unusableAnswers, firstPauseMs, onNotice } = options
+  const backoff = createBackoff(firstPauseMs)
   let unusable = 0
   for (let attempt = 1; ; attempt++) {
     if (signal?.aborted) return undefined
@@ -70,7 +70,7 @@ export async function fetchRetrying<T>(
     // Waiting mends a certificate only for a caller that waits without end.
     if (failure.isOfCertificate && attempts !== Number.POSITIVE_INFINITY) throw requestRefused(url, failure.why)
     if (attempt >= attempts) throw requestsFailed(url, attempt, failure.why)
-    const pause = Math.max(retryPause(attempt, firstPauseMs), Math.min(failure.retryAfterMs, LONGEST_RETRY_AFTER_MS))
+    const pause = backoff.next(failure.retryAfterMs)
     onNotice(
       failure.unusable
         ? `${failure.why}; ${askingAgain(pause)}${IF_IT_LASTS}`
@@ -80,18 +80,13 @@ export async function fetchRetrying<T>(
   }
 }
 
-/** Milliseconds to wait after so many failures: doubled each time, and drawn at random so that callers get out of step. */
-export function retryPause(failures: number, firstPauseMs: number = FIRST_PAUSE_MS): number {
-  return Math.min(LONGEST_PAUSE_MS, firstPauseMs * 2 ** (failures - 1)) * (0.5 + Math.random())
+/** Pauses before a source is asked again. */
+export function createBackoff(firstMs: number = FIRST_PAUSE_MS, longestMs: number = LONGEST_PAUSE_MS): Backoff {
+  return new Backoff({ firstMs, longestMs })
 }
 
 export function askingAgain(pauseMs: number): string {
   return `asking again in ${(pauseMs / 1000).toFixed(1)} s`
-}
-
-/** Resolves after so many milliseconds, or when the signal is aborted. */
-export async function pauseFor(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  await sleep(milliseconds, undefined, signal && { signal }).catch(() => {})
 }
 
 interface Failure {
@@ -157,10 +152,10 @@ async function readBody(response: Response): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** Seconds or a date. */
+/** Milliseconds, at most five minutes, that a `Retry-After` asks for in seconds or by a date; 0 where there is none. */
 export function parseRetryAfter(text: string | null, now: number = Date.now()): number {
   if (text === null) return 0
   const seconds = Number(text)
   const milliseconds = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - now
-  return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0
+  return Number.isFinite(milliseconds) ? Math.min(Math.max(0, milliseconds), LONGEST_RETRY_AFTER_MS) : 0
 }

@@ -1,3 +1,4 @@
+import { Backoff, pauseFor } from '@ledger-state/core'
 import { type AsyncState, type AsyncStateSnapshot, isSameLedger, type LedgerInfo } from '@ledger-state/engine'
 import { cacheUses, createCaches, createLedgerOver } from '../create-ledger.js'
 import { tooManyRounds } from '../errors.js'
@@ -9,7 +10,7 @@ import { LoadBudget } from './load-budget.js'
 import { LoadedState } from './loaded-state.js'
 
 const PRUNED_ATTEMPTS = 10
-const PRUNED_PAUSE_MS = 10
+const PRUNED_PAUSES = { firstMs: 5, longestMs: 20 }
 
 /** What one read may load, and what is kept between reads. */
 export interface AsyncLedgerOptions {
@@ -59,10 +60,11 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
 
   /** A snapshot of a state that is pruned so far. Engines may take a state for the newest for some milliseconds. */
   async function takePruned(oldestVersion: bigint): Promise<AsyncStateSnapshot> {
-    for (let attempt = 0; ; attempt++) {
+    for (const backoff = new Backoff(PRUNED_PAUSES); ; ) {
       const snapshot = await take(state.snapshot())
-      if (attempt === PRUNED_ATTEMPTS || (snapshot.ledger?.oldestVersion ?? 0n) >= oldestVersion) return snapshot
-      await new Promise((resolve) => setTimeout(resolve, PRUNED_PAUSE_MS))
+      if (backoff.failures === PRUNED_ATTEMPTS || (snapshot.ledger?.oldestVersion ?? 0n) >= oldestVersion)
+        return snapshot
+      await pauseFor(backoff.next())
     }
   }
 

@@ -1,3 +1,4 @@
+import { Backoff, pauseFor } from '@ledger-state/core'
 import { branchOf, type LedgerInfo, type Truncation } from '@ledger-state/engine'
 import { expectNotTruncated, storeClosed } from '@ledger-state/engine/authoring'
 import type { Client, QueryResultRow } from 'pg'
@@ -62,7 +63,8 @@ const SELECT_WINDOW = {
   name: 'window',
   text: 'SELECT latest_version, oldest_version, branch, truncations FROM ledger_state.head',
 }
-const RETRY_PAUSE_MS = 30
+/** A replica shows a version some milliseconds after its primary. */
+const PAUSES = { firstMs: 20, longestMs: 250 }
 
 /** The servers that answer reads: replicas in turn, then the one that takes writes. */
 export class Servers {
@@ -70,7 +72,7 @@ export class Servers {
   readonly #replicas: readonly Server[]
   readonly #patienceMs: number
   #turn = 0
-  #isClosed = false
+  readonly #closed = new AbortController()
 
   constructor(primary: ServerAddress, replicas: readonly ServerAddress[], patienceMs: number) {
     this.#primary = createServer(primary)
@@ -138,6 +140,7 @@ export class Servers {
     ask: (server: Server, patienceMs: number) => Promise<T | undefined>,
   ): Promise<T> {
     const until = performance.now() + this.#patienceMs
+    const backoff = new Backoff(PAUSES)
     let failure: unknown
     for (;;) {
       for (const [at, server] of servers.entries()) {
@@ -149,13 +152,13 @@ export class Servers {
           const answer = await ask(server, patienceMs)
           if (answer !== undefined) return answer
         } catch (error) {
-          if (this.#isClosed) throw storeClosed()
+          if (this.#closed.signal.aborted) throw storeClosed()
           if (!isPassing(error)) throw toStoreError(error, server.link.server.name)
           failure = error
         }
       }
-      await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS))
-      if (this.#isClosed) throw storeClosed()
+      await pauseFor(Math.min(backoff.next(), until - performance.now()), this.#closed.signal)
+      if (this.#closed.signal.aborted) throw storeClosed()
     }
   }
 
@@ -167,7 +170,7 @@ export class Servers {
 
   /** Questions that are not answered yet fail with `store_closed`. */
   close(): void {
-    this.#isClosed = true
+    this.#closed.abort()
     for (const { link } of [this.#primary, ...this.#replicas]) link.close()
   }
 }

@@ -1,3 +1,4 @@
+import { Backoff, pauseFor } from '@ledger-state/core'
 import type { Client } from 'pg'
 import { unavailable } from '../errors.js'
 
@@ -18,9 +19,9 @@ $command$)`
 
 const MAY_RECOVER = "SELECT has_function_privilege('recover_prepared_transactions()', 'EXECUTE') AS may"
 
-/** Workers that come back after so many attempts have got what was prepared on them. */
-const ATTEMPTS = 100
-const PAUSE_MS = 50
+/** A worker that has come back finishes within this time what was prepared on it. */
+const PREPARED_PATIENCE_MS = 10_000
+const PAUSES = { firstMs: 20, longestMs: 500 }
 
 /**
  * Makes visible what the transactions before have written.
@@ -69,7 +70,8 @@ export async function recoverPrepared(client: Client): Promise<void> {
 /** Waits until what was prepared before on any worker is done. @throws `unavailable` */
 export async function expectNonePrepared(client: Client, server: string): Promise<void> {
   let waitedFor: ReadonlySet<string> | undefined
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  const backoff = new Backoff(PAUSES)
+  for (const began = performance.now(); performance.now() - began < PREPARED_PATIENCE_MS; ) {
     const { rows } = await client.query<{ success: boolean; result: string }>(PREPARED)
     if (rows.every(({ success }) => success)) {
       const prepared = rows.flatMap(({ result }) => result.split(' ')).filter((gid) => gid !== '')
@@ -78,7 +80,7 @@ export async function expectNonePrepared(client: Client, server: string): Promis
       if (waitedFor.size === 0) return
     }
     await recoverPrepared(client)
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    await pauseFor(backoff.next())
   }
   throw unavailable(server, 'a worker has not finished a commit')
 }

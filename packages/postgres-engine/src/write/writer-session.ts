@@ -1,5 +1,6 @@
+import { Backoff, pauseFor } from '@ledger-state/core'
 import type { Client, QueryResult, QueryResultRow } from 'pg'
-import { unavailable, writerDeposed, writerElsewhere } from '../errors.js'
+import { writerDeposed, writerElsewhere } from '../errors.js'
 import { createSchema, END_ABANDONED_STATEMENTS, expectLayout, hasCitus, WRITER_LOCK } from '../schema/create-schema.js'
 import { type Head, type HeadRow, rowToHead, SELECT_HEAD } from '../schema/head.js'
 import { Link } from '../sql/link.js'
@@ -21,7 +22,8 @@ export interface WriterSessionOptions {
   readonly onHead: (head: Head, askedAt: number) => void
 }
 
-const RETRY_PAUSE_MS = 50
+const PAUSES = { firstMs: 50, longestMs: 1_000 }
+const LOCK_PAUSES = { firstMs: 20, longestMs: 100 }
 /** The session of a writer that ended may hold its lock a little longer. */
 const LOCK_PATIENCE_MS = 1_000
 
@@ -108,17 +110,17 @@ export class WriterSession {
 
   async #attempt(work: (client: Client) => Promise<void>, patienceMs: number): Promise<void> {
     const until = performance.now() + patienceMs
-    for (;;) {
+    for (const backoff = new Backoff(PAUSES); ; ) {
       if (this.#deposed) throw this.#deposed
       const left = () => until - performance.now()
       try {
         const client = await this.#link.connect(Math.min(left(), this.#options.patienceMs))
         return await this.#link.within(left(), () => work(client))
       } catch (error) {
-        if (!isPassing(error) || left() < RETRY_PAUSE_MS) throw toStoreError(error, this.server)
+        if (!isPassing(error) || left() < PAUSES.firstMs) throw toStoreError(error, this.server)
       }
-      await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS))
-      if (left() <= 0) throw unavailable(this.server, 'it took too long')
+      // The last attempts have time left, and fail for a reason of their own.
+      await pauseFor(Math.min(backoff.next(), left() / 2))
     }
   }
 
@@ -197,6 +199,7 @@ export class WriterSession {
   async #lock(client: Client): Promise<void> {
     const { takeOver } = this.#options
     const lock = String(WRITER_LOCK)
+    const backoff = new Backoff(LOCK_PAUSES)
     for (const began = performance.now(); ; ) {
       const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [lock])
       if (rows[0]!.taken) return
@@ -204,7 +207,7 @@ export class WriterSession {
       if (performance.now() - began > LOCK_PATIENCE_MS) {
         throw this.#epoch === undefined ? writerElsewhere(this.server) : this.#depose()
       }
-      await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS))
+      await pauseFor(backoff.next())
     }
   }
 
