@@ -12,6 +12,7 @@ import type { Resource } from './resources/resource.js'
 import type { TableTypesSearch } from './tables/find-table-types.js'
 import type { ListedTableItem, TableTypes } from './tables/list-table-items.js'
 import type { TableItemRequest } from './tables/table-item.js'
+import type { ReadTrace } from './traces/read-trace.js'
 import type { StoredValue } from './types/stored-value.js'
 import type { TypeUses } from './uses/list-type-uses.js'
 import type { StructName } from './uses/tag-names.js'
@@ -56,6 +57,11 @@ export interface LedgerState {
    * @throws `view_argument_invalid` for arguments in JSON that do not fit
    */
   startView(request: ViewRequest, options?: StartViewOptions): StartedView
+  /**
+   * The version that wrote each key of a trace, by the text of the key in hex; undefined where the key has no value in this
+   * state. A view answers the same until one of these keys is written again.
+   */
+  tracedVersions(trace: ReadTrace): ReadonlyMap<string, bigint | undefined>
   /** The results of a view function, run to its end. @throws as `startView` and its `advance` */
   callView(request: ViewRequest, options?: Pick<StartViewOptions, 'budget'>): readonly StoredValue[]
   /**

@@ -163,6 +163,10 @@ export class PinnedState implements LedgerState {
     return createHistory(this.#reader, this, observation, options, (bytes) => bytes ?? undefined)
   }
 
+  tracedVersions(trace: ReadTrace): ReadonlyMap<string, bigint | undefined> {
+    return new Map(Array.from(trace.keys, ([text, key]) => [text, this.view.getEntry(key)?.version]))
+  }
+
   viewHistory(request: ViewRequest, options: ViewHistoryOptions = {}): ViewHistory {
     const { views, types } = this.#readers
     const { budget, computesElsewhere } = options

@@ -1,7 +1,12 @@
 import { ByteWriter, parseAddress, type Write } from '@ledger-state/core'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import type { SignatureToken } from '@ledger-state/move-module'
-import { type Assembly, assembleModule } from '@ledger-state/move-vm/testing/assemble-module'
+import {
+  type Assembly,
+  type AssemblyLine,
+  assembleModule,
+  type Callee,
+} from '@ledger-state/move-vm/testing/assemble-module'
 import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import type { ViewRequest } from '../src/index.ts'
 
@@ -14,6 +19,7 @@ export const PROGRAM = parseAddress('0x42')
 const U64: SignatureToken = { kind: 'u64' }
 const ADDRESS: SignatureToken = { kind: 'address' }
 const LIB = { address: PROGRAM, name: 'lib' }
+const MAIN_ID = { address: PROGRAM, name: 'main' }
 const POINT: SignatureToken = { kind: 'struct', module: LIB, name: 'Point', typeArguments: [] }
 const TIMESTAMP = { address: FRAMEWORK, name: 'timestamp' }
 
@@ -45,6 +51,12 @@ const MAIN: Assembly = {
       parameters: [ADDRESS],
       results: [U64],
       code: [['move_loc', 0], ['imm_borrow_global', 'R'], ['imm_borrow_field', 'R.value'], ['read_ref'], ['ret']],
+    },
+    {
+      name: 'holds',
+      parameters: [ADDRESS],
+      results: [{ kind: 'bool' }],
+      code: [['move_loc', 0], ['exists', 'R'], ['ret']],
     },
     {
       // What is at the second address is read only if there is something at the first.
@@ -103,6 +115,51 @@ function library(field: string, code: NonNullable<Assembly['functions'][number][
       { name: 'origin', results: [POINT], code: [['ld_u64', 1], ['pack', 'Point'], ['ret']] },
     ],
   })
+}
+
+/** What a random program computes: a u64 out of what it reads. */
+export type Expression =
+  | { readonly kind: 'number'; readonly value: number }
+  /** Aborts where the holder has nothing. */
+  | { readonly kind: 'held'; readonly holder: number }
+  | { readonly kind: 'ifHeld'; readonly holder: number; readonly whereHeld: Expression; readonly otherwise: Expression }
+  | { readonly kind: 'sum'; readonly left: Expression; readonly right: Expression }
+  /** Calls the library, whichever there is. */
+  | { readonly kind: 'changed'; readonly of: Expression }
+  | { readonly kind: 'seconds' }
+  | { readonly kind: 'failed'; readonly code: number }
+
+/** The module `random` at 0x42, whose function `run` computes an expression. */
+export function randomProgram(expression: Expression): readonly [key: Uint8Array, module: Uint8Array] {
+  let labels = 0
+  const at = (holder: number): AssemblyLine => ['ld_const', { constant: HOLDERS[holder]!, type: ADDRESS }]
+  const codeOf = (of: Expression): readonly AssemblyLine[] => {
+    switch (of.kind) {
+      case 'number':
+        return [['ld_u64', of.value]]
+      case 'held':
+        return [at(of.holder), ['call', { module: MAIN_ID, name: 'value', parameters: [ADDRESS], results: [U64] }]]
+      case 'ifHeld': {
+        const [otherwise, end] = [`otherwise${labels}`, `end${labels++}`]
+        const exists: Callee = { module: MAIN_ID, name: 'holds', parameters: [ADDRESS], results: [{ kind: 'bool' }] }
+        return [
+          ...[at(of.holder), ['call', exists] as const, ['br_false', otherwise] as const],
+          ...[...codeOf(of.whereHeld), ['branch', end] as const],
+          ...[{ label: otherwise }, ...codeOf(of.otherwise), { label: end }],
+        ]
+      }
+      case 'sum':
+        return [...codeOf(of.left), ...codeOf(of.right), ['add']]
+      case 'changed':
+        return [...codeOf(of.of), ['call', { module: LIB, name: 'change', parameters: [U64], results: [U64] }]]
+      case 'seconds':
+        return [['call', { module: TIMESTAMP, name: 'now', results: [U64] }], ['ld_u64', SECOND], ['div']]
+      case 'failed':
+        return [['ld_u64', of.code], ['abort']]
+    }
+  }
+  const run = { name: 'run', results: [U64], code: [...codeOf(expression), ['ret'] as const] }
+  return [moduleKey(PROGRAM, 'random'), assembleModule({ name: 'random', functions: [run] })]
 }
 
 const framework = (type: string) => resourceKey(FRAMEWORK, parseStructTag(`0x1::${type}`))

@@ -1,5 +1,5 @@
 import { JsonNumber } from '@ledger-state/bcs'
-import { isLedgerStateError, type Write } from '@ledger-state/core'
+import { bytesToHex, isLedgerStateError, type Write } from '@ledger-state/core'
 import { engineToAsync } from '@ledger-state/engine'
 import { delayState } from '@ledger-state/engine/testing/delayed-state'
 import { createRandom } from '@ledger-state/testing/random'
@@ -10,10 +10,12 @@ import { describe, expect, it } from 'vitest'
 import {
   CLOCK_KEY,
   call,
+  type Expression,
   HELD,
   HOLDERS,
   LIBRARIES,
   PROGRAM,
+  randomProgram,
   SECOND,
   u64,
   viewLedger,
@@ -21,6 +23,7 @@ import {
 import { createAsyncLedger } from '../async/async-ledger.js'
 import { createLedger } from '../create-ledger.js'
 import type { Change } from '../histories/history.js'
+import { ReadTrace } from '../traces/read-trace.js'
 import type { ViewAnswer, ViewHistory, ViewHistoryOptions } from './view-history.js'
 import type { ViewRequest } from './view-request.js'
 
@@ -120,6 +123,91 @@ describe('the history of a view', () => {
       }),
       RUNS,
     )
+  })
+
+  it('is exact for random programs, which change on the way, too', async () => {
+    const holder = fc.nat(HOLDERS.length - 1)
+    const { expression } = fc.letrec<{ expression: Expression }>((tie) => ({
+      expression: fc.oneof(
+        { depthSize: 'small', withCrossShrink: true },
+        fc.record({ kind: fc.constant('number' as const), value: fc.nat(9) }),
+        fc.record({ kind: fc.constant('held' as const), holder }),
+        fc.record({
+          kind: fc.constant('ifHeld' as const),
+          holder,
+          whereHeld: tie('expression'),
+          otherwise: tie('expression'),
+        }),
+        fc.record({ kind: fc.constant('sum' as const), left: tie('expression'), right: tie('expression') }),
+        fc.record({ kind: fc.constant('changed' as const), of: tie('expression') }),
+        fc.record({ kind: fc.constant('seconds' as const) }),
+        fc.record({ kind: fc.constant('failed' as const), code: fc.nat(3) }),
+      ),
+    }))
+    const request: ViewRequest = { ...call('run'), module: 'random' }
+    await fc.assert(
+      fc.asyncProperty(ledgers, expression, expression, fc.nat(12), async (ledgerOf, first, second, at) => {
+        const versions = ledgerOf.versions.map((writes, index) => {
+          if (index === 0) return [...writes, randomProgram(first)]
+          return index === at ? [...writes, randomProgram(second)] : writes
+        })
+        const engine = await viewLedger(ledgerOf.first, versions)
+        const ledger = createLedger(engine)
+        const { oldestVersion, latestVersion } = ledger.info!
+        const expected: Seen[] = []
+        for (let version = oldestVersion; version <= latestVersion; version++) {
+          const answer = askedAt(createLedger(engine), version, request)
+          if (expected.at(-1)?.answer !== answer) expected.push({ version, answer })
+        }
+        const list = (options: ViewHistoryOptions) => ledger.at().viewHistory(request, options)
+        expect(inPages(list, { order: 'asc', limit: 3 })).toEqual(expected)
+        expect(inPages(list, { limit: 3 })).toEqual(expected.toReversed())
+      }),
+      RUNS,
+    )
+  })
+
+  it('follows from what a run reads, and from the versions that wrote it', async () => {
+    const [held, gone] = [resourceKey(HOLDERS[0]!, HELD), resourceKey(HOLDERS[1]!, HELD)]
+    const engine = await viewLedger(0n, [[[held, u64(1)]], [[gone, u64(2)]], [[held, u64(3)]], [[gone, null]]])
+    const state = createLedger(engine).at()
+    const trace = new ReadTrace()
+    const view = state.startView(call('either', '0xa1', '0xa2'), { trace })
+    expect(() => view.advance()).toThrow()
+    const versions = state.tracedVersions(trace)
+    const text = (key: Uint8Array) => bytesToHex(key).slice(2)
+    expect([versions.get(text(held)), versions.get(text(gone)), versions.has(text(gone))]).toEqual([
+      3n,
+      undefined,
+      true,
+    ])
+    expect(versions.get(text(moduleKey(PROGRAM, 'main')))).toBe(0n)
+    expect(versions.size).toBe(trace.keys.size)
+  })
+
+  it('goes on to where it began to be read, while the ledger grows between its pages', async () => {
+    const versions = Array.from({ length: 30 }, (_, at): Write[] => [[resourceKey(HOLDERS[0]!, HELD), u64(at >> 1)]])
+    const engine = await viewLedger(0n, versions)
+    const ledger = createLedger(engine)
+    const request = call('value', '0xa1')
+    const latest = ledger.info!.latestVersion
+    const expected = seenOf(ledger.at().viewHistory(request, { order: 'asc' }))
+    for (const order of ['asc', 'desc'] as const) {
+      const found: Seen[] = []
+      for (let start: bigint | undefined; ; ) {
+        // A page pins the version that the first one was read at, as the cursor of the interface does.
+        const page = createLedger(engine).at(latest).viewHistory(request, { order, start, limit: 4 })
+        found.push(...seenOf(page))
+        start = page.cursor
+        if (start === undefined) break
+        const version = engine.ledger!.latestVersion + 1n
+        const block = { height: 100n + version, epoch: 0n, timestampUsec: 10n ** 12n + version }
+        await engine.commit([{ version, block, writes: [[resourceKey(HOLDERS[0]!, HELD), u64(version)]] }], {
+          chainId: 4,
+        })
+      }
+      expect(order === 'asc' ? found : found.toReversed()).toEqual(expected)
+    }
   })
 
   it('is the same in pages of any size, from the oldest on, and between any two versions', async () => {
