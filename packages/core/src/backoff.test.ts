@@ -52,6 +52,16 @@ describe('a backoff', () => {
 })
 
 describe('pauseFor', () => {
+  it('is over at once where its time is over already, without a warning of Node', async () => {
+    const warnings: Error[] = []
+    const note = (warning: Error) => warnings.push(warning)
+    process.on('warning', note)
+    await pauseFor(-14)
+    await new Promise(setImmediate)
+    process.off('warning', note)
+    expect(warnings).toEqual([])
+  })
+
   it('ends with its time, and leaves no listener on the signal', async () => {
     const { signal } = new AbortController()
     await pauseFor(1, signal)

@@ -50,7 +50,7 @@ export class Backoff {
   }
 }
 
-/** Resolves after so many milliseconds, or once the signal is aborted. */
+/** Resolves after that time, at once where it is over already, or once the signal is aborted. */
 export async function pauseFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return
   await new Promise<void>((resolve) => {
@@ -59,7 +59,7 @@ export async function pauseFor(milliseconds: number, signal?: AbortSignal): Prom
       signal?.removeEventListener('abort', end)
       resolve()
     }
-    const timer = setTimeout(end, milliseconds)
+    const timer = setTimeout(end, Math.max(0, milliseconds))
     signal?.addEventListener('abort', end)
   })
 }
