@@ -257,7 +257,7 @@ class LmdbEngine implements StateEngine {
     }
     const bytes = store.meta.getBinary(LEDGER_KEY)
     const { segmentBytes, releaseLock } = parts
-    const log = openLog(store, bytes && decodeLedgerRecord(bytes), atFailurePoint)
+    const log = openLog(store, bytes && decodeLedgerRecord(bytes), segmentBytes, atFailurePoint)
     this.#reads = new StoreReads(store, { table: log.table, follow: () => true }, atFailurePoint)
     const onChange = () => this.#watch.notice()
     this.#writer = new StoreWriter(store, this.#reads, log, { segmentBytes, onChange, atFailurePoint })

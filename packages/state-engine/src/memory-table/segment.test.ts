@@ -261,6 +261,24 @@ describe('Segment', () => {
     expect(seeming).toBeLessThan(0.08 * 10_000)
   })
 
+  it('copies nothing as it is filled with as much as it made room for, and finds all of it', () => {
+    const table = new MemoryTable()
+    const segment = new Segment(3, table.hash)
+    segment.makeRoomFor(2 ** 20)
+    const arena = segment.bytes
+    const empty = segment.byteSize
+    const keyOf = (at: number) => Buffer.from(`key ${at}`)
+    const writes = Array.from({ length: 5_000 }, (_, at) => [keyOf(at), Buffer.alloc(100, at)] as const)
+    expect(commit(table, segment, 1, toVersions(0n, [writes]))).toBe(true)
+    expect(segment.bytes).toBe(arena)
+    for (const [key, value] of writes) {
+      const entry = segment.find(key, table.hashOf(key), 0, 0)
+      expect(arena.subarray(segment.valueStart(entry), segment.valueEnd(entry)).equals(value)).toBe(true)
+    }
+    expect(segment.find(Buffer.from('none'), table.hashOf(Buffer.from('none')), 0, 0)).toBe(NONE)
+    expect(empty).toBeLessThan(100)
+  })
+
   it('leaves out deletions of keys that have no value, and asks about those that it does not know', () => {
     const table = new MemoryTable()
     const segment = new Segment(3, table.hash)

@@ -50,6 +50,8 @@ const HASH = 1
 
 const FIRST_SLOTS = 64
 const FIRST_BYTES = 4_096
+/** Half of the slots are filled by keys with values of about 100 bytes. */
+const BYTES_PER_SLOT = 64
 const MAX_OFFSET = 0x7fff_ffff
 
 /**
@@ -86,20 +88,30 @@ export class Segment {
   #heads = new Int32Array(0)
   #headsOf = 0
 
-  /** Makes room as the segment before needed it: this one is likely to become as large. */
+  /** Makes room for as much as the segment before has: this one is likely to become as large. */
   constructor(fileNumber: number, hash: KeyHash, before?: Segment) {
     this.fileNumber = fileNumber
     this.#hash = hash
-    if (before) this.#growLike(before)
+    if (before) this.#makeRoom(before.length, before.#entries.length, before.#keys.length, before.#slots.length)
   }
 
-  #growLike(before: Segment): void {
-    this.reserve(before.length)
-    this.#entries = new Int32Array(before.#entries.length)
-    this.#keys = new Int32Array(before.#keys.length)
-    this.#slots = new Int32Array(before.#slots.length)
-    this.#tags = new Uint8Array(before.#slots.length)
-    this.#filter = new Int32Array(before.#filter.length)
+  /**
+   * Makes room, in an empty segment, for this number of bytes and for an ordinary number of keys in them: growing later
+   * copies all that there is, in one turn. The system gives memory only to pages that are written.
+   */
+  makeRoomFor(bytes: number): void {
+    const slots = Math.max(this.#slots.length, 2 ** Math.floor(Math.log2(bytes / BYTES_PER_SLOT + 1)))
+    this.#makeRoom(bytes, (slots / 2) * ENTRY_FIELDS, (slots / 2) * KEY_FIELDS, slots)
+  }
+
+  #makeRoom(bytes: number, entries: number, keys: number, slots: number): void {
+    this.reserve(bytes)
+    if (entries > this.#entries.length) this.#entries = new Int32Array(entries)
+    if (keys > this.#keys.length) this.#keys = new Int32Array(keys)
+    if (slots <= this.#slots.length) return
+    this.#slots = new Int32Array(slots)
+    this.#tags = new Uint8Array(slots)
+    this.#filter = new Int32Array(slots / 4)
   }
 
   get entryCount(): number {
@@ -122,7 +134,8 @@ export class Segment {
   /** Bytes in use, of the arena and of the index. */
   get byteSize(): number {
     const entries = 4 * ENTRY_FIELDS * this.#entryCount
-    const keys = 4 * KEY_FIELDS * this.#keyCount + 6 * this.#slots.length
+    // Slots that were made ahead take no memory before they are written.
+    const keys = 4 * KEY_FIELDS * this.#keyCount + 6 * Math.min(this.#slots.length, 4 * this.#keyCount)
     return this.length + entries + keys + this.blocks.byteSize + this.#order.byteSize + this.#heads.byteLength
   }
 

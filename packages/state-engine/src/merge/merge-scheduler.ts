@@ -25,7 +25,7 @@ export interface MergeParts {
   /** Makes all transactions so far durable. */
   syncStore(): Promise<void>
   /** The segments of the files below a number are in LMDB. */
-  onMerged(fileNumber: number): void
+  onMerged(fileNumber: number): Promise<void>
 }
 
 /** Merges sealed segments, the oldest first, while the process does other work. */
@@ -109,7 +109,7 @@ export class MergeScheduler {
       if (this.#isStopped) return
     }
     await syncStore()
-    onMerged(walFile)
+    await onMerged(walFile)
   }
 
   /** Returns whether the segment is merged. */

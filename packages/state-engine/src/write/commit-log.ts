@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { writerBroken } from '../errors.js'
 import type { AtFailurePoint } from '../failpoints/failure-points.js'
 import { type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
@@ -64,18 +65,27 @@ export class CommitLog {
   readonly table: MemoryTable
   readonly #store: LmdbStore
   readonly #atFailurePoint: AtFailurePoint
+  readonly #segmentBytes: number
   readonly #bootId = readBootId()
   #active: ActiveFile | undefined
   #nextCommit: number
   /** Why nothing can be written any more. */
   #failure: unknown
 
-  constructor(store: LmdbStore, { table, active, nextCommit }: CommitLogState, atFailurePoint: AtFailurePoint) {
+  /** @param segmentBytes the most that a segment is to have */
+  constructor(
+    store: LmdbStore,
+    { table, active, nextCommit }: CommitLogState,
+    segmentBytes: number,
+    atFailurePoint: AtFailurePoint,
+  ) {
     this.#store = store
+    this.#segmentBytes = segmentBytes
     this.#atFailurePoint = atFailurePoint
     this.table = table
     this.#active = active
     this.#nextCommit = nextCommit
+    active?.segment.reserve(Math.max(0, segmentBytes - active.segment.length))
   }
 
   /** The segment that commits go to; undefined in a store without commits. */
@@ -184,7 +194,8 @@ export class CommitLog {
     this.#nextCommit = nextCommit
     this.table.push(active.segment)
     before?.file.close()
-    this.dropBelow(walFile)
+    this.table.dropBelow(walFile)
+    for (const file of this.#filesBelow(walFile)) rmSync(file, { force: true })
   }
 
   /** Removes that file: the change was not made. */
@@ -192,13 +203,17 @@ export class CommitLog {
     remove(active)
   }
 
-  /** Forgets the files below a number, which are merged, and removes them. */
-  dropBelow(fileNumber: number): void {
+  /** Forgets the files below a number, which are merged, and removes them. Resolves when they are removed. */
+  async dropBelow(fileNumber: number): Promise<void> {
     this.table.dropBelow(fileNumber)
+    for (const file of this.#filesBelow(fileNumber)) await rm(file, { force: true })
+  }
+
+  /** Their paths, the oldest first. */
+  #filesBelow(fileNumber: number): string[] {
     const { path } = this.#store
-    for (const number of listWriteAheadFiles(path)) {
-      if (number < fileNumber) rmSync(writeAheadPath(path, number), { force: true })
-    }
+    const numbers = listWriteAheadFiles(path).filter((number) => number < fileNumber)
+    return numbers.map((number) => writeAheadPath(path, number))
   }
 
   /** Returns when all commits are on disk. @throws `store_failed` */
@@ -235,7 +250,7 @@ export class CommitLog {
       const marked = { ...start, bootId: this.#bootId }
       const file = AppendFile.create(path, fileNumber, bytes, this.#isDurable)
       const segment = new Segment(fileNumber, this.table.hash, before?.segment)
-      segment.reserve(bytes.length)
+      segment.makeRoomFor(Math.max(this.#segmentBytes, bytes.length))
       bytes.copy(segment.bytes)
       segment.length = bytes.length
       return { file, segment, end: start, synced: start, marked, nextMark: 1 }

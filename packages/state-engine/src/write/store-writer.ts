@@ -387,9 +387,9 @@ export class StoreWriter {
     return isMerged
   }
 
-  #dropMerged(fileNumber: number): void {
+  async #dropMerged(fileNumber: number): Promise<void> {
     this.#atFailurePoint('merge: done')
-    this.#log.dropBelow(fileNumber)
+    await this.#log.dropBelow(fileNumber)
     this.#atFailurePoint('merge: file removed')
   }
 
@@ -441,6 +441,11 @@ export class StoreWriter {
 }
 
 /** Opens the write-ahead files of a store for its writer. @throws `store_corrupt` */
-export function openLog(store: LmdbStore, record: LedgerRecord | undefined, atFailurePoint: AtFailurePoint): CommitLog {
-  return new CommitLog(store, recoverLog(store, record), atFailurePoint)
+export function openLog(
+  store: LmdbStore,
+  record: LedgerRecord | undefined,
+  segmentBytes: number,
+  atFailurePoint: AtFailurePoint,
+): CommitLog {
+  return new CommitLog(store, recoverLog(store, record), segmentBytes, atFailurePoint)
 }
