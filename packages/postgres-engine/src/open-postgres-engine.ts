@@ -51,23 +51,24 @@ const HEAD_MAX_AGE_MS = 20
 /** How often readers look for commits while somebody listens. */
 const POLL_MS = 200
 
-const readerOptions = { url: 0, replicas: 0, patienceMs: 0, headMaxAgeMs: 0 } satisfies Record<
-  keyof PostgresReaderOptions,
-  0
->
-const writerOptions = { ...readerOptions, create: 0, takeOver: 0, writePatienceMs: 0 } satisfies Record<
-  keyof PostgresWriterOptions,
-  0
->
-const READER_OPTIONS = Object.keys(readerOptions)
-const WRITER_OPTIONS = Object.keys(writerOptions)
+const knownOptions = {
+  url: 0,
+  replicas: 0,
+  patienceMs: 0,
+  headMaxAgeMs: 0,
+  create: 0,
+  takeOver: 0,
+  writePatienceMs: 0,
+} satisfies Record<keyof PostgresWriterOptions, 0>
+/** Readers take those of the writer, too, which mean nothing to them: programs share one object between both. */
+const KNOWN_OPTIONS = Object.keys(knownOptions)
 
 /**
  * Opens the store of a database for reading.
  * @throws `invalid_argument`, `store_missing`, `store_format`, `store_failed`, `unavailable`
  */
 export async function openPostgresEngineReader(options: PostgresReaderOptions): Promise<PostgresEngineReader> {
-  const parts = createReader(options, READER_OPTIONS)
+  const parts = createReader(options)
   try {
     await parts.snapshots.take()
   } catch (error) {
@@ -82,7 +83,7 @@ export async function openPostgresEngineReader(options: PostgresReaderOptions): 
  * @throws as `openPostgresEngineReader`; `store_locked` where another writer has it open, `store_read_only`
  */
 export async function openPostgresEngine(options: PostgresWriterOptions): Promise<PostgresEngine> {
-  const { reader, snapshots, server, patienceMs } = createReader(options, WRITER_OPTIONS)
+  const { reader, snapshots, server, patienceMs } = createReader(options)
   const session = new WriterSession({
     server,
     create: options.create ?? true,
@@ -137,8 +138,8 @@ interface ReaderParts {
   readonly patienceMs: number
 }
 
-function createReader(options: PostgresReaderOptions, names: readonly string[]): ReaderParts {
-  expectOptions('the options of the store', options, names)
+function createReader(options: PostgresReaderOptions): ReaderParts {
+  expectOptions('the options of the store', options, KNOWN_OPTIONS)
   const { url, replicas = [], patienceMs = PATIENCE_MS, headMaxAgeMs = HEAD_MAX_AGE_MS } = options
   const server = parseServerUrl(url)
   if (!Array.isArray(replicas)) throw invalidArgument('replicas', 'an array', replicas)

@@ -125,19 +125,18 @@ export interface StateEngine extends LmdbEngineReader, StateWriter {
   flush(): Promise<void>
 }
 
-const readerOptions = { path: 0, verifyReads: 0, readAhead: 0, mapBytes: 0 } satisfies Record<
-  keyof StateEngineOptions,
-  0
->
-const writerOptions = {
-  ...readerOptions,
+const knownOptions = {
+  path: 0,
+  verifyReads: 0,
+  readAhead: 0,
+  mapBytes: 0,
   durability: 0,
   create: 0,
   memoryTableBytes: 0,
   compressHistory: 0,
 } satisfies Record<keyof WriterOptions, 0>
-const READER_OPTIONS = Object.keys(readerOptions)
-const WRITER_OPTIONS = Object.keys(writerOptions)
+/** Readers take those of the writer, too, which mean nothing to them: programs share one object between both. */
+const KNOWN_OPTIONS = Object.keys(knownOptions)
 
 /**
  * Opens a store for its one writer and creates it where there is none.
@@ -167,7 +166,7 @@ export function openStateEngine(options: WriterOptions): StateEngine {
 
 /** `openStateEngine` for tests that cut the work of the engine short. */
 export function openWithFailurePoints(options: WriterOptions, atFailurePoint: AtFailurePoint): StateEngine {
-  validateOptions(options, WRITER_OPTIONS)
+  validateOptions(options)
   const { path, create = true, durability = 'full', memoryTableBytes = DEFAULT_TABLE_BYTES } = options
   expectOneOf('the durability', durability, DURABILITIES)
   expectBetween('memoryTableBytes', memoryTableBytes, 0, MAX_TABLE_BYTES)
@@ -216,12 +215,12 @@ export function openReaderWithFailurePoints(
   options: StateEngineOptions,
   atFailurePoint: AtFailurePoint,
 ): LmdbEngineReader {
-  validateOptions(options, READER_OPTIONS)
+  validateOptions(options)
   return new LmdbEngine(openLmdbStore({ ...options, readOnly: true }), atFailurePoint, undefined)
 }
 
-function validateOptions(options: StateEngineOptions, names: readonly string[]): void {
-  expectOptions('the options of the store', options, names)
+function validateOptions(options: StateEngineOptions): void {
+  expectOptions('the options of the store', options, KNOWN_OPTIONS)
   expectString('the path of the store', options.path)
   if (options.mapBytes !== undefined) expectBetween('mapBytes', options.mapBytes, MIN_MAP_BYTES, MAX_MAP_BYTES)
 }
