@@ -4,7 +4,7 @@ import { expectSoundStore, runKilledTruncatingWriter, runKilledWriter } from '..
 import { temporaryFolder } from '../testing/temporary-folder.ts'
 import { expectStore } from '../testing/truncated-ledger.ts'
 import { TRUNCATION_POINTS } from '../testing/truncation-points.ts'
-import type { FailurePoint } from './failpoints/failure-points.js'
+import type { Failpoint } from './failpoints/failpoints.js'
 import { openStateEngine, openStateEngineReader, type StateEngine } from './open-state-engine.js'
 
 const folder = temporaryFolder()
@@ -13,7 +13,7 @@ const ROUNDS_AT_A_POINT = Math.ceil(ROUNDS / 10)
 const SEED = testSeed()
 
 /** What a writer reaches that also truncates. */
-const POINTS_OF_TRUNCATING: readonly FailurePoint[] = [
+const POINTS_OF_TRUNCATING: readonly Failpoint[] = [
   ...TRUNCATION_POINTS,
   'merge: before the transaction ends',
   'merge: slice done',
@@ -35,7 +35,7 @@ describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {
     }
   })
 
-  const points: readonly FailurePoint[] = [
+  const points: readonly Failpoint[] = [
     'commit: began',
     'commit: appended',
     'commit: synced',
@@ -54,7 +54,7 @@ describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {
     'prune: step before the transaction ends',
     'prune: step done',
   ]
-  it.each(points)('the same at the failure point ‘%s’', async (at) => {
+  it.each(points)('the same at the failpoint ‘%s’', async (at) => {
     for (let round = 0; round < ROUNDS_AT_A_POINT; round++) {
       await expectSoundStore(folder.path, await runKilledWriter(folder.path, { at, nth: 1 + random.below(8) }))
     }
@@ -67,7 +67,7 @@ describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {
     }
   })
 
-  it.each(POINTS_OF_TRUNCATING)('the same at the failure point ‘%s’', async (at) => {
+  it.each(POINTS_OF_TRUNCATING)('the same at the failpoint ‘%s’', async (at) => {
     for (let round = 0; round < ROUNDS_AT_A_POINT; round++) {
       const step = await runKilledTruncatingWriter(folder.path, { at, nth: 1 + random.below(8) })
       await expectStore(folder.path, step, openHere)
@@ -93,5 +93,13 @@ describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {
       expect(engine.stats).toMatchObject({ keys: 0, payloadBytes: 0 })
       await engine.close()
     }
+  })
+
+  it('has the whole import at ‘import: done’', async () => {
+    await runKilledWriter(folder.path, { at: 'import: done', nth: 1 })
+    const engine = openStateEngine({ path: folder.path })
+    expect(engine.ledger).toMatchObject({ latestVersion: 0n })
+    expect((await engine.check()).problems).toEqual([])
+    await engine.close()
   })
 })

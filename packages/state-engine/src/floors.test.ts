@@ -9,10 +9,11 @@ const ROOT = fileURLToPath(new URL('.', import.meta.url))
 const FLOORS = [
   ['failpoints'],
   ['bytes'],
-  ['lmdb', 'write-ahead'],
-  ['databases', 'memory-table'],
-  ['merge'],
-  ['read', 'write', 'maintain'],
+  ['lmdb'],
+  ['records', 'memtable'],
+  ['wal', 'compaction'],
+  ['read', 'write', 'check', 'snapshot'],
+  ['truncation'],
   ['.'],
 ]
 

@@ -22,11 +22,10 @@ export type {
   TruncateOptions,
   Truncation,
 } from '@ledger-state/engine'
+export type { CheckOptions, CheckReport } from './check/check-store.js'
 export type { Durability } from './lmdb/durability.js'
 export { STORE_FILE, UNFINISHED_STORE_FILE } from './lmdb/lmdb-store.js'
 export { isSmallBesideMemory } from './lmdb/read-ahead.js'
-export type { CheckOptions, CheckReport } from './maintain/check-store.js'
-export type { StoreStats } from './maintain/store-stats.js'
 export {
   type LmdbEngineReader,
   openStateEngine,
@@ -35,3 +34,4 @@ export {
   type StateEngineOptions,
   type WriterOptions,
 } from './open-state-engine.js'
+export type { StoreStats } from './read/store-stats.js'

@@ -26,10 +26,9 @@ import {
   invalidArgument,
   storeClosed,
 } from '@ledger-state/engine/authoring'
-import { decodeLedgerRecord } from './databases/ledger-record.js'
-import { getMark } from './databases/mark.js'
+import { type CheckOptions, type CheckReport, checkStore } from './check/check-store.js'
 import { storeReadOnly } from './errors.js'
-import { type AtFailurePoint, neverFail } from './failpoints/failure-points.js'
+import { type AtFailpoint, neverFail } from './failpoints/failpoints.js'
 import { DURABILITIES, type Durability } from './lmdb/durability.js'
 import {
   expectStore,
@@ -40,13 +39,16 @@ import {
   withStoreErrors,
 } from './lmdb/lmdb-store.js'
 import { acquireWriterLock } from './lmdb/writer-lock.js'
-import { type CheckOptions, type CheckReport, checkStore } from './maintain/check-store.js'
-import { type StoreStats, storeStats } from './maintain/store-stats.js'
-import { takeSnapshot } from './maintain/take-snapshot.js'
-import { FileFollower } from './read/follow-files.js'
 import { unmergedHead } from './read/read-snapshot.js'
 import { StoreReads } from './read/store-reads.js'
-import { openLog, StoreWriter } from './write/store-writer.js'
+import { type StoreStats, storeStats } from './read/store-stats.js'
+import { decodeLedgerRecord } from './records/ledger-record.js'
+import { getMark } from './records/mark.js'
+import { takeSnapshot } from './snapshot/take-snapshot.js'
+import { StoreWriter } from './store-writer.js'
+import { WalAppender } from './wal/appender.js'
+import { WalFollower } from './wal/follower.js'
+import { recoverWal } from './wal/recovery.js'
 
 /** How often a reader looks for commits of other processes while somebody listens. */
 const COMMIT_POLL_MS = 20
@@ -161,11 +163,11 @@ const KNOWN_OPTIONS = Object.keys(knownOptions)
  * ```
  */
 export function openStateEngine(options: WriterOptions): StateEngine {
-  return openWithFailurePoints(options, neverFail)
+  return openWithFailpoints(options, neverFail)
 }
 
 /** `openStateEngine` for tests that cut the work of the engine short. */
-export function openWithFailurePoints(options: WriterOptions, atFailurePoint: AtFailurePoint): StateEngine {
+export function openWithFailpoints(options: WriterOptions, atFailpoint: AtFailpoint): StateEngine {
   validateOptions(options)
   const { path, create = true, durability = 'full', memoryTableBytes = DEFAULT_TABLE_BYTES } = options
   expectOneOf('the durability', durability, DURABILITIES)
@@ -178,7 +180,7 @@ export function openWithFailurePoints(options: WriterOptions, atFailurePoint: At
   try {
     store = openLmdbStore({ ...options, readOnly: false })
     const segmentBytes = Math.floor(memoryTableBytes / 2)
-    return new LmdbEngine(store, atFailurePoint, { releaseLock, segmentBytes })
+    return new LmdbEngine(store, atFailpoint, { releaseLock, segmentBytes })
   } catch (error) {
     void store?.root.close()
     releaseLock()
@@ -207,16 +209,13 @@ export function openWithFailurePoints(options: WriterOptions, atFailurePoint: At
  * ```
  */
 export function openStateEngineReader(options: StateEngineOptions): LmdbEngineReader {
-  return openReaderWithFailurePoints(options, neverFail)
+  return openReaderWithFailpoints(options, neverFail)
 }
 
 /** `openStateEngineReader` for tests that delay the work of the engine. */
-export function openReaderWithFailurePoints(
-  options: StateEngineOptions,
-  atFailurePoint: AtFailurePoint,
-): LmdbEngineReader {
+export function openReaderWithFailpoints(options: StateEngineOptions, atFailpoint: AtFailpoint): LmdbEngineReader {
   validateOptions(options)
-  return new LmdbEngine(openLmdbStore({ ...options, readOnly: true }), atFailurePoint, undefined)
+  return new LmdbEngine(openLmdbStore({ ...options, readOnly: true }), atFailpoint, undefined)
 }
 
 function validateOptions(options: StateEngineOptions): void {
@@ -238,28 +237,29 @@ interface WriterParts {
 class LmdbEngine implements StateEngine {
   readonly kind = 'sync'
   readonly #store: LmdbStore
-  readonly #atFailurePoint: AtFailurePoint
+  readonly #atFailpoint: AtFailpoint
   readonly #reads: StoreReads
   readonly #writer: StoreWriter | undefined
   readonly #closeSource: () => void
   readonly #watch = createCommitWatch(() => this.ledger, COMMIT_POLL_MS)
   #closed = false
 
-  constructor(store: LmdbStore, atFailurePoint: AtFailurePoint, parts: WriterParts | undefined) {
+  constructor(store: LmdbStore, atFailpoint: AtFailpoint, parts: WriterParts | undefined) {
     this.#store = store
-    this.#atFailurePoint = atFailurePoint
+    this.#atFailpoint = atFailpoint
     if (!parts) {
-      const follower = new FileFollower(store, atFailurePoint)
-      this.#reads = new StoreReads(store, follower, atFailurePoint)
+      const follower = new WalFollower(store, atFailpoint)
+      this.#reads = new StoreReads(store, follower, atFailpoint)
       this.#closeSource = () => follower.close()
       return
     }
     const bytes = store.meta.getBinary(LEDGER_KEY)
     const { segmentBytes, releaseLock } = parts
-    const log = openLog(store, bytes && decodeLedgerRecord(bytes), segmentBytes, atFailurePoint)
-    this.#reads = new StoreReads(store, { table: log.table, follow: () => true }, atFailurePoint)
+    const recovered = recoverWal(store, bytes && decodeLedgerRecord(bytes))
+    const log = new WalAppender(store, recovered, segmentBytes, atFailpoint)
+    this.#reads = new StoreReads(store, { table: log.table, follow: () => true }, atFailpoint)
     const onChange = () => this.#watch.notice()
-    this.#writer = new StoreWriter(store, this.#reads, log, { segmentBytes, onChange, atFailurePoint })
+    this.#writer = new StoreWriter(store, this.#reads, log, { segmentBytes, onChange, atFailpoint })
     this.#closeSource = releaseLock
   }
 
@@ -333,13 +333,13 @@ class LmdbEngine implements StateEngine {
 
   async check(options: CheckOptions = {}): Promise<CheckReport> {
     this.#expectOpen()
-    return await checkStore(this.#store, options, this.#atFailurePoint)
+    return await checkStore(this.#store, options, this.#atFailpoint)
   }
 
   async snapshot(path: string, { compact = false }: { readonly compact?: boolean } = {}): Promise<void> {
     this.#expectOpen()
     expectString('the path of the snapshot', path)
-    await takeSnapshot(this.#store, path, compact, this.#atFailurePoint)
+    await takeSnapshot(this.#store, path, compact, this.#atFailpoint)
   }
 
   expectInPlace(): void {

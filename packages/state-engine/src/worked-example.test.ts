@@ -9,7 +9,8 @@ import { NUMBERED_KEY_ENCODER, type NumberedKey } from './bytes/numbered-key.js'
 import { type LmdbStore, openLmdbStore } from './lmdb/lmdb-store.js'
 import type { Table } from './lmdb/table.js'
 import { openStateEngine } from './open-state-engine.js'
-import { FILE_HEADER_LENGTH, RECORD_HEADER_LENGTH } from './write-ahead/file-format.js'
+import { FILE_HEADER_LENGTH } from './wal/file-header.js'
+import { RECORD_HEADER_LENGTH } from './wal/record.js'
 
 const DOCS = fileURLToPath(new URL('../../../docs/storage.md', import.meta.url))
 const CHAIN = { chainId: 4 }

@@ -1,14 +1,14 @@
 import { Buffer } from 'node:buffer'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { listWriteAheadFiles, writeAheadPath } from '../src/wal/append-file.ts'
 import {
   decodeFileHeader,
-  encodeMark,
+  encodeSyncMark,
   FILE_HEADER_LENGTH,
-  markOffset,
-  readMarks,
+  readSyncMarks,
   recordSeed,
-} from '../src/write-ahead/file-format.ts'
-import { listWriteAheadFiles, writeAheadPath } from '../src/write-ahead/files.ts'
+  syncMarkOffset,
+} from '../src/wal/file-header.js'
 
 /** No machine has it. */
 const OTHER_BOOT = 1n
@@ -19,8 +19,8 @@ export function inAnotherBoot(file: Buffer): Buffer {
   if (!header) return file
   const copy = Buffer.from(file)
   const seed = recordSeed(header.storeId, header.fileNumber)
-  for (const { place, ...mark } of readMarks(file, seed)) {
-    encodeMark({ ...mark, bootId: OTHER_BOOT }, seed).copy(copy, markOffset(place))
+  for (const { place, ...mark } of readSyncMarks(file, seed)) {
+    encodeSyncMark({ ...mark, bootId: OTHER_BOOT }, seed).copy(copy, syncMarkOffset(place))
   }
   return copy
 }

@@ -1,7 +1,7 @@
-// Commits, truncates and prunes until it is killed, or reaches a failure point for the nth time and kills itself.
+// Commits, truncates and prunes until it is killed, or reaches a failpoint for the nth time and kills itself.
 import { runSteps } from './truncated-ledger.ts'
 
-/** Far more than it takes to come to any failure point eight times. */
+/** Far more than it takes to come to any failpoint eight times. */
 const MOST_STEPS = 900
 
 const [path, killAt, times] = process.argv.slice(2) as [string, string?, string?]

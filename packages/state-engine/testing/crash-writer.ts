@@ -1,17 +1,17 @@
-// Commits and prunes the known ledger until it is killed, or reaches a failure point for the nth time and kills itself.
+// Commits and prunes the known ledger until it is killed, or reaches a failpoint for the nth time and kills itself.
 // Prints the latest version after each acknowledged commit.
 
 import { importState } from '@ledger-state/engine'
-import type { FailurePoint } from '../src/failpoints/failure-points.js'
-import { openWithFailurePoints } from '../src/open-state-engine.js'
+import type { Failpoint } from '../src/failpoints/failpoints.js'
+import { openWithFailpoints } from '../src/open-state-engine.js'
 import { KNOWN_CHAIN, knownVersion } from './known-ledger.ts'
 
-/** Far more than it takes to come to any failure point eight times. */
+/** Far more than it takes to come to any failpoint eight times. */
 const MOST_VERSIONS = 3_000n
 
 const [path, killAt, times] = process.argv.slice(2) as [string, string?, string?]
 let left = Number(times ?? 0)
-function atFailurePoint(point: FailurePoint): void {
+function atFailpoint(point: Failpoint): void {
   if (point === killAt && --left <= 0) process.kill(process.pid, 'SIGKILL')
 }
 
@@ -22,7 +22,7 @@ performance.now = () => {
   return now
 }
 // Small, so that there are many rotations, merges and bulk commits.
-const engine = openWithFailurePoints({ path, memoryTableBytes: 60_000, compressHistory: true }, atFailurePoint)
+const engine = openWithFailpoints({ path, memoryTableBytes: 60_000, compressHistory: true }, atFailpoint)
 if (killAt?.startsWith('import')) {
   const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
   const entries = Array.from({ length: 12_000 }, (_, at) => ({

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { bundledScript } from '@ledger-state/testing/bundled-script'
 import { expect } from 'vitest'
-import type { FailurePoint } from '../src/failpoints/failure-points.ts'
+import type { Failpoint } from '../src/failpoints/failpoints.ts'
 import { openStateEngine } from '../src/open-state-engine.ts'
 import { differences, historyDifferences } from './known-ledger.ts'
 
@@ -12,8 +12,8 @@ const TRUNCATING_SCRIPT = await bundledScript(new URL('crash-truncating-writer.t
 export type Kill =
   /** So long after the first commit was acknowledged. */
   | { readonly afterMs: number }
-  /** Ends by itself, when it comes to a failure point for the nth time. */
-  | { readonly at: FailurePoint; readonly nth: number }
+  /** Ends by itself, when it comes to a failpoint for the nth time. */
+  | { readonly at: Failpoint; readonly nth: number }
 
 /** Runs a writer of the known ledger until SIGKILL ends it. Returns the last version that it acknowledged. */
 export async function runKilledWriter(path: string, kill: Kill): Promise<bigint | undefined> {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { RecordBuilder } from '../src/bytes/record.ts'
-import type { Fence } from '../src/databases/fences.ts'
-import { type LedgerRecord, NOTHING_MERGED } from '../src/databases/ledger-record.ts'
-import { isPacked, type Pair, runSeed } from '../src/databases/run-record.ts'
+import { GenerationWriter } from '../src/compaction/generation-writer.ts'
+import type { MergedFences } from '../src/compaction/merged-fences.ts'
+import { PairList } from '../src/compaction/pair-list.ts'
 import { type LmdbStore, openLmdbStore } from '../src/lmdb/lmdb-store.ts'
 import { SharedRecord } from '../src/lmdb/shared-record.ts'
 import { runTransaction } from '../src/lmdb/write-transaction.ts'
-import type { FenceList } from '../src/merge/fence-list.ts'
-import { GenerationWriter } from '../src/merge/generation-writer.ts'
-import { PairList } from '../src/merge/pair-list.ts'
+import type { Fence } from '../src/records/fences.ts'
+import { type LedgerRecord, NOTHING_MERGED } from '../src/records/ledger-record.ts'
+import { isPacked, type Pair, runSeed } from '../src/records/run-record.ts'
 
 const BLOCK = { height: 0n, epoch: 0n, timestampUsec: 0n }
 const EMPTY: LedgerRecord = {
@@ -55,7 +55,7 @@ export function loadRun(store: LmdbStore, number: number): SharedRecord {
   return record
 }
 
-export function fencesOf(list: FenceList): Fence[] {
+export function fencesOf(list: MergedFences): Fence[] {
   const view = new DataView(list.bytes.buffer, list.bytes.byteOffset)
   return Array.from({ length: list.count }, (_, place) => ({
     firstVersion: view.getBigUint64(15 * place),

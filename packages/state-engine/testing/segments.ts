@@ -1,7 +1,7 @@
 import type { VersionWrites } from '@ledger-state/core'
-import { KeyHash } from '../src/memory-table/key-hash.ts'
-import { payloadLength, putCommit } from '../src/memory-table/put-commit.ts'
-import { Segment } from '../src/memory-table/segment.ts'
+import { KeyHash } from '../src/memtable/key-hash.ts'
+import { Segment } from '../src/memtable/segment.ts'
+import { payloadLength, putCommit } from '../src/wal/put-payload.ts'
 
 const HASH = new KeyHash()
 

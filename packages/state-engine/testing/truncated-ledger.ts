@@ -6,11 +6,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { VersionWrites } from '@ledger-state/core'
 import { createMemoryEngine, type LedgerInfo, type StateReader, type StateWriter } from '@ledger-state/engine'
-import type { AtFailurePoint } from '../src/failpoints/failure-points.ts'
+import type { AtFailpoint } from '../src/failpoints/failpoints.ts'
 import { STORE_FILE } from '../src/lmdb/lmdb-store.ts'
 import {
   openStateEngineReader,
-  openWithFailurePoints,
+  openWithFailpoints,
   type StateEngine,
   type WriterOptions,
 } from '../src/open-state-engine.ts'
@@ -74,10 +74,10 @@ export function prunesAfter(step: number): boolean {
 export async function runSteps(
   options: WriterOptions,
   count: number,
-  atFailurePoint: AtFailurePoint,
+  atFailpoint: AtFailpoint,
   stepsBetweenOpenings = Number.POSITIVE_INFINITY,
 ): Promise<void> {
-  const open = () => openWithFailurePoints(options, atFailurePoint)
+  const open = () => openWithFailpoints(options, atFailpoint)
   let engine = open()
   const first = lastStep(engine) + 1
   for (let step = first; step < first + count; step++) {

@@ -1,7 +1,7 @@
-import type { FailurePoint } from '../src/failpoints/failure-points.ts'
+import type { Failpoint } from '../src/failpoints/failpoints.ts'
 
-/** Every failure point of a truncation, in the order in which it reaches them. */
-export const TRUNCATION_POINTS: readonly FailurePoint[] = [
+/** Every failpoint of a truncation, in the order in which it reaches them. */
+export const TRUNCATION_POINTS: readonly Failpoint[] = [
   'truncation: appended',
   'truncation: synced',
   'truncation: file created',

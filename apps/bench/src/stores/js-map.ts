@@ -1,16 +1,16 @@
-import type { Answer, Store } from './store.ts'
+import type { Store, StoredValue } from './store.ts'
 
-interface History {
+interface KeyWrites {
   readonly versions: bigint[]
   readonly values: (Uint8Array | null)[]
 }
 
 /** A JavaScript Map of sorted arrays, in memory and not durable: a limit that no store can reach. */
 export function openJsMap(): Store {
-  const histories = new Map<string, History>()
+  const histories = new Map<string, KeyWrites>()
   const textOf = (key: Uint8Array) => Buffer.prototype.latin1Slice.call(key, 0, key.length)
   let bytes = 0
-  function read(key: Uint8Array, version: bigint | undefined): Answer {
+  function read(key: Uint8Array, version: bigint | undefined): StoredValue {
     const history = histories.get(textOf(key))
     if (!history) return undefined
     const { versions, values } = history
@@ -40,12 +40,12 @@ export function openJsMap(): Store {
     },
     usedBytes: () => bytes,
     latest(questions) {
-      let answer: Answer
+      let answer: StoredValue
       for (const { key } of questions) answer = read(key, undefined)
       return answer
     },
     atVersion(questions) {
-      let answer: Answer
+      let answer: StoredValue
       for (const { key, version } of questions) answer = read(key, version)
       return answer
     },

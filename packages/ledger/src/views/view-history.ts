@@ -78,7 +78,7 @@ const CLOCK_TEXT = bytesToHexDigits(
   resourceKey(parseAddress('0x1'), parseStructTag('0x1::timestamp::CurrentTimeMicroseconds')),
 )
 
-type Answer =
+type ViewOutcome =
   | { readonly value: ViewAnswer; readonly error?: undefined }
   | { readonly value?: undefined; readonly error: LedgerStateError }
 
@@ -88,7 +88,7 @@ const MOST_ASYNC_RUNS = 48
 /** A run, what it answered, and the keys whose next write may change that. */
 interface Ran {
   readonly version: bigint
-  readonly answer: Answer
+  readonly answer: ViewOutcome
   readonly keys: ReadonlyMap<string, Uint8Array>
 }
 
@@ -172,7 +172,7 @@ class ChangesOfView implements ViewHistory {
       if (this.#isMissing(before, next, writes)) return
       ran = yield* this.#run(next)
       if (!ran) return
-      if (isSameAnswer(before.answer, ran.answer)) this.unchanged++
+      if (isSameOutcome(before.answer, ran.answer)) this.unchanged++
       else if (this.#shown === this.#options.limit) {
         this.cursor = next
         return
@@ -206,7 +206,7 @@ class ChangesOfView implements ViewHistory {
       if (this.#isMissing(ran, written - 1n, writes)) return
       const older: Ran | undefined = yield* this.#run(written - 1n)
       if (!older) return
-      if (isSameAnswer(older.answer, ran.answer)) this.unchanged++
+      if (isSameOutcome(older.answer, ran.answer)) this.unchanged++
       else if (this.#shown === this.#options.limit) {
         this.cursor = written
         return
@@ -261,7 +261,7 @@ class ChangesOfView implements ViewHistory {
     return { version, answer, keys: this.#stepKeys(trace) }
   }
 
-  *#answer(view: StateView, trace: ReadTrace): Generator<undefined, Answer> {
+  *#answer(view: StateView, trace: ReadTrace): Generator<undefined, ViewOutcome> {
     try {
       const started = this.#parts.start(view, trace)
       this.#running = started
@@ -324,7 +324,7 @@ class ChangesOfView implements ViewHistory {
     return (isAsync && this.#runs >= MOST_ASYNC_RUNS) || this.#options.isFull?.() === true
   }
 
-  #show(version: bigint, answer: Answer): Change<ViewAnswer> {
+  #show(version: bigint, answer: ViewOutcome): Change<ViewAnswer> {
     this.#shown++
     const moment = { version, timestampUsec: this.#timeOf(version) }
     return answer.error ? { ...moment, error: answer.error } : { ...moment, value: answer.value }
@@ -351,7 +351,7 @@ class ChangesOfView implements ViewHistory {
   }
 }
 
-function isSameAnswer(a: Answer, b: Answer): boolean {
+function isSameOutcome(a: ViewOutcome, b: ViewOutcome): boolean {
   if (a.error || b.error) {
     return (
       a.error?.code === b.error?.code &&

@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer'
 import type { LedgerInfo } from '@ledger-state/engine'
 import type { QueryResultRow } from 'pg'
 import { LARGE_VALUE } from './questions.js'
-import type { Answer, Servers } from './servers.js'
+import type { ServerAnswer, Servers } from './servers.js'
 
 /** Statements of large values that one engine has under way; reads of small values go between them. */
 const AT_ONCE = 2
@@ -19,7 +19,7 @@ export interface LargeValue {
 /** Undefined where a prune or a truncation has dropped it since it was found. */
 export type ReadLargeValue = (
   asked: LargeValue,
-) => Promise<{ readonly value: Buffer | undefined; readonly answer: Answer<unknown> }>
+) => Promise<{ readonly value: Buffer | undefined; readonly answer: ServerAnswer<unknown> }>
 
 /** Reads values one by one that look-ups found, but did not answer for their length. */
 export function createLargeValues(servers: Servers): ReadLargeValue {

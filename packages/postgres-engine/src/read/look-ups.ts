@@ -5,7 +5,7 @@ import { toByteaArray } from '../sql/bytea-array.js'
 import { isNotSupported } from '../sql/server-errors.js'
 import { createLargeValues } from './large-values.js'
 import { LOOK_UP, LOOK_UP_ON_SHARD, LOOK_UP_ONE, type LookUpRow } from './questions.js'
-import { type Answer, expectNotCut, type Servers } from './servers.js'
+import { expectNotCut, type ServerAnswer, type Servers } from './servers.js'
 import type { ShardMap } from './shard-map.js'
 import { answerGroups, createTickBatch } from './tick-batch.js'
 
@@ -24,10 +24,10 @@ interface LookedUp {
   readonly written: bigint | undefined
   /** Undefined also where it is large. */
   readonly value: Buffer | undefined
-  readonly answer: Answer<unknown>
+  readonly answer: ServerAnswer<unknown>
 }
 
-type WindowListener = (answer: Answer<unknown>, askedAt: number) => void
+type WindowListener = (answer: ServerAnswer<unknown>, askedAt: number) => void
 
 /**
  * Looks keys up; those of one tick go in one round.
@@ -72,7 +72,7 @@ export function createLookUps(
 
 type Row = LookUpRow & QueryResultRow
 
-async function askTogether(servers: Servers, lookUps: readonly LookUp[]): Promise<Answer<Row>> {
+async function askTogether(servers: Servers, lookUps: readonly LookUp[]): Promise<ServerAnswer<Row>> {
   return await servers.ask<Row>({
     name: 'look-up',
     text: LOOK_UP,
@@ -82,7 +82,7 @@ async function askTogether(servers: Servers, lookUps: readonly LookUp[]): Promis
   })
 }
 
-async function askByShard(servers: Servers, shards: ShardMap, lookUps: readonly LookUp[]): Promise<Answer<Row>> {
+async function askByShard(servers: Servers, shards: ShardMap, lookUps: readonly LookUp[]): Promise<ServerAnswer<Row>> {
   try {
     return await askGroups(servers, shards, lookUps)
   } catch (error) {
@@ -95,7 +95,7 @@ async function askByShard(servers: Servers, shards: ShardMap, lookUps: readonly 
 }
 
 /** One statement for each shard: what Citus sends to several shards at once it sends to each of them as a whole. */
-async function askGroups(servers: Servers, shards: ShardMap, lookUps: readonly LookUp[]): Promise<Answer<Row>> {
+async function askGroups(servers: Servers, shards: ShardMap, lookUps: readonly LookUp[]): Promise<ServerAnswer<Row>> {
   const placed = lookUps.map(({ key, version }, at) => ({
     hash: hashKey(key),
     version: String(version),

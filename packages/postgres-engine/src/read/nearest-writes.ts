@@ -11,7 +11,7 @@ import { hashKey } from '../schema/key-hash.js'
 import { toByteaArray } from '../sql/bytea-array.js'
 import { isNotSupported } from '../sql/server-errors.js'
 import { type NearestWriteRow, nearestWritesOnShard, nearestWritesQuestion } from './questions.js'
-import { type Answer, expectNotCut, type Servers } from './servers.js'
+import { expectNotCut, type ServerAnswer, type Servers } from './servers.js'
 import type { ShardMap } from './shard-map.js'
 
 /** Keys of one statement. */
@@ -62,7 +62,7 @@ async function askTogether(
   ledger: LedgerInfo,
   keys: readonly Uint8Array[],
   range: WriteRange,
-): Promise<Answer<Row>> {
+): Promise<ServerAnswer<Row>> {
   return await servers.ask<Row>({
     name: range.isUpward ? 'first writes above' : 'newest writes until',
     text: nearestWritesQuestion(range.isUpward),
@@ -78,7 +78,7 @@ async function askByShard(
   ledger: LedgerInfo,
   keys: readonly Uint8Array[],
   range: WriteRange,
-): Promise<Answer<Row>> {
+): Promise<ServerAnswer<Row>> {
   try {
     return await askGroups(servers, shards, ledger, keys, range)
   } catch (error) {
@@ -97,7 +97,7 @@ async function askGroups(
   ledger: LedgerInfo,
   keys: readonly Uint8Array[],
   range: WriteRange,
-): Promise<Answer<Row>> {
+): Promise<ServerAnswer<Row>> {
   const placed = keys.map((key, at) => ({ hash: hashKey(key), place: String(at + 1) }))
   const statements = [...Map.groupBy(placed, ({ hash }) => shards(hash)).values()].map((group) => ({
     name: range.isUpward ? 'first writes above, on a shard' : 'newest writes until, on a shard',

@@ -11,7 +11,7 @@ import { isPassing, toStoreError } from '../sql/server-errors.js'
 import { readShardMap, type ShardMap } from './shard-map.js'
 
 /** What a statement of reads answers, with the window of the server in the same snapshot. */
-export interface Answer<R> {
+export interface ServerAnswer<R> {
   readonly rows: readonly R[]
   readonly latestVersion: bigint
   readonly oldestVersion: bigint
@@ -33,13 +33,13 @@ export interface Question extends Required<Statement> {
 export function expectNotCut(
   version: bigint,
   ledger: LedgerInfo,
-  { truncations }: Pick<Answer<unknown>, 'truncations'>,
+  { truncations }: Pick<ServerAnswer<unknown>, 'truncations'>,
 ): void {
   expectNotTruncated(version, ledger, { ...ledger, truncations })
 }
 
 /** Whether an answer holds: a server that has truncated since may have lost the version. */
-function isBelieved(answer: Answer<unknown>, { version, ledger }: Pick<Question, 'version' | 'ledger'>): boolean {
+function isBelieved(answer: ServerAnswer<unknown>, { version, ledger }: Pick<Question, 'version' | 'ledger'>): boolean {
   const branch = branchOf(ledger)
   return answer.branch > branch || (answer.branch === branch && answer.latestVersion >= version)
 }
@@ -108,7 +108,7 @@ export class Servers {
     return rowToHead(rows[0])
   }
 
-  async ask<R extends QueryResultRow>(question: Question): Promise<Answer<R>> {
+  async ask<R extends QueryResultRow>(question: Question): Promise<ServerAnswer<R>> {
     const turn = this.#turn++
     const replicas = this.#replicas.map((_, at) => this.#replicas[(turn + at) % this.#replicas.length]!)
     return await this.#firstAnswer([...replicas, this.#primary], async (server, patienceMs) => {
@@ -127,7 +127,7 @@ export class Servers {
   async askShards<R extends QueryResultRow>(
     statements: readonly Required<Statement>[],
     asked: Pick<Question, 'version' | 'ledger'>,
-  ): Promise<Answer<R>> {
+  ): Promise<ServerAnswer<R>> {
     return await this.#firstAnswer([this.#primary], async ({ link }, patienceMs) => {
       const answer = await askCoordinator<R>(link, statements, patienceMs)
       return isBelieved(answer, asked) ? answer : undefined
@@ -200,7 +200,7 @@ async function askServer<R extends QueryResultRow>(
   link: Link,
   { name, text, values, ledger }: Question,
   patienceMs: number,
-): Promise<Answer<R>> {
+): Promise<ServerAnswer<R>> {
   const joined = `SELECT head.latest_version, head.oldest_version, head.branch,
       CASE WHEN head.branch > $${values.length + 1}::bigint THEN head.truncations END AS truncations, answer.*
     FROM ledger_state.head LEFT JOIN LATERAL (SELECT true AS is_answer, found.* FROM (${text}) found) answer ON true`
@@ -226,7 +226,7 @@ async function askCoordinator<R extends QueryResultRow>(
   link: Link,
   statements: readonly Statement[],
   patienceMs: number,
-): Promise<Answer<R>> {
+): Promise<ServerAnswer<R>> {
   const results = await link.queryAll<R & WindowRow>([...statements, SELECT_WINDOW], patienceMs)
   const window = results.pop()
   return { ...toWindow(window?.rows[0], link), rows: results.flatMap(({ rows }) => rows) }

@@ -13,7 +13,7 @@ import { type Blocks, createBlocks } from './blocks.js'
 import { createLookUps } from './look-ups.js'
 import { nearestWrites } from './nearest-writes.js'
 import { historyPage, scanPage, versionsPage } from './pages.js'
-import type { Answer, Servers } from './servers.js'
+import type { ServerAnswer, Servers } from './servers.js'
 
 export interface SnapshotsOptions {
   readonly servers: Servers
@@ -78,7 +78,7 @@ export class Snapshots {
     if (!isSame) this.#options.onChange()
   }
 
-  #confirm({ latestVersion, oldestVersion, branch }: Answer<unknown>, askedAt: number): void {
+  #confirm({ latestVersion, oldestVersion, branch }: ServerAnswer<unknown>, askedAt: number): void {
     const ledger = this.#head?.ledger
     const isSameWindow = ledger?.latestVersion === latestVersion && ledger.oldestVersion === oldestVersion
     if (isSameWindow && branchOf(ledger) === branch) {

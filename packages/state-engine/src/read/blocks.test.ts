@@ -3,8 +3,8 @@ import { createMemoryEngine, type StateEngineReader } from '@ledger-state/engine
 import { describe, expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
-import { MOST_LISTED } from '../databases/block-lists.js'
 import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
+import { MOST_LISTED } from '../records/block-lists.js'
 
 const folder = temporaryFolder()
 

@@ -1,8 +1,8 @@
 import type { BlockInfo } from '@ledger-state/core'
 import type { Block } from '@ledger-state/engine'
 import type { BlockEntry } from '@ledger-state/engine/authoring'
-import { type ListedBlocks, newestListAtMost, nextListAbove } from '../databases/block-lists.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { type ListedBlocks, newestListAtMost, nextListAbove } from '../records/block-lists.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 
 /** The block that a version of the window belongs to. */

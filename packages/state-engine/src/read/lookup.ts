@@ -4,9 +4,15 @@ import { counterSeed } from '../bytes/counter-key.js'
 import { isAtMost } from '../bytes/numbered-key.js'
 import { CHECKSUM_LENGTH } from '../bytes/record.js'
 import { keySeed } from '../bytes/stored-key.js'
-import { countFencesAtMost, FENCE_LENGTH, fenceLevel, fenceRun } from '../databases/fences.js'
-import { LARGE_REFERENCE_LENGTH, readLarge, readPacked } from '../databases/large-values.js'
-import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from '../databases/latest-record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { SharedRecord } from '../lmdb/shared-record.js'
+import type { ReadOptions } from '../lmdb/table.js'
+import { fingerprintOf } from '../memtable/fingerprint.js'
+import type { Memtable } from '../memtable/memtable.js'
+import { NONE, type Segment } from '../memtable/segment.js'
+import { countFencesAtMost, FENCE_LENGTH, fenceLevel, fenceRun } from '../records/fences.js'
+import { LARGE_REFERENCE_LENGTH, readLarge, readPacked } from '../records/large-values.js'
+import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from '../records/latest-record.js'
 import {
   countPairsAtMost,
   NODE_FENCES_AT,
@@ -19,14 +25,8 @@ import {
   pairVersionLow,
   runCount,
   runLevel,
-} from '../databases/run-record.js'
-import { isTransposed, TransposedPair } from '../databases/transposed-chunk.js'
-import type { LmdbStore } from '../lmdb/lmdb-store.js'
-import { SharedRecord } from '../lmdb/shared-record.js'
-import type { ReadOptions } from '../lmdb/table.js'
-import { fingerprintOf } from '../memory-table/fingerprint.js'
-import type { MemoryTable } from '../memory-table/memory-table.js'
-import { NONE, type Segment } from '../memory-table/segment.js'
+} from '../records/run-record.js'
+import { isTransposed, TransposedPair } from '../records/transposed-chunk.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 
 /** What a key held at a version. */
@@ -82,7 +82,7 @@ export class Lookup {
       : this.#findMerged(key, high, low, options)
   }
 
-  #findInTable(key: Uint8Array, high: number, low: number, table: MemoryTable, options: ReadOptions): Found {
+  #findInTable(key: Uint8Array, high: number, low: number, table: Memtable, options: ReadOptions): Found {
     const { segments } = table
     let last = segments.length - 1
     // Most reads of the past are below all of the table: the key need not be hashed.

@@ -5,11 +5,11 @@ import { overriding } from '@ledger-state/testing/overriding'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
-import { neverFail } from '../failpoints/failure-points.js'
+import { neverFail } from '../failpoints/failpoints.js'
 import { type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
 import type { RangeOptions, ReadOptions, Table } from '../lmdb/table.js'
 import { openStateEngine } from '../open-state-engine.js'
-import { FileFollower } from './follow-files.js'
+import { WalFollower } from '../wal/follower.js'
 import { StoreReads } from './store-reads.js'
 
 // What a read costs is counted, not timed: gets, ranges that are begun, and keys and records that ranges give.
@@ -59,7 +59,7 @@ const ACCOUNT_KEYS = Array.from({ length: 3_000 }, (_, at) => bytes(`account ${S
 const folder = temporaryFolder()
 let reads: StoreReads
 let store: LmdbStore
-let follower: FileFollower
+let follower: WalFollower
 
 async function openReads(memoryTableBytes: number | undefined): Promise<void> {
   const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes })
@@ -76,7 +76,7 @@ async function openReads(memoryTableBytes: number | undefined): Promise<void> {
   await engine.close()
   store = openLmdbStore({ path: folder.path, readOnly: true })
   const counted = countingStore(store)
-  follower = new FileFollower(counted, neverFail)
+  follower = new WalFollower(counted, neverFail)
   reads = new StoreReads(counted, follower, neverFail)
 }
 

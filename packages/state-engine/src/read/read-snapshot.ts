@@ -1,14 +1,15 @@
 import type { LedgerInfo, Truncation } from '@ledger-state/engine'
 import { addTruncation, storeClosed } from '@ledger-state/engine/authoring'
-import { decodeLedgerRecord, type LedgerRecord } from '../databases/ledger-record.js'
-import { getReverting, getTruncations, NO_TRUNCATIONS } from '../databases/truncations.js'
 import { writeAheadDamaged } from '../errors.js'
-import type { AtFailurePoint } from '../failpoints/failure-points.js'
+import type { AtFailpoint } from '../failpoints/failpoints.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadTransaction } from '../lmdb/table.js'
-import type { MemoryTable } from '../memory-table/memory-table.js'
-import type { CommitHead } from '../memory-table/segment.js'
-import { writeAheadPath } from '../write-ahead/files.js'
+import type { Memtable } from '../memtable/memtable.js'
+import type { CommitHead } from '../memtable/segment.js'
+import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
+import type { MergedState } from '../records/merged-state.js'
+import { getReverting, getTruncations, NO_TRUNCATIONS } from '../records/truncations.js'
+import { writeAheadPath } from '../wal/append-file.js'
 
 /** One state of the store: what is merged, and the table of what is not. The table may already have later commits. */
 export interface ReadSnapshot {
@@ -16,7 +17,7 @@ export interface ReadSnapshot {
   /** What is merged. */
   readonly record: LedgerRecord | undefined
   readonly ledger: LedgerInfo | undefined
-  readonly table: MemoryTable
+  readonly table: Memtable
 }
 
 /** What the table has is newer than what is merged; undefined if the newest commit is merged. */
@@ -25,17 +26,9 @@ export function unmergedHead({ record, table }: Pick<ReadSnapshot, 'record' | 't
   return head && record && head.number >= record.nextCommit ? head : undefined
 }
 
-/** What one state of LMDB says of the ledger. */
-export interface MergedState {
-  readonly record: LedgerRecord
-  readonly truncations: readonly Truncation[]
-  /** Whether a truncation is under way: then no commit follows in a write-ahead file. */
-  readonly isReverting: boolean
-}
-
 /** Where a snapshot has its table from: the writer of the same engine, or the write-ahead files. */
 export interface TableSource {
-  readonly table: MemoryTable
+  readonly table: Memtable
   /** Brings the table up to date. Returns false if a file is gone that the ledger record needs. */
   follow(merged: MergedState): boolean
 }
@@ -52,7 +45,7 @@ const READS_BETWEEN_CLOCKS = 4_096
 export class ReadSnapshots {
   readonly #store: LmdbStore
   readonly #source: TableSource
-  readonly #atFailurePoint: AtFailurePoint
+  readonly #atFailpoint: AtFailpoint
   #current: ReadSnapshot | undefined
   #takenAt = 0
   #readsLeft = 0
@@ -63,10 +56,10 @@ export class ReadSnapshots {
   /** The ledger of the last snapshot, and what it was made of: it is the same object until it changes. */
   #ledger: { head: CommitHead | undefined; record: LedgerRecord; info: LedgerInfo } | undefined
 
-  constructor(store: LmdbStore, source: TableSource, atFailurePoint: AtFailurePoint) {
+  constructor(store: LmdbStore, source: TableSource, atFailpoint: AtFailpoint) {
     this.#store = store
     this.#source = source
-    this.#atFailurePoint = atFailurePoint
+    this.#atFailpoint = atFailpoint
   }
 
   /** @throws `store_closed` */
@@ -100,11 +93,11 @@ export class ReadSnapshots {
     for (let missing: number | undefined; ; ) {
       const transaction = this.#store.root.useReadTransaction()
       try {
-        this.#atFailurePoint('read: transaction begun')
+        this.#atFailpoint('read: transaction begun')
         const merged = this.#readMerged(transaction)
-        this.#atFailurePoint('read: ledger record read')
+        this.#atFailpoint('read: ledger record read')
         if (!merged || this.#source.follow(merged)) {
-          this.#atFailurePoint('read: files followed')
+          this.#atFailpoint('read: files followed')
           const record = merged?.record
           return { options: { transaction }, record, ledger: this.#toLedger(record), table: this.#source.table }
         }
@@ -175,7 +168,7 @@ export class ReadSnapshots {
   }
 }
 
-function withTruncations(merged: readonly Truncation[], { segments }: MemoryTable): readonly Truncation[] {
+function withTruncations(merged: readonly Truncation[], { segments }: Memtable): readonly Truncation[] {
   let list = merged
   for (const { truncations } of segments) for (const one of truncations) list = addTruncation(list, one)
   return list

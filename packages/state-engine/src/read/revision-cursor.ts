@@ -4,15 +4,15 @@ import { counterSeed } from '../bytes/counter-key.js'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import { CHECKSUM_LENGTH } from '../bytes/record.js'
 import { keySeed } from '../bytes/stored-key.js'
-import { LARGE_REFERENCE_LENGTH, readLarge, readPacked } from '../databases/large-values.js'
-import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from '../databases/latest-record.js'
-import { NODE_FENCES_AT, PACKED, packedReference, runLevel } from '../databases/run-record.js'
-import { toPlainChunk } from '../databases/transposed-chunk.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
-import { NONE, type Segment } from '../memory-table/segment.js'
+import { NONE, type Segment } from '../memtable/segment.js'
+import { LARGE_REFERENCE_LENGTH, readLarge, readPacked } from '../records/large-values.js'
+import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from '../records/latest-record.js'
+import { NODE_FENCES_AT, PACKED, packedReference, runLevel } from '../records/run-record.js'
+import { toPlainChunk } from '../records/transposed-chunk.js'
 import type { ReadSnapshot } from './read-snapshot.js'
-import { Chunk, FenceList } from './run-lists.js'
+import { Chunk, StoredFences } from './run-lists.js'
 
 /** Where a cursor is. Revisions of the table are newer than the newest that is merged; those of the run are older. */
 type Place = TablePlace | RunPlace | typeof LATEST | undefined
@@ -34,7 +34,7 @@ const LATEST = { kind: 'latest' } as const
 
 /** A fence of a list of fences: the first list is in the latest record, each other one in a node. */
 interface Step {
-  readonly fences: FenceList
+  readonly fences: StoredFences
   readonly place: number
 }
 
@@ -43,7 +43,7 @@ interface MergedRecord {
   readonly record: SharedRecord
   readonly version: bigint
   readonly flags: number
-  readonly fences: FenceList
+  readonly fences: StoredFences
   /** Where the value begins, or the reference to it. */
   readonly valueAt: number
 }
@@ -178,26 +178,26 @@ export class RevisionCursor {
   }
 
   /** The newest revision to which a list of fences leads, at or below a version if one is given. */
-  #newestOf(fences: FenceList, above: readonly Step[], version?: bigint): Place {
+  #newestOf(fences: StoredFences, above: readonly Step[], version?: bigint): Place {
     const place = (version === undefined ? fences.count : fences.countAtMost(version)) - 1
     // Nobody sees what was superseded at or below the oldest version; it may have been pruned.
     if (place < 0 || fences.endAt(place) <= this.#oldestVersion) return undefined
     const path = [...above, { fences, place }]
     const below = this.#load(fences, place)
-    if (below instanceof FenceList) return this.#newestOf(below, path, version)
+    if (below instanceof StoredFences) return this.#newestOf(below, path, version)
     const pair = (version === undefined ? below.count : below.countAtMost(version)) - 1
     if (pair < 0) throw storeCorrupt('a chunk of the run begins after its fence')
     return { kind: 'run', path, chunk: below, pair }
   }
 
   /** The oldest revision to which a list of fences leads, of those that the window may see. */
-  #oldestOf(fences: FenceList, above: readonly Step[]): Place {
+  #oldestOf(fences: StoredFences, above: readonly Step[]): Place {
     let place = 0
     while (place < fences.count && fences.endAt(place) <= this.#oldestVersion) place++
     if (place === fences.count) return undefined
     const path = [...above, { fences, place }]
     const below = this.#load(fences, place)
-    return below instanceof FenceList ? this.#oldestOf(below, path) : { kind: 'run', path, chunk: below, pair: 0 }
+    return below instanceof StoredFences ? this.#oldestOf(below, path) : { kind: 'run', path, chunk: below, pair: 0 }
   }
 
   #olderInRun({ path, chunk, pair }: RunPlace): Place {
@@ -219,13 +219,13 @@ export class RevisionCursor {
   }
 
   /** The first revision to which a fence leads. */
-  #enter(fences: FenceList, place: number, above: readonly Step[]): Place {
+  #enter(fences: StoredFences, place: number, above: readonly Step[]): Place {
     const path = [...above, { fences, place }]
     const below = this.#load(fences, place)
-    return below instanceof FenceList ? this.#enter(below, 0, path) : { kind: 'run', path, chunk: below, pair: 0 }
+    return below instanceof StoredFences ? this.#enter(below, 0, path) : { kind: 'run', path, chunk: below, pair: 0 }
   }
 
-  #load(fences: FenceList, place: number): FenceList | Chunk {
+  #load(fences: StoredFences, place: number): StoredFences | Chunk {
     const number = fences.runAt(place)
     const level = fences.levelAt(place)
     const record = this.#record
@@ -236,7 +236,7 @@ export class RevisionCursor {
     if (runLevel(record) !== level) throw storeCorrupt(`record ${number} of the run is not of level ${level}`)
     if (level === 0) return new Chunk(toPlainChunk(record.detach()))
     if (fences.level <= level) throw storeCorrupt('a fence leads to a node that is not below it')
-    return new FenceList(record.detach(), NODE_FENCES_AT, fences.endAt(place), level)
+    return new StoredFences(record.detach(), NODE_FENCES_AT, fences.endAt(place), level)
   }
 
   #loadMerged(): MergedRecord | undefined {
@@ -251,7 +251,7 @@ export class RevisionCursor {
       if (Buffer.compare(stored, this.#key) !== 0) return undefined
     }
     const version = record.view.getBigUint64(2)
-    const fences = new FenceList(record, FENCES_AT, version)
+    const fences = new StoredFences(record, FENCES_AT, version)
     return { record, version, flags, fences, valueAt: tail + (flags & LONG_KEY ? LARGE_REFERENCE_LENGTH : 0) }
   }
 

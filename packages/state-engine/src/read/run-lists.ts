@@ -1,5 +1,6 @@
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
-import { countFencesAtMost, FENCE_LENGTH, fenceLevel, fenceRun } from '../databases/fences.js'
+import type { SharedRecord } from '../lmdb/shared-record.js'
+import { countFencesAtMost, FENCE_LENGTH, fenceLevel, fenceRun } from '../records/fences.js'
 import {
   countPairsAtMost,
   pairEnd,
@@ -8,14 +9,13 @@ import {
   pairVersionHigh,
   pairVersionLow,
   runCount,
-} from '../databases/run-record.js'
-import type { SharedRecord } from '../lmdb/shared-record.js'
+} from '../records/run-record.js'
 
 /** Level above all others. */
 const ROOT_LEVEL = 256
 
 /** The fences of a latest record or a node, in a copy of it. */
-export class FenceList {
+export class StoredFences {
   readonly count: number
   /** Level of the node; above all for the latest record. */
   readonly level: number

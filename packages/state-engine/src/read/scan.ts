@@ -1,12 +1,12 @@
 import { Buffer } from 'node:buffer'
 import { keyAfter } from '@ledger-state/core/bytes'
 import { prefixToStoredEnd, prefixToStoredStart, storedKeyToPrefix } from '../bytes/stored-key.js'
-import { readLarge } from '../databases/large-values.js'
-import { LONG_KEY, largeReference, latestTail } from '../databases/latest-record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadOptions, Table } from '../lmdb/table.js'
-import type { Segment } from '../memory-table/segment.js'
+import type { Segment } from '../memtable/segment.js'
+import { readLarge } from '../records/large-values.js'
+import { LONG_KEY, largeReference, latestTail } from '../records/latest-record.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 
 /** Keys that a scan takes from one snapshot, at most and at least. */

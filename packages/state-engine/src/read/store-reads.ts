@@ -23,7 +23,7 @@ import {
   toScanRange,
 } from '@ledger-state/engine/authoring'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
-import type { AtFailurePoint } from '../failpoints/failure-points.js'
+import type { AtFailpoint } from '../failpoints/failpoints.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { blockWith } from './blocks.js'
 import { listHistory } from './list-history.js'
@@ -41,9 +41,9 @@ export class StoreReads {
   /** The view of the newest version, shared until there is a newer one. */
   #latest: StoreView | undefined
 
-  constructor(store: LmdbStore, source: TableSource, atFailurePoint: AtFailurePoint) {
+  constructor(store: LmdbStore, source: TableSource, atFailpoint: AtFailpoint) {
     this.#store = store
-    this.#snapshots = new ReadSnapshots(store, source, atFailurePoint)
+    this.#snapshots = new ReadSnapshots(store, source, atFailpoint)
     this.#lookup = new Lookup(store)
   }
 

@@ -14,14 +14,14 @@ import {
 } from '@ledger-state/engine/authoring'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { isLongKey } from '../bytes/stored-key.js'
-import { appendBlocks } from '../databases/block-lists.js'
-import { putLarge } from '../databases/large-values.js'
-import { encodeLatest, MAX_INLINE_VALUE_LENGTH } from '../databases/latest-record.js'
-import { encodeLedgerRecord, NOTHING_MERGED } from '../databases/ledger-record.js'
-import { decodeMark, encodeMark, putMark } from '../databases/mark.js'
-import type { AtFailurePoint } from '../failpoints/failure-points.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
+import { appendBlocks } from '../records/block-lists.js'
+import { putLarge } from '../records/large-values.js'
+import { encodeLatest, MAX_INLINE_VALUE_LENGTH } from '../records/latest-record.js'
+import { encodeLedgerRecord, NOTHING_MERGED } from '../records/ledger-record.js'
+import { decodeMark, encodeMark, putMark } from '../records/mark.js'
+import type { WriterParts } from './writer-parts.js'
 
 /** Records of the database `meta` during an import. */
 const IMPORTING_KEY = Buffer.from('importing')
@@ -36,27 +36,14 @@ interface ImportCounts {
 
 const NOTHING: ImportCounts = { entries: 0, nextLargeId: 0, payloadBytes: 0 }
 
-/** What an import needs of the writer of its store. */
-export interface ImportWriter {
-  /** Runs work in a write transaction of its own. The work may be run again. */
-  transact(work: () => void): void
-  /** Creates the write-ahead file that follows an import. Returns its number, and that of its first commit. */
-  beginLog(): { readonly walFile: number; readonly nextCommit: number }
-  readonly atFailurePoint: AtFailurePoint
-}
-
 /** Begins an import, or resumes one. @throws `store_not_empty`, `invalid_argument` */
-export function beginImport(
-  store: LmdbStore,
-  builder: RecordBuilder,
-  version: bigint,
-  options: ImportOptions,
-  writer: ImportWriter,
-): StateImport {
+export function beginImport(parts: WriterParts, version: bigint, options: ImportOptions = {}): StateImport {
   expectU64('the version of the import', version)
   expectObject('the options of the import', options)
+  const { store, builder, transactions } = parts
   let left: ReturnType<typeof readUnfinished>
-  writer.transact(() => {
+  parts.expectOpen()
+  transactions.run(store.durability, () => {
     if (store.meta.getBinary(LEDGER_KEY)) throw importNeedsEmptyStore()
     left = readUnfinished(store)
     if (left && (!options.resume || left.version !== version)) {
@@ -65,7 +52,8 @@ export function beginImport(
     }
     if (!left) putUnfinished(store, builder, version, NOTHING, undefined)
   })
-  return new LmdbImport(store, builder, version, left?.counts ?? NOTHING, left?.mark, writer)
+  parts.onChange()
+  return new LmdbImport(parts, version, left?.counts ?? NOTHING, left?.mark)
 }
 
 /** Discards an unfinished import, within the transaction of the caller. */
@@ -80,26 +68,15 @@ export function dropUnfinishedImport({ meta, latest, large }: LmdbStore): void {
 class LmdbImport implements StateImport {
   readonly version: bigint
   #mark: Uint8Array | undefined
-  readonly #store: LmdbStore
-  readonly #builder: RecordBuilder
-  readonly #writer: ImportWriter
+  readonly #parts: WriterParts
   readonly #shared = new SharedRecord()
   #counts: ImportCounts
 
-  constructor(
-    store: LmdbStore,
-    builder: RecordBuilder,
-    version: bigint,
-    counts: ImportCounts,
-    mark: Uint8Array | undefined,
-    writer: ImportWriter,
-  ) {
-    this.#store = store
-    this.#builder = builder
+  constructor(parts: WriterParts, version: bigint, counts: ImportCounts, mark: Uint8Array | undefined) {
+    this.#parts = parts
     this.version = version
     this.#counts = counts
     this.#mark = mark
-    this.#writer = writer
   }
 
   get entryCount(): number {
@@ -112,13 +89,16 @@ class LmdbImport implements StateImport {
 
   async add(entries: readonly KeyedEntry[], mark?: Uint8Array): Promise<void> {
     validateImportPart(this.version, entries, mark)
+    const { store, builder, transactions, atFailpoint, expectOpen, onChange } = this.#parts
     let counts = this.#counts
-    this.#writer.transact(() => {
+    expectOpen()
+    transactions.run(store.durability, () => {
       this.#expectCurrent()
       counts = this.#put(entries)
-      putUnfinished(this.#store, this.#builder, this.version, counts, mark)
-      this.#writer.atFailurePoint('import: part done')
+      putUnfinished(store, builder, this.version, counts, mark)
+      atFailpoint('import: part done')
     })
+    onChange()
     this.#counts = counts
     this.#mark = mark && Uint8Array.from(mark)
   }
@@ -127,42 +107,49 @@ class LmdbImport implements StateImport {
     const chainId = validateImportBase(this.version, base)
     const { block, mark, complete = true } = base
     const { version } = this
+    const { store, builder, log, transactions, atFailpoint, expectOpen, onChange } = this.#parts
     const { nextLargeId, payloadBytes } = this.#counts
-    const log = this.#writer.beginLog()
     const ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
-    this.#writer.transact(() => {
-      this.#expectCurrent()
-      const { meta } = this.#store
-      const record = {
-        ledger,
-        base: { version, complete },
-        ...log,
-        ...NOTHING_MERGED,
-        nextLargeId,
-        blocks: appendBlocks(this.#store, this.#builder, [{ firstVersion: version, block }]),
-        payloadBytes,
-      }
-      meta.putSync(LEDGER_KEY, encodeLedgerRecord(this.#builder, record))
-      putMark(this.#store, this.#builder, mark)
-      meta.removeSync(IMPORTING_KEY)
-      meta.removeSync(IMPORT_MARK_KEY)
-      this.#writer.atFailurePoint('import: before it counts')
-    })
+    expectOpen()
+    log.bypass(1, 'import: done', ({ walFile, nextCommit }) =>
+      // Commits in that file need what this transaction wrote.
+      transactions.run(transactions.ofLog, () => {
+        this.#expectCurrent()
+        const { meta } = store
+        const record = {
+          ledger,
+          base: { version, complete },
+          walFile,
+          nextCommit,
+          ...NOTHING_MERGED,
+          nextLargeId,
+          blocks: appendBlocks(store, builder, [{ firstVersion: version, block }]),
+          payloadBytes,
+        }
+        meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, record))
+        putMark(store, builder, mark)
+        meta.removeSync(IMPORTING_KEY)
+        meta.removeSync(IMPORT_MARK_KEY)
+        atFailpoint('import: before it counts')
+      }),
+    )
+    onChange()
   }
 
   /** Another import, or a commit, may have discarded this one. */
   #expectCurrent(): void {
-    const left = readUnfinished(this.#store)
+    const left = readUnfinished(this.#parts.store)
     if (left?.version === this.version && left.counts.entries === this.#counts.entries) return
     throw importReplaced(this.version)
   }
 
   #put(entries: readonly KeyedEntry[]): ImportCounts {
-    const { latest } = this.#store
+    const { store, builder } = this.#parts
+    const { latest } = store
     let { nextLargeId, payloadBytes } = this.#counts
     const putInPieces = (bytes: Uint8Array) => {
       const id = nextLargeId++
-      putLarge(this.#store, this.#builder, id, bytes)
+      putLarge(store, builder, id, bytes)
       return { id, length: bytes.length }
     }
     for (const { key, version, value } of entries) {
@@ -170,7 +157,7 @@ class LmdbImport implements StateImport {
       const longKey = isLongKey(key) ? putInPieces(key) : undefined
       const stored = value.length > MAX_INLINE_VALUE_LENGTH ? putInPieces(value) : value
       payloadBytes += key.length + value.length
-      latest.putSync(key, encodeLatest(this.#builder, key, { version, fences: [], longKey, value: stored }))
+      latest.putSync(key, encodeLatest(builder, key, { version, fences: [], longKey, value: stored }))
     }
     return { entries: this.#counts.entries + entries.length, nextLargeId, payloadBytes }
   }

@@ -2,8 +2,8 @@ import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createMemoryEngine } from '@ledger-state/engine'
-import { neverFail } from '../../src/failpoints/failure-points.ts'
-import { openStateEngineReader, openWithFailurePoints } from '../../src/open-state-engine.ts'
+import { neverFail } from '../../src/failpoints/failpoints.ts'
+import { openStateEngineReader, openWithFailpoints } from '../../src/open-state-engine.ts'
 import { runHistories } from './run-histories.ts'
 
 /** Folder in memory where there is such a file system: what is tested is not the disk. */
@@ -26,7 +26,7 @@ export async function runBesideModel({ count, seed, values = [] }: BesideModelOp
   await runHistories({
     parts(memoryTableBytes) {
       let path = newPath()
-      let atFailurePoint = neverFail
+      let atFailpoint = neverFail
       let isCompressing = false
       return {
         createModel: createMemoryEngine,
@@ -34,7 +34,7 @@ export async function runBesideModel({ count, seed, values = [] }: BesideModelOp
           // Stores get chunks of both kinds.
           isCompressing = !isCompressing
           const options = { path, durability: 'none', memoryTableBytes, compressHistory: isCompressing } as const
-          return openWithFailurePoints(options, (point) => atFailurePoint(point))
+          return openWithFailpoints(options, (point) => atFailpoint(point))
         },
         openReader: () => openStateEngineReader({ path }),
         copyStore() {
@@ -42,8 +42,8 @@ export async function runBesideModel({ count, seed, values = [] }: BesideModelOp
           cpSync(path, copy, { recursive: true })
           path = copy
         },
-        setFailurePointHandler(next) {
-          atFailurePoint = next
+        setFailpointHandler(next) {
+          atFailpoint = next
         },
         values,
       }

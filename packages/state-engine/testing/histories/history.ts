@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isLedgerStateError, U64_MAX, type VersionWrites } from '@ledger-state/core'
 import type { EngineView, StateEngineReader, StateWriter } from '@ledger-state/engine'
-import type { AtFailurePoint } from '../../src/failpoints/failure-points.ts'
+import type { AtFailpoint } from '../../src/failpoints/failpoints.ts'
 import type { StateEngine } from '../../src/open-state-engine.ts'
 import { CHAIN, KEYS, type PlannedVersion } from './inputs.ts'
 
@@ -14,8 +14,8 @@ export interface HistoryParts {
   openReader(): StateEngineReader
   /** Lets `open` open a copy of the store as its files are now: what a killed writer leaves. */
   copyStore(): void
-  /** What open engines do at failure points, from now on. */
-  setFailurePointHandler(handler: AtFailurePoint): void
+  /** What open engines do at failpoints, from now on. */
+  setFailpointHandler(handler: AtFailpoint): void
   /** Values to choose from besides generated ones. */
   readonly values?: readonly Uint8Array[]
 }
@@ -23,7 +23,7 @@ export interface HistoryParts {
 const MOST_VIEWS = 12
 
 /** An engine and the model that it is compared with, which are given the same work. */
-export class History {
+export class RandomHistory {
   readonly model: StateWriter
   readonly parts: HistoryParts
   engine: StateEngine

@@ -30,7 +30,7 @@ const LENGTHS = [0, 1, 12, 1_400, 1_401, 3_700, 3_701, 4_068, 4_069, 9_000]
 
 export const keyNumber = fc.nat(KEYS.length - 1)
 export const prefix = fc.constantFrom(...PREFIXES)
-/** A part of the window: see `History.versionAt`. */
+/** A part of the window: see `RandomHistory.versionAt`. */
 export const thousandths = fc.nat(1_000)
 export const firstVersion = fc.constantFrom(0n, 5n, 2n ** 32n - 20n, 2n ** 64n - 1_501n)
 

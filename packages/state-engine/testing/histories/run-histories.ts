@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { History, type HistoryParts } from './history.ts'
+import { type HistoryParts, RandomHistory } from './history.ts'
 import { firstVersion } from './inputs.ts'
 import { historySteps } from './steps.ts'
 
@@ -22,7 +22,7 @@ export async function runHistories({ parts, close, count, seed }: HistoryRun): P
   close()
   const steps = fc.commands(historySteps(example), { maxCommands: MOST_STEPS, size: 'max' })
   const property = fc.asyncProperty(steps, firstVersion, tableBytes, async (chosen, first, memoryTableBytes) => {
-    const history = new History(parts(memoryTableBytes), first)
+    const history = new RandomHistory(parts(memoryTableBytes), first)
     try {
       await fc.asyncModelRun(() => ({ model: {}, real: history }), chosen)
       for (const place of [0, 100, 500, 900, 1_000]) history.compareReads(history.versionAt(place))

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { branchOf, type ScanOptions } from '@ledger-state/engine'
 import fc from 'fast-check'
-import { type FailurePoint, neverFail } from '../../src/failpoints/failure-points.ts'
+import { type Failpoint, neverFail } from '../../src/failpoints/failpoints.ts'
 import { TRUNCATION_POINTS } from '../truncation-points.ts'
-import { type History, type HistoryParts, plain } from './history.ts'
+import { type HistoryParts, plain, type RandomHistory } from './history.ts'
 import { burst, KEYS, keyNumber, type PlannedVersion, plannedVersions, prefix, thousandths } from './inputs.ts'
 
-export type Step = fc.AsyncCommand<object, History>
+export type Step = fc.AsyncCommand<object, RandomHistory>
 
-function step(name: string, run: (history: History) => Promise<void> | void): Step {
+function step(name: string, run: (history: RandomHistory) => Promise<void> | void): Step {
   return {
     check: () => true,
     async run(_, history) {
@@ -94,7 +94,7 @@ function pruneStep(retained: fc.Arbitrary<number>) {
   return retained.map((retain) => step(`prune ${retain}`, (history) => history.prune(retain)))
 }
 
-const ABORTS: readonly FailurePoint[] = [
+const ABORTS: readonly Failpoint[] = [
   'commit: began',
   'commit: appended',
   'commit: synced',
@@ -116,7 +116,7 @@ function abortStep(planned: fc.Arbitrary<PlannedVersion[]>) {
   return choice.map(({ planned: chosen, point, retain }) =>
     step(`abort at ${point}`, async (history) => {
       const aborted = new Error('aborted by the test')
-      history.parts.setFailurePointHandler((reached) => {
+      history.parts.setFailpointHandler((reached) => {
         if (reached === point) throw aborted
       })
       try {
@@ -125,7 +125,7 @@ function abortStep(planned: fc.Arbitrary<PlannedVersion[]>) {
       } catch (error) {
         assert.ok(error === aborted || (error as Error).cause === aborted, String(error))
       } finally {
-        history.parts.setFailurePointHandler(neverFail)
+        history.parts.setFailpointHandler(neverFail)
       }
       // A step of the prune may have failed after the oldest version was raised; the model follows.
       if (history.engine.ledger?.oldestVersion !== history.model.ledger?.oldestVersion) {
@@ -159,7 +159,7 @@ const abortTruncationStep = fc
         const { ledger } = history.model
         if (!ledger) return
         const aborted = new Error('aborted by the test')
-        history.parts.setFailurePointHandler((reached) => {
+        history.parts.setFailpointHandler((reached) => {
           if (reached === chosen.point) throw aborted
         })
         const asked = history.versionAt(chosen.place)
@@ -171,7 +171,7 @@ const abortTruncationStep = fc
         } catch (error) {
           assert.ok(error === aborted || (error as Error).cause === aborted, String(error))
         } finally {
-          history.parts.setFailurePointHandler(neverFail)
+          history.parts.setFailpointHandler(neverFail)
         }
         if (branchOf(history.engine.ledger!) !== branchOf(ledger)) {
           await history.model.truncateTo(kept)

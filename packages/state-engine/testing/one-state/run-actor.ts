@@ -3,11 +3,7 @@ import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import {
-  type LmdbEngineReader,
-  openReaderWithFailurePoints,
-  openWithFailurePoints,
-} from '../../src/open-state-engine.js'
+import { type LmdbEngineReader, openReaderWithFailpoints, openWithFailpoints } from '../../src/open-state-engine.js'
 import { type ActorOptions, type Command, SHARED, STATE } from './actor-protocol.js'
 import { PROGRAM, takeOp } from './program.js'
 import { HeldViews, reportOf } from './report.js'
@@ -70,7 +66,7 @@ let reader: LmdbEngineReader | undefined
 const held = new HeldViews()
 
 async function write(path: string, memoryTableBytes: number): Promise<void> {
-  const open = () => openWithFailurePoints({ path, durability: 'none', memoryTableBytes }, atPoint)
+  const open = () => openWithFailpoints({ path, durability: 'none', memoryTableBytes }, atPoint)
   let engine = open()
   for (const [at, op] of PROGRAM.entries()) {
     shared[SHARED.opsBegun] = at + 1
@@ -92,7 +88,7 @@ async function run(command: Command): Promise<unknown> {
     case 'write':
       return await write(command.path, command.memoryTableBytes)
     case 'open':
-      reader = openReaderWithFailurePoints({ path: command.path, verifyReads: true }, atPoint)
+      reader = openReaderWithFailpoints({ path: command.path, verifyReads: true }, atPoint)
       return undefined
     case 'report':
       held.expectUnchanged()

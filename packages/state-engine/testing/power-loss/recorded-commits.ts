@@ -1,5 +1,5 @@
-import type { AtFailurePoint } from '../../src/failpoints/failure-points.ts'
-import { openWithFailurePoints } from '../../src/open-state-engine.ts'
+import type { AtFailpoint } from '../../src/failpoints/failpoints.ts'
+import { openWithFailpoints } from '../../src/open-state-engine.ts'
 import { KNOWN_CHAIN, knownVersion } from '../known-ledger.ts'
 import type { RecordedRun } from './recorded-run.ts'
 
@@ -9,9 +9,9 @@ const COMMITS_BETWEEN_PRUNES = 3
 export async function runCommits(
   path: string,
   run: Extract<RecordedRun, { readonly kind: 'commits' }>,
-  atFailurePoint: AtFailurePoint,
+  atFailpoint: AtFailpoint,
 ): Promise<void> {
-  const open = () => openWithFailurePoints({ path, ...run.options }, atFailurePoint)
+  const open = () => openWithFailpoints({ path, ...run.options }, atFailpoint)
   let engine = open()
   let version = engine.ledger ? engine.ledger.latestVersion + 1n : 0n
   for (let commit = 1; commit <= run.commits; commit++) {

@@ -1,14 +1,14 @@
-import type { AtFailurePoint } from '../../src/failpoints/failure-points.ts'
-import { openWithFailurePoints } from '../../src/open-state-engine.ts'
+import type { AtFailpoint } from '../../src/failpoints/failpoints.ts'
+import { openWithFailpoints } from '../../src/open-state-engine.ts'
 import { IMPORT_PART, type RecordedRun } from './recorded-run.ts'
 
 /** Prints the number of parts after each, and then what it did. */
 export async function runImport(
   path: string,
   { options, parts }: Extract<RecordedRun, { readonly kind: 'import' }>,
-  atFailurePoint: AtFailurePoint,
+  atFailpoint: AtFailpoint,
 ): Promise<void> {
-  const engine = openWithFailurePoints({ path, ...options }, atFailurePoint)
+  const engine = openWithFailpoints({ path, ...options }, atFailpoint)
   const state = await engine.beginImport(7n, { resume: true })
   for (let part = 0; part < parts; part++) {
     const entries = Array.from({ length: IMPORT_PART }, (_, at) => ({

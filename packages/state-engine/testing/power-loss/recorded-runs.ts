@@ -1,6 +1,6 @@
 // Does runs that are recorded, one after the other, each in a folder of its own. Prints which one begins, each step that the
 // engine comes to, and what it acknowledges.
-import type { FailurePoint } from '../../src/failpoints/failure-points.ts'
+import type { Failpoint } from '../../src/failpoints/failpoints.ts'
 import { runSteps } from '../truncated-ledger.ts'
 import { runTimeFast } from './fast-clock.ts'
 import { runCommits } from './recorded-commits.ts'
@@ -24,6 +24,6 @@ async function doRun(path: string, run: RecordedRun): Promise<void> {
   } else await runImport(path, run, printStep)
 }
 
-function printStep(point: FailurePoint): void {
+function printStep(point: Failpoint): void {
   process.stdout.write(`${STEP}${point}\n`)
 }

@@ -1,0 +1,75 @@
+import { numberedKeyId, numberedKeyPart, numberedKeySeed } from '../bytes/numbered-key.js'
+import { openRecord } from '../bytes/record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import type { LargeBytes, PackedBytes } from '../records/large-values.js'
+import type { CheckFindings } from './check-findings.js'
+
+/** Checks that one record refers to each large value, and that all of its pieces exist. */
+export class LargeCheck {
+  readonly #store: LmdbStore
+  readonly #findings: CheckFindings
+  /** Length of each large value that some record refers to, by id. */
+  readonly #named = new Map<number, number>()
+  /** Generations that have to retire large values which chunks refer to, by id. */
+  readonly #toRetire = new Map<number, { readonly length: number; readonly generation: number }>()
+
+  /** Generations that have to retire bundles, and how much of each bundle chunks refer to, by id. */
+  readonly #bundles = new Map<number, { readonly length: number; readonly generation: number }>()
+
+  constructor(store: LmdbStore, findings: CheckFindings) {
+    this.#store = store
+    this.#findings = findings
+  }
+
+  /** The one reference to a large value that is in use, or retired. */
+  name({ id, length }: LargeBytes): void {
+    if (this.#named.has(id)) this.#findings.add(`two records refer to large value ${id}`)
+    this.#named.set(id, length)
+  }
+
+  /** A chunk refers to a value that its generation has to retire. */
+  expectRetired({ id, length }: LargeBytes, generation: number): void {
+    if (this.#toRetire.has(id)) this.#findings.add(`two chunks refer to large value ${id}`)
+    this.#toRetire.set(id, { length, generation })
+  }
+
+  /** A chunk refers to a part of a bundle that its generation has to retire. */
+  expectBundle({ id, offset, length }: PackedBytes, generation: number): void {
+    const other = this.#bundles.get(id)
+    if (other && other.generation !== generation) this.#findings.add(`two generations refer to bundle ${id}`)
+    this.#bundles.set(id, { length: Math.max(offset + length, other?.length ?? 0), generation })
+  }
+
+  nameRetired(large: LargeBytes, generation: number): void {
+    this.name(large)
+    const expected = this.#toRetire.get(large.id)
+    if (expected && (expected.length !== large.length || expected.generation !== generation)) {
+      this.#findings.add(`generation ${generation} retires large value ${large.id}, to which another one refers`)
+    }
+    this.#toRetire.delete(large.id)
+    const bundle = this.#bundles.get(large.id)
+    if (bundle && (bundle.length > large.length || bundle.generation !== generation)) {
+      this.#findings.add(`generation ${generation} does not retire all of bundle ${large.id} that is in use`)
+    }
+    this.#bundles.delete(large.id)
+  }
+
+  /** Comes last. */
+  async check(nextLargeId: number): Promise<void> {
+    const found = new Map<number, number>()
+    for await (const { key, value } of this.#findings.each(this.#store.large)) {
+      const id = numberedKeyId(key)
+      const what = () => `piece ${numberedKeyPart(key)} of the large value ${id}`
+      const content = this.#findings.attempt(() => openRecord(value, numberedKeySeed(key), what))
+      if (id >= nextLargeId) this.#findings.add(`the id of large value ${id} was never assigned`)
+      found.set(id, (found.get(id) ?? 0) + (content?.length ?? 0))
+    }
+    for (const [id, length] of this.#named) {
+      if (found.get(id) !== length) this.#findings.add(`large value ${id} has ${found.get(id) ?? 0} bytes of ${length}`)
+      found.delete(id)
+    }
+    for (const id of this.#toRetire.keys()) this.#findings.add(`large value ${id} was superseded and never retired`)
+    for (const id of this.#bundles.keys()) this.#findings.add(`bundle ${id} is in use and not retired`)
+    for (const id of found.keys()) this.#findings.add(`nothing refers to large value ${id}`)
+  }
+}

@@ -1,0 +1,263 @@
+import { Buffer } from 'node:buffer'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isLedgerStateError, isSameBlock } from '@ledger-state/core'
+import type { BlockEntry } from '@ledger-state/engine/authoring'
+import { openRecord } from '../bytes/record.js'
+import { keyToStoredKey, storedKeySeed } from '../bytes/stored-key.js'
+import type { AtFailpoint } from '../failpoints/failpoints.js'
+import { checkPages } from '../lmdb/check-pages.js'
+import { LEDGER_KEY, type LmdbStore, STORE_FILE } from '../lmdb/lmdb-store.js'
+import { SharedRecord } from '../lmdb/shared-record.js'
+import { ListedBlocks } from '../records/block-lists.js'
+import { readLarge } from '../records/large-values.js'
+import { decodeLatest, isLarge, type LatestRecord } from '../records/latest-record.js'
+import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
+import { getMark } from '../records/mark.js'
+import { getReverting, getTruncations } from '../records/truncations.js'
+import { CheckFindings } from './check-findings.js'
+import { HistoryCheck } from './check-history.js'
+import { LargeCheck } from './check-large.js'
+import { checkWriteAhead, type UnmergedCommits } from './check-write-ahead.js'
+
+/** Who is told how far a check is. */
+export interface CheckOptions {
+  /** Called from time to time with the number of records checked so far. */
+  readonly onProgress?: (records: number) => void
+}
+
+/** What a check found and counted. */
+export interface CheckReport {
+  /** One line for each of the first hundred faults; empty for a sound store. */
+  readonly problems: readonly string[]
+  /** Keys with a merged write. */
+  readonly keys: number
+  /** Merged values that were superseded and that the window sees. */
+  readonly supersededEntries: number
+  /** Blocks of the window, merged or not. */
+  readonly blocks: number
+  /** Commits in the write-ahead files that are not merged. */
+  readonly unmergedCommits: number
+  /** Writes of these commits; a key that several of them write counts once for each. */
+  readonly unmergedWrites: number
+  /** The oldest and the newest version that can be read; undefined for a store without versions. */
+  readonly firstVersion: bigint | undefined
+  readonly lastVersion: bigint | undefined
+  /** Bytes of the write-ahead files that are in no commit: the torn end that a killed writer left, or damage. */
+  readonly unreadableBytes: number
+  /** Records of all databases. */
+  readonly records: number
+}
+
+const PAGES_BETWEEN_TURNS = 500
+
+/** Checks every record in one state of the store. Meanwhile the pages of that state cannot be reused. */
+export async function checkStore(
+  store: LmdbStore,
+  { onProgress = () => {} }: CheckOptions,
+  atFailpoint: AtFailpoint,
+): Promise<CheckReport> {
+  for (let mismatched: number | undefined; ; ) {
+    store.root.resetReadTxn()
+    const transaction = store.root.useReadTransaction()
+    try {
+      atFailpoint('check: transaction begun')
+      const findings = new CheckFindings(transaction, onProgress)
+      const bytes = store.meta.getBinary(LEDGER_KEY, findings.options)
+      const record = bytes && findings.attempt(() => decodeLedgerRecord(bytes))
+      const reverting = findings.attempt(() => getReverting(store, findings.options))
+      const found = record && findings.attempt(() => checkWriteAhead(store, record, reverting !== undefined, findings))
+      atFailpoint('check: files read')
+      if (record && found && 'mismatch' in found) {
+        // If the writer moved on to another file meanwhile, the ledger record names that file now.
+        if (mismatched !== record.walFile) {
+          mismatched = record.walFile
+          continue
+        }
+        findings.add(found.mismatch)
+      }
+      const unmerged = found && 'mismatch' in found ? undefined : found
+      return await new StoreCheck({ store, findings, record, unmerged, reverting }).run(bytes !== undefined)
+    } finally {
+      transaction.done()
+    }
+  }
+}
+
+interface StoreCheckParts {
+  readonly store: LmdbStore
+  readonly findings: CheckFindings
+  readonly record: LedgerRecord | undefined
+  readonly unmerged: UnmergedCommits | undefined
+  readonly reverting: bigint | undefined
+}
+
+class StoreCheck {
+  readonly #store: LmdbStore
+  readonly #findings: CheckFindings
+  readonly #record: LedgerRecord | undefined
+  readonly #unmerged: UnmergedCommits | undefined
+  readonly #large: LargeCheck
+  /** Version up to which there may be records of versions that were cut off, while a truncation is under way. */
+  readonly #reverting: bigint | undefined
+  #payloadBytes = 0
+
+  constructor({ store, findings, record, unmerged, reverting }: StoreCheckParts) {
+    this.#store = store
+    this.#findings = findings
+    this.#record = record
+    this.#unmerged = unmerged
+    this.#reverting = reverting
+    this.#large = new LargeCheck(store, findings)
+  }
+
+  async run(hasLedger: boolean): Promise<CheckReport> {
+    const findings = this.#findings
+    const unmerged = this.#unmerged
+    const ledger = this.#record?.ledger
+    const report = {
+      problems: findings.problems,
+      keys: 0,
+      supersededEntries: 0,
+      blocks: 0,
+      unmergedCommits: unmerged?.commits ?? 0,
+      unmergedWrites: unmerged?.writes ?? 0,
+      firstVersion: ledger?.oldestVersion,
+      lastVersion: unmerged?.latestVersion ?? ledger?.latestVersion,
+      unreadableBytes: unmerged?.unreadableBytes ?? 0,
+      records: 0,
+    }
+    const isSound = await this.#checkPages()
+    // LMDB may crash on damaged pages.
+    if (!isSound) return report
+    try {
+      if (!hasLedger) this.#expectEmpty()
+      const counts = this.#record && (await this.#checkRecords(this.#record))
+      return { ...report, ...counts, records: findings.records }
+    } catch (error) {
+      if (isLedgerStateError(error)) throw error
+      const why = error instanceof Error ? error.message.replace(/MDB_\w+: /, '') : String(error)
+      findings.add(`the check stopped after ${findings.records} records: LMDB cannot read on: ${why}`)
+      return report
+    }
+  }
+
+  async #checkPages(): Promise<boolean> {
+    let pages = 0
+    let isSound = true
+    this.#store.expectInPlace()
+    for (const fault of checkPages(join(this.#store.path, STORE_FILE))) {
+      if (fault !== undefined) {
+        isSound = false
+        this.#findings.add(`the store is damaged: ${fault}`)
+      } else if (++pages % PAGES_BETWEEN_TURNS === 0) await nextTurn()
+    }
+    return isSound
+  }
+
+  #expectEmpty(): void {
+    const { run, generations, retired, blockLists } = this.#store
+    this.#findings.expectEmpty('run', run)
+    this.#findings.expectEmpty('generations', generations)
+    this.#findings.expectEmpty('retired', retired)
+    this.#findings.expectEmpty('block-lists', blockLists)
+  }
+
+  async #checkRecords(record: LedgerRecord) {
+    const { ledger, base, nextLargeId, payloadBytes } = record
+    const findings = this.#findings
+    findings.attempt(() => getMark(this.#store, findings.options))
+    findings.attempt(() => getTruncations(this.#store, findings.options))
+    if (base.version > ledger.oldestVersion) {
+      findings.add(`the base is version ${base.version}, above the oldest, ${ledger.oldestVersion}`)
+    }
+    const blocks = await this.#checkBlocks(record)
+    const history = new HistoryCheck(this.#store, findings, this.#large, record, this.#reverting)
+    await history.checkGenerations()
+    const keys = await this.#checkLatest(record, history)
+    await history.checkRun()
+    await history.checkRetired()
+    await this.#large.check(nextLargeId)
+    const found = this.#payloadBytes + history.payloadBytes
+    if (found !== payloadBytes) {
+      findings.add(`the store has ${found} bytes of payload, the ledger record counts ${payloadBytes}`)
+    }
+    return { keys, supersededEntries: history.seenPairs, blocks }
+  }
+
+  async #checkBlocks({ ledger, blocks }: LedgerRecord): Promise<number> {
+    const findings = this.#findings
+    const { oldestVersion, oldestBlock, latestVersion, latestBlock } = ledger
+    const newest = this.#unmerged?.latestVersion ?? latestVersion
+    if (oldestVersion > newest) findings.add(`the oldest version ${oldestVersion} is above the latest, ${newest}`)
+    let count = 0
+    let previous: BlockEntry | undefined
+    let atOldest = this.#unmerged?.blocks.find(({ firstVersion }) => firstVersion === oldestVersion)?.block
+    for await (const { key, value } of findings.each(this.#store.blockLists)) {
+      const list = findings.attempt(() => new ListedBlocks(key, value))
+      if (!list) continue
+      count += list.count
+      for (const entry of list) {
+        const { firstVersion, block } = entry
+        if (firstVersion > latestVersion && this.#reverting !== undefined && firstVersion <= this.#reverting) continue
+        this.#checkBlock(entry, previous, latestVersion)
+        previous = entry
+        if (firstVersion === oldestVersion) atOldest = block
+      }
+    }
+    if (count !== blocks) findings.add(`the store has ${count} blocks, the ledger record counts ${blocks}`)
+    if (!atOldest) findings.add(`no block begins at the oldest version, ${oldestVersion}`)
+    else if (!isSameBlock(atOldest, oldestBlock)) {
+      findings.add(`the oldest block is not the one at version ${oldestVersion}`)
+    }
+    if (previous && !isSameBlock(previous.block, latestBlock)) {
+      findings.add(`the newest block is ${previous.block.height}, the ledger record says ${latestBlock.height}`)
+    }
+    const unmerged = this.#unmerged?.blocks.filter(({ firstVersion }) => firstVersion >= oldestVersion)
+    return count + (unmerged?.length ?? 0)
+  }
+
+  #checkBlock({ firstVersion, block }: BlockEntry, previous: BlockEntry | undefined, latestVersion: bigint): void {
+    const findings = this.#findings
+    const name = `block ${block.height} at version ${firstVersion}`
+    if (previous && (block.height <= previous.block.height || firstVersion <= previous.firstVersion)) {
+      findings.add(`${name} follows block ${previous.block.height} at version ${previous.firstVersion}`)
+    }
+    if (firstVersion > latestVersion) findings.add(`${name} is above the latest version, ${latestVersion}`)
+  }
+
+  async #checkLatest({ ledger }: LedgerRecord, history: HistoryCheck): Promise<number> {
+    const findings = this.#findings
+    const shared = new SharedRecord()
+    // A merge that is under way has written records of versions that are above what is merged as a whole.
+    const newest = this.#reverting ?? this.#unmerged?.latestVersion ?? ledger.latestVersion
+    let keys = 0
+    for await (const { key: stored, value: bytes } of findings.each(this.#store.latestByStoredKey)) {
+      keys++
+      const name = () => `the latest record of ${Buffer.from(stored.subarray(1, 33)).toString('hex')}…`
+      if (!findings.attempt(() => openRecord(bytes, storedKeySeed(stored), name))) continue
+      shared.load(this.#store.latestByStoredKey, stored, findings.options)
+      const latest = findings.attempt(() => decodeLatest(shared))
+      if (!latest) continue
+      const { version, fences, value } = latest
+      if (version > newest) findings.add(`${name()} is of version ${version}, not committed`)
+      if (value === null) history.expectRetired(stored, version)
+      this.#checkKey(stored, latest, name)
+      this.#payloadBytes += value?.length ?? 0
+      history.checkFences(fences, version, name)
+    }
+    return keys
+  }
+
+  #checkKey(stored: Uint8Array, { longKey, value }: LatestRecord, name: () => string): void {
+    if (isLarge(value)) this.#large.name(value)
+    if (!longKey) {
+      this.#payloadBytes += stored.length - 1
+      return
+    }
+    this.#payloadBytes += longKey.length
+    this.#large.name(longKey)
+    const key = this.#findings.attempt(() => readLarge(this.#store, longKey, this.#findings.options))
+    if (key && !keyToStoredKey(key).equals(stored)) this.#findings.add(`${name()} is stored under another key`)
+  }
+}

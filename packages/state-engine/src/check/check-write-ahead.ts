@@ -1,0 +1,134 @@
+import { statSync } from 'node:fs'
+import type { LedgerInfo } from '@ledger-state/engine'
+import type { BlockEntry } from '@ledger-state/engine/authoring'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { KeyHash } from '../memtable/key-hash.js'
+import type { CommitHead, Segment } from '../memtable/segment.js'
+import type { LedgerRecord } from '../records/ledger-record.js'
+import type { LogPosition } from '../records/log-position.js'
+import { listWriteAheadFiles, writeAheadPath } from '../wal/append-file.js'
+import { FILE_HEADER_LENGTH } from '../wal/file-header.js'
+import { WalReader, type WalReaderOptions } from '../wal/reader.js'
+import type { CheckFindings } from './check-findings.js'
+
+/** What the write-ahead files have that is not merged. */
+export interface UnmergedCommits {
+  readonly latestVersion: bigint
+  /** Blocks that begin in it. */
+  readonly blocks: readonly BlockEntry[]
+  readonly commits: number
+  readonly writes: number
+  /** Bytes of the files that are no complete record, or follow one. */
+  readonly unreadableBytes: number
+}
+
+/** The files do not go with the ledger record: the store is damaged, or the record is older than the files. */
+export interface Mismatch {
+  readonly mismatch: string
+}
+
+/** Reads the write-ahead files of a store from the first that is not merged on. */
+export function checkWriteAhead(
+  store: LmdbStore,
+  { ledger, walFile, nextCommit, logEnd }: LedgerRecord,
+  isReverting: boolean,
+  findings: CheckFindings,
+): UnmergedCommits | Mismatch {
+  const { path: folder, storeId } = store
+  const hash = new KeyHash()
+  const blocks: BlockEntry[] = []
+  let { latestVersion, latestBlock } = ledger
+  let firstCommit = nextCommit
+  let before: LogPosition | undefined
+  let unreadableBytes = 0
+  let writes = 0
+  for (let fileNumber = walFile, isLast = false; !isLast; fileNumber++) {
+    const names = { folder, storeId, fileNumber, logEnd }
+    const opened = openFile({ ...names, firstCommit, blockBefore: latestBlock, before }, hash, findings)
+    if (!opened) return { mismatch: `write-ahead-${walFile}, or one that follows it, is missing` }
+    const { file, size } = opened
+    if (!file) {
+      unreadableBytes += size
+      break
+    }
+    try {
+      const isSound = readWhole(file, findings)
+      if (isReverting) findings.attempt(() => file.expectNoCommits())
+      const unreached = file.isSealed || !isSound ? undefined : findUnreached(folder, fileNumber)
+      if (unreached !== undefined) {
+        // A writer that seals the file does so before it appends to the next one.
+        readWhole(file, findings)
+        if (!file.isSealed) return { mismatch: `write-ahead-${unreached} has commits, but nothing leads to it` }
+      }
+      const { segment } = file
+      const after: LedgerInfo = { ...ledger, latestVersion, latestBlock }
+      if (segment.head) checkSegment(segment, segment.head, after, findings)
+      for (let at = 0; at < segment.blocks.count; at++) {
+        const entry = segment.blocks.at(at)
+        if (entry.block.height <= latestBlock.height) {
+          findings.add(
+            `block ${entry.block.height} at version ${entry.firstVersion} follows block ${latestBlock.height}`,
+          )
+        }
+        latestBlock = entry.block
+        blocks.push(entry)
+      }
+      writes += segment.entryCount
+      latestVersion = segment.head?.latestVersion ?? latestVersion
+      firstCommit = file.nextCommit
+      before = file.end
+      unreadableBytes += Math.max(0, file.size - segment.length)
+      isLast = !isSound || !file.isSealed
+    } finally {
+      file.close()
+    }
+  }
+  return { latestVersion, blocks, commits: firstCommit - nextCommit, writes, unreadableBytes }
+}
+
+/** A file with commits after the one that is not sealed: the writer has moved on to it, or it is of another state. */
+function findUnreached(folder: string, lastNumber: number): number | undefined {
+  return listWriteAheadFiles(folder).find((number) => {
+    if (number <= lastNumber) return false
+    const size = statSync(writeAheadPath(folder, number), { throwIfNoEntry: false })?.size ?? 0
+    return size > FILE_HEADER_LENGTH
+  })
+}
+
+/** Returns whether the file is not damaged. */
+function readWhole(file: WalReader, findings: CheckFindings): boolean {
+  const read = findings.attempt(() => {
+    file.read()
+    return true
+  })
+  return read === true
+}
+
+interface OpenedFile {
+  /** Undefined if the header is damaged. */
+  readonly file: WalReader | undefined
+  /** Size in bytes. */
+  readonly size: number
+}
+
+/** Undefined if there is no such file. */
+function openFile(options: WalReaderOptions, hash: KeyHash, findings: CheckFindings): OpenedFile | undefined {
+  try {
+    const { size } = statSync(writeAheadPath(options.folder, options.fileNumber))
+    return { file: findings.attempt(() => new WalReader(options, hash)), size }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function checkSegment(segment: Segment, head: CommitHead, before: LedgerInfo, findings: CheckFindings): void {
+  // Of a file that has no versions, they were cut off.
+  const firstVersion = segment.versionCount > 0 ? segment.firstVersion : head.latestVersion + 1n
+  if (firstVersion !== before.latestVersion + 1n) {
+    findings.add(`a write-ahead file begins with version ${firstVersion}, after ${before.latestVersion}`)
+  }
+  if (head.chainId !== before.chainId) {
+    findings.add(`a write-ahead file is of chain ${head.chainId}, the store of chain ${before.chainId}`)
+  }
+}

@@ -1,0 +1,68 @@
+import type { RecordBuilder } from '../bytes/record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { type Generation, listGenerationsBack, putGeneration } from '../records/generations.js'
+
+interface Numbered {
+  readonly number: number
+  generation: Generation
+  isChanged: boolean
+}
+
+/**
+ * The generations that have anything that is seen above a version, while it is taken out of them, in the write transaction of
+ * the caller.
+ */
+export class GenerationList {
+  readonly #store: LmdbStore
+  readonly #builder: RecordBuilder
+  readonly #all: Numbered[]
+
+  constructor(store: LmdbStore, builder: RecordBuilder, nextGeneration: number, version: bigint) {
+    this.#store = store
+    this.#builder = builder
+    this.#all = []
+    for (const { number, generation } of listGenerationsBack(store, nextGeneration)) {
+      if (generation.upTo <= version) break
+      this.#all.unshift({ number, generation, isChanged: false })
+    }
+  }
+
+  /** Counts superseded values less of the generation that wrote a record of the run. */
+  take(run: number, pairs: number, payloadBytes: number): void {
+    const found = this.#all[this.#countFrom(run) - 1]
+    if (!found) return
+    const { generation } = found
+    found.generation = {
+      ...generation,
+      pairs: generation.pairs - pairs,
+      payloadBytes: generation.payloadBytes - payloadBytes,
+    }
+    found.isChanged = true
+  }
+
+  /** Says that none has anything that is seen above the version. */
+  endAt(version: bigint): void {
+    for (const one of this.#all) {
+      one.generation = { ...one.generation, upTo: version }
+      one.isChanged = true
+    }
+  }
+
+  put(): void {
+    for (const { number, generation, isChanged } of this.#all) {
+      if (isChanged) putGeneration(this.#store, this.#builder, number, generation)
+    }
+  }
+
+  /** How many begin at or below a record of the run. */
+  #countFrom(run: number): number {
+    let least = 0
+    let most = this.#all.length
+    while (least < most) {
+      const middle = (least + most) >> 1
+      if (this.#all[middle]!.generation.firstRun <= run) least = middle + 1
+      else most = middle
+    }
+    return least
+  }
+}

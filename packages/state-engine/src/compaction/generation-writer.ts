@@ -1,0 +1,193 @@
+import { CHECKSUM_LENGTH, RecordBuilder } from '../bytes/record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { BundleWriter } from '../records/bundle-writer.js'
+import { FENCE_LENGTH } from '../records/fences.js'
+import type { Generation } from '../records/generations.js'
+import { type LargeBytes, type PackedBytes, putLarge } from '../records/large-values.js'
+import { LARGE } from '../records/latest-record.js'
+import type { LedgerRecord } from '../records/ledger-record.js'
+import { RetiredWriter } from '../records/retired-records.js'
+import {
+  CHUNK_LEVEL,
+  MAX_PAIRS,
+  PACKED,
+  PAIR_LENGTH,
+  PAIRS_AT,
+  RUN_RECORD_TARGET,
+  runSeed,
+} from '../records/run-record.js'
+import { beginTransposed, mostTransposedPairs } from '../records/transposed-chunk.js'
+import type { MergedFences } from './merged-fences.js'
+import type { PairList } from './pair-list.js'
+
+const APPEND = { append: true }
+const U32 = 2 ** 32
+
+/** Appends what a merge writes besides the `latest` records, and counts it. */
+export class GenerationWriter {
+  readonly retired: RetiredWriter
+  readonly #store: LmdbStore
+  readonly #builder: RecordBuilder
+  readonly #bundles: BundleWriter
+  /** Made for the first transposed chunk. */
+  #rows: RecordBuilder | undefined
+  readonly #firstRun: number
+  #nextRun: number
+  #nextLargeId: number
+  #pairs: number
+  #payloadBytes: number
+
+  /** Goes on where the merge under way was left; takes the ledger record before it. */
+  constructor(store: LmdbStore, builder: RecordBuilder, before: LedgerRecord, merging: Generation | undefined) {
+    this.#store = store
+    this.#builder = builder
+    this.#nextRun = before.nextRun
+    this.#nextLargeId = before.nextLargeId
+    this.#firstRun = merging?.firstRun ?? this.#nextRun
+    this.#pairs = merging?.pairs ?? 0
+    this.#payloadBytes = merging?.payloadBytes ?? 0
+    this.retired = new RetiredWriter(store, before.nextGeneration, merging?.retired ?? 0)
+    this.#bundles = new BundleWriter(
+      store,
+      () => this.#nextLargeId++,
+      (bundle) => this.retired.addLarge(bundle),
+    )
+  }
+
+  get nextRun(): number {
+    return this.#nextRun
+  }
+
+  get nextLargeId(): number {
+    return this.#nextLargeId
+  }
+
+  /** Superseded values in the chunks of the merge. */
+  get pairs(): number {
+    return this.#pairs
+  }
+
+  /** Ends what is collected from several keys. */
+  flush(): void {
+    this.#bundles.end()
+    this.retired.flush()
+  }
+
+  /** What was written so far, once it is flushed. */
+  generation(upTo: bigint): Generation {
+    return {
+      upTo,
+      firstRun: this.#firstRun,
+      endRun: this.#nextRun,
+      retired: this.retired.count,
+      pairs: this.#pairs,
+      payloadBytes: this.#payloadBytes,
+    }
+  }
+
+  putLarge(bytes: Uint8Array): LargeBytes {
+    const id = this.#nextLargeId++
+    putLarge(this.#store, this.#builder, id, bytes)
+    return { id, length: bytes.length }
+  }
+
+  /** Keeps a superseded value, which goes with the generation. */
+  pack(source: Uint8Array, start: number, end: number): PackedBytes {
+    return this.#bundles.add(source, start, end)
+  }
+
+  /** Appends chunks of all pairs, and a fence for each. */
+  appendChunks(pairs: PairList, fences: MergedFences): void {
+    for (let start = 0; start < pairs.count; ) {
+      const plainEnd = chunkEnd(pairs, start)
+      const equalEnd = this.#store.compressHistory ? equalLengthsEnd(pairs, start) : start
+      const isTransposed = equalEnd >= plainEnd && equalEnd - start > 1
+      const end = isTransposed ? equalEnd : plainEnd
+      const run = isTransposed ? this.#appendTransposed(pairs, start, end) : this.#appendChunk(pairs, start, end)
+      fences.push(pairs.high[start]!, pairs.low[start]!, CHUNK_LEVEL, run)
+      start = end
+    }
+    this.#pairs += pairs.count
+    this.#payloadBytes += pairs.payloadBytes
+  }
+
+  #appendChunk(pairs: PairList, start: number, end: number): number {
+    const builder = this.#builder
+      .begin()
+      .u8(CHUNK_LEVEL)
+      .u8(end - start)
+      .u32(pairs.high[start]!)
+      .u32(pairs.low[start]!)
+    let valueEnd = 0
+    for (let pair = start; pair < end; pair++) {
+      valueEnd += pairs.encodedLength(pair)
+      builder.u32(versionsBetween(pairs, start, pair)).u16((valueEnd << 2) | pairs.kind[pair]!)
+    }
+    for (let pair = start; pair < end; pair++) {
+      const kind = pairs.kind[pair]!
+      if (kind >= LARGE) builder.u48(pairs.largeId[pair]!).u32(pairs.end[pair]!)
+      if (kind === PACKED) builder.u32(pairs.offset[pair]!)
+      if (kind === 0) builder.part(pairs.source[pair]!, pairs.start[pair]!, pairs.end[pair]!)
+    }
+    return this.#append()
+  }
+
+  #appendTransposed(pairs: PairList, start: number, end: number): number {
+    this.#rows ??= new RecordBuilder()
+    const rows = this.#rows.begin()
+    for (let pair = start; pair < end; pair++) {
+      rows.u32(pair === start ? 0 : versionsBetween(pairs, pair - 1, pair))
+      rows.part(pairs.source[pair]!, pairs.start[pair]!, pairs.end[pair]!)
+    }
+    beginTransposed(this.#builder, end - start, pairs.high[start]!, pairs.low[start]!, rows.content)
+    return this.#append()
+  }
+
+  /** Appends a node with the fences from `start` to `end`. */
+  readonly appendNode = (level: number, fences: MergedFences, start: number, end: number): number => {
+    this.#builder
+      .begin()
+      .u8(level)
+      .u8(end - start)
+    this.#builder.part(fences.bytes, FENCE_LENGTH * start, FENCE_LENGTH * end)
+    return this.#append()
+  }
+
+  #append(): number {
+    const run = this.#nextRun++
+    this.#store.run.putSync(run, this.#builder.seal(runSeed(run)), APPEND)
+    return run
+  }
+}
+
+/** The pairs from `start` on that fit into one chunk. */
+function chunkEnd(pairs: PairList, start: number): number {
+  let length = PAIRS_AT + CHECKSUM_LENGTH + PAIR_LENGTH + pairs.encodedLength(start)
+  let end = start + 1
+  for (; end < pairs.count && end - start < MAX_PAIRS && versionsBetween(pairs, start, end) < U32; end++) {
+    length += PAIR_LENGTH + pairs.encodedLength(end)
+    if (length > RUN_RECORD_TARGET) break
+  }
+  return end
+}
+
+/** The pairs from `start` on that fit into one transposed chunk: values of one length. */
+function equalLengthsEnd(pairs: PairList, start: number): number {
+  const length = pairs.encodedLength(start)
+  const most = Math.min(pairs.count, start + MAX_PAIRS, start + mostTransposedPairs(length))
+  let end = start
+  while (
+    end < most &&
+    pairs.kind[end] === 0 &&
+    pairs.encodedLength(end) === length &&
+    versionsBetween(pairs, start, end) < U32
+  ) {
+    end++
+  }
+  return end
+}
+
+/** Exact up to 2^32; of pairs that are further apart it is some number above that. */
+function versionsBetween({ high, low }: PairList, first: number, second: number): number {
+  return (high[second]! - high[first]!) * U32 + (low[second]! - low[first]!)
+}

@@ -1,0 +1,123 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { RecordBuilder } from '../bytes/record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import type { Memtable } from '../memtable/memtable.js'
+import type { Segment } from '../memtable/segment.js'
+import { SegmentMerge } from './merge-segment.js'
+import { LatestRepacker } from './repack-latest.js'
+
+/**
+ * Work of one transaction of a merge; other work of the process gets its turn before the next. Packing pages and ending the
+ * transaction take some more.
+ */
+export const SLICE_MS = 8
+/** A merge is done when a segment that is filled meanwhile is full to this share: then it need not be waited for. */
+const DONE_AT_SHARE = 0.8
+/** The share of sorting in the work of a merge, about. */
+const SORT_SHARE = 0.1
+
+export interface MergeParts {
+  readonly store: LmdbStore
+  readonly builder: RecordBuilder
+  readonly table: Memtable
+  /** Runs a slice in a write transaction; it returns whether the segment is merged. */
+  transact(slice: () => boolean): boolean
+  /** Makes all transactions so far durable. */
+  syncStore(): Promise<void>
+  /** The segments of the files below a number are in LMDB. */
+  onMerged(fileNumber: number): Promise<void>
+}
+
+/** Merges sealed segments, the oldest first, while the process does other work. */
+export class MergeScheduler {
+  readonly #parts: MergeParts
+  readonly #repacker: LatestRepacker
+  #running: Promise<void> | undefined
+  #isStopped = false
+  /** The share of the work on the oldest segment that is done. */
+  #progress = 0
+  #waiting: (() => void)[] = []
+
+  constructor(parts: MergeParts) {
+    this.#parts = parts
+    this.#repacker = new LatestRepacker(parts.store)
+  }
+
+  /** Begins to merge, unless it does already or there is nothing to merge. */
+  start(): void {
+    void this.#start().catch(ignore)
+  }
+
+  /** Resolves when no sealed segment is left. Tries again after a merge that failed. @throws what the merge throws */
+  async settled(): Promise<void> {
+    await this.#start()
+  }
+
+  /**
+   * Resolves when the merge is as far as it should be once this share of the next segment is filled, or none is under way:
+   * commits that keep to its pace never wait for all of it.
+   */
+  async keepPace(filledShare: number): Promise<void> {
+    const share = Math.min(1, filledShare / DONE_AT_SHARE)
+    while (this.#running && this.#progress < share) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** Resolves when the transaction under way is over. No other begins. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#running?.catch(ignore)
+  }
+
+  #start(): Promise<void> {
+    this.#running ??= this.#mergeSealed().finally(() => {
+      this.#running = undefined
+      this.#wake()
+    })
+    return this.#running
+  }
+
+  /** Lets other work of the process have its turn. */
+  async #pause(progress: number): Promise<void> {
+    this.#progress = progress
+    this.#wake()
+    await nextTurn()
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
+  }
+
+  async #mergeSealed(): Promise<void> {
+    while (this.#parts.table.segments.length > 1 && !this.#isStopped) await this.#merge(this.#parts.table.segments[0]!)
+  }
+
+  async #merge(segment: Segment): Promise<void> {
+    const { store, builder, transact, syncStore, onMerged } = this.#parts
+    const walFile = segment.fileNumber + 1
+    this.#progress = 0
+    for (const _ of segment.sortInSteps()) {
+      await this.#pause(SORT_SHARE * segment.sortedShare)
+      if (this.#isStopped) return
+    }
+    const merge = new SegmentMerge(store, builder, segment, walFile)
+    for (let isMerged = false; !isMerged; ) {
+      isMerged = transact(() => this.#mergeSlice(merge))
+      merge.sliceCommitted()
+      await this.#pause(SORT_SHARE + (1 - SORT_SHARE) * merge.progress)
+      if (this.#isStopped) return
+    }
+    await syncStore()
+    await onMerged(walFile)
+  }
+
+  /** Returns whether the segment is merged. */
+  #mergeSlice(merge: SegmentMerge): boolean {
+    const isMerged = merge.slice(SLICE_MS)
+    this.#repacker.pack(merge.sliceKeys)
+    return isMerged
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,110 @@
+import { isAtMost } from '../bytes/numbered-key.js'
+import { FENCE_LENGTH } from '../records/fences.js'
+import { MAX_FENCES } from '../records/latest-record.js'
+import { MAX_NODE_FENCES } from '../records/run-record.js'
+
+/** When fences of a level are moved into a node, so many of the newest stay in the record, where a look-up finds them first. */
+const KEPT_FENCES = 8
+
+/** Writes a node with the fences from `start` to `end` of a list; returns its run number. */
+export type AppendNode = (level: number, fences: MergedFences, start: number, end: number) => number
+
+/** The fences of a key while it is merged, encoded as in records; reused for the next key. */
+export class MergedFences {
+  #bytes = new Uint8Array(64 * FENCE_LENGTH)
+  #view = new DataView(this.#bytes.buffer)
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  get bytes(): Uint8Array {
+    return this.#bytes
+  }
+
+  clear(): void {
+    this.#count = 0
+  }
+
+  /** Takes the fences of a record that are encoded from `at` on. */
+  load(record: Uint8Array, at: number, count: number): void {
+    this.#count = count
+    this.#reserve()
+    this.#bytes.set(new Uint8Array(record.buffer, record.byteOffset + at, count * FENCE_LENGTH))
+  }
+
+  push(high: number, low: number, level: number, run: number): void {
+    this.#count++
+    this.#reserve()
+    this.#put(this.#count - 1, high, low, level, run)
+  }
+
+  /** Drops the fences whose intervals end at or below a version. The interval of the last one ends where it is said. */
+  dropEnded(oldestHigh: number, oldestLow: number, endHigh: number, endLow: number): void {
+    const count = this.#count
+    const view = this.#view
+    let ended = 0
+    while (ended < count) {
+      const next = FENCE_LENGTH * (ended + 1)
+      const high = ended + 1 < count ? view.getUint32(next) : endHigh
+      const low = ended + 1 < count ? view.getUint32(next + 4) : endLow
+      if (!isAtMost(high, low, oldestHigh, oldestLow)) break
+      ended++
+    }
+    if (ended === 0) return
+    this.#bytes.copyWithin(0, FENCE_LENGTH * ended, FENCE_LENGTH * count)
+    this.#count = count - ended
+  }
+
+  /**
+   * Moves the oldest fences of a level into nodes until a record can hold the rest. The level with most fences comes
+   * first, so that a node holds many, and there are few levels.
+   */
+  fold(append: AppendNode): void {
+    while (this.#count > MAX_FENCES) {
+      const { start, count } = this.#largestLevel()
+      const moved = Math.min(MAX_NODE_FENCES, count > 2 * KEPT_FENCES ? count - KEPT_FENCES : count)
+      const level = this.#levelOf(start) + 1
+      const run = append(level, this, start, start + moved)
+      const at = FENCE_LENGTH * start
+      this.#put(start, this.#view.getUint32(at), this.#view.getUint32(at + 4), level, run)
+      this.#bytes.copyWithin(at + FENCE_LENGTH, at + FENCE_LENGTH * moved, FENCE_LENGTH * this.#count)
+      this.#count -= moved - 1
+    }
+  }
+
+  /** Fences of one level are side by side. */
+  #largestLevel(): { start: number; count: number } {
+    let largest = { start: 0, count: 0 }
+    for (let start = 0; start < this.#count; ) {
+      let end = start + 1
+      while (end < this.#count && this.#levelOf(end) === this.#levelOf(start)) end++
+      if (end - start >= largest.count) largest = { start, count: end - start }
+      start = end
+    }
+    return largest
+  }
+
+  #levelOf(place: number): number {
+    return this.#bytes[FENCE_LENGTH * place + 8]!
+  }
+
+  #put(place: number, high: number, low: number, level: number, run: number): void {
+    const at = FENCE_LENGTH * place
+    const view = this.#view
+    view.setUint32(at, high)
+    view.setUint32(at + 4, low)
+    view.setUint8(at + 8, level)
+    view.setUint16(at + 9, Math.floor(run / 2 ** 32))
+    view.setUint32(at + 11, run >>> 0)
+  }
+
+  #reserve(): void {
+    if (this.#count * FENCE_LENGTH <= this.#bytes.length) return
+    const larger = new Uint8Array(2 * this.#count * FENCE_LENGTH)
+    larger.set(this.#bytes)
+    this.#bytes = larger
+    this.#view = new DataView(larger.buffer)
+  }
+}

@@ -1,0 +1,48 @@
+/** Steps of the engine at which tests end the process, abort the work, or let other threads and processes go on. */
+export type Failpoint =
+  | 'commit: began'
+  | 'commit: appended'
+  | 'commit: synced'
+  | 'commit: done'
+  | 'rotation: file created'
+  | 'rotation: sealed'
+  | 'bulk: file created'
+  | 'bulk: before the transaction ends'
+  | 'bulk: committed'
+  | 'merge: before the transaction ends'
+  | 'merge: slice done'
+  | 'merge: before the last transaction ends'
+  | 'merge: done'
+  | 'merge: file removed'
+  | 'truncation: appended'
+  | 'truncation: synced'
+  | 'truncation: file created'
+  | 'truncation: before the transaction ends'
+  | 'truncation: committed'
+  | 'truncation: slice before the transaction ends'
+  | 'truncation: slice done'
+  | 'truncation: last file created'
+  | 'truncation: before the last transaction ends'
+  | 'truncation: reverted'
+  | 'truncation: done'
+  | 'prune: floor raised'
+  | 'prune: step before the transaction ends'
+  | 'prune: step done'
+  | 'import: part done'
+  | 'import: before it counts'
+  | 'import: done'
+  | 'read: transaction begun'
+  | 'read: ledger record read'
+  | 'read: file opened'
+  | 'read: files followed'
+  | 'snapshot: files held'
+  | 'snapshot: data file copied'
+  | 'snapshot: file copied'
+  | 'check: transaction begun'
+  | 'check: files read'
+
+/** Called at each point. */
+export type AtFailpoint = (point: Failpoint) => void
+
+/** Lets engines that are not under test work on. */
+export const neverFail: AtFailpoint = () => {}

@@ -1,0 +1,455 @@
+import { Buffer } from 'node:buffer'
+import type { BlockInfo } from '@ledger-state/core'
+import { MAX_KEY_LENGTH, type Truncation } from '@ledger-state/engine'
+import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import { BlockList } from './block-list.js'
+import { DELETION, ENTRY_HEADER_LENGTH } from './entry-layout.js'
+import { fingerprintOf } from './fingerprint.js'
+import { grown } from './grown.js'
+import type { KeyHash } from './key-hash.js'
+import { KeyOrder } from './key-order.js'
+
+/** No entry. */
+export const NONE = -1
+
+/** Where a key that is looked for is copied to, in order to be compared. */
+const PROBE = new Uint8Array(MAX_KEY_LENGTH)
+const PROBE_VIEW = new DataView(PROBE.buffer)
+
+/** What the newest commit of a segment says besides its writes. */
+export interface CommitHead {
+  /** The number of the commit. */
+  readonly number: number
+  readonly chainId: bigint
+  readonly latestVersion: bigint
+  readonly latestBlock: BlockInfo
+  readonly mark: Uint8Array | undefined
+}
+
+/** A state of a segment that it can return to. */
+export interface Checkpoint {
+  readonly length: number
+  readonly entryCount: number
+  readonly blockCount: number
+  readonly versionCount: number
+}
+
+// An entry: where it begins in the arena · its version, counted from the first of the segment · the entry of the same key
+// before it · an older one to jump to · how many of the key there are before it. Jumps have the lengths of a skew binary
+// number, so that any older entry is a logarithmic number of steps away (Myers, 1983).
+const ENTRY_FIELDS = 5
+const START = 0
+const VERSION = 1
+const OLDER = 2
+const JUMP = 3
+const RANK = 4
+// A key: its newest entry · its hash.
+const KEY_FIELDS = 2
+const NEWEST = 0
+const HASH = 1
+
+const FIRST_SLOTS = 64
+const FIRST_BYTES = 4_096
+/** Half of the slots are filled by keys with values of about 100 bytes. */
+const BYTES_PER_SLOT = 64
+const MAX_OFFSET = 0x7fff_ffff
+
+/**
+ * The commits of one write-ahead file in memory: its bytes as they are (the arena), and an index of its writes by key and
+ * version. Entries are numbered in the order of the file, and so of versions.
+ */
+export class Segment {
+  readonly fileNumber: number
+  readonly blocks = new BlockList()
+  /** Head of the last commit; undefined while there is none. */
+  head: CommitHead | undefined
+  /** Those that its file tells of, the oldest first. */
+  truncations: readonly Truncation[] = []
+  /** The arena: the file from its beginning. Replaced by a larger one as commits are added. */
+  bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
+  view = new DataView(this.bytes.buffer)
+  /** How much of the arena is used. */
+  length = 0
+  readonly #hash: KeyHash
+  #firstVersion = 0n
+  #firstHigh = 0
+  #firstLow = 0
+  #versionCount = 0
+  #entryCount = 0
+  #entries = new Int32Array(ENTRY_FIELDS * 16)
+  #keyCount = 0
+  #keys = new Int32Array(KEY_FIELDS * 16)
+  /** Open addressing: of each slot the number of its key, and some bits of the hash; a tag of 0 is an empty slot. */
+  #slots = new Int32Array(FIRST_SLOTS)
+  #tags = new Uint8Array(FIRST_SLOTS)
+  /** A bit is set for the fingerprint of each key: 16 to 32 bits a key. */
+  #filter = new Int32Array(FIRST_SLOTS / 4)
+  #order = new KeyOrder(this)
+  #heads = new Int32Array(0)
+  #headsOf = 0
+
+  /** Makes room for as much as the segment before has: this one is likely to become as large. */
+  constructor(fileNumber: number, hash: KeyHash, before?: Segment) {
+    this.fileNumber = fileNumber
+    this.#hash = hash
+    if (before) this.#makeRoom(before.length, before.#entries.length, before.#keys.length, before.#slots.length)
+  }
+
+  /**
+   * Makes room, in an empty segment, for this number of bytes and for an ordinary number of keys in them: growing later
+   * copies all that there is, in one turn. The system gives memory only to pages that are written.
+   */
+  makeRoomFor(bytes: number): void {
+    const slots = Math.max(this.#slots.length, 2 ** Math.floor(Math.log2(bytes / BYTES_PER_SLOT + 1)))
+    this.#makeRoom(bytes, (slots / 2) * ENTRY_FIELDS, (slots / 2) * KEY_FIELDS, slots)
+  }
+
+  #makeRoom(bytes: number, entries: number, keys: number, slots: number): void {
+    this.reserve(bytes)
+    if (entries > this.#entries.length) this.#entries = new Int32Array(entries)
+    if (keys > this.#keys.length) this.#keys = new Int32Array(keys)
+    if (slots <= this.#slots.length) return
+    this.#slots = new Int32Array(slots)
+    this.#tags = new Uint8Array(slots)
+    this.#filter = new Int32Array(slots / 4)
+  }
+
+  get entryCount(): number {
+    return this.#entryCount
+  }
+
+  get keyCount(): number {
+    return this.#keyCount
+  }
+
+  /** First version of the first commit. */
+  get firstVersion(): bigint {
+    return this.#firstVersion
+  }
+
+  get versionCount(): number {
+    return this.#versionCount
+  }
+
+  /** Bytes in use, of the arena and of the index. */
+  get byteSize(): number {
+    const entries = 4 * ENTRY_FIELDS * this.#entryCount
+    // Slots that were made ahead take no memory before they are written.
+    const keys = 4 * KEY_FIELDS * this.#keyCount + 6 * Math.min(this.#slots.length, 4 * this.#keyCount)
+    return this.length + entries + keys + this.blocks.byteSize + this.#order.byteSize + this.#heads.byteLength
+  }
+
+  /** Whether it has an entry at or below a version, which is given in halves. */
+  reaches(high: number, low: number): boolean {
+    return this.#entryCount > 0 && this.#offsetOf(high, low) >= 0
+  }
+
+  /** Whether a key with this fingerprint may be in the segment: a few in a hundred others seem to be. */
+  mayHave(fingerprint: number): boolean {
+    return (this.#filter[(fingerprint >>> 5) & (this.#filter.length - 1)]! & (1 << (fingerprint & 31))) !== 0
+  }
+
+  /** The newest entry of a key at or below a version, which is given in halves. Takes the hash of the key. */
+  find(key: Uint8Array, hash: number, high: number, low: number): number {
+    const newest = this.newest(key, hash)
+    if (newest === NONE) return NONE
+    const offset = Math.min(this.#offsetOf(high, low), MAX_OFFSET)
+    const entries = this.#entries
+    let entry = newest
+    while (entry >= 0 && entries[ENTRY_FIELDS * entry + VERSION]! > offset) {
+      const jump = entries[ENTRY_FIELDS * entry + JUMP]!
+      const isFar = jump >= 0 && entries[ENTRY_FIELDS * jump + VERSION]! > offset
+      entry = isFar ? jump : entries[ENTRY_FIELDS * entry + OLDER]!
+    }
+    return entry
+  }
+
+  /** The oldest entry of a key at or above a version, which is given in halves. Takes the hash of the key. */
+  oldestAtLeast(key: Uint8Array, hash: number, high: number, low: number): number {
+    const offset = this.#offsetOf(high, low)
+    const entries = this.#entries
+    let entry = this.newest(key, hash)
+    if (entry === NONE || entries[ENTRY_FIELDS * entry + VERSION]! < offset) return NONE
+    for (;;) {
+      const jump = entries[ENTRY_FIELDS * entry + JUMP]!
+      const isFar = jump >= 0 && entries[ENTRY_FIELDS * jump + VERSION]! >= offset
+      const next = isFar ? jump : entries[ENTRY_FIELDS * entry + OLDER]!
+      if (next === NONE || entries[ENTRY_FIELDS * next + VERSION]! < offset) return entry
+      entry = next
+    }
+  }
+
+  /** Offset of a version; below 0 for versions before the first. */
+  #offsetOf(high: number, low: number): number {
+    return (high - this.#firstHigh) * 2 ** 32 + (low - this.#firstLow)
+  }
+
+  /** The newest entry of a key. */
+  newest(key: Uint8Array, hash: number): number {
+    const slot = this.#slotOf(key, 0, key.length, hash)
+    return slot === NONE ? NONE : this.#keys[KEY_FIELDS * this.#slots[slot]! + NEWEST]!
+  }
+
+  /** The entry of the same key before this one. */
+  older(entry: number): number {
+    return this.#entries[ENTRY_FIELDS * entry + OLDER]!
+  }
+
+  version(entry: number): bigint {
+    return this.#firstVersion + BigInt(this.#entries[ENTRY_FIELDS * entry + VERSION]!)
+  }
+
+  versionHigh(entry: number): number {
+    const low = this.#firstLow + this.#entries[ENTRY_FIELDS * entry + VERSION]!
+    return low < 2 ** 32 ? this.#firstHigh : this.#firstHigh + 1
+  }
+
+  versionLow(entry: number): number {
+    return (this.#firstLow + this.#entries[ENTRY_FIELDS * entry + VERSION]!) >>> 0
+  }
+
+  isDeletion(entry: number): boolean {
+    return this.view.getUint32(this.#startOf(entry) + 4) === DELETION
+  }
+
+  keyStart(entry: number): number {
+    return this.#startOf(entry) + ENTRY_HEADER_LENGTH
+  }
+
+  keyEnd(entry: number): number {
+    const start = this.#startOf(entry)
+    return start + ENTRY_HEADER_LENGTH + this.view.getUint32(start)
+  }
+
+  valueStart(entry: number): number {
+    return this.keyEnd(entry)
+  }
+
+  /** Where the value starts, too, if the entry is a deletion. */
+  valueEnd(entry: number): number {
+    const start = this.#startOf(entry)
+    const length = this.view.getUint32(start + 4)
+    return start + ENTRY_HEADER_LENGTH + this.view.getUint32(start) + (length === DELETION ? 0 : length)
+  }
+
+  /** The first entry of a version or a later one; the number of entries if there is none. */
+  firstEntryFrom(version: bigint): number {
+    const offset = version < this.#firstVersion ? 0 : Number(version - this.#firstVersion)
+    let least = 0
+    let most = this.#entryCount
+    while (least < most) {
+      const middle = (least + most) >> 1
+      if (this.#entries[ENTRY_FIELDS * middle + VERSION]! < offset) least = middle + 1
+      else most = middle
+    }
+    return least
+  }
+
+  /** The numbers of all keys in the order of their bytes; valid until there are more keys. */
+  sortedKeys(): Int32Array {
+    return this.#order.sorted()
+  }
+
+  /** The newest entry of each key, in the order of the keys' bytes; valid until there are more entries. */
+  sortedHeads(): Int32Array {
+    if (this.#headsOf === this.#entryCount) return this.#heads
+    this.#heads = this.sortedKeys().map((key) => this.#keys[KEY_FIELDS * key + NEWEST]!)
+    this.#headsOf = this.#entryCount
+    return this.#heads
+  }
+
+  /** The share of the keys that is sorted. */
+  get sortedShare(): number {
+    return this.#order.sortedCount / this.#keyCount
+  }
+
+  /** The work of `sortedHeads`, in steps of some milliseconds. */
+  sortInSteps(): Generator<void> {
+    return this.#order.steps()
+  }
+
+  /** Keys are numbered in the order of their first entries. */
+  startOfKey(key: number): number {
+    return this.keyStart(this.#keys[KEY_FIELDS * key + NEWEST]!)
+  }
+
+  endOfKey(key: number): number {
+    return this.keyEnd(this.#keys[KEY_FIELDS * key + NEWEST]!)
+  }
+
+  /** Makes room for so many bytes after those that are used. */
+  reserve(count: number): void {
+    if (this.length + count <= this.bytes.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.length + count, 2 * this.bytes.length))
+    this.bytes.copy(larger, 0, 0, this.length)
+    this.bytes = larger
+    this.view = new DataView(larger.buffer)
+  }
+
+  /** Begins the next version, whose entries follow. */
+  beginVersion(version: bigint, block: BlockInfo | undefined): void {
+    if (this.#versionCount === 0) {
+      this.#firstVersion = version
+      this.#firstHigh = highHalf(version)
+      this.#firstLow = lowHalf(version)
+    }
+    this.#versionCount++
+    if (block) this.blocks.push({ firstVersion: version, block })
+  }
+
+  /**
+   * Indexes an entry of the current version that was put into the arena. Returns false, and does nothing, if the version
+   * has an entry of that key already.
+   */
+  add(start: number, hash: number): boolean {
+    const keyStart = start + ENTRY_HEADER_LENGTH
+    const slot = this.#slotOf(this.bytes, keyStart, keyStart + this.view.getUint32(start), hash)
+    const offset = this.#versionCount - 1
+    const older = slot === NONE ? NONE : this.#keys[KEY_FIELDS * this.#slots[slot]! + NEWEST]!
+    if (older !== NONE && this.#entries[ENTRY_FIELDS * older + VERSION] === offset) return false
+    const entry = this.#entryCount++
+    this.#entries = grown(this.#entries, ENTRY_FIELDS * this.#entryCount)
+    const at = ENTRY_FIELDS * entry
+    this.#entries[at + START] = start
+    this.#entries[at + VERSION] = offset
+    this.#link(at, older)
+    if (slot === NONE) this.#addKey(entry, hash)
+    else this.#keys[KEY_FIELDS * this.#slots[slot]! + NEWEST] = entry
+    return true
+  }
+
+  checkpoint(): Checkpoint {
+    return {
+      length: this.length,
+      entryCount: this.#entryCount,
+      blockCount: this.blocks.count,
+      versionCount: this.#versionCount,
+    }
+  }
+
+  /** Forgets all that was added since the checkpoint. The keys must not have been sorted since. */
+  rollBack({ length, entryCount, blockCount, versionCount }: Checkpoint): void {
+    while (this.#entryCount > entryCount) this.#removeNewest()
+    this.length = length
+    this.blocks.truncate(blockCount)
+    this.#versionCount = versionCount
+  }
+
+  /**
+   * Forgets all above a version, which is one of the segment or the one before its first. What the arena has of it stays
+   * there, for the arena is the file.
+   */
+  cutAfter(version: bigint): void {
+    if (this.#versionCount === 0) return
+    const kept = Number(version + 1n - this.#firstVersion)
+    while (this.#entryCount > 0 && this.#entries[ENTRY_FIELDS * (this.#entryCount - 1) + VERSION]! >= kept) {
+      this.#removeNewest()
+    }
+    this.blocks.cutAfter(version)
+    this.#versionCount = kept
+    this.#order.cutTo(this.#keyCount)
+    this.#headsOf = NONE
+  }
+
+  #removeNewest(): void {
+    const entry = --this.#entryCount
+    const [keyStart, keyEnd] = [this.keyStart(entry), this.keyEnd(entry)]
+    const slot = this.#slotOf(this.bytes, keyStart, keyEnd, this.#hash.of(this.bytes, keyStart, keyEnd))
+    const older = this.#entries[ENTRY_FIELDS * entry + OLDER]!
+    if (older !== NONE) {
+      this.#keys[KEY_FIELDS * this.#slots[slot]! + NEWEST] = older
+      return
+    }
+    // It is the last key that was added: none was put after it.
+    this.#keyCount--
+    this.#tags[slot] = 0
+  }
+
+  #link(at: number, older: number): void {
+    const entries = this.#entries
+    entries[at + OLDER] = older
+    if (older === NONE) {
+      entries[at + JUMP] = NONE
+      entries[at + RANK] = 0
+      return
+    }
+    const rank = entries[ENTRY_FIELDS * older + RANK]!
+    const jump = entries[ENTRY_FIELDS * older + JUMP]!
+    let isEven = false
+    let next = NONE
+    if (jump !== NONE) {
+      next = entries[ENTRY_FIELDS * jump + JUMP]!
+      const jumpRank = entries[ENTRY_FIELDS * jump + RANK]!
+      isEven = next !== NONE && rank - jumpRank === jumpRank - entries[ENTRY_FIELDS * next + RANK]!
+    }
+    entries[at + JUMP] = isEven ? next : older
+    entries[at + RANK] = rank + 1
+  }
+
+  #addKey(entry: number, hash: number): void {
+    if (2 * this.#keyCount >= this.#slots.length) this.#growSlots()
+    const key = this.#keyCount++
+    this.#keys = grown(this.#keys, KEY_FIELDS * this.#keyCount)
+    this.#keys[KEY_FIELDS * key + NEWEST] = entry
+    this.#keys[KEY_FIELDS * key + HASH] = hash
+    this.#putSlot(key, hash)
+  }
+
+  #growSlots(): void {
+    this.#slots = new Int32Array(2 * this.#slots.length)
+    this.#tags = new Uint8Array(this.#slots.length)
+    this.#filter = new Int32Array(this.#slots.length / 4)
+    for (let key = 0; key < this.#keyCount; key++) this.#putSlot(key, this.#keys[KEY_FIELDS * key + HASH]!)
+  }
+
+  #putSlot(key: number, hash: number): void {
+    const mask = this.#slots.length - 1
+    let slot = hash & mask
+    while (this.#tags[slot] !== 0) slot = (slot + 1) & mask
+    this.#slots[slot] = key
+    this.#tags[slot] = tagOf(hash)
+    const fingerprint = fingerprintOf(this.bytes, this.startOfKey(key), this.endOfKey(key))
+    this.#filter[(fingerprint >>> 5) & (this.#filter.length - 1)]! |= 1 << (fingerprint & 31)
+  }
+
+  /** The slot of a key: all of some bytes, or a part of the arena. */
+  #slotOf(bytes: Uint8Array, start: number, end: number, hash: number): number {
+    const tags = this.#tags
+    const mask = tags.length - 1
+    const tag = tagOf(hash)
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const found = tags[slot]
+      if (found === 0) return NONE
+      if (found === tag && this.#isKey(this.#slots[slot]!, bytes, start, end)) return slot
+    }
+  }
+
+  #isKey(key: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const entryStart = this.#entries[ENTRY_FIELDS * this.#keys[KEY_FIELDS * key + NEWEST]! + START]! >>> 0
+    const length = end - start
+    if (this.view.getUint32(entryStart) !== length) return false
+    const arena = this.view
+    const keyStart = entryStart + ENTRY_HEADER_LENGTH
+    let other = arena
+    if (bytes !== this.bytes) {
+      PROBE.set(bytes)
+      other = PROBE_VIEW
+    }
+    // Four bytes at a time, in a view: a third of the time of one by one.
+    let at = 0
+    for (; at + 4 <= length; at += 4) {
+      if (arena.getInt32(keyStart + at) !== other.getInt32(start + at)) return false
+    }
+    for (; at < length; at++) if (arena.getInt8(keyStart + at) !== other.getInt8(start + at)) return false
+    return true
+  }
+
+  #startOf(entry: number): number {
+    return this.#entries[ENTRY_FIELDS * entry + START]! >>> 0
+  }
+}
+
+/** Never 0. The lowest bits of the hash choose the slot. */
+function tagOf(hash: number): number {
+  return (hash >>> 25) + 1
+}

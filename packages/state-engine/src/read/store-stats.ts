@@ -1,0 +1,72 @@
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import type { TableStats } from '../lmdb/table.js'
+import type { Memtable } from '../memtable/memtable.js'
+import type { LedgerRecord } from '../records/ledger-record.js'
+
+/** What the data file keeps, and what is not merged into it. */
+export interface StoreStats {
+  /** Keys with a merged write, including those deleted inside the window. */
+  readonly keys: number
+  /** Merged values that were superseded. */
+  readonly historyEntries: number
+  /** Blocks of the window, merged or not. */
+  readonly blocks: number
+  /** Bytes of the merged keys and values, without any overhead. */
+  readonly payloadBytes: number
+  /** Size of the data file. */
+  readonly fileBytes: number
+  /** The part of the file that is free and will be reused. */
+  readonly freeBytes: number
+  /** Size up to which the file can grow before every process has to map it again. */
+  readonly mapBytes: number
+  /** Pages of each database, and its records. */
+  readonly databases: Readonly<Record<string, { readonly bytes: number; readonly records: number }>>
+  /** Writes in the table in memory. Those that were merged leave it a moment after the merge. */
+  readonly tableEntries: number
+  /** Memory that the table takes in this process. */
+  readonly tableBytes: number
+  /** Size of the write-ahead files that the table has. */
+  readonly writeAheadBytes: number
+  /** Slots of readers in use, and how many there are. */
+  readonly readers: { readonly used: number; readonly most: number }
+}
+
+const META_PAGES = 2
+
+export function storeStats(store: LmdbStore, record: LedgerRecord | undefined, table: Memtable): StoreStats {
+  const { root, latest, run, generations, retired, large, blockLists } = store
+  const { lastPageNumber, pageSize, mapSize, maxReaders, numReaders, free } = root.getStats()
+  const databases = Object.fromEntries(
+    Object.entries({ latest, run, generations, retired, large, blockLists }).map(([name, table]) => {
+      const stats = table.getStats()
+      return [name, { bytes: pagesOf(stats) * pageSize, records: stats.entryCount }]
+    }),
+  )
+  const usedBytes = Object.values(databases).reduce((sum, { bytes }) => sum + bytes, 0)
+  const fileBytes = (lastPageNumber + 1) * pageSize
+  return {
+    keys: databases.latest!.records,
+    historyEntries: record?.supersededEntries ?? 0,
+    blocks: (record?.blocks ?? 0) + unmergedBlocks(record, table),
+    payloadBytes: record?.payloadBytes ?? 0,
+    fileBytes,
+    freeBytes: Math.max(0, fileBytes - usedBytes - (pagesOf(free) + META_PAGES) * pageSize),
+    mapBytes: mapSize,
+    databases,
+    tableEntries: table.segments.reduce((sum, { entryCount }) => sum + entryCount, 0),
+    tableBytes: table.byteSize,
+    writeAheadBytes: table.segments.reduce((sum, { length }) => sum + length, 0),
+    readers: { used: numReaders, most: maxReaders },
+  }
+}
+
+function unmergedBlocks(record: LedgerRecord | undefined, { segments }: Memtable): number {
+  if (!record) return 0
+  const { oldestVersion, latestVersion } = record.ledger
+  const before = oldestVersion > latestVersion ? oldestVersion - 1n : latestVersion
+  return segments.reduce((sum, { blocks }) => sum + blocks.countAbove(before), 0)
+}
+
+function pagesOf({ treeBranchPageCount, treeLeafPageCount, overflowPages }: TableStats): number {
+  return treeBranchPageCount + treeLeafPageCount + overflowPages
+}

@@ -1,0 +1,104 @@
+import type { Buffer } from 'node:buffer'
+import type { BlockInfo } from '@ledger-state/core'
+import type { LedgerInfo, StoreBase } from '@ledger-state/engine'
+import { storeCorrupt } from '@ledger-state/engine/authoring'
+import { openRecord, type RecordBuilder } from '../bytes/record.js'
+import { type LogFilePosition, NO_POSITION } from './log-position.js'
+
+/** What is merged: one record, so that a reader sees all of it from one transaction. */
+export interface LedgerRecord {
+  /** Its latest version is the newest that is merged; its oldest version may be above that. */
+  readonly ledger: LedgerInfo
+  readonly base: StoreBase
+  /** The number of the first write-ahead file that is not wholly merged. */
+  readonly walFile: number
+  /** The number of the first commit that is not merged. */
+  readonly nextCommit: number
+  /** The next number of a record of the database `run`. */
+  readonly nextRun: number
+  /** The next id of a large value to assign. */
+  readonly nextLargeId: number
+  /** The next number of a generation. */
+  readonly nextGeneration: number
+  /** Blocks in the lists of the database `block-lists`. */
+  readonly blocks: number
+  /** Records of the database `retired`. */
+  readonly retired: number
+  /** Superseded values in chunks. */
+  readonly supersededEntries: number
+  /** Bytes of those values, and of all keys with their newest values. */
+  readonly payloadBytes: number
+  /** Up to where the newest write-ahead file had been synced when a writer closed the store last. */
+  readonly logEnd: LogFilePosition
+}
+
+/** Record of a store into which nothing is merged. */
+export const NOTHING_MERGED = {
+  nextRun: 0,
+  nextLargeId: 0,
+  nextGeneration: 0,
+  blocks: 0,
+  retired: 0,
+  supersededEntries: 0,
+  payloadBytes: 0,
+  logEnd: { fileNumber: 0, ...NO_POSITION },
+} as const
+
+// u64 chain id | u64 latest version | block | u64 oldest version | block | u64 base version | 9 × u64: from `walFile` on
+// | end of the log: u64 file number, length, next commit, checksum | u8 1 for a complete base | u32 CRC; block = u64 height, epoch, time
+const BASE_AT = 9
+const COUNTERS_AT = 10
+const LOG_END_AT = COUNTERS_AT + 9
+const COMPLETE_AT = 8 * (LOG_END_AT + 4)
+const LENGTH = COMPLETE_AT + 1
+
+export function encodeLedgerRecord(builder: RecordBuilder, record: LedgerRecord): Uint8Array {
+  const { ledger, base } = record
+  addBlock(builder.begin().u64(ledger.chainId).u64(ledger.latestVersion), ledger.latestBlock)
+  addBlock(builder.u64(ledger.oldestVersion), ledger.oldestBlock).u64(base.version)
+  const { walFile, nextCommit, nextRun, nextLargeId, nextGeneration } = record
+  const { blocks, retired, supersededEntries, payloadBytes } = record
+  for (const number of [walFile, nextCommit, nextRun, nextLargeId, nextGeneration]) builder.u64(BigInt(number))
+  for (const number of [blocks, retired, supersededEntries, payloadBytes]) builder.u64(BigInt(number))
+  const { fileNumber, length, nextCommit: commitAtEnd, checksum } = record.logEnd
+  for (const number of [fileNumber, length, commitAtEnd, checksum]) builder.u64(BigInt(number))
+  return builder.u8(base.complete ? 1 : 0).seal(0)
+}
+
+/** @throws `store_corrupt` */
+export function decodeLedgerRecord(record: Buffer): LedgerRecord {
+  const content = openRecord(record, 0, () => 'the ledger record')
+  if (content.length !== LENGTH) throw storeCorrupt(`the ledger record has ${content.length} bytes`)
+  const number = (at: number) => content.readBigUInt64BE(at * 8)
+  const counter = (at: number) => Number(number(COUNTERS_AT + at))
+  const block = (at: number): BlockInfo => ({
+    height: number(at),
+    epoch: number(at + 1),
+    timestampUsec: number(at + 2),
+  })
+  return {
+    ledger: {
+      chainId: number(0),
+      latestVersion: number(1),
+      latestBlock: block(2),
+      oldestVersion: number(5),
+      oldestBlock: block(6),
+    },
+    base: { version: number(BASE_AT), complete: content[COMPLETE_AT] === 1 },
+    walFile: counter(0),
+    nextCommit: counter(1),
+    nextRun: counter(2),
+    nextLargeId: counter(3),
+    nextGeneration: counter(4),
+    blocks: counter(5),
+    retired: counter(6),
+    supersededEntries: counter(7),
+    payloadBytes: counter(8),
+    logEnd: { fileNumber: counter(9), length: counter(10), nextCommit: counter(11), checksum: counter(12) },
+  }
+}
+
+/** u64 height | u64 epoch | u64 time */
+export function addBlock(builder: RecordBuilder, { height, epoch, timestampUsec }: BlockInfo): RecordBuilder {
+  return builder.u64(height).u64(epoch).u64(timestampUsec)
+}

@@ -1,0 +1,157 @@
+import { Buffer } from 'node:buffer'
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { fencesOf, loadRun, pairList, withRun } from '../../testing/run-records.ts'
+import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { RecordBuilder } from '../bytes/record.js'
+import { MergedFences } from '../compaction/merged-fences.js'
+import { SharedRecord } from '../lmdb/shared-record.js'
+import { decodeChunk, type Pair, runLevel } from './run-record.js'
+import { beginCutTransposed, isTransposed, TransposedPair, toPlainChunk } from './transposed-chunk.js'
+
+const DOCS = new URL('../../../../docs/storage.md', import.meta.url)
+const EXAMPLE = '80 03 0000000000000005 000000 000000 000000 000201 616161 626262 636465'
+
+const folder = temporaryFolder()
+const COMPRESSED = {
+  get path() {
+    return folder.path
+  },
+  compressHistory: true,
+}
+
+function halves(version: bigint): [high: number, low: number] {
+  return [Number(version >> 32n), Number(version & 0xffff_ffffn)]
+}
+
+function chunkOf(hex: string): SharedRecord {
+  return SharedRecord.over(Buffer.from(hex.replaceAll(' ', ''), 'hex'))
+}
+
+it('the codec lays a chunk out as docs/storage.md shows', () => {
+  withRun(COMPRESSED, 0, (store, output) => {
+    const pairs = [5n, 7n, 8n].map((version, at): Pair => ({ version, value: Buffer.from(['abc', 'abd', 'abe'][at]!) }))
+    output.appendChunks(pairList(pairs), new MergedFences())
+    const chunk = loadRun(store, 0)
+    expect(readFileSync(DOCS, 'utf8')).toContain(EXAMPLE)
+    expect(chunk.copy(0, chunk.length - 4).toString('hex')).toBe(EXAMPLE.replaceAll(' ', ''))
+    expect(runLevel(chunk)).toBe(0)
+    expect(decodeChunk(toPlainChunk(chunk))).toEqual(pairs)
+  })
+})
+
+const GAP = fc.oneof(fc.constant(1n), fc.bigInt(1n, 100_000n), fc.constantFrom(2n ** 32n - 1n, 2n ** 32n, 2n ** 45n))
+/** Values of a few lengths, which change now and then. */
+const VALUES = fc
+  .array(
+    fc.record({
+      length: fc.oneof(fc.nat({ max: 40 }), fc.constantFrom(0, 255, 257, 1_399, 1_400)),
+      count: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 400 })),
+      isDeleted: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map((parts) =>
+    parts.flatMap(({ length, count, isDeleted }) => [
+      ...Array.from({ length: count }, (_, at) => Buffer.alloc(length, `${at} of ${length}`)),
+      ...(isDeleted ? [null] : []),
+    ]),
+  )
+const PAIRS = fc
+  .tuple(VALUES, fc.array(GAP, { minLength: 1, maxLength: 20 }), fc.constantFrom(0n, 2n ** 32n - 5n, 2n ** 53n))
+  .map(([values, gaps, first]) => {
+    let version = first
+    return values.map((value, at): Pair => {
+      version += gaps[at % gaps.length]!
+      return { version, value }
+    })
+  })
+
+it('a transposed chunk has what chunks that are not compressed have, each within a page', () => {
+  const transposed = new TransposedPair()
+  let transposedPairs = 0
+  withRun(COMPRESSED, 5, (store, output) => {
+    fc.assert(
+      fc.property(PAIRS, (pairs) => {
+        const fences = new MergedFences()
+        output.appendChunks(pairList(pairs), fences)
+        const read = fencesOf(fences).flatMap(({ firstVersion, run }) => {
+          const record = loadRun(store, run)
+          expect(record.length).toBeLessThanOrEqual(isTransposed(record) ? 4_000 : 1_900)
+          const chunk = decodeChunk(toPlainChunk(record))
+          expect(chunk[0]!.version).toBe(firstVersion)
+          if (!isTransposed(record)) return chunk
+          transposedPairs += chunk.length
+          expect(transposed.find(record, ...halves(firstVersion - 1n))).toBe(false)
+          for (const [at, { version, value }] of chunk.entries()) {
+            const next = chunk[at + 1]?.version ?? version + 2n ** 33n
+            for (const asked of [version, next - 1n]) {
+              expect(transposed.find(record, ...halves(asked))).toBe(true)
+              expect([transposed.versionHigh, transposed.versionLow]).toEqual(halves(version))
+              expect(Buffer.from(transposed.value.subarray(0, transposed.valueLength))).toEqual(value)
+            }
+          }
+          return chunk
+        })
+        expect(read).toEqual(pairs)
+      }),
+      { numRuns: 60 },
+    )
+  })
+  expect(transposedPairs).toBeGreaterThan(100)
+})
+
+it('a transposed chunk is written only where history is compressed, and values have one length', () => {
+  const versions = Array.from({ length: 50 }, (_, at) => BigInt(at))
+  const equal = versions.map((version): Pair => ({ version, value: Buffer.from('x') }))
+  const first = (one: Pair['value']): Pair[] => [{ version: 0n, value: one }, ...equal.slice(1)]
+  const isFirstTransposed = (place: typeof folder, pairs: readonly Pair[]) => {
+    let found: boolean | undefined
+    withRun(place, 0, (store, output) => {
+      output.appendChunks(pairList(pairs), new MergedFences())
+      found = isTransposed(loadRun(store, 0))
+    })
+    return found
+  }
+  expect(isFirstTransposed(COMPRESSED, equal)).toBe(true)
+  expect(isFirstTransposed(folder, equal)).toBe(false)
+  expect(isFirstTransposed(COMPRESSED, equal.slice(0, 1))).toBe(false)
+  for (const other of [null, Buffer.from('xx'), { id: 1, length: 5_000 }, { id: 1, length: 1_500, offset: 0 }]) {
+    expect(isFirstTransposed(COMPRESSED, first(other))).toBe(false)
+  }
+})
+
+it('a transposed chunk is cut after any pair', () => {
+  const builder = new RecordBuilder()
+  const pairs = Array.from({ length: 60 }, (_, at): Pair => ({ version: BigInt(at * at), value: Buffer.from([at, 7]) }))
+  withRun(COMPRESSED, 0, (store, output) => {
+    output.appendChunks(pairList(pairs), new MergedFences())
+    const record = loadRun(store, 0).detach()
+    for (let left = 1; left <= pairs.length; left++) {
+      beginCutTransposed(builder, record, left)
+      expect(decodeChunk(toPlainChunk(SharedRecord.over(builder.seal(0))))).toEqual(pairs.slice(0, left))
+    }
+  })
+})
+
+it('a transposed chunk is refused as damaged unless it has whole rows', () => {
+  const sound = '80 02 0000000000000001 0000 0000 0000 0001 4142 00000000'
+  expect(decodeChunk(toPlainChunk(chunkOf(sound)))).toEqual([
+    { version: 1n, value: Buffer.from('A') },
+    { version: 2n, value: Buffer.from('B') },
+  ])
+  const damaged = [
+    sound.replace('80 02', '80 00'),
+    sound.replace('80 02', '80 03'),
+    sound.replace('80 02', '80 ff'),
+    sound.replace('4142', '41'),
+    '80 02 0000000000000001 0000 0000 0000 00000000',
+    '80 02 0000000000000001 00000000',
+  ]
+  for (const hex of damaged) {
+    const corrupt = expect.objectContaining({ code: 'store_corrupt' })
+    expect(() => toPlainChunk(chunkOf(hex))).toThrow(corrupt)
+    expect(() => new TransposedPair().find(chunkOf(hex), 0, 9)).toThrow(corrupt)
+  }
+})

@@ -1,0 +1,77 @@
+import { Buffer } from 'node:buffer'
+import { closeSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs'
+import { listWriteAheadFiles, writeAheadPath } from '../wal/append-file.js'
+
+const COPIED_AT_ONCE = 2 ** 20
+
+/** Write-ahead files that are kept open: they can be read after the writer has merged and removed them. */
+export class HeldFiles {
+  readonly #folder: string
+  readonly #descriptors = new Map<number, number>()
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /** Opens the files that are in the folder now, and are not held yet. */
+  holdPresent(): void {
+    for (const number of listWriteAheadFiles(this.#folder)) if (!this.#holdsPresent(number)) this.#open(number)
+  }
+
+  /** The numbers of the files that are held, ascending. */
+  get numbers(): number[] {
+    return [...this.#descriptors.keys()].sort((a, b) => a - b)
+  }
+
+  has(fileNumber: number): boolean {
+    return this.#descriptors.has(fileNumber)
+  }
+
+  /** The bytes that a file that is held has now. */
+  sizeOf(fileNumber: number): number {
+    return fstatSync(this.#descriptors.get(fileNumber)!).size
+  }
+
+  /** Copies a file that is held, as long as it is now. */
+  copy(fileNumber: number, path: string): void {
+    const from = this.#descriptors.get(fileNumber)!
+    const to = openSync(path, 'w')
+    try {
+      const buffer = Buffer.allocUnsafe(COPIED_AT_ONCE)
+      for (let at = 0; ; ) {
+        const count = readSync(from, buffer, 0, buffer.length, at)
+        if (count === 0) return
+        for (let done = 0; done < count; ) done += writeSync(to, buffer, done, count - done, at + done)
+        at += count
+      }
+    } finally {
+      closeSync(to)
+    }
+  }
+
+  close(): void {
+    for (const descriptor of this.#descriptors.values()) closeSync(descriptor)
+    this.#descriptors.clear()
+  }
+
+  /** False, too, if another file has the name now: a file that could not be used is created again. */
+  #holdsPresent(number: number): boolean {
+    const descriptor = this.#descriptors.get(number)
+    if (descriptor === undefined) return false
+    const present = statSync(writeAheadPath(this.#folder, number), { throwIfNoEntry: false })
+    return !present || present.ino === fstatSync(descriptor).ino
+  }
+
+  #open(number: number): void {
+    let descriptor: number
+    try {
+      descriptor = openSync(writeAheadPath(this.#folder, number), 'r')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+      throw error
+    }
+    const before = this.#descriptors.get(number)
+    this.#descriptors.set(number, descriptor)
+    if (before !== undefined) closeSync(before)
+  }
+}

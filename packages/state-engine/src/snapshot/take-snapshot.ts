@@ -1,0 +1,229 @@
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { storeFailed } from '@ledger-state/engine/authoring'
+import { syncFolder } from '../bytes/sync-folder.js'
+import { folderHasStore, writeAheadDamaged } from '../errors.js'
+import type { AtFailpoint } from '../failpoints/failpoints.js'
+import { LEDGER_KEY, type LmdbStore, STORE_FILE, UNFINISHED_STORE_FILE, withStoreErrors } from '../lmdb/lmdb-store.js'
+import { openEnvironment } from '../lmdb/open-environment.js'
+import type { Environment, Table } from '../lmdb/table.js'
+import { KeyHash } from '../memtable/key-hash.js'
+import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
+import type { LogPosition } from '../records/log-position.js'
+import { getReverting } from '../records/truncations.js'
+import { AppendFile, listWriteAheadFiles, writeAheadPath } from '../wal/append-file.js'
+import { encodeEmptyFile, encodeSyncMark, FILE_HEADER_LENGTH, recordSeed, syncMarkOffset } from '../wal/file-header.js'
+import { WalReader } from '../wal/reader.js'
+import { HeldFiles } from './held-files.js'
+
+const MOST_TRIES = 3
+/** How often the folder is looked at until the copy of the data file has begun. */
+const POLL_MS = 1
+
+/**
+ * Copies the store into a folder: the data file, and the write-ahead files that were there when its copy began, with what
+ * was appended to them meanwhile. They are held open, because they may be merged and removed before they are copied. The
+ * data file gets its name once the copy is complete.
+ */
+export async function takeSnapshot(
+  store: LmdbStore,
+  path: string,
+  compact: boolean,
+  atFailpoint: AtFailpoint,
+): Promise<void> {
+  if (existsSync(join(path, STORE_FILE))) throw folderHasStore(path)
+  const unfinished = join(path, UNFINISHED_STORE_FILE)
+  withStoreErrors(path, () => mkdirSync(path, { recursive: true }))
+  try {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      withStoreErrors(path, () => removeUnfinished(path, unfinished))
+      if (!(await copyAll({ store, path, unfinished, compact, atFailpoint }))) continue
+      withStoreErrors(path, () => {
+        renameSync(unfinished, join(path, STORE_FILE))
+        syncFolder(path)
+      })
+      return
+    }
+    expectFirstFile(store)
+    throw storeFailed('write-ahead files were merged faster than the snapshot could open them', undefined)
+  } catch (error) {
+    // Only now: the error above says that the disk was full if there was no free space, and removing the copy frees some.
+    removeUnfinished(path, unfinished)
+    throw error
+  }
+}
+
+/** @throws `store_corrupt` unless the first file that is not merged is there */
+function expectFirstFile({ root, meta, path }: LmdbStore): void {
+  root.resetReadTxn()
+  const bytes = meta.getBinary(LEDGER_KEY)
+  if (!bytes) return
+  const file = writeAheadPath(path, decodeLedgerRecord(bytes).walFile)
+  if (!existsSync(file)) throw writeAheadDamaged(file, 0, 'the file is missing')
+}
+
+interface CopyParts {
+  readonly store: LmdbStore
+  readonly path: string
+  /** The copy of the data file, before it gets its name. */
+  readonly unfinished: string
+  readonly compact: boolean
+  readonly atFailpoint: AtFailpoint
+}
+
+/** Returns false if a file that the copy needs was created, merged and removed before it could be opened. */
+async function copyAll(parts: CopyParts): Promise<boolean> {
+  const { store, path, unfinished, atFailpoint } = parts
+  const held = new HeldFiles(store.path)
+  try {
+    await copyDataFile(parts, held)
+    atFailpoint('snapshot: data file copied')
+    return withStoreErrors(path, () => {
+      held.holdPresent()
+      const merged = readMerged(unfinished)
+      return !merged || copyWriteAhead(parts, merged, held)
+    })
+  } finally {
+    held.close()
+  }
+}
+
+/** Copies the data file, and holds the write-ahead files from before the copy began until after it had begun. */
+async function copyDataFile(
+  { store, unfinished: file, compact, atFailpoint }: CopyParts,
+  held: HeldFiles,
+): Promise<void> {
+  withStoreErrors(store.path, () => held.holdPresent())
+  atFailpoint('snapshot: files held')
+  let isOver = false
+  let failure: { readonly error: unknown } | undefined
+  const copied = store.root.backup(file, compact).then(
+    () => {
+      isOver = true
+    },
+    (error: unknown) => {
+      isOver = true
+      failure = { error }
+    },
+  )
+  // LMDB begins its read transaction before it writes.
+  while (!isOver && !(statSync(file, { throwIfNoEntry: false })?.size ?? 0)) {
+    await Promise.race([copied, sleep(POLL_MS)])
+    withStoreErrors(store.path, () => held.holdPresent())
+  }
+  withStoreErrors(store.path, () => held.holdPresent())
+  await copied
+  withStoreErrors(dirname(file), () => {
+    if (failure) throw failure.error
+  })
+}
+
+/**
+ * Copies the write-ahead files from the first that is not merged on, as far as they are held and complete: they have what
+ * was committed before the copy of the data file began, and perhaps more. Returns false if the first is not held, or they end
+ * below the oldest version of the data file.
+ */
+function copyWriteAhead(
+  { store: { storeId, path: from }, path, atFailpoint }: CopyParts,
+  { record, isReverting }: CopiedState,
+  held: HeldFiles,
+): boolean {
+  const numbers = held.numbers.filter((number) => number >= record.walFile)
+  // The newest one first: of two files that are copied, the older is then complete if the newer has commits.
+  for (const number of numbers.toReversed()) {
+    held.copy(number, writeAheadPath(path, number))
+    atFailpoint('snapshot: file copied')
+  }
+  const hash = new KeyHash()
+  let firstCommit = record.nextCommit
+  let before: LogPosition | undefined
+  let { latestVersion } = record.ledger
+  const hasOldest = () => latestVersion >= record.ledger.oldestVersion
+  /** Files that nothing in the copy leads to. */
+  const removeAfter = (last: number) => {
+    for (const number of numbers) if (number > last) rmSync(writeAheadPath(path, number))
+  }
+  for (let fileNumber = record.walFile; ; fileNumber++) {
+    const file = writeAheadPath(path, fileNumber)
+    // The header of a file is written before the file before is sealed, which was copied later. A copy that is shorter than the
+    // file is now met the file while it was created, without commits; one that is as short as the file is of a damaged store.
+    const wasCreated = () => statSync(file).size < FILE_HEADER_LENGTH && held.sizeOf(fileNumber) >= FILE_HEADER_LENGTH
+    if (!held.has(fileNumber) || wasCreated()) {
+      if (!before) return false
+      // A writer expects the file that follows a sealed one.
+      const empty = encodeEmptyFile({ storeId, fileNumber, firstCommit, before }, undefined)
+      AppendFile.create(path, fileNumber, empty, true).close()
+      removeAfter(fileNumber)
+      return hasOldest()
+    }
+    const options = {
+      folder: path,
+      copyOf: writeAheadPath(from, fileNumber),
+      storeId,
+      fileNumber,
+      firstCommit,
+      before,
+      blockBefore: record.ledger.latestBlock,
+      logEnd: record.logEnd,
+    }
+    const copy = new WalReader(options, hash)
+    try {
+      copy.read()
+      if (isReverting) copy.expectNoCommits()
+    } finally {
+      copy.close()
+    }
+    finishCopy(file, copy, recordSeed(storeId, fileNumber))
+    latestVersion = copy.segment.head?.latestVersion ?? latestVersion
+    if (!copy.isSealed) {
+      removeAfter(fileNumber)
+      return hasOldest()
+    }
+    firstCommit = copy.nextCommit
+    before = copy.end
+  }
+}
+
+/** Cuts off what is not complete, and marks that all of the rest is on disk. */
+function finishCopy(path: string, { segment, end, marks: [marked] }: WalReader, seed: number): void {
+  const file = AppendFile.open(path)
+  try {
+    file.truncate(segment.length)
+    file.sync()
+    if (marked?.length === end.length) return
+    const mark = { ...end, bootId: marked?.bootId }
+    file.overwrite(encodeSyncMark(mark, seed), syncMarkOffset(marked ? marked.place + 1 : 0))
+    file.sync()
+  } finally {
+    file.close()
+  }
+}
+
+function removeUnfinished(path: string, unfinished: string): void {
+  for (const file of [unfinished, `${unfinished}-lock`]) rmSync(file, { force: true, recursive: true })
+  for (const number of listWriteAheadFiles(path)) rmSync(writeAheadPath(path, number))
+}
+
+interface CopiedState {
+  readonly record: LedgerRecord
+  /** Whether a truncation is under way. */
+  readonly isReverting: boolean
+}
+
+/** Reads a data file that nobody else uses. */
+function readMerged(file: string): CopiedState | undefined {
+  const root = openEnvironment(file, { readOnly: true, readAhead: false })
+  try {
+    const meta = root.openDB({
+      name: 'meta',
+      encoding: 'binary',
+      keyEncoding: 'binary',
+    }) as unknown as Table<Uint8Array>
+    const bytes = meta.getBinary(LEDGER_KEY)
+    return bytes && { record: decodeLedgerRecord(bytes), isReverting: getReverting({ meta }) !== undefined }
+  } finally {
+    void (root as unknown as Environment).close()
+    rmSync(`${file}-lock`, { force: true })
+  }
+}

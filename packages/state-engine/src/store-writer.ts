@@ -1,0 +1,139 @@
+import { isLedgerStateError, type VersionWrites } from '@ledger-state/core'
+import type {
+  CommitOptions,
+  ImportOptions,
+  PruneOptions,
+  PruneResult,
+  StateImport,
+  TruncateOptions,
+} from '@ledger-state/engine'
+import { storeClosed } from '@ledger-state/engine/authoring'
+import { RecordBuilder } from './bytes/record.js'
+import type { AtFailpoint } from './failpoints/failpoints.js'
+import type { LmdbStore } from './lmdb/lmdb-store.js'
+import { StoreTransactions } from './lmdb/store-transactions.js'
+import type { LogFilePosition } from './records/log-position.js'
+import { TruncationWriter } from './truncation/truncation-writer.js'
+import type { WalAppender } from './wal/appender.js'
+import { isSameEnd, putLogEnd } from './wal/log-end.js'
+import { CommitWriter } from './write/commit-writer.js'
+import { beginImport } from './write/import-state.js'
+import { PruneWriter } from './write/prune-writer.js'
+import type { WriterParts, WriterReads } from './write/writer-parts.js'
+
+export interface StoreWriterOptions {
+  /** The most that a segment may have. */
+  readonly segmentBytes: number
+  /** Called after each change. */
+  readonly onChange: () => void
+  readonly atFailpoint: AtFailpoint
+}
+
+/** The writing half of an engine: has commits and truncations take turns, and opens and closes their files. */
+export class StoreWriter {
+  readonly #parts: WriterParts
+  readonly #commits: CommitWriter
+  readonly #truncations: TruncationWriter
+  readonly #prunes: PruneWriter
+  /** Commits and what else must not mix with them run in turn; undefined while none does. */
+  #turn: Promise<unknown> | undefined
+  #isClosed = false
+
+  constructor(store: LmdbStore, reads: WriterReads, log: WalAppender, options: StoreWriterOptions) {
+    const { segmentBytes, onChange, atFailpoint } = options
+    this.#parts = {
+      store,
+      builder: new RecordBuilder(),
+      reads,
+      log,
+      // What was written is visible at once to reads of this engine.
+      transactions: new StoreTransactions(store, () => reads.forgetSnapshot()),
+      atFailpoint,
+      onChange,
+      expectOpen: () => this.#expectOpen(),
+    }
+    this.#commits = new CommitWriter(this.#parts, segmentBytes)
+    this.#truncations = new TruncationWriter(this.#parts, this.#commits.merges)
+    this.#prunes = new PruneWriter(this.#parts)
+    this.#commits.merges.start()
+    this.#revertInTurn()
+  }
+
+  commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#truncations.isReverting) await this.#truncations.revert()
+      await this.#commits.commit(versions, options)
+    })
+  }
+
+  prune(retainVersions: bigint, options?: PruneOptions): Promise<PruneResult> {
+    return this.#prunes.prune(retainVersions, options)
+  }
+
+  truncateTo(version: bigint, options: TruncateOptions = {}): Promise<void> {
+    const truncated = this.#inTurn(() => this.#truncations.truncateTo(version, options))
+    const revert = () => this.#revertInTurn()
+    truncated.then(revert, revert)
+    return truncated
+  }
+
+  beginImport(version: bigint, options?: ImportOptions): StateImport {
+    return beginImport(this.#parts, version, options)
+  }
+
+  /** Resolves when all commits so far are on disk. */
+  async flush(): Promise<void> {
+    this.#parts.log.sync()
+    await this.#parts.transactions.sync()
+  }
+
+  async close(): Promise<void> {
+    const { log } = this.#parts
+    this.#isClosed = true
+    await this.#commits.merges.stop()
+    await this.#turn?.catch(() => {})
+    try {
+      const end = log.syncEnd()
+      if (end) this.#confirmEnd(end)
+    } finally {
+      log.close()
+    }
+  }
+
+  /** Writes down where the files end: the next opener then notices what is missing there. */
+  #confirmEnd(end: LogFilePosition): void {
+    const { store, builder, reads, transactions } = this.#parts
+    try {
+      const { record } = reads.snapshot()
+      if (!record || isSameEnd(record.logEnd, end)) return
+      transactions.run(transactions.ofLog, () => putLogEnd(store, builder, end))
+    } catch (error) {
+      // Nothing is lost: the store is as a killed writer leaves it.
+      if (!isLedgerStateError(error)) throw error
+    }
+  }
+
+  /** Removes what was cut off while other work of the process has its turn. What fails is tried again by the next commit. */
+  #revertInTurn(): void {
+    if (this.#truncations.isReverting) void this.#inTurn(() => this.#truncations.revert()).catch(() => {})
+  }
+
+  /** Runs work at once if nothing else is under way, or else when all before it is done. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const ofOpenStore = async () => {
+      this.#expectOpen()
+      await work()
+    }
+    const result = this.#turn ? this.#turn.then(ofOpenStore, ofOpenStore) : ofOpenStore()
+    this.#turn = result
+    const done = () => {
+      if (this.#turn === result) this.#turn = undefined
+    }
+    result.then(done, done)
+    return result
+  }
+
+  #expectOpen(): void {
+    if (this.#isClosed) throw storeClosed()
+  }
+}

@@ -1,0 +1,181 @@
+import { statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { VersionWrites, Write } from '@ledger-state/core'
+import type { StateEngineReader } from '@ledger-state/engine'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { bytes, CHAIN, record } from '../../testing/small-records.ts'
+import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import type { Failpoint } from '../failpoints/failpoints.js'
+import { openStateEngine, openStateEngineReader, openWithFailpoints, type StateEngine } from '../open-state-engine.js'
+import { listWriteAheadFiles, writeAheadPath } from '../wal/append-file.js'
+import { RECORD_HEADER_LENGTH } from '../wal/record.js'
+
+const folder = temporaryFolder()
+
+function busyVersion(version: number): VersionWrites {
+  const writes: Write[] = [
+    [bytes('busy'), bytes(`v${version}`)],
+    [
+      bytes(`key ${version % 50}`),
+      version % 7 === 0 ? null : bytes(`${version}`.padEnd(version % 11 === 0 ? 5_000 : 9)),
+    ],
+  ]
+  if (version % 3 === 0) writes.push([bytes(`once ${version}`), bytes('x'.padEnd(2_000))])
+  return record(version, writes, version)
+}
+
+function historyOf(engine: StateEngine, key: string): bigint[] {
+  return [...engine.history(bytes(key), { order: 'asc' })].map(({ version }) => version)
+}
+
+async function expectSound(engine: StateEngine): Promise<void> {
+  expect((await engine.check()).problems).toEqual([])
+}
+
+/** Each look at the clock is a second after the one before, so that each slice has one key. */
+function withFastClock(): void {
+  let now = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+    now += 1_000
+    return now
+  })
+  onTestFinished(() => clock.mockRestore())
+}
+
+/** Not by `expect.poll`, which looks at the clock. */
+async function untilSeen(reader: StateEngineReader, latestVersion: bigint): Promise<void> {
+  for (let tries = 0; reader.ledger?.latestVersion !== latestVersion; tries++) {
+    expect(tries).toBeLessThan(3_000)
+    await sleep(5)
+  }
+}
+
+describe('a truncation', () => {
+  it('cuts chunks and nodes of a deep history, wherever it ends', async () => {
+    const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 0 })
+    for (let version = 0; version < 500; version++) await engine.commit([busyVersion(version)], CHAIN)
+    for (const last of [499, 480, 311, 40, 0]) {
+      await engine.truncateTo(BigInt(last))
+      expect(historyOf(engine, 'busy')).toEqual(Array.from({ length: last + 1 }, (_, at) => BigInt(at)))
+      await engine.commit([busyVersion(last + 1)], CHAIN)
+      expect(engine.at(BigInt(last) + 1n).get(bytes('busy'))).toEqual(Buffer.from(`v${last + 1}`))
+      expect(engine.stats).toMatchObject({ blocks: last + 2 })
+      await expectSound(engine)
+    }
+    await engine.close()
+  })
+
+  it('is one record where the versions are not merged, and leaves what is merged alone', async () => {
+    const reached = new Set<Failpoint>()
+    const engine = openWithFailpoints({ path: folder.path, durability: 'none' }, (point) => reached.add(point))
+    for (let version = 0; version < 100; version++) await engine.commit([busyVersion(version)], CHAIN)
+    const [file] = listWriteAheadFiles(folder.path).slice(-1)
+    const size = () => statSync(writeAheadPath(folder.path, file!)).size
+    const before = size()
+    await engine.truncateTo(40n)
+    expect(size() - before).toBe(RECORD_HEADER_LENGTH + 21 + 8 + 24)
+    await engine.truncateTo(0n)
+    expect(reached).toContain('truncation: appended')
+    expect(reached).not.toContain('truncation: file created')
+    await expectSound(engine)
+    await engine.close()
+  })
+
+  it.each([
+    ['of the newest file', 4],
+    ['of the file that is being merged', 70],
+    ['that are merged', 180],
+  ])('cuts versions %s while a file is merged', async (_, cut) => {
+    withFastClock()
+    const reached: Failpoint[] = []
+    const engine = openWithFailpoints({ path: folder.path, durability: 'none', memoryTableBytes: 64_000 }, (point) =>
+      reached.push(point),
+    )
+    let version = 0
+    const commit = () =>
+      engine.commit(
+        [record(version, [[bytes(`key ${version % 90}`), bytes(`${version++}`.padEnd(100))]], version)],
+        CHAIN,
+      )
+    for (let rotations = 0; rotations < 3; ) {
+      await commit()
+      rotations = reached.filter((point) => point === 'rotation: sealed').length
+    }
+    for (let more = 0; more < 8; more++) await commit()
+    expect(listWriteAheadFiles(folder.path)).toHaveLength(2)
+    const last = BigInt(version - 1 - cut)
+    await engine.truncateTo(last)
+    expect(reached.includes('truncation: file created')).toBe(cut > 4)
+    version = Number(last) + 1
+    await commit()
+    const values = [...engine.at().scan(bytes('key '))].map(({ version: written, value }) => {
+      expect(Buffer.from(value).toString().trim()).toBe(String(written))
+      return written
+    })
+    expect(values.sort((a, b) => Number(a - b)).at(-1)).toBe(last + 1n)
+    expect(values).toHaveLength(90)
+    await expectSound(engine)
+    await engine.close()
+  })
+
+  it('lets a reader with a table of its own answer for what is left, before and after its work is done', async () => {
+    withFastClock()
+    const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 0 })
+    for (let version = 0; version < 60; version++) await engine.commit([busyVersion(version)], CHAIN)
+    const reader = openStateEngineReader({ path: folder.path })
+    const [kept, cut] = [reader.at(20n), reader.at(40n)]
+    const expected = [...kept.scan(bytes(''))]
+    await engine.truncateTo(30n)
+    await untilSeen(reader, 30n)
+    const expectRight = () => {
+      expect([...kept.scan(bytes(''))]).toEqual(expected)
+      expect(() => cut.get(bytes('busy'))).toThrow(expect.objectContaining({ code: 'version_truncated' }))
+      expect(() => reader.at(31n)).toThrow(expect.objectContaining({ code: 'version_not_found' }))
+      expect(Buffer.from(reader.at().get(bytes('busy'))!).toString()).toBe('v30')
+    }
+    expectRight()
+    expect((await reader.check()).problems).toEqual([])
+    await engine.commit([busyVersion(31)], CHAIN)
+    await untilSeen(reader, 31n)
+    await engine.truncateTo(30n)
+    await untilSeen(reader, 30n)
+    expectRight()
+    await reader.close()
+    await engine.close()
+  })
+
+  it('keeps the write-ahead file that the ledger record names when it is aborted after it was committed, and again', async () => {
+    const aborted = new Error('aborted by the test')
+    let abortAt: Failpoint | undefined
+    const options = { path: folder.path, durability: 'none', memoryTableBytes: 0 } as const
+    const engine = openWithFailpoints(options, (point) => {
+      if (point === abortAt) throw aborted
+    })
+    for (let version = 0; version < 3; version++) await engine.commit([busyVersion(version)], CHAIN)
+    abortAt = 'truncation: committed'
+    await expect(engine.truncateTo(0n)).rejects.toBe(aborted)
+    abortAt = 'truncation: before the last transaction ends'
+    await expect(engine.commit([busyVersion(1)], CHAIN)).rejects.toMatchObject({ cause: aborted })
+    await expectSound(engine)
+    abortAt = undefined
+    await engine.commit([busyVersion(1)], CHAIN)
+    expect(historyOf(engine, 'busy')).toEqual([0n, 1n])
+    await expectSound(engine)
+    await engine.close()
+  })
+
+  it('is finished by the next writer if the engine is closed before it is', async () => {
+    withFastClock()
+    let engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 0 })
+    for (let version = 0; version < 60; version++) await engine.commit([busyVersion(version)], CHAIN)
+    await engine.truncateTo(30n)
+    await engine.close()
+    engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 0 })
+    await expectSound(engine)
+    await engine.commit([busyVersion(31)], CHAIN)
+    expect(historyOf(engine, 'busy').at(-1)).toBe(31n)
+    expect(engine.ledger?.truncations).toEqual([{ number: 1, version: 30n }])
+    await expectSound(engine)
+    await engine.close()
+  })
+})

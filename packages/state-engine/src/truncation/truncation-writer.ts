@@ -1,0 +1,101 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type LedgerInfo, noLedger, type TruncateOptions } from '@ledger-state/engine'
+import { expectKept, nextTruncation, validateTruncation } from '@ledger-state/engine/authoring'
+import { type MergeScheduler, SLICE_MS } from '../compaction/merge-scheduler.js'
+import type { LedgerRecord } from '../records/ledger-record.js'
+import { getReverting } from '../records/truncations.js'
+import type { WriterParts } from '../write/writer-parts.js'
+import { MergedRevert } from './revert-merged.js'
+import { type MergedTruncation, truncateMerged } from './truncate-store.js'
+
+/** Cuts versions off the newest end of a store, and then removes from LMDB what they wrote. */
+export class TruncationWriter {
+  readonly #parts: WriterParts
+  readonly #merges: MergeScheduler
+  #isReverting: boolean
+
+  constructor(parts: WriterParts, merges: MergeScheduler) {
+    this.#parts = parts
+    this.#merges = merges
+    // A writer before was killed before it had removed them.
+    this.#isReverting = getReverting(parts.store) !== undefined
+  }
+
+  /** Whether LMDB has versions that were cut off: no commit begins until they are removed. */
+  get isReverting(): boolean {
+    return this.#isReverting
+  }
+
+  /** @throws as `StateWriter.truncateTo` */
+  async truncateTo(version: bigint, options: TruncateOptions): Promise<void> {
+    const { store, reads, log, expectOpen, onChange } = this.#parts
+    validateTruncation(options)
+    this.#expectKept(version)
+    await this.revert()
+    const { segment } = log
+    // What is below the newest segment is cut in LMDB.
+    const isInSegment = segment && segment.versionCount > 0 && version >= segment.firstVersion - 1n
+    if (!isInSegment && log.table.segments.length > 1) await this.#merges.settled()
+    expectOpen()
+    const { ledger, record } = this.#expectKept(version)
+    store.expectInPlace()
+    const { block: latestBlock } = reads.blockAt(version)
+    const content = { truncation: nextTruncation(ledger, version), latestBlock, mark: options.mark }
+    if (isInSegment || version >= record.ledger.latestVersion) {
+      log.truncate({ ...content, chainId: ledger.chainId })
+      reads.noticeCommit()
+    } else this.#truncateMerged(content)
+    onChange()
+  }
+
+  /** Removes from LMDB what was cut off, in slices between which other work has its turn. Does nothing where none is left. */
+  async revert(): Promise<void> {
+    if (!this.#isReverting) return
+    const { store, builder, log, transactions, atFailpoint, expectOpen } = this.#parts
+    const revert = new MergedRevert(store, builder)
+    for (let isClean = false; !isClean; ) {
+      expectOpen()
+      isClean = transactions.run(transactions.ofSlice, () => this.#revertSlice(revert))
+      revert.sliceCommitted()
+      atFailpoint('truncation: slice done')
+      await nextTurn()
+    }
+    expectOpen()
+    log.bypass(0, 'truncation: reverted', (following) => {
+      atFailpoint('truncation: last file created')
+      // Commits in that file need what the slices wrote.
+      transactions.run(transactions.ofLog, () => {
+        revert.finish(following)
+        atFailpoint('truncation: before the last transaction ends')
+      })
+    })
+    this.#isReverting = false
+    atFailpoint('truncation: done')
+  }
+
+  #revertSlice(revert: MergedRevert): boolean {
+    const isClean = revert.slice(SLICE_MS)
+    this.#parts.atFailpoint('truncation: slice before the transaction ends')
+    return isClean
+  }
+
+  /** Returns the state that has the version. */
+  #expectKept(version: bigint): { readonly ledger: LedgerInfo; readonly record: LedgerRecord } {
+    const { ledger, record } = this.#parts.reads.snapshot()
+    if (!ledger || !record) throw noLedger()
+    expectKept(version, ledger)
+    return { ledger, record }
+  }
+
+  #truncateMerged(content: Pick<MergedTruncation, 'truncation' | 'latestBlock' | 'mark'>): void {
+    const { store, builder, log, transactions, atFailpoint } = this.#parts
+    log.bypass(1, 'truncation: committed', ({ walFile, nextCommit }) => {
+      atFailpoint('truncation: file created')
+      transactions.run(transactions.ofLog, () => {
+        truncateMerged(store, builder, { ...content, walFile, nextCommit })
+        atFailpoint('truncation: before the transaction ends')
+      })
+      this.#isReverting = true
+    })
+  }
+}

@@ -1,0 +1,70 @@
+import type { AtFailpoint } from '../failpoints/failpoints.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { Memtable } from '../memtable/memtable.js'
+import type { LedgerRecord } from '../records/ledger-record.js'
+import type { MergedState } from '../records/merged-state.js'
+import { WalReader } from './reader.js'
+
+/** The table of a reader, which follows the write-ahead files of a writer in another process, or in this one. */
+export class WalFollower {
+  readonly table = new Memtable()
+  readonly #store: LmdbStore
+  readonly #atFailpoint: AtFailpoint
+  #files: WalReader[] = []
+
+  constructor(store: LmdbStore, atFailpoint: AtFailpoint) {
+    this.#store = store
+    this.#atFailpoint = atFailpoint
+  }
+
+  /**
+   * Takes what was appended to the files that are not merged, according to the ledger record, which was read before. Returns
+   * false if one of them was removed meanwhile: then there is a newer ledger record.
+   * @throws `store_corrupt`
+   */
+  follow({ record, isReverting }: MergedState): boolean {
+    this.#dropBelow(record.walFile)
+    // LMDB may show an older state than before: lmdb/last-transaction.ts.
+    if (this.#files[0] && this.#files[0].segment.fileNumber > record.walFile) this.close()
+    if (this.#files.length === 0 && !this.#open(record, record.walFile)) return false
+    for (;;) {
+      const last = this.#files.at(-1)!
+      last.read()
+      if (isReverting) last.expectNoCommits()
+      if (!last.isSealed) return true
+      if (!this.#open(record, last.segment.fileNumber + 1, last)) return false
+    }
+  }
+
+  close(): void {
+    this.#dropBelow(Number.POSITIVE_INFINITY)
+  }
+
+  #open({ nextCommit, ledger, logEnd }: LedgerRecord, fileNumber: number, before?: WalReader): boolean {
+    const { path: folder, storeId } = this.#store
+    const options = {
+      folder,
+      storeId,
+      fileNumber,
+      firstCommit: before?.nextCommit ?? nextCommit,
+      blockBefore: before?.segment.head?.latestBlock ?? ledger.latestBlock,
+      before: before?.end,
+      logEnd,
+    }
+    try {
+      const file = new WalReader(options, this.table.hash)
+      this.#files.push(file)
+      this.table.push(file.segment)
+      this.#atFailpoint('read: file opened')
+      return true
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+      throw error
+    }
+  }
+
+  #dropBelow(fileNumber: number): void {
+    while (this.#files.length > 0 && this.#files[0]!.segment.fileNumber < fileNumber) this.#files.shift()!.close()
+    this.table.dropBelow(fileNumber)
+  }
+}

@@ -1,0 +1,178 @@
+import { Buffer } from 'node:buffer'
+import type { BlockInfo, VersionWrites } from '@ledger-state/core'
+import type { Truncation } from '@ledger-state/engine'
+import { addTruncation, duplicateKey } from '@ledger-state/engine/authoring'
+import { DELETION, ENTRY_HEADER_LENGTH } from '../memtable/entry-layout.js'
+import type { KeyHash } from '../memtable/key-hash.js'
+import { type CommitHead, NONE, type Segment } from '../memtable/segment.js'
+import {
+  BLOCK_LENGTH,
+  COMMIT_HEADER_LENGTH,
+  MARK_HEADER_LENGTH,
+  TRUNCATION_LENGTH,
+  VERSION_HEADER_LENGTH,
+} from './payload-layout.js'
+
+/** Bytes that an entry takes in the index of a segment, if it is of a key of its own. */
+const INDEX_LENGTH = 40
+
+/** A batch that was validated; it has at least one version. */
+export interface CommitContent {
+  readonly number: number
+  readonly chainId: bigint
+  readonly versions: readonly VersionWrites[]
+  readonly mark: Uint8Array | undefined
+  /** The newest block before the commit. */
+  readonly blockBefore: BlockInfo | undefined
+}
+
+/** A truncation that was validated. */
+export interface TruncationContent {
+  readonly number: number
+  readonly chainId: bigint
+  readonly mark: Uint8Array | undefined
+  readonly truncation: Truncation
+  /** That of the newest version that is left. */
+  readonly latestBlock: BlockInfo
+}
+
+/** Whether a key that the segment does not have has a value before the commit. */
+export type HasValue = (key: Uint8Array, hash: number) => boolean
+
+/** The most bytes that the payload of the commit may have: deletions of keys that do not exist are left out of it. */
+export function payloadLength({ versions, mark }: Pick<CommitContent, 'versions' | 'mark'>): number {
+  let length = COMMIT_HEADER_LENGTH + (mark ? MARK_HEADER_LENGTH + mark.length : 0)
+  for (const { block, writes } of versions) {
+    length += VERSION_HEADER_LENGTH + (block ? BLOCK_LENGTH : 0)
+    for (const [key, value] of writes) length += ENTRY_HEADER_LENGTH + key.length + (value ? value.length : 0)
+  }
+  return length
+}
+
+/** The bytes of memory that the commit takes in a segment, about. */
+export function commitSize(content: Pick<CommitContent, 'versions' | 'mark'>): number {
+  const entries = content.versions.reduce((sum, { writes }) => sum + writes.length, 0)
+  return payloadLength(content) + INDEX_LENGTH * entries
+}
+
+/**
+ * Puts the payload of a commit at the end of the arena, which has room for it, and indexes it. Returns its head, which the
+ * caller makes that of the segment.
+ * @throws `duplicate_key`; the caller then rolls the segment back
+ */
+export function putCommit(segment: Segment, hash: KeyHash, content: CommitContent, hasValue: HasValue): CommitHead {
+  const { number, chainId, versions, mark, blockBefore } = content
+  putCommitHeader(segment, content, versions[0]!.version, versions.length)
+  let latestBlock = blockBefore
+  for (const record of versions) {
+    latestBlock = record.block ?? latestBlock
+    putVersion(segment, hash, record, hasValue)
+  }
+  const latestVersion = versions.at(-1)!.version
+  return { number, chainId, latestVersion, latestBlock: latestBlock!, mark: mark && new Uint8Array(mark) }
+}
+
+/** So many bytes is the payload of a truncation. */
+export function truncationLength({ mark }: Pick<TruncationContent, 'mark'>): number {
+  return payloadLength({ versions: [], mark }) + TRUNCATION_LENGTH
+}
+
+/**
+ * Puts the payload of a truncation at the end of the arena, which has room for it. Returns the head of the segment after it
+ * is applied by `applyTruncation`.
+ */
+export function putTruncation(segment: Segment, content: TruncationContent): CommitHead {
+  const { number, chainId, mark, truncation, latestBlock } = content
+  const { version: latestVersion } = truncation
+  putCommitHeader(segment, content, latestVersion, 0)
+  segment.view.setBigUint64(segment.length, BigInt(truncation.number))
+  segment.length += 8
+  putBlock(segment, latestBlock)
+  return { number, chainId, latestVersion, latestBlock, mark: mark && new Uint8Array(mark) }
+}
+
+/** Cuts a segment off, and keeps in mind that it was. */
+export function applyTruncation(segment: Segment, truncation: Truncation): void {
+  segment.cutAfter(truncation.version)
+  segment.truncations = addTruncation(segment.truncations, truncation)
+}
+
+function putCommitHeader(
+  segment: Segment,
+  { chainId, mark }: Pick<CommitContent, 'chainId' | 'mark'>,
+  firstVersion: bigint,
+  versions: number,
+): void {
+  const { view } = segment
+  let at = segment.length
+  view.setBigUint64(at, chainId)
+  view.setUint8(at + 8, mark ? 1 : 0)
+  at += 9
+  if (mark) {
+    view.setUint32(at, mark.length)
+    segment.bytes.set(mark, at + MARK_HEADER_LENGTH)
+    at += MARK_HEADER_LENGTH + mark.length
+  }
+  view.setBigUint64(at, firstVersion)
+  view.setUint32(at + 8, versions)
+  segment.length = at + 12
+}
+
+function putVersion(segment: Segment, hash: KeyHash, { version, block, writes }: VersionWrites, has: HasValue): void {
+  const { view } = segment
+  segment.beginVersion(version, block)
+  view.setUint8(segment.length, block ? 1 : 0)
+  segment.length += 1
+  if (block) putBlock(segment, block)
+  const countAt = segment.length
+  const entriesBefore = segment.entryCount
+  /** Keys whose deletion was left out, as text: the version must not write them again. */
+  let leftOut: Set<string> | undefined
+  segment.length += 4
+  for (const [key, value] of writes) {
+    const keyHash = hash.of(key, 0, key.length)
+    if (leftOut?.has(keyToText(key))) throw duplicateKey(version)
+    if (value === null && !hasValueBefore(segment, key, keyHash, entriesBefore, has)) {
+      leftOut ??= new Set()
+      leftOut.add(keyToText(key))
+    } else {
+      putEntry(segment, version, key, value, keyHash)
+    }
+  }
+  view.setUint32(countAt, segment.entryCount - entriesBefore)
+}
+
+function putBlock(segment: Segment, { height, epoch, timestampUsec }: BlockInfo): void {
+  const { view, length } = segment
+  view.setBigUint64(length, height)
+  view.setBigUint64(length + 8, epoch)
+  view.setBigUint64(length + 16, timestampUsec)
+  segment.length = length + BLOCK_LENGTH
+}
+
+/** True, too, if the current version wrote the key already: the entry is then refused as a duplicate. */
+function hasValueBefore(segment: Segment, key: Uint8Array, hash: number, first: number, has: HasValue): boolean {
+  const newest = segment.newest(key, hash)
+  if (newest === NONE) return has(key, hash)
+  return newest >= first || !segment.isDeletion(newest)
+}
+
+function putEntry(segment: Segment, version: bigint, key: Uint8Array, value: Uint8Array | null, hash: number): void {
+  const { bytes, view } = segment
+  const start = segment.length
+  view.setUint32(start, key.length)
+  view.setUint32(start + 4, value === null ? DELETION : value.length)
+  let at = start + ENTRY_HEADER_LENGTH
+  bytes.set(key, at)
+  at += key.length
+  if (value !== null) {
+    bytes.set(value, at)
+    at += value.length
+  }
+  if (!segment.add(start, hash)) throw duplicateKey(version)
+  segment.length = at
+}
+
+function keyToText(key: Uint8Array): string {
+  return Buffer.prototype.latin1Slice.call(key, 0, key.length)
+}

@@ -1,0 +1,293 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import type { BlockInfo } from '@ledger-state/core'
+import { commitsMissing, writeAheadDamaged } from '../errors.js'
+import type { KeyHash } from '../memtable/key-hash.js'
+import { Segment } from '../memtable/segment.js'
+import type { LogFilePosition, LogPosition } from '../records/log-position.js'
+import { writeAheadPath } from './append-file.js'
+import { readBootId } from './boot-id.js'
+import {
+  expectFileHeader,
+  FILE_HEADER_LENGTH,
+  type PlacedSyncMark,
+  readSyncMarks,
+  recordSeed,
+  startPosition,
+} from './file-header.js'
+import { indexCommit } from './index-payload.js'
+import { readNextFile } from './next-file.js'
+import {
+  findLaterRecord,
+  hasWholePayload,
+  RECORD_HEADER_LENGTH,
+  type RecordHeader,
+  readRecordHeader,
+} from './record.js'
+
+/** More than a writer ever writes: 2 GiB. */
+const MAX_FILE_LENGTH = 2 ** 31
+
+export interface WalReaderOptions {
+  readonly folder: string
+  readonly storeId: bigint
+  readonly fileNumber: number
+  /** The number that the first commit of the file should have. */
+  readonly firstCommit: number
+  /** The newest block before it. */
+  readonly blockBefore: BlockInfo | undefined
+  /** What the ledger record says of the end of the newest file. */
+  readonly logEnd: LogFilePosition
+  /** The end of the file with the number before; undefined if that file is merged. */
+  readonly before?: LogPosition | undefined
+  /** The file that errors name, if this one is a copy of it. */
+  readonly copyOf?: string | undefined
+}
+
+/** Why the records of a file must not end where they do. */
+interface MissingCommits {
+  /** The number of the first commit beyond the missing ones. */
+  readonly until: number
+  /** How it is known that they were there. */
+  readonly because: string
+}
+
+/** Reads a write-ahead file into a segment, and what is appended to it later. */
+export class WalReader {
+  /** Path as errors name it. */
+  readonly path: string
+  readonly segment: Segment
+  readonly #hash: KeyHash
+  readonly #options: WalReaderOptions
+  readonly #descriptor: number
+  readonly #seed: number
+  #end: LogPosition
+  /** Positions that were said to be in the file, beyond what was read. */
+  #expected: LogPosition[] = []
+  #marks: readonly PlacedSyncMark[] = []
+  /** What was read of the file, and its size, when its end was last examined. */
+  #examined = { length: 0, size: 0 }
+  #damage: Error | undefined
+  #isSealed = false
+
+  /** Reads nothing but the header. Throws what the system says, such as ENOENT. @throws `store_corrupt` */
+  constructor(options: WalReaderOptions, hash: KeyHash) {
+    const { folder, storeId, fileNumber, firstCommit, before } = options
+    const file = writeAheadPath(folder, fileNumber)
+    this.path = options.copyOf ?? file
+    this.segment = new Segment(fileNumber, hash)
+    this.#hash = hash
+    this.#options = options
+    this.#seed = recordSeed(storeId, fileNumber)
+    this.#descriptor = openSync(file, 'r')
+    try {
+      const length = this.#load(FILE_HEADER_LENGTH)
+      const bytes = this.segment.bytes.subarray(0, Math.min(length, FILE_HEADER_LENGTH))
+      const header = expectFileHeader(bytes, this.path, { storeId, fileNumber, firstCommit })
+      if (before && (header.before.length !== before.length || header.before.checksum !== before.checksum)) {
+        throw writeAheadDamaged(this.path, 0, 'the file before it is not the one that it follows')
+      }
+      this.#end = startPosition(bytes, firstCommit)
+      this.segment.length = FILE_HEADER_LENGTH
+      this.#readExpected(bytes)
+      if (this.#marks.length === 0) throw writeAheadDamaged(this.path, 0, 'its marks are damaged')
+    } catch (error) {
+      this.close()
+      throw error
+    }
+  }
+
+  /** Whether the file is complete. */
+  get isSealed(): boolean {
+    return this.#isSealed
+  }
+
+  /** The number of the commit after those that were read. */
+  get nextCommit(): number {
+    return this.#end.nextCommit
+  }
+
+  /** The end of what was read. If the file is sealed, it is before the record that seals it. */
+  get end(): LogPosition {
+    return this.#end
+  }
+
+  /** The marks of the file that can be read. */
+  get marks(): readonly PlacedSyncMark[] {
+    return this.#marks
+  }
+
+  get size(): number {
+    return fstatSync(this.#descriptor).size
+  }
+
+  /**
+   * Indexes the commits that were appended, as far as they are complete. What follows them is what a writer is appending
+   * now, or was appending when it was killed.
+   * @throws `store_corrupt` if commits are missing there, or anywhere before
+   */
+  read(): void {
+    if (this.#isSealed) return
+    if (this.#damage) throw this.#damage
+    try {
+      this.#readToEnd()
+    } catch (error) {
+      // Reading all of it again would find the same, until the file is merged and dropped.
+      this.#damage = error as Error
+      throw error
+    }
+  }
+
+  #readToEnd(): void {
+    for (let missing: MissingCommits | undefined; ; ) {
+      const { length } = this.segment
+      const size = this.#readRecords()
+      if (this.#isSealed || this.#isExamined(size)) return
+      // What reveals that commits are missing may have been written after the records were read. The second time it is not.
+      if (missing && length === this.segment.length) throw this.#missing(missing)
+      missing = this.#findMissing(size)
+      if (!missing) {
+        this.#examined = { length: this.segment.length, size }
+        return
+      }
+    }
+  }
+
+  /** Returns the size of the file up to which it was read. */
+  #readRecords(): number {
+    const { size } = this
+    if (size <= this.segment.length) return size
+    const end = this.#load(size)
+    for (let header = this.#nextRecord(end); header && !this.#isSealed; header = this.#nextRecord(end)) {
+      this.#index(header)
+    }
+    return end
+  }
+
+  /** Whether the end is where an examined file was appended to, or is the same as it was. */
+  #isExamined(size: number): boolean {
+    const { length } = this.segment
+    const examined = this.#examined
+    if (examined.length === 0) return false
+    return size === length || (examined.length === length && examined.size === size)
+  }
+
+  #findMissing(size: number): MissingCommits | undefined {
+    const { segment } = this
+    const header = segment.bytes.subarray(0, FILE_HEADER_LENGTH)
+    readSync(this.#descriptor, header, 0, FILE_HEADER_LENGTH, 0)
+    this.#readExpected(header)
+    const next = readNextFile(this.#options)
+    if (next) this.#expect(next.before)
+    if (this.#expected.length > 0) {
+      return {
+        until: Math.max(...this.#expected.map(({ nextCommit }) => nextCommit)),
+        because: 'the file had more when it was synced',
+      }
+    }
+    // This file is sealed before the next one, which says where it ends, has commits.
+    if (next?.hasCommits && next.before.length > 0) {
+      return { until: next.firstCommit, because: 'the next file has commits' }
+    }
+    return this.#findLater(size)
+  }
+
+  /** A record that follows what cannot be read. */
+  #findLater(size: number): MissingCommits | undefined {
+    const { bytes, length: at } = this.segment
+    const header = readRecordHeader(bytes, at, size, this.#seed)
+    // A record that is longer than the file is being written.
+    if (header && at + RECORD_HEADER_LENGTH + header.payloadLength > size) return undefined
+    const later = findLaterRecord(bytes, at, size, this.nextCommit, this.#seed)
+    // Without a sync between them, a loss of power may leave the later of two records without the earlier one.
+    if (!later || (later.synced <= at && !this.#isOfThisBoot())) return undefined
+    return { until: later.number, because: 'later ones follow' }
+  }
+
+  /** Whether the machine has run without a break since a writer opened the file. */
+  #isOfThisBoot(): boolean {
+    const bootId = readBootId()
+    return bootId !== undefined && this.#marks.some((mark) => mark.bootId === bootId)
+  }
+
+  #missing({ until, because }: MissingCommits): Error {
+    return commitsMissing(this.path, this.segment.length, this.nextCommit, until, because)
+  }
+
+  /**
+   * No commit is made before a merged truncation is finished, and then another file is begun.
+   * @throws `store_corrupt` unless the file has none, as far as it was read
+   */
+  expectNoCommits(): void {
+    if (this.segment.length <= FILE_HEADER_LENGTH) return
+    const why = 'it has commits, but the data file is in the middle of a truncation before them'
+    throw writeAheadDamaged(this.path, FILE_HEADER_LENGTH, why)
+  }
+
+  close(): void {
+    closeSync(this.#descriptor)
+  }
+
+  #readExpected(header: Buffer): void {
+    const { logEnd, fileNumber } = this.#options
+    this.#marks = readSyncMarks(header, this.#seed)
+    this.#expected = []
+    for (const mark of this.#marks) this.#expect(mark)
+    if (logEnd.fileNumber === fileNumber) this.#expect(logEnd)
+  }
+
+  /** A position that the records must come to. */
+  #expect(position: LogPosition): void {
+    if (position.length > this.segment.length) this.#expected.push(position)
+  }
+
+  /** Reads the file up to an offset into the arena, after what is used of it. Returns how far it came. */
+  #load(end: number): number {
+    const { segment } = this
+    if (end > MAX_FILE_LENGTH) throw writeAheadDamaged(this.path, MAX_FILE_LENGTH, 'the file is too long')
+    segment.reserve(end - segment.length)
+    for (let at = segment.length; ; ) {
+      const count = at < end ? readSync(this.#descriptor, segment.bytes, at, end - at, at) : 0
+      if (count === 0) return at
+      at += count
+    }
+  }
+
+  /** Undefined if the next record is not there, not complete, or does not follow the one before. */
+  #nextRecord(end: number): RecordHeader | undefined {
+    const { bytes, length } = this.segment
+    const header = readRecordHeader(bytes, length, end, this.#seed)
+    if (!header || header.before !== this.#end.checksum) return undefined
+    return hasWholePayload(bytes, length, end, header) ? header : undefined
+  }
+
+  #index({ number, payloadLength, payloadChecksum }: RecordHeader): void {
+    const { segment } = this
+    const start = segment.length + RECORD_HEADER_LENGTH
+    if (number !== this.nextCommit) {
+      throw writeAheadDamaged(this.path, segment.length, `commit ${number} instead of ${this.nextCommit}`)
+    }
+    segment.length = start + payloadLength
+    if (payloadLength === 0) {
+      this.#isSealed = true
+    } else {
+      const blockBefore = segment.head?.latestBlock ?? this.#options.blockBefore
+      segment.head = indexCommit(segment, this.#hash, number, start, segment.length, blockBefore)
+      this.#end = { length: segment.length, nextCommit: number + 1, checksum: payloadChecksum }
+    }
+    this.#confirm()
+  }
+
+  /** @throws `store_corrupt` if the records are others than those that were synced */
+  #confirm(): void {
+    if (this.#expected.length === 0) return
+    const { length, checksum } = this.#end
+    for (const expected of this.#expected) {
+      const isBeyond = this.#isSealed || expected.length < this.segment.length
+      const isOther = expected.length === length ? expected.checksum !== checksum : isBeyond
+      if (isOther) {
+        throw writeAheadDamaged(this.path, expected.length, 'its commits are not those that were synced')
+      }
+    }
+    this.#expected = this.#expected.filter((expected) => expected.length > length && !this.#isSealed)
+  }
+}

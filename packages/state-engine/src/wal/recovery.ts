@@ -1,0 +1,95 @@
+import { closeSync, fdatasyncSync, openSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeAheadDamaged } from '../errors.js'
+import { type LmdbStore, STORE_FILE, withStoreErrors } from '../lmdb/lmdb-store.js'
+import { Memtable } from '../memtable/memtable.js'
+import type { LedgerRecord } from '../records/ledger-record.js'
+import { type LogPosition, NO_POSITION } from '../records/log-position.js'
+import { getReverting } from '../records/truncations.js'
+import { AppendFile, listWriteAheadFiles, writeAheadPath } from './append-file.js'
+import type { ActiveFile, RecoveredWal } from './appender.js'
+import { FILE_HEADER_LENGTH } from './file-header.js'
+import { WalReader } from './reader.js'
+
+/**
+ * Reads the write-ahead files from the first that is not wholly merged, cuts a torn end off the last, and removes those
+ * that are not needed.
+ * @throws `store_corrupt`
+ */
+export function recoverWal(store: LmdbStore, record: LedgerRecord | undefined): RecoveredWal {
+  return withStoreErrors(store.path, () => {
+    // A writer before may have been killed with transactions that were not synced, such as the last one of a merge. Before a
+    // file is removed or appended to because of them, they are on disk.
+    if (store.durability !== 'none') syncFile(join(store.path, STORE_FILE))
+    const numbers = listWriteAheadFiles(store.path)
+    if (record) return recoverFiles(store, record, numbers)
+    // The first commit creates a file before it is in LMDB.
+    for (const number of numbers) removeWithoutCommits(store, number)
+    return { table: new Memtable(), active: undefined, nextCommit: 1 }
+  })
+}
+
+function syncFile(path: string): void {
+  const descriptor = openSync(path, 'r+')
+  try {
+    fdatasyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly number[]): RecoveredWal {
+  const table = new Memtable()
+  const { walFile, logEnd } = record
+  const isReverting = getReverting(store) !== undefined
+  let { nextCommit } = record
+  let blockBefore = record.ledger.latestBlock
+  let before: LogPosition | undefined
+  for (let fileNumber = walFile; ; fileNumber++) {
+    if (!numbers.includes(fileNumber)) {
+      throw writeAheadDamaged(writeAheadPath(store.path, fileNumber), 0, 'the file is missing')
+    }
+    const { path: folder, storeId } = store
+    const options = { folder, storeId, fileNumber, firstCommit: nextCommit, blockBefore, before, logEnd }
+    const file = new WalReader(options, table.hash)
+    try {
+      file.read()
+      if (isReverting) file.expectNoCommits()
+      table.push(file.segment)
+      nextCommit = file.nextCommit
+      blockBefore = file.segment.head?.latestBlock ?? blockBefore
+      before = file.end
+      if (file.isSealed) continue
+      for (const number of numbers) if (number > fileNumber) removeWithoutCommits(store, number)
+      const active = openActive(store, file)
+      for (const number of numbers) if (number < walFile) rmSync(writeAheadPath(folder, number), { force: true })
+      return { table, active, nextCommit }
+    } finally {
+      file.close()
+    }
+  }
+}
+
+/** Cuts a torn end off the last file. What is left of it is on disk before anything is appended. */
+function openActive({ durability }: LmdbStore, file: WalReader): ActiveFile {
+  const { segment, size, end, marks } = file
+  const active = AppendFile.open(file.path)
+  try {
+    if (size > segment.length) active.truncate(segment.length)
+    if (durability !== 'none') active.sync()
+  } catch (error) {
+    active.close()
+    throw error
+  }
+  const [marked] = marks
+  const synced = durability === 'none' ? (marked ?? NO_POSITION) : end
+  return { file: active, segment, end, synced, marked, nextMark: marked ? marked.place + 1 : 0 }
+}
+
+/** A file that was created, and not used yet. @throws `store_corrupt` if it has commits */
+function removeWithoutCommits({ path }: LmdbStore, number: number): void {
+  const file = writeAheadPath(path, number)
+  const { size } = statSync(file)
+  if (size > FILE_HEADER_LENGTH) throw writeAheadDamaged(file, FILE_HEADER_LENGTH, 'the file before it is not complete')
+  rmSync(file)
+}

@@ -1,0 +1,51 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { noLedger, type PruneOptions, type PruneResult } from '@ledger-state/engine'
+import { expectCount, expectObject, windowStart } from '@ledger-state/engine/authoring'
+import { pruneStep, raiseOldest } from './prune-store.js'
+import type { WriterParts } from './writer-parts.js'
+
+/** Raises the oldest version of a store, and removes what no kept version sees, step by step. */
+export class PruneWriter {
+  readonly #parts: WriterParts
+
+  constructor(parts: WriterParts) {
+    this.#parts = parts
+  }
+
+  /** @throws as `StateWriter.prune` */
+  async prune(retainVersions: bigint, options: PruneOptions = {}): Promise<PruneResult> {
+    const { store, builder, reads, transactions, atFailpoint, onChange, expectOpen } = this.#parts
+    expectObject('the options of the prune', options)
+    const { maxEntries = Number.POSITIVE_INFINITY } = options
+    expectCount('maxEntries', maxEntries, 1)
+    this.#raiseOldest(retainVersions)
+    onChange()
+    const { oldestVersion } = reads.snapshot().ledger!
+    for (let droppedEntries = 0; ; ) {
+      const step = transactions.run(store.durability, () => {
+        const dropped = pruneStep(store, builder)
+        atFailpoint('prune: step before the transaction ends')
+        return dropped
+      })
+      atFailpoint('prune: step done')
+      droppedEntries += step.dropped
+      if (step.done || droppedEntries >= maxEntries) return { oldestVersion, droppedEntries, done: step.done }
+      await nextTurn()
+      expectOpen()
+    }
+  }
+
+  #raiseOldest(retainVersions: bigint): void {
+    const { store, builder, reads, log, transactions, atFailpoint } = this.#parts
+    const { ledger, record } = reads.snapshot()
+    if (!ledger || !record) throw noLedger()
+    const { firstVersion, block } = reads.blockAt(windowStart(ledger, retainVersions))
+    if (firstVersion <= ledger.oldestVersion) return
+    // The window must not begin above the versions that are on disk.
+    if (firstVersion > record.ledger.latestVersion && store.durability !== 'none') log.sync()
+    transactions.run(store.durability, () => {
+      raiseOldest(store, builder, firstVersion, block)
+      atFailpoint('prune: floor raised')
+    })
+  }
+}
