@@ -10,12 +10,10 @@ const MAX_SEGMENT = 80
  */
 export function faultInside(segment: string, error: unknown): unknown {
   if (!(error instanceof LedgerStateError)) return error
-  return new LedgerStateError(
-    error.code,
-    error.message,
-    { ...error.fields, path: outerPath(segment, error.fields.path) },
-    { cause: error.cause },
-  )
+  return new LedgerStateError(error.code, error.message, {
+    ...error.fields,
+    path: outerPath(segment, error.fields.path),
+  })
 }
 
 function outerPath(segment: string, inner: string | number | bigint | undefined): string {

@@ -268,8 +268,8 @@ function compileFields(
 ): CompiledPrinter {
   const compiled = fields.map((field) => inner(field.layout))
   const print = compiled.map((one) => one.print)
-  const minimumSize = compiled.reduce((sum, one) => sum + one.minimumSize, variantName === undefined ? 0 : 1)
-  const fixedSize = variantName === undefined && compiled.every((one) => one.fixedSize)
+  const minimumSize = compiled.reduce((sum, one) => sum + one.minimumSize, 0)
+  const fixedSize = compiled.every((one) => one.fixedSize)
 
   const members = fields.map((field, index) => ({ name: field.name, index }))
   if (variantName !== undefined) members.push({ name: '__variant__', index: -1 })

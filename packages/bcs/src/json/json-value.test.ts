@@ -112,6 +112,23 @@ describe('parseJson', () => {
   })
 })
 
+describe('JsonObject', () => {
+  it('has its members in their order, also from the first on', () => {
+    const names = fc.uniqueArray(fc.string(), { maxLength: 40 })
+    fc.assert(
+      fc.property(names, (names) => {
+        const members = new JsonObject()
+        for (const name of names) members.set(name, name)
+        const walked: string[] = []
+        for (let member = members.first; member !== undefined; member = member.next) walked.push(member.name)
+        expect(walked).toEqual(names)
+        expect(members.names()).toEqual(names)
+        expect(members.size).toBe(names.length)
+      }),
+    )
+  })
+})
+
 describe('parseJson with a limit of values', () => {
   it('counts every value, and no member name', () => {
     const text = '{"a":[1,"2",null],"b":{},"c":true}'
@@ -186,6 +203,21 @@ describe('jsonValueToText with a limit of length', () => {
   it('stops early', () => {
     const long = new Array<string>(100_000).fill('x'.repeat(100))
     expect(jsonValueToText([long, long], 20)).toBe(`[["${'x'.repeat(17)}…`)
+  })
+
+  it('looks at nothing beyond it', () => {
+    const untouched: JsonValue[] = [0 as never]
+    Object.defineProperty(untouched, 0, {
+      get: () => {
+        throw new Error('an item beyond the limit is looked at')
+      },
+    })
+    const long = 'x'.repeat(100)
+    const members = new JsonObject()
+    members.set('a', long)
+    members.set('b', untouched)
+    expect(jsonValueToText(members, 20)).toBe(`{"a":"${'x'.repeat(14)}…`)
+    expect(jsonValueToText([long, 'next', untouched], 20)).toBe(`["${'x'.repeat(18)}…`)
   })
 })
 

@@ -28,7 +28,7 @@ function partOfField(field: LayoutField): Layout {
  * value, and about 150 more once it has read one from JSON.
  */
 export function layoutSize(layout: Layout): number {
-  const seen = new Set([layout])
+  const seen = new Set<Layout>()
   const open = [layout]
   let size = 0
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -1,5 +1,7 @@
 import { bcs } from '@mysten/bcs'
 import { describe, expect, it } from 'vitest'
+import { codecOf } from '../json/codec.js'
+import type { Layout } from '../layout/layout.js'
 import { bcsTypeToCodec, layoutToBcsType } from './bcs-type.js'
 
 describe('bcsTypeToCodec', () => {
@@ -29,12 +31,41 @@ describe('bcsTypeToCodec', () => {
       expect.objectContaining({ code: 'invalid_value' }),
     )
   })
+
+  it('names the type and the cause in what it refuses', () => {
+    const expectRefusal = (work: () => unknown, message: RegExp) =>
+      expect(work).toThrow(
+        expect.objectContaining({ message: expect.stringMatching(message), cause: expect.any(Error) }),
+      )
+    expectRefusal(() => codec.bytesToValue(Uint8Array.of(1)), /^no Coin: ./)
+    expectRefusal(() => codec.valueToBytes({ value: -1n, tags: new Map() }), /^no Coin: ./)
+    const trailing = Uint8Array.of(...codec.valueToBytes({ value: 7n, tags: new Map() }), 0)
+    expect(() => codec.bytesToValue(trailing)).toThrow('the bytes are not the canonical form of a Coin')
+  })
 })
 
 describe('layoutToBcsType', () => {
   it('has no type for what @mysten/bcs does not know', () => {
     for (const kind of ['i64', 'signer', 'function'] as const) {
-      expect(() => layoutToBcsType({ kind })).toThrow(expect.objectContaining({ code: 'unsupported_type' }))
+      const message = `@mysten/bcs has no type for ${kind}`
+      expect(() => layoutToBcsType({ kind })).toThrow(expect.objectContaining({ code: 'unsupported_type', message }))
+    }
+  })
+
+  it('has the values of @mysten/bcs, with addresses as hex', () => {
+    const address = `0x${'00'.repeat(31)}0a`
+    const values: readonly (readonly [Layout, unknown])[] = [
+      [{ kind: 'bool' }, true],
+      [{ kind: 'address' }, address],
+      [{ kind: 'object' }, { inner: address }],
+      [{ kind: 'map', key: { kind: 'u8' }, value: { kind: 'bool' } }, new Map([[1, true]])],
+    ]
+    for (const [layout, value] of values) {
+      const type = layoutToBcsType(layout)
+      const bytes = type.serialize(value).toBytes()
+      expect(type.parse(bytes)).toEqual(value)
+      // Both vocabularies have the same bytes.
+      expect(() => codecOf(layout).bytesToJson(bytes)).not.toThrow()
     }
   })
 })

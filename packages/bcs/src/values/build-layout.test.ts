@@ -66,6 +66,20 @@ describe('built layouts', () => {
     expect(JSON.parse(JSON.stringify(ship))).toEqual(ship)
   })
 
+  it('have a name and a form of their own where none is given', () => {
+    expect(struct({ flag: bool() })).toEqual({
+      kind: 'struct',
+      name: 'struct',
+      fields: [{ name: 'flag', layout: { kind: 'bool' } }],
+    } satisfies Layout)
+    expect(enumeration({ On: {} })).toEqual({
+      kind: 'enum',
+      name: 'enum',
+      variants: [{ name: 'On', fields: [] }],
+    } satisfies Layout)
+    expect(option(bool())).toEqual({ kind: 'option', declaredAs: 'enum', element: { kind: 'bool' } } satisfies Layout)
+  })
+
   it('are read and written as values of their types, and as JSON', () => {
     const codec = createValueCodec(ship)
     const value: InferValue<typeof ship> = {

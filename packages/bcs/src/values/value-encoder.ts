@@ -99,7 +99,7 @@ function integerWriter(kind: string): ValueWriter {
   const most = signed ? 2n ** (bits - 1n) - 1n : 2n ** bits - 1n
   const wide = width >= 8
   return (value, writer) => {
-    const fits = wide ? typeof value === 'bigint' : typeof value === 'number' && Number.isInteger(value)
+    const fits = wide ? typeof value === 'bigint' : Number.isInteger(value)
     if (!fits) throw mismatch(value, wide ? `a bigint (${kind})` : `a whole number (${kind})`)
     const integer = BigInt(value as bigint | number)
     if (integer < least || integer > most) throw integerOutOfRange(String(integer), kind)
