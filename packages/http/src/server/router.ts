@@ -25,7 +25,12 @@ export interface Router {
   find(method: string, target: string): FoundRoute
 }
 
-/** Routes by their paths; `aliases` are further paths, each with a path whose routes it has. HEAD goes where GET does. */
+/**
+ * Routes by their paths; `aliases` are further paths, each with a path whose routes it has. HEAD goes where GET does.
+ *
+ * No library does this for us: find-my-way is as fast (0.7 to 1.7 times the time, by path), but answers an unknown path, another method
+ * and a bad encoding with the same null, which are 404, 405 with `Allow`, and 400 here, and it cuts a path at `#`.
+ */
 export function createRouter(routes: readonly Route[], aliases: Readonly<Record<string, string>>): Router {
   const root = createPlace('')
   for (const route of routes) {
