@@ -108,7 +108,7 @@ class TypeTagParser {
     const start = this.#at
     if ((this.#text.charCodeAt(start + 1) | 0x20) !== 0x78) throw this.#expected(EXPECTED_TYPE)
     let end = start + 2
-    while (end < this.#text.length && hexDigitValue(this.#text.charCodeAt(end)) >= 0) end++
+    while (hexDigitValue(this.#text.charCodeAt(end)) >= 0) end++
     const digits = end - start - 2
     if (digits === 0 || digits > 64) {
       this.#at = start + 2

@@ -8,6 +8,7 @@ import {
   accountKeyPrefix,
   decodeStateKey,
   encodeStateKey,
+  isModuleKey,
   moduleKey,
   readStateKey,
   resourceGroupKey,
@@ -98,12 +99,36 @@ describe('state keys in database form', () => {
     ['an address that is cut short', [0, ...new Array(31).fill(0)], /unexpected end/],
     ['an unknown kind of path', [0, ...new Array(32).fill(0), 1, 9], /unknown kind 9 of an access path/],
     ['bytes after the path', [...moduleKey(parseAddress('0x1'), 'coin'), 0], /left over/],
+    ['bytes in the path after the module', withPath([0, ...new Array(32).fill(0), 1, 97, 0]), /left over/],
+    ['bytes in the path after the resource', withPath([1, ...new Array(32).fill(0), 1, 97, 1, 65, 0, 0]), /left over/],
     ['a length that is not minimal', [0, ...new Array(32).fill(0), 0x80, 0], /not minimal/],
     ['a module of another account', withAccount(moduleKey(parseAddress('0x1'), 'coin'), 2), /another address/],
   ])('refuse %s', (_, key, why) => {
     expect(() => decodeStateKey(Uint8Array.from(key))).toThrow(why)
   })
 })
+
+describe('isModuleKey', () => {
+  it('finds the keys of modules among all keys', () => {
+    fc.assert(
+      fc.property(stateKey, (key) => {
+        expect(isModuleKey(encodeStateKey(key))).toBe(key.kind === 'module')
+      }),
+    )
+    // A name so long that the length before it takes two bytes.
+    expect(isModuleKey(moduleKey(new Uint8Array(32), 'm'.repeat(200)))).toBe(true)
+  })
+
+  it('finds none in the prefix of an account, nor in nothing', () => {
+    expect(isModuleKey(accountKeyPrefix(new Uint8Array(32)))).toBe(false)
+    expect(isModuleKey(new Uint8Array(0))).toBe(false)
+  })
+})
+
+/** A key of the account zero whose path has these bytes. */
+function withPath(path: number[]): number[] {
+  return [...new Array(33).fill(0), path.length, ...path]
+}
 
 function withAccount(key: Uint8Array, lastByte: number): number[] {
   return [...key.with(32, lastByte)]
@@ -150,6 +175,8 @@ describe('readStateKey', () => {
     )
     const native = Uint8Array.of(3, 9, ...new Uint8Array(96))
     expect(() => readStateKey(new ByteReader(native))).toThrow(/unknown variant 9 of a native position at byte 1/)
+    const unknown = new ByteReader(Uint8Array.of(0xff, 4, 0), 1)
+    expect(() => readStateKey(unknown)).toThrow('unknown kind 4 of a state key at byte 1')
   })
 })
 

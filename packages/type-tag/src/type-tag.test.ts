@@ -42,6 +42,9 @@ describe('parseTypeTag', () => {
     ['0X00A::signer::u8', '0xa::signer::u8'],
     ['i256', 'i256'],
     [`${'vector<'.repeat(8)}u8${'>'.repeat(8)}`, `${'vector<'.repeat(8)}u8${'>'.repeat(8)}`],
+    [`${'0x1::M::S<'.repeat(8)}u8${'>'.repeat(8)}`, `${'0x1::M::S<'.repeat(8)}u8${'>'.repeat(8)}`],
+    ['0x0::M::S', '0x0::M::S'],
+    ['0x12::M::S<0x1::M::S>', '0x12::M::S<0x1::M::S>'],
   ])('accepts %s', (text, canonical) => {
     expect(typeTagToText(parseTypeTag(text))).toBe(canonical)
   })
@@ -61,12 +64,40 @@ describe('parseTypeTag', () => {
     ['&u64', 0, 'found "&"'],
     ['|u64|u64', 0, 'found "|"'],
     ['0x1::M::S::u8', 11, 'expected "<"'],
+    ['vector u8', 7, 'found "u", expected "<"'],
+    ['0x1::M::S<u8 u8>', 13, 'found "u", expected "," or ">"'],
+    ['0x1::M::', 8, 'found the end of the text, expected a struct name'],
+    ['0x1::M::1', 8, 'found "1", expected a struct name'],
+    ['0x1::1M::S', 5, 'found "1", expected a module name'],
+    ['0x1::::S', 5, 'found ":", expected a module name'],
+    ['0x1-:M::S', 3, 'found "-", expected "::"'],
+    ['0y1::M::S', 0, 'found "0", expected a type'],
+    ['0x', 2, '0 hex digits'],
+    [`${'0x1::M::S<'.repeat(9)}u8${'>'.repeat(9)}`, 90, 'nested more than 8'],
     [`${'vector<'.repeat(9)}u8${'>'.repeat(9)}`, 63, 'nested more than 8'],
     [' '.repeat(65_537), 0, 'at most 65536'],
   ])('refuses %j at offset %i: %s', (text, offset, why) => {
     expect(() => parseTypeTag(text)).toThrow(
       expect.objectContaining({ code: 'invalid_type_tag', fields: { offset }, message: expect.stringContaining(why) }),
     )
+  })
+
+  it('takes the characters of the grammar in names and between tokens, and no others', () => {
+    const isTaken = (text: string) => {
+      try {
+        parseTypeTag(text)
+        return true
+      } catch {
+        return false
+      }
+    }
+    const other = ['\u00a0', '\u0130', 'é', 'K', '\u2028', '\ufeff', '\uff21']
+    for (const text of [...Array.from({ length: 128 }, (_, charCode) => String.fromCharCode(charCode)), ...other]) {
+      const character = JSON.stringify(text)
+      expect([character, isTaken(`${text}u8`)]).toEqual([character, /^[ \t\n\f\r]$/.test(text)])
+      expect([character, isTaken(`0x1::${text}a::S`)]).toEqual([character, /^[a-zA-Z_ \t\n\f\r]$/.test(text)])
+      expect([character, isTaken(`0x1::a${text}a::S`)]).toEqual([character, /^[a-zA-Z0-9_$]$/.test(text)])
+    }
   })
 
   it('makes an address that a text repeats once, and others each', () => {
@@ -119,6 +150,11 @@ describe('typeTagSize', () => {
   ])('of %s is %i', (text, size) => {
     expect(typeTagSize(parseTypeTag(text))).toBe(size)
   })
+
+  it('counts the parameters and results of a function type', () => {
+    const slot = { passing: 'value', type: parseTypeTag('vector<u8>') } as const
+    expect(typeTagSize({ kind: 'function', parameters: [slot, slot], results: [slot], abilities: 0 })).toBe(7)
+  })
 })
 
 describe('type tag BCS', () => {
@@ -161,12 +197,31 @@ describe('type tag BCS', () => {
       abilities: 3,
     })
     expect(text).toBe('|&u64, u64|(u64) has copy + drop')
+    expect(typeTagToText({ kind: 'function', parameters: [], results: [], abilities: 0 })).toBe('||()')
+  })
+
+  it.each([
+    ['vectors', [6]],
+    ['structs', [7, ...new Array(32).fill(0), 1, 97, 1, 65, 1]],
+    ['functions', [11, 1, 2]],
+  ])('reads %s nested 64 levels deep, and no deeper', (kind, level) => {
+    const nested = (levels: number) => {
+      const before = new Array<number[]>(levels).fill(level).flat()
+      // After the parameters of a function stand its results and its abilities.
+      const after = kind === 'functions' ? new Array(2 * levels).fill(0) : []
+      return new ByteReader(Uint8Array.of(...before, 1, ...after))
+    }
+    const reader = nested(64)
+    readTypeTag(reader)
+    expect(() => reader.expectEnd()).not.toThrow()
+    expect(() => readTypeTag(nested(65))).toThrow(/^types are nested more than 64 levels deep at/)
   })
 
   it('refuses what is cut short, unknown or too deep', () => {
     const read = (bytes: number[]) => () => readTypeTag(new ByteReader(new Uint8Array(bytes)))
     expect(read([])).toThrow(/unexpected end/)
     expect(read([18])).toThrow(/unknown type tag/)
+    expect(read([7, ...new Array(32).fill(0), 1, 0xff])).toThrow('a name is not UTF-8 at byte 33')
     expect(read([11, 1, 3, 0, 0, 0])).toThrow(/neither a reference nor a value/)
     expect(read([11, 255, 255, 3])).toThrow(/types in 0 bytes/)
     expect(read(new Array(100_000).fill(6))).toThrow(/nested more than/)
