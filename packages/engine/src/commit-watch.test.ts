@@ -3,10 +3,20 @@ import { promisify } from 'node:util'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createCommitWatch } from './commit-watch.js'
 import { createMemoryEngine } from './memory-engine.js'
+import type { LedgerInfo } from './ports/state-port.js'
 
 const run = promisify(execFile)
 
-afterEach(() => vi.restoreAllMocks())
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+
+const BLOCK = { height: 0n, epoch: 0n, timestampUsec: 0n }
+
+function ledgerAt(latestVersion: bigint): LedgerInfo {
+  return { chainId: 1n, latestVersion, latestBlock: BLOCK, oldestVersion: 0n, oldestBlock: BLOCK }
+}
 
 /** Runs a program of its own that listens; resolves with what it printed once it has ended. */
 async function listenInProcess(options: string): Promise<string> {
@@ -52,4 +62,65 @@ test('options that a listener does not have are refused', async () => {
       message: 'the options of the listener have no member "keepalive"; did you mean "keepAlive"?',
     }),
   )
+})
+
+test('listeners hear of a change once, and of none that they began with', () => {
+  let ledger: LedgerInfo | undefined
+  const heard: [string, bigint][] = []
+  const listener = (name: string) => (now: LedgerInfo) => heard.push([name, now.latestVersion])
+  const watch = createCommitWatch(() => ledger)
+  const remove = watch.add(listener('first'))
+  watch.notice()
+  ledger = ledgerAt(1n)
+  // The first has not heard of version 1 yet when the second begins.
+  const removeSecond = watch.add(listener('second'))
+  watch.notice()
+  watch.notice()
+  expect(heard.splice(0)).toEqual([
+    ['first', 1n],
+    ['second', 1n],
+  ])
+  remove()
+  removeSecond()
+  ledger = ledgerAt(2n)
+  watch.add(listener('third'))
+  watch.notice()
+  expect(heard).toEqual([])
+  ledger = ledgerAt(3n)
+  watch.notice()
+  expect(heard).toEqual([['third', 3n]])
+})
+
+test('the ledger is not asked for while nobody listens', () => {
+  const current = vi.fn(() => ledgerAt(1n))
+  const watch = createCommitWatch(current)
+  watch.notice()
+  expect(current).not.toHaveBeenCalled()
+})
+
+test('changes of other processes are looked for while somebody listens', () => {
+  vi.useFakeTimers()
+  let ledger = ledgerAt(0n)
+  const heard: bigint[] = []
+  const watch = createCommitWatch(() => ledger, 10)
+  expect(vi.getTimerCount()).toBe(0)
+  const removals = [1, 2].map(() => watch.add(({ latestVersion }) => heard.push(latestVersion)))
+  expect(vi.getTimerCount()).toBe(1)
+  ledger = ledgerAt(1n)
+  vi.advanceTimersToNextTimer()
+  expect(heard).toEqual([1n, 1n])
+  removals[0]!()
+  expect(vi.getTimerCount()).toBe(1)
+  removals[1]!()
+  expect(vi.getTimerCount()).toBe(0)
+  watch.add(() => {})
+  expect(vi.getTimerCount()).toBe(1)
+  watch.close()
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('nothing is looked for without an interval', () => {
+  vi.useFakeTimers()
+  createCommitWatch(() => undefined).add(() => {})
+  expect(vi.getTimerCount()).toBe(0)
 })
