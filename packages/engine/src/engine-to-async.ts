@@ -1,5 +1,5 @@
 import type { VersionWrites } from '@ledger-state/core'
-import { versionNotFound, versionPruned } from './errors.js'
+import { versionPruned } from './errors.js'
 import type {
   AsyncHistoryOptions,
   AsyncSnapshot,
@@ -12,7 +12,7 @@ import type { StateWriter } from './ports/engine-ports.js'
 import type { Block, LedgerInfo } from './ports/state-port.js'
 import { expectNotTruncated } from './validation/truncations.js'
 import { expectArray, expectCount, toHistoryRange, toScanRange } from './validation/validate-arguments.js'
-import { expectKept, expectLedger } from './validation/window.js'
+import { expectKept, expectLedger, expectListable } from './validation/window.js'
 import { expectSearchKept, toWriteRange, type WriteRange } from './validation/write-range.js'
 
 /** Items of a page. */
@@ -45,14 +45,15 @@ function takeSnapshot(engine: StateWriter): AsyncSnapshot {
     at: (version) => asyncView(engine, version, ledger),
     blockAt: async (version) => blockOf(engine, version, ledger),
     blockByHeight: async (height) => {
-      expectNothingCut(engine, ledger)
       const found = engine.blockByHeight(height)
+      expectLedger(ledger)
+      expectNothingCut(engine, ledger)
       return found && visibleBlock(found, ledger)
     },
     blockAtTime: async (timestampUsec) => {
-      expectNothingCut(engine, ledger)
       const found = engine.blockAtTime(timestampUsec)
       expectLedger(ledger)
+      expectNothingCut(engine, ledger)
       // The newest block of the snapshot is the answer where a later one was found.
       return found && (visibleBlock(found, ledger) ?? blockOf(engine, ledger.latestVersion, ledger))
     },
@@ -66,11 +67,10 @@ function takeSnapshot(engine: StateWriter): AsyncSnapshot {
       return keys.map((key) => nearestWrite(engine, key, range))
     },
     versions: async (first, last, { limit = PAGE } = {}) => {
-      if (ledger && typeof last === 'bigint') expectNotTruncated(last, ledger, engine.ledger)
-      const isVisible = ledger === undefined || typeof last !== 'bigint' || last <= ledger.latestVersion
+      expectListable(first, last, ledger)
+      expectNotTruncated(last, ledger, engine.ledger)
       const versions: VersionWrites[] = []
       for (const one of engine.versions(first, last)) {
-        if (!isVisible) throw versionNotFound(last)
         versions.push(one)
         if (versions.length >= limit) break
       }
@@ -115,15 +115,14 @@ function historyPage(
 ): HistoryPage {
   const { limit = PAGE, ...range } = options ?? {}
   expectCount('the limit of the history', limit, 1)
-  const { first } = toHistoryRange(key, range)
-  const oldestNow = engine.ledger?.oldestVersion
-  if (ledger && oldestNow !== undefined && oldestNow > ledger.oldestVersion && oldestNow >= first) {
-    throw versionPruned(ledger.oldestVersion, oldestNow)
-  }
-  const pinned = ledger === undefined || range.last !== undefined ? range : { ...range, last: ledger.latestVersion }
-  if (ledger) expectNotTruncated(smaller(pinned.last!, ledger.latestVersion), ledger, engine.ledger)
+  const { first, last } = toHistoryRange(key, range)
+  expectLedger(ledger)
+  const { oldestVersion: oldestNow } = engine.ledger!
+  if (oldestNow > ledger.oldestVersion && oldestNow >= first) throw versionPruned(ledger.oldestVersion, oldestNow)
+  const end = last === undefined || last > ledger.latestVersion ? ledger.latestVersion : last
+  expectNotTruncated(end, ledger, engine.ledger)
   const revisions = []
-  for (const revision of engine.history(key, pinned)) {
+  for (const revision of engine.history(key, { ...range, last: end })) {
     if (revisions.length === Math.min(limit, PAGE)) return { revisions, next: revision.version }
     revisions.push(revision)
   }
@@ -139,8 +138,8 @@ function blockOf(engine: StateWriter, version: bigint, ledger: LedgerInfo | unde
 }
 
 /** Where a block ends may depend on any later version. */
-function expectNothingCut(engine: StateWriter, ledger: LedgerInfo | undefined): void {
-  if (ledger) expectNotTruncated(ledger.latestVersion, ledger, engine.ledger)
+function expectNothingCut(engine: StateWriter, ledger: LedgerInfo): void {
+  expectNotTruncated(ledger.latestVersion, ledger, engine.ledger)
 }
 
 function nearestWrite(engine: StateWriter, key: Uint8Array, { first, last, isUpward }: WriteRange): bigint | undefined {
@@ -150,14 +149,8 @@ function nearestWrite(engine: StateWriter, key: Uint8Array, { first, last, isUpw
   return undefined
 }
 
-function smaller(a: bigint, b: bigint): bigint {
-  return a < b ? a : b
-}
-
 /** A block as the snapshot sees it, which may have been taken before the block was complete, or began. */
-function visibleBlock(block: Block, ledger: LedgerInfo | undefined): Block | undefined {
-  expectLedger(ledger)
-  const { latestVersion } = ledger
+function visibleBlock(block: Block, { latestVersion }: LedgerInfo): Block | undefined {
   if (block.firstVersion > latestVersion) return undefined
   return block.lastVersion > latestVersion ? { ...block, lastVersion: latestVersion } : block
 }

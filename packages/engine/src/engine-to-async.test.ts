@@ -1,0 +1,218 @@
+import type { VersionWrites, Write } from '@ledger-state/core'
+import { isLedgerStateError } from '@ledger-state/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { engineToAsync } from './engine-to-async.js'
+import { createMemoryEngine } from './memory-engine.js'
+import type { AsyncSnapshot } from './ports/async-engine-ports.js'
+
+const CHAIN = { chainId: 1 }
+const KEYS = [0, 1, 2].map((byte) => Uint8Array.of(byte))
+const MOST_VERSION = 14n
+
+/** Version n of a ledger: it begins a block where `begins`, and writes one of the keys, or deletes it. */
+function versionOf(number: bigint, { begins, key, isDeletion }: Step): VersionWrites {
+  const write: Write = [KEYS[key]!, isDeletion ? null : Uint8Array.of(Number(number))]
+  const block = begins || number === 0n ? { height: number, epoch: 0n, timestampUsec: 10n * number } : undefined
+  return { version: number, ...(block && { block }), writes: [write] }
+}
+
+interface Step {
+  readonly begins: boolean
+  readonly key: number
+  readonly isDeletion: boolean
+}
+
+const steps = fc.array(fc.record({ begins: fc.boolean(), key: fc.nat(2), isDeletion: fc.boolean() }), {
+  minLength: 1,
+  maxLength: 12,
+})
+
+/** What each read of a snapshot answers or refuses, with its words. */
+async function answersOf(snapshot: AsyncSnapshot): Promise<unknown[]> {
+  const reads: (() => Promise<unknown>)[] = [
+    async () => [snapshot.ledger, snapshot.base, snapshot.mark],
+    () => snapshot.nearestWrites(KEYS, { until: MOST_VERSION }),
+    () => snapshot.nearestWrites(KEYS, { above: 2n, last: MOST_VERSION }),
+    () => snapshot.versions(1n, MOST_VERSION),
+  ]
+  for (const key of KEYS) {
+    for (const order of ['asc', 'desc'] as const) {
+      reads.push(() => snapshot.history(key, { order }))
+      reads.push(() => snapshot.history(key, { order, first: 2n, last: MOST_VERSION }))
+      reads.push(() => snapshot.history(key, { order, last: 3n }))
+    }
+  }
+  for (let number = 0n; number <= MOST_VERSION; number++) {
+    reads.push(() => snapshot.blockAt(number))
+    reads.push(() => snapshot.blockByHeight(number))
+    reads.push(() => snapshot.blockAtTime(10n * number + 5n))
+    reads.push(() => snapshot.versions(1n, number))
+    reads.push(async () => snapshot.at(number).load(KEYS))
+  }
+  reads.push(async () => snapshot.at().scan(new Uint8Array(0)))
+  const answers: unknown[] = []
+  for (const read of reads) {
+    try {
+      answers.push(await read())
+    } catch (error) {
+      if (!isLedgerStateError(error)) throw error
+      answers.push(`${error.code}: ${error.message}`)
+    }
+  }
+  return answers
+}
+
+describe('a snapshot', () => {
+  it('answers what it answered at first, whatever is committed and cut off above it', async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, fc.nat(), fc.nat(), async (steps, at, cut) => {
+        await using engine = createMemoryEngine()
+        const commit = (from: number, to: number) =>
+          engine.commit(
+            steps.slice(from, to).map((step, index) => versionOf(BigInt(from + index), step)),
+            CHAIN,
+          )
+        const end = 1 + (at % steps.length)
+        await commit(0, end)
+        const snapshot = await engineToAsync(engine).snapshot()
+        const before = await answersOf(snapshot)
+        await commit(end, steps.length)
+        expect(await answersOf(snapshot)).toEqual(before)
+        const left = end + (cut % (steps.length - end + 1))
+        await engine.truncateTo(BigInt(left - 1))
+        expect(await answersOf(snapshot)).toEqual(before)
+        await commit(left, steps.length)
+        expect(await answersOf(snapshot)).toEqual(before)
+      }),
+    )
+  })
+
+  it('refuses what was cut off below its latest version', async () => {
+    await using engine = createMemoryEngine()
+    const step: Step = { begins: true, key: 0, isDeletion: false }
+    await engine.commit(
+      [0n, 1n, 2n, 3n].map((number) => versionOf(number, step)),
+      CHAIN,
+    )
+    const snapshot = await engineToAsync(engine).snapshot()
+    await engine.truncateTo(1n)
+    const cutOff: (() => unknown)[] = [
+      () => snapshot.at(),
+      () => snapshot.at(2n),
+      () => snapshot.blockAt(0n),
+      () => snapshot.blockByHeight(0n),
+      () => snapshot.blockAtTime(0n),
+      () => snapshot.history(KEYS[0]!),
+      () => snapshot.history(KEYS[0]!, { last: 2n }),
+      () => snapshot.nearestWrites(KEYS, { until: 3n }),
+      () => snapshot.versions(1n, 2n),
+    ]
+    for (const read of cutOff) {
+      await expect(async () => read()).rejects.toMatchObject({ code: 'version_truncated' })
+    }
+    expect(await snapshot.at(1n).load([KEYS[0]!])).toEqual([{ version: 1n, value: Uint8Array.of(1) }])
+    expect((await snapshot.history(KEYS[0]!, { last: 1n })).revisions).toHaveLength(2)
+    await expect(snapshot.versions(1n, 2 as never)).rejects.toMatchObject({ code: 'invalid_argument' })
+  })
+
+  it('of an empty store has no ledger, also when the store is no longer empty', async () => {
+    await using engine = createMemoryEngine()
+    const snapshot = await engineToAsync(engine).snapshot()
+    const reads: (() => unknown)[] = [
+      () => snapshot.at(),
+      () => snapshot.blockAt(0n),
+      () => snapshot.blockByHeight(0n),
+      () => snapshot.blockByHeight(7n),
+      () => snapshot.blockAtTime(0n),
+      () => snapshot.history(KEYS[0]!),
+      () => snapshot.nearestWrites(KEYS, { until: 3n }),
+      () => snapshot.versions(1n, 1n),
+    ]
+    const expectNone = async () => {
+      for (const read of reads) await expect(async () => read()).rejects.toMatchObject({ code: 'no_ledger' })
+    }
+    await expectNone()
+    const step: Step = { begins: true, key: 0, isDeletion: false }
+    await engine.commit([versionOf(0n, step), versionOf(1n, step)], CHAIN)
+    await expectNone()
+  })
+
+  it('refuses histories of which a prune may have taken a part', async () => {
+    await using engine = createMemoryEngine()
+    const step: Step = { begins: true, key: 0, isDeletion: false }
+    await engine.commit(
+      [0n, 1n, 2n, 3n].map((number) => versionOf(number, step)),
+      CHAIN,
+    )
+    const snapshot = await engineToAsync(engine).snapshot()
+    await engine.prune(2n)
+    for (const first of [0n, 2n]) {
+      await expect(snapshot.history(KEYS[0]!, { first })).rejects.toMatchObject({ code: 'version_pruned' })
+    }
+    expect((await snapshot.history(KEYS[0]!, { first: 3n })).revisions).toHaveLength(1)
+  })
+})
+
+describe('a page', () => {
+  it('of a scan has 1,000 entries and the key after them, unless the limit ends it before', async () => {
+    await using engine = createMemoryEngine()
+    const writes = Array.from({ length: 1_001 }, (_, at): Write => [Uint8Array.of(at >> 8, at), Uint8Array.of(1)])
+    const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+    await engine.commit([{ version: 0n, block, writes }], CHAIN)
+    const view = (await engineToAsync(engine).snapshot()).at()
+    const pageOf = async (limit?: number, start = 0) => {
+      const { entries, next } = await view.scan(new Uint8Array(0), { limit, start: writes[start]![0] })
+      return [entries.length, next]
+    }
+    const last = writes[1_000]![0]
+    expect(await pageOf()).toEqual([1_000, last])
+    expect(await pageOf(1_001)).toEqual([1_000, last])
+    expect(await pageOf(1_000)).toEqual([1_000, undefined])
+    expect(await pageOf(7)).toEqual([7, undefined])
+    expect(await pageOf(undefined, 1)).toEqual([1_000, undefined])
+    expect(await pageOf(5_000, 999)).toEqual([2, undefined])
+  })
+
+  it('of versions has as many as the limit, and the version after them', async () => {
+    await using engine = createMemoryEngine()
+    const step: Step = { begins: true, key: 0, isDeletion: false }
+    await engine.commit(
+      [0n, 1n, 2n, 3n, 4n].map((number) => versionOf(number, step)),
+      CHAIN,
+    )
+    const snapshot = await engineToAsync(engine).snapshot()
+    const pageOf = async (limit?: number) => {
+      const { versions, next } = await snapshot.versions(1n, 4n, { limit })
+      return [versions.map(({ version }) => version), next]
+    }
+    expect(await pageOf(3)).toEqual([[1n, 2n, 3n], 4n])
+    expect(await pageOf(4)).toEqual([[1n, 2n, 3n, 4n], undefined])
+    expect(await pageOf()).toEqual([[1n, 2n, 3n, 4n], undefined])
+  })
+})
+
+describe('engineToAsync', () => {
+  it('makes an engine whose reads are promises, and names what it refuses', async () => {
+    await using engine = createMemoryEngine()
+    const step: Step = { begins: true, key: 0, isDeletion: false }
+    await engine.commit([versionOf(0n, step)], CHAIN)
+    const remote = engineToAsync(engine)
+    expect([engine.kind, remote.kind]).toEqual(['sync', 'async'])
+    const snapshot = await remote.snapshot()
+    const refusals: readonly (readonly [() => Promise<unknown>, string])[] = [
+      [() => snapshot.nearestWrites(7 as never, { until: 0n }), 'the keys is the number 7, expected an array'],
+      [async () => snapshot.at().load(7 as never), 'the keys is the number 7, expected an array'],
+      [
+        () => snapshot.history(KEYS[0]!, { limit: 0 }),
+        'the limit of the history is the number 0, expected a whole number',
+      ],
+    ]
+    for (const [read, message] of refusals) {
+      await expect(read()).rejects.toMatchObject({
+        code: 'invalid_argument',
+        message: expect.stringContaining(message),
+      })
+    }
+  })
+})
