@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { limitsOf } from './admission/limits.js'
 import { DEFAULT_LIMITS } from './limits.js'
-import { limitsOf } from './server/default-limits.js'
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 

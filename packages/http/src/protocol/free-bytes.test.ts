@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ChunkCollector } from '../server/chunk-collector.js'
+import { ChunkCollector } from '../admission/chunk-collector.js'
 import { freeBytes } from './free-bytes.js'
 
 /** Node.js 20 cannot free the memory of a buffer. */

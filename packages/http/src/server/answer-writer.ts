@@ -218,7 +218,7 @@ function isHeld(exchange: Exchange, body: string | Uint8Array): boolean {
 
 function isRoomFor({ context, response }: Exchange, bytes: number): boolean {
   try {
-    context.load.holdUntilRead(response, bytes)
+    context.admission.load.holdUntilRead(response, bytes)
     return true
   } catch (error) {
     if (isLedgerStateError(error, 'overloaded')) return false

@@ -33,7 +33,7 @@ export function answerBrokenRequests(server: Server, service: RequestService): v
       else afterExchange(last, () => answerOnSocket(error, socket))
     }
     // Node.js tells of all late requests at once: thousands of them would take 0.1 s.
-    if (error.code === TIMEOUT) service.context.turns.run(answer)
+    if (error.code === TIMEOUT) service.context.admission.turns.run(answer)
     else answer()
   })
 

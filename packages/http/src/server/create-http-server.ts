@@ -1,9 +1,9 @@
 import { Server, type ServerOptions } from 'node:http'
+import { dropIdleConnections } from '../admission/idle-connections.js'
+import { limitsOf } from '../admission/limits.js'
 import { expectationFailed } from '../errors.js'
 import { refuse } from './answer-writer.js'
 import { answerBrokenRequests } from './broken-requests.js'
-import { limitsOf } from './default-limits.js'
-import { dropIdleConnections } from './idle-connections.js'
 import type { RequestListenerOptions } from './request-listener-options.js'
 import { RequestService } from './request-service.js'
 

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Link } from '@ledger-state/core'
 import type { LedgerInfo } from '@ledger-state/engine'
 import { type AsyncLedger, type Ledger, type LedgerState, lastVersionOf, type Moment } from '@ledger-state/ledger'
+import type { Admission } from '../admission/admission.js'
+import type { Upload } from '../admission/uploads.js'
 import { clientLeft, outputDisabled } from '../errors.js'
 import type { ForwardableRequest } from '../forward/forwarder.js'
 import { AnswerBytes } from '../operations/answer-bytes.js'
@@ -11,13 +12,7 @@ import { ViewAllowance, type ViewRules } from '../operations/view-rules.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { ComputeThread } from '../views/compute-thread.js'
 import type { ChainHeaders } from './chain-headers.js'
-import type { ChunkCollector } from './chunk-collector.js'
-import type { Intake } from './intake.js'
-import type { LoadShedder } from './load-shedder.js'
 import type { RequestListenerOptions } from './request-listener-options.js'
-import type { TurnQueue } from './turn-queue.js'
-import type { Unpack } from './unpack.js'
-import type { Upload, Uploads } from './uploads.js'
 
 /** What all exchanges of a service share. */
 export interface ServiceContext {
@@ -26,14 +21,7 @@ export interface ServiceContext {
   readonly chainHeaders: ChainHeaders
   readonly corsHeaders: (origin: string) => readonly string[]
   readonly archivalEndpoint: string | undefined
-  readonly bodyLimitBytes: number
-  readonly turns: TurnQueue
-  readonly load: LoadShedder
-  readonly intake: Intake
-  /** Intake of bodies that are longer than any request needs. */
-  readonly longIntake: Intake
-  readonly uploads: Uploads<Exchange>
-  readonly unpack: Unpack
+  readonly admission: Admission<Exchange>
   readonly viewRules: ViewRules
   readonly viewPlaces: ViewPlaces
   readonly computeThread: ComputeThread
@@ -47,7 +35,7 @@ export interface ServiceContext {
 const NO_BODY = Buffer.alloc(0)
 
 /** A request and its response. */
-export class Exchange implements ForwardableRequest, Upload {
+export class Exchange implements ForwardableRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly context: ServiceContext
@@ -57,11 +45,8 @@ export class Exchange implements ForwardableRequest, Upload {
   route: Route | undefined = undefined
   params: Readonly<Record<string, string>> = {}
   body: Buffer = NO_BODY
-  /** What came of the body. */
-  chunks: ChunkCollector | undefined = undefined
-  /** What the body takes of memory. */
-  heldBytes = 0
-  place: Link<Upload> | undefined = undefined
+  /** What holds the body; undefined of a request without one. */
+  upload: Upload<Exchange> | undefined = undefined
   isInFlight = false
   /** Whether the client sends its body only when it is told to. */
   awaitsContinue = false
@@ -143,7 +128,7 @@ export class Exchange implements ForwardableRequest, Upload {
   }
 
   hold(bytes: number): void {
-    this.context.load.hold(bytes)
+    this.context.admission.load.hold(bytes)
     this.builtBytes += bytes
   }
 
@@ -155,7 +140,7 @@ export class Exchange implements ForwardableRequest, Upload {
 
   nextTurn(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.context.turns.resume(() => {
+      this.context.admission.turns.resume(() => {
         if (this.response.destroyed) reject(clientLeft())
         else resolve()
       })
@@ -181,17 +166,15 @@ export class Exchange implements ForwardableRequest, Upload {
 
   /** The answer is handed on, or given up. */
   releaseBuilt(): void {
-    this.context.load.release(this.builtBytes)
+    this.context.admission.load.release(this.builtBytes)
     this.builtBytes = 0
   }
 
   /** Lets go of what only building the answer needs; the response may be open for long. */
   release(): void {
-    const { uploads } = this.context
     this.releaseBuilt()
-    if (!this.chunks) return
-    uploads.release(this)
-    this.chunks.clear()
+    if (!this.upload) return
+    this.context.admission.uploads.release(this.upload)
     this.body = NO_BODY
   }
 }

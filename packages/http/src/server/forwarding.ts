@@ -1,11 +1,12 @@
 import { parseU64 } from '@ledger-state/core'
+import type { HeldRequests } from '../admission/held-requests.js'
+import type { Limits } from '../admission/limits.js'
 import { clientLeft } from '../errors.js'
 import type { ForwardOptions } from '../forward/forward-options.js'
 import { Forwarder } from '../forward/forwarder.js'
 import { queryParameter } from '../protocol/query.js'
-import type { Limits } from './default-limits.js'
+import { refuse } from './answer-writer.js'
 import type { Exchange, ServiceContext } from './exchange.js'
-import type { HeldRequests } from './held-requests.js'
 
 /** The forwarder of a service. */
 export function createForwarder(
@@ -34,7 +35,12 @@ export function createForwarder(
           return
         }
         request.gone.addEventListener('abort', () => reject(clientLeft()), { once: true })
-        held.hold(request as Exchange, version, resolve)
+        const exchange = request as Exchange
+        held.hold(version, {
+          isGone: () => exchange.response.destroyed,
+          proceed: resolve,
+          refuse: (error) => refuse(exchange, error),
+        })
       }),
   })
 }

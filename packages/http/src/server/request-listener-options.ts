@@ -1,18 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AsyncLedger, Ledger } from '@ledger-state/ledger'
+import type { HoldLimits } from '../admission/held-requests.js'
+import type { LoadLimits } from '../admission/load-shedder.js'
+import type { UploadLimits } from '../admission/uploads.js'
 import type { RequestExamples } from '../document/request-example.js'
 import type { ForwardLimits, ForwardOptions } from '../forward/forward-options.js'
 import type { ViewOptions } from '../operations/view-rules.js'
 import type { OutputFormat } from '../protocol/media-types.js'
-import type { LoadLimits } from './load-shedder.js'
-import type { UploadLimits } from './uploads.js'
-
-export interface HoldLimits {
-  /** How long a request is held for a version before it is answered 503, in milliseconds. */
-  readonly maxHoldMs: number
-  /** Requests that are held for a version at one time; more are answered 503. */
-  readonly maxHeld: number
-}
 
 /** One answer, as metrics count it. */
 export interface Answered {

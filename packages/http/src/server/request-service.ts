@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Ledger } from '@ledger-state/ledger'
+import { HeldRequests, parseMinVersion } from '../admission/held-requests.js'
+import { limitsOf } from '../admission/limits.js'
+import { type BodyOutcomes, readBody, readOver } from '../admission/read-body.js'
 import { createDocumentRoutes } from '../document/document-routes.js'
 import { clientLeft } from '../errors.js'
 import { createForwardRoutes, routeWithForwarding } from '../forward/forward-routes.js'
@@ -12,12 +15,9 @@ import { refuse, sendAnswer, sendError, sendHeaders, settle } from './answer-wri
 import { routeOverAsync } from './async-routes.js'
 import { isPreflight, preflightHeaders } from './cors.js'
 import { createOperations } from './create-operations.js'
-import { limitsOf } from './default-limits.js'
 import { Exchange, type ServiceContext } from './exchange.js'
 import { createForwarder, newestNamedBy } from './forwarding.js'
 import { framingFault } from './framing-fault.js'
-import { HeldRequests, parseMinVersion } from './held-requests.js'
-import { readBody, readOver } from './read-body.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
 import { createRouter, type Router } from './router.js'
 import { createServiceContext } from './service-context.js'
@@ -133,7 +133,7 @@ export class RequestService {
     if (this.#isAnsweredElsewhere(exchange)) return
     const route = this.#findRoute(exchange)
     if (!route) {
-      readOver(exchange)
+      readOver(exchange.request, exchange.context.admission)
       return
     }
     const version = route.answersUnderLoad ? undefined : this.#minVersionOf(exchange)
@@ -144,7 +144,11 @@ export class RequestService {
   }
 
   #hold(exchange: Exchange, version: bigint): void {
-    this.#held.hold(exchange, version, () => this.#receive(exchange, exchange.route!, performance.now()))
+    this.#held.hold(version, {
+      isGone: () => exchange.response.destroyed,
+      proceed: () => this.#receive(exchange, exchange.route!, performance.now()),
+      refuse: (error) => refuse(exchange, error),
+    })
   }
 
   /** Holds a request for a version that is not served yet, and that an upstream has. */
@@ -170,7 +174,7 @@ export class RequestService {
     try {
       return parseMinVersion(minVersionName, header)
     } catch (error) {
-      readOver(exchange)
+      readOver(exchange.request, exchange.context.admission)
       sendError(exchange, error)
       return undefined
     }
@@ -181,10 +185,10 @@ export class RequestService {
     const { request } = exchange
     if (method === 'POST') {
       endWithResponse(exchange)
-      readBody(exchange, receiveBody)
+      readBody(exchange, this.context.admission, BODY_OUTCOMES)
       return
     }
-    readOver(exchange)
+    readOver(exchange.request, exchange.context.admission)
     answerInTurn(exchange, request.url!.length, began)
   }
 
@@ -206,7 +210,7 @@ export class RequestService {
     if (!this.#otherRequests || !isElsewhere(request.url!)) return false
     response.shouldKeepAlive &&= !this.context.isClosing()
     if (!this.#otherRequests(request, response)) return false
-    readOver(exchange)
+    readOver(exchange.request, exchange.context.admission)
     settle(exchange, response.statusCode)
     return true
   }
@@ -231,15 +235,23 @@ export class RequestService {
   }
 }
 
-function receiveBody(exchange: Exchange): void {
-  answerInTurn(exchange, exchange.body.length, performance.now())
+const BODY_OUTCOMES: BodyOutcomes<Exchange> = {
+  onUpload(exchange, upload) {
+    exchange.upload = upload
+  },
+  onBody(exchange, body) {
+    exchange.body = body
+    answerInTurn(exchange, body.length, performance.now())
+  },
+  fail: sendError,
+  refuse,
 }
 
 /**
  * Answers at once where the request is small and others have left time of this turn. Refuses it under too much load.
  */
 function answerInTurn(exchange: Exchange, length: number, began: number): void {
-  const { load, turns } = exchange.context
+  const { load, turns } = exchange.context.admission
   const { answersUnderLoad, method, takesTurns } = exchange.route!
   const refusal = answersUnderLoad ? undefined : load.refusal()
   if (refusal) {
@@ -280,14 +292,14 @@ function answer(exchange: Exchange): void {
 }
 
 function enterFlight(exchange: Exchange): void {
-  exchange.context.load.enter()
+  exchange.context.admission.load.enter()
   exchange.isInFlight = true
 }
 
 function endWithResponse(exchange: Exchange): void {
   // Emitted once for every response, whether it went out whole or the client left.
   exchange.response.on('close', () => {
-    if (exchange.isInFlight) exchange.context.load.leave()
+    if (exchange.isInFlight) exchange.context.admission.load.leave()
     if (!exchange.isAnswered) sendError(exchange, clientLeft())
   })
 }

@@ -12,7 +12,7 @@ import {
   stopServer,
 } from '../../testing/one-item-server.ts'
 import { TURN_BUDGET_MS } from '../operations/operation.js'
-import type { Answered } from './request-listener-options.js'
+import type { Answered } from '../server/request-listener-options.js'
 import { TurnQueue } from './turn-queue.js'
 
 let running: RunningServer | undefined

@@ -12,8 +12,8 @@ import {
   stopServer,
   WHOLE_ITEM_REQUEST,
 } from '../../testing/one-item-server.ts'
+import type { HttpServerOptions } from '../server/create-http-server.js'
 import { ChunkCollector } from './chunk-collector.js'
-import type { HttpServerOptions } from './create-http-server.js'
 
 let running: RunningServer | undefined
 const connections: RawConnection[] = []

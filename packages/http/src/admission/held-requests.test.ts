@@ -3,7 +3,7 @@ import { createMemoryEngine, type StateReader } from '@ledger-state/engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, describe, expect, it } from 'vitest'
 import { RAW_ITEM_BODY, type RunningServer, startServerOver, stopServer } from '../../testing/one-item-server.ts'
-import type { Answered } from './request-listener-options.js'
+import type { Answered } from '../server/request-listener-options.js'
 
 const ITEM = '/v1/tables/0x7/raw_item'
 

@@ -1,0 +1,136 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { bodyInCrumbs, bodyTooLarge, type RequestError } from '../errors.js'
+import { freeBytes } from '../protocol/free-bytes.js'
+import { BATCH_LIMITS, ContentLength } from '../protocol/json-body.js'
+import type { Admission } from './admission.js'
+import type { Intake } from './intake.js'
+import { Upload } from './uploads.js'
+
+/** A chunk of this size is one of many: the socket has more to read. */
+const LARGE_CHUNK_BYTES = 32_768
+/** A chunk costs more than its bytes. Bodies of more chunks than these have to come in larger ones. */
+const MOST_SMALL_CHUNKS = 1_024
+const SMALL_CHUNK_BYTES = 16
+
+const NO_BODY = Buffer.alloc(0)
+
+/** A request whose body is to be received. */
+export interface BodyOwner {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** Whether the client sends its body only after `100 Continue`. */
+  readonly awaitsContinue: boolean
+  readonly isAnswered: boolean
+}
+
+/** What becomes of a request whose body is received: one of these functions is called. */
+export interface BodyOutcomes<T extends BodyOwner> {
+  /** Receiving begins; the upload is released when the request is answered. Not called for a request without a body. */
+  readonly onUpload: (owner: T, upload: Upload<T>) => void
+  /** The body is in whole, decompressed. It is empty where the request has none. */
+  readonly onBody: (owner: T, body: Buffer) => void
+  /** Answers the request with an error; its connection stays. */
+  readonly fail: (owner: T, error: unknown) => void
+  /** Answers the request with an error and closes its connection. */
+  readonly refuse: (owner: T, error: RequestError) => void
+}
+
+/**
+ * Receives and discards what a request sends that nobody reads, one large chunk at a time: unpaced, a socket is read 32
+ * times in one turn of the event loop, and many of them hold the others up.
+ */
+export function readOver(request: IncomingMessage, { longIntake }: { readonly longIntake: Intake }): void {
+  if (request.readableEnded) return
+  request.on('data', (chunk: Buffer) => {
+    pace(request, chunk, longIntake)
+    freeChunk(request, chunk)
+  })
+}
+
+function pace(request: IncomingMessage, { length }: Buffer, intake: Intake): boolean {
+  if (length < LARGE_CHUNK_BYTES) return false
+  request.pause()
+  intake.pace(length, () => request.resume())
+  return true
+}
+
+function freeChunk(request: IncomingMessage, chunk: Buffer): void {
+  if (isOwn(request, chunk)) freeBytes(chunk)
+}
+
+/** Whether nobody else has received a large chunk. */
+function isOwn(request: IncomingMessage, chunk: Buffer): boolean {
+  return chunk.length >= LARGE_CHUNK_BYTES && request.listenerCount('data') === 1
+}
+
+/** Receives the body of a request. It counts as held until its upload is released. */
+export function readBody<T extends BodyOwner>(owner: T, admission: Admission<T>, outcomes: BodyOutcomes<T>): void {
+  const { request } = owner
+  const { bodyLimitBytes, intake, longIntake, uploads } = admission
+  const declaredLength = Number(request.headers['content-length'] ?? 0)
+  if (declaredLength > bodyLimitBytes) {
+    readOver(request, admission)
+    outcomes.fail(owner, bodyTooLarge(bodyLimitBytes))
+    return
+  }
+  // Requests without a body have ended from the start.
+  if (request.readableEnded) {
+    outcomes.onBody(owner, NO_BODY)
+    return
+  }
+  if (owner.awaitsContinue) owner.response.writeContinue()
+  const upload = new Upload(owner)
+  const { chunks } = upload
+  outcomes.onUpload(owner, upload)
+  uploads.begin(upload)
+  const encoding = request.headers['content-encoding']
+  // Content that is longer than any operation reads: what follows is not kept, and the body is too long without it.
+  const content = encoding === undefined ? new ContentLength() : undefined
+  let length = 0
+  let count = 0
+  request.on('data', (chunk: Buffer) => {
+    const isLong = owner.isAnswered || Math.max(length, declaredLength) > BATCH_LIMITS.bytes
+    const isPaused = pace(request, chunk, isLong ? longIntake : intake)
+    // What follows a refusal is read over.
+    if (owner.isAnswered) {
+      freeChunk(request, chunk)
+      return
+    }
+    length += chunk.length
+    count++
+    const isKept = content === undefined || content.bytes <= BATCH_LIMITS.bytes
+    if (isKept) chunks.add(chunk, isOwn(request, chunk))
+    content?.add(chunk)
+    // The first one is kept as it is.
+    if (count > 1) freeChunk(request, chunk)
+    if (length > bodyLimitBytes) outcomes.fail(owner, bodyTooLarge(bodyLimitBytes))
+    else if (count > MOST_SMALL_CHUNKS && length < count * SMALL_CHUNK_BYTES) {
+      outcomes.refuse(owner, bodyInCrumbs())
+    } else uploads.hold(upload, chunks.heldBytes + (isPaused ? request.readableHighWaterMark : 0))
+  })
+  request.on('end', () => {
+    if (owner.isAnswered) return
+    chunks.trim()
+    uploads.complete(upload, chunks.heldBytes)
+    if (owner.isAnswered) return
+    if (encoding === undefined) outcomes.onBody(owner, chunks.bytes)
+    else unpackBody(upload, encoding, admission, outcomes)
+  })
+}
+
+function unpackBody<T extends BodyOwner>(
+  upload: Upload<T>,
+  encoding: string,
+  { unpack, uploads }: Admission<T>,
+  { onBody, fail }: BodyOutcomes<T>,
+): void {
+  const { owner, chunks } = upload
+  // Taken from the upload: another thread may still read it when the request is answered.
+  unpack(chunks.take(), encoding)
+    .then((body) => {
+      if (owner.isAnswered) return
+      uploads.hold(upload, body.length)
+      onBody(owner, body)
+    })
+    .catch((error) => fail(owner, error))
+}
