@@ -11,8 +11,11 @@ export function isSameBlock(a: BlockInfo, b: BlockInfo): boolean {
   return a.height === b.height && a.epoch === b.epoch && a.timestampUsec === b.timestampUsec
 }
 
-/** One write: a value, or `null` for a deletion. Neither array may change while the record is in use. */
-export type Write = readonly [key: Uint8Array, value: Uint8Array | null]
+/**
+ * One write: a value, or `null` for a deletion. A value may have an annotation of up to 31 bytes, which stores keep beside
+ * it. None of the arrays may change while the record is in use.
+ */
+export type Write = readonly [key: Uint8Array, value: Uint8Array | null, annotation?: Uint8Array | undefined]
 
 /** Everything that one ledger version wrote: the unit in which sources deliver and stores commit. */
 export interface VersionWrites {
@@ -29,4 +32,6 @@ export interface KeyedEntry {
   /** The version that wrote the value. */
   readonly version: bigint
   readonly value: Uint8Array
+  /** What the write kept beside the value. */
+  readonly annotation?: Uint8Array | undefined
 }

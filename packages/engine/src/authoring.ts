@@ -12,6 +12,14 @@ export {
   storeLockedHere,
 } from './errors.js'
 export type { BlockEntry } from './ports/block-entry.js'
+export {
+  type AnnotatedValue,
+  putStoredTail,
+  storedTailLength,
+  storedToValue,
+  storedValueEnd,
+  valueToStored,
+} from './validation/stored-value.js'
 export { addTruncation, expectNotTruncated, nextTruncation } from './validation/truncations.js'
 export {
   expectArray,

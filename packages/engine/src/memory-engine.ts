@@ -181,11 +181,11 @@ class MemoryEngine implements StateWriter {
     const { oldestVersion, latestVersion } = ledger
     const end = last === undefined || last > latestVersion ? latestVersion : last
     const found = this.#seenRevisions(key, oldestVersion).filter(({ version }) => version >= first && version <= end)
-    for (const { version, value } of isNewestFirst ? found.toReversed() : found) {
+    for (const { version, value, annotation } of isNewestFirst ? found.toReversed() : found) {
       const { oldestVersion: oldestNow } = this.#state.ledger!
       expectNotTruncated(end, ledger, this.#state.ledger)
       if (oldestNow > oldestVersion && oldestNow >= first) throw versionPruned(oldestVersion, oldestNow)
-      yield { version, value: value && Uint8Array.from(value) }
+      yield copyOfRevision({ version, value, annotation })
     }
   }
 
@@ -209,7 +209,9 @@ class MemoryEngine implements StateWriter {
       const writes: Write[] = []
       for (const [key, ofKey] of [...revisions].sort(([a], [b]) => (a < b ? -1 : 1))) {
         const revision = ofKey.find((candidate) => candidate.version === version)
-        if (revision) writes.push([hexToBytes(key), revision.value && Uint8Array.from(revision.value)])
+        if (!revision) continue
+        const { value, annotation } = copyOfRevision(revision)
+        writes.push(annotation ? [hexToBytes(key), value, annotation] : [hexToBytes(key), value])
       }
       yield { version, block: blocks.find(({ firstVersion }) => firstVersion === version)?.block, writes }
     }
@@ -243,7 +245,9 @@ class MemoryEngine implements StateWriter {
     state.base ??= { version: versions[0]!.version, complete: versions[0]!.version === 0n }
     for (const { version, block, writes } of versions) {
       if (block) state.blocks.push({ firstVersion: version, block: copyOfBlock(block) })
-      for (const [key, value] of writes) this.#write(bytesToHexDigits(key), version, value)
+      for (const [key, value, annotation] of writes) {
+        this.#write(bytesToHexDigits(key), copyOfRevision({ version, value, annotation }))
+      }
       const latestBlock = state.blocks.at(-1)!.block
       const { oldestVersion, oldestBlock } = state.ledger ?? { oldestVersion: version, oldestBlock: latestBlock }
       state.ledger = { ...state.ledger, chainId, latestVersion: version, latestBlock, oldestVersion, oldestBlock }
@@ -251,10 +255,10 @@ class MemoryEngine implements StateWriter {
     this.#watch.notice()
   }
 
-  #write(key: string, version: bigint, value: Uint8Array | null): void {
+  #write(key: string, revision: Revision): void {
     const revisions = this.#store.revisions.get(key) ?? []
-    if (value === null && (revisions.at(-1)?.value ?? null) === null) return
-    revisions.push({ version, value: value && Uint8Array.from(value) })
+    if (revision.value === null && (revisions.at(-1)?.value ?? null) === null) return
+    revisions.push(revision)
     this.#store.revisions.set(key, revisions)
   }
 
@@ -366,7 +370,9 @@ class MemoryEngine implements StateWriter {
     const revision = this.#state.revisions
       .get(bytesToHexDigits(key))
       ?.findLast((candidate) => candidate.version <= version)
-    return revision?.value ? { version: revision.version, value: Uint8Array.from(revision.value) } : undefined
+    if (!revision?.value) return undefined
+    const { value, annotation } = copyOfRevision(revision)
+    return { version: revision.version, value: value!, ...(annotation && { annotation }) }
   }
 
   *#scan(prefix: string, version: bigint, { start, limit }: ScanRange, asked: LedgerInfo): Generator<KeyedEntry> {
@@ -399,7 +405,7 @@ class MemoryImport {
     for (const entry of entries) {
       const text = bytesToHexDigits(entry.key)
       if (this.revisions.has(text) || added.has(text)) throw duplicateKey(this.version)
-      added.set(text, [{ version: entry.version, value: Uint8Array.from(entry.value) }])
+      added.set(text, [copyOfRevision(entry)])
     }
     for (const [text, revisions] of added) this.revisions.set(text, revisions)
     this.mark = mark && Uint8Array.from(mark)
@@ -411,6 +417,11 @@ function unseenCount(revisions: readonly Revision[], oldestVersion: bigint): num
   const newestBelow = revisions.findLastIndex(({ version }) => version <= oldestVersion)
   if (newestBelow < 0) return 0
   return revisions[newestBelow]!.value === null ? newestBelow + 1 : newestBelow
+}
+
+function copyOfRevision({ version, value, annotation }: Revision): Revision {
+  const copy = { version, value: value && Uint8Array.from(value) }
+  return annotation ? { ...copy, annotation: Uint8Array.from(annotation) } : copy
 }
 
 function copyOfBlock({ height, epoch, timestampUsec }: BlockInfo): BlockInfo {

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { isSameBlock, type VersionWrites, type Write } from '@ledger-state/core'
+import { isOwnKey, isSameBlock, type VersionWrites, type Write } from '@ledger-state/core'
 import type { AsyncStateSnapshot } from '@ledger-state/engine'
 import { otherVersionHeld } from './errors.js'
 
@@ -12,7 +12,9 @@ export async function expectSameVersion(
   record: VersionWrites,
   place: string,
 ): Promise<void> {
-  const { version, block, writes } = record
+  const { version, block } = record
+  // Not every source has what stores keep beside the state.
+  const writes = record.writes.filter(([key]) => !isOwnKey(key))
   const [entries, held] = await Promise.all([
     store.at(version).load(writes.map(([key]) => key)),
     store.blockAt(version),

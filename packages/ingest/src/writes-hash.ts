@@ -12,7 +12,8 @@ const DELETED = 0xffff_ffff
  * A running hash over all that a store was given, from its first version on: two stores that have the same hash at a
  * version began alike and hold the same writes. h(v) = SHA-256(h(v − 1) ‖ version), where a version is u64 number · u8 1 and
  * u64 height, epoch, time of the block that it begins, or u8 0 · u32 writes, and for each, in the order of the keys, u32
- * length of the key · key · u32 length of the value, ffffffff for a deletion · value. Numbers are big-endian. A deletion of a
+ * length of the key · key · u32 length of the value, ffffffff for a deletion · value · u8 length of its annotation ·
+ * annotation. Numbers are big-endian. A deletion of a
  * key that was not there counts as nothing: no store keeps it.
  */
 export class WritesHash {
@@ -46,7 +47,7 @@ export class WritesHash {
 
   #addVersion({ version, block }: VersionWrites, writes: readonly Write[]): void {
     const sorted = [...writes].sort(([a], [b]) => Buffer.compare(a, b))
-    const length = sorted.reduce((sum, [key, value]) => sum + 2 * U32 + key.length + (value?.length ?? 0), 0)
+    const length = sorted.reduce((sum, write) => sum + lengthOf(write), 0)
     const bytes = this.#room(WRITES_HASH_LENGTH + 4 * U64 + 1 + U32 + length)
     let at = this.#hash.copy(bytes)
     at = bytes.writeBigUInt64BE(version, at)
@@ -54,13 +55,16 @@ export class WritesHash {
     if (block)
       for (const part of [block.height, block.epoch, block.timestampUsec]) at = bytes.writeBigUInt64BE(part, at)
     at = bytes.writeUInt32BE(sorted.length, at)
-    for (const [key, value] of sorted) {
+    for (const [key, value, annotation] of sorted) {
       at = bytes.writeUInt32BE(key.length, at)
       bytes.set(key, at)
       at = bytes.writeUInt32BE(value ? value.length : DELETED, at + key.length)
       if (!value) continue
       bytes.set(value, at)
-      at += value.length
+      at = bytes.writeUInt8(annotation?.length ?? 0, at + value.length)
+      if (!annotation) continue
+      bytes.set(annotation, at)
+      at += annotation.length
     }
     this.#hash = hash('sha256', bytes.subarray(0, at), 'buffer')
   }
@@ -69,6 +73,10 @@ export class WritesHash {
     if (length > this.#bytes.length) this.#bytes = Buffer.allocUnsafe(2 * length)
     return this.#bytes
   }
+}
+
+function lengthOf([key, value, annotation]: Write): number {
+  return 2 * U32 + key.length + (value ? value.length + 1 + (annotation?.length ?? 0) : 0)
 }
 
 /** Which keys exist while versions are gone through; kept only where one of them deletes something. */

@@ -30,3 +30,11 @@ export {
   type VectorTag,
 } from './type-tag.js'
 export { readName, readStructTag, readTypeTag, writeStructTag, writeTypeTag } from './type-tag-bcs.js'
+export {
+  annotationToNote,
+  encodeStateValue,
+  noteToAnnotation,
+  readValueMetadata,
+  type ValueMetadata,
+  type ValueNote,
+} from './value-metadata.js'

@@ -1,3 +1,4 @@
+import { ANNOTATION_CASES } from './annotation-cases.js'
 import { BLOCK_CASES } from './block-cases.js'
 import { COMMIT_CASES } from './commit-cases.js'
 import { HISTORY_CASES } from './history-cases.js'
@@ -29,6 +30,7 @@ export type { ContractCase, EngineTraits, OpenAsyncStore, OpenStore } from './su
 export const STATE_ENGINE_CONTRACT: readonly ContractCase[] = [
   ...VIEW_CASES,
   ...COMMIT_CASES,
+  ...ANNOTATION_CASES,
   ...WINDOW_CASES,
   ...SCAN_CASES,
   ...HISTORY_CASES,

@@ -54,6 +54,8 @@ export interface Revision {
   readonly version: bigint
   /** Null for a deletion. */
   readonly value: Uint8Array | null
+  /** What the write kept beside the value. */
+  readonly annotation?: Uint8Array | undefined
 }
 
 /** Which writes of a key a history lists, and in which order. */
@@ -89,6 +91,8 @@ export interface StateEntry {
   readonly version: bigint
   /** A copy that the caller owns. */
   readonly value: Uint8Array
+  /** What the write kept beside the value; a copy, too. */
+  readonly annotation?: Uint8Array | undefined
 }
 
 /**

@@ -12,6 +12,7 @@ import {
 } from '../errors.js'
 import type { CommitOptions, ImportBase } from '../ports/engine-ports.js'
 import type { LedgerInfo } from '../ports/state-port.js'
+import { MAX_ANNOTATION_LENGTH } from './stored-value.js'
 import {
   chainIdToBigint,
   expectArray,
@@ -72,14 +73,23 @@ function validateWrites({ version, writes }: VersionWrites): void {
   if (!Array.isArray(writes)) throw invalidArgument(`writes of version ${version}`, 'an array', writes)
   for (const write of writes) {
     if (!Array.isArray(write)) throw invalidArgument(`a write of version ${version}`, 'a pair of key and value', write)
-    const [key, value] = write as unknown[]
+    const [key, value, annotation] = write as unknown[]
     // The messages are put together only where they are needed: this runs for every write.
     if (!(key instanceof Uint8Array)) throw invalidArgument(`a key of version ${version}`, 'a Uint8Array', key)
     if (value !== null && !(value instanceof Uint8Array)) {
       throw invalidArgument(`a value of version ${version}`, 'a Uint8Array, or null for a deletion', value)
     }
     validateLengths(version, key, value)
+    if (annotation !== undefined) validateAnnotation(value, annotation)
   }
+}
+
+/** An annotation belongs to a value: a deletion has none. */
+function validateAnnotation(value: Uint8Array | null, annotation: unknown): void {
+  const isBytes = annotation instanceof Uint8Array
+  if (value !== null && isBytes && annotation.length > 0 && annotation.length <= MAX_ANNOTATION_LENGTH) return
+  const expected = `a Uint8Array of 1 to ${MAX_ANNOTATION_LENGTH} bytes beside a value`
+  throw invalidArgument('an annotation', expected, isBytes ? annotation.length : annotation)
 }
 
 function validateLengths(version: bigint, key: Uint8Array, value: Uint8Array | null): void {
@@ -108,5 +118,6 @@ export function validateImportPart(stateVersion: bigint, entries: readonly Keyed
     expectU64('the version of an entry', entry.version)
     if (entry.version > stateVersion) throw entryFromLaterVersion(entry.version, stateVersion)
     validateLengths(stateVersion, entry.key, entry.value)
+    if (entry.annotation !== undefined) validateAnnotation(entry.value, entry.annotation)
   }
 }

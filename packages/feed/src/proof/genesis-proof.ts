@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { ADDRESS_LENGTH, ByteReader, ByteWriter, type Write } from '@ledger-state/core'
+import { annotationToNote, encodeStateValue } from '@ledger-state/type-tag'
 import { VALIDATOR_SET_KEY } from '../wire/framework-keys.js'
 import { type Genesis, withGenesisErrors } from '../wire/genesis-transaction.js'
 import { GENESIS_BLOCK } from '../wire/ledger-clock.js'
@@ -12,6 +13,8 @@ import { computeWaypoint } from './waypoint.js'
 export interface GenesisProof {
   /** `0:hash`, as the network publishes it. */
   readonly waypoint: string
+  /** Root of the state that the genesis writes. */
+  readonly stateRoot: Uint8Array
   /** The ledger's accumulator after version 0. */
   readonly frontier: Uint8Array
 }
@@ -19,6 +22,7 @@ export interface GenesisProof {
 /** Computes the commitments of the ledger from the writes up to the waypoint. See docs/ledger-formats.md, "Genesis". */
 export function proveGenesis(genesis: Genesis, hasher: LedgerHasher): GenesisProof {
   const { blob, record, writeSetStart, eventsStart } = genesis
+  const stateRoot = stateRootOf(record.writes, hasher)
   const info = new ByteWriter()
     .u8(0)
     .u64(0n)
@@ -27,7 +31,7 @@ export function proveGenesis(genesis: Genesis, hasher: LedgerHasher): GenesisPro
     .bytes(computeEventRoot(new ByteReader(blob, eventsStart), hasher))
     .bytes(hasher.hash('WriteSet', blob.subarray(writeSetStart, eventsStart)))
     .bool(true)
-    .bytes(stateRootOf(record.writes, hasher))
+    .bytes(stateRoot)
     .bool(false)
   const frontier = new AccumulatorFrontier(hasher, 'TransactionAccumulator')
   frontier.append(hasher.hash('TransactionInfo', info.toBytes()))
@@ -38,14 +42,14 @@ export function proveGenesis(genesis: Genesis, hasher: LedgerHasher): GenesisPro
     timestampUsec: GENESIS_BLOCK.timestampUsec,
     nextEpoch: firstEpochState(record.writes),
   })
-  return { waypoint, frontier: frontier.toBytes() }
+  return { waypoint, stateRoot, frontier: frontier.toBytes() }
 }
 
 function stateRootOf(writes: readonly Write[], hasher: LedgerHasher): Uint8Array {
   const leaves: [Uint8Array, Uint8Array][] = []
-  for (const [key, value] of writes) {
+  for (const [key, value, annotation] of writes) {
     if (value === null) continue
-    const stateValue = new ByteWriter().u8(0).byteString(value).toBytes()
+    const stateValue = encodeStateValue(value, annotationToNote(annotation).metadata)
     leaves.push([hasher.hash('StateKey', key), hasher.hash('StateValue', stateValue)])
   }
   const tree = new SparseMerkleFrontier(hasher)

@@ -24,6 +24,8 @@ export interface ProvenPage {
   readonly splits: Uint32Array
   /** Hash of the TransactionInfo of each item: the leaves of the ledger's accumulator. */
   readonly leaves: Uint8Array
+  /** Root of the state after an item, by its place, where the ledger has one: at the end of each block. */
+  readonly stateRoots: ReadonlyMap<number, Uint8Array>
 }
 
 /** A u64 version, a transaction, an info, a root and no events or writes: no item is shorter. */
@@ -43,26 +45,29 @@ export function proveRestPage({ body, start, url, verify }: RestPage, hasher: Le
     if (count > body.length / SHORTEST_ITEM) throw reader.fault(`${count} items do not fit into the page`)
     const splits = new Uint32Array(2 * count)
     const leaves = new Uint8Array(HASH_LENGTH * count)
+    const stateRoots = new Map<number, Uint8Array>()
     for (let at = 0; at < count; at++, version++) {
       const found = reader.readU64()
       if (found !== version) throw otherVersion(found)
-      leaves.set(proveItem(reader, hasher, verify, splits, at), at * HASH_LENGTH)
+      const { leaf, stateRoot } = proveItem(reader, hasher, verify, splits, at)
+      leaves.set(leaf, at * HASH_LENGTH)
+      if (stateRoot) stateRoots.set(at, stateRoot)
     }
     reader.expectEnd()
-    return { splits, leaves }
+    return { splits, leaves, stateRoots }
   } catch (error) {
     throw isLedgerStateError(error) ? atPlace(error, `${url}, version ${version}`, 'source_failed') : error
   }
 }
 
-/** Transaction, TransactionInfo, events, accumulator root, WriteSet. Answers with the leaf. */
+/** Transaction, TransactionInfo, events, accumulator root, WriteSet. Answers with the leaf, and the state root where the info has one. */
 function proveItem(
   reader: ByteReader,
   hasher: LedgerHasher,
   verify: boolean,
   splits: Uint32Array,
   at: number,
-): Uint8Array {
+): { readonly leaf: Uint8Array; readonly stateRoot: Uint8Array | undefined } {
   const start = reader.offset
   const { transaction, info, infoBytes } = readTransactionRecord(reader, hasher, false)
   if (verify) expectHash('the event root', computeEventRoot(reader, hasher), info.eventRoot)
@@ -76,5 +81,6 @@ function proveItem(
     const writeSet = reader.bytes.subarray(writeSetStart, reader.offset)
     expectHash('the state change hash', hasher.hash('WriteSet', writeSet), info.stateChangeHash)
   }
-  return hasher.hash('TransactionInfo', infoBytes)
+  const { stateRoot } = info
+  return { leaf: hasher.hash('TransactionInfo', infoBytes), stateRoot: stateRoot && Uint8Array.from(stateRoot) }
 }

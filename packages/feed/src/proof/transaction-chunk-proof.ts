@@ -41,6 +41,8 @@ export interface ProvenTransactions {
   readonly splits: Uint32Array
   /** Hash of the TransactionInfo of each record: the leaves of the ledger's accumulator. */
   readonly leaves: Uint8Array
+  /** Root of the state after a record, by its place, where the ledger has one: at the end of each block. */
+  readonly stateRoots: ReadonlyMap<number, Uint8Array>
   /** The accumulator's frontier before the first record. */
   readonly frontier: Uint8Array
   /** The same after the last record. */
@@ -73,13 +75,17 @@ export async function proveTransactionChunk(
   const first = frontier.toBytes()
   const splits = new Uint32Array(2 * count)
   const leaves = new Uint8Array(HASH_LENGTH * count)
+  const stateRoots = new Map<number, Uint8Array>()
   let at = 0
   for await (const records of readRecords(path)) {
     for (const bytes of records) {
       if (at === count) throw surplusRecords(path, count)
       expectContinuity()
-      const leaf = atRecord(path, at, firstVersion, () => proveRecord(bytes, hasher, chunk.hasAuxiliary, splits, at))
+      const { leaf, stateRoot } = atRecord(path, at, firstVersion, () =>
+        proveRecord(bytes, hasher, chunk.hasAuxiliary, splits, at),
+      )
       leaves.set(leaf, at * HASH_LENGTH)
+      if (stateRoot) stateRoots.set(at, stateRoot)
       frontier.append(leaf)
       at++
     }
@@ -91,7 +97,7 @@ export async function proveTransactionChunk(
   atFile(path, `versions ${firstVersion} to ${lastVersion}`, () => {
     expectHash(`the accumulator root of version ${proof.ledger.version}`, root, proof.ledger.accumulatorRoot)
   })
-  return { splits, leaves, frontier: first, frontierAfter: frontier.toBytes(), ledger: proof.ledger }
+  return { splits, leaves, stateRoots, frontier: first, frontierAfter: frontier.toBytes(), ledger: proof.ledger }
 }
 
 function proveRecord(
@@ -100,7 +106,7 @@ function proveRecord(
   hasAuxiliary: boolean,
   splits: Uint32Array,
   at: number,
-): Uint8Array {
+): { readonly leaf: Uint8Array; readonly stateRoot: Uint8Array | undefined } {
   const reader = new ByteReader(bytes)
   const { transaction, info, infoBytes } = readTransactionRecord(reader, hasher, hasAuxiliary)
   expectHash('the event root', computeEventRoot(reader, hasher), info.eventRoot)
@@ -109,7 +115,8 @@ function proveRecord(
   expectHash('the state change hash', hasher.hash('WriteSet', bytes.subarray(reader.offset)), info.stateChangeHash)
   readWriteSet(reader)
   reader.expectEnd()
-  return hasher.hash('TransactionInfo', infoBytes)
+  const { stateRoot } = info
+  return { leaf: hasher.hash('TransactionInfo', infoBytes), stateRoot: stateRoot && Uint8Array.from(stateRoot) }
 }
 
 /** Records of a chunk, one for each version. @throws `invalid_backup` where there are none, or more than a file can hold */

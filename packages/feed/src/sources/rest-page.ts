@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { ByteReader, type VersionWrites } from '@ledger-state/core'
 import type { ProvenPage, RestPage } from '../proof/page-proof.js'
 import { HASH_LENGTH } from '../wire/hash-bytes.js'
+import { withStateRoot } from '../wire/state-root.js'
 import { readWriteSet } from '../wire/write-set.js'
 
 /** A transaction as a node gives it, with the commitments that tell it from any other. */
@@ -14,7 +15,7 @@ export interface RestItem extends VersionWrites {
 }
 
 /** Reads the items of a page that was proven. */
-export function readRestPage({ body, start }: RestPage, { splits, leaves }: ProvenPage): RestItem[] {
+export function readRestPage({ body, start }: RestPage, { splits, leaves, stateRoots }: ProvenPage): RestItem[] {
   const reader = new ByteReader(body)
   const leafBytes = Buffer.from(leaves.buffer, leaves.byteOffset, leaves.length)
   return Array.from({ length: reader.readLength() }, (_, at) => {
@@ -22,7 +23,7 @@ export function readRestPage({ body, start }: RestPage, { splits, leaves }: Prov
     const transaction = reader.bytes.subarray(transactionStart, splits[2 * at]!)
     reader.offset = splits[2 * at + 1]!
     const accumulatorRoot = reader.readBytes(HASH_LENGTH)
-    const writes = readWriteSet(reader)
+    const writes = withStateRoot(readWriteSet(reader), stateRoots.get(at))
     const leaf = leafBytes.subarray(at * HASH_LENGTH, (at + 1) * HASH_LENGTH)
     return { version: start + BigInt(at), writes, transaction, leaf, accumulatorRoot }
   })

@@ -1,5 +1,12 @@
 import { basename, dirname, resolve } from 'node:path'
-import { ByteReader, ByteWriter, bytesToHexDigits, type KeyedEntry } from '@ledger-state/core'
+import {
+  ByteReader,
+  ByteWriter,
+  bytesToHexDigits,
+  hexToBytes,
+  type KeyedEntry,
+  STATE_ROOT_KEY,
+} from '@ledger-state/core'
 import {
   missingRecords,
   noStateChunks,
@@ -54,6 +61,7 @@ export async function openStateSnapshot(folder: string, options: SourceOptions):
   const snapshot = new Snapshot(
     version,
     epoch,
+    hexToBytes(rootHash),
     chunks,
     proof && { ...proof, prover: prover! },
     async (chainId) => early ?? (await vouch(chainId)),
@@ -128,12 +136,22 @@ class Snapshot implements StateBase {
   clock = new LedgerClock()
   vouching: Vouching | undefined
   readonly #epoch: bigint
+  readonly #root: Uint8Array
   readonly #chunks: readonly StateChunk[]
   readonly #proof: Proof | undefined
   readonly #vouch: Vouch
 
-  constructor(version: bigint, epoch: bigint, chunks: readonly StateChunk[], proof: Proof | undefined, vouch: Vouch) {
+  /** @param root of the state, as the manifest has it */
+  constructor(
+    version: bigint,
+    epoch: bigint,
+    root: Uint8Array,
+    chunks: readonly StateChunk[],
+    proof: Proof | undefined,
+    vouch: Vouch,
+  ) {
     this.version = version
+    this.#root = root
     this.#vouch = vouch
     this.#epoch = epoch
     this.#chunks = chunks
@@ -174,7 +192,8 @@ class Snapshot implements StateBase {
     treeAfter: Uint8Array | undefined,
   ): AsyncGenerator<StatePart> {
     let index = chunk.firstIndex
-    let entries: KeyedEntry[] = []
+    // The first part has the root of the state, too.
+    let entries: KeyedEntry[] = from === 0n && index === 0n ? [this.#rootEntry()] : []
     const part = (): StatePart => {
       const isEnd = index > chunk.lastIndex
       const taken = { entries, mark: this.#writeMark({ next: index, tree: isEnd ? treeAfter : tree }) }
@@ -189,9 +208,9 @@ class Snapshot implements StateBase {
         index++
         if (index <= from) continue
         this.position = `${chunk.path}, record ${at}`
-        const { key, value } = atRecord(chunk.path, at, undefined, () => readStateRecord(record))
+        const { key, value, annotation } = atRecord(chunk.path, at, undefined, () => readStateRecord(record))
         this.clock.observeEntry(key, value)
-        entries.push({ key, version: this.version, value })
+        entries.push({ key, version: this.version, value, ...(annotation && { annotation }) })
         if (entries.length === PART_ENTRIES) yield part()
       }
     }
@@ -199,6 +218,10 @@ class Snapshot implements StateBase {
       throw missingRecords(chunk.path, index - chunk.firstIndex, chunk.lastIndex - chunk.firstIndex + 1n)
     }
     yield part()
+  }
+
+  #rootEntry(): KeyedEntry {
+    return { key: STATE_ROOT_KEY, version: this.version, value: this.#root }
   }
 
   describe(): StateDescription {

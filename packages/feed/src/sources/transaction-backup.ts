@@ -21,6 +21,7 @@ import { readEvents } from '../wire/events.js'
 import { HASH_LENGTH } from '../wire/hash-bytes.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { signedChainId } from '../wire/signed-chain-id.js'
+import { withStateRoot } from '../wire/state-root.js'
 import { readWriteSet } from '../wire/write-set.js'
 import { openEpochEndings } from './epoch-endings.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
@@ -139,14 +140,18 @@ class TransactionBackup implements LedgerSource {
   #readWrites(record: Buffer, index: number, proven: ProvenTransactions | undefined, hasAuxiliary: boolean) {
     const reader = new ByteReader(record)
     let transactionLength: number
+    let stateRoot: Uint8Array | undefined
     if (proven) {
+      stateRoot = proven.stateRoots.get(index)
       transactionLength = proven.splits[2 * index]!
       reader.offset = proven.splits[2 * index + 1]!
     } else {
-      transactionLength = readTransactionRecord(reader, this.#hasher, hasAuxiliary).transaction.length
+      const { transaction, info } = readTransactionRecord(reader, this.#hasher, hasAuxiliary)
+      transactionLength = transaction.length
+      stateRoot = info.stateRoot
       readEvents(reader)
     }
-    const writes = readWriteSet(reader)
+    const writes = withStateRoot(readWriteSet(reader), stateRoot)
     reader.expectEnd()
     return { writes, transactionLength }
   }

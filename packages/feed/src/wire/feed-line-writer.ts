@@ -13,7 +13,10 @@ export function feedHeaderLine({ chainId, base }: FeedStart): string {
 
 /** A line with entries of the state that the feed begins with. */
 export function stateToFeedLine(entries: readonly KeyedEntry[]): string {
-  const state = entries.map(({ key, value, version }) => [bytesToHex(key), bytesToHex(value), String(version)])
+  const state = entries.map(({ key, value, version, annotation }) => {
+    const entry = [bytesToHex(key), bytesToHex(value), String(version)]
+    return annotation ? [...entry, bytesToHex(annotation)] : entry
+  })
   return JSON.stringify({ state })
 }
 
@@ -22,7 +25,10 @@ export function versionToFeedLine({ version, block, writes }: VersionWrites): st
   return JSON.stringify({
     version: String(version),
     ...(block && { block: blockToJson(block) }),
-    writes: writes.map(([key, value]) => [bytesToHex(key), value && bytesToHex(value)]),
+    writes: writes.map(([key, value, annotation]) => {
+      const write = [bytesToHex(key), value && bytesToHex(value)]
+      return annotation ? [...write, bytesToHex(annotation)] : write
+    }),
   })
 }
 

@@ -57,7 +57,10 @@ export function parseFeedHeader(row: FeedRow): FeedStart {
   }
 }
 
-/** `{"version":"7","block":{"height","epoch","timestamp_usec"},"writes":[["0xkey","0xvalue" or null],…]}` */
+/**
+ * `{"version":"7","block":{"height","epoch","timestamp_usec"},"writes":[["0xkey","0xvalue" or null],…]}`. A value may be
+ * followed by its annotation, in hex.
+ */
 export function parseFeedVersion(row: FeedRow): VersionWrites {
   const version = parseMember(row, 'version')
   if (!Array.isArray(row.writes)) throw notA('an array', 'the member "writes"')
@@ -65,16 +68,22 @@ export function parseFeedVersion(row: FeedRow): VersionWrites {
   return { version, block: row.block === undefined ? undefined : parseBlock(row.block), writes }
 }
 
-/** Value of the member `state`: `[["0xkey","0xvalue","version of the write"],…]`. @param version of the state */
+/**
+ * Value of the member `state`: `[["0xkey","0xvalue","version of the write"],…]`, where an annotation in hex may follow.
+ * @param version of the state
+ */
 export function parseFeedState(state: unknown, version: bigint): KeyedEntry[] {
   if (!Array.isArray(state)) throw notA('an array', 'the member "state"')
   return state.map((entry: unknown, at) => {
-    if (!Array.isArray(entry) || entry.length !== 3) throw notA('a triple [key, value, version]', `entry ${at}`)
-    const [key, value, written] = entry as [unknown, unknown, unknown]
+    if (!Array.isArray(entry) || entry.length < 3 || entry.length > 4) {
+      throw notA('a triple [key, value, version]', `entry ${at}`)
+    }
+    const [key, value, written, annotation] = entry as unknown[]
     const record = {
       key: parseHex(key, `the key of entry ${at}`),
       value: parseHex(value, `the value of entry ${at}`),
       version: parseDecimal(written, `the version of entry ${at}`),
+      ...(annotation !== undefined && { annotation: parseHex(annotation, `the annotation of entry ${at}`) }),
     }
     if (record.version <= version) return record
     throw invalidFeed(`entry ${at} was written at version ${record.version}, after the state at version ${version}`)
@@ -91,9 +100,11 @@ function parseBlock(block: unknown): BlockInfo {
 }
 
 function parseWrite(write: unknown, at: number): Write {
-  if (!Array.isArray(write) || write.length !== 2) throw notA('a pair [key, value]', `write ${at}`)
-  const [key, value] = write as [unknown, unknown]
-  return [parseHex(key, `the key of write ${at}`), value === null ? null : parseHex(value, `the value of write ${at}`)]
+  if (!Array.isArray(write) || write.length < 2 || write.length > 3) throw notA('a pair [key, value]', `write ${at}`)
+  const [keyText, valueText, annotation] = write as unknown[]
+  const key = parseHex(keyText, `the key of write ${at}`)
+  const value = valueText === null ? null : parseHex(valueText, `the value of write ${at}`)
+  return annotation === undefined ? [key, value] : [key, value, parseHex(annotation, `the annotation of write ${at}`)]
 }
 
 function parseHex(text: unknown, what: string): Uint8Array {

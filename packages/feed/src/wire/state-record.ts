@@ -1,11 +1,12 @@
 import { ByteReader } from '@ledger-state/core'
-import { readStateKey } from '@ledger-state/type-tag'
-import { skipStateValueMetadata } from './write-set.js'
+import { noteToAnnotation, readStateKey, readValueMetadata } from '@ledger-state/type-tag'
 
 export interface StateRecord {
   /** Key in its database form. */
   readonly key: Uint8Array
   readonly value: Uint8Array
+  /** What `noteToAnnotation` makes of its metadata. */
+  readonly annotation: Uint8Array | undefined
   /** BCS of the state value with its metadata, which is what is hashed. */
   readonly stateValue: Uint8Array
 }
@@ -22,7 +23,8 @@ export function readStateRecord(bytes: Uint8Array): StateRecord {
   const tag = reader.readUleb128()
   if (tag > 1) throw reader.fault(`unknown variant ${tag} of state value`, start)
   const value = reader.readByteString()
-  if (tag === 1) skipStateValueMetadata(reader)
+  const metadata = tag === 1 ? readValueMetadata(reader) : undefined
   reader.expectEnd()
-  return { key, value, stateValue: bytes.subarray(start) }
+  const annotation = noteToAnnotation({ metadata, isCreation: false })
+  return { key, value, annotation, stateValue: bytes.subarray(start) }
 }

@@ -1,12 +1,12 @@
 import type { ByteReader, Write } from '@ledger-state/core'
-import { readStateKey } from '@ledger-state/type-tag'
+import { noteToAnnotation, readStateKey, readValueMetadata } from '@ledger-state/type-tag'
 
 /** The writes as in variant 0, then keys whose hotness changed, then extensions. */
 const WRITE_SET_V1 = 1
 const EXTENSION_NATIVE_POSITIONS = 0
 
 /**
- * Writes of a write set, keys in database form. Values are views of the reader's bytes.
+ * Writes of a write set, keys in database form, with annotations (`noteToAnnotation`). Values are views of the reader's bytes.
  * See docs/ledger-formats.md, "Write sets".
  */
 export function readWriteSet(reader: ByteReader): Write[] {
@@ -30,23 +30,21 @@ export function readWriteSet(reader: ByteReader): Write[] {
 }
 
 function readWrites(reader: ByteReader, writes: Write[]): void {
-  for (let rest = reader.readLength(); rest > 0; rest--) writes.push([readStateKey(reader), readWriteOp(reader)])
+  for (let rest = reader.readLength(); rest > 0; rest--) writes.push(readWrite(reader))
 }
 
-/** The value that a write op sets, or null where it deletes. Tags 0 to 2 are without metadata, 3 to 5 with it. */
-function readWriteOp(reader: ByteReader): Uint8Array | null {
+/**
+ * A key, and the value that its write op sets, or null where it deletes. Tags 0 and 3 create, 1 and 4 modify, 2 and 5
+ * delete; 3 to 5 are followed by metadata.
+ */
+function readWrite(reader: ByteReader): Write {
+  const key = readStateKey(reader)
   const start = reader.offset
   const tag = reader.readUleb128()
   if (tag > 5) throw reader.fault(`unknown kind ${tag} of write`, start)
   const value = tag === 2 || tag === 5 ? null : reader.readByteString()
-  if (tag >= 3) skipStateValueMetadata(reader)
-  return value
-}
-
-/** Variant 0: deposit, creation time; variant 1: slot deposit, bytes deposit, creation time; all u64. */
-export function skipStateValueMetadata(reader: ByteReader): void {
-  const start = reader.offset
-  const variant = reader.readUleb128()
-  if (variant > 1) throw reader.fault(`unknown variant ${variant} of write metadata`, start)
-  reader.skip(variant === 0 ? 16 : 24)
+  const metadata = tag >= 3 ? readValueMetadata(reader) : undefined
+  if (value === null) return [key, null]
+  const annotation = noteToAnnotation({ metadata, isCreation: tag === 0 || tag === 3 })
+  return annotation ? [key, value, annotation] : [key, value]
 }

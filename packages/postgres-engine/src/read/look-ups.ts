@@ -1,4 +1,5 @@
 import { branchOf, type LedgerInfo, type StateEntry, versionPruned } from '@ledger-state/engine'
+import { storedToValue } from '@ledger-state/engine/authoring'
 import type { QueryResultRow } from 'pg'
 import { hashKey } from '../schema/key-hash.js'
 import { toByteaArray } from '../sql/bytea-array.js'
@@ -22,7 +23,7 @@ export interface LookUp {
 interface LookedUp {
   /** The newest version that wrote the key. */
   readonly written: bigint | undefined
-  /** Undefined also where it is large. */
+  /** In its stored form; undefined also where it is large. */
   readonly value: Buffer | undefined
   readonly answer: ServerAnswer<unknown>
 }
@@ -60,13 +61,13 @@ export function createLookUps(
     const { oldestVersion } = answer
     if (version < oldestVersion) throw versionPruned(version, oldestVersion)
     if (written === undefined) return undefined
-    if (small) return { version: written, value: small }
+    if (small) return { version: written, ...storedToValue(small) }
     const { value, answer: later } = await readLarge({ hash: hashKey(key), written, version, ledger })
     expectNotCut(version, ledger, later)
     const { oldestVersion: oldest } = later
     // A prune drops a write only where the versions that see it are pruned, too.
     if (version < oldest || value === undefined) throw versionPruned(version, oldest)
-    return { version: written, value }
+    return { version: written, ...storedToValue(value) }
   }
 }
 

@@ -6,13 +6,21 @@ import {
   type AsyncVersionsOptions,
   type HistoryPage,
   type LedgerInfo,
+  type Revision,
   type ScanOptions,
   type ScanPage,
   type StateEntry,
   type VersionsPage,
   versionPruned,
 } from '@ledger-state/engine'
-import { expectCount, expectObject, toHistoryRange, toScanRange } from '@ledger-state/engine/authoring'
+import {
+  type AnnotatedValue,
+  expectCount,
+  expectObject,
+  storedToValue,
+  toHistoryRange,
+  toScanRange,
+} from '@ledger-state/engine/authoring'
 import { hashKey } from '../schema/key-hash.js'
 import { KEY_HEAD_BYTES } from '../schema/schema.js'
 import {
@@ -65,7 +73,7 @@ export async function scanPage(
   const entries = read.map(({ key, version: written, value }, at) => ({
     key,
     version: BigInt(written),
-    value: value ?? loaded[at]!.value,
+    ...(value ? storedToValue(value) : valueOf(loaded[at]!)),
   }))
   const isCut = Number(rows[0]?.read_count ?? 0) > entries.length
   const last = entries.at(-1)
@@ -119,7 +127,12 @@ export async function historyPage(
   if (oldestVersion > ledger.oldestVersion && oldestVersion >= first) {
     throw versionPruned(ledger.oldestVersion, oldestVersion)
   }
-  const revisions = rows.slice(0, most).map(({ version, value }) => ({ version: BigInt(version), value }))
+  const revisions = rows
+    .slice(0, most)
+    .map(
+      ({ version, value }): Revision =>
+        value ? { version: BigInt(version), ...storedToValue(value) } : { version: BigInt(version), value },
+    )
   const isCut = Number(rows[0]?.read_count ?? 0) > revisions.length
   const reached = revisions.at(-1)?.version
   if (!isCut || reached === undefined) return { revisions, next: undefined }
@@ -160,10 +173,20 @@ export async function versionsPage(
         epoch: BigInt(row.epoch),
         timestampUsec: BigInt(row.timestamp_usec),
       },
-      writes: (written.get(String(version)) ?? []).map(({ key, value }): Write => [key, value]),
+      writes: (written.get(String(version)) ?? []).map(rowToWrite),
     })
   }
   return { versions, next: end < last ? end + 1n : undefined }
+}
+
+function rowToWrite({ key, value: stored }: WriteRow): Write {
+  if (!stored) return [key, null]
+  const { value, annotation } = storedToValue(stored)
+  return annotation ? [key, value, annotation] : [key, value]
+}
+
+function valueOf({ value, annotation }: StateEntry): AnnotatedValue {
+  return annotation ? { value, annotation } : { value }
 }
 
 /** The last version whose writes fit into a page together with those before it; at least the first. */

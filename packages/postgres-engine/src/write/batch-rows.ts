@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer'
 import type { VersionWrites } from '@ledger-state/core'
-import { duplicateKey } from '@ledger-state/engine/authoring'
+import { duplicateKey, valueToStored } from '@ledger-state/engine/authoring'
 import type { Client } from 'pg'
 import { numberTooLarge } from '../errors.js'
 import { LOOK_UP_AT, type LookUpAtRow } from '../read/questions.js'
@@ -30,9 +30,9 @@ export function batchToRows(versions: readonly VersionWrites[]): EntryRow[] {
   const rows: EntryRow[] = []
   for (const { version, writes } of versions) {
     const seen = new Set<string>()
-    for (const [key, value] of writes) {
+    for (const [key, value, annotation] of writes) {
       const hashText = keyToHashText(key)
-      rows.push({ hashText, key, version, value })
+      rows.push({ hashText, key, version, value: value && valueToStored(value, annotation) })
       seen.add(hashText)
     }
     if (seen.size !== writes.length) throw duplicateKey(version)

@@ -26,6 +26,7 @@ export interface KeyRow {
 /** A write; null for a deletion. */
 export interface EntryRow extends KeyRow {
   readonly version: bigint
+  /** In its stored form, with its annotation. */
   readonly value: Uint8Array | null
 }
 

@@ -9,6 +9,7 @@ import {
   importReplaced,
   validateImportBase,
   validateImportPart,
+  valueToStored,
 } from '@ledger-state/engine/authoring'
 import type { Head } from '../schema/head.js'
 import { compareHashTexts, hashTextToBytes, keyToHashText } from '../schema/key-hash.js'
@@ -90,7 +91,9 @@ class ServerImport implements StateImport {
   async #add(entries: readonly KeyedEntry[], mark: Uint8Array | undefined): Promise<void> {
     this.#expectCurrent(this.#session.head)
     validateImportPart(this.version, entries, mark)
-    const rows = entries.map(({ key, version, value }) => ({ hashText: keyToHashText(key), key, version, value }))
+    const rows = entries.map(({ key, version, value, annotation }) => {
+      return { hashText: keyToHashText(key), key, version, value: valueToStored(value, annotation) }
+    })
     // In the order of the index.
     rows.sort(compareHashTexts)
     if (rows.some(({ hashText }, at) => rows[at - 1]?.hashText === hashText)) throw duplicateKey(this.version)

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { isLedgerStateError, type VersionWrites, type Write } from '@ledger-state/core'
+import { valueToStored } from '@ledger-state/engine/authoring'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -118,7 +119,9 @@ function expectSame(table: Memtable, segment: Segment, oracle: Oracle, versions:
       )
       found.unshift(contentOf(segment, entry))
     }
-    expect(found).toEqual(writes.map(({ version, value }) => ({ version, value: value && Buffer.from(value) })))
+    expect(found).toEqual(
+      writes.map(({ version, value }) => ({ version, value: value && Buffer.from(valueToStored(value)) })),
+    )
     for (const version of versions) {
       const entry = segment.find(bytes, hash, highHalf(version), lowHalf(version))
       const expected = writes.findLast((write) => write.version <= version)
@@ -273,7 +276,7 @@ describe('Segment', () => {
     expect(segment.bytes).toBe(arena)
     for (const [key, value] of writes) {
       const entry = segment.find(key, table.hashOf(key), 0, 0)
-      expect(arena.subarray(segment.valueStart(entry), segment.valueEnd(entry)).equals(value)).toBe(true)
+      expect(arena.subarray(segment.valueStart(entry), segment.valueEnd(entry)).equals(valueToStored(value))).toBe(true)
     }
     expect(segment.find(Buffer.from('none'), table.hashOf(Buffer.from('none')), 0, 0)).toBe(NONE)
     expect(empty).toBeLessThan(100)

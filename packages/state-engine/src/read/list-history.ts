@@ -1,5 +1,5 @@
 import { type LedgerInfo, type Revision, versionPruned } from '@ledger-state/engine'
-import { expectNotTruncated, type HistoryRange } from '@ledger-state/engine/authoring'
+import { expectNotTruncated, type HistoryRange, storedToValue } from '@ledger-state/engine/authoring'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import { RevisionCursor } from './revision-cursor.js'
@@ -32,8 +32,9 @@ export function* listHistory(
     if (version < first || version > highest) return
     told = version
     // Of what was written up to the oldest version, the window sees the newest only, and no deletion.
-    const value = cursor.value()
-    if (value !== null || version > oldestVersion) yield { version, value }
+    const stored = cursor.stored()
+    if (stored) yield { version, ...storedToValue(stored) }
+    else if (version > oldestVersion) yield { version, value: null }
     if (isNewestFirst && version <= oldestVersion) return
   }
 

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { VersionWrites, Write } from '@ledger-state/core'
+import { storedToValue } from '@ledger-state/engine/authoring'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { Segment } from '../memtable/segment.js'
@@ -57,11 +58,12 @@ function writesInTable(segment: Segment, version: bigint): Write[] {
   for (let entry = segment.firstEntryFrom(version); entry < segment.entryCount; entry++) {
     if (segment.version(entry) !== version) break
     const key = Buffer.from(bytes.subarray(segment.keyStart(entry), segment.keyEnd(entry)))
-    const isDeletion = segment.isDeletion(entry)
-    writes.push([
-      key,
-      isDeletion ? null : Buffer.from(bytes.subarray(segment.valueStart(entry), segment.valueEnd(entry))),
-    ])
+    if (segment.isDeletion(entry)) writes.push([key, null])
+    else {
+      const stored = bytes.subarray(segment.valueStart(entry), segment.valueEnd(entry))
+      const { value, annotation } = storedToValue(Buffer.from(stored))
+      writes.push(annotation ? [key, value, annotation] : [key, value])
+    }
   }
   return writes.sort(([a], [b]) => Buffer.compare(a, b))
 }
@@ -93,7 +95,9 @@ function mergedVersion(
 ): VersionWrites {
   const writes = keys.map((key): Write => {
     const found = lookup.find(key, highHalf(version), lowHalf(version), snapshot())
-    return [key, found === PRESENT ? lookup.copy() : null]
+    if (found !== PRESENT) return [key, null]
+    const annotation = lookup.annotation()
+    return annotation ? [key, lookup.copy(), annotation] : [key, lookup.copy()]
   })
   return { version, block: starts.at(version, snapshot()), writes }
 }

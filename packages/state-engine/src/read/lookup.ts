@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { storeCorrupt } from '@ledger-state/engine/authoring'
+import { storeCorrupt, storedValueEnd } from '@ledger-state/engine/authoring'
 import { counterSeed } from '../bytes/counter-key.js'
 import { isAtMost } from '../bytes/numbered-key.js'
 import { CHECKSUM_LENGTH } from '../bytes/record.js'
@@ -64,14 +64,22 @@ export class Lookup {
 
   /** The value found, in place: valid until the next read of any engine in this thread. */
   peek(): Uint8Array {
-    return new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + this.#start, this.#end - this.#start)
+    const end = storedValueEnd(this.#bytes, this.#start, this.#end)
+    return new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + this.#start, end - this.#start)
+  }
+
+  /** A copy of the annotation of the value found; undefined where it has none. */
+  annotation(): Uint8Array | undefined {
+    const start = storedValueEnd(this.#bytes, this.#start, this.#end)
+    return start < this.#end - 1 ? Buffer.from(this.#bytes.subarray(start, this.#end - 1)) : undefined
   }
 
   /** A copy of the value found, in Node's pool of memory: a typed array of its own costs ten times as much. */
   copy(): Uint8Array {
-    if (this.#isOwn) return this.#bytes
-    const copy = Buffer.allocUnsafe(this.#end - this.#start)
-    copy.set(this.peek())
+    const value = this.peek()
+    if (this.#isOwn) return value
+    const copy = Buffer.allocUnsafe(value.length)
+    copy.set(value)
     return copy
   }
 

@@ -87,8 +87,8 @@ export class RevisionCursor {
     return place.kind === 'latest' ? this.#merged!.version : place.chunk.versionAt(place.pair)
   }
 
-  /** A copy of the value of the revision that the cursor is at; null for a deletion. */
-  value(): Uint8Array | null {
+  /** A copy of the stored form of the value that the cursor is at; null for a deletion. */
+  stored(): Uint8Array | null {
     const place = this.#place!
     if (place.kind === 'table') return valueOfEntry(this.#segments[place.segment]!, place.entry)
     if (place.kind === 'run') {

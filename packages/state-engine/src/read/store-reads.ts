@@ -160,7 +160,9 @@ class StoreView implements EngineView {
 
   getEntry(key: Uint8Array): StateEntry | undefined {
     if (this.#find(key) !== PRESENT) return undefined
-    return { version: this.#lookup.writtenVersion, value: this.#lookup.copy() }
+    const entry = { version: this.#lookup.writtenVersion, value: this.#lookup.copy() }
+    const annotation = this.#lookup.annotation()
+    return annotation ? { ...entry, annotation } : entry
   }
 
   has(key: Uint8Array): boolean {

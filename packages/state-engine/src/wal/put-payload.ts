@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
-import type { BlockInfo, VersionWrites } from '@ledger-state/core'
+import type { BlockInfo, VersionWrites, Write } from '@ledger-state/core'
 import type { Truncation } from '@ledger-state/engine'
-import { addTruncation, duplicateKey } from '@ledger-state/engine/authoring'
+import { addTruncation, duplicateKey, putStoredTail, storedTailLength } from '@ledger-state/engine/authoring'
 import { DELETION, ENTRY_HEADER_LENGTH } from '../memtable/entry-layout.js'
 import type { KeyHash } from '../memtable/key-hash.js'
 import { type CommitHead, NONE, type Segment } from '../memtable/segment.js'
@@ -44,7 +44,10 @@ export function payloadLength({ versions, mark }: Pick<CommitContent, 'versions'
   let length = COMMIT_HEADER_LENGTH + (mark ? MARK_HEADER_LENGTH + mark.length : 0)
   for (const { block, writes } of versions) {
     length += VERSION_HEADER_LENGTH + (block ? BLOCK_LENGTH : 0)
-    for (const [key, value] of writes) length += ENTRY_HEADER_LENGTH + key.length + (value ? value.length : 0)
+    for (const [key, value, annotation] of writes) {
+      length += ENTRY_HEADER_LENGTH + key.length
+      if (value) length += value.length + storedTailLength(value, annotation)
+    }
   }
   return length
 }
@@ -129,14 +132,14 @@ function putVersion(segment: Segment, hash: KeyHash, { version, block, writes }:
   /** Keys whose deletion was left out, as text: the version must not write them again. */
   let leftOut: Set<string> | undefined
   segment.length += 4
-  for (const [key, value] of writes) {
+  for (const [key, value, annotation] of writes) {
     const keyHash = hash.of(key, 0, key.length)
     if (leftOut?.has(keyToText(key))) throw duplicateKey(version)
     if (value === null && !hasValueBefore(segment, key, keyHash, entriesBefore, has)) {
       leftOut ??= new Set()
       leftOut.add(keyToText(key))
     } else {
-      putEntry(segment, version, key, value, keyHash)
+      putEntry(segment, version, [key, value, annotation], keyHash)
     }
   }
   view.setUint32(countAt, segment.entryCount - entriesBefore)
@@ -157,17 +160,17 @@ function hasValueBefore(segment: Segment, key: Uint8Array, hash: number, first: 
   return newest >= first || !segment.isDeletion(newest)
 }
 
-function putEntry(segment: Segment, version: bigint, key: Uint8Array, value: Uint8Array | null, hash: number): void {
+function putEntry(segment: Segment, version: bigint, [key, value, annotation]: Write, hash: number): void {
   const { bytes, view } = segment
   const start = segment.length
   view.setUint32(start, key.length)
-  view.setUint32(start + 4, value === null ? DELETION : value.length)
+  view.setUint32(start + 4, value === null ? DELETION : value.length + storedTailLength(value, annotation))
   let at = start + ENTRY_HEADER_LENGTH
   bytes.set(key, at)
   at += key.length
   if (value !== null) {
     bytes.set(value, at)
-    at += value.length
+    at = putStoredTail(bytes, at + value.length, value, annotation)
   }
   if (!segment.add(start, hash)) throw duplicateKey(version)
   segment.length = at

@@ -11,6 +11,7 @@ import {
   storeCorrupt,
   validateImportBase,
   validateImportPart,
+  valueToStored,
 } from '@ledger-state/engine/authoring'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { isLongKey } from '../bytes/stored-key.js'
@@ -152,12 +153,13 @@ class LmdbImport implements StateImport {
       putLarge(store, builder, id, bytes)
       return { id, length: bytes.length }
     }
-    for (const { key, version, value } of entries) {
+    for (const { key, version, value, annotation } of entries) {
       if (this.#shared.load(latest, key, {})) throw duplicateKey(this.version)
       const longKey = isLongKey(key) ? putInPieces(key) : undefined
-      const stored = value.length > MAX_INLINE_VALUE_LENGTH ? putInPieces(value) : value
-      payloadBytes += key.length + value.length
-      latest.putSync(key, encodeLatest(builder, key, { version, fences: [], longKey, value: stored }))
+      const stored = valueToStored(value, annotation)
+      payloadBytes += key.length + stored.length
+      const placed = stored.length > MAX_INLINE_VALUE_LENGTH ? putInPieces(stored) : stored
+      latest.putSync(key, encodeLatest(builder, key, { version, fences: [], longKey, value: placed }))
     }
     return { entries: this.#counts.entries + entries.length, nextLargeId, payloadBytes }
   }

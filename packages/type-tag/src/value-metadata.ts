@@ -1,0 +1,116 @@
+import { ByteReader, ByteWriter } from '@ledger-state/core'
+
+// What a ledger keeps beside a value: see docs/ledger-formats.md, "Write sets".
+//   metadata (BCS): u8 0, u64 deposit, u64 creation time | u8 1, u64 slot deposit, u64 bytes deposit, u64 creation time
+
+/** Metadata of a value, in microseconds and octas. */
+export interface ValueMetadata {
+  /** What was paid for the slot; in the first variant, which has one deposit, all of it. */
+  readonly slotDeposit: bigint
+  /** What was paid for the bytes; undefined in the first variant. */
+  readonly bytesDeposit: bigint | undefined
+  /** When the key was created, in microseconds since the Unix epoch. */
+  readonly creationTimeUsec: bigint
+}
+
+/** What a write says beside its value. */
+export interface ValueNote {
+  readonly metadata: ValueMetadata | undefined
+  /** Whether the source said that the write created the key. Sources that do not say so leave it false. */
+  readonly isCreation: boolean
+}
+
+/** Reads metadata in BCS. @throws `invalid_bcs` */
+export function readValueMetadata(reader: ByteReader): ValueMetadata {
+  const start = reader.offset
+  const variant = reader.readUleb128()
+  if (variant > 1) throw reader.fault(`unknown variant ${variant} of write metadata`, start)
+  const slotDeposit = reader.readU64()
+  const bytesDeposit = variant === 1 ? reader.readU64() : undefined
+  return { slotDeposit, bytesDeposit, creationTimeUsec: reader.readU64() }
+}
+
+/**
+ * The bytes of a state value, as the ledger hashes it: variant 0 and the value, or variant 1, the value and its metadata.
+ */
+export function encodeStateValue(value: Uint8Array, metadata: ValueMetadata | undefined): Uint8Array {
+  const writer = new ByteWriter().uleb128(metadata ? 1 : 0).byteString(value)
+  if (!metadata) return writer.toBytes()
+  const { slotDeposit, bytesDeposit, creationTimeUsec } = metadata
+  writer.uleb128(bytesDeposit === undefined ? 0 : 1).u64(slotDeposit)
+  if (bytesDeposit !== undefined) writer.u64(bytesDeposit)
+  return writer.u64(creationTimeUsec).toBytes()
+}
+
+// The annotation of a value in a store, 1 to 29 bytes, mostly 1 or 7 to 9:
+//   varint: code of the slot deposit × 4 + 2 where there is a bytes deposit + 1 for a creation
+//   | varint, only where there is one: code of the bytes deposit
+//   | creation time, microseconds from BASE_TIME on, as few bytes as it needs, little-endian
+// An annotation of the one byte 1 is a creation without metadata.
+
+/** Deposits for a slot that networks have had: their place is their code. Any other deposit is coded by its number + 3. */
+const SLOT_DEPOSITS = [0n, 40_000n, 50_000n]
+/** Octas for a byte: deposits are multiples of it. */
+const BYTE_DEPOSIT = 40n
+/** 2022-08-08, before the first network. Times after it take 6 bytes until 2031. */
+const BASE_TIME = 1_660_000_000_000_000n
+const CREATION_ALONE = 1
+const U64 = 2n ** 64n
+
+/** The annotation that says the same; undefined where there is nothing to say. */
+export function noteToAnnotation({ metadata, isCreation }: ValueNote): Uint8Array | undefined {
+  if (!metadata) return isCreation ? Uint8Array.of(CREATION_ALONE) : undefined
+  const { slotDeposit, bytesDeposit, creationTimeUsec } = metadata
+  const known = SLOT_DEPOSITS.indexOf(slotDeposit)
+  const slotCode = known < 0 ? slotDeposit + BigInt(SLOT_DEPOSITS.length) : BigInt(known)
+  const bytes: number[] = []
+  pushVarint(bytes, slotCode * 4n + (bytesDeposit === undefined ? 0n : 2n) + (isCreation ? 1n : 0n))
+  if (bytesDeposit !== undefined) {
+    const isMultiple = bytesDeposit % BYTE_DEPOSIT === 0n
+    pushVarint(bytes, isMultiple ? (bytesDeposit / BYTE_DEPOSIT) * 2n : bytesDeposit * 2n + 1n)
+  }
+  // At least one byte, so that a note with metadata is longer than CREATION_ALONE.
+  let time = (creationTimeUsec - BASE_TIME + U64) % U64
+  if (time === 0n) bytes.push(0)
+  for (; time > 0n; time >>= 8n) bytes.push(Number(time & 0xffn))
+  return Uint8Array.from(bytes)
+}
+
+/** What an annotation that `noteToAnnotation` made says. @throws `invalid_bcs` for other bytes */
+export function annotationToNote(annotation: Uint8Array | undefined): ValueNote {
+  if (!annotation) return { metadata: undefined, isCreation: false }
+  if (annotation.length === 1 && annotation[0] === CREATION_ALONE) return { metadata: undefined, isCreation: true }
+  const reader = new ByteReader(annotation)
+  const head = readVarint(reader)
+  const slotCode = head >> 2n
+  const slotDeposit = SLOT_DEPOSITS[Number(slotCode)] ?? slotCode - BigInt(SLOT_DEPOSITS.length)
+  let bytesDeposit: bigint | undefined
+  if (head & 2n) {
+    const code = readVarint(reader)
+    bytesDeposit = code & 1n ? code >> 1n : (code >> 1n) * BYTE_DEPOSIT
+  }
+  if (reader.remaining < 1 || reader.remaining > 8) throw reader.fault(`a time of ${reader.remaining} bytes`)
+  let time = 0n
+  for (let shift = 0n; reader.remaining > 0; shift += 8n) time |= BigInt(reader.readU8()) << shift
+  return {
+    metadata: { slotDeposit, bytesDeposit, creationTimeUsec: (time + BASE_TIME) % U64 },
+    isCreation: (head & 1n) === 1n,
+  }
+}
+
+function pushVarint(bytes: number[], value: bigint): void {
+  let rest = value
+  for (; rest >= 0x80n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80)
+  bytes.push(Number(rest))
+}
+
+/** A number of up to 70 bits: codes of a u64 need up to 67. */
+function readVarint(reader: ByteReader): bigint {
+  let value = 0n
+  for (let shift = 0n; shift < 70n; shift += 7n) {
+    const byte = reader.readU8()
+    value |= BigInt(byte & 0x7f) << shift
+    if (byte < 0x80) return value
+  }
+  throw reader.fault('a deposit of more than 64 bits')
+}
