@@ -7,6 +7,7 @@ export { openSource } from './sources/open-source.js'
 export { parseRetryAfter } from './sources/retrying-fetch.js'
 export type {
   LedgerSource,
+  LedgerVersion,
   Reading,
   SourceOptions,
   SourceProgress,

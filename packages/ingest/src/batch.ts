@@ -1,4 +1,5 @@
-import type { VersionWrites } from '@ledger-state/core'
+import { STATE_ROOT_KEY, type VersionWrites } from '@ledger-state/core'
+import type { LedgerVersion } from '@ledger-state/feed'
 import { byteCount } from './counters.js'
 
 // A batch becomes durable with one flush of the disk, and is what a crash may cost. A full one waits for the end of its
@@ -40,8 +41,10 @@ export class Batch {
     )
   }
 
-  add(record: VersionWrites): void {
-    this.#versions.push(record)
+  /** Adds a version, and the root of the state after it as a write of `STATE_ROOT_KEY`. */
+  add(record: LedgerVersion): void {
+    const { version, block, writes, stateRoot } = record
+    this.#versions.push(stateRoot ? { version, block, writes: [...writes, [STATE_ROOT_KEY, stateRoot]] } : record)
     this.#writes += record.writes.length
     this.#bytes += byteCount(record)
   }

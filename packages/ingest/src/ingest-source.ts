@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { isLedgerStateError, type VersionWrites } from '@ledger-state/core'
+import { isLedgerStateError, STATE_ROOT_KEY, type VersionWrites } from '@ledger-state/core'
 import {
   type AsyncSnapshot,
   type AsyncStateSnapshot,
@@ -150,6 +150,7 @@ class Ingest {
     if (!complete && !this.#options.assumeEmptyBase) throw stateWithoutBase(this.#source.position, base.version)
     const state = await this.#engine.beginImport(base.version, { resume: true })
     if (state.entryCount > 0) this.#notice(`resuming after entry ${state.entryCount} of the state`)
+    else if (base.stateRoot) await state.add([{ key: STATE_ROOT_KEY, version: base.version, value: base.stateRoot }])
     for await (const part of base.parts(state.mark)) {
       await this.#atPlace(() => state.add(part.entries, part.mark))
       this.#counters.addState(part)

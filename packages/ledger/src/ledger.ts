@@ -1,5 +1,5 @@
 import type { LedgerInfo } from '@ledger-state/engine'
-import type { StructTag, TypeTag } from '@ledger-state/type-tag'
+import type { StateValue, StructTag, TypeTag } from '@ledger-state/type-tag'
 import type { Account } from './accounts/account.js'
 import type { Asset } from './balances/asset.js'
 import type { LedgerBlock } from './blocks/read-block.js'
@@ -50,8 +50,8 @@ export interface LedgerState {
   findTableTypes(handle: Uint8Array, holder: Uint8Array): TableTypesSearch
   /** @throws `invalid_bcs`, `balance_overflow` */
   readBalance(owner: Uint8Array, asset: Asset): bigint
-  /** The value of a state key in database form, whatever it is. @throws `state_value_not_found` */
-  readStateValue(key: Uint8Array): Uint8Array
+  /** The value of a state key in database form, whatever it is, and its metadata. @throws `state_value_not_found` */
+  readStateValue(key: Uint8Array): StateValue
   /**
    * Calls a view function, which runs as far as the caller lets it. Nothing runs before.
    * @throws `view_argument_invalid` for arguments in JSON that do not fit

@@ -1,5 +1,5 @@
 import type { LedgerInfo, StateReader, StateView } from '@ledger-state/engine'
-import { type StructTag, tableItemKey } from '@ledger-state/type-tag'
+import { annotationToNote, type StateValue, type StructTag, tableItemKey } from '@ledger-state/type-tag'
 import { type Account, readAccount } from './accounts/account.js'
 import type { Asset } from './balances/asset.js'
 import type { BalanceReader } from './balances/balance-reader.js'
@@ -79,10 +79,10 @@ export class PinnedState implements LedgerState {
     return this.#readers.balances.read(this.view, owner, asset)
   }
 
-  readStateValue(key: Uint8Array): Uint8Array {
-    const value = this.view.get(key)
-    if (!value) throw stateValueNotFound(key, this.version)
-    return value
+  readStateValue(key: Uint8Array): StateValue {
+    const entry = this.view.getEntry(key)
+    if (!entry) throw stateValueNotFound(key, this.version)
+    return { value: entry.value, metadata: annotationToNote(entry.annotation).metadata }
   }
 
   startView(request: ViewRequest, options: StartViewOptions = {}): StartedView {

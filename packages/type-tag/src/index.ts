@@ -35,6 +35,7 @@ export {
   encodeStateValue,
   noteToAnnotation,
   readValueMetadata,
+  type StateValue,
   type ValueMetadata,
   type ValueNote,
 } from './value-metadata.js'

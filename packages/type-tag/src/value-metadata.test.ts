@@ -42,13 +42,13 @@ describe('a state value', () => {
   it('has its metadata behind the value, from which they are read again', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), metadata, (value, given) => {
-        const reader = new ByteReader(encodeStateValue(value, given))
+        const reader = new ByteReader(encodeStateValue({ value, metadata: given }))
         expect(reader.readUleb128()).toBe(1)
         expect([...reader.readByteString()]).toEqual([...value])
         expect(readValueMetadata(reader)).toEqual(given)
         reader.expectEnd()
       }),
     )
-    expect([...encodeStateValue(Uint8Array.of(7), undefined)]).toEqual([0, 1, 7])
+    expect([...encodeStateValue({ value: Uint8Array.of(7), metadata: undefined })]).toEqual([0, 1, 7])
   })
 })

@@ -13,6 +13,13 @@ export interface ValueMetadata {
   readonly creationTimeUsec: bigint
 }
 
+/** A value of the state with what the chain keeps of it. */
+export interface StateValue {
+  readonly value: Uint8Array
+  /** Undefined where the chain keeps none. */
+  readonly metadata: ValueMetadata | undefined
+}
+
 /** What a write says beside its value. */
 export interface ValueNote {
   readonly metadata: ValueMetadata | undefined
@@ -33,7 +40,7 @@ export function readValueMetadata(reader: ByteReader): ValueMetadata {
 /**
  * The bytes of a state value, as the ledger hashes it: variant 0 and the value, or variant 1, the value and its metadata.
  */
-export function encodeStateValue(value: Uint8Array, metadata: ValueMetadata | undefined): Uint8Array {
+export function encodeStateValue({ value, metadata }: StateValue): Uint8Array {
   const writer = new ByteWriter().uleb128(metadata ? 1 : 0).byteString(value)
   if (!metadata) return writer.toBytes()
   const { slotDeposit, bytesDeposit, creationTimeUsec } = metadata

@@ -49,7 +49,7 @@ function stateRootOf(writes: readonly Write[], hasher: LedgerHasher): Uint8Array
   const leaves: [Uint8Array, Uint8Array][] = []
   for (const [key, value, annotation] of writes) {
     if (value === null) continue
-    const stateValue = encodeStateValue(value, annotationToNote(annotation).metadata)
+    const stateValue = encodeStateValue({ value, metadata: annotationToNote(annotation).metadata })
     leaves.push([hasher.hash('StateKey', key), hasher.hash('StateValue', stateValue)])
   }
   const tree = new SparseMerkleFrontier(hasher)

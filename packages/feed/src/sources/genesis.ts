@@ -4,7 +4,6 @@ import { type GenesisProof, proveGenesis } from '../proof/genesis-proof.js'
 import { DEFAULT_HASH_SALT, LedgerHasher } from '../proof/ledger-hasher.js'
 import { versionOfWaypoint } from '../proof/waypoint.js'
 import { type Genesis, parseGenesis } from '../wire/genesis-transaction.js'
-import { withStateRoot } from '../wire/state-root.js'
 import { findKnownNetwork } from './known-networks.js'
 import type { LedgerSource, SourceOptions } from './source.js'
 import { vouchingOfGenesis } from './vouching.js'
@@ -32,8 +31,7 @@ export async function openGenesis(path: string, options: SourceOptions): Promise
       return { done, total: blob.length, unit: 'bytes' as const }
     },
     async *versions() {
-      const { version, block, writes } = genesis.record
-      yield { version, block, writes: withStateRoot([...writes], proof?.stateRoot) }
+      yield { ...genesis.record, stateRoot: proof?.stateRoot }
       done = blob.length
     },
     async close() {},

@@ -221,7 +221,7 @@ describe.skipIf(!hasSharedData)('real data', () => {
     expect(records.map(({ version }) => version)).toEqual([0n, 1n, 2n, 3n])
     const [genesis] = await readAll(sharedPath('data/genesis/testnet.genesis.blob'))
     const sorted = ({ writes }: VersionWrites) =>
-      writes.map((write) => write.map((bytes) => bytes && Buffer.from(bytes).toString('hex'))).sort()
+      writes.map(([key, value]) => [key, value].map((bytes) => bytes && Buffer.from(bytes).toString('hex'))).sort()
     expect(sorted(records[0]!)).toEqual(sorted(genesis!))
   })
 })

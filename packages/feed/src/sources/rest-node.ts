@@ -1,12 +1,5 @@
 import { Buffer } from 'node:buffer'
-import {
-  clip,
-  isLedgerStateError,
-  type LedgerStateError,
-  parseU64,
-  pauseFor,
-  type VersionWrites,
-} from '@ledger-state/core'
+import { clip, isLedgerStateError, type LedgerStateError, parseU64, pauseFor } from '@ledger-state/core'
 import {
   keepsNoTransactions,
   nodeOnFork,
@@ -26,7 +19,7 @@ import { PageQueue, type PageRequest } from './page-queue.js'
 import { toRemoteUrl, tryJson } from './remote-url.js'
 import { isSameItem, type RestItem, readRestPage } from './rest-page.js'
 import { type AnswerReading, type FetchAnswer, type FetchOptions, fetchRetrying } from './retrying-fetch.js'
-import type { LedgerSource, Reading, SourceOptions } from './source.js'
+import type { LedgerSource, LedgerVersion, Reading, SourceOptions } from './source.js'
 
 const DECIMAL = /^\d{1,19}$/
 const BCS = 'application/x-bcs'
@@ -133,16 +126,16 @@ class RestNode implements LedgerSource {
     this.#ledgerVersion = parseU64(version)
   }
 
-  async *versions(from: Reading = {}): AsyncGenerator<VersionWrites> {
+  async *versions(from: Reading = {}): AsyncGenerator<LedgerVersion> {
     const clock = await LedgerClock.at(from.read)
     if (this.#verify) this.#frontier = this.#frontierFrom(from.mark)
     for await (const item of this.#items(from)) {
       this.#extendFrontier(item)
       this.position = `${this.#url}, version ${item.version}`
-      const { version, writes } = item
+      const { version, writes, stateRoot } = item
       const block = clock.advance(version, writes, item.transaction)
       this.#next = version + 1n
-      yield { version, block, writes }
+      yield { version, block, writes, stateRoot }
     }
   }
 

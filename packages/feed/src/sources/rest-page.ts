@@ -1,12 +1,12 @@
 import { Buffer } from 'node:buffer'
-import { ByteReader, type VersionWrites } from '@ledger-state/core'
+import { ByteReader } from '@ledger-state/core'
 import type { ProvenPage, RestPage } from '../proof/page-proof.js'
 import { HASH_LENGTH } from '../wire/hash-bytes.js'
-import { withStateRoot } from '../wire/state-root.js'
 import { readWriteSet } from '../wire/write-set.js'
+import type { LedgerVersion } from './source.js'
 
 /** A transaction as a node gives it, with the commitments that tell it from any other. */
-export interface RestItem extends VersionWrites {
+export interface RestItem extends LedgerVersion {
   readonly transaction: Uint8Array
   /** Hash of its TransactionInfo: its leaf in the ledger's accumulator. */
   readonly leaf: Uint8Array
@@ -23,9 +23,9 @@ export function readRestPage({ body, start }: RestPage, { splits, leaves, stateR
     const transaction = reader.bytes.subarray(transactionStart, splits[2 * at]!)
     reader.offset = splits[2 * at + 1]!
     const accumulatorRoot = reader.readBytes(HASH_LENGTH)
-    const writes = withStateRoot(readWriteSet(reader), stateRoots.get(at))
+    const writes = readWriteSet(reader)
     const leaf = leafBytes.subarray(at * HASH_LENGTH, (at + 1) * HASH_LENGTH)
-    return { version: start + BigInt(at), writes, transaction, leaf, accumulatorRoot }
+    return { version: start + BigInt(at), writes, stateRoot: stateRoots.get(at), transaction, leaf, accumulatorRoot }
   })
 }
 

@@ -14,7 +14,7 @@ export interface LedgerSource {
    * Versions in order without gaps. What the source can prove is proven before it is yielded. Errors name the place in the
    * source.
    */
-  versions(reading?: Reading): AsyncIterable<VersionWrites>
+  versions(reading?: Reading): AsyncIterable<LedgerVersion>
   /** The place of the version yielded last, such as "line 7". */
   readonly position: string
   /**
@@ -29,6 +29,12 @@ export interface LedgerSource {
   readonly progress: SourceProgress
   /** Releases files, threads and connections; reading need not have ended. */
   close(): Promise<void>
+}
+
+/** What a version wrote, and what its ledger says of the state after it. */
+export interface LedgerVersion extends VersionWrites {
+  /** Root of the state, which the last version of each block has; undefined also where the source does not carry it. */
+  readonly stateRoot?: Uint8Array | undefined
 }
 
 /** Position from which versions are read, and how a live source waits. */
@@ -52,6 +58,8 @@ export interface StateBase {
   readonly version: bigint
   /** Whether a key that is not in it had no value; false for the export of a store that began on an assumed empty base. */
   readonly complete: boolean
+  /** Root of the state; undefined where the source does not carry it. */
+  readonly stateRoot?: Uint8Array | undefined
   /** Entries of the state. @param after `mark` of a part: reading resumes after that part */
   parts(after: Uint8Array | undefined): AsyncIterable<StatePart>
   /** Known once all parts were read. @throws `invalid_backup` where the state does not tell */

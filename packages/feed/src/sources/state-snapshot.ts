@@ -1,12 +1,5 @@
 import { basename, dirname, resolve } from 'node:path'
-import {
-  ByteReader,
-  ByteWriter,
-  bytesToHexDigits,
-  hexToBytes,
-  type KeyedEntry,
-  STATE_ROOT_KEY,
-} from '@ledger-state/core'
+import { ByteReader, ByteWriter, bytesToHexDigits, hexToBytes, type KeyedEntry } from '@ledger-state/core'
 import {
   missingRecords,
   noStateChunks,
@@ -131,12 +124,12 @@ interface SnapshotMark {
 class Snapshot implements StateBase {
   readonly version: bigint
   readonly complete = true
+  readonly stateRoot: Uint8Array
   position = ''
   done = 0
   clock = new LedgerClock()
   vouching: Vouching | undefined
   readonly #epoch: bigint
-  readonly #root: Uint8Array
   readonly #chunks: readonly StateChunk[]
   readonly #proof: Proof | undefined
   readonly #vouch: Vouch
@@ -151,7 +144,7 @@ class Snapshot implements StateBase {
     vouch: Vouch,
   ) {
     this.version = version
-    this.#root = root
+    this.stateRoot = root
     this.#vouch = vouch
     this.#epoch = epoch
     this.#chunks = chunks
@@ -192,8 +185,7 @@ class Snapshot implements StateBase {
     treeAfter: Uint8Array | undefined,
   ): AsyncGenerator<StatePart> {
     let index = chunk.firstIndex
-    // The first part has the root of the state, too.
-    let entries: KeyedEntry[] = from === 0n && index === 0n ? [this.#rootEntry()] : []
+    let entries: KeyedEntry[] = []
     const part = (): StatePart => {
       const isEnd = index > chunk.lastIndex
       const taken = { entries, mark: this.#writeMark({ next: index, tree: isEnd ? treeAfter : tree }) }
@@ -218,10 +210,6 @@ class Snapshot implements StateBase {
       throw missingRecords(chunk.path, index - chunk.firstIndex, chunk.lastIndex - chunk.firstIndex + 1n)
     }
     yield part()
-  }
-
-  #rootEntry(): KeyedEntry {
-    return { key: STATE_ROOT_KEY, version: this.version, value: this.#root }
   }
 
   describe(): StateDescription {

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { basename, dirname, resolve } from 'node:path'
-import { ByteReader, type VersionWrites } from '@ledger-state/core'
+import { ByteReader } from '@ledger-state/core'
 import { missingRecords, missingVersions, unknownChunkFormat, withoutTransactions } from '../errors.js'
 import {
   type ManifestMembers,
@@ -21,10 +21,9 @@ import { readEvents } from '../wire/events.js'
 import { HASH_LENGTH } from '../wire/hash-bytes.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { signedChainId } from '../wire/signed-chain-id.js'
-import { withStateRoot } from '../wire/state-root.js'
 import { readWriteSet } from '../wire/write-set.js'
 import { openEpochEndings } from './epoch-endings.js'
-import type { LedgerSource, Reading, SourceOptions } from './source.js'
+import type { LedgerSource, LedgerVersion, Reading, SourceOptions } from './source.js'
 import { Voucher } from './voucher.js'
 import type { Vouching } from './vouching.js'
 
@@ -103,7 +102,7 @@ class TransactionBackup implements LedgerSource {
     return { done, total: Number(this.#lastVersion - first) + 1, unit: 'versions' as const }
   }
 
-  async *versions(from: Reading = {}): AsyncGenerator<VersionWrites> {
+  async *versions(from: Reading = {}): AsyncGenerator<LedgerVersion> {
     const clock = await LedgerClock.at(from.read)
     for await (const { chunk, proven } of this.#readyChunks(from)) {
       if (proven) this.#frontier = this.#frontierFrom(proven)
@@ -119,7 +118,7 @@ class TransactionBackup implements LedgerSource {
           if (version < (this.#next ?? from.version ?? 0n)) continue
           this.#position = `${chunk.path}, record ${index} (version ${version})`
           this.#first ??= version
-          const { writes, transactionLength } = atRecord(chunk.path, index, chunk.firstVersion, () =>
+          const { writes, transactionLength, stateRoot } = atRecord(chunk.path, index, chunk.firstVersion, () =>
             this.#readWrites(record, index, proven, chunk.hasAuxiliary),
           )
           const block = clock.advance(version, writes, record)
@@ -129,7 +128,7 @@ class TransactionBackup implements LedgerSource {
             isVouched = true
           }
           this.#next = version + 1n
-          yield { version, block, writes }
+          yield { version, block, writes, stateRoot }
         }
       }
       const count = countRecords(chunk)
@@ -151,9 +150,9 @@ class TransactionBackup implements LedgerSource {
       stateRoot = info.stateRoot
       readEvents(reader)
     }
-    const writes = withStateRoot(readWriteSet(reader), stateRoot)
+    const writes = readWriteSet(reader)
     reader.expectEnd()
-    return { writes, transactionLength }
+    return { writes, transactionLength, stateRoot }
   }
 
   #frontierFrom({ frontier }: ProvenTransactions): AccumulatorFrontier {

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import { annotationToNote } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readWriteSet } from './write-set.js'
@@ -9,7 +10,10 @@ const read = (bytes: Uint8Array) => {
   const reader = new ByteReader(bytes)
   const writes = readWriteSet(reader)
   reader.expectEnd()
-  return writes.map(([key, value]) => [Buffer.from(key).toString('hex'), value && Buffer.from(value).toString('hex')])
+  return writes.map(([key, value, annotation]) => {
+    const write = [Buffer.from(key).toString('hex'), value && Buffer.from(value).toString('hex')]
+    return annotation ? [...write, annotationToNote(annotation)] : write
+  })
 }
 
 const hex = address.toString('hex')
@@ -35,12 +39,16 @@ function everyKind(writer: ByteWriter): ByteWriter {
   return writer.u8(3).bytes(NATIVE).u8(5).u8(0).u64(1n).u64(2n)
 }
 
+const CREATION = { isCreation: true, metadata: undefined }
+const FIRST = { slotDeposit: 1n, bytesDeposit: undefined, creationTimeUsec: 2n }
+const SECOND = { slotDeposit: 1n, bytesDeposit: 2n, creationTimeUsec: 3n }
+
 const EXPECTED = [
-  [`00${hex}020102`, '04'],
+  [`00${hex}020102`, '04', CREATION],
   [`01${hex}0102`, '03'],
   ['ff09', null],
-  [`01${hex}01`, '05'],
-  [`01${hex}02`, '06'],
+  [`01${hex}01`, '05', { isCreation: true, metadata: FIRST }],
+  [`01${hex}02`, '06', { isCreation: false, metadata: SECOND }],
   [`02${NATIVE.toString('hex')}`, null],
 ]
 
@@ -53,7 +61,7 @@ describe('readWriteSet', () => {
     const writer = everyKind(new ByteWriter().u8(1))
     writer.uleb128(1).u8(2).byteString(Uint8Array.of(1))
     writer.uleb128(1).u8(0).uleb128(1).u8(3).bytes(NATIVE).u8(0).byteString(Uint8Array.of(8))
-    expect(read(writer.toBytes())).toEqual([...EXPECTED, [`02${NATIVE.toString('hex')}`, '08']])
+    expect(read(writer.toBytes())).toEqual([...EXPECTED, [`02${NATIVE.toString('hex')}`, '08', CREATION]])
   })
 
   it.each([

@@ -1,5 +1,5 @@
-import { ByteReader, ByteWriter, hexToBytes, isLedgerStateError } from '@ledger-state/core'
-import { decodeStateKey, readStateKey } from '@ledger-state/type-tag'
+import { ByteReader, hexToBytes, isLedgerStateError } from '@ledger-state/core'
+import { decodeStateKey, encodeStateValue, readStateKey } from '@ledger-state/type-tag'
 import { onlyBcsOffered, stateKeyInvalid } from '../errors.js'
 import { acceptsOnlyJson } from '../protocol/accept.js'
 import { READ_LIMITS } from '../protocol/json-body.js'
@@ -9,8 +9,6 @@ import { expectJsonContentType, parseAskedState, parseJsonBody, stringMember } f
 
 const TYPE = 'RawStateValueRequest'
 const WHAT = 'Get raw state value'
-/** Variant of a state value that has no metadata. */
-const WITHOUT_METADATA = 0
 
 export const getRawStateValue: Operation = {
   id: 'get_raw_state_value',
@@ -20,7 +18,7 @@ export const getRawStateValue: Operation = {
   tag: 'Experimental',
   summary: WHAT,
   description:
-    'Reads any value of the state by its state key in BCS, as debuggers and simulators of the reference read all of their state. The answer is the state value in BCS, as the variant without metadata, which is not kept; there is no JSON form.',
+    'Reads any value of the state by its state key in BCS, as debuggers and simulators of the reference read all of their state. The answer is the state value in BCS, with its metadata where the chain keeps any; there is no JSON form.',
   parameters: STATE_PARAMETERS,
   requestBody: { $ref: '#/components/schemas/RawStateValueRequest' },
   success: { bcs: { $ref: '#/components/schemas/Bytes' } },
@@ -32,8 +30,7 @@ export const getRawStateValue: Operation = {
     if (acceptsOnlyJson(request.accept)) throw onlyBcsOffered(WHAT)
     request.expectOutput('bcs', WHAT)
     const state = request.pin(asked)
-    const value = state.readStateValue(parseStateKey(text))
-    const body = new ByteWriter().uleb128(WITHOUT_METADATA).byteString(value).toBytes()
+    const body = encodeStateValue(state.readStateValue(parseStateKey(text)))
     return { ledger: state.ledger, contentType: CONTENT_TYPE.bcs, body }
   },
 }
