@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { isLedgerStateError, LedgerStateError } from '@ledger-state/core'
+import { bytesToHexDigits, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
 import type { LedgerInfo } from '@ledger-state/engine'
 import { formatTimestamp } from '@ledger-state/ledger'
 
@@ -20,6 +20,8 @@ export type ProgramErrorCode =
   | 'export_failed'
   | 'store_not_empty'
   | 'stopped'
+  | 'state_root_unknown'
+  | 'state_root_differs'
 
 type ProgramError = LedgerStateError<ProgramErrorCode>
 
@@ -85,6 +87,17 @@ export function damagedStore(dataDir: string, problems: number, checked: string)
   const what = problems === 1 ? '1 problem' : `${problems} problems`
   const message = `${dataDir} is damaged: ${what} in ${checked}; restore a snapshot, or ingest anew`
   return new LedgerStateError('store_corrupt', message)
+}
+
+/** The ledger's root is kept where its source had it: backups, state snapshots, nodes and geneses have, feeds of others have not. */
+export function stateRootUnknown(store: string, first: bigint, last: bigint): ProgramError {
+  const message = `state root unknown: the ledger in ${store} has none from version ${first} to ${last}; a store that was ingested from a backup, a state snapshot, a genesis or a node has the root at the end of each block`
+  return new LedgerStateError('state_root_unknown', message)
+}
+
+export function otherStateRoot(store: string, version: bigint, held: Uint8Array, computed: Uint8Array): ProgramError {
+  const message = `state root of version ${version}: ${store} has ${bytesToHexDigits(computed)}, but the ledger says ${bytesToHexDigits(held)}; the state is not that of the chain: restore a snapshot, or ingest anew (a fork may need --hash-salt)`
+  return new LedgerStateError('state_root_differs', message)
 }
 
 /** `setting`: the one that says where to listen. */

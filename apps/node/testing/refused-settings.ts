@@ -49,6 +49,7 @@ export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly stri
   storeReplicas: [...STORES, 'postgres://a/d mysql://u:p@host/d'],
   create: SWITCHES,
   verify: SWITCHES,
+  checkStateRoot: SWITCHES,
   assumeEmptyBase: SWITCHES,
   json: SWITCHES,
   bcs: SWITCHES,

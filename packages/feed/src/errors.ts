@@ -19,6 +19,7 @@ export type FeedErrorCode =
   | 'chain_id_mismatch'
   | 'version_gap'
   | 'source_failed'
+  | 'spill_failed'
 
 type FeedError = LedgerStateError<FeedErrorCode>
 
@@ -223,6 +224,16 @@ export function otherLedgerBefore(path: string, version: number): FeedError {
 
 export function proverEnded(): FeedError {
   return new LedgerStateError('source_failed', 'the thread that proves chunks has ended')
+}
+
+export function duplicateStateKey(keyHash: Uint8Array): FeedError {
+  const message = `two entries of the state have the key hash ${bytesToHexDigits(keyHash)}`
+  return new LedgerStateError('verification_failed', message)
+}
+
+export function spillFailed(folder: string, cause: unknown): FeedError {
+  const message = `cannot keep the hashes of the state in ${folder}: ${messageOf(cause)}; 64 bytes a key are needed there`
+  return new LedgerStateError('spill_failed', message, {}, { cause })
 }
 
 // Signatures

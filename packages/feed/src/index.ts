@@ -16,6 +16,12 @@ export type {
   StatePart,
 } from './sources/source.js'
 export { readVouching, type Vouching, writeVouching } from './sources/vouching.js'
+export {
+  computeStateRoot,
+  type EntryPages,
+  type StateRoot,
+  type StateRootOptions,
+} from './state-root/state-root.js'
 export { type FeedHead, headToFeedLine } from './wire/feed-head.js'
 export type { FeedStart } from './wire/feed-line.js'
 export { feedHeaderLine, stateToFeedLine, versionToFeedLine } from './wire/feed-line-writer.js'

@@ -1,25 +1,51 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { LedgerStateError } from '@ledger-state/core'
+import { LedgerStateError, parseU64 } from '@ledger-state/core'
 import type { CheckReport } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
-import { damagedStore, deadlyStore } from '../errors.js'
+import { option, switchOption } from '../config/option.js'
+import { settings } from '../config/settings.js'
+import { damagedStore, deadlyStore, stoppedBy, usageError } from '../errors.js'
 import type { CheckMessage } from '../processes/check-process.js'
+import { auditStateRoot } from '../stores/audit-state-root.js'
 import { openDatabaseReader } from '../stores/open-database.js'
-import { type DatabasePlace, nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
+import { openReader } from '../stores/open-reader.js'
+import { type DatabasePlace, nameOfPlace, type StorePlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatCount } from '../terminal/amounts.js'
+import { listenForStop } from '../terminal/stop-signal.js'
 import { table } from '../terminal/table.js'
 
 const CHECK_PROCESS = new URL('../processes/check-process.js', import.meta.url)
+
+const stateRootOption = switchOption('state-root', 'compare the root of the state with the one that the ledger has')
+const versionOption = option(
+  'version',
+  'VERSION',
+  'audit the newest block end at or below it (default the newest)',
+  parseU64,
+)
 
 export const checkCommand: Command = {
   name: 'check',
   summary: 'Proves that a store is sound, also while it is written and served; the file may grow meanwhile.',
   arguments: [],
-  options: storeOptions,
-  examples: ['ledger-state check --data-dir data/mainnet'],
+  options: [...storeOptions, stateRootOption, versionOption, settings.hashSalt],
+  details: `--state-root computes the root of the whole state and compares it with the one that the ledger has at the end of the
+newest block: then the store is, to the last byte, the state of the chain. It reads one version beside a writer, hashes on all
+cores, and writes 64 bytes a key beside the store where the keys do not fit into 1 GiB of memory.`,
+  examples: [
+    'ledger-state check --data-dir data/mainnet',
+    'ledger-state check --state-root --data-dir data/mainnet',
+    'ledger-state check --state-root --version 1638030465 --data-dir data/mainnet',
+  ],
   async run(input) {
     const place = storePlace(input, 'check')
+    const version = input.get(versionOption)
+    if (input.get(stateRootOption)) {
+      await checkStateRoot(place, version, input.get(settings.hashSalt))
+      return
+    }
+    if (version !== undefined) throw usageError('--version is the version of --state-root')
     if ('url' in place) {
       await checkDatabase(place)
       return
@@ -33,6 +59,23 @@ export const checkCommand: Command = {
     process.stdout.write(`${table(reportRows(report))}\n`)
     if (problems.length > 0) throw damagedStore(path, problems.length, what)
   },
+}
+
+async function checkStateRoot(
+  place: StorePlace,
+  version: bigint | undefined,
+  hashSalt: string | undefined,
+): Promise<void> {
+  const stop = listenForStop()
+  const engine = await openReader(place)
+  try {
+    process.stdout.write(`${await auditStateRoot(engine, place, { version, hashSalt, signal: stop.signal })}\n`)
+  } catch (error) {
+    const signal = stop.by()
+    throw signal ? stoppedBy(signal, 'the state was not read to its end') : error
+  } finally {
+    await engine.close()
+  }
 }
 
 function reportRows(report: CheckReport): (readonly [string, string])[] {

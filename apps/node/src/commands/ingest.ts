@@ -49,6 +49,7 @@ folders epoch_ending_* of the backup have to be there.`,
     if (!place) return await proveSource(source, { from, to, stop })
     const reopen = () => openSource(location, { ...given.source, follow, signal: stop.signal })
     const following = follow && { reopen, untilStopped: to === undefined }
-    await ingestInto(place, source, { ...given, ...following, from, to, stop })
+    const { hashSalt } = given.source
+    await ingestInto(place, source, { ...given, hashSalt, ...following, from, to, stop })
   },
 }

@@ -230,6 +230,11 @@ export const settings = {
     matching(/^\d+:[0-9a-f]{64}$/, 'VERSION:HASH with 64 hex digits'),
   ),
   unsigned: switchOption('unsigned', 'take a source without the signatures of validators: nothing vouches for it'),
+  checkStateRoot: switchOption(
+    'check-state-root',
+    'after a state snapshot, compare the root of the stored state with the one that the ledger has',
+    true,
+  ),
   assumeEmptyBase: switchOption(
     'assume-empty-base',
     'let an empty store begin at a version above 0: all that was written before counts as absent',
@@ -383,6 +388,7 @@ export const ingestSettings = [
   ...proofSettings,
   settings.waypoints,
   settings.unsigned,
+  settings.checkStateRoot,
   settings.assumeEmptyBase,
   settings.chainId,
 ]

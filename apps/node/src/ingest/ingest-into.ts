@@ -5,6 +5,7 @@ import type { StateEngine } from '@ledger-state/state-engine'
 import type { CommandInput } from '../config/command.js'
 import { settings } from '../config/settings.js'
 import { stoppedBy, usageError, withSwitch } from '../errors.js'
+import { auditStateRoot } from '../stores/audit-state-root.js'
 import { openWriter } from '../stores/open-writer.js'
 import { rememberFolder } from '../stores/remember-folder.js'
 import type { StorePlace } from '../stores/store-place.js'
@@ -17,6 +18,8 @@ export interface IngestSettings {
   readonly retain: bigint | undefined
   readonly assumeEmptyBase: boolean
   readonly chainId: number | undefined
+  /** Whether the root of an imported state is compared with the one that the ledger has. */
+  readonly checkStateRoot: boolean
   readonly source: SourceOptions
 }
 
@@ -30,6 +33,7 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
     retain: input.get(settings.retain),
     assumeEmptyBase: input.get(settings.assumeEmptyBase),
     chainId: input.get(settings.chainId),
+    checkStateRoot: input.get(settings.checkStateRoot),
     source: {
       waypoints,
       unsigned,
@@ -43,6 +47,9 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
 
 export interface IngestIntoOptions extends Omit<IngestOptions, 'progress' | 'onNotice' | 'signal'> {
   readonly stop: Stop
+  /** Whether the root of an imported state is compared with the one that the ledger has; false by default. */
+  readonly checkStateRoot?: boolean
+  readonly hashSalt?: string | undefined
   /** Whether a signal is how it ends, as of a node that is followed, and does not cut it short. */
   readonly untilStopped?: boolean
   /** Opens a source that is followed again, after an answer that ended it. */
@@ -56,7 +63,7 @@ export interface IngestIntoOptions extends Omit<IngestOptions, 'progress' | 'onN
 export async function ingestInto(
   place: StorePlace,
   source: LedgerSource,
-  { stop, untilStopped = false, reopen, ...options }: IngestIntoOptions,
+  { stop, untilStopped = false, reopen, checkStateRoot = false, hashSalt, ...options }: IngestIntoOptions,
 ): Promise<void> {
   const began = performance.now()
   try {
@@ -77,6 +84,9 @@ export async function ingestInto(
       const signal = stop.by()
       if (signal && !untilStopped) throw stoppedBy(signal, `${what}; ${holds}; run the same command again to resume`)
       notice(`${signal ? 'stopped' : 'ingested'}: ${what}; ${holds}`)
+      if (checkStateRoot && counters.entries > 0 && source.base?.stateRoot && !signal) {
+        notice(await auditStateRoot(engine, place, { version: source.base.version, hashSalt, signal: stop.signal }))
+      }
     } finally {
       // Before the lock is released: another process may open the folder as soon as it is.
       if (!isIngested && isEmptyStore(engine)) restoreFolder()

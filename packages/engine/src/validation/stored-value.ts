@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer'
+import { allocateBytes } from '@ledger-state/core/bytes'
 
 // How engines store a value together with its annotation, in one byte string:
 //   value                        without an annotation
@@ -34,7 +34,7 @@ export function putStoredTail(
 export function valueToStored(value: Uint8Array, annotation?: Uint8Array): Uint8Array {
   const tail = storedTailLength(value, annotation)
   if (tail === 0) return value
-  const stored = Buffer.allocUnsafe(value.length + tail)
+  const stored = allocateBytes(value.length + tail)
   stored.set(value)
   putStoredTail(stored, value.length, value, annotation)
   return stored

@@ -23,7 +23,7 @@ export interface LookUp {
 interface LookedUp {
   /** The newest version that wrote the key. */
   readonly written: bigint | undefined
-  /** In its stored form; undefined also where it is large. */
+  /** The stored form of the value; undefined also where it is large. */
   readonly value: Buffer | undefined
   readonly answer: ServerAnswer<unknown>
 }

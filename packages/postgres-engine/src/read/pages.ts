@@ -73,7 +73,7 @@ export async function scanPage(
   const entries = read.map(({ key, version: written, value }, at) => ({
     key,
     version: BigInt(written),
-    ...(value ? storedToValue(value) : valueOf(loaded[at]!)),
+    ...(value ? storedToValue(value) : entryToValue(loaded[at]!)),
   }))
   const isCut = Number(rows[0]?.read_count ?? 0) > entries.length
   const last = entries.at(-1)
@@ -185,7 +185,7 @@ function rowToWrite({ key, value: stored }: WriteRow): Write {
   return annotation ? [key, value, annotation] : [key, value]
 }
 
-function valueOf({ value, annotation }: StateEntry): AnnotatedValue {
+function entryToValue({ value, annotation }: StateEntry): AnnotatedValue {
   return annotation ? { value, annotation } : { value }
 }
 

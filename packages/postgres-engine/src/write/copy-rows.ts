@@ -26,7 +26,7 @@ export interface KeyRow {
 /** A write; null for a deletion. */
 export interface EntryRow extends KeyRow {
   readonly version: bigint
-  /** In its stored form, with its annotation. */
+  /** The stored form of the value, with its annotation; null for a deletion. */
   readonly value: Uint8Array | null
 }
 

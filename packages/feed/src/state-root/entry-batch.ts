@@ -1,0 +1,78 @@
+import { Buffer } from 'node:buffer'
+import type { KeyedEntry } from '@ledger-state/core'
+import { annotationToNote, encodeStateValue } from '@ledger-state/type-tag'
+import type { LedgerHasher } from '../proof/ledger-hasher.js'
+import { HASH_LENGTH } from '../wire/hash-bytes.js'
+import { LEAF_LENGTH } from './fold-leaves.js'
+
+// Entries of a state as they are sent to a thread: u32 length of the key, u32 of the value, u32 of the annotation, and these.
+
+const HEADER = 12
+
+/** Entries of one message to a thread. */
+export class EntryBatch {
+  #bytes: Buffer
+  #length = 0
+
+  constructor(capacity: number) {
+    this.#bytes = Buffer.from(new ArrayBuffer(capacity))
+  }
+
+  get isEmpty(): boolean {
+    return this.#length === 0
+  }
+
+  /** Takes an entry; answers false where it does not fit beside those before. */
+  add({ key, value, annotation }: KeyedEntry): boolean {
+    const noteLength = annotation?.length ?? 0
+    const end = this.#length + HEADER + key.length + value.length + noteLength
+    if (end > this.#bytes.length) {
+      if (this.#length > 0) return false
+      this.#bytes = Buffer.from(new ArrayBuffer(end))
+    }
+    const bytes = this.#bytes
+    let at = bytes.writeUInt32LE(key.length, this.#length)
+    at = bytes.writeUInt32LE(value.length, at)
+    at = bytes.writeUInt32LE(noteLength, at)
+    bytes.set(key, at)
+    bytes.set(value, at + key.length)
+    if (annotation) bytes.set(annotation, at + key.length + value.length)
+    this.#length = end
+    return true
+  }
+
+  /** The entries, whose buffer may be given away. */
+  toBytes(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#bytes.buffer as ArrayBuffer, 0, this.#length)
+  }
+}
+
+/** The leaves of a batch, `LEAF_LENGTH` bytes each. */
+export function hashEntries(hasher: LedgerHasher, batch: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = Buffer.from(batch.buffer, batch.byteOffset, batch.length)
+  const leaves = Buffer.from(new ArrayBuffer(countEntries(bytes) * LEAF_LENGTH))
+  let written = 0
+  for (let at = 0; at < bytes.length; ) {
+    const keyAt = at + HEADER
+    const valueAt = keyAt + bytes.readUInt32LE(at)
+    const noteAt = valueAt + bytes.readUInt32LE(at + 4)
+    at = noteAt + bytes.readUInt32LE(at + 8)
+    const annotation = at > noteAt ? bytes.subarray(noteAt, at) : undefined
+    const { metadata } = annotationToNote(annotation)
+    const value = encodeStateValue({ value: bytes.subarray(valueAt, noteAt), metadata })
+    const keyHash = hasher.hash('StateKey', bytes.subarray(keyAt, valueAt))
+    const valueHash = hasher.hash('StateValue', value)
+    leaves.set(keyHash, written)
+    leaves.set(hasher.hashPair('SparseMerkleLeafNode', keyHash, valueHash), written + HASH_LENGTH)
+    written += LEAF_LENGTH
+  }
+  return new Uint8Array(leaves.buffer as ArrayBuffer)
+}
+
+function countEntries(bytes: Buffer): number {
+  let count = 0
+  for (let at = 0; at < bytes.length; count++) {
+    at += HEADER + bytes.readUInt32LE(at) + bytes.readUInt32LE(at + 4) + bytes.readUInt32LE(at + 8)
+  }
+  return count
+}

@@ -1,0 +1,64 @@
+import { Buffer } from 'node:buffer'
+import { duplicateStateKey } from '../errors.js'
+import { type LedgerHasher, SPARSE_MERKLE_PLACEHOLDER } from '../proof/ledger-hasher.js'
+import { HASH_LENGTH } from '../wire/hash-bytes.js'
+
+/** Bytes of a leaf: the hash of its key, then its own hash. */
+export const LEAF_LENGTH = 2 * HASH_LENGTH
+const KEY_BITS = 8 * HASH_LENGTH
+
+/** A subtree of a sparse Merkle tree. One that has a single leaf is that leaf, at any depth. */
+export type Subtree =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'leaf'; readonly hash: Uint8Array }
+  | { readonly kind: 'inner'; readonly hash: Uint8Array }
+
+const EMPTY: Subtree = { kind: 'empty' }
+
+/**
+ * The subtree at a depth of all leaves whose keys agree up to there, given in any order in `LEAF_LENGTH` bytes each.
+ * @throws `verification_failed` where two leaves have one key
+ */
+export function foldLeaves(hasher: LedgerHasher, leaves: Uint8Array, depth: number): Subtree {
+  const bytes = Buffer.from(leaves.buffer, leaves.byteOffset, leaves.length)
+  const offsets = new Uint32Array(leaves.length / LEAF_LENGTH)
+  for (let at = 0; at < offsets.length; at++) offsets[at] = at * LEAF_LENGTH
+  const hashOf = (at: number) => bytes.subarray(offsets[at]! + HASH_LENGTH, offsets[at]! + LEAF_LENGTH)
+
+  /** Puts the leaves from `first` to `end` whose bit is 0 before the others; answers where these begin. */
+  function divide(first: number, end: number, bit: number): number {
+    const [byte, mask] = [bit >> 3, 0x80 >> (bit & 7)]
+    let [low, high] = [first, end]
+    while (low < high) {
+      const offset = offsets[low]!
+      if ((bytes[offset + byte]! & mask) === 0) low++
+      else {
+        offsets[low] = offsets[--high]!
+        offsets[high] = offset
+      }
+    }
+    return low
+  }
+
+  function fold(first: number, end: number, bit: number): Subtree {
+    if (first === end) return EMPTY
+    if (end - first === 1) return { kind: 'leaf', hash: hashOf(first) }
+    if (bit === KEY_BITS) throw duplicateStateKey(bytes.subarray(offsets[first]!, offsets[first]! + HASH_LENGTH))
+    const middle = divide(first, end, bit)
+    return joinSubtrees(hasher, fold(first, middle, bit + 1), fold(middle, end, bit + 1))
+  }
+
+  return fold(0, offsets.length, depth)
+}
+
+/** The subtree that has one on its left and one on its right. */
+export function joinSubtrees(hasher: LedgerHasher, left: Subtree, right: Subtree): Subtree {
+  if (left.kind === 'empty' && right.kind !== 'inner') return right
+  if (right.kind === 'empty' && left.kind === 'leaf') return left
+  return { kind: 'inner', hash: hasher.hashPair('SparseMerkleInternal', subtreeRoot(left), subtreeRoot(right)) }
+}
+
+/** Hash of a subtree. */
+export function subtreeRoot(subtree: Subtree): Uint8Array {
+  return subtree.kind === 'empty' ? SPARSE_MERKLE_PLACEHOLDER : subtree.hash
+}

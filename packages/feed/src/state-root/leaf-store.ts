@@ -1,0 +1,124 @@
+import { Buffer } from 'node:buffer'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { spillFailed } from '../errors.js'
+import { LEAF_LENGTH } from './fold-leaves.js'
+
+/** Parts of a tree by the first byte of the key hash. */
+export const PARTS = 256
+/** Depth of the root of a part. */
+export const PART_DEPTH = 8
+const FIRST_BYTES = 64 * 1_024
+const PREFIX = 'state-root-'
+
+/** Leaves of a tree by the first bytes of their keys: in memory up to a bound, beyond it in files. */
+export class LeafStore {
+  readonly #memoryBytes: number
+  readonly #spillFolder: string
+  readonly #parts = Array.from({ length: PARTS }, () => new Part())
+  #used = 0
+  /** Made when leaves have to be written to files. */
+  #folder: string | undefined
+
+  /** @param spillFolder an existing folder, in which a folder for files is made */
+  constructor(memoryBytes: number, spillFolder: string) {
+    this.#memoryBytes = memoryBytes
+    this.#spillFolder = spillFolder
+  }
+
+  /** @throws `spill_failed` */
+  async add(leaves: Uint8Array): Promise<void> {
+    for (let at = 0; at < leaves.length; at += LEAF_LENGTH) this.#parts[leaves[at]!]!.push(leaves, at)
+    this.#used += leaves.length
+    if (this.#used > this.#memoryBytes) await this.#spill()
+  }
+
+  /** All leaves of a part, which are given away. */
+  async take(part: number): Promise<Uint8Array<ArrayBuffer>> {
+    return await this.#parts[part]!.take()
+  }
+
+  /** Removes the files. */
+  async close(): Promise<void> {
+    await Promise.all(this.#parts.map((part) => part.close()))
+    if (this.#folder) rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  async #spill(): Promise<void> {
+    try {
+      if (!this.#folder) {
+        removeStale(this.#spillFolder)
+        this.#folder = mkdtempSync(join(this.#spillFolder, `${PREFIX}${process.pid}-`))
+      }
+      for (const [at, part] of this.#parts.entries()) await part.spill(join(this.#folder, String(at)))
+    } catch (error) {
+      throw spillFailed(this.#spillFolder, error)
+    }
+    this.#used = 0
+  }
+}
+
+/** Removes the folders of processes that were killed. */
+function removeStale(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const pid = /^state-root-(\d+)-/.exec(name)?.[1]
+    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(folder, name), { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}
+
+class Part {
+  #bytes = Buffer.alloc(0)
+  #length = 0
+  #file: FileHandle | undefined
+  #fileLength = 0
+
+  push(leaves: Uint8Array, at: number): void {
+    if (this.#length + LEAF_LENGTH > this.#bytes.length) this.#grow()
+    this.#bytes.set(leaves.subarray(at, at + LEAF_LENGTH), this.#length)
+    this.#length += LEAF_LENGTH
+  }
+
+  async spill(path: string): Promise<void> {
+    if (this.#length === 0) return
+    this.#file ??= await open(path, 'w+')
+    for (let done = 0; done < this.#length; ) {
+      const { bytesWritten } = await this.#file.write(this.#bytes, done, this.#length - done, this.#fileLength)
+      done += bytesWritten
+      this.#fileLength += bytesWritten
+    }
+    this.#length = 0
+  }
+
+  async take(): Promise<Uint8Array<ArrayBuffer>> {
+    const all = new Uint8Array(this.#fileLength + this.#length)
+    for (let done = 0; done < this.#fileLength; ) {
+      const { bytesRead } = await this.#file!.read(all, done, this.#fileLength - done, done)
+      if (bytesRead === 0) throw spillFailed('the file of a part', new Error('it is shorter than what was written'))
+      done += bytesRead
+    }
+    all.set(this.#bytes.subarray(0, this.#length), this.#fileLength)
+    this.#bytes = Buffer.alloc(0)
+    this.#length = 0
+    return all
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close()
+  }
+
+  #grow(): void {
+    const larger = Buffer.allocUnsafe(Math.max(FIRST_BYTES, 2 * this.#bytes.length))
+    larger.set(this.#bytes.subarray(0, this.#length))
+    this.#bytes = larger
+  }
+}

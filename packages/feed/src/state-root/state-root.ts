@@ -1,0 +1,144 @@
+import { availableParallelism } from 'node:os'
+import { isOwnKey, type KeyedEntry } from '@ledger-state/core'
+import { DEFAULT_HASH_SALT, LedgerHasher } from '../proof/ledger-hasher.js'
+import { EntryBatch } from './entry-batch.js'
+import { joinSubtrees, type Subtree, subtreeRoot } from './fold-leaves.js'
+import { LeafStore, PART_DEPTH, PARTS } from './leaf-store.js'
+import { RootThreads } from './root-threads.js'
+
+/** 1 GiB: the leaves of 16 million keys. */
+const DEFAULT_MEMORY = 2 ** 30
+/** Bytes of entries that go to a thread together. */
+const BATCH_BYTES = 256 * 1_024
+/** Batches that are hashed or added at once. */
+const MOST_UNDER_WAY = 16
+
+/** How a state root is computed. */
+export interface StateRootOptions {
+  /** An existing folder for files, which are removed in the end; of killed processes by the next. */
+  readonly spillFolder: string
+  /** Bytes of leaves, 64 a key, that are kept in memory before files are written; 1 GiB by default. */
+  readonly memoryBytes?: number | undefined
+  /** Threads that hash; as many as there are cores by default, and none where there is one core. */
+  readonly threads?: number | undefined
+  /** The word before the name of each hash, `APTOS::` by default. */
+  readonly hashSalt?: string | undefined
+  /** Called after each page with the number of keys so far. */
+  readonly onProgress?: ((keys: number) => void) | undefined
+  /** Ends the work between two pages: the promise then rejects with the reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Entries of a state in groups, in any order. */
+export type EntryPages = Iterable<readonly KeyedEntry[]> | AsyncIterable<readonly KeyedEntry[]>
+
+/** The root of a state, and how many keys it has. */
+export interface StateRoot {
+  readonly root: Uint8Array
+  readonly keys: number
+}
+
+/**
+ * Computes the sparse Merkle root of a state from its entries, in any order: 32 bytes, as the ledger commits to it. Keys of
+ * the store itself (`isOwnKey`) are left out. Memory is bounded, whatever the number of keys.
+ * @param pages entries in groups of a few hundred or thousand
+ * @throws `verification_failed` where a key comes twice; `spill_failed` where files cannot be written
+ * @example
+ * ```ts
+ * import { tmpdir } from 'node:os'
+ * import { computeStateRoot } from '@ledger-state/feed'
+ *
+ * const key = Uint8Array.of(0xff, 1)
+ * const { keys } = await computeStateRoot([[{ key, version: 0n, value: Uint8Array.of(7) }]], { spillFolder: tmpdir() })
+ * console.log(keys) // 1
+ * ```
+ */
+export async function computeStateRoot(pages: EntryPages, options: StateRootOptions): Promise<StateRoot> {
+  const { spillFolder, memoryBytes = DEFAULT_MEMORY, hashSalt = DEFAULT_HASH_SALT } = options
+  const cores = availableParallelism()
+  const threads = new RootThreads(hashSalt, options.threads ?? (cores > 1 ? cores : 0))
+  const leaves = new LeafStore(memoryBytes, spillFolder)
+  try {
+    const keys = await hashAll(pages, threads, leaves, options)
+    const root = await foldAll(new LedgerHasher(hashSalt), threads, leaves, options)
+    return { root: Uint8Array.from(root), keys }
+  } finally {
+    await threads.close()
+    await leaves.close()
+  }
+}
+
+async function hashAll(
+  pages: EntryPages,
+  threads: RootThreads,
+  leaves: LeafStore,
+  { onProgress, signal }: StateRootOptions,
+): Promise<number> {
+  let keys = 0
+  let failure: { readonly error: unknown } | undefined
+  const underWay = new Set<Promise<void>>()
+  /** Leaves are added one batch after the other. */
+  let added = Promise.resolve()
+  const send = async (batch: EntryBatch) => {
+    await threads.ready()
+    if (failure) throw failure.error
+    const hashed = threads.run({ kind: 'hash', batch: batch.toBytes() })
+    const done = (async () => {
+      const result = (await hashed) as Uint8Array
+      added = added.then(() => leaves.add(result))
+      await added
+    })().catch((error: unknown) => {
+      failure ??= { error }
+    })
+    underWay.add(done)
+    void done.then(() => underWay.delete(done))
+    // Where files are slower than hashing, the leaves that wait for them are bounded, too.
+    if (underWay.size > MOST_UNDER_WAY) await Promise.race(underWay)
+  }
+  let batch = new EntryBatch(BATCH_BYTES)
+  try {
+    for await (const page of pages) {
+      for (const entry of page) {
+        if (isOwnKey(entry.key)) continue
+        keys++
+        if (batch.add(entry)) continue
+        await send(batch)
+        batch = new EntryBatch(BATCH_BYTES)
+        batch.add(entry)
+      }
+      onProgress?.(keys)
+      signal?.throwIfAborted()
+    }
+    if (!batch.isEmpty) await send(batch)
+  } finally {
+    await Promise.all(underWay)
+  }
+  if (failure) throw failure.error
+  onProgress?.(keys)
+  return keys
+}
+
+async function foldAll(
+  hasher: LedgerHasher,
+  threads: RootThreads,
+  leaves: LeafStore,
+  { signal }: StateRootOptions,
+): Promise<Uint8Array> {
+  const folded: Promise<Subtree>[] = []
+  for (let part = 0; part < PARTS; part++) {
+    await threads.ready()
+    signal?.throwIfAborted()
+    const job = { kind: 'fold', leaves: await leaves.take(part), depth: PART_DEPTH } as const
+    const subtree = threads.run(job) as Promise<Subtree>
+    // Its error is thrown in its turn.
+    subtree.catch(() => {})
+    folded.push(subtree)
+  }
+  let level = await Promise.all(folded)
+  while (level.length > 1) {
+    level = Array.from({ length: level.length / 2 }, (_, at) =>
+      joinSubtrees(hasher, level[2 * at]!, level[2 * at + 1]!),
+    )
+  }
+  return subtreeRoot(level[0]!)
+}
