@@ -7,7 +7,7 @@ import { moduleKey, parseTypeTag } from '@ledger-state/type-tag'
 import type { BenchRun } from '../run/bench-run.ts'
 import { measureInRounds } from '../run/rounds.ts'
 import type { Suite } from '../run/suite.ts'
-import { coinBalance, coinSupply, primaryBalance } from '../views/by-hand.ts'
+import { coinBalance, coinSupply, delegatedStake, primaryBalance } from '../views/by-hand.ts'
 import { measureHistories } from '../views/histories.ts'
 import { LOOPS_BY_HAND, PROGRAM_MODULE, programModule, quoteByHand } from '../views/programs.ts'
 
@@ -51,7 +51,7 @@ function stateOf(feed: ReadonlyMap<string, Uint8Array>): BenchState {
   const values = new Map(feed)
   values.set(bytesToHexDigits(moduleKey(PROGRAM_MODULE.address, PROGRAM_MODULE.name)), programModule())
   const read = (key: Uint8Array) => values.get(bytesToHexDigits(key))
-  return { read, moduleRevision: (key) => (read(key) ? '1' : undefined) }
+  return { read, moduleRevision: (key) => (read(key) ? '1' : undefined), revision: '1' }
 }
 
 function runView(vm: Vm, state: ViewState, call: ViewCall): ViewOutcome {
@@ -78,9 +78,9 @@ function callOf(module: string, name: string, typeArguments: readonly string[], 
 
 interface Case {
   readonly call: ViewCall
-  /** The same by hand, and how the result of the view is read; a view without is measured alone. */
-  readonly byHand?: () => unknown
-  readonly readResult?: (bytes: Uint8Array) => unknown
+  /** The same by hand, and how the first result of the view is read. */
+  readonly byHand: () => unknown
+  readonly readResult: (bytes: Uint8Array) => unknown
 }
 
 const readU64 = (bytes: Uint8Array) => new ByteReader(bytes).readU64()
@@ -98,7 +98,11 @@ function casesOf(state: BenchState): readonly Case[] {
       byHand: () => primaryBalance(state, OWNER, ASSET),
       readResult: readU64,
     },
-    { call: callOf('delegation_pool', 'get_stake', [], [POOL, DELEGATOR]) },
+    {
+      call: callOf('delegation_pool', 'get_stake', [], [POOL, DELEGATOR]),
+      byHand: () => delegatedStake(state, POOL, DELEGATOR)[0],
+      readResult: readU64,
+    },
     {
       call: callOf(PROGRAM_MODULE.name, 'quote', [], QUOTE.map(u64)),
       byHand: () => quoteByHand(...QUOTE),
@@ -116,13 +120,13 @@ async function measureView(run: BenchRun, state: BenchState, { call, byHand, rea
   const title = `${call.module}::${call.function}`
   run.step(title)
   const warm = createVm()
-  const result = readResult?.(resultOf(runView(warm, state, call)))
-  if (byHand && byHand() !== result) throw new Error(`${title} is ${result}, by hand ${byHand()}`)
+  const result = readResult(resultOf(runView(warm, state, call)))
+  if (byHand() !== result) throw new Error(`${title} is ${result}, by hand ${byHand()}`)
   const contenders = [
     { subject: 'vm, warm', role: 'ours', once: () => runView(warm, state, call) },
     // Modules are decoded anew, and each function is compiled at its first call.
     { subject: 'vm, cold', role: 'ours', once: () => runView(createVm(), state, call) },
-    ...(byHand ? [{ subject: 'by hand in TypeScript', role: 'floor', once: byHand } as const] : []),
+    { subject: 'by hand in TypeScript', role: 'floor', once: byHand },
   ] as const
   const costs = await measureInRounds(
     contenders.map(({ once }) => ({ count: 1, run: once })),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ByteReader, ByteWriter, parseAddress } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
 import {
   parseStructTag,
   readStructTag,
@@ -29,6 +30,12 @@ const CONCURRENT_BALANCE = '0x1::fungible_asset::ConcurrentFungibleBalance'
 const SUPPLY = '0x1::fungible_asset::Supply'
 const CONCURRENT_SUPPLY = '0x1::fungible_asset::ConcurrentSupply'
 const DERIVED_OBJECT = Uint8Array.of(0xfc)
+const DELEGATION_POOL = parseStructTag('0x1::delegation_pool::DelegationPool')
+const STAKE_POOL = parseStructTag('0x1::stake::StakePool')
+const BENEFICIARY = parseStructTag('0x1::delegation_pool::BeneficiaryForOperator')
+/** The shares that stand for fees of stake that is not active yet. */
+const NO_SHAREHOLDER = new Uint8Array(32)
+const MAX_FEE = 10_000n
 
 /** The key of the conversion map: `TypeInfo` of the coin. */
 const COIN_TYPE_INFO = typeInfoOf(COIN)
@@ -92,4 +99,87 @@ function readOptionalAggregator(state: ReadableState, reader: ByteReader): bigin
   }
   reader.readBool()
   return reader.readWideInteger(16)
+}
+
+/** Shares of an amount of coins. */
+interface SharePool {
+  readonly coins: bigint
+  readonly shares: bigint
+  /** Handle of the table of shares by their holders. */
+  readonly holders: Uint8Array
+}
+
+function readSharePool(reader: ByteReader): SharePool {
+  const coins = reader.readU64()
+  const shares = reader.readWideInteger(16)
+  const holders = reader.readBytes(32)
+  // The length of the table, and the scaling factor, which only buying shares needs.
+  reader.readU64()
+  reader.readU64()
+  return { coins, shares, holders }
+}
+
+function sharesOf(state: ReadableState, { holders }: SharePool, holder: Uint8Array): bigint {
+  const bytes = state.read(tableItemKey(holders, holder))
+  return bytes ? new ByteReader(bytes).readWideInteger(16) : 0n
+}
+
+const amountOf = (shares: bigint, coins: bigint, total: bigint) =>
+  coins === 0n || total === 0n ? 0n : (shares * coins) / total
+
+/** What a delegator has in a pool: active, inactive, and pending inactive. */
+export function delegatedStake(
+  state: ReadableState,
+  poolAddress: Uint8Array,
+  delegator: Uint8Array,
+): readonly [bigint, bigint, bigint] {
+  const pool = new ByteReader(state.read(resourceKey(poolAddress, DELEGATION_POOL))!)
+  const activeShares = readSharePool(pool)
+  const cycle = pool.readU64()
+  const inactiveShares = pool.readBytes(32)
+  const withdrawals = pool.readBytes(32)
+  // The capability of the signer of the stake pool.
+  pool.readBytes(32)
+  const inactiveCoins = pool.readU64()
+  const commission = pool.readU64()
+
+  const stake = new ByteReader(state.read(resourceKey(poolAddress, STAKE_POOL))!)
+  const active = stake.readU64()
+  const inactive = stake.readU64()
+  const pendingActive = stake.readU64()
+  const pendingInactive = stake.readU64()
+  stake.readU64()
+  const operator = stake.readBytes(32)
+  const hasCycleEnded = inactive > inactiveCoins
+  const pendingShares = inactiveSharesOf(state, inactiveShares, cycle)
+  const allActive = active + pendingActive
+  const allPending = hasCycleEnded ? inactive - inactiveCoins : pendingInactive
+  const commissionOf = (coins: bigint, known: bigint) => (coins > known ? ((coins - known) * commission) / MAX_FEE : 0n)
+  const activeCommission = commissionOf(allActive, activeShares.coins)
+  const pendingCommission = commissionOf(allPending, pendingShares.coins)
+
+  const total =
+    pendingActive === 0n ? activeShares.shares - sharesOf(state, activeShares, NO_SHAREHOLDER) : activeShares.shares
+  let own = amountOf(sharesOf(state, activeShares, delegator), allActive - activeCommission, total)
+  let [withdrawable, pending] = [0n, 0n]
+  const withdrawal = state.read(tableItemKey(withdrawals, delegator))
+  if (withdrawal) {
+    const cycleOfIt = new ByteReader(withdrawal).readU64()
+    const shares = cycleOfIt < cycle ? inactiveSharesOf(state, inactiveShares, cycleOfIt) : pendingShares
+    const coins = cycleOfIt < cycle ? shares.coins : allPending - pendingCommission
+    const amount = amountOf(sharesOf(state, shares, delegator), coins, shares.shares)
+    if (cycleOfIt < cycle || hasCycleEnded) withdrawable = amount
+    else pending = amount
+  }
+  const beneficiary = state.read(resourceKey(operator, BENEFICIARY)) ?? operator
+  if (compareBytes(beneficiary, delegator) === 0) {
+    own += activeCommission
+    if (hasCycleEnded) withdrawable += pendingCommission
+    else pending += pendingCommission
+  }
+  return [own, withdrawable, pending]
+}
+
+function inactiveSharesOf(state: ReadableState, table: Uint8Array, cycle: bigint): SharePool {
+  return readSharePool(new ByteReader(state.read(tableItemKey(table, new ByteWriter().u64(cycle).toBytes()))!))
 }

@@ -8,7 +8,11 @@ import type { ModuleRevisions } from './module-revisions.js'
 export function stateOfView(view: StateView, revisions: ModuleRevisions): ViewState {
   const loaded = loadedVersionOf(view)
   if (loaded) return stateOfLoaded(loaded)
-  return { read: (key) => view.get(key), moduleRevision: (key) => revisions.find(view, key) }
+  return {
+    read: (key) => view.get(key),
+    moduleRevision: (key) => revisions.find(view, key),
+    revision: `${view.version}/${branchOf(view.ledger)}`,
+  }
 }
 
 function stateOfLoaded(view: LoadedVersion): ViewState {

@@ -1,15 +1,23 @@
 import { hexToBytes } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
-import { concatBytes } from '@noble/hashes/utils.js'
+import { HASH_FUNCTIONS } from '../crypto/hashes.js'
 import { Reference, StructValue, type Value } from '../values/value.js'
 import { addressOf, bytesOf, structAt } from './arguments.js'
-import { hashBytes } from './hash-natives.js'
-import type { Native } from './native.js'
+import { chargeHash } from './hash-natives.js'
+import type { Native, NativeExtension } from './native.js'
 
 const ADDRESS_LENGTH = 32
 const INVALID_ADDRESS = 2
 /** What is hashed behind the two addresses of a derived object. */
 const DERIVED_OBJECT_SCHEME = 0xfc
+const DERIVED_OBJECT_LENGTH = 2 * ADDRESS_LENGTH + 1
+
+/** Addresses that a run has derived: the framework derives that of a primary store again for each look at the store. */
+const DERIVED_ADDRESSES: NativeExtension<{ readonly addresses: Map<string, string> }> = {
+  name: 'derived addresses',
+  create: () => ({ addresses: new Map() }),
+}
+const MOST_DERIVED = 1_024
 
 const PERMISSIONED_SIGNER_FLAG = 84
 const PERMISSIONED_SIGNER_OFF = 9
@@ -46,9 +54,18 @@ export const ACCOUNT_NATIVES: Readonly<Record<string, Native>> = {
     return [context.globals.borrowResource(addressOf(address), context.typeArguments[0]!) !== undefined]
   },
   '0x1::object::create_user_derived_object_address_impl': (context, [source, deriveFrom]) => {
-    const input = [source, deriveFrom].map((address) => hexToBytes(addressOf(address)))
-    const scheme = Uint8Array.of(DERIVED_OBJECT_SCHEME)
-    return [bytesToHexDigits(hashBytes(context, 'sha3_256', concatBytes(...input, scheme)))]
+    const [first, second] = [addressOf(source), addressOf(deriveFrom)]
+    chargeHash(context, 'sha3_256', DERIVED_OBJECT_LENGTH)
+    const { addresses } = context.extension(DERIVED_ADDRESSES)
+    const known = addresses.get(first + second)
+    if (known !== undefined) return [known]
+    const input = new Uint8Array(DERIVED_OBJECT_LENGTH)
+    input.set(hexToBytes(first))
+    input.set(hexToBytes(second), ADDRESS_LENGTH)
+    input[2 * ADDRESS_LENGTH] = DERIVED_OBJECT_SCHEME
+    const derived = bytesToHexDigits(HASH_FUNCTIONS.sha3_256.hash(input))
+    if (addresses.size < MOST_DERIVED) addresses.set(first + second, derived)
+    return [derived]
   },
   '0x1::permissioned_signer::is_permissioned_signer_impl': (context, [signer]) => {
     context.charge(SMALL_PRICE)

@@ -9,12 +9,17 @@ const SIP_HASH_BYTES_PER_INSTRUCTION = 8
 
 /** The hash of bytes, charged; long inputs are hashed elsewhere where the host does that. */
 export function hashBytes(context: NativeContext, name: HashName, bytes: Uint8Array): Uint8Array {
-  const { hash, blockBytes, blockInstructions } = HASH_FUNCTIONS[name]
-  context.charge((Math.floor(bytes.length / blockBytes) + 1) * blockInstructions)
-  context.chargeBytes(bytes.length)
-  if (bytes.length <= LONG_INPUT_BYTES) return hash(bytes)
+  chargeHash(context, name, bytes.length)
+  if (bytes.length <= LONG_INPUT_BYTES) return HASH_FUNCTIONS[name].hash(bytes)
   const [result] = context.compute({ name: 'hash', inputs: [new TextEncoder().encode(name), bytes] })
   return result!
+}
+
+/** Counts the hash of so many bytes. @throws as `NativeContext.charge` */
+export function chargeHash(context: NativeContext, name: HashName, length: number): void {
+  const { blockBytes, blockInstructions } = HASH_FUNCTIONS[name]
+  context.charge((Math.floor(length / blockBytes) + 1) * blockInstructions)
+  context.chargeBytes(length)
 }
 
 const hashNative =

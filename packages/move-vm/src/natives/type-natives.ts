@@ -5,6 +5,7 @@ import type { Native } from './native.js'
 
 const NO_STRUCT = 1
 const TYPE_PRICE = 50
+const UTF8 = new TextEncoder()
 
 export const TYPE_NATIVES: Readonly<Record<string, Native>> = {
   '0x1::type_info::type_of': (context) => {
@@ -15,8 +16,7 @@ export const TYPE_NATIVES: Readonly<Record<string, Native>> = {
     context.chargeBytes(text.length)
     // Behind the address and the module: the name with its type arguments.
     const name = text.slice(text.indexOf('::', text.indexOf('::') + 2) + 2)
-    const encoder = new TextEncoder()
-    return [new StructValue(0, [type.address, toVector(encoder.encode(type.module)), toVector(encoder.encode(name))])]
+    return [new StructValue(0, [type.address, toVector(UTF8.encode(type.module)), toVector(UTF8.encode(name))])]
   },
   '0x1::type_info::type_name': (context) => {
     const text = typeTagToText(context.typeTag(context.typeArguments[0]!))

@@ -1,13 +1,15 @@
 import { ByteReader, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
-import type { StateAccess } from './state-access.js'
+import type { EnvironmentKey, StateAccess } from './state-access.js'
 
 const FRAMEWORK = parseAddress('0x1')
 
-function frameworkKey(type: string): Uint8Array {
-  return resourceKey(FRAMEWORK, parseStructTag(`0x1::${type}`))
+function frameworkKey(type: string): EnvironmentKey {
+  const bytes = resourceKey(FRAMEWORK, parseStructTag(`0x1::${type}`))
+  return { bytes, text: bytesToHexDigits(bytes) }
 }
 
 const FEATURES_KEY = frameworkKey('features::Features')
@@ -17,7 +19,7 @@ const OLD_GAS_SCHEDULE_KEY = frameworkKey('gas_schedule::GasSchedule')
 const RECONFIGURATION_KEY = frameworkKey('reconfiguration::Configuration')
 
 /** What a run depends on beside modules and what they read. */
-const ENVIRONMENT_KEYS: readonly Uint8Array[] = [
+const ENVIRONMENT_KEYS: readonly EnvironmentKey[] = [
   FEATURES_KEY,
   CHAIN_ID_KEY,
   GAS_SCHEDULE_KEY,
@@ -38,6 +40,8 @@ export interface Environment {
   readonly gasFeatureVersion: number
   /** Microseconds since 1970: the clock of features that begin at a time. */
   readonly lastReconfigurationTime: number
+  /** The keys that these were read from. */
+  readonly keys: readonly EnvironmentKey[]
   isFeatureOn(flag: number): boolean
 }
 
@@ -46,17 +50,23 @@ export interface Environment {
  * @throws VmFault without a gas schedule; LackingKeys
  */
 export function readEnvironment(state: StateAccess, alsoNeeded: () => readonly Uint8Array[]): Environment {
-  if (!state.isLoaded(FEATURES_KEY)) state.expectLoaded([...ENVIRONMENT_KEYS, ...alsoNeeded()])
-  const features = read(state, FEATURES_KEY, (reader) => reader.readByteString())
+  if (!state.isLoaded(FEATURES_KEY.bytes)) {
+    state.expectLoaded([...ENVIRONMENT_KEYS.map(({ bytes }) => bytes), ...alsoNeeded()])
+  }
+  // A copy: settings are kept longer than the bytes of a state.
+  const features = read(state, FEATURES_KEY, (reader) => reader.readByteString().slice())
+  const chainId = read(state, CHAIN_ID_KEY, (reader) => reader.readU8()) ?? TEST_CHAIN_ID
+  const gasSchedule = readGasFeatureVersion(state)
+  const lastReconfigurationTime = read(state, RECONFIGURATION_KEY, (reader) => {
+    // The epoch comes first.
+    reader.readU64()
+    return Number(reader.readU64())
+  })
   return {
-    chainId: read(state, CHAIN_ID_KEY, (reader) => reader.readU8()) ?? TEST_CHAIN_ID,
-    gasFeatureVersion: readGasFeatureVersion(state),
-    lastReconfigurationTime:
-      read(state, RECONFIGURATION_KEY, (reader) => {
-        // The epoch comes first.
-        reader.readU64()
-        return Number(reader.readU64())
-      }) ?? 0,
+    chainId,
+    gasFeatureVersion: gasSchedule.version,
+    lastReconfigurationTime: lastReconfigurationTime ?? 0,
+    keys: [FEATURES_KEY, CHAIN_ID_KEY, ...gasSchedule.keys, RECONFIGURATION_KEY],
     isFeatureOn: (flag) =>
       features
         ? ((features[flag >> 3] ?? 0) & (1 << (flag & 7))) !== 0
@@ -64,17 +74,22 @@ export function readEnvironment(state: StateAccess, alsoNeeded: () => readonly U
   }
 }
 
-function readGasFeatureVersion(state: StateAccess): number {
+function readGasFeatureVersion(state: StateAccess): {
+  readonly version: number
+  readonly keys: readonly EnvironmentKey[]
+} {
   const version = read(state, GAS_SCHEDULE_KEY, (reader) => Number(reader.readU64()))
-  if (version !== undefined) return version
-  if (state.readForEnvironment(OLD_GAS_SCHEDULE_KEY)) return 0
+  if (version !== undefined) return { version, keys: [GAS_SCHEDULE_KEY] }
+  if (state.readForEnvironment(OLD_GAS_SCHEDULE_KEY)) {
+    return { version: 0, keys: [GAS_SCHEDULE_KEY, OLD_GAS_SCHEDULE_KEY] }
+  }
   const text =
     'status VM_STARTUP_FAILURE of type Invariant violation with message Neither gas schedule v2 nor v1 exists.'
   throw new VmFault(STATUS.VM_STARTUP_FAILURE, text)
 }
 
 /** Bytes that do not decode count as absent. */
-function read<T>(state: StateAccess, key: Uint8Array, readValue: (reader: ByteReader) => T): T | undefined {
+function read<T>(state: StateAccess, key: EnvironmentKey, readValue: (reader: ByteReader) => T): T | undefined {
   const bytes = state.readForEnvironment(key)
   if (!bytes) return undefined
   try {

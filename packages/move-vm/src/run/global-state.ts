@@ -1,14 +1,6 @@
-import { ByteReader, hexToBytes, isLedgerStateError } from '@ledger-state/core'
+import { hexToBytes } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
-import {
-  readStructTag,
-  resourceGroupKey,
-  resourceKey,
-  type StructTag,
-  tableItemKey,
-  typeTagSize,
-  typeTagToText,
-} from '@ledger-state/type-tag'
+import { tableItemKey } from '@ledger-state/type-tag'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
 import type { Globals } from '../natives/native.js'
@@ -16,6 +8,7 @@ import type { StructType, Type } from '../types/type.js'
 import { Reference, type Slot, type Value } from '../values/value.js'
 import type { Serializer } from './serializer.js'
 import type { StateAccess } from './state-access.js'
+import { type StoredType, storedKeyAt } from './stored-type.js'
 import type { World } from './world.js'
 
 /** A place for one value, empty where there is none. */
@@ -26,9 +19,6 @@ interface GlobalStateParts {
   readonly world: World
   readonly serializer: Serializer
 }
-
-/** Cost of a type tag, and what it may be. */
-const TAG_COST = { node: 100, most: 5_000 } as const
 
 /** Resources and table items as one run sees them: see `Globals`. */
 export class GlobalState implements Globals {
@@ -41,7 +31,6 @@ export class GlobalState implements Globals {
   readonly #groups = new Map<string, ReadonlyMap<string, Uint8Array>>()
   /** Items by handle and key. */
   readonly #items = new Map<string, Cell>()
-  readonly #tags = new Map<Type, StructTag>()
 
   constructor({ state, world, serializer }: GlobalStateParts) {
     this.#state = state
@@ -66,26 +55,24 @@ export class GlobalState implements Globals {
   #readResource(address: string, type: StructType): Value | undefined {
     // What may lack modules comes first: a value is read once.
     this.#serializer.prepare(type)
-    const { definition } = this.#world.structOf(type)
-    const tag = this.#tagOf(type)
-    const owner = hexToBytes(address)
-    const { resourceGroup } = definition
-    const bytes = resourceGroup
-      ? this.#readGroup(owner, address, resourceGroup).get(typeTagToText(tag))
-      : this.#state.read(resourceKey(owner, tag))
+    const stored = this.#world.storedType(type)
+    const bytes =
+      stored.group === undefined
+        ? this.#state.read(storedKeyAt(stored, address))
+        : this.#readGroup(stored, address).get(stored.text)
     if (bytes === undefined) return undefined
     const value = this.#serializer.toValue(type, bytes)
     if (value !== undefined) return value
-    const text = `Failed to deserialize resource ${typeTagToText(tag)} at ${address}!`
+    const text = `Failed to deserialize resource ${stored.text} at ${address}!`
     throw new VmFault(STATUS.FAILED_TO_DESERIALIZE_RESOURCE, text)
   }
 
-  #readGroup(owner: Uint8Array, address: string, group: StructTag): ReadonlyMap<string, Uint8Array> {
-    const name = `${address} ${typeTagToText(group)}`
+  #readGroup(stored: StoredType, address: string): ReadonlyMap<string, Uint8Array> {
+    const name = `${address} ${stored.group}`
     const known = this.#groups.get(name)
     if (known) return known
-    const bytes = this.#state.read(resourceGroupKey(owner, group))
-    const members = bytes ? readGroup(bytes) : new Map<string, Uint8Array>()
+    const bytes = this.#state.read(storedKeyAt(stored, address))
+    const members = bytes ? this.#world.groupMembers.read(bytes) : new Map<string, Uint8Array>()
     if (!members) {
       throw new VmFault(
         STATUS.FAILED_TO_DESERIALIZE_RESOURCE,
@@ -94,16 +81,6 @@ export class GlobalState implements Globals {
     }
     this.#groups.set(name, members)
     return members
-  }
-
-  #tagOf(type: StructType): StructTag {
-    const known = this.#tags.get(type)
-    if (known) return known
-    const tag = this.#world.types.tagOf(type) as StructTag
-    const cost = TAG_COST.node * typeTagSize(tag) + typeTagToText(tag).length
-    if (cost > TAG_COST.most) throw new VmFault(STATUS.TYPE_TAG_LIMIT_EXCEEDED)
-    this.#tags.set(type, tag)
-    return tag
   }
 
   borrowResource(address: string, type: Type): Reference | undefined {
@@ -151,21 +128,4 @@ export class GlobalState implements Globals {
 
 function referenceTo(cell: Cell): Reference | undefined {
   return cell[0] === undefined ? undefined : new Reference(cell, 0)
-}
-
-/** The members of a stored group by the texts of their types; undefined where the bytes are no group. */
-function readGroup(bytes: Uint8Array): Map<string, Uint8Array> | undefined {
-  const reader = new ByteReader(bytes)
-  const members = new Map<string, Uint8Array>()
-  try {
-    for (let count = reader.readLength(); count > 0; count--) {
-      const tag = readStructTag(reader)
-      members.set(typeTagToText(tag), reader.readByteString())
-    }
-    reader.expectEnd()
-    return members
-  } catch (error) {
-    if (isLedgerStateError(error, 'invalid_bcs')) return undefined
-    throw error
-  }
 }

@@ -13,6 +13,8 @@ export class ModuleInstance {
   readonly key: Uint8Array
   /** The last run that has seen that the module stands in its state as it is here. */
   run = 0
+  /** The last state, by the world's count of them, that was seen to have the module as it is here. */
+  stateNumber = 0
   /** Functions without type parameters, by index of the definition. */
   readonly functions: (FunctionInstance | undefined)[] = []
   /** Functions by index of the definition and ids of the type arguments. */

@@ -1,11 +1,13 @@
 import { ByteReader, ByteWriter, hexToBytes, parseAddress } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
 import type { SignatureToken } from '@ledger-state/move-module'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
 import type { AssembledFunction, Assembly, AssemblyLine } from '../../testing/assemble-module.js'
 import { callView, SlowState, TestState, type ViewAnswer } from '../../testing/test-state.js'
-import { createVm, type ViewFault } from '../index.js'
+import { createVm, type ViewFault, type ViewState } from '../index.js'
 
+const SCHEDULE_KEY = resourceKey(parseAddress('0x1'), parseStructTag('0x1::gas_schedule::GasScheduleV2'))
 const U64: SignatureToken = { kind: 'u64' }
 const BOOL: SignatureToken = { kind: 'bool' }
 const SELF = { address: parseAddress('0x42'), name: 'm' }
@@ -498,6 +500,53 @@ describe('a run', () => {
     for (let round = 0; round < 3; round++) {
       expect(numberOf(callView(vm, state, 'm::sum', [u64(20)]))).toBe(expected)
       expect(numberOf(callView(vm, other, 'm::sum', [u64(20)]))).toBe(20n + 100n)
+    }
+  })
+
+  it('asks once for each module of a state that tells its revision, and sees those of other states', () => {
+    const vm = createVm()
+    const other = new TestState([
+      TURNS,
+      { ...LIBRARY, functions: [{ ...LIBRARY.functions[0]!, code: [['ld_u64', 1], ['ret']] }] },
+    ])
+    other.set(resourceKey(parseAddress('0x42'), parseStructTag('0x42::m::R')), u64(5))
+    let asked = 0
+    const told = (values: TestState, revision: string): ViewState => ({
+      read: (key) => values.read(key),
+      moduleRevision(key) {
+        asked++
+        return values.read(key) && revision
+      },
+      revision,
+    })
+    const read = (values: TestState, revision: string) => {
+      const keys = new Set<string>()
+      const traceRead = (key: Uint8Array) => keys.add(key.join())
+      const answer = callView(vm, told(values, revision), 'm::sum', [u64(20)], { traceRead })
+      return { answer, keys: [...keys].sort() }
+    }
+    const plain = callView(createVm(), state, 'm::sum', [u64(20)])
+    const first = read(state, '1')
+    expect(first.answer).toEqual(plain)
+    expect(asked).toBe(2)
+    expect(read(state, '1')).toEqual(first)
+    expect(asked).toBe(2)
+    expect(numberOf(read(other, '2').answer)).toBe(20n + 100n)
+    expect(read(state, '1')).toEqual(first)
+    expect(numberOf(read(other, '2').answer)).toBe(20n + 100n)
+    expect(read(state, '3')).toEqual(first)
+  })
+
+  it('reads the settings of the chain again where the revision of the state is another one', () => {
+    const vm = createVm()
+    const bare: ViewState = {
+      read: (key) => (compareBytes(key, SCHEDULE_KEY) === 0 ? undefined : state.read(key)),
+      revision: '2',
+    }
+    const told: ViewState = { read: (key) => state.read(key), revision: '1' }
+    for (let round = 0; round < 2; round++) {
+      expect(numberOf(callView(vm, told, 'm::sum', [u64(20)]))).toBe(expected)
+      expect(callView(vm, bare, 'm::sum', [u64(20)]).fault?.name).toBe('VM_STARTUP_FAILURE')
     }
   })
 

@@ -13,6 +13,7 @@ export class Serializer implements DecodeContext, EncodeContext {
   readonly meter: Meter
   readonly #types: TypeTable
   readonly #layouts: Layouts
+  readonly #writer = new ByteWriter()
 
   constructor(meter: Meter, types: TypeTable, layouts: Layouts) {
     this.meter = meter
@@ -34,9 +35,9 @@ export class Serializer implements DecodeContext, EncodeContext {
   /** @throws VmFault: the layout, the depth, the budget; LackingKeys */
   toBytes(type: Type, value: Value): Uint8Array {
     const layout = this.#layouts.layoutOf(type)
-    const writer = new ByteWriter()
-    writeValue(writer, value, layout, this, 1)
-    return writer.toBytes()
+    this.#writer.reset()
+    writeValue(this.#writer, value, layout, this, 1)
+    return this.#writer.toBytes()
   }
 
   /** Undefined where the bytes are no value of the type. @throws VmFault: the layout, the budget; LackingKeys */

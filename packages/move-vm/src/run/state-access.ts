@@ -3,40 +3,59 @@ import type { Meter } from '../budget/meter.js'
 import { LackingKeys } from '../faults/vm-fault.js'
 import { NOT_LOADED, type ViewState } from '../state/view-state.js'
 
+/** A key that every run reads, and its hex digits. */
+export interface EnvironmentKey {
+  readonly bytes: Uint8Array
+  readonly text: string
+}
+
 /** Reads of one run: counts each key once, tells the caller of it, and stops the run where a key is not loaded. */
 export class StateAccess {
   readonly #state: ViewState
   readonly #meter: Meter
   readonly #traceRead: ((key: Uint8Array) => void) | undefined
   readonly #counted = new Set<string>()
+  /** What the state tells of all its values: see `ViewState.revision`. */
+  readonly revision: string | undefined
 
   constructor(state: ViewState, meter: Meter, traceRead: ((key: Uint8Array) => void) | undefined) {
     this.#state = state
     this.#meter = meter
     this.#traceRead = traceRead
+    this.revision = state.revision
   }
 
   /** The value of a resource, a group or a table item. @throws LackingKeys; VmFault where the budget ends */
   read(key: Uint8Array): Uint8Array | undefined {
     const value = this.#state.read(key)
     if (value === NOT_LOADED) throw new LackingKeys([key])
-    if (this.#isNew(key)) this.#meter.chargeRead(value?.length ?? 0)
+    if (this.#isNew(key, bytesToHexDigits(key))) this.#meter.chargeRead(value?.length ?? 0)
     return value
   }
 
   /** The value of a key that the vm itself needs: not counted. @throws LackingKeys */
-  readForEnvironment(key: Uint8Array): Uint8Array | undefined {
-    const value = this.#state.read(key)
-    if (value === NOT_LOADED) throw new LackingKeys([key])
-    this.#isNew(key)
+  readForEnvironment(key: EnvironmentKey): Uint8Array | undefined {
+    const value = this.#state.read(key.bytes)
+    if (value === NOT_LOADED) throw new LackingKeys([key.bytes])
+    this.useForEnvironment(key)
     return value
+  }
+
+  /** Same as `readForEnvironment`, where the value is known. */
+  useForEnvironment({ bytes, text }: EnvironmentKey): void {
+    this.#isNew(bytes, text)
+  }
+
+  /** Tells the caller of a module that the run uses. */
+  useModule(key: Uint8Array): void {
+    if (this.#traceRead) this.#isNew(key, bytesToHexDigits(key))
   }
 
   /** The bytes of a module; counted by who decodes them. `alsoNeeded` gives the keys that are loaded in the same round. */
   readModule(key: Uint8Array, alsoNeeded: () => Iterable<Uint8Array>): Uint8Array | undefined {
     const value = this.#state.read(key)
     if (value === NOT_LOADED) throw this.#lacking(key, alsoNeeded)
-    this.#isNew(key)
+    this.useModule(key)
     return value
   }
 
@@ -48,8 +67,8 @@ export class StateAccess {
     const revision = this.#state.moduleRevision?.(key)
     if (revision === NOT_LOADED) throw this.#lacking(key, alsoNeeded)
     if (!this.#state.moduleRevision) return undefined
-    this.#isNew(key)
-    return { revision: revision }
+    this.useModule(key)
+    return { revision }
   }
 
   isLoaded(key: Uint8Array): boolean {
@@ -70,8 +89,7 @@ export class StateAccess {
     return new LackingKeys([...keys.values()])
   }
 
-  #isNew(key: Uint8Array): boolean {
-    const text = bytesToHexDigits(key)
+  #isNew(key: Uint8Array, text: string): boolean {
     if (this.#counted.has(text)) return false
     this.#counted.add(text)
     this.#traceRead?.(key)

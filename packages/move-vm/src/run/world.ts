@@ -1,6 +1,6 @@
 import { addressToLongHex, addressToShortHex, hexToBytes } from '@ledger-state/core'
 import type { FunctionHandle } from '@ledger-state/move-module'
-import { moduleKey } from '@ledger-state/type-tag'
+import { moduleKey, type StructTag } from '@ledger-state/type-tag'
 import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
 import { malformedCode, VmFault } from '../faults/vm-fault.js'
@@ -10,9 +10,12 @@ import type { ModuleCache } from '../load/module-cache.js'
 import type { ModuleName, OpenType } from '../load/open-type.js'
 import type { Native } from '../natives/native.js'
 import type { StructType, Type } from '../types/type.js'
+import { type Environment, readEnvironment } from './environment.js'
+import { GroupMembers } from './group-members.js'
 import { FunctionInstance, ModuleInstance } from './instances.js'
 import { LayoutTables } from './layout-tables.js'
 import type { StateAccess } from './state-access.js'
+import { type StoredType, storedTypeOf } from './stored-type.js'
 import { TypeTable } from './type-table.js'
 
 /** What a world uses of the run that it is lent to. */
@@ -37,6 +40,7 @@ export class StaleWorld {}
 export class World {
   readonly types = new TypeTable()
   readonly layouts = new LayoutTables()
+  readonly groupMembers = new GroupMembers()
   readonly #cache: ModuleCache
   readonly #natives: ReadonlyMap<string, Native>
   readonly #modules = new Map<string, ModuleInstance>()
@@ -45,6 +49,14 @@ export class World {
   #user: WorldUser | undefined
   /** The number of the run that has it. */
   run = 0
+  /** Counts the states of runs; runs over a state with the same revision have the same number. */
+  #stateNumber = 0
+  #stateRevision: string | undefined
+  /** The settings of that state, once they are read. */
+  #environment: Environment | undefined
+  /** By the ids of types. */
+  readonly #definers: (ModuleInstance | undefined)[] = []
+  readonly #stored: (StoredType | undefined)[] = []
 
   constructor(cache: ModuleCache, natives: ReadonlyMap<string, Native>) {
     this.#cache = cache
@@ -55,6 +67,19 @@ export class World {
   begin(user: WorldUser): void {
     this.#user = user
     this.run++
+    const { revision } = user.state
+    if (revision !== undefined && revision === this.#stateRevision) return
+    this.#stateNumber++
+    this.#stateRevision = revision
+    this.#environment = undefined
+  }
+
+  /** The settings of the state. `alsoNeeded` gives the keys that are loaded in the same round. @throws as `readEnvironment` */
+  environment(alsoNeeded: () => readonly Uint8Array[]): Environment {
+    const known = this.#environment
+    if (known) for (const key of known.keys) this.#state.useForEnvironment(key)
+    this.#environment ??= readEnvironment(this.#state, alsoNeeded)
+    return this.#environment
   }
 
   /** Takes the world back. Returns whether it is small enough to be kept. */
@@ -95,7 +120,8 @@ export class World {
   /** Makes sure that a module stands in the state of the run as it is here. @throws as `module` does */
   use(module: ModuleInstance, from?: LoadedModule): void {
     if (module.run === this.run) return
-    if (this.#load(module.name, module.key, from) !== module.loaded) throw new StaleWorld()
+    if (module.stateNumber === this.#stateNumber) this.#state.useModule(module.key)
+    else if (this.#load(module.name, module.key, from) !== module.loaded) throw new StaleWorld()
     this.#begin(module)
   }
 
@@ -109,6 +135,7 @@ export class World {
     this.#user!.meter.chargeModule(module.loaded.size)
     module.entries = 0
     module.run = this.run
+    module.stateNumber = this.#stateNumber
   }
 
   /** The module of the state. @throws VmFault where there is none; LackingKeys */
@@ -209,13 +236,29 @@ export class World {
 
   /** The module that defines a struct. @throws as `structOf` does */
   moduleOf(type: StructType): ModuleInstance {
+    const known = this.#definers[type.id]
+    if (known) {
+      this.use(known)
+      return known
+    }
     const module = this.module(moduleNameOf(type.address, type.module))
     const struct = module.loaded.structs.get(type.name)
     if (!struct) throw structNotFound(type)
     if (struct.definition.typeParameters.length !== type.typeArguments.length) {
       throw new VmFault(STATUS.NUMBER_OF_TYPE_ARGUMENTS_MISMATCH)
     }
+    this.#definers[type.id] = module
     return module
+  }
+
+  /** Where values of a struct are stored. @throws VmFault; LackingKeys, StaleWorld */
+  storedType(type: StructType): StoredType {
+    const { definition } = this.structOf(type)
+    const known = this.#stored[type.id]
+    if (known) return known
+    const stored = storedTypeOf(this.types.tagOf(type) as StructTag, definition.resourceGroup)
+    this.#stored[type.id] = stored
+    return stored
   }
 }
 

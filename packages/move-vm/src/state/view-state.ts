@@ -17,4 +17,9 @@ export interface ViewState {
    * has no value. With it, the vm does not read again what it has decoded. Optional: else it compares bytes.
    */
   moduleRevision?(key: Uint8Array): string | undefined | typeof NOT_LOADED
+  /**
+   * A text that differs whenever any value of the state does, such as its version. With it, the vm asks once for each state,
+   * and not once for each run, whether the modules and settings that it keeps are those of the state. Optional.
+   */
+  readonly revision?: string | undefined
 }

@@ -10,7 +10,7 @@ import { type FaultPlace, LackingKeys, MoveAbort, PendingTask, VmFault } from '.
 import type { ModuleName } from '../load/open-type.js'
 import { abilitiesOf, expectAbilities } from '../run/abilities.js'
 import { ClosureCalls } from '../run/closure-calls.js'
-import { type Environment, readEnvironment } from '../run/environment.js'
+import type { Environment } from '../run/environment.js'
 import { GlobalState } from '../run/global-state.js'
 import type { FunctionInstance } from '../run/instances.js'
 import { Layouts, MAX_LAYOUT_NODES } from '../run/layouts.js'
@@ -143,7 +143,7 @@ export class ViewAttempt {
 
   #begin(): Session {
     const { address, module, typeArguments } = this.#call
-    const environment = readEnvironment(this.#state, () =>
+    const environment = this.#world.environment(() =>
       [{ address, module }, ...typeArguments.flatMap(modulesOf)].map((one) => moduleKey(one.address, one.module)),
     )
     const world = this.#world

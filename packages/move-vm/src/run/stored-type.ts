@@ -1,0 +1,44 @@
+import { allocateBytes, writeHexBytes } from '@ledger-state/core/bytes'
+import {
+  resourceGroupKey,
+  resourceKey,
+  STATE_KEY_ADDRESS_AT,
+  type StructTag,
+  typeTagSize,
+  typeTagToText,
+} from '@ledger-state/type-tag'
+import { STATUS } from '../faults/status.js'
+import { VmFault } from '../faults/vm-fault.js'
+
+/** Cost of a type tag, and what it may be. */
+const TAG_COST = { node: 100, most: 5_000 } as const
+const NO_ADDRESS = new Uint8Array(32)
+
+/** Where resources of a type are stored. */
+export interface StoredType {
+  /** Canonical text of the type, by which groups name their members. */
+  readonly text: string
+  /** Canonical text of the group that the type is a member of. */
+  readonly group: string | undefined
+  /** The key of the resource, or of its group, at address zero. */
+  readonly key: Uint8Array
+}
+
+/** @throws VmFault for a tag that is too large */
+export function storedTypeOf(tag: StructTag, group: StructTag | undefined): StoredType {
+  const text = typeTagToText(tag)
+  if (TAG_COST.node * typeTagSize(tag) + text.length > TAG_COST.most) throw new VmFault(STATUS.TYPE_TAG_LIMIT_EXCEEDED)
+  return {
+    text,
+    group: group && typeTagToText(group),
+    key: group ? resourceGroupKey(NO_ADDRESS, group) : resourceKey(NO_ADDRESS, tag),
+  }
+}
+
+/** The state key of a resource, or of its group, at an address of 64 hex digits. */
+export function storedKeyAt({ key }: StoredType, address: string): Uint8Array {
+  const own = allocateBytes(key.length)
+  own.set(key)
+  writeHexBytes(own, STATE_KEY_ADDRESS_AT, address, 0)
+  return own
+}
