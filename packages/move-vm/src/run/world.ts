@@ -54,8 +54,9 @@ export class World {
   #stateRevision: string | undefined
   /** The settings of that state, once they are read. */
   #environment: Environment | undefined
-  /** By the ids of types. */
+  /** The modules that define structs, by the ids of the types. */
   readonly #definers: (ModuleInstance | undefined)[] = []
+  /** Where structs are stored, by the ids of the types. */
   readonly #stored: (StoredType | undefined)[] = []
 
   constructor(cache: ModuleCache, natives: ReadonlyMap<string, Native>) {
