@@ -47,6 +47,11 @@ const BATCH_PATH = '/v1/tables/items:batch'
 /** History of an account of the tests' ledger whose balance changes all the time. */
 const HISTORY_PATH = `/v1/accounts/0x${'ac'.repeat(24)}${'00'.repeat(8)}/balance/0x1::aptos_coin::AptosCoin/history`
 
+/** Where a store that is attacked has `DEAR_VIEWS`; without them the views fail at once. */
+const DEAR_MODULE = '0x42::dear'
+/** Views without arguments that take most of one budget each, and end within all of them. */
+export const DEAR_VIEWS = ['instructions', 'copies', 'wide'] as const
+
 type Attack = (options: HostileOptions, tally: HostileTally, stop: AbortSignal) => Promise<unknown>
 
 /** Each attack by what it sends. */
@@ -99,6 +104,12 @@ export const HOSTILE_ATTACKS = {
   '750 clients with 20 unread histories each': notReading(UNREAD_PIPELINES, () =>
     Buffer.from(`GET ${HISTORY_PATH}?limit=1000 HTTP/1.1\r\nhost: h\r\n\r\n`.repeat(PIPELINED)),
   ),
+  '50 clients with the dearest views': sendingRequests(50, (random) => {
+    const requests = DEAR_VIEWS.map((name) =>
+      post('/v1/view', `{"function":"${DEAR_MODULE}::${name}","type_arguments":[],"arguments":[]}`),
+    )
+    return () => random.pick(requests)
+  }),
 } satisfies Record<string, Attack>
 
 export type HostileAttack = keyof typeof HOSTILE_ATTACKS

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHttpServer } from '@ledger-state/http'
 import { createLedger } from '@ledger-state/ledger'
+import { DEFAULT_BUDGET, type ViewUsage } from '@ledger-state/move-vm'
 import { openStateEngineReader } from '@ledger-state/state-engine'
+import { DEAR_VIEWS } from '@ledger-state/testing/hostile-clients'
 import { randomTypeTree } from '@ledger-state/testing/hostile-types'
 import { createRandom } from '@ledger-state/testing/random'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -14,13 +16,14 @@ import { sampleAnswer } from './servers.ts'
 
 let folder: string
 let port: number
+const usages: ViewUsage[] = []
 let close: () => Promise<void>
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'served-'))
   await writeServedStore(folder)
   const engine = openStateEngineReader({ path: folder })
-  const server = createHttpServer({ ledger: createLedger(engine) })
+  const server = createHttpServer({ ledger: createLedger(engine), onView: ({ usage }) => usages.push(usage) })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   port = (server.address() as AddressInfo).port
   close = async () => {
@@ -39,6 +42,17 @@ describe('the store that is served', () => {
     // Throws if the status is not 200.
     const { body } = await sampleAnswer(port, makeRequest)
     expect(body).not.toBe('')
+  })
+
+  it.each(DEAR_VIEWS)('has a view that takes most of a budget: %s', async (name) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/view`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ function: `0x42::dear::${name}`, type_arguments: [], arguments: [] }),
+    })
+    expect([answer.status, await answer.json()]).toEqual([200, [expect.any(String)]])
+    const { instructions, bytes } = usages.at(-1)!
+    expect(Math.max(instructions / DEFAULT_BUDGET.instructions, bytes / DEFAULT_BUDGET.bytes)).toBeGreaterThan(0.9)
   })
 
   it('resolves the types of hostile clients', async () => {

@@ -2,6 +2,7 @@ import { writeModule } from '@ledger-state/move-module'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { HOSTILE_MODULES } from '@ledger-state/testing/hostile-types'
 import { moduleKey, parseStructTag, resourceKey, tableItemKey } from '@ledger-state/type-tag'
+import { dearViewModule } from './dear-views.ts'
 
 /** Number of accounts, and of table items, in the store that is served. */
 export const SERVED_KEYS = 20_000
@@ -34,6 +35,12 @@ export async function writeServedStore(folder: string): Promise<void> {
   const writes = [ITEM_MODULE, ...HOSTILE_MODULES].map((module): [Uint8Array, Uint8Array] => [
     moduleKey(module.address, module.name),
     writeModule(module),
+  ])
+  writes.push([moduleKey(address(0x42), 'dear'), dearViewModule()])
+  // Views run where there is a gas schedule: its version, and no prices.
+  writes.push([
+    resourceKey(address(1), parseStructTag('0x1::gas_schedule::GasScheduleV2')),
+    Buffer.concat([u64(45), Buffer.of(0)]),
   ])
   for (let at = 0; at < SERVED_KEYS; at++) {
     writes.push([resourceKey(account(at), coinStore), Buffer.concat([u64(at * 1_000_003), Buffer.alloc(97)])])

@@ -208,6 +208,18 @@ describe('TurnQueue', () => {
     }
   })
 
+  it('tells resumed work what small work has left of its turn, a quarter at least', async () => {
+    const turns = new TurnQueue()
+    const told: number[] = []
+    for (const spentMs of [0.5, 2]) {
+      turns.spend(spentMs * TURN_BUDGET_MS)
+      turns.resume((milliseconds) => told.push(milliseconds))
+      await nextTurn()
+    }
+    expect(told[0]).toBeLessThanOrEqual(TURN_BUDGET_MS / 2)
+    expect(told).toEqual([expect.any(Number), TURN_BUDGET_MS / 4])
+  })
+
   it('runs work in its order, and no more in one turn than its budget allows', async () => {
     const turns = new TurnQueue()
     const done: number[] = []

@@ -3,8 +3,11 @@ import { TURN_BUDGET_MS } from '../operations/operation.js'
 /** Work outside of the queue that takes less does not count: most reads take a tenth of this, and telling of them costs more. */
 const LEAST_TOLD_MS = 0.1
 
+/** What resumed work has of a turn at least, in milliseconds, however much of it small work took. */
+const LEAST_SHARE_MS = TURN_BUDGET_MS / 4
+
 interface Waiting {
-  readonly work: () => void
+  readonly work: (milliseconds: number) => void
   /** Whether what is done runs after the call, in a promise: its time is not known then, and the turn ends with it. */
   readonly isResumption: boolean
 }
@@ -44,8 +47,8 @@ export class TurnQueue {
     this.#add({ work, isResumption: false })
   }
 
-  /** Lets work that waits for it continue in a turn to come. */
-  resume(work: () => void): void {
+  /** Lets work that waits for it continue in a turn to come, and tells it what is left of that turn. */
+  resume(work: (milliseconds: number) => void): void {
     this.#add({ work, isResumption: true })
   }
 
@@ -61,7 +64,7 @@ export class TurnQueue {
   }
 
   /**
-   * Runs one piece at least of small work, and one of that which may take long. One that is resumed takes a whole turn, and gets
+   * Runs one piece at least of small work, and one of that which may take long. One that is resumed takes the rest of a turn, and gets
    * one in which nothing of its kind was run before it.
    */
   readonly #runTurn = (): void => {
@@ -77,7 +80,7 @@ export class TurnQueue {
       while (this.#waiting.length > 0 && (isFirst || !this.#waiting[0]!.isResumption)) {
         const { work, isResumption } = this.#waiting.shift()!
         isFirst = false
-        work()
+        work(Math.max(LEAST_SHARE_MS, endsAt - performance.now()))
         if (isResumption || performance.now() >= endsAt) break
       }
     } finally {

@@ -69,7 +69,7 @@ class ElementRequest implements OperationRequest {
     return this.#body
   }
 
-  nextTurn(): Promise<void> {
+  nextTurn(): Promise<number> {
     return this.#batch.nextTurn()
   }
 }

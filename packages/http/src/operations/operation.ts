@@ -45,10 +45,10 @@ export interface OperationRequest {
   readonly views: RequestViews
   /**
    * Lets other requests have their turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` waits for this
-   * between its steps.
+   * between its steps. Resolves with the milliseconds that are left of the turn.
    * @throws `client_left` where nobody waits for the answer any more
    */
-  nextTurn(): Promise<void>
+  nextTurn(): Promise<number>
 }
 
 /** How views run for one request. */

@@ -15,7 +15,7 @@ export class TurnBudget {
 
   /** @throws `client_left` */
   async nextTurn(): Promise<void> {
-    await this.#request.nextTurn()
-    this.#endsAt = performance.now() + TURN_BUDGET_MS
+    const milliseconds = await this.#request.nextTurn()
+    this.#endsAt = performance.now() + milliseconds
   }
 }

@@ -138,11 +138,11 @@ export class Exchange implements ForwardableRequest {
     return body
   }
 
-  nextTurn(): Promise<void> {
+  nextTurn(): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.context.admission.turns.resume(() => {
+      this.context.admission.turns.resume((milliseconds) => {
         if (this.response.destroyed) reject(clientLeft())
-        else resolve()
+        else resolve(milliseconds)
       })
     })
   }

@@ -21,7 +21,7 @@ export function copyValue(value: Value, meter: Meter, depth = 1): Value {
     meter.chargeBytes(value.length)
     return value.copy()
   }
-  if (value instanceof VectorValue) return new VectorValue(copyAll(value.items, meter, depth + 1))
+  if (value instanceof VectorValue) return new VectorValue(copyAll(value.items, meter, depth + 1, true))
   if (value instanceof ClosureValue) {
     const { target, mask, captured, layouts } = value
     return new ClosureValue(target, mask, copyAll(captured, meter, depth + 1), layouts)
@@ -29,10 +29,12 @@ export function copyValue(value: Value, meter: Meter, depth = 1): Value {
   return value
 }
 
-function copyAll(values: readonly Value[], meter: Meter, depth: number): Value[] {
+/** The elements of a vector are of one type: where the first one has no parts, none has. */
+function copyAll(values: readonly Value[], meter: Meter, depth: number, isVector = false): Value[] {
   meter.chargeContainer(values.length)
   if (depth > MAX_VALUE_DEPTH && values.length > 0) throw valueTooDeep()
   const copy = values.slice()
+  if (isVector && typeof copy[0] !== 'object') return copy
   for (let at = 0; at < copy.length; at++) {
     const value = copy[at]!
     if (typeof value === 'object') copy[at] = copyValue(value, meter, depth)
