@@ -193,12 +193,21 @@ describe('a page', () => {
 })
 
 describe('engineToAsync', () => {
+  it('closes the engine where its scope ends', async () => {
+    const engine = createMemoryEngine()
+    {
+      await using _remote = engineToAsync(engine)
+    }
+    expect(() => engine.ledger).toThrow(expect.objectContaining({ code: 'store_closed' }))
+  })
+
   it('makes an engine whose reads are promises, and names what it refuses', async () => {
     await using engine = createMemoryEngine()
     const step: Step = { begins: true, key: 0, isDeletion: false }
     await engine.commit([versionOf(0n, step)], CHAIN)
     const remote = engineToAsync(engine)
     expect([engine.kind, remote.kind]).toEqual(['sync', 'async'])
+    expect(remote.ledger).toEqual(engine.ledger)
     const snapshot = await remote.snapshot()
     const refusals: readonly (readonly [() => Promise<unknown>, string])[] = [
       [() => snapshot.nearestWrites(7 as never, { until: 0n }), 'the keys is the number 7, expected an array'],

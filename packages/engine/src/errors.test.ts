@@ -26,70 +26,81 @@ import {
 } from './errors.js'
 
 describe('errors', () => {
-  it.each<[LedgerStateError<string>, string, string, object]>([
-    [noLedger(), 'no_ledger', 'nothing was ingested yet: the store is empty', {}],
-    [versionNotFound(7n), 'version_not_found', 'Ledger version not found by Ledger version(7)', { version: 7n }],
-    [versionPruned(2n, 5n), 'version_pruned', 'Ledger version(2) has been pruned', { version: 2n, oldestVersion: 5n }],
-    [versionTruncated(7n), 'version_truncated', 'Ledger version(7) was cut off by a truncation', { version: 7n }],
+  it.each<[() => LedgerStateError<string>, string, string, object]>([
+    [() => noLedger(), 'no_ledger', 'nothing was ingested yet: the store is empty', {}],
+    [() => versionNotFound(7n), 'version_not_found', 'Ledger version not found by Ledger version(7)', { version: 7n }],
     [
-      importReplaced(7n),
+      () => versionPruned(2n, 5n),
+      'version_pruned',
+      'Ledger version(2) has been pruned',
+      { version: 2n, oldestVersion: 5n },
+    ],
+    [() => versionTruncated(7n), 'version_truncated', 'Ledger version(7) was cut off by a truncation', { version: 7n }],
+    [
+      () => importReplaced(7n),
       'invalid_argument',
       'the import of version 7 was replaced by another import or by a commit',
       { version: 7n },
     ],
-    [markTooLong(9, 8), 'invalid_argument', 'the mark has 9 bytes, at most 8 are allowed', {}],
+    [() => markTooLong(9, 8), 'invalid_argument', 'the mark has 9 bytes, at most 8 are allowed', {}],
     [
-      entryFromLaterVersion(9n, 8n),
+      () => entryFromLaterVersion(9n, 8n),
       'invalid_argument',
       'an entry was written by version 9, later than the imported version 8',
       {},
     ],
-    [versionGap(4n, 7n), 'version_gap', 'version 7 does not follow version 4, expected 5', { expected: 5n, found: 7n }],
-    [firstBlockMissing(4n), 'block_order', 'version 4 is the first of the store but begins no block', {}],
     [
-      blockNotHigher(4n, 2n, 3n),
+      () => versionGap(4n, 7n),
+      'version_gap',
+      'version 7 does not follow version 4, expected 5',
+      { expected: 5n, found: 7n },
+    ],
+    [() => firstBlockMissing(4n), 'block_order', 'version 4 is the first of the store but begins no block', {}],
+    [
+      () => blockNotHigher(4n, 2n, 3n),
       'block_order',
       'version 4 begins block 2, which is not higher than the previous block 3',
       {},
     ],
     [
-      blockEarlier(4n, 20n, 30n),
+      () => blockEarlier(4n, 20n, 30n),
       'block_order',
       'version 4 begins a block at 20 µs, which is before the time 30 µs of the previous block',
       {},
     ],
-    [duplicateKey(4n), 'duplicate_key', 'version 4 writes one key twice', { version: 4n }],
+    [() => duplicateKey(4n), 'duplicate_key', 'version 4 writes one key twice', { version: 4n }],
     [
-      chainIdMismatch(1n, 2n),
+      () => chainIdMismatch(1n, 2n),
       'chain_id_mismatch',
       'the commit is for chain 2, but the store holds chain 1',
       { expected: 1n, found: 2n },
     ],
-    [keyTooLong(4n, 9, 8), 'key_too_long', 'version 4 writes a key of 9 bytes, the limit is 8', {}],
-    [valueTooLong(4n, 9, 8), 'value_too_long', 'version 4 writes a value of 9 bytes, the limit is 8', {}],
+    [() => keyTooLong(4n, 9, 8), 'key_too_long', 'version 4 writes a key of 9 bytes, the limit is 8', {}],
+    [() => valueTooLong(4n, 9, 8), 'value_too_long', 'version 4 writes a value of 9 bytes, the limit is 8', {}],
     [
-      importNeedsEmptyStore(),
+      () => importNeedsEmptyStore(),
       'store_not_empty',
       'a state can only be imported into an empty store; this one has versions',
       {},
     ],
     [
-      storeLockedHere('the folder'),
+      () => storeLockedHere('the folder'),
       'store_locked',
       'this program has the store open for writing already and holds the folder; close that engine first',
       { holder: 'self' },
     ],
-    [storeClosed(), 'store_closed', 'the store is closed', {}],
-    [storeCorrupt('why'), 'store_corrupt', 'the store is damaged: why', {}],
-    [storeFailed('why', undefined), 'store_failed', 'the store failed: why', {}],
-    [unknownOption('the options', 'x', undefined), 'invalid_argument', 'the options have no member "x"', {}],
+    [() => storeClosed(), 'store_closed', 'the store is closed', {}],
+    [() => storeCorrupt('why'), 'store_corrupt', 'the store is damaged: why', {}],
+    [() => storeFailed('why', undefined), 'store_failed', 'the store failed: why', {}],
+    [() => unknownOption('the options', 'x', undefined), 'invalid_argument', 'the options have no member "x"', {}],
     [
-      unknownOption('the options', 'x', 'y'),
+      () => unknownOption('the options', 'x', 'y'),
       'invalid_argument',
       'the options have no member "x"; did you mean "y"?',
       {},
     ],
-  ])('%s', (error, code, message, fields) => {
+  ])('have the code, words and fields of row %#', (make, code, message, fields) => {
+    const error = make()
     expect(error).toMatchObject({ code, message })
     expect(error.fields).toEqual(fields)
   })

@@ -94,7 +94,9 @@ describe('a closed engine in memory', () => {
     expect(vi.getTimerCount()).toBe(1)
     await engine.close()
     expect(vi.getTimerCount()).toBe(0)
-    expect(() => engine.onCommit(() => {})).toThrow(expect.objectContaining({ code: 'store_closed' }))
+    for (const listener of [() => {}, 7 as never]) {
+      expect(() => engine.onCommit(listener)).toThrow(expect.objectContaining({ code: 'store_closed' }))
+    }
   })
 
   it('leaves its store to the next engine, also when it is closed again', async () => {

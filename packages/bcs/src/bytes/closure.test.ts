@@ -107,7 +107,7 @@ function closure(...captured: readonly (readonly number[])[]): Uint8Array {
 }
 
 const readers = [
-  ['as JSON', (layout: Layout) => (bytes: Uint8Array) => codecOf(layout).bytesToJson(bytes)],
+  ['as JSON', (layout: Layout) => codecOf(layout).bytesToJson],
   ['as JavaScript values', (layout: Layout) => createValueCodec(layout).bytesToValue],
 ] as const
 

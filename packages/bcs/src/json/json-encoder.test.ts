@@ -88,9 +88,12 @@ describe('a layout whose values are not written', () => {
 describe('a wide integer', () => {
   const wide = Object.entries(INTEGER_WIDTH).filter(([, { bytes }]) => bytes >= 8)
   /** Has 1 to 25 digits: a double holds the shortest, a u64 some of the others. */
-  const digits = fc.stringMatching(/^[1-9][0-9]{0,24}$/)
+  const digits = fc
+    .integer({ min: 1, max: 25 })
+    .chain((length) => fc.bigInt({ min: 10n ** BigInt(length - 1), max: 10n ** BigInt(length) - 1n }))
+    .map(String)
   const sign = fc.constantFrom('', '+', '-')
-  const zeros = fc.constantFrom('', '0', '0'.repeat(20), '0'.repeat(100))
+  const zeros = fc.oneof(fc.nat(20), fc.constant(0), fc.constant(100)).map((count) => '0'.repeat(count))
 
   it('is written as it is read, whatever its type, sign, zeros and number of digits', () => {
     fc.assert(
@@ -104,6 +107,18 @@ describe('a wide integer', () => {
       }),
       { numRuns: 1_000 },
     )
+  })
+
+  it('is written with zeros before it, whatever its size', () => {
+    const powers = [2n, 10n].flatMap((base) => Array.from({ length: 19 }, (_, exponent) => base ** BigInt(exponent)))
+    for (const power of [...powers, 2n ** 31n, 2n ** 32n, 2n ** 48n, 2n ** 63n]) {
+      for (const integer of [power - 1n, power, power + 1n]) {
+        for (let length = 15; length <= 21; length++) {
+          const hex = bytesToHex(new ByteWriter().u64(integer).toBytes())
+          expect(encode({ kind: 'u64' }, `"${String(integer).padStart(length, '0')}"`)).toBe(hex)
+        }
+      }
+    }
   })
 
   it('is zero however many zeros it has', () => {

@@ -62,6 +62,7 @@ describe('layoutToBcsType', () => {
     ]
     for (const [layout, value] of values) {
       const type = layoutToBcsType(layout)
+      if (layout.kind === 'object') expect(type.name).toBe('Object')
       const bytes = type.serialize(value).toBytes()
       expect(type.parse(bytes)).toEqual(value)
       // Both vocabularies have the same bytes.

@@ -68,8 +68,9 @@ describe('the truncations of a ledger', () => {
     const list = [
       { number: 1, version: 3n },
       { number: 2, version: 5n },
+      { number: 3, version: 8n },
     ]
-    for (const known of [list[0]!, list[1]!]) expect(addTruncation(list, known)).toBe(list)
+    for (const known of list) expect(addTruncation(list, known)).toBe(list)
     expect(addTruncation([], list[0]!)).toEqual([list[0]])
     expect(addTruncation([list[0]!], { number: 2, version: 3n })).toEqual([{ number: 2, version: 3n }])
   })
