@@ -10,13 +10,19 @@ import {
   type ViewReport,
   type ViewSample,
 } from '@ledger-state/ledger'
-import type { ViewBudget } from '@ledger-state/move-vm'
 import { cursorInvalid, everyAndSamples, ignoredUnknown, samplesInvalid, viewBudgetSpent } from '../errors.js'
 import { prefersCsv } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { changeToJson } from './history-formats.js'
 import { DEFAULT_PAGE, expectOrdered, HISTORY_PARAMETERS, MAX_PAGE, parseHistoryRange } from './history-page.js'
-import { type Answer, BODY_ERRORS, type Operation, type OperationRequest, type Parameter } from './operation.js'
+import {
+  type Answer,
+  BODY_ERRORS,
+  type Operation,
+  type OperationRequest,
+  type Parameter,
+  type RequestViews,
+} from './operation.js'
 import { JsonArrayBody } from './page-bodies.js'
 import { MAX_PAGE_BYTES, type PageBody, pageLimit } from './paging.js'
 import { parameterOf } from './request-parts.js'
@@ -24,6 +30,7 @@ import { stateKeyToText } from './state-key-text.js'
 import { TurnBudget } from './turn-budget.js'
 import { answerToJson, ViewChangesCsvBody } from './view-history-formats.js'
 import { parseViewCall } from './view-request.js'
+import { ViewAllowance } from './view-rules.js'
 
 /** Runs of one page. */
 const MOST_RUNS = 2_000
@@ -115,7 +122,7 @@ export const getViewHistory: Operation = {
       : new JsonArrayBody(request.openBody(), (change: Change<ViewAnswer>) =>
           changeToJson(change, 'values', answerToJson),
         )
-    const runs = new PageRuns(request)
+    const runs = new PageRuns(request.views)
     const history = state.viewHistory(call, {
       from,
       order: range.order,
@@ -180,37 +187,31 @@ function answerOf(
   }
 }
 
-/** Budgets that runs use up; what modules take is shared by all runs. */
-const SPENT = ['instructions', 'bytes', 'reads', 'readBytes'] as const satisfies readonly (keyof ViewBudget)[]
-type SpentBudget = (typeof SPENT)[number]
-
-/** What the runs of one page have used. Each may use the whole budget of a view: with less, its answer might differ. */
+/** Counts the runs of one page. Each may use the whole budget of a view: with less, its answer might differ. */
 class PageRuns {
-  readonly #request: OperationRequest
-  readonly #used: Record<SpentBudget, number> = { instructions: 0, bytes: 0, reads: 0, readBytes: 0 }
+  readonly #views: RequestViews
+  readonly #allowance: ViewAllowance
   #count = 0
   #began = performance.now()
 
   /** @throws `invalid_request` in a batch whose views before have used up its budget */
-  constructor(request: OperationRequest) {
-    this.#request = request
-    const { left } = request.views.allowance
-    if (SPENT.some((name) => left[name] === 0)) throw viewBudgetSpent()
+  constructor(views: RequestViews) {
+    this.#views = views
+    this.#allowance = new ViewAllowance(views.rules.budget, BUDGETS_OF_PAGE)
+    if (views.allowance.isSpent) throw viewBudgetSpent()
   }
 
   get areSpent(): boolean {
-    const { budget } = this.#request.views.rules
-    return this.#count >= MOST_RUNS || SPENT.some((name) => this.#used[name] >= BUDGETS_OF_PAGE * budget[name])
+    return this.#count >= MOST_RUNS || this.#allowance.isSpent
   }
 
   add(report: ViewReport): void {
-    const { usage, isRepeated } = report
-    const { allowance, onView } = this.#request.views
+    const { allowance, onView } = this.#views
     this.#count++
-    for (const name of SPENT) this.#used[name] += usage[name]
-    allowance.spend(usage)
+    this.#allowance.spend(report.usage)
+    allowance.spend(report.usage)
     const ended = performance.now()
-    if (!isRepeated) onView?.({ ...report, seconds: (ended - this.#began) / 1_000 })
+    if (!report.isRepeated) onView?.({ ...report, seconds: (ended - this.#began) / 1_000 })
     this.#began = ended
   }
 }

@@ -65,27 +65,29 @@ export class ViewRules {
   }
 }
 
-/** What the views of one request may still use. */
-export class ViewAllowance {
-  #left: ViewBudget
+/** Budgets that runs use up. Modules are kept between runs, so that what they take is not added up. */
+const SPENT = ['instructions', 'bytes', 'reads', 'readBytes'] as const satisfies readonly (keyof ViewBudget)[]
 
-  constructor(budget: ViewBudget) {
-    this.#left = budget
+/** What several runs of views may still use together: those of one request, or of one page of a history. */
+export class ViewAllowance {
+  readonly #left: { -readonly [name in keyof ViewBudget]: number }
+
+  /** @param times how many budgets the runs have together */
+  constructor(budget: ViewBudget, times = 1) {
+    this.#left = { ...budget }
+    for (const name of SPENT) this.#left[name] *= times
   }
 
   get left(): ViewBudget {
-    return this.#left
+    return { ...this.#left }
+  }
+
+  /** Whether any budget is used up. */
+  get isSpent(): boolean {
+    return SPENT.some((name) => this.#left[name] === 0)
   }
 
   spend(usage: ViewUsage): void {
-    const left = (name: keyof ViewBudget): number => Math.max(0, this.#left[name] - usage[name])
-    this.#left = {
-      instructions: left('instructions'),
-      bytes: left('bytes'),
-      reads: left('reads'),
-      readBytes: left('readBytes'),
-      modules: this.#left.modules,
-      moduleBytes: this.#left.moduleBytes,
-    }
+    for (const name of SPENT) this.#left[name] = Math.max(0, this.#left[name] - usage[name])
   }
 }
