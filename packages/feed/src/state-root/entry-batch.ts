@@ -60,10 +60,11 @@ export function hashEntries(hasher: LedgerHasher, batch: Uint8Array): Uint8Array
     const annotation = at > noteAt ? bytes.subarray(noteAt, at) : undefined
     const { metadata } = annotationToNote(annotation)
     const value = encodeStateValue({ value: bytes.subarray(valueAt, noteAt), metadata })
-    const keyHash = hasher.hash('StateKey', bytes.subarray(keyAt, valueAt))
-    const valueHash = hasher.hash('StateValue', value)
-    leaves.set(keyHash, written)
-    leaves.set(hasher.hashPair('SparseMerkleLeafNode', keyHash, valueHash), written + HASH_LENGTH)
+    hasher.hashInto('StateKey', bytes.subarray(keyAt, valueAt), leaves, written)
+    hasher.hashInto('StateValue', value, leaves, written + HASH_LENGTH)
+    const keyHash = leaves.subarray(written, written + HASH_LENGTH)
+    const valueHash = leaves.subarray(written + HASH_LENGTH, written + LEAF_LENGTH)
+    hasher.hashPairInto('SparseMerkleLeafNode', keyHash, valueHash, leaves, written + HASH_LENGTH)
     written += LEAF_LENGTH
   }
   return new Uint8Array(leaves.buffer as ArrayBuffer)

@@ -16,7 +16,8 @@ export type Subtree =
 const EMPTY: Subtree = { kind: 'empty' }
 
 /**
- * The subtree at a depth of all leaves whose keys agree up to there, given in any order in `LEAF_LENGTH` bytes each.
+ * The subtree at a depth of all leaves whose keys agree up to there, given in any order in `LEAF_LENGTH` bytes each, which
+ * are overwritten.
  * @throws `verification_failed` where two leaves have one key
  */
 export function foldLeaves(hasher: LedgerHasher, leaves: Uint8Array, depth: number): Subtree {
@@ -45,10 +46,16 @@ export function foldLeaves(hasher: LedgerHasher, leaves: Uint8Array, depth: numb
     if (end - first === 1) return { kind: 'leaf', hash: hashOf(first) }
     if (bit === KEY_BITS) throw duplicateStateKey(bytes.subarray(offsets[first]!, offsets[first]! + HASH_LENGTH))
     const middle = divide(first, end, bit)
-    return joinSubtrees(hasher, fold(first, middle, bit + 1), fold(middle, end, bit + 1))
+    const left = subtreeRoot(fold(first, middle, bit + 1))
+    const right = subtreeRoot(fold(middle, end, bit + 1))
+    // The leaves below are not needed again: the node takes the place of the first of them.
+    hasher.hashPairInto('SparseMerkleInternal', left, right, bytes, offsets[first]! + HASH_LENGTH)
+    return { kind: 'inner', hash: hashOf(first) }
   }
 
-  return fold(0, offsets.length, depth)
+  const subtree = fold(0, offsets.length, depth)
+  // Sent to another thread, a view would take all leaves along.
+  return subtree.kind === 'empty' ? subtree : { kind: subtree.kind, hash: Uint8Array.from(subtree.hash) }
 }
 
 /** The subtree that has one on its left and one on its right. */

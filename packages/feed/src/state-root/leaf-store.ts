@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { spillFailed } from '../errors.js'
@@ -62,9 +62,21 @@ export class LeafStore {
 /** Removes the folders of processes that were killed. */
 function removeStale(folder: string): void {
   for (const name of readdirSync(folder)) {
+    const path = join(folder, name)
     const pid = /^state-root-(\d+)-/.exec(name)?.[1]
-    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(folder, name), { recursive: true, force: true })
+    if (pid !== undefined && isStale(path, Number(pid))) rmSync(path, { recursive: true, force: true })
   }
+}
+
+/** How far apart the clocks of files and of processes may be. */
+const CLOCK_SLACK_MS = 1_000
+
+function isStale(path: string, pid: number): boolean {
+  if (pid !== process.pid) return !isRunning(pid)
+  // In a container, a program often has the process id of the one before it, which was killed.
+  const started = Date.now() - process.uptime() * 1_000
+  const made = statSync(path, { throwIfNoEntry: false })
+  return made !== undefined && made.mtimeMs < started - CLOCK_SLACK_MS
 }
 
 function isRunning(pid: number): boolean {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeyedEntry } from '@ledger-state/core'
@@ -80,6 +80,10 @@ describe('computeStateRoot', () => {
   it.each([0, 2])('is the same from files, with %i threads, and leaves no file', async (threads) => {
     const spillFolder = join(folder.path, `spill ${threads}`)
     mkdirSync(join(spillFolder, 'state-root-999999999-killed'), { recursive: true })
+    // A killed program before this one had the same process id.
+    const ofSameId = join(spillFolder, `state-root-${process.pid}-killed`)
+    mkdirSync(ofSameId)
+    utimesSync(ofSameId, 0, 0)
     const entries = manyEntries(6_000)
     const seen: number[] = []
     const options = { spillFolder, threads, memoryBytes: 10_000, onProgress: (keys: number) => seen.push(keys) }
@@ -136,7 +140,34 @@ describe('foldLeaves', () => {
       let expected = hasher.hashPair('SparseMerkleInternal', leaf(a).subarray(32), leaf(b).subarray(32))
       const empty = subtreeRoot({ kind: 'empty' })
       for (let level = bit; level > 0; level--) expected = hasher.hashPair('SparseMerkleInternal', expected, empty)
-      expect(subtreeRoot(foldLeaves(hasher, Buffer.concat([leaf(b), leaf(a)]), 0))).toEqual(expected)
+      expect(Buffer.from(subtreeRoot(foldLeaves(hasher, Buffer.concat([leaf(b), leaf(a)]), 0)))).toEqual(expected)
     }
+  })
+
+  it('has the root of the tree by its definition, for made-up keys that share any number of bits', () => {
+    const isSet = (key: Uint8Array, bit: number) => ((key[bit >> 3]! >> (7 - (bit & 7))) & 1) === 1
+    const rootOf = (leaves: readonly Buffer[], bit = 0): Uint8Array => {
+      if (leaves.length === 0) return subtreeRoot({ kind: 'empty' })
+      if (leaves.length === 1) return leaves[0]!.subarray(32)
+      const left = leaves.filter((key) => !isSet(key, bit))
+      const right = leaves.filter((key) => isSet(key, bit))
+      return hasher.hashPair('SparseMerkleInternal', rootOf(left, bit + 1), rootOf(right, bit + 1))
+    }
+    const madeUpLeaf = fc
+      .tuple(fc.nat(3), fc.integer({ min: 0, max: 31 }), fc.nat(255), fc.boolean())
+      .map(([first, at, byte, hasOnes]) => {
+        const key = Buffer.alloc(32, hasOnes ? 0xff : 0)
+        key[0] = first
+        key[at] = byte
+        return leaf(key)
+      })
+    const someLeaves = fc.uniqueArray(madeUpLeaf, { maxLength: 60, selector: (made) => made.toString('hex', 0, 32) })
+    fc.assert(
+      fc.property(someLeaves, (leaves) => {
+        const folded = foldLeaves(hasher, Buffer.concat(leaves), 0)
+        expect(folded.kind).toBe(leaves.length === 0 ? 'empty' : leaves.length === 1 ? 'leaf' : 'inner')
+        expect(Buffer.from(subtreeRoot(folded))).toEqual(Buffer.from(rootOf(leaves)))
+      }),
+    )
   })
 })
