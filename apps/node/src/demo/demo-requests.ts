@@ -58,6 +58,7 @@ export const DEMO_REQUESTS: RequestExamples = {
   },
   get_ledger_info: { target: '/v1' },
   info: { target: '/v1/info' },
+  trust: { target: '/v1/-/trust' },
   estimate_gas_price: { target: '/v1/estimate_gas_price' },
   healthy: { target: '/v1/-/healthy' },
 }

@@ -1,5 +1,5 @@
 import type { LedgerInfo, StateReader, StateView } from '@ledger-state/engine'
-import type { Answered, ForwardOptions, ViewOptions } from '@ledger-state/http'
+import type { Answered, ForwardOptions, SignedState, ViewOptions } from '@ledger-state/http'
 import type { Ledger } from '@ledger-state/ledger'
 import type { StoreStats } from '@ledger-state/state-engine'
 import { Counter, Gauge, Registry } from 'prom-client'
@@ -16,6 +16,8 @@ const LOOKUPS_PER_SAMPLE = 16
 /** What a reader tells of its store. */
 export interface MeasuredStore {
   readonly ledger: LedgerInfo | undefined
+  /** How far it is signed; undefined where nothing vouches for it. */
+  readonly signed: SignedState | undefined
   /** Undefined where the store is in no file of this machine. */
   readonly stats?: StoreStats
 }
@@ -239,6 +241,10 @@ function registerStoreMetrics(registry: Registry, store: MeasuredStore): void {
   gauge('oldest_version', 'Oldest version that is served; exact up to 2^53.', () => optional(ledger()?.oldestVersion))
   gauge('block_height', 'Height of the newest block.', () => optional(ledger()?.latestBlock.height))
   gauge('epoch', 'Epoch of the newest block.', () => optional(ledger()?.latestBlock.epoch))
+  gauge('signed_version', 'Newest version that validators signed; exact up to 2^53.', () =>
+    optional(store.signed?.version),
+  )
+  gauge('signed_power_ratio', 'Share of the voting power that signed it.', () => signedShare(store.signed))
   gauge('ledger_timestamp_seconds', 'Time of the newest block, since 1970.', () => timestampSeconds(store))
   if (store.stats === undefined) return
   const stats = sharedForTurn(() => store.stats!)
@@ -254,6 +260,10 @@ function registerStoreMetrics(registry: Registry, store: MeasuredStore): void {
   gauge('store_blocks', 'Blocks in the window.', () => stats().blocks)
   gauge('store_reader_slots_used', 'Processes and threads that read the store now.', () => stats().readers.used)
   gauge('store_reader_slots', 'Most processes and threads that can read the store.', () => stats().readers.most)
+}
+
+function signedShare(signed: SignedState | undefined): number | undefined {
+  return signed?.power && Number(signed.power.signed) / Number(signed.power.total)
 }
 
 /** All gauges of one report are read in one turn of the event loop, so what they share is computed once. */

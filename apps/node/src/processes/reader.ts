@@ -87,6 +87,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     ...(viewFilter && { viewFilter }),
     ...(viewBudget && { viewBudget }),
     onView: metrics.observeView,
+    readSigned: () => store.signed,
     leastGasEstimate: BigInt(settings.leastGasEstimate),
     ...(archivalEndpoint !== undefined && { archivalEndpoint }),
     ...(forward && {

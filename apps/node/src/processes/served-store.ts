@@ -1,5 +1,6 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import type { AsyncStateReader } from '@ledger-state/engine'
+import { decodeCommitMark, type SignedRange } from '@ledger-state/ingest'
 import { type AsyncLedger, createAsyncLedger, createLedger, type Ledger } from '@ledger-state/ledger'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
@@ -34,6 +35,9 @@ function serveFolder(engine: LmdbEngineReader, log: Logger): ServedStore {
       return engine.stats
     },
     isAnswering: true,
+    get signed() {
+      return decodeCommitMark(engine.mark).signed
+    },
     ledgerWith: (metrics) => createLedger(metrics.sampled(engine)),
     expectInPlace: createStoreWatch(engine, log),
     close: () => engine.close(),
@@ -48,6 +52,9 @@ function serveDatabase(engine: AsyncStateReader, log: Logger): ServedStore {
     },
     get isAnswering() {
       return watch.isAnswering
+    },
+    get signed() {
+      return watch.signed
     },
     ledgerWith: () => createAsyncLedger(engine),
     expectInPlace() {},
@@ -64,6 +71,7 @@ function serveDatabase(engine: AsyncStateReader, log: Logger): ServedStore {
  */
 function watchDatabase(engine: AsyncStateReader, log: Logger) {
   let isAnswering = true
+  let signed: SignedRange | undefined
   let isStopped = false
   const notice = (error?: unknown): void => {
     const answers = error === undefined
@@ -73,13 +81,19 @@ function watchDatabase(engine: AsyncStateReader, log: Logger) {
     else log.error(error instanceof Error ? error.message : String(error))
   }
   const look = async (): Promise<void> => {
-    await engine.snapshot().then(() => notice(), notice)
+    await engine.snapshot().then(({ mark }) => {
+      signed = decodeCommitMark(mark).signed
+      notice()
+    }, notice)
     if (!isStopped) timer = setTimeout(look, LOOK_INTERVAL_MS).unref()
   }
   let timer = setTimeout(look, LOOK_INTERVAL_MS).unref()
   return {
     get isAnswering() {
       return isAnswering
+    },
+    get signed() {
+      return signed
     },
     stop() {
       isStopped = true

@@ -22,6 +22,7 @@ import { getRawStateValue } from '../operations/raw-state-value.js'
 import { getRawTableItem } from '../operations/raw-table-item.js'
 import { getTableItem } from '../operations/table-item.js'
 import { getTableItems } from '../operations/table-items.js'
+import { createTrustOperation, type ReadSignedState } from '../operations/trust.js'
 import { getTypeUses } from '../operations/type-uses.js'
 import { UNSERVED_ROUTES } from '../operations/unserved.js'
 import { callView } from '../operations/view.js'
@@ -33,6 +34,7 @@ export function createOperations(
   headerWord: string,
   archivalEndpoint: string | undefined,
   leastGasEstimate: bigint,
+  readSigned: ReadSignedState | undefined,
 ): Operation[] {
   const operations: Operation[] = [
     getTableItem,
@@ -57,6 +59,7 @@ export function createOperations(
     getTypeUses,
     getLedgerInfo,
     getNodeInfo,
+    createTrustOperation(readSigned),
     createGasPriceOperation(leastGasEstimate),
     createHealthOperation(headerWord),
   ]

@@ -65,7 +65,7 @@ export class RequestService {
     if (ledger.info) chainHeaders.of(ledger.info)
     const asyncLedger = ledger.kind === 'async' ? ledger : undefined
     this.#ledger = ledger.kind === 'async' ? undefined : ledger
-    const operations = createOperations(headerWord, archivalEndpoint, leastGasEstimate)
+    const operations = createOperations(headerWord, archivalEndpoint, leastGasEstimate, options.readSigned)
     const served = asyncLedger ? operations.map((operation) => routeOverAsync(operation, asyncLedger)) : operations
     const limits = limitsOf(options)
     this.#held = new HeldRequests(limits, ledger)

@@ -1,0 +1,45 @@
+import { createLedger } from '@ledger-state/ledger'
+import { inject } from 'light-my-request'
+import { describe, expect, it } from 'vitest'
+import { createOneItemEngine } from '../../testing/one-item-server.ts'
+import { createRequestListener } from '../server/create-request-listener.js'
+import type { SignedState } from './trust.js'
+
+const WAYPOINT = `0:${'ab'.repeat(32)}`
+
+async function trustOf(signed: SignedState | undefined) {
+  const ledger = createLedger(await createOneItemEngine())
+  const listener = createRequestListener({ ledger, readSigned: () => signed })
+  const { statusCode, payload } = await inject(listener, { url: '/v1/-/trust' })
+  expect(statusCode).toBe(200)
+  return JSON.parse(payload) as Record<string, unknown>
+}
+
+describe('GET /v1/-/trust', () => {
+  it('says who signed, from which waypoint, and up to which version', async () => {
+    const power = { signed: 80n, total: 90n }
+    expect(await trustOf({ waypoint: WAYPOINT, version: 0n, epoch: 8n, power })).toEqual({
+      ledger_version: '0',
+      waypoint: WAYPOINT,
+      signed_version: '0',
+      signed_epoch: '8',
+      signed_power: '80',
+      total_power: '90',
+    })
+  })
+
+  it('is null where nothing vouches for the ledger, and of power where the waypoint itself does', async () => {
+    const nothing = { waypoint: null, signed_version: null, signed_epoch: null, signed_power: null, total_power: null }
+    expect(await trustOf(undefined)).toEqual({ ledger_version: '0', ...nothing })
+    expect(await trustOf({ waypoint: WAYPOINT, version: 0n, epoch: 0n, power: undefined })).toMatchObject({
+      signed_version: '0',
+      signed_power: null,
+    })
+  })
+
+  it('names no version that was cut off', async () => {
+    expect(await trustOf({ waypoint: WAYPOINT, version: 9n, epoch: 1n, power: undefined })).toMatchObject({
+      signed_version: '0',
+    })
+  })
+})

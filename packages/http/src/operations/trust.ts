@@ -1,0 +1,67 @@
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import type { Operation } from './operation.js'
+
+/** How far the validators of a chain signed what is served. */
+export interface SignedState {
+  /** The waypoint from which the validators follow, `version:hash`. */
+  readonly waypoint: string
+  /** The newest version that is signed. */
+  readonly version: bigint
+  /** The epoch whose validators signed it. */
+  readonly epoch: bigint
+  /** Voting power that signed, of all; undefined where the versions end with the waypoint itself. */
+  readonly power: { readonly signed: bigint; readonly total: bigint } | undefined
+}
+
+/** Reads how far the ledger is signed now; undefined where nothing vouches for it. */
+export type ReadSignedState = () => SignedState | undefined
+
+const U64_OR_NULL = { oneOf: [{ $ref: '#/components/schemas/U64' }, { type: 'null' }] }
+const POWER_OR_NULL = { type: ['string', 'null'], description: 'A decimal text of up to 128 bits.' }
+
+/** @param readSigned by default nothing vouches for any ledger */
+export function createTrustOperation(readSigned: ReadSignedState = () => undefined): Operation {
+  return {
+    id: 'trust',
+    method: 'GET',
+    path: '/v1/-/trust',
+    negotiates: false,
+    tag: 'General',
+    summary: 'Show what vouches for the ledger',
+    description:
+      'Up to which version validators that follow from a waypoint signed the ledger. All of it is null where nothing vouches for the ledger; versions above `signed_version` are as good as their source.',
+    parameters: [],
+    success: {
+      json: {
+        type: 'object',
+        required: ['ledger_version', 'waypoint', 'signed_version', 'signed_epoch', 'signed_power', 'total_power'],
+        properties: {
+          ledger_version: { $ref: '#/components/schemas/U64' },
+          waypoint: { type: ['string', 'null'], description: '`version:hash`, as the network publishes it.' },
+          signed_version: U64_OR_NULL,
+          signed_epoch: U64_OR_NULL,
+          signed_power: POWER_OR_NULL,
+          total_power: POWER_OR_NULL,
+        },
+      },
+    },
+    errors: [403, 500, 503],
+    handle(request) {
+      request.expectOutput('json', 'Show what vouches for the ledger')
+      const { ledger } = request.pin(undefined)
+      const signed = readSigned()
+      const text = (number: bigint | undefined) => (number === undefined ? null : String(number))
+      // The newest versions may have been cut off since they were signed.
+      const version = signed && signed.version > ledger.latestVersion ? ledger.latestVersion : signed?.version
+      const body = JSON.stringify({
+        ledger_version: String(ledger.latestVersion),
+        waypoint: signed?.waypoint ?? null,
+        signed_version: text(version),
+        signed_epoch: text(signed?.epoch),
+        signed_power: text(signed?.power?.signed),
+        total_power: text(signed?.power?.total),
+      })
+      return { ledger, contentType: CONTENT_TYPE.json, body }
+    },
+  }
+}
