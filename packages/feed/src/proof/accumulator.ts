@@ -122,7 +122,7 @@ export class AccumulatorFrontier {
   }
 }
 
-/** Levels below the root of a tree with so many leaves. */
+/** Levels below the root of a tree with this number of leaves. */
 function levelsOf(leaves: number): number {
   let levels = 0
   for (let rest = leaves - 1; rest > 0; rest = Math.floor(rest / 2)) levels++

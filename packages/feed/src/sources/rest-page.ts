@@ -5,7 +5,7 @@ import { HASH_LENGTH } from '../wire/hash-bytes.js'
 import { readWriteSet } from '../wire/write-set.js'
 import type { LedgerVersion } from './source.js'
 
-/** A transaction as a node gives it, with the commitments that tell it from any other. */
+/** A transaction as a node gives it, with the commitments that distinguish it from any other. */
 export interface RestItem extends LedgerVersion {
   readonly transaction: Uint8Array
   /** Hash of its TransactionInfo: its leaf in the ledger's accumulator. */

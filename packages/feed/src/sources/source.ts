@@ -6,7 +6,7 @@ import type { Vouching } from './vouching.js'
 export interface LedgerSource {
   /** What it was recognized as, for people. */
   readonly description: string
-  /** Undefined until the source tells it. */
+  /** Undefined until the source reports it. */
   readonly chainId: number | undefined
   /** The whole state at a version, in a source that begins with one. */
   readonly base?: StateBase | undefined

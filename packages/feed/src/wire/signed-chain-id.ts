@@ -7,7 +7,7 @@ const AUTHENTICATOR_LENGTH = 1 + 1 + PUBLIC_KEY_LENGTH + 1 + SIGNATURE_LENGTH
 
 /**
  * The chain that a user transaction is signed for, if a single Ed25519 key signed it: u8, the last member before the
- * authenticator. It tells the chain of a ledger whose genesis was not read.
+ * authenticator. It identifies the chain of a ledger whose genesis was not read.
  */
 export function signedChainId(transaction: Uint8Array): number | undefined {
   const authenticatorAt = transaction.length - AUTHENTICATOR_LENGTH
