@@ -57,7 +57,7 @@ export interface IngestObserver extends PruneObserver {
     readonly bytes: number
     readonly seconds: number
   }): void
-  /** Called when the source has told how far it is. */
+  /** Called when the source has reported its progress. */
   onSourceProgress(progress: SourceProgress): void
 }
 

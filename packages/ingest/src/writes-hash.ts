@@ -103,7 +103,7 @@ class Presence {
   }
 }
 
-/** A key as a text that tells it from all others. */
+/** A key as a text that is different for each key. */
 export function keyName(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
 }
