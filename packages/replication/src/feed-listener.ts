@@ -31,10 +31,10 @@ export interface FeedListener {
 /**
  * Serves a store to replicas, for an address that only they reach:
  *
- * - `GET /` tells the chain and the window;
+ * - `GET /` returns the chain and the window;
  * - `GET /feed?from=V` streams versions from V on as a ledger feed, then each commit as it is made; 410 where V is not above
  *   the oldest version, 404 where it is more than one above the latest;
- * - `POST /snapshots` takes a snapshot, `GET /snapshots/ID` tells its files, `GET /snapshots/ID/FILE?offset=N` sends one.
+ * - `POST /snapshots` takes a snapshot, `GET /snapshots/ID` lists its files, `GET /snapshots/ID/FILE?offset=N` sends one.
  *
  * Answers are compressed with zstd where the client accepts it.
  * @example

@@ -14,7 +14,7 @@ export interface SnapshotFile {
   readonly pieces: readonly string[]
 }
 
-/** The files of a snapshot, as `GET /snapshots/ID` tells them. */
+/** The files of a snapshot, as `GET /snapshots/ID` lists them. */
 export interface Snapshot {
   readonly id: string
   readonly pieceBytes: number
