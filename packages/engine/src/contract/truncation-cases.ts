@@ -48,7 +48,7 @@ function valueAfter(versions: readonly VersionWrites[], key: Uint8Array, at: big
   return undefined
 }
 
-/** All that an engine tells is what it would if these versions, which begin with version 0, had been all. */
+/** Expects an engine to answer every read as if only these versions, which begin with version 0, had been committed. */
 async function expectLedger(engine: ContractEngine, versions: readonly VersionWrites[]): Promise<void> {
   const last = versions.at(-1)!.version
   const { oldestVersion, latestVersion, latestBlock } = (await engine.ledger())!

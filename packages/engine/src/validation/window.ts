@@ -15,7 +15,7 @@ export function expectKept(version: bigint, ledger: LedgerInfo): void {
 }
 
 /**
- * Lowest version that a window of so many versions has to keep: the new window begins at the block that it belongs to.
+ * Lowest version that a window of this number of versions has to keep: the new window begins at the block that it belongs to.
  * @throws `invalid_argument`
  */
 export function windowStart({ oldestVersion, latestVersion }: LedgerInfo, retainVersions: bigint): bigint {
@@ -43,5 +43,5 @@ export function expectListable(
   if (first <= ledger.oldestVersion) throw versionPruned(first, ledger.oldestVersion)
 }
 
-/** Prunes work in steps of so many records, so that commits and other work get their turn between them. */
+/** Prunes work in steps of this number of records, so that commits and other work get their turn between them. */
 export const PRUNE_STEP_RECORDS = 2_000
