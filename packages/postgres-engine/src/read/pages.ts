@@ -37,7 +37,7 @@ import {
 } from './questions.js'
 import { expectNotCut, type Servers } from './servers.js'
 
-// A page ends after so many items, or with the one that fills so many bytes.
+// A page ends at its limit of items, or with the item that reaches its limit of bytes.
 const PAGE_ITEMS = 1_000
 const PAGE_BYTES = 4 * 1024 * 1024
 const GREATEST = 2n ** 63n - 1n

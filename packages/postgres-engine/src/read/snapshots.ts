@@ -23,7 +23,7 @@ export interface SnapshotsOptions {
   readonly onChange: () => void
 }
 
-/** Takes snapshots, and knows the newest head that any server told of. */
+/** Takes snapshots, and knows the newest head that any server reported. */
 export class Snapshots {
   readonly #servers: Servers
   readonly #options: SnapshotsOptions
@@ -153,7 +153,7 @@ export class Snapshots {
   }
 }
 
-/** Heads never go back but by a truncation, whichever server tells them. */
+/** Heads never go back except by a truncation, whichever server reports them. */
 function isOlder({ ledger: head }: Head, { ledger: known }: Head): boolean {
   if (!known) return false
   if (!head) return true
