@@ -20,7 +20,7 @@ import { HistoryCheck } from './check-history.js'
 import { LargeCheck } from './check-large.js'
 import { checkWriteAhead, type UnmergedCommits } from './check-write-ahead.js'
 
-/** Who is told how far a check is. */
+/** Callbacks that report the progress of a check. */
 export interface CheckOptions {
   /** Called from time to time with the number of records checked so far. */
   readonly onProgress?: (records: number) => void

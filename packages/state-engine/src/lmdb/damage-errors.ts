@@ -8,7 +8,7 @@ import { storeCorrupt } from '@ledger-state/engine/authoring'
 const DAMAGE =
   /MDB_(?:CORRUPTED|PAGE_NOTFOUND|PROBLEM|BAD_TXN|BAD_VALSIZE|CURSOR_FULL|PAGE_FULL|INCOMPATIBLE)\b|freelist/
 
-/** What LMDB throws, as `store_corrupt` where it tells of damage. */
+/** Converts an error of LMDB: to `store_corrupt` where it reports damage. */
 export function toDamage(cause: unknown): unknown {
   if (!(cause instanceof Error) || isLedgerStateError(cause) || !DAMAGE.test(cause.message)) return cause
   return storeCorrupt(`LMDB cannot go on: ${cause.message.replace(/MDB_\w+: /, '').trim()}; a check says where`, cause)

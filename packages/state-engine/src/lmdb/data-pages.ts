@@ -158,7 +158,7 @@ export class DataPages {
     return { isBranch, transaction: page.readBigUInt64LE(PAGE_TRANSACTION_AT), nodes }
   }
 
-  /** Returns how many overflow pages hold so many bytes, and the bytes if they are wanted. @throws `PageFault` */
+  /** Returns how many overflow pages hold this number of bytes, and the bytes if they are wanted. @throws `PageFault` */
   readOverflow(meta: Meta, first: number, length: number, isWanted: boolean) {
     const count = Math.ceil((PAGE_HEADER_LENGTH + length) / meta.pageSize)
     this.expectInFile(meta, first)

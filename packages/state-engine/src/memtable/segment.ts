@@ -144,7 +144,7 @@ export class Segment {
     return this.#entryCount > 0 && this.#offsetOf(high, low) >= 0
   }
 
-  /** Whether a key with this fingerprint may be in the segment: a few in a hundred others seem to be. */
+  /** Whether a key with this fingerprint may be in the segment. Bloom filter: a few percent false positives, no false negatives. */
   mayHave(fingerprint: number): boolean {
     return (this.#filter[(fingerprint >>> 5) & (this.#filter.length - 1)]! & (1 << (fingerprint & 31))) !== 0
   }
@@ -277,7 +277,7 @@ export class Segment {
     return this.keyEnd(this.#keys[KEY_FIELDS * key + NEWEST]!)
   }
 
-  /** Makes room for so many bytes after those that are used. */
+  /** Makes room for this number of bytes after those that are used. */
   reserve(count: number): void {
     if (this.length + count <= this.bytes.length) return
     const larger = Buffer.allocUnsafeSlow(Math.max(this.length + count, 2 * this.bytes.length))

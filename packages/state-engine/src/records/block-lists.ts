@@ -151,7 +151,7 @@ export interface RemovedBlocks {
   readonly done: boolean
 }
 
-/** Removes blocks that begin below a version, from at most so many lists. @throws `store_corrupt` */
+/** Removes blocks that begin below a version, from at most this number of lists. @throws `store_corrupt` */
 export function removeBlocksBelow(
   store: LmdbStore,
   builder: RecordBuilder,
@@ -170,7 +170,7 @@ export function removeBlocksBelow(
   return { blocks, done: found.length < mostLists }
 }
 
-/** Removes blocks that begin above a version, from at most so many lists. @throws `store_corrupt` */
+/** Removes blocks that begin above a version, from at most this number of lists. @throws `store_corrupt` */
 export function removeBlocksAbove(
   store: LmdbStore,
   builder: RecordBuilder,
