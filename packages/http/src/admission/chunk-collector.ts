@@ -9,14 +9,14 @@ const NOTHING = Buffer.alloc(0)
 export class ChunkCollector {
   #bytes: Buffer = NOTHING
   #length = 0
-  /** Whether the block is not a chunk, which others may have too. */
+  /** Whether nobody else can have the block, so that its memory may be freed. */
   #isOwnBlock = false
 
   get length(): number {
     return this.#length
   }
 
-  /** Memory that is taken. */
+  /** Bytes of memory that are taken. */
   get heldBytes(): number {
     return this.#bytes.length
   }
@@ -41,7 +41,7 @@ export class ChunkCollector {
     this.#length = length
   }
 
-  /** Gives back what the block has beyond what was added. Called when all was added: the body may be held for long. */
+  /** Frees what the block has beyond what was added. To be called when all was added: the body may be held for long. */
   trim(): void {
     if (!this.#isOwnBlock || this.#bytes.length === this.#length) return
     const exact = Buffer.allocUnsafeSlow(this.#length)
@@ -51,12 +51,12 @@ export class ChunkCollector {
     this.#isOwnBlock = true
   }
 
-  /** All that was added. `clear` frees it. */
+  /** All bytes that were added. `clear` frees them. */
   get bytes(): Buffer {
     return this.#bytes.length === this.#length ? this.#bytes : this.#bytes.subarray(0, this.#length)
   }
 
-  /** All that was added, for somebody else to keep; the collector is empty afterwards. */
+  /** Returns all bytes that were added, for the caller to keep, and empties the collector. */
   take(): Buffer {
     const taken = this.bytes
     this.#isOwnBlock = false

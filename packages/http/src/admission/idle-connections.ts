@@ -11,9 +11,9 @@ interface Connection {
 }
 
 /**
- * Drops connections on which nothing moves: idle clients as well as those that do not read their answers. Looks at all
- * of them now and then: Node would set its timers anew several times with every request. The function that it gives
- * drops the connections on which nothing was ever sent.
+ * Drops connections on which nothing moves: those of idle clients and of clients that do not read their answers. One
+ * timer examines all connections, because timers of Node for each socket would be set several times with every request.
+ * @returns a function that drops the connections on which the client has sent nothing yet
  */
 export function dropIdleConnections(server: Server, idleTimeoutMs: number): () => void {
   const connections = new LinkedList<Connection>()

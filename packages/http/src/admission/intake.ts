@@ -1,20 +1,20 @@
 import type { TurnQueue } from './turn-queue.js'
 
-/** How fast the chunks of bodies come in. */
+/** How fast the chunks of bodies may come in. */
 export interface IntakeRate {
-  /** What comes in at once before it is slowed down. */
+  /** Bytes that come in at once before they are slowed down. */
   readonly burstBytes: number
   /** Rate from then on. */
   readonly bytesPerMs: number
 }
 
 /**
- * All bodies together that requests may need: four of the largest batches at once. Every chunk is a buffer of its own, and V8
+ * The rate of all bodies together that requests may need: four of the largest batches at once. Every chunk is a separate buffer, and V8
  * collects the old generation for each 32 MB of them, which costs about 10 ms, however little JavaScript has allocated.
  */
 export const BODY_RATE: IntakeRate = { burstBytes: 4 * 1024 * 1024, bytesPerMs: 32_768 }
 
-/** All bodies together that are longer than any request needs, and what comes after an answer: one such collection in four seconds. */
+/** The rate of all bodies together that are longer than any request needs, and of what comes after an answer: one such collection in four seconds. */
 export const LONG_BODY_RATE: IntakeRate = { burstBytes: 1024 * 1024, bytesPerMs: 8_192 }
 
 /** Paces what large bodies bring in, all of them together, in the order in which they ask. */
@@ -32,7 +32,7 @@ export class Intake {
     this.#creditBytes = rate.burstBytes
   }
 
-  /** Tells of bytes that have come in; `resume` is called in a turn to come, when there is room for more. */
+  /** Counts bytes that have come in, and calls `resume` in a later turn, when there is room for more. */
   pace(bytes: number, resume: () => void): void {
     this.#creditBytes -= bytes
     this.#waiting.push(resume)
@@ -50,7 +50,7 @@ export class Intake {
     else setTimeout(this.#resumeNext, -this.#creditBytes / bytesPerMs)
   }
 
-  /** One in a turn: what it brings in is known when the next one is due. */
+  /** Resumes one in a turn: what it brings in is counted before the next one is resumed. */
   readonly #resumeNext = (): void => {
     this.#isScheduled = false
     this.#waiting.shift()?.()

@@ -10,11 +10,11 @@ export interface LoadLimits {
   readonly maxRequestsInFlight: number
   /**
    * Bytes of answers that are being built, and of those that were handed to their sockets and are not read yet, at one time.
-   * Where there is no room for more, an answer of which nothing is read gives way; otherwise a request whose answer needs
-   * room is refused.
+   * Where there is no room for more, an answer of which nothing is read is dropped; otherwise the request whose answer
+   * needs room is refused.
    */
   readonly maxAnswerBytes: number
-  /** How late the event loop may come round, twice in succession, before new requests are refused. */
+  /** Delay of the event loop, in two samples in succession, above which new requests are refused. */
   readonly maxEventLoopDelayMs: number
 }
 
@@ -22,8 +22,7 @@ const SAMPLE_INTERVAL_MS = 50
 
 /**
  * Refuses requests with 503 while there are too many, so that those which are admitted keep their latency. Reads take
- * microseconds each: what an overload shows as first is an event loop that comes round late. Its delay is sampled as
- * long as requests come.
+ * microseconds each, so an overload first shows as a delay of the event loop, which is sampled while requests come.
  */
 export class LoadShedder {
   readonly #limits: LoadLimits
@@ -40,22 +39,23 @@ export class LoadShedder {
     this.#limits = limits
   }
 
-  /** Why a request is refused now; undefined where it is admitted. */
+  /** Gives the reason to refuse a request now; undefined where it is admitted. */
   refusal(): RequestError | undefined {
     this.#requestsSinceSample++
     if (!this.#isSampling) this.#sampleLater()
-    // One late round may be a pause of the machine or of the garbage collector; two in succession are a load.
+    // One delay may be a pause of the machine or of the garbage collector; two in succession are a load.
     const delayMs = Math.min(this.#delayMs, this.#previousDelayMs)
     const { maxRequestsInFlight, maxEventLoopDelayMs } = this.#limits
     return this.#inFlight >= maxRequestsInFlight || delayMs > maxEventLoopDelayMs ? overloaded() : undefined
   }
 
-  /** A request is in flight from now on. */
-  enter(): void {
+  /** Counts a request as in flight until its response is closed, whether it went out whole or the client left. */
+  enter(response: ServerResponse): void {
     this.#inFlight++
+    response.on('close', this.#leave)
   }
 
-  leave(): void {
+  readonly #leave = (): void => {
     this.#inFlight--
   }
 
@@ -70,7 +70,7 @@ export class LoadShedder {
     this.#answerBytes += answerBytes
   }
 
-  /** Same as `hold`, until the answer is read or its client left. */
+  /** Counts memory of an answer, like `hold`, and releases it when the answer is read or its client left. */
   holdUntilRead(response: ServerResponse, answerBytes: number): void {
     this.hold(answerBytes)
     this.#unread.add(response, answerBytes)

@@ -1,14 +1,14 @@
 import { TURN_BUDGET_MS } from '../operations/operation.js'
 
-/** Work outside of the queue that takes less does not count: most reads take a tenth of this, and telling of them costs more. */
-const LEAST_TOLD_MS = 0.1
+/** Work outside of the queue that takes less is not counted: most reads take a tenth of this, and counting them costs more. */
+const LEAST_COUNTED_MS = 0.1
 
-/** What resumed work has of a turn at least, in milliseconds, however much of it small work took. */
+/** Least time that resumed work has in a turn, in milliseconds, however much of the turn small work took. */
 const LEAST_SHARE_MS = TURN_BUDGET_MS / 4
 
 interface Waiting {
   readonly work: (milliseconds: number) => void
-  /** Whether what is done runs after the call, in a promise: its time is not known then, and the turn ends with it. */
+  /** Whether the work runs in a promise after the call. Its time cannot be measured, so the turn ends with it. */
   readonly isResumption: boolean
 }
 
@@ -17,11 +17,11 @@ interface Waiting {
  * read, and small requests are answered: they wait for one turn at most. What they take is taken from the next turn.
  */
 export class TurnQueue {
-  /** Small work, which goes before all that may take long. */
+  /** Small work, which runs before all that may take long. */
   readonly #small: (() => void)[] = []
   readonly #waiting: Waiting[] = []
   #isScheduled = false
-  /** What work outside of the queue has taken of this turn. */
+  /** Time of this turn that work outside of the queue has taken. */
   #spentMs = 0
 
   /** Whether work outside of the queue has used up its part of this turn. */
@@ -29,9 +29,9 @@ export class TurnQueue {
     return this.#spentMs >= TURN_BUDGET_MS
   }
 
-  /** Tells of work that was done at once. */
+  /** Counts the time of work that was done at once, outside of the queue. */
   spend(milliseconds: number): void {
-    if (milliseconds < LEAST_TOLD_MS) return
+    if (milliseconds < LEAST_COUNTED_MS) return
     this.#spentMs += milliseconds
     this.#schedule()
   }
@@ -64,8 +64,8 @@ export class TurnQueue {
   }
 
   /**
-   * Runs one piece at least of small work, and one of that which may take long. One that is resumed takes the rest of a turn, and gets
-   * one in which nothing of its kind was run before it.
+   * Runs at least one piece of small work, and one that may take long. A piece that is resumed gets the rest of its turn, and
+   * runs only in a turn in which no other piece that may take long ran before it.
    */
   readonly #runTurn = (): void => {
     this.#isScheduled = false

@@ -1,27 +1,27 @@
 import type { ServerResponse } from 'node:http'
 import { type Link, LinkedList } from '@ledger-state/core'
 
-/** An answer of which nothing was read for so long gives way to others, in milliseconds. */
+/** Time without progress, in milliseconds, after which an answer may be dropped to make room for others. */
 const STALLED_MS = 1_000
-/** Answers that are looked at for one that has stalled. */
+/** Most answers that one call examines for one that has stalled. */
 const MOST_LOOKED_AT = 64
 
 interface UnreadAnswer {
   readonly response: ServerResponse
   readonly bytes: number
-  /** Undefined once it is no longer held. */
+  /** Place in the list; undefined once the answer is released. */
   place: Link<UnreadAnswer> | undefined
   movedBytes: number
-  /** When something of it was last seen to move, in milliseconds of `performance.now`. */
+  /** When bytes of it were last seen to move, in milliseconds of `performance.now`. */
   movedAt: number
 }
 
-/** Answers that were handed to their sockets and are not read yet, those first that have moved least lately. */
+/** Lists answers that were handed to their sockets and are not read yet, the one that moved longest ago first. */
 export class UnreadAnswers {
   readonly #answers = new LinkedList<UnreadAnswer>()
   readonly #onReleased: (bytes: number) => void
 
-  /** @param onReleased is told of bytes that are no longer held */
+  /** @param onReleased called with the bytes of an answer that is released */
   constructor(onReleased: (bytes: number) => void) {
     this.#onReleased = onReleased
   }
@@ -34,7 +34,7 @@ export class UnreadAnswers {
     response.on('close', () => this.#release(answer))
   }
 
-  /** Closes the connection of an answer that its client does not read. False where there is none. */
+  /** Closes the connection of an answer that its client does not read. Returns false where no answer has stalled. */
   dropStalled(): boolean {
     const now = performance.now()
     for (let looked = 0; looked < Math.min(MOST_LOOKED_AT, this.#answers.size); looked++) {

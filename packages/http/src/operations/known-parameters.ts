@@ -7,12 +7,12 @@ import type { Route } from './operation.js'
 const MOST_LOOKED_AT = 64
 
 /**
- * Looks for parameters that are no parameters of the operation, and nearly are: ignored, they would change what is read.
- * Others that are not known are ignored.
+ * Refuses a parameter whose name is nearly one of the operation's: if it were ignored, the answer would be about something
+ * else than what was meant. Other unknown parameters are ignored.
  * @throws `invalid_parameter`
  */
 export function expectKnownParameters({ parameters }: Route, query: string): void {
-  if (query === '' || !parameters) return
+  if (!parameters) return
   let left = MOST_LOOKED_AT
   for (let start = 0; start < query.length && left > 0; left--) {
     const nextAt = query.indexOf('&', start)

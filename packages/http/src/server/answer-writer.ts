@@ -8,17 +8,19 @@ import { errorToReply } from '../protocol/error-reply.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import type { Exchange, ServiceContext } from './exchange.js'
 
-// Hands answers to their sockets, the first of each exchange; others are ignored.
+// Hands answers to their sockets. Only the first answer of an exchange is sent; others are ignored.
 
 const CLIENT_LEFT = 499
 /** Answers from this size on are counted until their clients have read them. A connection has one answer at a time. */
 const LARGE_ANSWER_BYTES = 8_192
-/** What an answer that is sent as it comes has in memory at most: its beginning, and a chunk. */
+/** Most memory of an answer that is sent as it comes: its beginning, and a chunk. */
 const STREAM_BYTES = 192 << 10
 const NOTHING: readonly string[] = []
 
 export function sendAnswer(exchange: Exchange, answer: Answer): void {
-  const { context, request, readVersion } = exchange
+  const { context, request, running } = exchange
+  if (!running) return
+  const { readVersion, memory } = running
   const { chainHeaders } = context
   const { ledger, contentType, body, etag, notModified, cursor, isComplete, facts, headers: further } = answer
   const { status = 200, chainState, rest } = answer
@@ -45,10 +47,10 @@ export function sendAnswer(exchange: Exchange, answer: Answer): void {
   const encoding = isLarge ? chooseEncoding(request.headers['accept-encoding'] as string | undefined) : undefined
   if (encoding === undefined) write(exchange, status, headers, body)
   else {
-    exchange.isCompressing = true
+    if (memory) memory.isBeingRead = true
     compress(typeof body === 'string' ? Buffer.from(body) : body, encoding)
       .finally(() => {
-        exchange.isCompressing = false
+        if (memory) memory.isBeingRead = false
       })
       .then((compressed) => write(exchange, status, [...headers, 'content-encoding', encoding], compressed))
       .catch((error) => sendError(exchange, error))
@@ -56,18 +58,19 @@ export function sendAnswer(exchange: Exchange, answer: Answer): void {
 }
 
 export function sendError(exchange: Exchange, error: unknown): void {
-  const { context, request, pinned } = exchange
+  const { context, request, running } = exchange
   const { status, headers, body, unexpected } = errorToReply(error, context.archivalEndpoint)
   if (unexpected) context.onUnexpectedError?.(error, { method: request.method!, url: request.url! })
   if (exchange.isAnswered) return
-  exchange.freeBodies()
+  running?.memory?.free()
   if (status === CLIENT_LEFT) {
     settle(exchange, status)
     exchange.response.destroy()
     return
   }
-  const all = commonHeaders(exchange, latestHeaders(context, pinned), false)
-  if (exchange.readVersion !== undefined) all.push(context.chainHeaders.readVersionName, String(exchange.readVersion))
+  const all = commonHeaders(exchange, latestHeaders(context, running?.pinned), false)
+  const readVersion = running?.readVersion
+  if (readVersion !== undefined) all.push(context.chainHeaders.readVersionName, String(readVersion))
   all.push(...headers, 'content-type', CONTENT_TYPE.json)
   write(exchange, status, all, Buffer.from(body))
 }
@@ -98,7 +101,7 @@ export function unreadableAnswer(context: ServiceContext, error: RequestError): 
 function commonHeaders(exchange: Exchange, known: readonly string[], isLarge: boolean): string[] {
   const { context, request, route, isLast } = exchange
   const headers = [...known, 'vary', varyOf(route?.negotiates === true, isLarge)]
-  // What is true of the latest version is not for long, and headers tell the state of the ledger in any case.
+  // The latest version changes soon, and headers describe the state of the ledger also where the body does not change.
   if (request.method !== 'POST') headers.push('cache-control', 'no-cache')
   const { origin } = request.headers
   if (origin !== undefined) headers.push(...context.corsHeaders(origin))
@@ -112,7 +115,7 @@ function varyOf(negotiates: boolean, isLarge: boolean): string {
   return isLarge ? 'Accept-Encoding, Origin' : 'Origin'
 }
 
-/** Nothing where the state is not known: the answer is about another fault, or this is its reason. */
+/** The chain-state headers of the latest version; empty where the ledger cannot be read, whatever the answer is about. */
 function latestHeaders({ ledger, chainHeaders }: ServiceContext, pinned?: LedgerInfo): readonly string[] {
   try {
     const info = pinned ?? ledger.info
@@ -141,15 +144,15 @@ function write(exchange: Exchange, status: number, headers: string[], body: stri
     else if (body.length < LARGE_ANSWER_BYTES) {
       // A copy: the memory that it was built in goes back at once.
       response.end(Buffer.from(body as Uint8Array))
-      exchange.freeBodies()
+      exchange.running?.memory?.free()
     } else response.end(body)
   }
   settle(exchange, status)
 }
 
 /**
- * Sends an answer as it comes, no faster than its client reads. One that cannot be sent whole ends with its connection:
- * nothing else tells a client that it lacks something.
+ * Sends an answer as it comes, no faster than its client reads. If it cannot be sent whole, the connection is closed, because
+ * the client could not see otherwise that the answer is incomplete.
  */
 async function stream(
   exchange: Exchange,
@@ -171,7 +174,7 @@ async function stream(
   late.addEventListener('abort', () => response.destroy(), { once: true })
   response.writeHead(status, headers)
   settle(exchange, status)
-  // An answer to HEAD has no body: what the rest comes from is told that it is over.
+  // An answer to HEAD has no body. The end of the response cancels the source of the rest.
   if (exchange.request.method === 'HEAD') {
     response.end()
     return
@@ -200,19 +203,17 @@ function untilDrained(response: ServerResponse): Promise<void> {
   })
 }
 
-/**
- * Memory of a body with what is reserved behind it. What it is a small part of, such as a file in memory, is not its
- * own.
- */
+/** Bytes of memory of a body, with what is reserved for it. Where it is a small part of a larger block, only the part counts. */
 function memoryOf(body: Uint8Array): number {
   return Math.min(body.buffer.byteLength, 2 * body.length)
 }
 
-/** Counts a large answer until it is read. False where there is no room for it. */
+/** Counts a large answer until it is read. Returns false where it would take too much. */
 function isHeld(exchange: Exchange, body: string | Uint8Array): boolean {
-  exchange.releaseBuilt()
+  const memory = exchange.running?.memory
+  memory?.release()
   if (!isRoomFor(exchange, typeof body === 'string' ? body.length : memoryOf(body))) return false
-  exchange.response.on('close', () => exchange.freeBodies())
+  if (memory) exchange.response.on('close', () => memory.free())
   return true
 }
 
@@ -234,17 +235,16 @@ function latin1Of(body: string | Uint8Array): string {
   return typeof body === 'string' ? body : Buffer.prototype.latin1Slice.call(body, 0, body.length)
 }
 
+/** Ends the exchange and reports its status. */
 export function settle(exchange: Exchange, status: number): void {
   const { context, request, route, arrivedAt } = exchange
   const { onAnswered } = context
-  exchange.isAnswered = true
-  exchange.release()
-  exchange.answeredAt = performance.now()
+  const answeredAt = exchange.end()
   onAnswered?.({
     method: request.method!,
     url: request.url!,
     route: route?.path ?? 'other',
     status,
-    seconds: (exchange.answeredAt - arrivedAt) / 1_000,
+    seconds: (answeredAt - arrivedAt) / 1_000,
   })
 }

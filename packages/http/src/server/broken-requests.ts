@@ -16,7 +16,7 @@ export function answerBrokenRequests(server: Server, service: RequestService): v
       socket.destroy()
       return
     }
-    // Nothing came: the connection is idle, and has the patience that idle ones have.
+    // Nothing came: the connection is idle, and the timeout of idle ones applies.
     if (error.code === TIMEOUT && socket.bytesRead === 0) return
     if (broken.has(socket)) {
       // What is still being sent after the fault; the answer has gone out.
@@ -32,7 +32,7 @@ export function answerBrokenRequests(server: Server, service: RequestService): v
       if (last && (isInBody || last !== before)) endBrokenBody(error, socket, last)
       else afterExchange(last, () => answerOnSocket(error, socket))
     }
-    // Node.js tells of all late requests at once: thousands of them would take 0.1 s.
+    // Node.js reports all late requests at once: thousands of them would take 0.1 s.
     if (error.code === TIMEOUT) service.context.admission.turns.run(answer)
     else answer()
   })

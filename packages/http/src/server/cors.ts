@@ -22,8 +22,9 @@ export function createCorsHeaders(chainHeaders: ChainHeaders): (origin: string) 
   ]
 }
 
-export function isPreflight({ method, headers }: IncomingMessage): boolean {
-  return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
+/** Whether a request with method `OPTIONS` is a preflight. */
+export function isPreflight({ headers }: IncomingMessage): boolean {
+  return headers.origin !== undefined && headers['access-control-request-method'] !== undefined
 }
 
 /** @throws `origin_not_allowed` for a method that is nowhere offered */

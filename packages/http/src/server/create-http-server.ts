@@ -13,7 +13,7 @@ export interface HttpServerOptions extends RequestListenerOptions {
   readonly maxConnections?: number
   /** A request that has not come in whole by then is answered 408 and its connection closed. */
   readonly requestTimeoutMs?: number
-  /** A connection on which nothing moves for so long is dropped: slow readers as well as idle clients. */
+  /** Time after which a connection on which nothing moves is dropped: slow readers as well as idle clients. */
   readonly idleTimeoutMs?: number
   /** Time that `close` leaves to requests under way; connections that are open then are dropped. */
   readonly drainTimeoutMs?: number
@@ -58,9 +58,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
   server.maxConnections = maxConnections
   server.on('request', (request, response) => service.handle(service.begin(request, response)))
   server.on('checkContinue', (request, response) => {
-    const exchange = service.begin(request, response)
-    exchange.awaitsContinue = true
-    service.handle(exchange)
+    service.handle(service.begin(request, response, true))
   })
   server.on('checkExpectation', (request, response) => {
     refuse(service.begin(request, response), expectationFailed(request.headers.expect!))

@@ -2,10 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LedgerInfo } from '@ledger-state/engine'
 import { type AsyncLedger, type Ledger, type LedgerState, lastVersionOf, type Moment } from '@ledger-state/ledger'
 import type { Admission } from '../admission/admission.js'
+import { AnswerMemory } from '../admission/answer-memory.js'
 import type { Upload } from '../admission/uploads.js'
 import { clientLeft, outputDisabled } from '../errors.js'
 import type { ForwardableRequest } from '../forward/forwarder.js'
-import { AnswerBytes } from '../operations/answer-bytes.js'
+import type { AnswerBytes } from '../operations/answer-bytes.js'
 import type { RequestViews, Route } from '../operations/operation.js'
 import type { ViewPlaces } from '../operations/view-places.js'
 import { ViewAllowance, type ViewRules } from '../operations/view-rules.js'
@@ -26,7 +27,7 @@ export interface ServiceContext {
   readonly viewPlaces: ViewPlaces
   readonly computeThread: ComputeThread
   readonly onView: RequestListenerOptions['onView']
-  /** Whether connections are to be closed after their next answer. */
+  /** Whether connections are closed after their next answer. */
   readonly isClosing: () => boolean
   readonly onUnexpectedError: RequestListenerOptions['onUnexpectedError']
   readonly onAnswered: RequestListenerOptions['onAnswered']
@@ -34,47 +35,151 @@ export interface ServiceContext {
 
 const NO_BODY = Buffer.alloc(0)
 
+/** Waits for the answers before it on its connection, for a version, or, with its body in, for a turn. */
+interface Waiting {
+  readonly kind: 'waiting'
+  readonly body: Buffer
+  /** Memory of the body; undefined until the body is in, and where the request has none. */
+  readonly upload: Upload<Exchange> | undefined
+}
+
+/** The body comes in, or is decompressed. */
+interface Receiving {
+  readonly kind: 'receiving'
+  readonly upload: Upload<Exchange>
+}
+
+/** The operation runs, or its answer is being compressed. */
+interface Running {
+  readonly kind: 'running'
+  readonly body: Buffer
+  readonly upload: Upload<Exchange> | undefined
+  /** What the operation reads; over an async ledger undefined until `runAgain` sets it. */
+  readonly ledger: Ledger | undefined
+  /** The ledger state that the request was read at; headers of its answer describe this one. */
+  pinned: LedgerInfo | undefined
+  /** The version that the request names by a time. */
+  readVersion: bigint | undefined
+  /** What all views of the request together may still use; undefined before the first of them. */
+  allowance: ViewAllowance | undefined
+  /** Memory of the answer; undefined while it takes none that is counted. */
+  memory: AnswerMemory | undefined
+}
+
+/** The answer was handed to its socket, or the client left before. */
+interface Answered {
+  readonly kind: 'answered'
+  /** Time of the answer in milliseconds of `performance.now`. */
+  readonly at: number
+}
+
+/** The states of an exchange: waiting, receiving (of a POST), waiting, running, answered. Each may end in answered. */
+export type ExchangeState = Waiting | Receiving | Running | Answered
+
+const NOT_RECEIVED: Waiting = { kind: 'waiting', body: NO_BODY, upload: undefined }
+
 /** A request and its response. */
 export class Exchange implements ForwardableRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly context: ServiceContext
-  /** What the operation reads. Of an async ledger, each run is given its own. */
-  ledger: Ledger
   /** Undefined until the router found it. */
   route: Route | undefined = undefined
   params: Readonly<Record<string, string>> = {}
-  body: Buffer = NO_BODY
-  /** What holds the body; undefined of a request without one. */
-  upload: Upload<Exchange> | undefined = undefined
-  isInFlight = false
-  /** Whether the client sends its body only when it is told to. */
-  awaitsContinue = false
-  /** Bytes of an answer that is being built. */
-  builtBytes = 0
-  #allowance: ViewAllowance | undefined
-  /** Whether another thread reads the answer. */
-  isCompressing = false
-  readonly #bodies: AnswerBytes[] = []
-  #gone: AbortSignal | undefined
-  /** When the answer was handed to its socket, in milliseconds of `performance.now`. */
-  answeredAt = 0
-  /** The ledger state that the request was read at; headers of its answer describe this one. */
-  pinned: LedgerInfo | undefined = undefined
-  /** The version that the request names by a time. */
-  readVersion: bigint | undefined = undefined
-  isAnswered = false
+  /** Whether the client sends its body only after `100 Continue`. */
+  readonly awaitsContinue: boolean
   /** Whether the connection is closed after the answer. */
   isLast = false
   /** When its headers were in, in milliseconds of `performance.now`. */
   readonly arrivedAt = performance.now()
+  #state: ExchangeState = NOT_RECEIVED
+  #gone: AbortSignal | undefined
 
-  /** `ledger` is undefined where `beginRun` gives one. */
-  constructor(request: IncomingMessage, response: ServerResponse, context: ServiceContext, ledger: Ledger | undefined) {
+  constructor(request: IncomingMessage, response: ServerResponse, context: ServiceContext, awaitsContinue: boolean) {
     this.request = request
     this.response = response
     this.context = context
-    this.ledger = ledger as Ledger
+    this.awaitsContinue = awaitsContinue
+  }
+
+  get state(): ExchangeState {
+    return this.#state
+  }
+
+  get isAnswered(): boolean {
+    return this.#state.kind === 'answered'
+  }
+
+  /** The state while the operation runs; otherwise undefined. */
+  get running(): Running | undefined {
+    return this.#state.kind === 'running' ? this.#state : undefined
+  }
+
+  /** Waiting to receiving. The upload is released with the answer. */
+  receive(upload: Upload<Exchange>): void {
+    this.#expect('waiting')
+    this.#state = { kind: 'receiving', upload }
+  }
+
+  /** Receiving to waiting: the body is in, decompressed. */
+  awaitTurn(body: Buffer): void {
+    this.#state = { kind: 'waiting', body, upload: this.#expect('receiving').upload }
+  }
+
+  /** Waiting to running. */
+  run(ledger: Ledger | undefined): void {
+    const { body, upload } = this.#expect('waiting')
+    this.#run(body, upload, ledger)
+  }
+
+  /**
+   * Running to running: the operation begins again over another ledger, and what its last run left is dropped.
+   * @throws `client_left` where nobody waits for the answer any more
+   */
+  runAgain(ledger: Ledger): void {
+    if (this.response.destroyed) throw clientLeft()
+    const { body, upload, memory } = this.#expectRunning()
+    memory?.release()
+    memory?.free()
+    this.#run(body, upload, ledger)
+  }
+
+  /**
+   * Any state to answered. Releases what only building the answer needs: the response may be open for long.
+   * @returns when the exchange was answered, in milliseconds of `performance.now`
+   */
+  end(): number {
+    const state = this.#state
+    const at = performance.now()
+    this.#state = { kind: 'answered', at }
+    if (state.kind === 'running') state.memory?.release()
+    if (state.kind !== 'answered' && state.upload) this.context.admission.uploads.release(state.upload)
+    return at
+  }
+
+  #run(body: Buffer, upload: Upload<Exchange> | undefined, ledger: Ledger | undefined): void {
+    this.#state = {
+      kind: 'running',
+      body,
+      upload,
+      ledger,
+      pinned: undefined,
+      readVersion: undefined,
+      allowance: undefined,
+      memory: undefined,
+    }
+  }
+
+  #expect<K extends ExchangeState['kind']>(kind: K): Extract<ExchangeState, { kind: K }> {
+    const state = this.#state
+    if (state.kind !== kind) throw new Error(`the exchange is ${state.kind}, not ${kind}`)
+    return state as Extract<ExchangeState, { kind: K }>
+  }
+
+  /** An operation that still runs after its exchange was answered, such as one whose client left, ends here. */
+  #expectRunning(): Running {
+    if (this.#state.kind === 'answered') throw clientLeft()
+    return this.#expect('running')
   }
 
   get accept(): string | undefined {
@@ -95,10 +200,19 @@ export class Exchange implements ForwardableRequest {
     return at < 0 ? '' : url.slice(at + 1)
   }
 
+  get body(): Buffer {
+    return this.#expectRunning().body
+  }
+
+  get ledger(): Ledger {
+    return this.#expectRunning().ledger!
+  }
+
   get views(): RequestViews {
+    const running = this.#expectRunning()
     const { viewRules: rules, viewPlaces: places, computeThread, onView } = this.context
-    this.#allowance ??= new ViewAllowance(rules.budget)
-    return { rules, allowance: this.#allowance, places, compute: (task) => computeThread.run(task), onView }
+    running.allowance ??= new ViewAllowance(rules.budget)
+    return { rules, allowance: running.allowance, places, compute: (task) => computeThread.run(task), onView }
   }
 
   get via(): string | undefined {
@@ -116,10 +230,11 @@ export class Exchange implements ForwardableRequest {
   }
 
   pin(asked: Moment | undefined): LedgerState {
-    const { ledger } = this
+    const running = this.#expectRunning()
+    const ledger = running.ledger!
     const state = ledger.at(asked && lastVersionOf(ledger, asked))
-    if (this.pinned === undefined && asked && 'timestampUsec' in asked) this.readVersion = state.version
-    this.pinned = state.ledger
+    if (running.pinned === undefined && asked && 'timestampUsec' in asked) running.readVersion = state.version
+    running.pinned = state.ledger
     return state
   }
 
@@ -128,14 +243,17 @@ export class Exchange implements ForwardableRequest {
   }
 
   hold(bytes: number): void {
-    this.context.admission.load.hold(bytes)
-    this.builtBytes += bytes
+    this.#memory.hold(bytes)
   }
 
   openBody(): AnswerBytes {
-    const body = new AnswerBytes((bytes) => this.hold(bytes))
-    this.#bodies.push(body)
-    return body
+    return this.#memory.openBody()
+  }
+
+  get #memory(): AnswerMemory {
+    const running = this.#expectRunning()
+    running.memory ??= new AnswerMemory(this.context.admission.load)
+    return running.memory
   }
 
   nextTurn(): Promise<number> {
@@ -145,36 +263,5 @@ export class Exchange implements ForwardableRequest {
         else resolve(milliseconds)
       })
     })
-  }
-
-  /** Runs the operation over a ledger, from its beginning: what a run before left is forgotten. */
-  beginRun(ledger: Ledger): void {
-    if (this.isAnswered || this.response.destroyed) throw clientLeft()
-    this.ledger = ledger
-    this.pinned = undefined
-    this.readVersion = undefined
-    this.#allowance = undefined
-    this.releaseBuilt()
-    this.freeBodies()
-  }
-
-  /** Frees what was built, unless another thread reads it. Its socket must be done with it. */
-  freeBodies(): void {
-    if (this.isCompressing) return
-    for (const body of this.#bodies.splice(0)) body.free()
-  }
-
-  /** The answer is handed on, or given up. */
-  releaseBuilt(): void {
-    this.context.admission.load.release(this.builtBytes)
-    this.builtBytes = 0
-  }
-
-  /** Lets go of what only building the answer needs; the response may be open for long. */
-  release(): void {
-    this.releaseBuilt()
-    if (!this.upload) return
-    this.context.admission.uploads.release(this.upload)
-    this.body = NO_BODY
   }
 }

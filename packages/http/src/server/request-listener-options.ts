@@ -51,14 +51,14 @@ export interface RequestListenerOptions
   /** Which operations that this service does not answer itself go to which upstreams; by default none. */
   readonly forward?: ForwardOptions
   /**
-   * Asked about requests for paths outside `/v1`: answers one and returns true, or returns false, and it is answered 404.
-   * Bodies of such requests are read over.
+   * Called for requests for paths outside `/v1`: answers the request and returns true, or returns false, and the service
+   * answers 404. Bodies of such requests are discarded.
    */
   readonly otherRequests?: (request: IncomingMessage, response: ServerResponse) => boolean
   /** Requests that `/v1/spec` shows, by the id of their operation; of the others it shows one that fits any ledger. */
   readonly examples?: RequestExamples
-  /** Told of faults of ours, which clients see as 500 without details. */
+  /** Called for faults of the service, which clients see as 500 without details. */
   readonly onUnexpectedError?: (error: unknown, request: { method: string; url: string }) => void
-  /** Told of every answer when it is handed to its socket, and of clients that left before theirs. */
+  /** Called for every answer when it is handed to its socket, and for clients that left before theirs. */
   readonly onAnswered?: (answered: Answered) => void
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Ledger } from '@ledger-state/ledger'
 import { HeldRequests, parseMinVersion } from '../admission/held-requests.js'
 import { limitsOf } from '../admission/limits.js'
 import { type BodyOutcomes, readBody, readOver } from '../admission/read-body.js'
@@ -25,17 +24,17 @@ import { createServiceContext } from './service-context.js'
 /** Requests up to this size are answered at once; the work on longer ones waits for its turn. */
 const SMALL_REQUEST_BYTES = 2_048
 
-/** Requests of one connection that wait for the answer before them; one that sends more is closed. */
+/** Most requests of one connection that wait for the answer before them; a connection that sends more is closed. */
 const MOST_WAITING = 1_000
-/** Waiting requests of a connection from which on no more of them are read. */
+/** Number of waiting requests at which the socket of a connection is paused. */
 const MANY_WAITING = 32
-/** Requests that wait on all connections, at some 5 KB of memory each; beyond it, a connection that adds one is closed. */
+/** Most requests that wait on all connections, at some 5 KB of memory each; a connection that adds one more is closed. */
 const MOST_WAITING_IN_ALL = 5_000
 
 /** Empty once the connection is closed: collections of the young generation free neither a closed socket nor the values of a WeakMap. */
 interface Connection {
   last: Exchange | undefined
-  /** The one that is answered now, or was answered last. */
+  /** The exchange that is answered now, or was answered last. */
   current: Exchange | undefined
   /** Requests that were sent without waiting for the answer to that. Each begins when the answer before it was taken. */
   readonly waiting: Exchange[]
@@ -44,8 +43,6 @@ interface Connection {
 /** The service without its sockets: takes each request from its headers to its answer. */
 export class RequestService {
   readonly context: ServiceContext
-  /** Undefined where the ledger is an `AsyncLedger`. */
-  readonly #ledger: Ledger | undefined
   readonly #router: Router
   readonly #held: HeldRequests
   readonly #forwarder: Forwarder | undefined
@@ -64,7 +61,6 @@ export class RequestService {
     const { chainHeaders } = this.context
     if (ledger.info) chainHeaders.of(ledger.info)
     const asyncLedger = ledger.kind === 'async' ? ledger : undefined
-    this.#ledger = ledger.kind === 'async' ? undefined : ledger
     const operations = createOperations(headerWord, archivalEndpoint, leastGasEstimate, options.readSigned)
     const served = asyncLedger ? operations.map((operation) => routeOverAsync(operation, asyncLedger)) : operations
     const limits = limitsOf(options)
@@ -81,8 +77,9 @@ export class RequestService {
     this.#otherRequests = otherRequests
   }
 
-  begin(request: IncomingMessage, response: ServerResponse): Exchange {
-    const exchange = new Exchange(request, response, this.context, this.#ledger)
+  /** @param awaitsContinue whether the client sends its body only after `100 Continue` */
+  begin(request: IncomingMessage, response: ServerResponse, awaitsContinue = false): Exchange {
+    const exchange = new Exchange(request, response, this.context, awaitsContinue)
     const connection = this.#connections.get(request.socket) ?? this.#rememberConnection(request.socket)
     connection.last = exchange
     return exchange
@@ -166,7 +163,7 @@ export class RequestService {
     }
   }
 
-  /** The version that the client was shown. Answers the request where its header is none. */
+  /** Reads the version that the client was shown. Answers the request where the header is not a version. */
   #minVersionOf(exchange: Exchange): bigint | undefined {
     const { minVersionName } = this.context.chainHeaders
     const header = exchange.request.headers[minVersionName]
@@ -183,6 +180,11 @@ export class RequestService {
   /** @param began when the work on it began, in milliseconds of `performance.now` */
   #receive(exchange: Exchange, { method }: Route, began: number): void {
     const { request } = exchange
+    // Refused while it was held, because its body was broken.
+    if (exchange.isAnswered) {
+      readOver(request, this.context.admission)
+      return
+    }
     if (method === 'POST') {
       endWithResponse(exchange)
       readBody(exchange, this.context.admission, BODY_OUTCOMES)
@@ -215,18 +217,19 @@ export class RequestService {
     return true
   }
 
-  /** Answers the request where it has no route. */
+  /** Finds the route of a request. Answers the request where it has none, and returns undefined. */
   #findRoute(exchange: Exchange): Route | undefined {
     const { request } = exchange
     try {
-      if (isPreflight(request)) {
+      if (request.method === 'OPTIONS' && isPreflight(request)) {
         sendHeaders(exchange, preflightHeaders(request))
         return undefined
       }
       const { route, params } = this.#router.find(request.method!, request.url!)
       exchange.route = route
       exchange.params = params
-      expectKnownParameters(route, exchange.query)
+      const { query } = exchange
+      if (query !== '') expectKnownParameters(route, query)
       return route
     } catch (error) {
       sendError(exchange, error)
@@ -237,10 +240,10 @@ export class RequestService {
 
 const BODY_OUTCOMES: BodyOutcomes<Exchange> = {
   onUpload(exchange, upload) {
-    exchange.upload = upload
+    exchange.receive(upload)
   },
   onBody(exchange, body) {
-    exchange.body = body
+    if (exchange.state.kind === 'receiving') exchange.awaitTurn(body)
     answerInTurn(exchange, body.length, performance.now())
   },
   fail: sendError,
@@ -258,12 +261,13 @@ function answerInTurn(exchange: Exchange, length: number, began: number): void {
     sendError(exchange, refusal)
     return
   }
-  if (method === 'POST') enterFlight(exchange)
+  if (method === 'POST') load.enter(exchange.response)
   if (takesTurns || length > SMALL_REQUEST_BYTES) turns.run(() => answer(exchange))
   else if (turns.isSpent) turns.runSmall(() => answer(exchange))
   else {
     answer(exchange)
-    turns.spend((exchange.isAnswered ? exchange.answeredAt : performance.now()) - began)
+    const { state } = exchange
+    turns.spend((state.kind === 'answered' ? state.at : performance.now()) - began)
   }
 }
 
@@ -274,7 +278,9 @@ function answer(exchange: Exchange): void {
     sendError(exchange, clientLeft())
     return
   }
+  const { ledger, admission } = exchange.context
   const route = exchange.route!
+  exchange.run(ledger.kind === 'async' ? undefined : ledger)
   try {
     const found = route.handle(exchange)
     if (!(found instanceof Promise)) {
@@ -282,7 +288,7 @@ function answer(exchange: Exchange): void {
       return
     }
     if (route.method !== 'POST') {
-      enterFlight(exchange)
+      admission.load.enter(exchange.response)
       endWithResponse(exchange)
     }
     found.then((late) => sendAnswer(exchange, late)).catch((error) => sendError(exchange, error))
@@ -291,15 +297,9 @@ function answer(exchange: Exchange): void {
   }
 }
 
-function enterFlight(exchange: Exchange): void {
-  exchange.context.admission.load.enter()
-  exchange.isInFlight = true
-}
-
 function endWithResponse(exchange: Exchange): void {
   // Emitted once for every response, whether it went out whole or the client left.
   exchange.response.on('close', () => {
-    if (exchange.isInFlight) exchange.context.admission.load.leave()
     if (!exchange.isAnswered) sendError(exchange, clientLeft())
   })
 }

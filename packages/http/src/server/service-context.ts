@@ -10,7 +10,10 @@ import { createCorsHeaders } from './cors.js'
 import type { Exchange, ServiceContext } from './exchange.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
 
-/** @param isClosing whether connections are to be closed after their next answer */
+/**
+ * Creates what all exchanges of a service share.
+ * @param isClosing whether connections are closed after their next answer
+ */
 export function createServiceContext(options: RequestListenerOptions, isClosing: () => boolean): ServiceContext {
   const { ledger, archivalEndpoint, onUnexpectedError, onAnswered, onView } = options
   const { headerWord = DEFAULT_HEADER_WORD, compatibleHeaders = true, output = { json: true, bcs: true } } = options

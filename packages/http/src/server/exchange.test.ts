@@ -1,0 +1,69 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { createMemoryEngine } from '@ledger-state/engine'
+import { createLedger } from '@ledger-state/ledger'
+import { expect, it } from 'vitest'
+import { limitsOf } from '../admission/limits.js'
+import { Upload } from '../admission/uploads.js'
+import { Exchange } from './exchange.js'
+import { createServiceContext } from './service-context.js'
+
+const ledger = createLedger(createMemoryEngine())
+const ANSWER_BYTES = 1_000
+
+function createExchange(): Exchange {
+  const { maxAnswerBytes } = limitsOf({ maxAnswerBytes: ANSWER_BYTES })
+  const context = createServiceContext({ ledger, maxAnswerBytes }, () => false)
+  const request = new IncomingMessage(new Socket())
+  return new Exchange(request, new ServerResponse(request), context, false)
+}
+
+it('an exchange with a body waits, receives, waits, runs and is answered', () => {
+  const exchange = createExchange()
+  const states = [exchange.state.kind]
+  const upload = new Upload(exchange)
+  exchange.receive(upload)
+  states.push(exchange.state.kind)
+  exchange.context.admission.uploads.begin(upload)
+  exchange.context.admission.uploads.complete(upload, 3)
+  exchange.awaitTurn(Buffer.from('abc'))
+  states.push(exchange.state.kind)
+  exchange.run(ledger)
+  states.push(exchange.state.kind)
+  expect(exchange.body.toString()).toBe('abc')
+  expect(upload.heldBytes).toBe(3)
+  exchange.end()
+  states.push(exchange.state.kind)
+  expect(states).toEqual(['waiting', 'receiving', 'waiting', 'running', 'answered'])
+  expect(upload.heldBytes).toBe(0)
+})
+
+it('an exchange refuses transitions that its state does not have', () => {
+  const exchange = createExchange()
+  expect(() => exchange.awaitTurn(Buffer.alloc(0))).toThrow('the exchange is waiting, not receiving')
+  expect(() => exchange.body).toThrow('the exchange is waiting, not running')
+  exchange.run(ledger)
+  expect(() => exchange.run(ledger)).toThrow('the exchange is running, not waiting')
+  expect(() => exchange.receive(new Upload(exchange))).toThrow('the exchange is running, not waiting')
+})
+
+it('an exchange releases the memory of its answer when it runs again and when it is answered', () => {
+  const exchange = createExchange()
+  const { load } = exchange.context.admission
+  exchange.run(ledger)
+  exchange.hold(ANSWER_BYTES)
+  expect(() => load.hold(1)).toThrow(expect.objectContaining({ code: 'overloaded' }))
+  exchange.runAgain(ledger)
+  exchange.hold(ANSWER_BYTES)
+  exchange.end()
+  load.hold(ANSWER_BYTES)
+})
+
+it('an operation that still runs when its exchange is answered takes no more memory', () => {
+  const exchange = createExchange()
+  exchange.run(ledger)
+  exchange.end()
+  expect(() => exchange.hold(1)).toThrow(expect.objectContaining({ code: 'client_left' }))
+  expect(() => exchange.runAgain(ledger)).toThrow(expect.objectContaining({ code: 'client_left' }))
+  exchange.context.admission.load.hold(ANSWER_BYTES)
+})
