@@ -11,6 +11,8 @@ type Schemas = components['schemas']
 
 export type Account = Schemas['Account']
 export type Block = Schemas['Block']
+/** How far validators signed the ledger; null where nothing vouches for it. */
+export type Trust = AnswerOf<'trust'>
 export type ErrorBody = Partial<Schemas['Error']>
 export type Resource = Schemas['Resource']
 

@@ -43,7 +43,7 @@ export async function ask<T>(request: ApiRequest, signal: AbortSignal): Promise<
   try {
     return { value: JSON.parse(result.value) as T, answer: result.answer }
   } catch {
-    return { failure: { kind: 'failed', message: 'what answered is not JSON: something other than a node is there' } }
+    return { failure: { kind: 'failed', message: 'The response is not JSON. Is this a Ledger State node?' } }
   }
 }
 

@@ -6,6 +6,7 @@ import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
+import { SignedFact } from '../components/signed-fact.tsx'
 import { WindowBar } from '../components/window-bar.tsx'
 import { formatAge, groupDigits } from '../state/amount.ts'
 import { ageSeconds, newest, newestFailure } from '../state/ledger.ts'
@@ -29,6 +30,7 @@ export function HomeView() {
         <Fact name="Block" value={groupDigits(head.height)} />
         <Fact name="Epoch" value={groupDigits(head.epoch)} />
         {head.timestampUsec !== '0' && <Fact name="Age of the newest block" value={formatAge(ageSeconds.value)} />}
+        <SignedFact />
       </dl>
       <LazySights head={head} />
       <h2 id="begin">Where to begin</h2>

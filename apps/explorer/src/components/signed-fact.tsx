@@ -1,0 +1,28 @@
+import type { Trust } from '../api/answers.ts'
+import { groupDigits } from '../state/amount.ts'
+import { useAnswer } from '../state/use-answer.ts'
+
+/** How far validators signed the ledger, in the words of `ledger-state info`. Nothing is drawn before that is known. */
+export function SignedFact() {
+  const asked = useAnswer<Trust>({ path: '/-/trust' })
+  if (!asked || 'failure' in asked) return null
+  const { waypoint, signed_version: version } = asked.value
+  return (
+    <div>
+      <dt>Signed</dt>
+      {waypoint === null || version === null ? (
+        <dd>nothing vouches for the ledger</dd>
+      ) : (
+        <dd title={`from the waypoint ${waypoint}`}>
+          to version {groupDigits(version)}
+          {signersOf(asked.value)}
+        </dd>
+      )}
+    </div>
+  )
+}
+
+function signersOf({ signed_power: signed, total_power: total, signed_epoch: epoch }: Trust): string {
+  if (signed === null || total === null) return ', by the waypoint itself'
+  return `, by ${groupDigits(signed)} of ${groupDigits(total)} of the voting power of epoch ${epoch}`
+}
