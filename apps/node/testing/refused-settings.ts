@@ -54,6 +54,7 @@ export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly stri
   json: SWITCHES,
   bcs: SWITCHES,
   explorer: SWITCHES,
+  requireSigned: SWITCHES,
   views: SWITCHES,
   viewFilter: ['', 'allow', 'allow:', 'deny:0x1', 'block:zz', 'allow:0x1::', 'block:0x1::a::b::c', `allow:${TOO_LONG}`],
   viewBudget: ['', 'x', 'reads', 'reads=', 'reads=0', 'reads=-1', 'reads=1.5', 'gas=7', `reads=${TOO_LONG}`],

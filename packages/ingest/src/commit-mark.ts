@@ -21,7 +21,7 @@ export interface SignedRange extends Vouching {
 
 const MAGIC = Buffer.from('LSMARK\0\x02', 'latin1')
 
-/** magic, options of 32 bytes hash and of u64 version with its vouching, mark of the source. */
+/** Writes a mark: magic, options of 32 bytes hash and of u64 version with its vouching, mark of the source. */
 export function encodeCommitMark({ source, writesHash, signed }: CommitMark): Uint8Array {
   const writer = new ByteWriter().bytes(MAGIC).bool(writesHash !== undefined)
   if (writesHash) writer.bytes(writesHash)

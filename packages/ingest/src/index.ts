@@ -1,4 +1,4 @@
-export { type CommitMark, decodeCommitMark, type SignedRange } from './commit-mark.js'
+export { type CommitMark, decodeCommitMark, encodeCommitMark, type SignedRange } from './commit-mark.js'
 export type { IngestCounters, ProgressReporter } from './counters.js'
 export type { IngestErrorCode } from './errors.js'
 export { type FollowOptions, followSource } from './follow-source.js'

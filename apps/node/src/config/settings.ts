@@ -320,6 +320,7 @@ export const settings = {
     secondsText(DEFAULT_LIMITS.forwardTimeoutMs),
     seconds(1),
   ),
+  requireSigned: switchOption('require-signed', 'serve nothing beyond the newest version that validators signed'),
   views: switchOption('views', 'run view functions', true),
   viewFilter: option(
     'view-filter',
@@ -427,6 +428,7 @@ export const nodeOptions = [
   settings.forwardBodyLimit,
   settings.forwardAnswerLimit,
   settings.forwardTimeout,
+  settings.requireSigned,
   settings.views,
   settings.viewFilter,
   settings.viewBudget,

@@ -101,6 +101,7 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
       maxUploads: input.get(settings.maxUploads),
       maxUploadBytes: input.get(settings.maxUploadBytes),
       maxAnswerBytes: input.get(settings.maxAnswerBytes),
+      requireSigned: input.get(settings.requireSigned),
       views: input.get(settings.views),
       viewFilter: input.get(settings.viewFilter),
       viewBudget: input.get(settings.viewBudget),

@@ -35,6 +35,8 @@ export interface ReaderSettings {
   readonly maxUploads: number
   readonly maxUploadBytes: number
   readonly maxAnswerBytes: number
+  /** Whether nothing beyond the newest signed version is served. */
+  readonly requireSigned: boolean
   readonly views: boolean
   readonly viewFilter: ViewFilter | undefined
   readonly viewBudget: ViewOptions['viewBudget'] | undefined
@@ -74,7 +76,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
   } = settings
   const maxConnections = Math.min(settings.maxConnections, connectionLimit())
   const log = createLogger(logSettings, name)
-  const store = await openServedStore(place, log)
+  const store = await openServedStore(place, settings.requireSigned, log)
   const connections = new LinkedList<TakenConnection>()
   const metrics = createReaderMetrics(store, name, () => connections.size)
   const ledger = store.ledgerWith(metrics)

@@ -6,6 +6,7 @@ import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import type { MeasuredStore, ReaderMetrics } from '../observability/reader-metrics.js'
 import { openReader } from '../stores/open-reader.js'
+import { asyncUpToSigned, upToSigned } from '../stores/signed-window.js'
 import type { StorePlace } from '../stores/store-place.js'
 
 /** How often a database is looked at while nobody asks. */
@@ -21,34 +22,43 @@ export interface ServedStore extends MeasuredStore {
   close(): Promise<void>
 }
 
-export async function openServedStore(place: StorePlace, log: Logger): Promise<ServedStore> {
+/** @param requireSigned whether versions that no validators signed are not there for any read */
+export async function openServedStore(place: StorePlace, requireSigned: boolean, log: Logger): Promise<ServedStore> {
   const engine = await openReader(place)
-  return engine.kind === 'sync' ? serveFolder(engine, log) : serveDatabase(engine, log)
+  const store =
+    engine.kind === 'sync' ? serveFolder(engine, requireSigned, log) : serveDatabase(engine, requireSigned, log)
+  if (requireSigned && store.ledger && !store.signed) {
+    log.error('nothing of this store is signed: with --require-signed nothing of it is served (docs/trust.md)')
+  }
+  return store
 }
 
-function serveFolder(engine: LmdbEngineReader, log: Logger): ServedStore {
+function serveFolder(engine: LmdbEngineReader, requireSigned: boolean, log: Logger): ServedStore {
+  const readSigned = () => decodeCommitMark(engine.mark).signed
+  const served = requireSigned ? upToSigned(engine, () => readSigned()?.version) : engine
   return {
     get ledger() {
-      return engine.ledger
+      return served.ledger
     },
     get stats() {
       return engine.stats
     },
     isAnswering: true,
     get signed() {
-      return decodeCommitMark(engine.mark).signed
+      return readSigned()
     },
-    ledgerWith: (metrics) => createLedger(metrics.sampled(engine)),
+    ledgerWith: (metrics) => createLedger(metrics.sampled(served)),
     expectInPlace: createStoreWatch(engine, log),
     close: () => engine.close(),
   }
 }
 
-function serveDatabase(engine: AsyncStateReader, log: Logger): ServedStore {
+function serveDatabase(engine: AsyncStateReader, requireSigned: boolean, log: Logger): ServedStore {
+  const served = requireSigned ? asyncUpToSigned(engine) : engine
   const watch = watchDatabase(engine, log)
   return {
     get ledger() {
-      return engine.ledger
+      return served.ledger
     },
     get isAnswering() {
       return watch.isAnswering
@@ -56,7 +66,7 @@ function serveDatabase(engine: AsyncStateReader, log: Logger): ServedStore {
     get signed() {
       return watch.signed
     },
-    ledgerWith: () => createAsyncLedger(engine),
+    ledgerWith: () => createAsyncLedger(served),
     expectInPlace() {},
     async close() {
       watch.stop()
