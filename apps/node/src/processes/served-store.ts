@@ -27,8 +27,8 @@ export async function openServedStore(place: StorePlace, requireSigned: boolean,
   const engine = await openReader(place)
   const store =
     engine.kind === 'sync' ? serveFolder(engine, requireSigned, log) : serveDatabase(engine, requireSigned, log)
-  if (requireSigned && store.ledger && !store.signed) {
-    log.error('nothing of this store is signed: with --require-signed nothing of it is served (docs/trust.md)')
+  if (requireSigned && engine.ledger && !store.ledger) {
+    log.error('nothing of the window of this store is signed: with --require-signed nothing of it is served (docs/trust.md)')
   }
   return store
 }
