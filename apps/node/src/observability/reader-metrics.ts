@@ -13,7 +13,7 @@ const LOOKUP_BUCKETS_SECONDS = [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.
 /** Reading the clock twice costs a tenth of a look-up. */
 const LOOKUPS_PER_SAMPLE = 16
 
-/** What a reader tells of its store. */
+/** What the metrics of a reader say about its store. */
 export interface MeasuredStore {
   readonly ledger: LedgerInfo | undefined
   /** How far it is signed; undefined where nothing vouches for it. */

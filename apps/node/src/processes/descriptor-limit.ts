@@ -15,7 +15,7 @@ function openFilesLimit(): number {
     const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
     return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft)
   } catch {
-    // Only Linux tells.
+    // Only Linux has this file.
     return Number.POSITIVE_INFINITY
   }
 }

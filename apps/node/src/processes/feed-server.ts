@@ -1,4 +1,4 @@
-// The main module of the process that serves the store to replicas, on an address of its own.
+// The main module of the process that serves the store to replicas, on a separate address.
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { createFeedListener } from '@ledger-state/replication'

@@ -28,7 +28,9 @@ export async function openServedStore(place: StorePlace, requireSigned: boolean,
   const store =
     engine.kind === 'sync' ? serveFolder(engine, requireSigned, log) : serveDatabase(engine, requireSigned, log)
   if (requireSigned && engine.ledger && !store.ledger) {
-    log.error('nothing of the window of this store is signed: with --require-signed nothing of it is served (docs/trust.md)')
+    log.error(
+      'nothing of the window of this store is signed: with --require-signed nothing of it is served (docs/trust.md)',
+    )
   }
   return store
 }
@@ -76,7 +78,7 @@ function serveDatabase(engine: AsyncStateReader, requireSigned: boolean, log: Lo
 }
 
 /**
- * Looks again and again, which also keeps the newest ledger known while nobody asks: reports and `min-ledger-version` tell
+ * Looks again and again, which also keeps the newest ledger known while nobody asks: reports and `min-ledger-version` need
  * it. Logs when the database does not answer any more, and when it answers again.
  */
 function watchDatabase(engine: AsyncStateReader, log: Logger) {

@@ -50,7 +50,7 @@ export function forecastWindow(
   }
 }
 
-/** What a store tells of its ledger and of its own bytes. */
+/** Size and versions of a store. */
 export interface StoreFigures {
   readonly keys: number
   readonly historyEntries: number

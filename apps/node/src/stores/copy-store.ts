@@ -6,7 +6,7 @@ import type { ExportSource } from './export-source.js'
 // A batch ends with the first block that begins after so much, so that readers of the copy see whole blocks.
 const BATCH_WRITES = 10_000
 const BATCH_BYTES = 16 * 1024 * 1024
-/** A block as long as so many batches is cut. */
+/** A block longer than this number of batches is cut. */
 const OVERFULL_BATCHES = 8
 const PART_ENTRIES = 2_000
 
@@ -18,7 +18,7 @@ export interface CopyProgress {
 
 /**
  * Copies what a store keeps into an empty one of whichever kind: the state at its oldest version, then version after
- * version. The copy has the mark of the store, so that whoever filled the store goes on with the copy.
+ * version. The copy has the mark of the store, so that whoever filled the store can resume with the copy.
  * @throws errors of both stores; `store_not_empty`; the reason of the signal
  */
 export async function copyStore(

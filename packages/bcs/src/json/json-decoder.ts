@@ -15,7 +15,7 @@ interface CompiledPrinter {
   readonly print: JsonPrinter
   /** The fewest bytes that a value takes. */
   readonly minimumSize: number
-  /** Whether every value takes exactly so many. */
+  /** Whether every value takes exactly this number. */
   readonly fixedSize: boolean
 }
 

@@ -14,7 +14,7 @@ export interface JsonMember {
   next: JsonMember | undefined
 }
 
-/** Up to so many members, looking through the names is faster than making a map of them. */
+/** Up to this number of members, looking through the names is faster than making a map of them. */
 const INDEXED_MEMBERS = 16
 
 /** An object: members in their order. Of members of the same name the last counts, in the place of the first. */

@@ -37,7 +37,7 @@ export function indexOfBytes(bytes: Uint8Array, part: Uint8Array): number {
   return -1
 }
 
-/** Up to so many bytes, joining characters is faster than the runtime's decoder. */
+/** Up to this number of bytes, joining characters is faster than the runtime's decoder. */
 const SHORT_TEXT = 24
 
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
@@ -100,7 +100,7 @@ export function writeHexDigits(target: Uint8Array, at: number, source: Uint8Arra
 
 /** Digits above which reading them as bytes is faster than asking a text that is part of another for each. */
 const LONG_HEX = 256
-/** Digits as bytes, so many at a time that they stay in the processor's cache; and the same memory, four digits a word. */
+/** Digits as bytes, few enough at a time to stay in the processor's cache; and the same memory, four digits a word. */
 const DIGITS = new Uint8Array(4_096)
 const DIGIT_WORDS = new Int32Array(DIGITS.buffer)
 
@@ -141,7 +141,7 @@ function writeWordsOfDigits(target: Uint8Array, at: number, count: number): bool
     const letter = (lowerCase + 0x1f1f1f1f) & ~(lowerCase + 0x19191919)
     // A byte that is not ASCII has the bit itself. Where one carries into the next, it is a fault already.
     faults |= ~(decimal | letter) | word
-    // Bit 6 tells letters, the lower half of which is 1 to 6.
+    // Bit 6 is set in letters, the lower half of which is 1 to 6.
     const values = (word & 0x0f0f0f0f) + ((word >>> 6) & 0x01010101) * 9
     const pairs = (values << 4) | (values >>> 8)
     target[next++] = pairs

@@ -47,7 +47,7 @@ export class TurnQueue {
     this.#add({ work, isResumption: false })
   }
 
-  /** Lets work that waits for it continue in a turn to come, and tells it what is left of that turn. */
+  /** Lets waiting work continue in a later turn, with what is left of that turn. */
   resume(work: (milliseconds: number) => void): void {
     this.#add({ work, isResumption: true })
   }

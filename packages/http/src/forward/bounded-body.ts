@@ -14,7 +14,7 @@ export interface BoundedBody {
 /**
  * Reads the beginning of an answer. What follows is read as it is asked for, so that what is in memory of it is bounded by
  * who takes it.
- * @param onBytes told of the bytes of every chunk
+ * @param onBytes called with the number of bytes of every chunk
  * @throws `upstream_failed` where it is longer than the limit; so does `rest`
  */
 export async function readBounded(

@@ -59,7 +59,7 @@ export interface ForwardOptions {
   readonly headers?: Readonly<Record<string, string>>
   /**
    * How much later than this one another process that serves the same store, behind the same address, may see a commit, in
-   * milliseconds: an answer that names a version waits until all of them have it. Default 0, for a process of its own.
+   * milliseconds: an answer that names a version waits until all of them have it. Default 0, for a single process.
    */
   readonly spreadMs?: number
   /** Told when a request goes to its upstream. */

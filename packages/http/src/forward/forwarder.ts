@@ -93,7 +93,7 @@ export class Forwarder {
     return this.#byKind.has(kind)
   }
 
-  /** Whether an upstream has told of a version by now. */
+  /** Whether an upstream has announced a version by now. */
   hasToldOf(version: bigint): boolean {
     return this.#upstreams.some(({ newestVersion }) => newestVersion !== undefined && newestVersion >= version)
   }
@@ -163,7 +163,7 @@ export class Forwarder {
     }
   }
 
-  /** The time that a request may take, and what is told when it is over. */
+  /** The time that a request may take, and the error when it is over. */
   #begin(kind: ForwardKind, gone: AbortSignal, leave: () => void) {
     const { onForward, onForwarded } = this.#options
     const controller = new AbortController()

@@ -13,7 +13,7 @@ const NUMBERS = [...REQUIRED, 'epoch', 'gas-used'] as const
 const CURSOR = 'cursor'
 const VISIBLE = /^[!-~]{1,1024}$/
 
-/** What an upstream tells of its chain in the headers of an answer. */
+/** The chain state in the headers of an upstream's answer. */
 export interface UpstreamState {
   readonly chainId: bigint | undefined
   readonly ledgerVersion: bigint | undefined

@@ -36,7 +36,7 @@ export interface UpstreamInit extends Omit<RequestInit, 'headers'> {
 /** One upstream fullnode: what it is asked, and whether it may be. */
 export class Upstream {
   readonly url: string
-  /** The newest version that it has told of; undefined before it has told of any. */
+  /** The newest version that it has announced; undefined before the first. */
   newestVersion: bigint | undefined
   readonly #options: UpstreamOptions
   /** All in milliseconds of `performance.now`. */
@@ -61,7 +61,7 @@ export class Upstream {
     this.#expectAskable()
     const now = performance.now()
     if (now - this.#chainSeenAt < CHAIN_IS_KNOWN_MS) return
-    // Many requests may wait for an upstream that is away: each is told at once, until it is looked at again.
+    // Many requests may wait for an upstream that is away: each fails at once, until the upstream is checked again.
     if (this.#fault && now < this.#lookableAt) throw this.#fault
     await (this.#next ?? this.#running ?? this.look())
   }
@@ -133,7 +133,7 @@ export class Upstream {
     this.#chainSeenAt = Number.NEGATIVE_INFINITY
   }
 
-  /** What an answer tells of the chain. @throws `upstream_of_another_chain`, `upstream_failed` where it has to tell and does not */
+  /** The chain state that an answer carries. @throws `upstream_of_another_chain`, `upstream_failed` where it must carry one and does not */
   readState({ headers, ok }: Response): UpstreamState {
     const state = readUpstreamState(headers, this.#options.words)
     if (state.chainId !== undefined || ok) this.#expectChain(state.chainId)
@@ -177,7 +177,7 @@ export class Upstream {
   }
 }
 
-/** What the operator is told: the cause may name hosts, and goes to no client. */
+/** The message for the operator: the cause may name hosts, and is not sent to clients. */
 function withCause(fault: RequestError): string {
   let cause: unknown = fault.cause
   while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause

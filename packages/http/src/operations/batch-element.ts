@@ -15,7 +15,7 @@ export type FindOperation = (
 
 const NO_BODY = Buffer.alloc(0)
 
-/** An element of a batch as a request of its own. It reads the state of the batch, unless it names one. */
+/** An element of a batch as a separate request. It reads the state of the batch, unless it names one. */
 class ElementRequest implements OperationRequest {
   readonly accept = undefined
   readonly contentType = MEDIA_TYPE.json

@@ -81,7 +81,7 @@ export function parseRange(query: string): Pick<HistoryRange, 'from' | 'to'> {
 }
 
 /**
- * A version and a time are compared when the ledger has told the version of the time.
+ * A version and a time are compared once the ledger has found the version of the time.
  * @param first the first version of the range
  * @param last the last one
  */

@@ -134,7 +134,7 @@ function parseBatchList(body: Buffer): LazyList {
       const list = parseJsonList(body, 'requests', BATCH_LIMITS)
       if (list) return list
     } catch (error) {
-      // What is wrong is told by those who parse all of it: here, columns are counted in bytes.
+      // The parsers of the whole body say what is wrong: here, columns are counted in bytes.
       if (!isLedgerStateError(error, 'invalid_json')) throw error
     }
   }

@@ -34,7 +34,7 @@ import { ViewAllowance } from './view-rules.js'
 
 /** Runs of one page. */
 const MOST_RUNS = 2_000
-/** The budgets of so many views are what all runs of one page may use, the last one excepted. */
+/** All runs of one page together may use the budgets of this number of views; the last run is not counted. */
 const BUDGETS_OF_PAGE = 4
 /** Keys that the header names. */
 const MOST_STEP_KEYS = 8

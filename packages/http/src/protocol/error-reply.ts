@@ -25,7 +25,7 @@ type WireCode =
 interface ErrorAnswer {
   readonly status: number
   readonly wireCode: WireCode
-  /** What clients are told where the message of the error names things of the operator's. */
+  /** The message for clients, where that of the error names things of the operator. */
   readonly message?: string
 }
 
@@ -55,7 +55,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   invalid_hex: OURS,
   invalid_u64: OURS,
   invalid_timestamp: OURS,
-  // `ledger` says which type these are about, by codes of its own.
+  // `ledger` has separate codes that say which type these are about.
   unsupported_type: OURS,
   type_too_large: OURS,
   invalid_type_tag: badInput,
@@ -91,7 +91,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   content_type_unsupported: { status: 415, wireCode: 'web_framework_error' },
   expectation_failed: { status: 417, wireCode: 'web_framework_error' },
   headers_too_large: { status: 431, wireCode: 'web_framework_error' },
-  // No answer goes out under this status: it tells the ends that clients made from those that we made.
+  // No answer goes out under this status: it separates the ends that clients made from those that we made.
   client_left: { status: 499, wireCode: 'web_framework_error' },
   invalid_bcs: storedDataFault,
   stored_data_invalid: storedDataFault,

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { type ComputeTask, runComputeTask } from '@ledger-state/move-vm'
 import type { ComputeReply } from './compute-worker.js'
 
-/** Does tasks of natives in a thread of its own, so that a pairing (17 to 42 ms) keeps no request waiting. */
+/** Runs tasks of natives in a separate thread, so that a pairing (17 to 42 ms) keeps no request waiting. */
 export interface ComputeThread {
   /**
    * Does a task. Tasks are done one after the other; a thread that ends leaves those that it has to this one.

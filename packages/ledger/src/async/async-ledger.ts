@@ -26,7 +26,7 @@ export interface AsyncLedgerOptions {
 export interface AsyncLedger {
   /** Tells it from a `Ledger`, whose reads are synchronous. */
   readonly kind: 'async'
-  /** The newest ledger that a server told of; undefined before the first read, and as long as nothing was ingested. */
+  /** The newest ledger that a server reported; undefined before the first read, and as long as nothing was ingested. */
   readonly info: LedgerInfo | undefined
   /**
    * Runs a read against what is loaded of the state, loads what it lacked, and runs it again until it lacks nothing. All
@@ -53,7 +53,7 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
     if (latest && isSameLedger(latest.ledger, snapshot.ledger)) return latest
     if (!isSameLedger(snapshot.ledger, state.ledger)) return snapshot
     latest = snapshot
-    // In the round in which this read goes on. Where it fails, reads load what they lack.
+    // In the round in which this read continues. Where it fails, reads load what they lack.
     if (snapshot.ledger) modules.renew(snapshot.at()).catch(() => {})
     return snapshot
   }

@@ -16,7 +16,7 @@ type StructToken = Extract<SignatureToken, { kind: 'struct' }>
 /**
  * Resolves types while modules may be lacking. The synchronous resolution ends at the first module that is absent; this one
  * then looks for all other modules that the type needs as far as it can see, so that one round loads a whole level of
- * them, and answers with a codec that prints nothing, so that the run goes on to what else is lacking.
+ * them, and answers with a codec that prints nothing, so that the run continues and finds what else is lacking.
  */
 export class AsyncTypeResolver extends TypeResolver {
   readonly #modules: ModuleCache
@@ -90,7 +90,7 @@ function tagToToken(tag: TypeTag): SignatureToken {
 
 const NULL = new TextEncoder().encode('null')
 
-/** Codec of a type that cannot be resolved yet. The key of an item cannot be told without its type. */
+/** Codec of a type that cannot be resolved yet. The key of an item cannot be computed without its type. */
 function unknownCodec(error: unknown): Codec {
   return {
     layout: { kind: 'bool' },

@@ -49,7 +49,7 @@ export class LoadedState implements StateReader {
     return false
   }
 
-  /** The oldest version that servers keep, where they told that a prune has overtaken the snapshot. */
+  /** The oldest version that servers keep, once they reported that a prune has overtaken the snapshot. */
   get overtakenBy(): bigint | undefined {
     const { oldestVersion } = this.#prunes
     return oldestVersion > (this.#snapshot.ledger?.oldestVersion ?? 0n) ? oldestVersion : undefined

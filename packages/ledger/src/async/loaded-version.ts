@@ -22,7 +22,7 @@ export class LoadedVersion implements StateView {
   readonly #lacked = new Map<string, Uint8Array>()
   readonly #kept = new Map<string, unknown>()
   readonly #scans = new LoadedScans()
-  /** Known once a server has told it. */
+  /** Known once a server has reported it. */
   #pruned: LedgerStateError | undefined
 
   constructor(view: AsyncStateView, modules: KnownModules, budget: LoadBudget, prunes: Prunes) {

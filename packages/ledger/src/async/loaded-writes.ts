@@ -15,7 +15,7 @@ interface LoadedSearch {
 export class LoadedWrites {
   readonly #prunes: Prunes
   readonly #searches = new Map<string, LoadedSearch>()
-  /** Known once a server has told it. */
+  /** Known once a server has reported it. */
   #pruned: LedgerStateError | undefined
 
   constructor(prunes: Prunes) {

@@ -1,8 +1,8 @@
 import { isLedgerStateError, type LedgerStateError } from '@ledger-state/core'
 
-/** What servers have told of prunes while one read loaded. */
+/** Prunes that servers reported while one read loaded. */
 export class Prunes {
-  /** The oldest version that is kept, as far as one was told. */
+  /** The oldest version that is kept, once one was reported. */
   oldestVersion = 0n
 
   /** Answers an error that is `version_pruned`, and throws any other. */

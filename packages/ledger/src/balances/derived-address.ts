@@ -2,7 +2,7 @@ import { ADDRESS_LENGTH, ByteWriter, parseAddress } from '@ledger-state/core'
 import { type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import { sha3Of } from '#sha3-256'
 
-// The last byte that is hashed tells what an address is derived from.
+// The last byte that is hashed says what an address is derived from.
 const DERIVED_FROM_OBJECT = Uint8Array.of(0xfc)
 const DERIVED_FROM_SEED = Uint8Array.of(0xfe)
 

@@ -45,7 +45,7 @@ export class ParsedTexts<T extends {}> {
 
 const ENCODER = new TextEncoder()
 
-/** A text with memory of its own: V8 keeps the whole body of a request for a slice of it. */
+/** A copy of a text: V8 keeps the whole body of a request for a slice of it. */
 function copyOfText(text: string): string {
   return decodeUtf8(ENCODER.encode(text))!
 }

@@ -64,7 +64,7 @@ const MOST_SCANNED_KEYS = 1_000
 const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
 /** The chain's own asset, which accounts hold without a trace at their own address. */
 const NATIVE_METADATA = parseAddress('0xa')
-/** The path of the key of a coin store until the number of its type arguments, which tells the coin. */
+/** The path of the key of a coin store until the number of its type arguments, after which the coin stands. */
 const COIN_STORE_PATH = pathOf(resourceKey(NATIVE_METADATA, parseStructTag('0x1::coin::CoinStore'))).slice(0, -1)
 
 /**
@@ -131,7 +131,7 @@ function keyAtTwoVersions(before: StateView, after: StateView, key: Uint8Array):
   return { key, before: from && { ...from, key }, after: to && { ...to, key } }
 }
 
-/** The coin of the key of a coin store; undefined where no coin store has such a key. Most keys are told by their first bytes. */
+/** The coin of the key of a coin store; undefined where no coin store has such a key. The first bytes of most keys decide it. */
 function coinOf(key: Uint8Array): StructTag | undefined {
   if (!startsWith(pathOf(key), COIN_STORE_PATH)) return undefined
   const decoded = decodeStateKey(key)

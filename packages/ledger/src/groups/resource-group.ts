@@ -9,7 +9,7 @@ export interface GroupMember<Name> {
 
 /**
  * The members of a stored resource group, in the order in which they are stored: a BCS map of struct tags to bytes.
- * `readName` reads a struct tag, as whatever the caller tells members apart by.
+ * `readName` reads a struct tag, as the name by which the caller distinguishes members.
  * @throws `invalid_bcs`
  */
 export function readGroupMembers<Name>(

@@ -55,7 +55,7 @@ export interface UnreadableChange extends ChangeMoment {
 /** An entry of a history: what a read says from its version on, which may be an error. */
 export type Change<T> = ReadableChange<T> | UnreadableChange
 
-/** How values are read out of what keys hold, and told apart. */
+/** How values are read out of what keys hold, and compared. */
 export interface Observation<V> {
   readonly keys: readonly Uint8Array[]
   /** @throws what `isUnreadable` knows, where the bytes cannot be read */
@@ -126,7 +126,7 @@ function expectCursorKept(start: bigint | undefined, found: bigint | undefined, 
   if (start !== undefined && start < oldestVersion && start !== found) throw versionPruned(start, oldestVersion)
 }
 
-/** States at or below the oldest version are no longer told apart, so that a pruner may have removed one unseen. */
+/** States at or below the oldest version are no longer distinguished, so that a pruner may have removed one unseen. */
 function expectNotPruned(reader: StateReader, version: bigint, pinnedOldestVersion: bigint): void {
   const { oldestVersion } = reader.ledger!
   if (oldestVersion > pinnedOldestVersion && version <= oldestVersion) throw versionPruned(version, oldestVersion)

@@ -30,7 +30,7 @@ export interface TypeUses extends Listing<TypeUse> {
 const MOST_SCANNED_KEYS = 1_000
 /** Bytes of the values that it looks at. */
 const MOST_SCANNED_BYTES = 8 << 20
-/** A value that is parsed costs so many times what it costs to look for the type's bytes in it. */
+/** Parsing a value costs this many times as much as looking for the type's bytes in it. */
 const COST_OF_PARSING = 16
 /** Keys that are asked for at once: over an async engine all of them are loaded. */
 const KEYS_OF_SCAN = 64
@@ -132,7 +132,7 @@ class UseSearch {
   }
 }
 
-/** What cannot be read uses no type that anybody could tell. */
+/** A value that cannot be read counts as using no type. */
 function readIfSound<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -5,7 +5,7 @@ import { moduleKey } from '@ledger-state/type-tag'
 
 /** Bytes of heap. */
 const CAPACITY = 8 << 20
-/** Signatures take about so many bytes of heap for each byte of a module. */
+/** Bytes of heap that signatures take for each byte of a module, about. */
 const HEAP_PER_BYTE = 4
 
 /** The functions of modules, which arguments in JSON are read by. */

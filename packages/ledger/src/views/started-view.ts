@@ -18,7 +18,7 @@ export interface ViewReport {
   readonly isRepeated: boolean
 }
 
-/** A view function that was called, and runs as it is told. */
+/** A view function that was called, and runs in steps of its caller. */
 export interface StartedView {
   /**
    * Runs for a fraction of a millisecond. Gives the results once it has ended, each with its type; their JSON throws
@@ -60,7 +60,7 @@ export class RunningView implements StartedView {
       case 'paused':
         return undefined
       case 'lacking':
-        // Noted as lacking. The run of the read ends here, its answer is not used, and the view goes on in the next one.
+        // Noted as lacking. The run of the read ends here, its answer is not used, and the view continues in the next one.
         for (const key of progress.keys) this.#view.get(key)
         return []
       case 'computing':

@@ -42,7 +42,7 @@ export interface ViewHistoryOptions extends HistoryOptions, Pick<StartViewOption
   readonly sample?: ViewSample | undefined
   /** Asked before each run but the first two of a page: whether the page ends here. */
   readonly isFull?: (() => boolean) | undefined
-  /** Is told of every run that ended. */
+  /** Called after every run that ended. */
   readonly onRun?: ((report: ViewReport) => void) | undefined
 }
 

@@ -58,7 +58,7 @@ interface BegunRun {
   readonly runTrace: ReadTrace | undefined
 }
 
-/** The same for the same call: a read that runs again goes on with the view that it began. */
+/** The same for the same call: a read that runs again continues the view that it began. */
 function nameOf(call: ViewCall, { budget, computesElsewhere, trace }: StartViewOptions): string {
   const { address, module, function: name, typeArguments, arguments: values } = call
   return JSON.stringify([

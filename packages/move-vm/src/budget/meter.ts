@@ -12,7 +12,7 @@ export class Meter {
   readonly #budget: ViewBudget
   /** Instructions that natives and links were charged since the interpreter last took them. */
   charged = 0
-  /** Instructions used before those, as the interpreter tells. */
+  /** Instructions used before those, as the interpreter counted them. */
   instructions = 0
   #bytes = 0
   #reads = 0
@@ -48,7 +48,7 @@ export class Meter {
     this.charged = 0
   }
 
-  /** Counts work as so many instructions; what the budget has not is not used. @throws VmFault */
+  /** Counts work as a number of instructions; what exceeds the budget is not used. @throws VmFault */
   chargeInstructions(count: number): void {
     const left = Math.max(0, this.instructionsLeft)
     this.charged += Math.min(count, left)
@@ -71,7 +71,7 @@ export class Meter {
     if (used > this.#budget.bytes) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
   }
 
-  /** Counts a container of so many parts. @throws VmFault */
+  /** Counts a container by its parts. @throws VmFault */
   chargeContainer(parts: number): void {
     this.chargeBytes(CONTAINER_BYTES + SLOT_BYTES * parts)
   }

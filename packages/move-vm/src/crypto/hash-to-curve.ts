@@ -27,7 +27,7 @@ function expandMessage(message: Uint8Array, tag: Uint8Array, length: number): Ui
   return concatBytes(...blocks)
 }
 
-/** Two elements of a field whose elements have so many coefficients. */
+/** Two elements of a field of one degree. */
 function hashToField(message: Uint8Array, tag: Uint8Array, coefficients: number): bigint[][] {
   const bytes = expandMessage(message, tag, ELEMENTS * coefficients * FIELD_BYTES)
   const elements: bigint[][] = []

@@ -4,7 +4,7 @@ import { STATUS, statusName, statusWhileRunning } from './status.js'
 import type { ViewFault } from './view-fault.js'
 import type { FaultPlace, MoveAbort, VmFault } from './vm-fault.js'
 
-/** A fault as it is told. Codes of the verifier's range are told as one while a function runs. */
+/** A fault as it is reported. Codes of the verifier's range are reported as one while a function runs. */
 export function describeFault(fault: VmFault, isRunning: boolean): ViewFault {
   const code = isRunning ? statusWhileRunning(fault.status) : fault.status
   return {
@@ -15,7 +15,7 @@ export function describeFault(fault: VmFault, isRunning: boolean): ViewFault {
   }
 }
 
-/** The form of a fault that has no message of its own. */
+/** The form of a fault without a message. */
 export function displayFault(code: number, subStatus: bigint | undefined, place: FaultPlace | undefined): string {
   const sub = subStatus === undefined ? '' : ` with sub status ${subStatus}`
   const location = place
@@ -28,7 +28,7 @@ export function displayFault(code: number, subStatus: bigint | undefined, place:
   return `VMError with status ${statusName(code)}${sub} at location ${location}${offset}`
 }
 
-/** An abort as it is told, explained by the errors of the module that it happened in. */
+/** An abort as it is reported, explained by the errors of the module that it happened in. */
 export function describeAbort(
   { code, text, place }: MoveAbort,
   errors: ReadonlyMap<bigint, ErrorDescription>,

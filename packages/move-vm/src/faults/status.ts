@@ -45,10 +45,10 @@ export function statusName(code: number): string {
   return NAMES.get(code) ?? 'UNKNOWN_STATUS'
 }
 
-/** The first and last code of faults that a verifier tells; while running they are told as `VERIFICATION_ERROR`. */
+/** The first and last code of a verifier's faults; while running they are reported as `VERIFICATION_ERROR`. */
 const VERIFICATION_CODES = { first: 1000, last: 1999 } as const
 
-/** What a fault is told as that arose while a function ran. */
+/** How a fault is reported that arose while a function ran. */
 export function statusWhileRunning(code: number): number {
   if (code === STATUS.DEPENDENCY_LIMIT_REACHED) return code
   return code >= VERIFICATION_CODES.first && code <= VERIFICATION_CODES.last ? STATUS.VERIFICATION_ERROR : code

@@ -53,7 +53,7 @@ function decode(bytes: Uint8Array): LoadedModule {
 
 const SAMPLED = 64
 
-/** FNV-1a over some of the bytes: it tells apart most contents of one length, the rest is compared. */
+/** FNV-1a over some of the bytes: it distinguishes most contents of one length, the rest is compared. */
 function sample(bytes: Uint8Array): number {
   const step = Math.max(1, Math.floor(bytes.length / SAMPLED))
   let hash = 0x811c9dc5

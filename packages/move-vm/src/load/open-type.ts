@@ -149,7 +149,7 @@ export class OpenTypes {
     return type
   }
 
-  /** The number of a shape: that of the type with this key where there is one, else one of its own. */
+  /** The number of a shape: that of the type with this key where there is one, else a new one. */
   #shapeOf(key: string): number {
     const known = this.#types.get(key)?.shape ?? this.#shapes.get(key)
     if (known !== undefined) return known

@@ -45,7 +45,7 @@ function aggregatorAt(context: NativeContext, reference: Value | undefined): Agg
   return { fields, value, limit }
 }
 
-/** Bytes of a `vector<u8>` of so many bytes. */
+/** Bytes that a `vector<u8>` of a given length takes. */
 function encodedLength(bytes: number): number {
   let length = bytes + 1
   for (let rest = bytes >> 7; rest > 0; rest >>= 7) length++

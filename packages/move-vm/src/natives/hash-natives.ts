@@ -15,7 +15,7 @@ export function hashBytes(context: NativeContext, name: HashName, bytes: Uint8Ar
   return result!
 }
 
-/** Counts the hash of so many bytes. @throws as `NativeContext.charge` */
+/** Counts the hash of a number of bytes. @throws as `NativeContext.charge` */
 export function chargeHash(context: NativeContext, name: HashName, length: number): void {
   const { blockBytes, blockInstructions } = HASH_FUNCTIONS[name]
   context.charge((Math.floor(length / blockBytes) + 1) * blockInstructions)

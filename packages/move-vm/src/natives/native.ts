@@ -37,7 +37,7 @@ export interface NativeContext {
   /** Whether a feature flag is on at the version. */
   isFeatureOn(flag: number): boolean
 
-  /** Counts work as so many simple instructions (about 50 ns each). @throws the fault of an exhausted budget */
+  /** Counts work as a number of simple instructions (about 50 ns each). @throws the fault of an exhausted budget */
   charge(instructions: number): void
   /** Counts bytes copied, hashed, compared or serialised, and bytes of new values. @throws as `charge` */
   chargeBytes(bytes: number): void

@@ -9,7 +9,7 @@ const INVARIANT_VIOLATION = 2000
 /** Work for a byte of text. */
 const BYTES_PER_INSTRUCTION = 16
 
-/** Whether a byte goes on with a character that began before. */
+/** Whether a byte continues a character that began before. */
 function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80
 }

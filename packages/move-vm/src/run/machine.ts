@@ -132,7 +132,7 @@ export class Machine {
   }
 
   /**
-   * Runs until the function has ended, or about so many instructions. Returns whether it has ended.
+   * Runs until the function has ended, or about a number of instructions. Returns whether it has ended.
    * @throws VmFault, MoveAbort; LackingKeys, PendingTask: then the same instruction runs again
    */
   run(instructions: number): boolean {

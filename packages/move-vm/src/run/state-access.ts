@@ -9,13 +9,13 @@ export interface EnvironmentKey {
   readonly text: string
 }
 
-/** Reads of one run: counts each key once, tells the caller of it, and stops the run where a key is not loaded. */
+/** Reads of one run: counts each key once, reports it to the caller, and stops the run where a key is not loaded. */
 export class StateAccess {
   readonly #state: ViewState
   readonly #meter: Meter
   readonly #traceRead: ((key: Uint8Array) => void) | undefined
   readonly #counted = new Set<string>()
-  /** What the state tells of all its values: see `ViewState.revision`. */
+  /** What identifies all values of the state: see `ViewState.revision`. */
   readonly revision: string | undefined
 
   constructor(state: ViewState, meter: Meter, traceRead: ((key: Uint8Array) => void) | undefined) {
@@ -59,7 +59,7 @@ export class StateAccess {
     return value
   }
 
-  /** The revision of a module; undefined where the state tells none. */
+  /** The revision of a module; undefined where the state has none. */
   revisionOf(
     key: Uint8Array,
     alsoNeeded: () => Iterable<Uint8Array>,

@@ -26,7 +26,7 @@ export interface Vm {
 
 const CACHE_BYTES = 64 << 20
 
-/** A virtual machine with a cache of its own. */
+/** A virtual machine with a separate cache. */
 export function createVm(options: VmOptions = {}): Vm {
   const { natives = NATIVES, compute = runComputeTask, cacheBytes = CACHE_BYTES } = options
   const pool = new WorldPool(new ModuleCache(cacheBytes), natives)

@@ -38,7 +38,7 @@ export type ViewProgress =
 
 /** A view that is run in turns. */
 export interface ViewRun {
-  /** Runs until the end, or at most so many instructions, or until it lacks something. */
+  /** Runs until the end, or at most a number of instructions, or until it lacks something. */
   advance(instructions: number): ViewProgress
   /** Gives the result of the task that the run waits for. */
   provide(result: readonly Uint8Array[]): void
@@ -49,6 +49,6 @@ export interface ViewOptions {
   readonly budget?: Partial<ViewBudget> | undefined
   /** Whether tasks are done elsewhere: `advance` then answers `computing`. By default they are done at once. */
   readonly computesElsewhere?: boolean | undefined
-  /** Is told each key that the run uses, once, whether or not a cache had it. */
+  /** Called with each key that the run uses, once, whether or not a cache had it. */
   readonly traceRead?: ((key: Uint8Array) => void) | undefined
 }

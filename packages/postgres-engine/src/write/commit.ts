@@ -40,7 +40,7 @@ export async function commitBatch(
   })
 }
 
-/** What is not valid at all is told in the turn of the batch, by `validateBatch`. */
+/** Batches that are not valid at all are refused in their turn, by `validateBatch`. */
 function prepare(versions: readonly VersionWrites[]): Prepared {
   try {
     return { rows: batchToRows(versions) }

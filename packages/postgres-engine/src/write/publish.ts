@@ -28,7 +28,7 @@ const PAUSES = { firstMs: 20, longestMs: 500 }
  *
  * A commit of Citus is prepared on each worker, committed on the coordinator, then on one worker after the other: for a
  * while, or until a worker that was killed has come back, the coordinator and some workers show it and others do not. So
- * one transaction is not enough, and the version is told of by a second one, which begins when nothing that was prepared
+ * one transaction is not enough, and a second one announces the version, which begins when nothing that was prepared
  * before is still prepared on any worker. Whoever reads a version from the head finds its rows on all workers. (Citus
  * prepares nothing for a transaction whose only rows of workers are in one shard, and does not go through COPY; a commit
  * goes through COPY.)

@@ -46,7 +46,7 @@ export class SegmentMerge {
   }
 
   /**
-   * Merges for about so many milliseconds, or a little more, in the transaction of the caller. Returns whether the segment
+   * Merges for about `budgetMs` milliseconds, or a little more, in the transaction of the caller. Returns whether the segment
    * is merged: then its blocks and the ledger record are written, too. A transaction that is run again calls it again.
    * @throws `store_corrupt`
    */

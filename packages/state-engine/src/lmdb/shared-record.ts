@@ -16,7 +16,7 @@ export class SharedRecord {
   length = 0
   #source: Buffer | undefined
 
-  /** A record in bytes of its own, with room for a checksum. */
+  /** A record in a separate buffer, with room for a checksum. */
   static over(bytes: Uint8Array): SharedRecord {
     const record = new SharedRecord()
     record.bytes = bytes
@@ -50,7 +50,7 @@ export class SharedRecord {
     throw storeCorrupt('a record does not match its checksum')
   }
 
-  /** Uses Node's pool of memory: a typed array of its own costs ten times as much. */
+  /** Uses Node's pool of memory: a separate typed array costs ten times as much. */
   copy(start: number, end: number): Buffer {
     const copy = Buffer.allocUnsafe(end - start)
     copy.set(new Uint8Array(this.bytes.buffer, this.bytes.byteOffset + start, end - start))

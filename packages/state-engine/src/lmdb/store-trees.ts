@@ -59,7 +59,7 @@ function isBetween(value: bigint, least: bigint, most: bigint): boolean {
 
 /**
  * The list of databases; `found` is called with each of them. Every transaction writes its root page anew: another one
- * there tells of a meta page that is older than it says, or leads to a page of an older state.
+ * there shows a meta page that is older than it says, or leads to a page of an older state.
  */
 export function* checkDatabaseList(
   place: PagesInUse,

@@ -117,7 +117,7 @@ class TreeCheck {
   }
 }
 
-/** A page of a tree, so many levels above its end: 1 is a leaf page. @throws `PageFault` */
+/** A page of a tree, at a number of levels above its end: 1 is a leaf page. @throws `PageFault` */
 export function readTreePageAt(pages: DataPages, meta: Meta, page: number, depth: number) {
   const read = pages.readTreePage(meta, page)
   if (read.isBranch !== depth > 1) throw pages.faultOf(meta, page, 'is at a wrong depth of its tree')

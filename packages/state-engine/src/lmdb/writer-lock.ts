@@ -12,7 +12,7 @@ const HELD_HERE = new Set<string>()
 /**
  * Takes the writer lock of a store; the returned function releases it.
  *
- * Node has no file lock of its own; SQLite's exclusive lock on an empty file is one. The kernel releases it however the
+ * Node has no file lock; SQLite's exclusive lock on an empty file is one. The kernel releases it however the
  * process ends, and it holds between containers that share the folder, where process ids do not. SQLite is loaded here, so
  * that readers run on a Node.js without it.
  * @throws `store_locked`; `store_failed` where Node.js has no SQLite

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
 /**
- * HalfSipHash-1-3 with a key of its own for each process: keys come from strangers, who must not be able to choose many
+ * HalfSipHash-1-3 with a separate key for each process: keys come from strangers, who must not be able to choose many
  * that share a place in the table. https://github.com/veorq/SipHash
  */
 export class KeyHash {

@@ -63,7 +63,7 @@ export class Segment {
   readonly blocks = new BlockList()
   /** Head of the last commit; undefined while there is none. */
   head: CommitHead | undefined
-  /** Those that its file tells of, the oldest first. */
+  /** Truncations in its file, the oldest first. */
   truncations: readonly Truncation[] = []
   /** The arena: the file from its beginning. Replaced by a larger one as commits are added. */
   bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)

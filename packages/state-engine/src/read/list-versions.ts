@@ -12,7 +12,7 @@ import { keyPages } from './scan.js'
 
 /** Writes that are sorted in memory at a time. */
 const SLICE_WRITES = 100_000
-/** The range is divided into so many equal parts; a slice is made of parts that together have few enough writes. */
+/** The range is divided into this number of equal parts; a slice is made of parts that together have few enough writes. */
 const PARTS = 4_096
 
 const EVERY_KEY = new Uint8Array(0)

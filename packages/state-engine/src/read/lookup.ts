@@ -74,7 +74,7 @@ export class Lookup {
     return start < this.#end - 1 ? Buffer.from(this.#bytes.subarray(start, this.#end - 1)) : undefined
   }
 
-  /** A copy of the value found, in Node's pool of memory: a typed array of its own costs ten times as much. */
+  /** A copy of the value found, in Node's pool of memory: a separate typed array costs ten times as much. */
   copy(): Uint8Array {
     const value = this.peek()
     if (this.#isOwn) return value

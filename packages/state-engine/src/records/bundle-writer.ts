@@ -4,7 +4,7 @@ import { RecordBuilder } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { type LargeBytes, MAX_PIECE_LENGTH, PAGE_PIECE_LENGTH, type PackedBytes } from './large-values.js'
 
-/** A bundle ends once it has so many pieces: some more than a mebibyte. */
+/** A bundle ends once it has this number of pieces: a little more than a mebibyte. */
 const MOST_PIECES = 256
 const ZEROS = Buffer.alloc(PAGE_PIECE_LENGTH)
 

@@ -26,7 +26,7 @@ export interface PackedBytes {
 
 /** u48 id | u32 length | u32 offset */
 export const PACKED_REFERENCE_LENGTH = 14
-/** A piece that fills a page of its own. */
+/** A piece that fills a page alone. */
 export const PAGE_PIECE_LENGTH = MAX_RECORD_LENGTH - CHECKSUM_LENGTH
 /** What is left is divided into equal pieces of at most a quarter of a page, so that pages are filled. */
 export const MAX_PIECE_LENGTH = 990

@@ -10,7 +10,7 @@ import { CHUNK_LEVEL, PAIR_LENGTH, PAIRS_AT, runCount, TRANSPOSED } from './run-
 
 const ROWS_AT = 10
 const VERSION_LENGTH = 4
-/** A record of this length, if it does not compress, fills a page of its own. */
+/** A record of this length, if it does not compress, fills a page alone. */
 const MAX_LENGTH = 4_000
 const U32 = 2 ** 32
 

@@ -98,7 +98,7 @@ export class KeyRevert {
     store.latestByStoredKey.putSync(storedKey, record)
   }
 
-  /** A large value is copied: its generation goes on to retire the one that there is. */
+  /** A large value is copied: its generation still retires the one that there is. */
   #toStored(value: Pair['value']): StoredValue {
     const { store, output } = this.#parts
     if (value === null || value instanceof Uint8Array) return value

@@ -303,7 +303,7 @@ export class WalAppender {
     try {
       this.#active!.file.sync()
     } catch (failure) {
-      // What is on the disk now is not known, and a second sync would not tell.
+      // What is on the disk now is not known, and a second sync would not show it.
       throw this.#break(failure)
     }
   }

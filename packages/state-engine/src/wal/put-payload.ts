@@ -13,7 +13,7 @@ import {
   VERSION_HEADER_LENGTH,
 } from './payload-layout.js'
 
-/** Bytes that an entry takes in the index of a segment, if it is of a key of its own. */
+/** Bytes that an entry takes in the index of a segment, if it is the first of its key. */
 const INDEX_LENGTH = 40
 
 /** A batch that was validated; it has at least one version. */
