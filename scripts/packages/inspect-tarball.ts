@@ -78,7 +78,7 @@ function findFileFaults({ files, manifest }: PackedPackage, folder: string): str
       /^import .*'node:|\bNodeJS\./m.test(readFileSync(join(folder, path), 'utf8')),
   )
   const hasNode = manifest.peerDependencies?.['@types/node'] !== undefined
-  if (needsNode && !hasNode) faults.push('its types name types of Node, but @types/node is no peer')
+  if (needsNode && !hasNode) faults.push('its types name types of Node, but @types/node is not a peer')
   if (hasNode && !needsNode) faults.push('@types/node is a peer, but its types name no types of Node')
   return faults
 }

@@ -111,7 +111,7 @@ export function cannotExport(file: string, cause: NodeJS.ErrnoException): Progra
   const folder = dirname(resolve(file))
   const reasons: Readonly<Record<string, string>> = {
     ENOENT: `there is no folder ${folder}`,
-    ENOTDIR: `${folder} is no folder`,
+    ENOTDIR: `${folder} is not a folder`,
     EACCES: `this process may not write into ${folder}`,
     EROFS: `this process may not write into ${folder}`,
     ENOSPC: 'the disk is full',

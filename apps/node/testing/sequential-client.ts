@@ -5,7 +5,7 @@ import { parseAnswer, questionToRequest, randomQuestion, steadyAnswer } from './
 
 export interface SequentialTally {
   answers: number
-  /** What was asked and what came, for all that is no right answer. */
+  /** What was asked and what came, for all that is not a right answer. */
   readonly failures: string[]
   /** Answers that named an older ledger version than the one before. */
   wentBack: number

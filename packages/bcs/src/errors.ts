@@ -7,7 +7,7 @@ declare module '@ledger-state/core' {
   }
 }
 
-/** Bytes and values that do not fit their layout, texts that are no JSON, and layouts that cannot be used. */
+/** Bytes and values that do not fit their layout, texts that are not JSON, and layouts that cannot be used. */
 export type BcsErrorCode = 'invalid_bcs' | 'invalid_value' | 'invalid_json' | 'unsupported_type' | 'type_too_large'
 
 type BcsError = LedgerStateError<BcsErrorCode>

@@ -58,7 +58,7 @@ export function writeAddressDigits(target: Uint8Array, at: number, text: string,
     faults |= low
     target[--byte] = low
   }
-  // The value of a character that is no digit is negative.
+  // The value of a character that is not a digit is negative.
   if (faults < 0) throw invalidAddress(text, badHexDigit(text, start))
   while (byte > at) target[--byte] = 0
 }

@@ -7,7 +7,7 @@ export function bytesToHex(bytes: Uint8Array): string {
   return `0x${bytesToHexDigits(bytes)}`
 }
 
-/** Names the first character from `start` on that is no hex digit, and its position from there. There must be one. */
+/** Names the first character from `start` on that is not a hex digit, and its position from there. There must be one. */
 export function badHexDigit(text: string, start: number): string {
   let at = start
   while (hexDigitValue(text.charCodeAt(at)) >= 0) at++

@@ -1,4 +1,4 @@
-/** Longer names are no slips of a key. */
+/** Longer names are not slips of a key. */
 const LONGEST_NAME = 64
 
 /**

@@ -59,7 +59,10 @@ export function invalidPercentEncoding(text: string): RequestError {
 }
 
 export function invalidDuration(text: string): RequestError {
-  return invalidPart('parameter `duration_secs`', `${JSON.stringify(clip(text))} is no whole number of seconds (u32)`)
+  return invalidPart(
+    'parameter `duration_secs`',
+    `${JSON.stringify(clip(text))} is not a whole number of seconds (u32)`,
+  )
 }
 
 export function moduleNameInvalid(text: string): RequestError {
@@ -68,7 +71,7 @@ export function moduleNameInvalid(text: string): RequestError {
 
 /** Refuses a type tag that names no struct. @param part as of `invalidPart` */
 export function structTagExpected(part: string, text: string): RequestError {
-  return invalidPart(part, `${JSON.stringify(clip(text))} is no struct tag 0x…::module::Name`)
+  return invalidPart(part, `${JSON.stringify(clip(text))} is not a struct tag 0x…::module::Name`)
 }
 
 export function typeArgumentsGiven(text: string): RequestError {
@@ -142,7 +145,7 @@ export function bodyNotAnObject(type: string, found: string): RequestError {
 }
 
 export function memberNotAnArray(type: string, member: string): RequestError {
-  return invalidRequest(`parse request payload error: member \`${member}\` of "${type}" is no array`)
+  return invalidRequest(`parse request payload error: member \`${member}\` of "${type}" is not an array`)
 }
 
 /** Error in the words of the reference. */
@@ -169,7 +172,7 @@ export function ignoredUnknown(text: string): RequestError {
 }
 
 export function cursorInvalid(text: string): RequestError {
-  return invalidRequest(`${JSON.stringify(clip(text))} is no cursor of this history`)
+  return invalidRequest(`${JSON.stringify(clip(text))} is not a cursor of this history`)
 }
 
 /** The views of a batch share one budget, and a history needs the whole of it for each of its runs. */
@@ -195,7 +198,7 @@ export function viewNameInvalid(text: string): RequestError {
 }
 
 export function stateKeyInvalid(why: string): RequestError {
-  return new LedgerStateError('invalid_parameter', `member \`key\` is no state key in BCS, as hex: ${why}`)
+  return new LedgerStateError('invalid_parameter', `member \`key\` is not a state key in BCS, as hex: ${why}`)
 }
 
 export function memberNotAString(type: string, member: string, found: string): RequestError {
@@ -205,11 +208,11 @@ export function memberNotAString(type: string, member: string, found: string): R
 }
 
 export function batchNotAnArray(): RequestError {
-  return invalidRequest('member `requests` is no array')
+  return invalidRequest('member `requests` is not an array')
 }
 
 export function batchElementNotAnObject(at: number): RequestError {
-  return invalidRequest(`requests[${at}] is no object`)
+  return invalidRequest(`requests[${at}] is not an object`)
 }
 
 export function batchTooLong(count: number, limit: number): RequestError {
@@ -280,7 +283,7 @@ export function bodyTooLarge(limitBytes: number): RequestError {
   })
 }
 
-/** @param limitBytes of JSON between the first and the last character that is no white space */
+/** @param limitBytes of JSON between the first and the last character that is not white space */
 export function contentTooLarge(limitBytes: number): RequestError {
   const message = `payload too large: at most ${limitBytes} bytes of JSON are read`
   return new LedgerStateError('body_too_large', message, { limitBytes })

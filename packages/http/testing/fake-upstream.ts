@@ -20,7 +20,7 @@ export interface FakeUpstream {
   version: number
   /** How often it was asked for its chain. */
   looks: number
-  /** Answers what is no question for its chain. */
+  /** Answers what is not a question for its chain. */
   answer: (request: UpstreamRequest, response: ServerResponse) => void
   /** Answers all requests, in place of the rest. */
   answerAll: ((request: IncomingMessage, response: ServerResponse) => void) | undefined

@@ -139,7 +139,7 @@ describe('following', () => {
   })
 
   it.each(['store_full', 'store_failed', 'store_locked', 'store_corrupt', 'unavailable', 'invalid_argument'])(
-    'ends at once with %s, which is no answer of the source',
+    'ends at once with %s, which is not an answer of the source',
     async (code) => {
       await expect(follow([failing(code), good])).rejects.toMatchObject({ code })
       expect([notices, open]).toEqual([[], 0])

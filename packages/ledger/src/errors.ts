@@ -169,11 +169,11 @@ export function viewResultUnreadable(at: number, type: string, why: LedgerStateE
 }
 
 export function invalidTimestamp(text: string, why: string): LedgerError {
-  return new LedgerStateError('invalid_timestamp', `${JSON.stringify(clip(text))} is no time: ${why}`)
+  return new LedgerStateError('invalid_timestamp', `${JSON.stringify(clip(text))} is not a time: ${why}`)
 }
 
 export function invalidInterval(text: string): LedgerError {
-  const message = `${JSON.stringify(clip(text))} is no duration such as 30s, 15m, 1h, 1d or 1w`
+  const message = `${JSON.stringify(clip(text))} is not a duration such as 30s, 15m, 1h, 1d or 1w`
   return new LedgerStateError('invalid_timestamp', message)
 }
 

@@ -252,7 +252,7 @@ function readIdentifier(reader: ByteReader, version: number): string {
   const bytes = reader.readBytes(readBounded(reader, LIMIT.identifierBytes, 'bytes in an identifier'))
   const name = decodeUtf8(bytes)
   if (name === undefined || !IDENTIFIER.test(name) || (version < DOLLAR_VERSION && name.includes('$'))) {
-    throw reader.fault('a name that is no identifier', start)
+    throw reader.fault('a name that is not an identifier', start)
   }
   return name
 }

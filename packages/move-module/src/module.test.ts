@@ -115,7 +115,7 @@ describe('writeModule and readModule', () => {
     ).toThrow(refused)
   })
 
-  it('refuse names that are no identifiers, and `$` before version 9', () => {
+  it('refuse names that are not identifiers, and `$` before version 9', () => {
     const named = (version: number, structName: string) =>
       writeModule({
         version,
@@ -132,7 +132,7 @@ describe('writeModule and readModule', () => {
       [9, ''],
       [9, 'a b'],
     ] as const) {
-      expect(() => readModule(named(version, structName))).toThrow(/a name that is no identifier/)
+      expect(() => readModule(named(version, structName))).toThrow(/a name that is not an identifier/)
     }
   })
 

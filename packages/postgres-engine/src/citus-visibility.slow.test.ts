@@ -27,7 +27,7 @@ describe.skipIf(CITUS_MISSING !== undefined)(`what readers see, ${ON_CITUS}`, ()
     cluster?.close()
   })
 
-  it('is no commit before each worker has it', { timeout: 300_000 }, async () => {
+  it('is not a commit before each worker has it', { timeout: 300_000 }, async () => {
     const engine = await openPostgresEngine({ url: cluster.url, ...PATIENCE })
     const reader = await openPostgresEngineReader({ url: cluster.url, headMaxAgeMs: 0, ...PATIENCE })
     await engine.commit(versionsFrom(0n, 1, KEYS), CHAIN)

@@ -116,7 +116,7 @@ function structPath(kind: number, tag: StructTag): Uint8Array {
 
 /**
  * What a stored key names. Byte strings in the result are copies.
- * @throws `invalid_bcs` where the bytes are no state key
+ * @throws `invalid_bcs` where the bytes are not a state key
  * @example
  * ```ts
  * import { parseAddress } from '@ledger-state/core'

@@ -130,7 +130,7 @@ describe('parseTypeTag', () => {
 })
 
 describe('parseStructTag', () => {
-  it('refuses a type that is no struct', () => {
+  it('refuses a type that is not a struct', () => {
     expect(() => parseStructTag('u8')).toThrow(/expected a struct/)
   })
 })

@@ -67,7 +67,7 @@ it('the disassembler tells variants of enums, phantom parameters and types with 
   ])
 })
 
-it('the disassembler refuses what is no module', () => {
+it('the disassembler refuses what is not a module', () => {
   expect(() => disassemble('0xa11ceb0bffff')).toThrow()
 })
 

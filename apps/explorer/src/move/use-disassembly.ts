@@ -5,7 +5,7 @@ import type { Disassembly } from './disassemble.ts'
 export type DisassemblyResult = Disassembly | { readonly failure: Failure }
 
 const LOST: Failure = { kind: 'unreachable', message: 'the reader of modules could not be loaded' }
-const UNREADABLE: Failure = { kind: 'failed', message: 'its bytes are no module that this page can read' }
+const UNREADABLE: Failure = { kind: 'failed', message: 'its bytes are not a module that this page can read' }
 const RETRY_MS = 2_000
 
 /** What a module in hex declares; undefined while the reader of modules is loaded, which the first module asks for. */

@@ -29,7 +29,7 @@ const LONGEST_TEXT = 300
 
 /**
  * Asks for the resources that make an address an asset, a collection or a token: ten small requests.
- * @returns undefined where it is no object
+ * @returns undefined where it is not an object
  * @throws only where it was aborted
  */
 export async function loadObjectFacts(

@@ -90,7 +90,7 @@ async function loadTexts(
     const declarations = declarationLines(disassemble(bytecode))
     return { bytecode, declarations, source: source && 'text' in source ? source.text : undefined }
   } catch {
-    return { failure: { kind: 'failed', message: 'its bytes are no module that this page can read' } }
+    return { failure: { kind: 'failed', message: 'its bytes are not a module that this page can read' } }
   }
 }
 

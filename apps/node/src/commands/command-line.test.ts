@@ -61,7 +61,7 @@ describe('the command line', () => {
     [['serve'], /--data-dir DIR is missing/],
     [['serve', '--data-dir', 'x', '--store', 'postgres://h/d'], /--data-dir and --store name two stores/],
     [['serve', '--store', 'mysql://user:secret@h/d'], /^--store: a URL of "mysql:" names no store; expected postgres:/],
-    [['serve', '--store', 'secret'], /^--store: the value is no URL such as postgres:/],
+    [['serve', '--store', 'secret'], /^--store: the value is not a URL such as postgres:/],
     [['serve', '--store', 'postgres://user:secret@h/'], /^--store: the URL names no database/],
     [['serve', '--store', 'postgres://h/d', '--replica-of', 'http://h'], /--replica-of is for stores in a folder/],
     [['info', '--store', 'postgres://h/d', '--forecast'], /--forecast counts the bytes of a folder/],
@@ -69,8 +69,8 @@ describe('the command line', () => {
     [['serve', '--data-dir'], /--data-dir lacks its DIR/],
     [['serve', '--data-dir', '--no-json'], /--data-dir lacks its DIR/],
     [['serve', '--data-dir', 'x', 'surplus'], /unexpected argument "surplus"/],
-    [['serve', '--data-dir', 'x', '--listen', 'nowhere'], /no HOST:PORT/],
-    [['serve', '--data-dir', 'x', '--listen', '127.0.0.1:70000'], /no HOST:PORT/],
+    [['serve', '--data-dir', 'x', '--listen', 'nowhere'], /not a HOST:PORT/],
+    [['serve', '--data-dir', 'x', '--listen', '127.0.0.1:70000'], /not a HOST:PORT/],
     [['serve', '--data-dir', 'x', '--header-word', 'a b'], /--header-word/],
     [['serve', '--data-dir', 'x', '--no-json', '--no-bcs'], /nothing to answer with/],
     [['prune', '--data-dir', 'x'], /--retain N is missing/],
@@ -79,7 +79,7 @@ describe('the command line', () => {
     [['ingest', '--data-dir', 'x'], /SOURCE is missing/],
     [['ingest', 'feed', '--data-dir', 'x', '--to', '-1'], /--to: .*"-1"/],
     [['ingest', 'x'], /--data-dir DIR is missing/],
-    [['ingest', 'x', '--data-dir', 'x', '--waypoint', '0:12'], /--waypoint: "0:12" is no VERSION:HASH/],
+    [['ingest', 'x', '--data-dir', 'x', '--waypoint', '0:12'], /--waypoint: "0:12" is not a VERSION:HASH/],
     [['ingest', 'x', '--data-dir', 'x', '--waypoint', `0:${'ab'.repeat(32)}`, '--no-verify'], /contradict each other/],
     [['ingest', 'x', '--data-dir', 'x', '--from', '9', '--to', '3'], /--from 9 is above --to 3/],
     [['ingest', 'x', '--data-dir', 'x', '--chain-id', '256'], /--chain-id: 256 is out of range, 0 to 255/],
@@ -91,7 +91,7 @@ describe('the command line', () => {
     [['history', 'balance', '0x1', 'nonsense', '--data-dir', 'x'], /ASSET: /],
     [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--limit', '0'], /--limit: 0 is out of range/],
     [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--order', 'up'], /--order: "up" is none of asc, desc/],
-    [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--from', '2025-01'], /--from: .*is no time/],
+    [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--from', '2025-01'], /--from: .*is not a time/],
     [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--from', '9', '--to', '3'], /--from 9 is above --to 3/],
     [
       [
@@ -112,8 +112,8 @@ describe('the command line', () => {
     [['get', 'balance', '0x1', 'nonsense', '--data-dir', 'x'], /ASSET: /],
     [['get', 'raw-item', '0x1', '0x1', '--data-dir', 'x'], /KEY: /],
     [['get', 'table-item', '0x1', '--key-type', 'u9', '--data-dir', 'x'], /--key-type: /],
-    [['get', 'table-item', '0x1', '--key', 'Coffee', '--data-dir', 'x'], /no JSON.* a text needs quotes.*'"Coffee"'/],
-    [['get', 'table-item', '0x1', '--key', '{"a":', '--data-dir', 'x'], /no JSON \([^;]*$/],
+    [['get', 'table-item', '0x1', '--key', 'Coffee', '--data-dir', 'x'], /not JSON.* a text needs quotes.*'"Coffee"'/],
+    [['get', 'table-item', '0x1', '--key', '{"a":', '--data-dir', 'x'], /not JSON \([^;]*$/],
   ])('refuses %j in one line', async (words, message) => {
     const refused = await runCommandLine(words).catch((error: unknown) => error)
     expect(refused).toMatchObject({ code: 'usage', message: expect.stringMatching(message) })

@@ -150,7 +150,7 @@ describe('ingest of a backup', () => {
     expect(bed.run('info', '--data-dir', bed.at('store')).stdout).toMatch(
       /assumed empty before version .* not known to be absent/,
     )
-    // What was exported of it is no complete state either.
+    // What was exported of it is not a complete state either.
     bed.run('export', bed.at('some.ndjson.gz'), '--data-dir', bed.at('store'))
     expect(bed.ingest(bed.at('some.ndjson.gz'), 'copy')).toMatchObject({
       status: 1,

@@ -144,7 +144,7 @@ describe('export', () => {
     expect(refused('absent/file')).toBe(
       `ledger-state: absent/file cannot be written: there is no folder ${bed.at('absent')}\n`,
     )
-    expect(refused('feed.ndjson/file')).toContain(`${bed.at('feed.ndjson')} is no folder`)
+    expect(refused('feed.ndjson/file')).toContain(`${bed.at('feed.ndjson')} is not a folder`)
     mkdirSync(bed.at('folder'))
     expect(refused('folder')).toContain('folder cannot be written: it is a folder')
     expect(readdirSync(bed.folder).sort()).toEqual(['feed.ndjson', 'folder', 'store'])

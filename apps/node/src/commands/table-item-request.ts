@@ -35,6 +35,6 @@ function parseKey(text: string): JsonValue {
     if (!isLedgerStateError(error)) throw error
     const isWord = /^[^\s"'[\]{}]+$/.test(text)
     const hint = isWord ? `; a text needs quotes, within those of the shell: --key '"${text}"'` : ''
-    throw usageError(`${JSON.stringify(text)} is no JSON (${error.message})${hint}`)
+    throw usageError(`${JSON.stringify(text)} is not JSON (${error.message})${hint}`)
   }
 }

@@ -55,7 +55,7 @@ describe('readConfiguration', () => {
   })
 
   it.each([
-    [{ LEDGER_STATE_RETAINED: '1' }, 'LEDGER_STATE_RETAINED, which is no setting'],
+    [{ LEDGER_STATE_RETAINED: '1' }, 'LEDGER_STATE_RETAINED, which is not a setting'],
     [{ LEDGER_STATE_RETAIN: '0' }, 'LEDGER_STATE_RETAIN: a window holds at least 1 version'],
     [{ LEDGER_STATE_JSON: 'maybe' }, 'LEDGER_STATE_JSON: "maybe" is neither true nor false'],
     [{ LEDGER_STATE_CONFIG: '/nowhere.json' }, '/nowhere.json cannot be read'],
@@ -64,15 +64,15 @@ describe('readConfiguration', () => {
   })
 
   it.each([
-    [{ retained: 1 }, '"retained" is no setting'],
-    [{ __proto_: 1 }, '"__proto_" is no setting'],
-    ['{"__proto__": 1}', '"__proto__" is no setting'],
+    [{ retained: 1 }, '"retained" is not a setting'],
+    [{ __proto_: 1 }, '"__proto_" is not a setting'],
+    ['{"__proto__": 1}', '"__proto__" is not a setting'],
     [{ retain: '1x' }, '"retain": '],
     [{ retain: 1.5 }, '"retain": a string or a whole number is expected'],
     [{ retain: null }, '"retain": a string or a whole number is expected'],
     [{ json: 'no' }, '"json": true or false is expected'],
     [{ 'log-level': 'loud' }, '"log-level": "loud" is none of trace, debug'],
-    [{ follow: 'ftp://x' }, '"follow": "ftp://x" is no URL of a node'],
+    [{ follow: 'ftp://x' }, '"follow": "ftp://x" is not a URL of a node'],
     [[1], 'holds no JSON object'],
     ['{', 'cannot be read'],
   ])('refuses the file %j', (content, message) => {
@@ -118,7 +118,7 @@ describe('a file that is read again', () => {
     ['{"retain": 5, "follow": "http://no', /cannot be read/],
     ['', /cannot be read/],
     ['null', /holds no JSON object/],
-    [{ folow: 'http://node.example/v1' }, /"folow" is no setting/],
+    [{ folow: 'http://node.example/v1' }, /"folow" is not a setting/],
   ])('is refused where it says %j', (content, message) => {
     const input = parse('--config', file(GOOD))
     file(typeof content === 'string' ? content : { ...GOOD, ...content })
@@ -181,8 +181,8 @@ describe('a command line', () => {
 
   it.each([
     [['--readers', '0'], '--readers: 0 is out of range, 1 to 256 is expected'],
-    [['--listen', 'x'], '--listen: "x" is no HOST:PORT'],
-    [['--header-word', 'a b'], '--header-word: "a b" is no word'],
+    [['--listen', 'x'], '--listen: "x" is not a HOST:PORT'],
+    [['--header-word', 'a b'], '--header-word: "a b" is not a word'],
     [['--stop-timeout', '-1'], '--stop-timeout'],
   ])('refuses %j', (words, message) => {
     expect(() => parse(...words)).toThrow(message)

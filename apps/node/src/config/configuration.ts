@@ -31,7 +31,7 @@ export function readConfiguration(file: string | undefined, environment: NodeJS.
     if (!variable.startsWith(ENVIRONMENT_PREFIX) || variable === environmentName(configOption)) continue
     const setting = ALL.find((candidate) => environmentName(candidate) === variable)
     if (!setting)
-      throw usageError(`the environment has ${variable}, which is no setting; see ledger-state config --help`)
+      throw usageError(`the environment has ${variable}, which is not a setting; see ledger-state config --help`)
     given.set(setting, { text: text!, place: variable })
   }
   for (const [setting, { text, place }] of given) parseAs(place, text, setting.parse)
@@ -52,7 +52,7 @@ function readConfigurationFile(path: string, given: Map<Option<unknown>, GivenTe
     if (name === '$schema') continue
     const place = `${path}: ${JSON.stringify(name)}`
     const setting = ALL.find((candidate) => candidate.name === name)
-    if (!setting) throw usageError(`${place} is no setting; see ledger-state config --help`)
+    if (!setting) throw usageError(`${place} is not a setting; see ledger-state config --help`)
     given.set(setting, { text: textOf(setting, value, place), place })
   }
 }

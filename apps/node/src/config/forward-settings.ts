@@ -21,7 +21,8 @@ export function forwardRule(parseUrl: (text: string) => string): (text: string) 
     const [, word, rest] = /^([a-z-]+)=(.*)$/s.exec(text) ?? []
     if (word === undefined) return { kind: undefined, url: parseUrl(text) }
     const kind = FORWARD_KINDS.find((one) => one === word)
-    if (!kind) throw usageError(`${JSON.stringify(word)} is no kind of requests; kinds are ${FORWARD_KINDS.join(', ')}`)
+    if (!kind)
+      throw usageError(`${JSON.stringify(word)} is not a kind of requests; kinds are ${FORWARD_KINDS.join(', ')}`)
     return { kind, url: parseUrl(rest!) }
   }
 }

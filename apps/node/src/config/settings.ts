@@ -27,13 +27,13 @@ function parseListenAddress(text: string): ListenAddress {
   const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]+)):(\d{1,5})$/.exec(text)
   const port = Number(parts?.[3])
   if (!parts || port > 65_535)
-    throw usageError(`${JSON.stringify(text)} is no HOST:PORT such as 127.0.0.1:8080 or [::1]:8080`)
+    throw usageError(`${JSON.stringify(text)} is not a HOST:PORT such as 127.0.0.1:8080 or [::1]:8080`)
   return { host: (parts[1] ?? parts[2])!, port }
 }
 
 function matching(pattern: RegExp, what: string): (text: string) => string {
   return (text) => {
-    if (!pattern.test(text)) throw usageError(`${JSON.stringify(text)} is no ${what}`)
+    if (!pattern.test(text)) throw usageError(`${JSON.stringify(text)} is not a ${what}`)
     return text
   }
 }
@@ -62,7 +62,7 @@ const parseHeaderWord = (text: string): string =>
 
 /** What is wrong with it is said without quoting it, for it may have a password. */
 function parseStoreUrl(text: string): string {
-  if (!URL.canParse(text)) throw usageError('the value is no URL such as postgres://user@host/database')
+  if (!URL.canParse(text)) throw usageError('the value is not a URL such as postgres://user@host/database')
   const { protocol, pathname } = new URL(text)
   if (protocol !== 'postgres:' && protocol !== 'postgresql:')
     throw usageError(`a URL of ${JSON.stringify(protocol)} names no store; expected postgres://user@host/database`)
@@ -378,7 +378,7 @@ export const settings = {
   ),
 } satisfies Record<string, Option<unknown>>
 
-/** Names the JSON file, and so is no member of it. */
+/** Names the JSON file, and so is not a member of it. */
 export const configOption = textOption('config', 'FILE', 'JSON file of settings; see ledger-state config --help')
 
 export const proofSettings = [settings.hashSalt, settings.verify]

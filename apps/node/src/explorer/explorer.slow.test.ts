@@ -137,7 +137,7 @@ describe('a balance', () => {
   })
 })
 
-it('a balance has its curve in a browser whose language is no BCP 47 tag', async () => {
+it('a balance has its curve in a browser whose language is not a BCP 47 tag', async () => {
   const page = await bed.open(`/balance/0xa11ce/${APT}`, { locale: 'en-US@posix' })
   await page.locator('.uplot canvas').waitFor()
   expect(await page.evaluate('Intl.getCanonicalLocales(navigator.language)')).toEqual(['en'])
@@ -309,7 +309,7 @@ describe('hostile content', () => {
     )
     await page.route('**/module/evil', (route) => route.fulfill({ json: { bytecode: '0xa11ceb0bffff', abi: null } }))
     await page.goto(`${bed.address}/module/0x1/evil`)
-    await shows(page, 'its bytes are no module')
+    await shows(page, 'its bytes are not a module')
   })
 
   it('that no view can draw leaves the rest of the page', async () => {

@@ -88,7 +88,7 @@ it('what was read stays while the node is lost', async () => {
   await page.locator('.live:not(.is-lost)').waitFor()
 })
 
-it('an answer that is no JSON is a fault, and no endless loading', async () => {
+it('an answer that is not JSON is a fault, and no endless loading', async () => {
   const page = await bed.newPage()
   await page.route('**/v1/accounts/0xa11ce', (route) =>
     route.fulfill({ contentType: 'text/html', body: '<p>proxy</p>' }),

@@ -146,7 +146,7 @@ describe('broken requests', () => {
     }
   })
 
-  it('of clients that leave in the middle of their bodies count as 499, and are no error in the log', async () => {
+  it('of clients that leave in the middle of their bodies count as 499, and are not an error in the log', async () => {
     const { host, port } = addressOf(node)
     const framings = ['content-length: 14', 'origin: https://a.example\r\ncontent-length: 14']
     for (const framing of framings) {

@@ -129,7 +129,7 @@ describe('a wide integer', () => {
     }
   })
 
-  it('is refused where one character is no digit', () => {
+  it('is refused where one character is not a digit', () => {
     const text = fc
       .tuple(digits, fc.nat(), fc.constantFrom('/', ':', ' ', '.', 'e', '-', '+', 'é'))
       .map(([digits, at, other]) => `${digits.slice(0, at % digits.length)}${other}${digits.slice(at % digits.length)}`)

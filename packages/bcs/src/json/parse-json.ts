@@ -285,7 +285,7 @@ class JsonParser {
     return value
   }
 
-  /** Moves to the next character that is no white space, and answers its code. */
+  /** Moves to the next character that is not white space, and answers its code. */
   skipSpace(): number {
     const { text } = this
     let { at } = this

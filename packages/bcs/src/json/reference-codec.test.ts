@@ -193,7 +193,7 @@ describe('function values', () => {
     expect(() => list.bytesToJson(closures(16_385))).toThrow(refused)
   })
 
-  it('refuse other formats, wrong counts, endless layouts, and what is no closure', () => {
+  it('refuse other formats, wrong counts, endless layouts, and what is not a closure', () => {
     expect(() => codec.bytesToJson(head(7, 0n).toBytes())).toThrow(/7 parts that captures 0 values/)
     expect(() => codec.bytesToJson(Uint8Array.of(5, 2, 0))).toThrow(/format 2/)
     const endless = head(7, 1n).bytes(new Uint8Array(100_000).fill(5)).toBytes()

@@ -182,7 +182,7 @@ export class ByteWriter {
     for (let index = start; index < text.length; index += 2) {
       const high = hexDigitValue(text.charCodeAt(index))
       const low = hexDigitValue(text.charCodeAt(index + 1))
-      // The value of a character that is no digit is negative.
+      // The value of a character that is not a digit is negative.
       faults |= high | low
       bytes[at++] = (high << 4) | low
     }

@@ -9,22 +9,22 @@ const BYTES = 'a Uint8Array'
 
 export const MAX_MARK_LENGTH = 65_536
 
-/** Refuses what is no u64; `what` names the argument in the message. @throws `invalid_argument` */
+/** Refuses what is not a u64; `what` names the argument in the message. @throws `invalid_argument` */
 export function expectU64(what: string, value: unknown): asserts value is bigint {
   if (!isU64(value)) throw invalidArgument(what, U64, value)
 }
 
-/** Refuses what is no `Uint8Array`; `what` names the argument in the message. @throws `invalid_argument` */
+/** Refuses what is not a `Uint8Array`; `what` names the argument in the message. @throws `invalid_argument` */
 export function expectBytes(what: string, value: unknown): asserts value is Uint8Array {
   if (!(value instanceof Uint8Array)) throw invalidArgument(what, BYTES, value)
 }
 
-/** Refuses what is no array, without a look at its elements. @throws `invalid_argument` */
+/** Refuses what is not an array, without a look at its elements. @throws `invalid_argument` */
 export function expectArray(what: string, value: unknown): asserts value is readonly unknown[] {
   if (!Array.isArray(value)) throw invalidArgument(what, 'an array', value)
 }
 
-/** Refuses what is no object, without a look at its members. @throws `invalid_argument` */
+/** Refuses what is not an object, without a look at its members. @throws `invalid_argument` */
 export function expectObject(what: string, value: unknown): asserts value is object {
   if (typeof value !== 'object' || value === null) throw invalidArgument(what, 'an object', value)
 }

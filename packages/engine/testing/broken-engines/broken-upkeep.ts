@@ -42,7 +42,7 @@ export const BROKEN_UPKEEP: readonly BrokenEngine[] = [
     (prune) => (retain, options) => prune(retain === 0n ? 1n : retain, options),
   ),
   brokenPrune(
-    'takes a maxEntries that is no number for none',
+    'takes a maxEntries that is not a number for none',
     (prune) => (retain, options) => prune(retain, Number.isNaN(options?.maxEntries) ? {} : options),
   ),
   brokenPrune(

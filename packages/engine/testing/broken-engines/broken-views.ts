@@ -146,10 +146,10 @@ export const BROKEN_VIEWS: readonly BrokenEngine[] = [
       return { ...view, scan }
     },
   })),
-  brokenView('says nothing of a key that is no bytes', (view) => ({
+  brokenView('says nothing of a key that is not bytes', (view) => ({
     get: (key) => (key instanceof Uint8Array ? view.get(key) : undefined),
   })),
-  brokenView('fails with a TypeError for keys that are no array', (view) => ({
+  brokenView('fails with a TypeError for keys that are not an array', (view) => ({
     getMany: (keys) => keys.map((key) => view.get(key)),
   })),
   broken('takes a number for a version', (engine) => ({

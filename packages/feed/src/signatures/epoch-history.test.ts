@@ -177,7 +177,7 @@ describe('EpochHistory', () => {
     history.believe(endings.slice(3))
   })
 
-  it('refuses every flipped bit of an ending but in what is no part of it', () => {
+  it('refuses every flipped bit of an ending but in what is not a part of it', () => {
     const bytes = signedLedgerInfo(made[5]!)
     fc.assert(
       fc.property(fc.nat(bytes.length * 8 - 1), (bit) => {

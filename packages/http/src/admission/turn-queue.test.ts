@@ -143,9 +143,9 @@ describe('a large body', () => {
   it.each([
     ['8 MiB of byte strings', key(`[${'"0x",'.repeat(1_677_000)}"0x"]`), 413],
     ['700,000 members', key(`{${MEMBERS}}`), 413],
-    ['a megabyte of text that is no object', `"${'x'.repeat(1_000_000)}"`, 413],
+    ['a megabyte of text that is not an object', `"${'x'.repeat(1_000_000)}"`, 413],
     ['more values than a key has', key(`[${'0,'.repeat(20_000)}0]`), 400],
-    ['200 KB of text that is no object', `"${'x'.repeat(200_000)}"`, 400],
+    ['200 KB of text that is not an object', `"${'x'.repeat(200_000)}"`, 400],
     ['8 MiB of spaces around a small key', `${' '.repeat(4_000_000)}${key('["0x"]')}`.padEnd(8 * 1024 * 1024), 404],
   ])('of what no key needs is refused with a short answer: %s', async (_name, body, status) => {
     running = await startServerOver(await createOneItemEngine())

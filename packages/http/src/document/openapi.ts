@@ -119,7 +119,7 @@ const SCHEMAS = {
     properties: {
       bytecode: { $ref: '#/components/schemas/HexEncodedBytes' },
       abi: {
-        description: 'Null where the bytecode is no module that can be read.',
+        description: 'Null where the bytecode is not a module that can be read.',
         oneOf: [{ $ref: '#/components/schemas/ModuleAbi' }, { type: 'null' }],
       },
     },

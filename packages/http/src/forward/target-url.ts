@@ -32,7 +32,7 @@ export function targetUrl(
 function encodeSegment(name: string, segment: string | undefined): string {
   if (!segment) throw routeNotFound()
   if (segment === '.' || segment === '..')
-    throw invalidPart(`path \`${name}\``, `${JSON.stringify(segment)} is no name`)
+    throw invalidPart(`path \`${name}\``, `${JSON.stringify(segment)} is not a name`)
   // A router decodes text, so there are no lone surrogates, which `encodeURIComponent` refuses.
   return encodeURIComponent(segment)
 }

@@ -185,7 +185,7 @@ describe('a page', () => {
 })
 
 describe('a module', () => {
-  it('has the ABI null where its bytes are no module', async () => {
+  it('has the ABI null where its bytes are not a module', async () => {
     const engine = createMemoryEngine()
     const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
     const writes: Write[] = [[moduleKey(ADDRESS, 'broken'), Uint8Array.of(1, 2)]]

@@ -97,7 +97,7 @@ describe('a state asked for by its time', () => {
     ])
   })
 
-  it('is 400 where a version is given too, or it is no time', async () => {
+  it('is 400 where a version is given too, or it is not a time', async () => {
     expect(await errorOf(`ledger_version=3&ledger_timestamp=${START}`)).toMatchObject([
       400,
       { error_code: 'invalid_input' },
@@ -106,7 +106,7 @@ describe('a state asked for by its time', () => {
       400,
       {
         error_code: 'web_framework_error',
-        message: expect.stringContaining('failed to parse parameter `ledger_timestamp`: "yesterday" is no time'),
+        message: expect.stringContaining('failed to parse parameter `ledger_timestamp`: "yesterday" is not a time'),
       },
     ])
   })

@@ -27,7 +27,7 @@ import type { OperationRequest } from './operation.js'
 
 // Parts of a request, each read by a function that refuses with the name of the part.
 
-/** Characters of a body that is no object which the message shows. */
+/** Characters of a body that is not an object which the message shows. */
 const LONGEST_QUOTE = 200
 
 /** Names the part in whatever its parser throws. */

@@ -43,7 +43,7 @@ it('uses of a type come in pages, each of which says how many keys it looked at'
 
 it.each([
   ['0xcafe', 'struct_type'],
-  ['u64', 'is no struct tag'],
+  ['u64', 'is not a struct tag'],
   ['0x1::coin::Coin%3Cu8%3E', 'has type arguments'],
   ['0x1::coin::Coin/uses?limit=0', 'limit'],
   ['0x1::coin::Coin/uses?start=0x00', 'cursor'],

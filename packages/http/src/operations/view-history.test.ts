@@ -108,7 +108,7 @@ describe('POST /v1/view/history', () => {
     expect(kept.map(({ version, timestamp }) => [version, timestamp])).toEqual([['5', null]])
   })
 
-  it('answers as CSV, with a column for each result, and JSON in quotes where a result is no scalar', async () => {
+  it('answers as CSV, with a column for each result, and JSON in quotes where a result is not a scalar', async () => {
     const post = ask(await smallLedger())
     const csv = await post('?from=3', VALUE, { accept: 'text/csv' })
     const absent = JSON.parse((await post('?from=4&to=4', VALUE)).body) as Entry[]

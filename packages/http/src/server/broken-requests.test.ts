@@ -90,7 +90,7 @@ describe('a client that leaves in the middle of its body', () => {
     ['in chunks', 'transfer-encoding: chunked', `e\r\n${HALF}`],
     ['from another origin', 'origin: https://a.example\r\ncontent-length: 14', HALF],
     ['compressed', 'content-encoding: gzip\r\ncontent-length: 14', HALF],
-  ])('is told of as 499, and is no fault of ours: %s', async (_name, framing, half) => {
+  ])('is told of as 499, and is not a fault of ours: %s', async (_name, framing, half) => {
     for (const leave of ['end', 'resetAndDestroy'] as const) {
       const told: Answered[] = []
       const faults: unknown[] = []

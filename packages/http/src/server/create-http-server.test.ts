@@ -347,10 +347,10 @@ describe('broken HTTP', () => {
 
 describe('raw HTTP', () => {
   it.each([
-    ['a chunk that is no number', 'transfer-encoding: chunked\r\n\r\nzz\r\n', 400],
+    ['a chunk that is not a number', 'transfer-encoding: chunked\r\n\r\nzz\r\n', 400],
     ['chunked in the middle of encodings', 'transfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n', 400],
     ['a negative length', 'content-length: -1\r\n\r\n', 400],
-    ['a length that is no number', 'content-length: 1e3\r\n\r\n', 400],
+    ['a length that is not a number', 'content-length: 1e3\r\n\r\n', 400],
     ['a space before the colon', 'content-length : 2\r\n\r\n{}', 400],
     ['a folded header', 'x: a\r\n b\r\ncontent-length: 2\r\n\r\n{}', 400],
     ['a bare line feed in a header', 'x: a\nb: c\r\ncontent-length: 2\r\n\r\n{}', 400],

@@ -97,7 +97,7 @@ describe('answers', () => {
     })
   })
 
-  it('are refused over a ledger whose chain id is no uint8, when the listener is made and when the ledger is first seen', async () => {
+  it('are refused over a ledger whose chain id is not a uint8, when the listener is made and when the ledger is first seen', async () => {
     const engine = createMemoryEngine()
     const reports: unknown[] = []
     const listener = listenerOf(engine, { onUnexpectedError: (error) => reports.push(error) })
@@ -213,7 +213,7 @@ describe('requests', () => {
       post(ITEM, '{"__proto__":{"key":"2"},"constructor":1,"key_type":"u64","value_type":"u64","key":"1"}'),
       200,
     ],
-    ['a raw key that is no hex', post('/v1/tables/0x7ab1e/raw_item', '{"key":"0xzz"}'), 400],
+    ['a raw key that is not hex', post('/v1/tables/0x7ab1e/raw_item', '{"key":"0xzz"}'), 400],
     ['a raw key as bare string', post('/v1/tables/0x7ab1e/raw_item', '"0x01"'), 400],
     ['health, old ledger', { url: '/v1/-/healthy?duration_secs=10' }, 503],
     ['health, a long time', { url: '/v1/-/healthy?duration_secs=4294967295' }, 200],

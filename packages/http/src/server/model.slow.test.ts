@@ -34,7 +34,7 @@ function fromLittleEndian(hex: string): bigint {
 const STRING = '0x1::string::String'
 const WIDTH: Record<string, number> = { u8: 1, u16: 2, u32: 4, u64: 8, u128: 16, u256: 32 }
 
-/** Canonical name of a type that the model knows; undefined for text that is no type; null for types it cannot resolve. */
+/** Canonical name of a type that the model knows; undefined for text that is not a type; null for types it cannot resolve. */
 function modelType(text: string): string | null | undefined {
   const bare = text.replace(/[ \t\n\r\f]/g, '')
   if (/^(bool|address|signer|u8|u16|u32|u64|u128|u256)$/.test(bare) && bare === text.trim())

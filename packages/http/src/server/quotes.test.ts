@@ -46,7 +46,7 @@ describe('the refusal of 20 KB that make no sense', () => {
     ['as a type of keys', item({ key_type: LONG })],
     ['as a type of values', item({ value_type: LONG })],
     ['as a struct that is nowhere', item({ key_type: `0x1::a::${LONG}` })],
-    ['as a key that is no number', item({ key: LONG })],
+    ['as a key that is not a number', item({ key: LONG })],
     ['as a number', item({ key_type: 'u64', key: '9'.repeat(20_000) })],
     ['as an address in a key', item({ key_type: 'address', key: LONG })],
     ['as bytes', item({ key_type: 'vector<u8>', key: LONG })],

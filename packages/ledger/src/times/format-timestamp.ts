@@ -1,5 +1,5 @@
 const USEC_PER_SECOND = 1_000_000n
-/** What `Date` can hold, in seconds: later times are no dates of a ledger. */
+/** What `Date` can hold, in seconds: later times are not dates of a ledger. */
 const LAST_SECOND = 8_640_000_000_000n
 
 /**

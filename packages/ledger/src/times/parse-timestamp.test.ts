@@ -39,7 +39,7 @@ describe('a timestamp', () => {
 
   it('says what the time would be', () => {
     expect(() => parseTimestamp('1735689600')).toThrow(
-      '"1735689600" is no time: in microseconds it is 1970-01-01T00:28:55.689600Z; for 2025-01-01T00:00:00Z, which it is in seconds, send 1735689600000000',
+      '"1735689600" is not a time: in microseconds it is 1970-01-01T00:28:55.689600Z; for 2025-01-01T00:00:00Z, which it is in seconds, send 1735689600000000',
     )
   })
 

@@ -83,7 +83,7 @@ const WRITES: readonly Write[] = [
       structs: [struct('Till', { kind: 'vector', element: coin }), struct('Shelf', { kind: 'u8' })],
     }),
   ],
-  // Names the type, and is no module.
+  // Names the type, and is not a module.
   [moduleKey(OTHER, 'torn'), new ByteWriter().bytes(HOME).string('coin').string('Coin').toBytes()],
   [resourceKey(OWNER, parseStructTag('0x1::box::Box<vector<0xcafe::coin::Coin>>')), Uint8Array.of(1)],
   [resourceKey(OWNER, parseStructTag('0xcafe::coin::Coins')), Uint8Array.of(1)],

@@ -12,7 +12,7 @@ import { arkworksCodec, type PointCodec, pointLength, zcashCodec } from './point
 /** A way to write the elements of a structure. */
 export interface AlgebraFormat<E> {
   encode(element: E): Uint8Array
-  /** Checks everything, membership in the group included. Undefined where the bytes are no element. */
+  /** Checks everything, membership in the group included. Undefined where the bytes are not an element. */
   decode(bytes: Uint8Array): E | undefined
 }
 

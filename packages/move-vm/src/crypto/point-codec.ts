@@ -5,7 +5,7 @@ import { type CurveGroup, isLarger, pointOfX, pointOfXY } from './curve-group.js
 /** How points are written. None of the readers checks that a point is in its group, only that it is on the curve. */
 export interface PointCodec {
   encode<T>(group: CurveGroup<T>, point: WeierstrassPoint<T>, isCompressed: boolean): Uint8Array
-  /** Undefined where the bytes are no point of the curve. */
+  /** Undefined where the bytes are not a point of the curve. */
   decode<T>(group: CurveGroup<T>, bytes: Uint8Array, isCompressed: boolean): WeierstrassPoint<T> | undefined
 }
 

@@ -207,7 +207,7 @@ describe('bls12381', () => {
     expect(isBlsProofOfPossession(keys[0]!, signatureOf(secrets[0]!, keys[0]!))).toBe(false)
   })
 
-  it('refuses infinity, points outside of the group, and bytes that are no point', () => {
+  it('refuses infinity, points outside of the group, and bytes that are not a point', () => {
     const infinity = new Uint8Array(48)
     infinity[0] = 0xc0
     expect(isBlsKey(infinity)).toBe(false)

@@ -12,7 +12,7 @@ export interface FaultPlace {
 }
 
 /**
- * The end of a run by a fault. It is thrown inside of the vm alone and is no `Error`, since nobody reads a stack of ours: the
+ * The end of a run by a fault. It is thrown inside of the vm alone and is not an `Error`, since nobody reads a stack of ours: the
  * run turns it into a `ViewFault`.
  */
 export class VmFault {

@@ -177,7 +177,7 @@ class FunctionCompiler {
   }
 
   #popKind(kind: PrimitiveType): void {
-    if (this.#pop().kind !== kind) throw this.#fault(`an operand that is no ${kind}`)
+    if (this.#pop().kind !== kind) throw this.#fault(`an operand that is not of kind ${kind}`)
   }
 
   #pushKind(kind: PrimitiveType): void {
@@ -186,7 +186,7 @@ class FunctionCompiler {
 
   #popInteger(): number {
     const type = integerTypeOf(this.#pop().kind)
-    if (type < 0) throw this.#fault('an operand that is no integer')
+    if (type < 0) throw this.#fault('an operand that is not an integer')
     return type
   }
 
@@ -202,7 +202,7 @@ class FunctionCompiler {
 
   #popReference(): OpenType {
     const type = this.#pop()
-    if (type.kind !== 'reference') throw this.#fault('an operand that is no reference')
+    if (type.kind !== 'reference') throw this.#fault('an operand that is not a reference')
     return type.to
   }
 
@@ -462,7 +462,7 @@ class FunctionCompiler {
         this.#popKind('u8')
         const operand = this.#pop()
         const type = integerTypeOf(operand.kind)
-        if (type < 0 || type >= FIRST_SIGNED) throw this.#fault('a shift of what is no unsigned integer')
+        if (type < 0 || type >= FIRST_SIGNED) throw this.#fault('a shift of what is not an unsigned integer')
         this.#push(operand)
         this.#emit(opcode === 0x2f ? OP.shiftLeft : OP.shiftRight, type)
         return true
@@ -470,7 +470,7 @@ class FunctionCompiler {
       case 0x67: {
         const operand = this.#pop()
         const type = integerTypeOf(operand.kind)
-        if (type < FIRST_SIGNED) throw this.#fault('the negative of what is no signed integer')
+        if (type < FIRST_SIGNED) throw this.#fault('the negative of what is not a signed integer')
         this.#push(operand)
         this.#emit(OP.negate, type)
         return true
@@ -569,7 +569,7 @@ class FunctionCompiler {
       case 0x3f: {
         const { link, type } = this.#globalType(opcode === 0x3f)
         this.#popOf(type)
-        if (this.#popReference().kind !== 'signer') throw this.#fault('an operand that is no signer')
+        if (this.#popReference().kind !== 'signer') throw this.#fault('an operand that is not a signer')
         this.#emit(OP.moveTo, link)
         return true
       }
@@ -622,7 +622,7 @@ class FunctionCompiler {
         return this.#packClosure(opcode === 0x59)
       case 0x5a: {
         const type = this.#entry(this.#module.code.signatures)[0]
-        if (type?.kind !== 'function') throw this.#fault('a call of what is no function type')
+        if (type?.kind !== 'function') throw this.#fault('a call of what is not a function type')
         this.#popOf(types.of(type))
         this.#popAll(types.ofAll(type.parameters))
         for (const result of types.ofAll(type.results)) this.#push(result)

@@ -7,7 +7,7 @@ const FIRST_WITH_TRANSACTIONS = 2
 const LATEST_VERSION = 4
 const ENABLED = 1
 
-/** Whether validators may add transactions of their own; false for bytes that are no configuration. */
+/** Whether validators may add transactions of their own; false for bytes that are not a configuration. */
 export function areValidatorTransactionsEnabled(bytes: Uint8Array): boolean {
   try {
     return readConfig(new ByteReader(bytes))

@@ -105,7 +105,7 @@ class Formatter {
       this.#write(`0x${bytesToHexDigits(value.view())}`)
       return
     }
-    if (!(value instanceof VectorValue)) throw new TypeError('a value that is no vector')
+    if (!(value instanceof VectorValue)) throw new TypeError('a value that is not a vector')
     const isSpread = !this.#style.isSingleLine && (element.kind === 'vector' || element.kind === 'struct')
     this.#write('[')
     this.#list(value.items, isSpread, depth, (item) => this.value(element, item, depth + 1, isNamed))
@@ -173,7 +173,7 @@ class Formatter {
   }
 
   #closure(value: Value, depth: number): void {
-    if (!(value instanceof ClosureValue)) throw new TypeError('a value that is no closure')
+    if (!(value instanceof ClosureValue)) throw new TypeError('a value that is not a closure')
     const { target, mask, captured } = value
     const capturedTypes = this.#context.capturedTypes(value)
     const typeArguments = target.typeArguments.map((type) => typeTagToText(this.#context.typeTag(type)))
@@ -198,7 +198,7 @@ function optionItem(option: StructValue, isEnum: boolean): Value | undefined {
   if (isEnum) return option.variant === 0 ? undefined : option.fields[0]
   const [items] = option.fields
   if (items instanceof ByteVector) return items.length > 0 ? items.at(0) : undefined
-  if (!(items instanceof VectorValue)) throw new TypeError('an Option that is no vector')
+  if (!(items instanceof VectorValue)) throw new TypeError('an Option that is not a vector')
   return items.items[0]
 }
 

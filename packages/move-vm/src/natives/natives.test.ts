@@ -310,7 +310,7 @@ describe.skipIf(!hasSharedData).each([
     expect(bed.results('0x1::object::exists_at', ['0x1::chain_id::ChainId'], '2'.padStart(64, '0'))).toEqual([false])
   })
 
-  it('answer as a view, which is no transaction', () => {
+  it('answer as a view, which is not a transaction', () => {
     const context = (name: string, ...args: Value[]) => bed.call(`0x1::transaction_context::${name}`, [], ...args)
     for (const name of ['sender_internal', 'gas_payer_internal', 'chain_id_internal']) {
       expect(context(name)).toEqual(abort(0x30001))

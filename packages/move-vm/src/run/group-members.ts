@@ -9,7 +9,7 @@ const MOST_TAGS = 1_024
 export class GroupMembers {
   readonly #texts = new Map<string, string>()
 
-  /** The members of a stored group by the texts of their types; undefined where the bytes are no group. */
+  /** The members of a stored group by the texts of their types; undefined where the bytes are not a group. */
   read(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> | undefined {
     const reader = new ByteReader(bytes)
     const members = new Map<string, Uint8Array>()

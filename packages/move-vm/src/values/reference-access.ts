@@ -27,7 +27,7 @@ export function writeReference(reference: Value, value: Value): void {
 /** The bytes of a `vector<u8>`, by value or by reference, without a copy. @throws VmFault for other values */
 export function bytesOf(value: Value): Uint8Array {
   const vector = value instanceof Reference ? readReference(value) : value
-  if (!(vector instanceof ByteVector)) throw malformedCode('a value that is no vector<u8>')
+  if (!(vector instanceof ByteVector)) throw malformedCode('a value that is not a vector<u8>')
   return vector.view()
 }
 

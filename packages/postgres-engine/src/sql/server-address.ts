@@ -10,7 +10,7 @@ export interface ServerAddress {
 
 /** @throws `invalid_argument`, without the text of the URL, which may have a password */
 export function parseServerUrl(text: unknown): ServerAddress {
-  if (typeof text !== 'string') throw urlWrong('is no text')
+  if (typeof text !== 'string') throw urlWrong('is not text')
   if (!/^postgres(ql)?:\/\//.test(text)) throw urlWrong('does not begin with postgres:// or postgresql://')
   if (!URL.canParse(text)) throw urlWrong('cannot be parsed')
   const { username, hostname, port, pathname, searchParams } = new URL(text)

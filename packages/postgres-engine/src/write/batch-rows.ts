@@ -40,7 +40,7 @@ export function batchToRows(versions: readonly VersionWrites[]): EntryRow[] {
   return rows
 }
 
-/** Leaves out deletions of keys that do not exist: they are no writes. `rows` are in the order of the versions. */
+/** Leaves out deletions of keys that do not exist: they are not writes. `rows` are in the order of the versions. */
 export async function withoutEmptyDeletions(client: Client, rows: readonly EntryRow[]): Promise<EntryRow[]> {
   // Only keys that the batch deletes are followed.
   const deleted = new Set<string>()

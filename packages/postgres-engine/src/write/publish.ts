@@ -75,7 +75,7 @@ export async function expectNonePrepared(client: Client, server: string): Promis
     const { rows } = await client.query<{ success: boolean; result: string }>(PREPARED)
     if (rows.every(({ success }) => success)) {
       const prepared = rows.flatMap(({ result }) => result.split(' ')).filter((gid) => gid !== '')
-      // Others may have begun since; they are no transactions of ours.
+      // Others may have begun since; they are not transactions of ours.
       waitedFor = new Set(prepared.filter((gid) => waitedFor?.has(gid) ?? true))
       if (waitedFor.size === 0) return
     }

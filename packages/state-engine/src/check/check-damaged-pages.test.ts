@@ -22,7 +22,7 @@ describe('a flipped bit', () => {
     ])
     const faults = [
       { offset: 1, xor: 1, fault: 'has another number' },
-      { offset: 18, xor: 8, fault: 'is no page of a tree' },
+      { offset: 18, xor: 8, fault: 'is not a page of a tree' },
       { offset: 20, xor: 1, fault: 'has a wrong header' },
       { offset: 25, xor: 0x80, fault: 'has a node beyond its end' },
     ]

@@ -18,7 +18,7 @@ export interface UnmergedCommits {
   readonly blocks: readonly BlockEntry[]
   readonly commits: number
   readonly writes: number
-  /** Bytes of the files that are no complete record, or follow one. */
+  /** Bytes of the files that are not a complete record, or follow one. */
   readonly unreadableBytes: number
 }
 

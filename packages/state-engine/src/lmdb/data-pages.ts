@@ -144,7 +144,7 @@ export class DataPages {
   readTreePage(meta: Meta, number: number): TreePage {
     const page = this.#readPage(meta, number, 1)
     const flags = page.readUInt16LE(PAGE_FLAGS_AT)
-    if (flags !== BRANCH_PAGE && flags !== LEAF_PAGE) throw this.faultOf(meta, number, 'is no page of a tree')
+    if (flags !== BRANCH_PAGE && flags !== LEAF_PAGE) throw this.faultOf(meta, number, 'is not a page of a tree')
     const isBranch = flags === BRANCH_PAGE
     const body = page.subarray(PAGE_HEADER_LENGTH)
     const [lower, upper] = [page.readUInt16LE(LOWER_AT), page.readUInt16LE(UPPER_AT)]
@@ -170,7 +170,7 @@ export class DataPages {
     return { count, bytes: pages.subarray(PAGE_HEADER_LENGTH, PAGE_HEADER_LENGTH + length) }
   }
 
-  /** @throws `PageFault` unless the file has the page, and it is no meta page */
+  /** @throws `PageFault` unless the file has the page, and it is not a meta page */
   expectInFile(meta: Meta, number: number): void {
     if (number >= META_PAGES && number <= meta.lastPage) return
     throw new PageFault(`page ${number} is not one of the file`)

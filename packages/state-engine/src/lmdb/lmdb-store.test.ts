@@ -56,7 +56,7 @@ it('the opening refuses a store that lacks one of its databases', async () => {
   }
 })
 
-it('the opening refuses a file that is no store', () => {
+it('the opening refuses a file that is not a store', () => {
   writeFileSync(join(folder.path, STORE_FILE), Buffer.alloc(20_000, 1))
   for (const open of [openStateEngine, openStateEngineReader]) {
     expect(() => open({ path: folder.path })).toThrow(expect.objectContaining({ code: 'store_format' }))

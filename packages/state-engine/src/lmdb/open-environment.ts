@@ -28,7 +28,7 @@ interface LmdbDatabaseClass {
 /**
  * Opens a data file. All openers in a process, also those in its worker threads, share one environment of LMDB, which
  * has the flags of the first. A read-only environment would shut out a writer that comes later. So a reader, too, opens
- * the file for writing where it may, and merely begins no write transaction; and what a commit waits for is no flag of
+ * the file for writing where it may, and merely begins no write transaction; and what a commit waits for is not a flag of
  * the environment, but of each transaction.
  */
 export function openEnvironment(file: string, { readOnly, readAhead, mapBytes }: EnvironmentOptions) {
