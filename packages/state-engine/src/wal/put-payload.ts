@@ -44,9 +44,10 @@ export function payloadLength({ versions, mark }: Pick<CommitContent, 'versions'
   let length = COMMIT_HEADER_LENGTH + (mark ? MARK_HEADER_LENGTH + mark.length : 0)
   for (const { block, writes } of versions) {
     length += VERSION_HEADER_LENGTH + (block ? BLOCK_LENGTH : 0)
-    for (const [key, value, annotation] of writes) {
-      length += ENTRY_HEADER_LENGTH + key.length
-      if (value) length += value.length + storedTailLength(value, annotation)
+    for (const write of writes) {
+      const value = write[1]
+      length += ENTRY_HEADER_LENGTH + write[0].length
+      if (value) length += value.length + storedTailLength(value, write[2])
     }
   }
   return length
@@ -132,14 +133,16 @@ function putVersion(segment: Segment, hash: KeyHash, { version, block, writes }:
   /** Keys whose deletion was left out, as text: the version must not write them again. */
   let leftOut: Set<string> | undefined
   segment.length += 4
-  for (const [key, value, annotation] of writes) {
+  // By index: taking a tuple of two members apart into three names costs a tenth of a write.
+  for (const write of writes) {
+    const key = write[0]
     const keyHash = hash.of(key, 0, key.length)
     if (leftOut?.has(keyToText(key))) throw duplicateKey(version)
-    if (value === null && !hasValueBefore(segment, key, keyHash, entriesBefore, has)) {
+    if (write[1] === null && !hasValueBefore(segment, key, keyHash, entriesBefore, has)) {
       leftOut ??= new Set()
       leftOut.add(keyToText(key))
     } else {
-      putEntry(segment, version, [key, value, annotation], keyHash)
+      putEntry(segment, version, write, keyHash)
     }
   }
   view.setUint32(countAt, segment.entryCount - entriesBefore)
@@ -160,8 +163,11 @@ function hasValueBefore(segment: Segment, key: Uint8Array, hash: number, first: 
   return newest >= first || !segment.isDeletion(newest)
 }
 
-function putEntry(segment: Segment, version: bigint, [key, value, annotation]: Write, hash: number): void {
+function putEntry(segment: Segment, version: bigint, write: Write, hash: number): void {
   const { bytes, view } = segment
+  const key = write[0]
+  const value = write[1]
+  const annotation = write[2]
   const start = segment.length
   view.setUint32(start, key.length)
   view.setUint32(start + 4, value === null ? DELETION : value.length + storedTailLength(value, annotation))
