@@ -9,7 +9,7 @@ export interface PruneObserver {
   onPrune(done: { readonly entries: number; readonly seconds: number }): void
 }
 
-/** Prunes a store to a window, at most this number of entries. Returns whether nothing is left to prune. */
+/** Prunes a store to a window, at most `maxEntries` entries. Returns whether nothing is left to prune. */
 export async function pruneTurn(
   engine: Pick<StateWriter | AsyncStateWriter, 'ledger' | 'prune'>,
   retain: bigint,

@@ -27,7 +27,7 @@ const NOTHING: Found = { targets: [], missing: [] }
 const MOST_NAMED = 8
 
 /**
- * Looks up what a text may name: at most seven small requests for an address, fewer for the rest.
+ * Looks up what a text may name: at most seven small requests for an address, 22 for a word, fewer for the rest.
  * @throws only where it was aborted
  */
 export async function findTargets(text: string, context: SearchContext, signal: AbortSignal): Promise<Found> {
