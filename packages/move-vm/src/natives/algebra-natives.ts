@@ -294,6 +294,7 @@ const NATIVES: Readonly<Record<string, Native>> = {
   upcast_internal: (context, [handle]) => {
     expectCasting(context, 1, 0)
     context.charge(SMALL_PRICE)
+    elementOf(context, structureOf(context, 0), handle)
     return [handle!]
   },
   downcast_internal: (context, [handle]) => {
