@@ -1,9 +1,10 @@
 // A ledger without end, made up as it is asked for, of which every right answer is known without keeping any: each
 // version writes the next few of a ring of table items, and a balance.
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { ByteWriter } from '@ledger-state/core'
 import { writeModule } from '@ledger-state/move-module'
 import type { TestCertificate } from '@ledger-state/testing/certificate'
@@ -224,8 +225,10 @@ export interface SteadyNode {
   close(): Promise<void>
 }
 
-/** A node with this ledger, which grows as `latest` is raised. Its proofs are void: followers need `--no-verify`. */
-/** @param tls serves HTTPS with this certificate, in PEM */
+/**
+ * A node with this ledger, which grows as `latest` is raised. Its proofs are void: followers need `--no-verify`.
+ * @param tls serves HTTPS with this certificate, in PEM
+ */
 export async function startSteadyNode(port = 0, tls?: TestCertificate): Promise<SteadyNode> {
   const onRequest: RequestListener = (request, response) => {
     if (isStalled) held.push(() => handle(request, response))
@@ -239,7 +242,14 @@ export async function startSteadyNode(port = 0, tls?: TestCertificate): Promise<
       response.writeHead(401).end()
     } else answer(new URL(request.url!, node.url), response)
   }
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  /** Also those whose TLS handshake is not finished, which `closeAllConnections` leaves open. */
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
   const node: SteadyNode = {
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     latest: 0,
@@ -258,8 +268,8 @@ export async function startSteadyNode(port = 0, tls?: TestCertificate): Promise<
     authorization: undefined,
     close: () =>
       new Promise((resolve) => {
-        server.closeAllConnections()
         server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
       }),
   }
   return node

@@ -223,7 +223,7 @@ export function otherLedgerBefore(path: string, version: number): FeedError {
 }
 
 export function proverEnded(): FeedError {
-  return new LedgerStateError('source_failed', 'the thread that proves chunks has ended')
+  return new LedgerStateError('source_failed', 'a thread that proves or hashes has ended')
 }
 
 export function duplicateStateKey(keyHash: Uint8Array): FeedError {

@@ -5,6 +5,7 @@ import { createServer as createTcpServer } from 'node:net'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { makeCertificate, type TestCertificate } from '@ledger-state/testing/certificate'
 import { eventually } from '@ledger-state/testing/eventually'
+import { freePort } from '@ledger-state/testing/free-port'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
 import { kill, type NodeProcess } from '../../testing/node-process.ts'
@@ -276,8 +277,8 @@ describe('a source with TLS', () => {
     const expired = makeCertificate({ issuer: authority, validTo: new Date(Date.now() - 1_000) })
     const elsewhere = makeCertificate({ issuer: authority, address: '127.0.0.2' })
     writeFileSync(bed.at('authority.pem'), authority.cert)
-    let source = await startSteadyNode(0, good)
-    const port = Number(new URL(source.url).port)
+    const port = await freePort()
+    let source = await startSteadyNode(port, good)
     try {
       source.latest = 100
       const node = await bed.start({

@@ -1,20 +1,13 @@
-import type { ErrorFields } from '@ledger-state/core'
 import type { LedgerHasher } from '../proof/ledger-hasher.js'
 import { hashEntries } from './entry-batch.js'
 import { foldLeaves, type Subtree } from './fold-leaves.js'
 
-// Messages between the threads that compute a state root and the one that waits for them.
-
+/** A job of the threads that compute a state root. */
 export type RootJob =
   | { readonly kind: 'hash'; readonly batch: Uint8Array }
   | { readonly kind: 'fold'; readonly leaves: Uint8Array; readonly depth: number }
 
 export type RootResult = Uint8Array<ArrayBuffer> | Subtree
-
-export type RootReply =
-  | { readonly result: RootResult }
-  | { readonly failure: { readonly code: string; readonly message: string; readonly fields: ErrorFields } }
-  | { readonly crash: unknown }
 
 export function runRootJob(job: RootJob, hasher: LedgerHasher): RootResult {
   return job.kind === 'hash' ? hashEntries(hasher, job.batch) : foldLeaves(hasher, job.leaves, job.depth)

@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { LedgerStateError } from '@ledger-state/core'
+import { proverEnded } from '../errors.js'
+import type { JobReply } from './serve-jobs.js'
+
+interface PendingJob<Result> {
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+/**
+ * The module of a thread, in TypeScript where this module is: `Worker` passes on the options of the process that loads it.
+ * @param name of the file without its ending, in the folder of `importer`
+ * @returns undefined in a bundle that lacks the file
+ */
+export function threadModule(name: string, importer: string): URL | undefined {
+  const file = new URL(`./${name}${importer.endsWith('.ts') ? '.ts' : '.js'}`, importer)
+  return existsSync(fileURLToPath(file)) ? file : undefined
+}
+
+/**
+ * A thread that runs jobs one after the other. Jobs are sent at once and wait in the thread, so that it has the next one while
+ * this thread is busy. It starts with its first job, and again with the first after it ended by itself.
+ */
+export class JobThread<Job, Result> {
+  readonly #module: URL
+  readonly #data: unknown
+  #worker: Worker | undefined
+  /** The thread replies in the order of the jobs. */
+  readonly #pending: PendingJob<Result>[] = []
+  #isClosed = false
+
+  /** @param data what `serveJobs` reads in the thread as `workerData` */
+  constructor(module: URL, data: unknown) {
+    this.#module = module
+    this.#data = data
+  }
+
+  /** Jobs that are not answered yet. */
+  get load(): number {
+    return this.#pending.length
+  }
+
+  /** @param transfer buffers of the job that are given away. @throws `source_failed` where the thread ended; what the job throws */
+  run(job: Job, transfer: readonly ArrayBuffer[] = []): Promise<Result> {
+    if (this.#isClosed) return Promise.reject(proverEnded())
+    this.#worker ??= this.#start()
+    this.#worker.ref()
+    this.#worker.postMessage(job, transfer)
+    return new Promise((resolve, reject) => this.#pending.push({ resolve, reject }))
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#worker?.terminate()
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#module, { workerData: this.#data })
+    worker.on('message', (reply: JobReply<Result>) => {
+      settle(this.#pending.shift()!, reply)
+      // An idle thread keeps no process alive. One that is closing does, until it has ended.
+      if (this.#pending.length === 0 && !this.#isClosed) worker.unref()
+    })
+    worker.on('error', (error) => this.#fail(error))
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#worker = undefined
+      this.#fail(proverEnded())
+    })
+    return worker
+  }
+
+  #fail(error: unknown): void {
+    for (const { reject } of this.#pending.splice(0)) reject(error)
+  }
+}
+
+function settle<Result>({ resolve, reject }: PendingJob<Result>, reply: JobReply<Result>): void {
+  if ('result' in reply) resolve(reply.result)
+  else if ('crash' in reply) reject(reply.crash)
+  else reject(new LedgerStateError(reply.failure.code, reply.failure.message, reply.failure.fields))
+}
