@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { engineToAsync } from './engine-to-async.js'
 import { createMemoryEngine } from './memory-engine.js'
 import type { AsyncSnapshot } from './ports/async-engine-ports.js'
+import type { StateWriter } from './ports/engine-ports.js'
 
 const CHAIN = { chainId: 1 }
 const KEYS = [0, 1, 2].map((byte) => Uint8Array.of(byte))
@@ -21,6 +22,16 @@ interface Step {
   readonly begins: boolean
   readonly key: number
   readonly isDeletion: boolean
+}
+
+const WRITE: Step = { begins: true, key: 0, isDeletion: false }
+
+/** An engine whose versions, each a block of its own, write the first key. */
+async function engineUpTo(last: bigint): Promise<StateWriter> {
+  const engine = createMemoryEngine()
+  const versions = Array.from({ length: Number(last) + 1 }, (_, number) => versionOf(BigInt(number), WRITE))
+  await engine.commit(versions, CHAIN)
+  return engine
 }
 
 const steps = fc.array(fc.record({ begins: fc.boolean(), key: fc.nat(2), isDeletion: fc.boolean() }), {
@@ -89,12 +100,7 @@ describe('a snapshot', () => {
   })
 
   it('refuses what was cut off below its latest version', async () => {
-    await using engine = createMemoryEngine()
-    const step: Step = { begins: true, key: 0, isDeletion: false }
-    await engine.commit(
-      [0n, 1n, 2n, 3n].map((number) => versionOf(number, step)),
-      CHAIN,
-    )
+    await using engine = await engineUpTo(3n)
     const snapshot = await engineToAsync(engine).snapshot()
     await engine.truncateTo(1n)
     const cutOff: (() => unknown)[] = [
@@ -133,18 +139,12 @@ describe('a snapshot', () => {
       for (const read of reads) await expect(async () => read()).rejects.toMatchObject({ code: 'no_ledger' })
     }
     await expectNone()
-    const step: Step = { begins: true, key: 0, isDeletion: false }
-    await engine.commit([versionOf(0n, step), versionOf(1n, step)], CHAIN)
+    await engine.commit([versionOf(0n, WRITE), versionOf(1n, WRITE)], CHAIN)
     await expectNone()
   })
 
   it('refuses histories of which a prune may have taken a part', async () => {
-    await using engine = createMemoryEngine()
-    const step: Step = { begins: true, key: 0, isDeletion: false }
-    await engine.commit(
-      [0n, 1n, 2n, 3n].map((number) => versionOf(number, step)),
-      CHAIN,
-    )
+    await using engine = await engineUpTo(3n)
     const snapshot = await engineToAsync(engine).snapshot()
     await engine.prune(2n)
     for (const first of [0n, 2n]) {
@@ -175,12 +175,7 @@ describe('a page', () => {
   })
 
   it('of versions has as many as the limit, and the version after them', async () => {
-    await using engine = createMemoryEngine()
-    const step: Step = { begins: true, key: 0, isDeletion: false }
-    await engine.commit(
-      [0n, 1n, 2n, 3n, 4n].map((number) => versionOf(number, step)),
-      CHAIN,
-    )
+    await using engine = await engineUpTo(4n)
     const snapshot = await engineToAsync(engine).snapshot()
     const pageOf = async (limit?: number) => {
       const { versions, next } = await snapshot.versions(1n, 4n, { limit })
@@ -202,9 +197,7 @@ describe('engineToAsync', () => {
   })
 
   it('makes an engine whose reads are promises, and names what it refuses', async () => {
-    await using engine = createMemoryEngine()
-    const step: Step = { begins: true, key: 0, isDeletion: false }
-    await engine.commit([versionOf(0n, step)], CHAIN)
+    await using engine = await engineUpTo(0n)
     const remote = engineToAsync(engine)
     expect([engine.kind, remote.kind]).toEqual(['sync', 'async'])
     expect(remote.ledger).toEqual(engine.ledger)
