@@ -1,7 +1,7 @@
 import { withoutVouching } from '../errors.js'
+import { findKnownNetwork } from '../networks/known-networks.js'
 import { DEFAULT_HASH_SALT, type LedgerHasher } from '../proof/ledger-hasher.js'
 import type { SignedLedgerInfo } from '../wire/ledger-info.js'
-import { findKnownNetwork } from './known-networks.js'
 import type { SourceOptions } from './source.js'
 import { TrustedEpochs } from './trusted-epochs.js'
 import type { Vouching } from './vouching.js'
@@ -75,6 +75,6 @@ function trustedWaypoints(
 ): readonly string[] {
   if (unsigned) return []
   if (held) return [...waypoints, held.ending]
-  if (waypoints.length > 0 || chainId === undefined || hashSalt !== DEFAULT_HASH_SALT) return waypoints
-  return findKnownNetwork(chainId)?.waypoints ?? []
+  if (waypoints.length > 0 || chainId === undefined) return waypoints
+  return findKnownNetwork(chainId, hashSalt)?.waypoints ?? []
 }
