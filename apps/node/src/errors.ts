@@ -22,6 +22,8 @@ export type ProgramErrorCode =
   | 'stopped'
   | 'state_root_unknown'
   | 'state_root_differs'
+  | 'unavailable'
+  | 'untrusted'
 
 type ProgramError = LedgerStateError<ProgramErrorCode>
 
@@ -55,11 +57,34 @@ export function outsideOfStore(
   return new LedgerStateError(error.code, message, error.fields, { cause: error })
 }
 
-/** An error whose field `option` names an option of a package that would help, with the switch that sets it. */
-export function withSwitch(error: unknown): unknown {
+/** An error of an ingest with what helps: the switch that its field `option` names, or a command. */
+export function withAdvice(error: unknown): unknown {
+  if (isLedgerStateError(error, 'unsigned_contradicted')) {
+    const message = `${error.message}; cut off what is not signed with ledger-state trust reject-unsigned`
+    return new LedgerStateError(error.code, message, error.fields, { cause: error })
+  }
   if (!isLedgerStateError(error) || typeof error.fields.option !== 'string') return error
   const name = error.fields.option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   return new LedgerStateError(error.code, `${error.message} with --${name}`, error.fields, { cause: error })
+}
+
+/** A line for operators, of a store that holds another ledger than validators signed. */
+export function contradictedStore({ version, epoch }: { readonly version: bigint; readonly epoch: bigint }): string {
+  return `the validators of epoch ${epoch} signed another ledger up to version ${version} than this store holds: nothing beyond the newest signed version is served; cut off the rest with ledger-state trust reject-unsigned (docs/trust.md)`
+}
+
+/** Ends a reader: the next one serves the store by what is known now. */
+export function trustChanged(): ProgramError {
+  return new LedgerStateError('unavailable', 'what validators signed of this store is known anew')
+}
+
+export function nothingIngested(source: string): ProgramError {
+  return new LedgerStateError('no_ledger', `the ${source} holds no version: the store is still empty`)
+}
+
+export function noEndings(store: string): ProgramError {
+  const message = `${store} keeps no ends of epochs: nothing vouches for it; ingest from a backup with signatures (docs/trust.md)`
+  return new LedgerStateError('untrusted', message, {})
 }
 
 export function emptyStore(dataDir: string): ProgramError {

@@ -22,7 +22,13 @@ export { bytesToHex, hexToBytes } from './hex.js'
 export { type BlockInfo, isSameBlock, type KeyedEntry, type VersionWrites, type Write } from './ledger-record.js'
 export { type Link, LinkedList } from './linked-list.js'
 export { nearestName } from './nearest-name.js'
-export { isOwnKey, STATE_ROOT_KEY } from './own-keys.js'
+export {
+  ACCUMULATOR_ROOT_KEY,
+  EPOCH_ENDING_PREFIX,
+  epochEndingKey,
+  isOwnKey,
+  STATE_ROOT_KEY,
+} from './own-keys.js'
 export { clip, quote } from './quote.js'
 export { SizedCache } from './sized-cache.js'
 export { isU64, parseU64, U64_MAX } from './u64.js'

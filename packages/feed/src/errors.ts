@@ -4,6 +4,8 @@ declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
     /** `epoch` that is not proven; `option` of the source that would help. */
     untrusted: { readonly epoch?: bigint; readonly option?: string }
+    /** `version` up to which the validators of `epoch` signed another ledger than the store holds. */
+    unsigned_contradicted: { readonly version: bigint; readonly epoch: bigint }
   }
 }
 
@@ -15,6 +17,7 @@ export type FeedErrorCode =
   | 'invalid_backup'
   | 'verification_failed'
   | 'untrusted'
+  | 'unsigned_contradicted'
   | 'ledger_fork'
   | 'chain_id_mismatch'
   | 'version_gap'
@@ -247,6 +250,15 @@ export function notAWaypoint(text: string): FeedError {
 export function withoutVouching(root: string, waypoint: string | undefined): string {
   const compare = waypoint ? `; compare its first waypoint ${waypoint} with the one that its network publishes` : ''
   return `nothing vouches for the ledger in ${root}: no waypoint of it is trusted${compare}`
+}
+
+export function signedLedgerDiffers(path: string, epoch: bigint, version: bigint): FeedError {
+  const message = `${path}: the validators of epoch ${epoch} signed another ledger up to version ${version} than the store holds unsigned`
+  return new LedgerStateError('unsigned_contradicted', message, { version, epoch })
+}
+
+export function badPackedEnding(epoch: bigint, why: string): FeedError {
+  return untrusted(epoch, `is kept in a form that cannot be read: ${why}`)
 }
 
 /** A fault of a ledger info, whose place the reader of the file adds. */

@@ -1,5 +1,7 @@
 export type { FeedErrorCode } from './errors.js'
 export { DEFAULT_HASH_SALT } from './proof/ledger-hasher.js'
+export { type CheckedEndings, checkEndings } from './signatures/check-endings.js'
+export { type PackedEnding, unpackEnding } from './signatures/packed-ending.js'
 export type { SignedPower } from './signatures/validator-set.js'
 export { FailureStreak, type FailureStreakOptions } from './sources/failure-streak.js'
 export { FETCH_ENCODINGS } from './sources/fetch-encodings.js'
@@ -9,13 +11,14 @@ export type {
   LedgerSource,
   LedgerVersion,
   Reading,
+  SignedRangeReading,
   SourceOptions,
   SourceProgress,
   StateBase,
   StateDescription,
   StatePart,
 } from './sources/source.js'
-export { readVouching, type Vouching, writeVouching } from './sources/vouching.js'
+export { readVouching, type SignedPoint, type Vouching, writeVouching } from './sources/vouching.js'
 export {
   computeStateRoot,
   type EntryPages,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { ByteWriter } from '@ledger-state/core'
 import { createRandom, type Random } from '@ledger-state/testing/random'
-import { type MadeValidator, signedLedgerInfo, validatorsOf } from './synthetic-epochs.ts'
+import { type MadeLedgerInfo, type MadeValidator, signedLedgerInfo, validatorsOf } from './synthetic-epochs.ts'
 
 export interface SyntheticOptions {
   readonly blocks?: number
@@ -40,7 +40,7 @@ export class SyntheticChain {
   readonly records: ChainRecord[] = []
   readonly expected: ExpectedVersion[] = []
   readonly #salt: string
-  readonly #random: Random
+  #random: Random
   readonly #signers: boolean | readonly MadeValidator[]
   #ledgerInfo: Uint8Array | undefined
   #state = new Map<string, { key: Uint8Array; bcsKey: Uint8Array; stateValue: Uint8Array }>()
@@ -63,8 +63,33 @@ export class SyntheticChain {
     for (let block = 0; block < blocks; block++) this.#addBlock()
   }
 
+  /** Has the blocks to come differ from those of a chain without this call. */
+  diverge(seed: number): void {
+    this.#random = createRandom(seed)
+  }
+
   get latestVersion(): bigint {
     return BigInt(this.records.length - 1)
+  }
+
+  /** The ends of its epochs so far, signed by `validatorsOf` each. Epoch 0 is that of the genesis. */
+  endings(): MadeLedgerInfo[] {
+    return Array.from({ length: Number(this.#epoch) }, (_, epoch) => {
+      const next = this.expected.findIndex(({ block }) => block?.epoch === BigInt(epoch + 1))
+      const count = next < 0 ? this.records.length : next
+      const validators = validatorsOf(epoch)
+      const nextEpoch = { epoch: BigInt(epoch + 1), validators: validatorsOf(epoch + 1) }
+      const root = this.accumulatorRoot(count)
+      const info = {
+        epoch: BigInt(epoch),
+        version: BigInt(count - 1),
+        root,
+        nextEpoch,
+        validators,
+        signers: validators,
+      }
+      return { ...info, salt: this.#salt }
+    })
   }
 
   get genesisBlob(): Uint8Array {

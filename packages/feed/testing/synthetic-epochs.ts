@@ -139,10 +139,15 @@ export function writeEndings(root: string, endings: readonly Uint8Array[], split
     const range = { first_epoch: first, last_epoch: last }
     const chunks = [{ ...range, ledger_infos: `${folder}/${first}-.chunk` }]
     writeFileSync(join(root, folder, 'epoch_ending.manifest'), JSON.stringify({ ...range, waypoints: [], chunks }))
-    const versions = { first_version: first * 10, last_version: last * 10 }
+    const versions = { first_version: versionOf(endings[first]!), last_version: versionOf(endings[last]!) }
     const line = { EpochEndingBackup: { ...range, ...versions, manifest: `${folder}/epoch_ending.manifest` } }
     writeFileSync(join(root, 'metadata', `epoch_ending_${first}-${last}.meta`), `${JSON.stringify(line)}\n`)
   }
+}
+
+/** Version of a ledger info, behind its variant, epoch, round, block id and root. */
+function versionOf(ending: Uint8Array): number {
+  return Number(new DataView(ending.buffer, ending.byteOffset).getBigUint64(81, true))
 }
 
 function concat(parts: readonly Uint8Array[]): Uint8Array {

@@ -9,7 +9,7 @@ export {
   type ForwardOptions,
   type UpstreamChange,
 } from './forward/forward-options.js'
-export type { ReadSignedState, SignedState } from './operations/trust.js'
+export type { LedgerTrust, ReadTrust, SignedState } from './operations/trust.js'
 export { viewResultToCsv } from './operations/view-history-formats.js'
 export { parseViewFunction } from './operations/view-request.js'
 export type { ViewFilter, ViewOptions } from './operations/view-rules.js'

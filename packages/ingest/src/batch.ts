@@ -1,4 +1,4 @@
-import { STATE_ROOT_KEY, type VersionWrites } from '@ledger-state/core'
+import { ACCUMULATOR_ROOT_KEY, STATE_ROOT_KEY, type VersionWrites, type Write } from '@ledger-state/core'
 import type { LedgerVersion } from '@ledger-state/feed'
 import { byteCount } from './counters.js'
 
@@ -41,10 +41,13 @@ export class Batch {
     )
   }
 
-  /** Adds a version, and the root of the state after it as a write of `STATE_ROOT_KEY`. */
+  /** Adds a version, and the roots of the state and of the ledger after it as writes of the store's own keys. */
   add(record: LedgerVersion): void {
-    const { version, block, writes, stateRoot } = record
-    this.#versions.push(stateRoot ? { version, block, writes: [...writes, [STATE_ROOT_KEY, stateRoot]] } : record)
+    const { version, block, writes, stateRoot, accumulatorRoot } = record
+    const roots: Write[] = []
+    if (stateRoot) roots.push([STATE_ROOT_KEY, stateRoot])
+    if (accumulatorRoot) roots.push([ACCUMULATOR_ROOT_KEY, accumulatorRoot])
+    this.#versions.push(roots.length > 0 ? { version, block, writes: [...writes, ...roots] } : record)
     this.#writes += record.writes.length
     this.#bytes += byteCount(record)
   }

@@ -8,20 +8,31 @@ const hashes = fc.uint8Array({ minLength: WRITES_HASH_LENGTH, maxLength: WRITES_
 const u64s = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 const powers = fc.record({ signed: u64s, total: u64s })
 const waypoints = u64s.map((version) => `${version}:${'0a'.repeat(32)}`)
-const ranges = fc.record({
-  version: u64s,
-  waypoint: waypoints,
-  ending: waypoints,
-  epoch: u64s,
-  power: optional(powers),
+const sources = fc.uint8Array({ minLength: 1 })
+const points = fc.record({ source: optional(sources), writesHash: optional(hashes) })
+const ranges = fc.record(
+  {
+    version: u64s,
+    waypoint: waypoints,
+    ending: waypoints,
+    epoch: u64s,
+    power: optional(powers),
+    resume: points,
+  },
+  { requiredKeys: ['version', 'waypoint', 'ending', 'epoch', 'power'] },
+)
+const contradictions = fc.record({ version: u64s, epoch: u64s })
+const marks = fc.record({
+  source: optional(sources),
+  writesHash: optional(hashes),
+  signed: optional(ranges),
+  contradicted: optional(contradictions),
 })
 
 it('a mark is read as it was written', () => {
-  const sources = fc.uint8Array({ minLength: 1 })
   fc.assert(
-    fc.property(optional(sources), optional(hashes), optional(ranges), (source, writesHash, signed) => {
-      const read = decodeCommitMark(Uint8Array.from(encodeCommitMark({ source, writesHash, signed })))
-      expect(read).toEqual({ source, writesHash, signed })
+    fc.property(marks, (mark) => {
+      expect(decodeCommitMark(Uint8Array.from(encodeCommitMark(mark)))).toEqual(mark)
     }),
   )
 })
@@ -29,6 +40,11 @@ it('a mark is read as it was written', () => {
 it.each([undefined, new Uint8Array(0), new Uint8Array(100), new TextEncoder().encode('LSMARK\0\x01')])(
   'a mark that no ingest made says nothing',
   (mark) => {
-    expect(decodeCommitMark(mark)).toEqual({ source: undefined, writesHash: undefined, signed: undefined })
+    expect(decodeCommitMark(mark)).toEqual({
+      source: undefined,
+      writesHash: undefined,
+      signed: undefined,
+      contradicted: undefined,
+    })
   },
 )

@@ -4,40 +4,84 @@ import { readVouching, type Vouching, writeVouching } from '@ledger-state/feed'
 import { WRITES_HASH_LENGTH } from './writes-hash.js'
 
 /** What an ingest keeps with each commit. */
-export interface CommitMark {
+export interface CommitMark extends ResumePoint {
+  /** How far the store is signed by validators; undefined where nothing vouches for any version. */
+  readonly signed: SignedRange | undefined
+  /** What validators signed instead of what the store holds above `signed`; undefined where nothing contradicts the store. */
+  readonly contradicted: Contradiction | undefined
+}
+
+/** What the next ingest goes on from. */
+export interface ResumePoint {
   /** The mark of the source after the newest version; undefined for a source that proves nothing. */
   readonly source: Uint8Array | undefined
   /** `WritesHash` of the newest version; undefined in stores that began without one, by `engine.commit`. */
   readonly writesHash: Uint8Array | undefined
-  /** How far the store is signed by validators; undefined where nothing vouches for any version. */
-  readonly signed: SignedRange | undefined
 }
 
-/** Versions that validators signed, and which ones. */
+/** Versions that validators signed, and which ones. `ending` is the newest end of an epoch that the store keeps. */
 export interface SignedRange extends Vouching {
   /** Newest version that is signed. */
   readonly version: bigint
+  /** What the mark had when this version was the newest; undefined while it is, and where it never was. */
+  readonly resume?: ResumePoint | undefined
 }
 
-const MAGIC = Buffer.from('LSMARK\0\x02', 'latin1')
+/** A ledger that validators signed and that the store does not hold. */
+export interface Contradiction {
+  /** Version up to which they signed it. */
+  readonly version: bigint
+  /** The epoch whose validators signed. */
+  readonly epoch: bigint
+}
 
-/** Writes a mark: magic, options of 32 bytes hash and of u64 version with its vouching, mark of the source. */
-export function encodeCommitMark({ source, writesHash, signed }: CommitMark): Uint8Array {
-  const writer = new ByteWriter().bytes(MAGIC).bool(writesHash !== undefined)
-  if (writesHash) writer.bytes(writesHash)
-  writer.bool(signed !== undefined)
-  if (signed) writeVouching(writer.u64(signed.version), signed)
+const MAGIC = Buffer.from('LSMARK\0\x03', 'latin1')
+
+const NOTHING: CommitMark = { source: undefined, writesHash: undefined, signed: undefined, contradicted: undefined }
+
+/** Writes a mark, with the mark of the source at its end. */
+export function encodeCommitMark({ source, writesHash, signed, contradicted }: CommitMark): Uint8Array {
+  const writer = new ByteWriter().bytes(MAGIC)
+  writeOptional(writer, writesHash, (hash) => writer.bytes(hash))
+  writeOptional(writer, signed, (range) => writeSigned(writer, range))
+  writeOptional(writer, contradicted, ({ version, epoch }) => writer.u64(version).u64(epoch))
   if (source) writer.bytes(source)
   return writer.toBytes()
 }
 
 /** Reads the mark of a store that `ingestSource` filled. Any other mark, such as one given to `engine.commit`, says nothing. */
 export function decodeCommitMark(mark: Uint8Array | undefined): CommitMark {
-  const nothing = { source: undefined, writesHash: undefined, signed: undefined }
-  if (!mark || !MAGIC.equals(mark.subarray(0, MAGIC.length))) return nothing
+  if (!mark || !MAGIC.equals(mark.subarray(0, MAGIC.length))) return NOTHING
   const reader = new ByteReader(mark, MAGIC.length)
-  const writesHash = reader.readBool() ? Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH)) : undefined
-  const signed = reader.readBool() ? { version: reader.readU64(), ...readVouching(reader) } : undefined
+  const writesHash = readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH)))
+  const signed = readOptional(reader, () => readSigned(reader))
+  const contradicted = readOptional(reader, () => ({ version: reader.readU64(), epoch: reader.readU64() }))
   const source = reader.remaining > 0 ? Uint8Array.from(reader.readBytes(reader.remaining)) : undefined
-  return { source, writesHash, signed }
+  return { source, writesHash, signed, contradicted }
+}
+
+function writeSigned(writer: ByteWriter, range: SignedRange): void {
+  writeVouching(writer.u64(range.version), range)
+  writeOptional(writer, range.resume, ({ source, writesHash }) => {
+    writeOptional(writer, source, (bytes) => writer.byteString(bytes))
+    writeOptional(writer, writesHash, (hash) => writer.bytes(hash))
+  })
+}
+
+function readSigned(reader: ByteReader): SignedRange {
+  const range = { version: reader.readU64(), ...readVouching(reader) }
+  const resume = readOptional(reader, () => ({
+    source: readOptional(reader, () => Uint8Array.from(reader.readByteString())),
+    writesHash: readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH))),
+  }))
+  return resume ? { ...range, resume } : range
+}
+
+function writeOptional<T>(writer: ByteWriter, value: T | undefined, write: (value: T) => void): void {
+  writer.bool(value !== undefined)
+  if (value !== undefined) write(value)
+}
+
+function readOptional<T>(reader: ByteReader, read: () => T): T | undefined {
+  return reader.readBool() ? read() : undefined
 }

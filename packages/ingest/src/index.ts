@@ -1,8 +1,17 @@
-export { type CommitMark, decodeCommitMark, encodeCommitMark, type SignedRange } from './commit-mark.js'
+export {
+  type CommitMark,
+  type Contradiction,
+  decodeCommitMark,
+  encodeCommitMark,
+  type ResumePoint,
+  type SignedRange,
+} from './commit-mark.js'
 export type { IngestCounters, ProgressReporter } from './counters.js'
+export { type KeptEnding, readEpochEndings } from './epoch-endings.js'
 export type { IngestErrorCode } from './errors.js'
 export { type FollowOptions, followSource } from './follow-source.js'
 export { type IngestObserver, type IngestOptions, ingestSource } from './ingest-source.js'
 export { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune-turn.js'
+export { type RejectedVersions, rejectUnsigned } from './reject-unsigned.js'
 export { type VerifiedSource, type VerifyOptions, verifySource } from './verify-source.js'
 export { WritesHash } from './writes-hash.js'

@@ -5,6 +5,7 @@ import {
   type AsyncStateSnapshot,
   type AsyncStateWriter,
   engineToAsync,
+  type StateImport,
   type StateWriter,
 } from '@ledger-state/engine'
 import type { LedgerSource, Reading, SourceProgress, StateBase } from '@ledger-state/feed'
@@ -12,17 +13,20 @@ import { Batch } from './batch.js'
 import { type ChainIds, expectSameChain, resolveChainId } from './chain-id.js'
 import { decodeCommitMark, encodeCommitMark, type SignedRange } from './commit-mark.js'
 import { CountedIngest, type IngestCounters, type ProgressReporter } from './counters.js'
+import { endingWrites } from './epoch-endings.js'
 import {
   atPlace,
   gapBeforeFirst,
   otherWrites,
   stateWithoutBase,
+  storeContradicted,
   storeNotEmpty,
   versionGap,
   versionsWithoutBase,
 } from './errors.js'
 import { expectSameVersion } from './expect-same-version.js'
 import { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune-turn.js'
+import { compareWithSigned, keepContradiction } from './signed-range.js'
 import { keyName, WritesHash } from './writes-hash.js'
 
 /** What of a source is ingested, and who is told of it. */
@@ -124,11 +128,14 @@ class Ingest {
   async run(): Promise<void> {
     const { progress } = this.#options
     expectSameChain(this.#chainIds, this.#source.position)
+    await this.#expectUncontradicted()
     try {
+      await compareWithSigned(this.#engine, this.#source)
       if (this.#source.base) await this.#importBase(this.#source.base)
       if (!this.#isStopped) await this.#commitVersions()
     } catch (error) {
       await this.#flush()
+      if (isLedgerStateError(error, 'unsigned_contradicted')) await keepContradiction(this.#engine, error.fields)
       throw error
     } finally {
       progress?.finish()
@@ -139,6 +146,13 @@ class Ingest {
 
   get #isStopped(): boolean {
     return this.#options.signal?.aborted === true
+  }
+
+  /** @throws `unsigned_contradicted` where validators signed another ledger than the store holds */
+  async #expectUncontradicted(): Promise<void> {
+    const { mark } = await this.#engine.snapshot()
+    const { contradicted } = decodeCommitMark(mark)
+    if (contradicted) throw storeContradicted('the store', contradicted)
   }
 
   /** Fills an empty store with a state, and resumes where an import was cut short. */
@@ -158,13 +172,26 @@ class Ingest {
       if (this.#isStopped) return
     }
     const description = base.describe()
+    await this.#importEndings(state, base.version)
     const mark = encodeCommitMark({
       source: description.mark,
       writesHash: WritesHash.begin(base.version).value,
       signed: this.#signedUpTo(base.version, undefined),
+      contradicted: undefined,
     })
     await this.#atPlace(() => state.finish({ ...description, mark, complete }))
     this.#counters.latestVersion = base.version
+  }
+
+  /** Adds the ends of epochs that vouch for a state. Those of an import that was cut short just here are there already. */
+  async #importEndings(state: StateImport, version: bigint): Promise<void> {
+    for (const [key, value] of await endingWrites(undefined, this.#source.takeEndings?.() ?? [])) {
+      try {
+        await state.add([{ key, version, value: value! }], state.mark)
+      } catch (error) {
+        if (!isLedgerStateError(error, 'duplicate_key')) throw error
+      }
+    }
   }
 
   async #commitVersions(): Promise<void> {
@@ -256,12 +283,13 @@ class Ingest {
   async #flush(source = this.#source.mark): Promise<void> {
     const { progress, observer } = this.#options
     if (this.#batch.isEmpty) return
-    const { versions, writes, bytes } = this.#batch.take()
+    const { versions: taken, writes, bytes } = this.#batch.take()
     const chainId = resolveChainId(this.#chainIds, this.#source.position)
     const held = await this.#engine.snapshot()
-    const { signed } = decodeCommitMark(held.mark)
+    const versions = await this.#withEndings(held, taken)
     const writesHash = await this.#hashWrites(held, versions)
-    const mark = encodeCommitMark({ source, writesHash, signed: this.#signedUpTo(versions.at(-1)!.version, signed) })
+    const signed = this.#signedUpTo(versions.at(-1)!.version, held)
+    const mark = encodeCommitMark({ source, writesHash, signed, contradicted: undefined })
     const began = performance.now()
     await this.#atPlace(() => this.#engine.commit(versions, { chainId, mark }))
     observer?.onCommit({ versions: versions.length, writes, bytes, seconds: (performance.now() - began) / 1_000 })
@@ -272,10 +300,25 @@ class Ingest {
     progress?.update(this.#counters, this.#source.progress)
   }
 
-  /** How far the store is signed once it holds a version of the source: a source that nothing vouches for lowers nothing. */
-  #signedUpTo(version: bigint, held: SignedRange | undefined): SignedRange | undefined {
+  /** The last of some versions also writes the ends of epochs that vouch for them. */
+  async #withEndings(held: AsyncSnapshot, versions: readonly VersionWrites[]): Promise<readonly VersionWrites[]> {
     const { vouching } = this.#source
-    return vouching ? { version, ...vouching } : held
+    const endings = vouching && (await endingWrites(held, this.#source.takeEndings?.() ?? []))
+    if (!endings?.length) return versions
+    const last = versions.at(-1)!
+    return [...versions.slice(0, -1), { ...last, writes: [...last.writes, ...endings] }]
+  }
+
+  /**
+   * How far the store is signed once it holds a version of the source: a source that nothing vouches for lowers nothing.
+   * @param held the store before; undefined where it is empty
+   */
+  #signedUpTo(version: bigint, held: AsyncSnapshot | undefined): SignedRange | undefined {
+    const { vouching } = this.#source
+    if (vouching) return { version, ...vouching }
+    const { signed, source, writesHash } = decodeCommitMark(held?.mark)
+    const isNewest = signed !== undefined && signed.version === held?.ledger?.latestVersion
+    return isNewest ? { ...signed, resume: { source, writesHash } } : signed
   }
 
   /**

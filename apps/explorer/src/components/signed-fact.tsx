@@ -6,7 +6,7 @@ import { useAnswer } from '../state/use-answer.ts'
 export function SignedFact() {
   const asked = useAnswer<Trust>({ path: '/-/trust' })
   if (!asked || 'failure' in asked) return null
-  const { waypoint, signed_version: version } = asked.value
+  const { waypoint, signed_version: version, contradicted_version: contradicted } = asked.value
   return (
     <div>
       <dt>Signed</dt>
@@ -17,6 +17,9 @@ export function SignedFact() {
           to version {groupDigits(version)}
           {signersOf(asked.value)}
         </dd>
+      )}
+      {contradicted !== null && (
+        <dd>validators signed another ledger up to version {groupDigits(contradicted)}: the rest is not served</dd>
       )}
     </div>
   )

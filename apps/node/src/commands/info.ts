@@ -79,6 +79,7 @@ function ledgerRows(ledger: LedgerInfo, base: StoreBase, mark: Uint8Array | unde
     ['versions', `${ledger.oldestVersion} to ${ledger.latestVersion}`],
     ['base', describeBase(base)],
     ['signed', signed ? `to version ${signed.version}, ${describeVouching(signed)}` : 'nothing vouches for the ledger'],
+    ...contradictedRow(mark),
     ['block heights', `${oldestBlock.height} to ${latestBlock.height}`],
     ['epoch', String(latestBlock.epoch)],
     ['ledger time', `${formatTime(latestBlock.timestampUsec)} (oldest ${formatTime(oldestBlock.timestampUsec)})`],
@@ -114,6 +115,7 @@ function ledgerFacts(ledger: LedgerInfo, base: StoreBase, mark: Uint8Array | und
     base: base.version === 0n ? 'genesis' : base.complete ? 'state' : 'assumed_empty',
     base_version: String(base.version),
     ...signedFacts(signedRange(ledger, mark)),
+    ...contradictedFacts(mark),
   }
 }
 
@@ -124,6 +126,21 @@ function signedFacts(signed: SignedRange | undefined) {
     signed_epoch: signed ? String(signed.epoch) : null,
     signed_power: signed?.power ? String(signed.power.signed) : null,
     total_power: signed?.power ? String(signed.power.total) : null,
+  }
+}
+
+function contradictedRow(mark: Uint8Array | undefined): (readonly [string, string])[] {
+  const { contradicted } = decodeCommitMark(mark)
+  if (!contradicted) return []
+  const { version, epoch } = contradicted
+  return [['contradicted', `the validators of epoch ${epoch} signed another ledger up to version ${version}`]]
+}
+
+function contradictedFacts(mark: Uint8Array | undefined) {
+  const { contradicted } = decodeCommitMark(mark)
+  return {
+    contradicted_version: contradicted ? String(contradicted.version) : null,
+    contradicted_epoch: contradicted ? String(contradicted.epoch) : null,
   }
 }
 

@@ -20,7 +20,8 @@ export const ingestCommand: Command = {
 SIGTERM stops ends at the end of a block, with exit status 130 or 143; with --follow, with 0.
 A genesis of mainnet, testnet or devnet is proven by its known waypoint; of another network only --waypoint vouches for it.
 From a waypoint follow the validators of each epoch, whose signatures are then checked in backups and state snapshots; the
-folders epoch_ending_* of the backup have to be there.`,
+folders epoch_ending_* of the backup have to be there. Alone, they show how far validators signed what a store holds from a
+node.`,
   arguments: [
     {
       name: 'SOURCE',
@@ -45,7 +46,7 @@ folders epoch_ending_* of the backup have to be there.`,
     const stop = listenForStop()
     const follow = input.get(followOption)
     const location = input.argument('SOURCE')
-    const source = await openSource(location, { ...given.source, follow, endingsAlone: isDryRun })
+    const source = await openSource(location, { ...given.source, follow, endingsAlone: true })
     if (!place) return await proveSource(source, { from, to, stop })
     const reopen = () => openSource(location, { ...given.source, follow, signal: stop.signal })
     const following = follow && { reopen, untilStopped: to === undefined }

@@ -4,7 +4,7 @@ import { followSource, type IngestCounters, type IngestOptions, ingestSource, ve
 import type { StateEngine } from '@ledger-state/state-engine'
 import type { CommandInput } from '../config/command.js'
 import { settings } from '../config/settings.js'
-import { stoppedBy, usageError, withSwitch } from '../errors.js'
+import { nothingIngested, stoppedBy, usageError, withAdvice } from '../errors.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
 import { openWriter } from '../stores/open-writer.js'
 import { rememberFolder } from '../stores/remember-folder.js'
@@ -77,11 +77,12 @@ export async function ingestInto(
       const counters = await ingesting
       const what = `${describe(source, counters)} from the ${source.description} in ${durationSince(began)}`
       const { ledger } = engine
-      isIngested = true
       const holds = ledger
         ? `the store holds versions ${ledger.oldestVersion} to ${ledger.latestVersion}`
         : 'the store is empty'
       const signal = stop.by()
+      isIngested = ledger !== undefined || signal !== undefined
+      if (!ledger && !signal) throw nothingIngested(source.description)
       if (signal && !untilStopped) throw stoppedBy(signal, `${what}; ${holds}; run the same command again to resume`)
       notice(`${signal ? 'stopped' : 'ingested'}: ${what}; ${holds}`)
       if (checkStateRoot && counters.entries > 0 && source.base?.stateRoot && !signal) {
@@ -93,7 +94,7 @@ export async function ingestInto(
       await engine.close()
     }
   } catch (error) {
-    throw withSwitch(error)
+    throw withAdvice(error)
   } finally {
     await source.close()
   }

@@ -1,5 +1,5 @@
 import type { LedgerInfo, StateReader, StateView } from '@ledger-state/engine'
-import type { Answered, ForwardOptions, SignedState, ViewOptions } from '@ledger-state/http'
+import type { Answered, ForwardOptions, LedgerTrust, SignedState, ViewOptions } from '@ledger-state/http'
 import type { Ledger } from '@ledger-state/ledger'
 import type { StoreStats } from '@ledger-state/state-engine'
 import { Counter, Gauge, Registry } from 'prom-client'
@@ -16,8 +16,8 @@ const LOOKUPS_PER_SAMPLE = 16
 /** What the metrics of a reader say about its store. */
 export interface MeasuredStore {
   readonly ledger: LedgerInfo | undefined
-  /** How far it is signed; undefined where nothing vouches for it. */
-  readonly signed: SignedState | undefined
+  /** What vouches for it, and what speaks against it. */
+  readonly trust: LedgerTrust
   /** Undefined where the store is in no file of this machine. */
   readonly stats?: StoreStats
 }
@@ -242,9 +242,14 @@ function registerStoreMetrics(registry: Registry, store: MeasuredStore): void {
   gauge('block_height', 'Height of the newest block.', () => optional(ledger()?.latestBlock.height))
   gauge('epoch', 'Epoch of the newest block.', () => optional(ledger()?.latestBlock.epoch))
   gauge('signed_version', 'Newest version that validators signed; exact up to 2^53.', () =>
-    optional(store.signed?.version),
+    optional(store.trust.signed?.version),
   )
-  gauge('signed_power_ratio', 'Share of the voting power that signed it.', () => signedShare(store.signed))
+  gauge('signed_power_ratio', 'Share of the voting power that signed it.', () => signedShare(store.trust.signed))
+  gauge(
+    'contradicted_version',
+    'Version up to which validators signed another ledger than the store holds; absent where none did.',
+    () => optional(store.trust.contradicted?.version),
+  )
   gauge('ledger_timestamp_seconds', 'Time of the newest block, since 1970.', () => timestampSeconds(store))
   if (store.stats === undefined) return
   const stats = sharedForTurn(() => store.stats!)

@@ -36,11 +36,11 @@ export function tellSupervisor(message: ProcessMessage): void {
 export function startReports(
   registry: Registry,
   ledger: () => LedgerInfo | undefined,
-  isStoreAnswering = (): boolean => true,
+  storeFault = (): string | undefined => undefined,
 ): () => void {
   const report = async (): Promise<void> => {
     const metrics = (await registry.getMetricsAsJSON()) as unknown as MetricSnapshot[]
-    tellSupervisor({ type: 'report', ledger: ledger(), isStoreAnswering: isStoreAnswering(), metrics })
+    tellSupervisor({ type: 'report', ledger: ledger(), storeFault: storeFault(), metrics })
   }
   const guarded = () => void report().catch(failProcess)
   guarded()

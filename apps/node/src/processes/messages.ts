@@ -7,8 +7,8 @@ export type ProcessMessage =
       /** Sent at intervals while the process works, so that the supervisor notices one that hangs. */
       readonly type: 'report'
       readonly ledger: LedgerInfo | undefined
-      /** Whether the store can be read now; one in a database may be gone. */
-      readonly isStoreAnswering: boolean
+      /** Why the store cannot be served as it should be; undefined where it can. */
+      readonly storeFault: string | undefined
       readonly metrics: readonly MetricSnapshot[]
     }
   | {

@@ -89,7 +89,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     ...(viewFilter && { viewFilter }),
     ...(viewBudget && { viewBudget }),
     onView: metrics.observeView,
-    readSigned: () => store.signed,
+    readTrust: () => store.trust,
     leastGasEstimate: BigInt(settings.leastGasEstimate),
     ...(archivalEndpoint !== undefined && { archivalEndpoint }),
     ...(forward && {
@@ -126,7 +126,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     store.expectInPlace()
     return store.ledger
   }
-  const stopReports = startReports(metrics.registry, currentLedger, () => store.isAnswering)
+  const stopReports = startReports(metrics.registry, currentLedger, () => store.fault)
   await aborted(stop)
   stopReports()
   await firstRequests()

@@ -1,9 +1,11 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import type { AsyncStateReader } from '@ledger-state/engine'
-import { decodeCommitMark, type SignedRange } from '@ledger-state/ingest'
+import type { LedgerTrust } from '@ledger-state/http'
+import { decodeCommitMark } from '@ledger-state/ingest'
 import { type AsyncLedger, createAsyncLedger, createLedger, type Ledger } from '@ledger-state/ledger'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
+import { contradictedStore, trustChanged } from '../errors.js'
 import type { MeasuredStore, ReaderMetrics } from '../observability/reader-metrics.js'
 import { openReader } from '../stores/open-reader.js'
 import { asyncUpToSigned, upToSigned } from '../stores/signed-window.js'
@@ -12,21 +14,39 @@ import type { StorePlace } from '../stores/store-place.js'
 /** How often a database is looked at while nobody asks. */
 const LOOK_INTERVAL_MS = 200
 
+const NO_TRUST: LedgerTrust = { signed: undefined, contradicted: undefined }
+
 /** A store as a reader process serves it. */
 export interface ServedStore extends MeasuredStore {
-  /** Whether it could be read when that was last tried. */
-  readonly isAnswering: boolean
+  /** Why it cannot be served as it should be; undefined where it can. */
+  readonly fault: string | undefined
   ledgerWith(metrics: ReaderMetrics): Ledger | AsyncLedger
   /** Looks whether the store is still the one that was opened. @throws where the process must open it anew */
   expectInPlace(): void
   close(): Promise<void>
 }
 
-/** @param requireSigned whether versions that no validators signed are not there for any read */
+/** How a store is served, decided when it is opened. */
+interface ServedAs {
+  /** Whether versions above the newest signed one are not there for any read. */
+  readonly isCapped: boolean
+  /** What speaks against the store. */
+  readonly fault: string | undefined
+}
+
+/**
+ * Opens a store to serve it. Of one that holds another ledger than validators signed, nothing beyond the newest signed version
+ * is served.
+ * @param requireSigned whether versions that no validators signed are not there for any read
+ */
 export async function openServedStore(place: StorePlace, requireSigned: boolean, log: Logger): Promise<ServedStore> {
   const engine = await openReader(place)
-  const store =
-    engine.kind === 'sync' ? serveFolder(engine, requireSigned, log) : serveDatabase(engine, requireSigned, log)
+  const { mark } = engine.kind === 'sync' ? engine : await engine.snapshot()
+  const { contradicted } = decodeCommitMark(mark)
+  const fault = contradicted && contradictedStore(contradicted)
+  if (fault) log.error(fault)
+  const servedAs = { isCapped: requireSigned || fault !== undefined, fault }
+  const store = engine.kind === 'sync' ? serveFolder(engine, servedAs, log) : serveDatabase(engine, servedAs, log)
   if (requireSigned && engine.ledger && !store.ledger) {
     log.error(
       'nothing of the window of this store is signed: with --require-signed nothing of it is served (docs/trust.md)',
@@ -35,9 +55,10 @@ export async function openServedStore(place: StorePlace, requireSigned: boolean,
   return store
 }
 
-function serveFolder(engine: LmdbEngineReader, requireSigned: boolean, log: Logger): ServedStore {
-  const readSigned = () => decodeCommitMark(engine.mark).signed
-  const served = requireSigned ? upToSigned(engine, () => readSigned()?.version) : engine
+function serveFolder(engine: LmdbEngineReader, { isCapped, fault }: ServedAs, log: Logger): ServedStore {
+  const readTrust = () => decodeCommitMark(engine.mark)
+  const served = isCapped ? upToSigned(engine, () => readTrust().signed?.version) : engine
+  const expectFile = createStoreWatch(engine, log)
   return {
     get ledger() {
       return served.ledger
@@ -45,36 +66,46 @@ function serveFolder(engine: LmdbEngineReader, requireSigned: boolean, log: Logg
     get stats() {
       return engine.stats
     },
-    isAnswering: true,
-    get signed() {
-      return readSigned()
+    fault,
+    get trust() {
+      return readTrust()
     },
     ledgerWith: (metrics) => createLedger(metrics.sampled(served)),
-    expectInPlace: createStoreWatch(engine, log),
+    expectInPlace() {
+      expectFile()
+      expectServedAs(fault, readTrust())
+    },
     close: () => engine.close(),
   }
 }
 
-function serveDatabase(engine: AsyncStateReader, requireSigned: boolean, log: Logger): ServedStore {
-  const served = requireSigned ? asyncUpToSigned(engine) : engine
+function serveDatabase(engine: AsyncStateReader, { isCapped, fault }: ServedAs, log: Logger): ServedStore {
+  const served = isCapped ? asyncUpToSigned(engine) : engine
   const watch = watchDatabase(engine, log)
   return {
     get ledger() {
       return served.ledger
     },
-    get isAnswering() {
-      return watch.isAnswering
+    get fault() {
+      return watch.isAnswering ? fault : 'the database does not answer'
     },
-    get signed() {
-      return watch.signed
+    get trust() {
+      return watch.trust ?? NO_TRUST
     },
     ledgerWith: () => createAsyncLedger(served),
-    expectInPlace() {},
+    expectInPlace() {
+      if (watch.trust) expectServedAs(fault, watch.trust)
+    },
     async close() {
       watch.stop()
       await engine.close()
     },
   }
+}
+
+/** A process serves a store in one way: what is found out later is served by the next process. */
+function expectServedAs(fault: string | undefined, { contradicted }: LedgerTrust): void {
+  if ((contradicted === undefined) !== (fault === undefined)) throw trustChanged()
 }
 
 /**
@@ -83,7 +114,7 @@ function serveDatabase(engine: AsyncStateReader, requireSigned: boolean, log: Lo
  */
 function watchDatabase(engine: AsyncStateReader, log: Logger) {
   let isAnswering = true
-  let signed: SignedRange | undefined
+  let trust: LedgerTrust | undefined
   let isStopped = false
   const notice = (error?: unknown): void => {
     const answers = error === undefined
@@ -94,7 +125,7 @@ function watchDatabase(engine: AsyncStateReader, log: Logger) {
   }
   const look = async (): Promise<void> => {
     await engine.snapshot().then(({ mark }) => {
-      signed = decodeCommitMark(mark).signed
+      trust = decodeCommitMark(mark)
       notice()
     }, notice)
     if (!isStopped) timer = setTimeout(look, LOOK_INTERVAL_MS).unref()
@@ -104,8 +135,9 @@ function watchDatabase(engine: AsyncStateReader, log: Logger) {
     get isAnswering() {
       return isAnswering
     },
-    get signed() {
-      return signed
+    /** Undefined before the first look. */
+    get trust() {
+      return trust
     },
     stop() {
       isStopped = true

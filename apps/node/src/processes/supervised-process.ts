@@ -57,7 +57,8 @@ export class SupervisedProcess {
   restarts = 0
   /** Ledger of its last report. */
   ledger: LedgerInfo | undefined
-  isStoreAnswering = true
+  /** What its last report says against its store. */
+  storeFault: string | undefined
   /** Why it has given up. */
   fault: string | undefined
   readonly #plan: ProcessPlan
@@ -174,9 +175,9 @@ export class SupervisedProcess {
     })
   }
 
-  #heed({ ledger, isStoreAnswering, metrics }: Extract<ProcessMessage, { type: 'report' }>): void {
+  #heed({ ledger, storeFault, metrics }: Extract<ProcessMessage, { type: 'report' }>): void {
     this.ledger = ledger
-    this.isStoreAnswering = isStoreAnswering
+    this.storeFault = storeFault
     this.#metrics = metrics
     if (this.state !== 'starting') return
     this.state = 'up'

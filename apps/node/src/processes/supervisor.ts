@@ -317,11 +317,11 @@ class Node {
   #whyNotReady(): string | undefined {
     const [lag, { maxLagMs }] = [this.#lagSeconds, this.#settings]
     if (this.#stopping) return 'the node is stopping'
+    const up = this.#readers.filter(({ state }) => state === 'up')
+    const fault = up.find(({ storeFault }) => storeFault)?.storeFault
+    if (fault !== undefined && up.every(({ storeFault }) => storeFault)) return fault
     if (lag === undefined) return 'no reader is up, or the store is empty'
     if (this.#hasWriterGivenUp) return `the writer has given up: ${this.#writer?.fault}`
-    if (!this.#readers.some(({ state, isStoreAnswering }) => state === 'up' && isStoreAnswering)) {
-      return 'the database does not answer'
-    }
     if (maxLagMs === undefined || lag * 1_000 <= maxLagMs) return undefined
     return `the newest block is ${Math.round(lag)} s old, max-lag is ${maxLagMs / 1_000} s`
   }

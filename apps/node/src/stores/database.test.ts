@@ -7,7 +7,9 @@ import { isSlowRun } from '@ledger-state/testing/slow-run'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
+import { LATEST_VERSION, SIGNED_VERSION, writeContradictedStore } from '../../testing/contradicted-store.ts'
 import { FEED_HEADER, feedRows } from '../../testing/feed-rows.ts'
+import { openDatabaseWriter } from './open-database.js'
 
 const PASSWORD = 'geheim'
 
@@ -60,6 +62,21 @@ async function filledStore(versions: number, ...options: string[]): Promise<stri
 }
 
 describe('a store in a database', () => {
+  it('remembers that validators signed another ledger, until what is not signed is cut off', async () => {
+    const url = await emptyStore()
+    await writeContradictedStore(bed.folder, () => openDatabaseWriter(url, true))
+    const ingest = (source: string) => bed.run('ingest', source, '--store', url)
+    expect(ingest('endings').stderr).toMatch(/signed another ledger up to version \d+ than the store holds unsigned/)
+    expect(ingest('backup').stderr).toMatch(/^ledger-state: the store: the validators of epoch 4 signed another ledger/)
+    expect(bed.run('trust', 'reject-unsigned', '--store', url).stdout).toContain(`is ${SIGNED_VERSION}\n`)
+    expect(ingest('backup')).toMatchObject({ status: 0 })
+    expect(bed.run('trust', 'check', '--store', url).stdout).toMatch(/^sound: the ends of \d+ epochs, 0 to \d+, follow/)
+    expect(JSON.parse(bed.run('info', '--json', '--store', url).stdout)).toMatchObject({
+      signed_version: String(LATEST_VERSION),
+      contradicted_version: null,
+    })
+  })
+
   it.runIf(isSlowRun)(
     'takes and gives back what a folder holds, by an export, and the folder what it holds',
     async () => {

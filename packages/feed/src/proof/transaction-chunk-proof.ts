@@ -126,6 +126,11 @@ export function countRecords({ path, firstVersion, lastVersion }: TransactionChu
   return count
 }
 
+/** Reads the ledger info of a chunk's proof. @throws `invalid_backup` */
+export async function readChunkLedgerInfo(chunk: TransactionChunk, hasher: LedgerHasher): Promise<SignedLedgerInfo> {
+  return (await readRangeProof(chunk, hasher)).ledger
+}
+
 async function readRangeProof({ proofPath, firstVersion, lastVersion }: TransactionChunk, hasher: LedgerHasher) {
   const { left, right, ledger } = await readProof(proofPath, (reader) => ({
     left: readHashes(reader),

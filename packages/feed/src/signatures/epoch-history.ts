@@ -45,10 +45,12 @@ export class EpochHistory {
   /**
    * Believes the endings of epochs that follow each other, all of them or none. Many at once take half of the time of one by
    * one where signatures are checked in JavaScript.
+   * @returns the power that signed each; undefined where a waypoint vouches
    * @throws `untrusted` naming the first epoch that is not signed
    */
-  believe(endings: readonly SignedLedgerInfo[]): void {
+  believe(endings: readonly SignedLedgerInfo[]): (SignedPower | undefined)[] {
     let newest = this.#newest
+    const powers: (SignedPower | undefined)[] = []
     const statements: { readonly epoch: bigint; readonly statement: SignedStatement }[] = []
     for (const ending of endings) {
       const { epoch, version, nextEpoch } = ending
@@ -56,14 +58,19 @@ export class EpochHistory {
       if (newest && (epoch !== newest.nextEpoch.epoch || version <= newest.version)) {
         throw endingOutOfOrder(epoch, version, newest.nextEpoch.epoch, newest.version)
       }
+      let power: SignedPower | undefined
       if (!this.#hasTrustedWaypoint(ending)) {
         if (!newest) throw epochNotKnown(epoch, version)
-        statements.push({ epoch, statement: this.#readClaim(ending, newest.nextEpoch).statement })
+        const { signed, total, statement } = this.#readClaim(ending, newest.nextEpoch)
+        statements.push({ epoch, statement })
+        power = { signed, total }
       }
+      powers.push(power)
       newest = { ...ending, nextEpoch }
     }
     this.#expectSignatures(statements)
     this.#newest = newest
+    return powers
   }
 
   /**

@@ -1,12 +1,16 @@
 import { LedgerHasher } from '../proof/ledger-hasher.js'
-import type { LedgerSource, SourceOptions } from './source.js'
+import type { LedgerSource, Reading, SourceOptions } from './source.js'
 import { Voucher } from './voucher.js'
 import type { Vouching } from './vouching.js'
 
-/** Opens the ends of epochs of a backup, which hold no versions: reading them proves the validators of the epochs. */
+/**
+ * Opens the ends of epochs of a backup, which hold no versions. Reading them proves the validators of all epochs; a store that
+ * holds versions is compared with those within its window instead.
+ */
 export function openEpochEndings(root: string, options: SourceOptions): LedgerSource {
   const voucher = new Voucher(root, new LedgerHasher(options.hashSalt), options)
   let vouching: Vouching | undefined
+  let isCompared = false
   return {
     description: 'backup of ends of epochs',
     chainId: undefined,
@@ -15,10 +19,15 @@ export function openEpochEndings(root: string, options: SourceOptions): LedgerSo
     get vouching() {
       return vouching
     },
+    signedPoints(reading) {
+      isCompared = true
+      return voucher.endingsWithin(reading)
+    },
+    takeEndings: () => voucher.takeEndings(),
     progress: { done: 0, total: 0, unit: 'versions' },
     // biome-ignore lint/correctness/useYield: it holds no versions
-    async *versions() {
-      vouching = await voucher.vouchForAll()
+    async *versions({ vouching: held }: Reading = {}) {
+      if (!isCompared && !held) vouching = await voucher.vouchForAll()
     },
     async close() {},
   }

@@ -135,7 +135,7 @@ class RestNode implements LedgerSource {
       const { version, writes, stateRoot } = item
       const block = clock.advance(version, writes, item.transaction)
       this.#next = version + 1n
-      yield { version, block, writes, stateRoot }
+      yield { version, block, writes, stateRoot, accumulatorRoot: stateRoot && this.#provenRoot }
     }
   }
 
@@ -223,6 +223,11 @@ class RestNode implements LedgerSource {
     if (index === count) this.#frontier!.append(leaf)
     // The versions between were never read, so nothing more can be proven.
     else if (count !== undefined && index > count) this.#frontier = undefined
+  }
+
+  /** Root of the accumulator up to the newest item; undefined where it is not known to continue the ledger. */
+  get #provenRoot(): Uint8Array | undefined {
+    return this.#frontier?.root()
   }
 
   /** No items where the node has nothing there yet, and when stopped. */

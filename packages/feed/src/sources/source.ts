@@ -1,6 +1,7 @@
 import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
+import type { PackedEnding } from '../signatures/packed-ending.js'
 import type { ReadValue } from '../wire/ledger-clock.js'
-import type { Vouching } from './vouching.js'
+import type { SignedPoint, Vouching } from './vouching.js'
 
 /** Where ledger data comes from: possibly a state to begin with, then an ordered stream of versions. */
 export interface LedgerSource {
@@ -24,6 +25,14 @@ export interface LedgerSource {
   readonly mark: Uint8Array | undefined
   /** What vouches for the version yielded last, and for the state that the source begins with. Undefined where nothing does. */
   readonly vouching?: Vouching | undefined
+  /**
+   * Points between two versions up to which the source shows that validators signed the ledger, in order. A store that holds
+   * these versions from elsewhere compares its accumulator roots with them. Only in sources that carry signatures.
+   * @throws `untrusted`
+   */
+  signedPoints?(reading: SignedRangeReading): AsyncIterable<SignedPoint>
+  /** The ends of epochs that were believed since the last call, in order. Only in sources that carry signatures. */
+  takeEndings?(): readonly PackedEnding[]
   /** What another store was given up to a version, where the source is one: see `WritesHash` of `@ledger-state/ingest`. */
   readonly checkpoint?: { readonly version: bigint; readonly writesHash: Uint8Array } | undefined
   readonly progress: SourceProgress
@@ -35,6 +44,22 @@ export interface LedgerSource {
 export interface LedgerVersion extends VersionWrites {
   /** Root of the state, which the last version of each block has; undefined also where the source does not carry it. */
   readonly stateRoot?: Uint8Array | undefined
+  /**
+   * Root of the accumulator of the ledger up to this version, which the last version of each block has where the source proves
+   * it and carries no signatures.
+   */
+  readonly accumulatorRoot?: Uint8Array | undefined
+}
+
+/** Versions of a store that are to be compared with what validators signed. */
+export interface SignedRangeReading {
+  /** Version above which points are wanted. */
+  readonly above: bigint
+  /** Newest version that is wanted. */
+  readonly upTo: bigint
+  /** What vouches for the newest version of the store that is signed. */
+  readonly vouching: Vouching | undefined
+  readonly chainId: number | undefined
 }
 
 /** Position from which versions are read, and how a live source waits. */

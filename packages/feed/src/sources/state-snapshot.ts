@@ -74,6 +74,7 @@ export async function openStateSnapshot(folder: string, options: SourceOptions):
     get vouching() {
       return snapshot.vouching
     },
+    takeEndings: () => voucher.takeEndings(),
     get progress() {
       return { done: snapshot.done, total: Number(chunks.at(-1)!.lastIndex) + 1, unit: 'entries' as const }
     },

@@ -1,7 +1,13 @@
 import { Buffer } from 'node:buffer'
 import { basename, dirname, resolve } from 'node:path'
-import { ByteReader } from '@ledger-state/core'
-import { missingRecords, missingVersions, unknownChunkFormat, withoutTransactions } from '../errors.js'
+import { ByteReader, isLedgerStateError } from '@ledger-state/core'
+import {
+  missingRecords,
+  missingVersions,
+  signedLedgerDiffers,
+  unknownChunkFormat,
+  withoutTransactions,
+} from '../errors.js'
 import {
   type ManifestMembers,
   readBackupMetadata,
@@ -15,17 +21,23 @@ import { readRecords } from '../files/record-file.js'
 import { AccumulatorFrontier } from '../proof/accumulator.js'
 import { LedgerHasher } from '../proof/ledger-hasher.js'
 import { createProver, type Prover } from '../proof/prover.js'
-import { countRecords, type ProvenTransactions, type TransactionChunk } from '../proof/transaction-chunk-proof.js'
+import {
+  countRecords,
+  type ProvenTransactions,
+  readChunkLedgerInfo,
+  type TransactionChunk,
+} from '../proof/transaction-chunk-proof.js'
 import { readTransactionRecord } from '../proof/transaction-record.js'
+import type { PackedEnding } from '../signatures/packed-ending.js'
 import { readEvents } from '../wire/events.js'
 import { HASH_LENGTH } from '../wire/hash-bytes.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { signedChainId } from '../wire/signed-chain-id.js'
 import { readWriteSet } from '../wire/write-set.js'
 import { openEpochEndings } from './epoch-endings.js'
-import type { LedgerSource, LedgerVersion, Reading, SourceOptions } from './source.js'
+import type { LedgerSource, LedgerVersion, Reading, SignedRangeReading, SourceOptions } from './source.js'
 import { Voucher } from './voucher.js'
-import type { Vouching } from './vouching.js'
+import type { SignedPoint, Vouching } from './vouching.js'
 
 /** Reads all transactions of a backup, found by its metadata. @throws `invalid_backup` */
 export async function openBackup(root: string, options: SourceOptions): Promise<LedgerSource> {
@@ -94,6 +106,24 @@ class TransactionBackup implements LedgerSource {
 
   get vouching(): Vouching | undefined {
     return this.#vouching
+  }
+
+  async *signedPoints(reading: SignedRangeReading): AsyncGenerator<SignedPoint> {
+    if (!this.#prover) return
+    let { above } = reading
+    for await (const point of this.#voucher.endingsWithin(reading)) {
+      yield point
+      above = point.version
+    }
+    const chunk = await this.#lastChunkWithin(above, reading.upTo)
+    const info = chunk && (await readChunkLedgerInfo(chunk, this.#hasher))
+    if (!info || info.version > reading.upTo) return
+    const vouching = await this.#voucher.vouch(chunk.proofPath, info, reading.vouching, reading.chainId)
+    if (vouching) yield { version: info.version, accumulatorRoot: info.accumulatorRoot, vouching }
+  }
+
+  takeEndings(): readonly PackedEnding[] {
+    return this.#voucher.takeEndings()
   }
 
   get progress() {
@@ -165,7 +195,7 @@ class TransactionBackup implements LedgerSource {
     try {
       for await (const chunk of this.#chunks(from.version)) {
         const current = ahead
-        ahead = this.#prove(chunk, current, from.mark)
+        ahead = this.#prove(chunk, current, from)
         // Its error is thrown in its turn.
         ahead.catch(() => {})
         if (current) yield await current
@@ -178,14 +208,35 @@ class TransactionBackup implements LedgerSource {
     if (ahead) yield await ahead
   }
 
-  /** @param held frontier that the first chunk has to continue */
-  async #prove(
-    chunk: TransactionChunk,
-    before: Promise<ReadyChunk> | undefined,
-    held: Uint8Array | undefined,
-  ): Promise<ReadyChunk> {
-    const frontier = before ? (await before).proven?.frontierAfter : held
-    return { chunk, proven: await this.#prover?.proveTransactions(chunk, frontier) }
+  async #prove(chunk: TransactionChunk, before: Promise<ReadyChunk> | undefined, from: Reading): Promise<ReadyChunk> {
+    if (before)
+      return { chunk, proven: await this.#prover?.proveTransactions(chunk, (await before).proven?.frontierAfter) }
+    try {
+      return { chunk, proven: await this.#prover?.proveTransactions(chunk, from.mark) }
+    } catch (error) {
+      throw isLedgerStateError(error, 'ledger_fork') ? await this.#signedFork(chunk, from, error) : error
+    }
+  }
+
+  /** What to throw of a first chunk that does not continue the store: if validators signed the chunk, the store is wrong. */
+  async #signedFork(chunk: TransactionChunk, { vouching }: Reading, fork: unknown): Promise<unknown> {
+    const { ledger } = await this.#prover!.proveTransactions(chunk, undefined)
+    const signed = await this.#voucher.vouch(chunk.proofPath, ledger, vouching, this.#chainId)
+    return signed ? signedLedgerDiffers(chunk.path, signed.epoch, ledger.version) : fork
+  }
+
+  /** The last chunk above a version that ends at or before another, of those that follow each other without a gap. */
+  async #lastChunkWithin(above: bigint, upTo: bigint): Promise<TransactionChunk | undefined> {
+    let last: TransactionChunk | undefined
+    try {
+      for await (const chunk of this.#chunks(above + 1n)) {
+        if (chunk.lastVersion > upTo) break
+        last = chunk
+      }
+    } catch (error) {
+      if (!isLedgerStateError(error)) throw error
+    }
+    return last
   }
 
   /** The chunk that holds the version, or else the first one after it, and those that follow. */

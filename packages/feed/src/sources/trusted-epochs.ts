@@ -12,16 +12,25 @@ import type { LedgerHasher } from '../proof/ledger-hasher.js'
 import { computeWaypoint, versionOfWaypoint } from '../proof/waypoint.js'
 import { EpochHistory } from '../signatures/epoch-history.js'
 import { loadNativeBls } from '../signatures/native-bls.js'
+import { type PackedEnding, packEnding } from '../signatures/packed-ending.js'
 import { createPortableBls } from '../signatures/portable-bls.js'
+import type { SignedPower } from '../signatures/validator-set.js'
 import { readLedgerInfo, type SignedLedgerInfo } from '../wire/ledger-info.js'
-import type { Vouching } from './vouching.js'
+import type { SignedPoint, Vouching } from './vouching.js'
 
 /** Endings whose signatures are checked together: more bring hardly anything. */
 const BATCH = 64
 
 interface PlacedEnding {
   readonly info: SignedLedgerInfo
+  /** What `info` was read from. */
+  readonly bytes: Uint8Array
   readonly place: string
+}
+
+interface BelievedEnding {
+  readonly ending: PlacedEnding
+  readonly power: SignedPower | undefined
 }
 
 /**
@@ -38,6 +47,9 @@ export class TrustedEpochs {
   #endings: AsyncGenerator<PlacedEnding> | undefined
   /** Read, and not needed yet. */
   #ahead: PlacedEnding | undefined
+  #packed: PackedEnding[] = []
+  /** The newest that is packed. */
+  #lastPacked: PlacedEnding | undefined
 
   /** @param waypoints at least one, each `version:hash`. @throws `invalid_argument`, `invalid_backup` */
   static async open(root: string, hasher: LedgerHasher, waypoints: readonly string[]): Promise<TrustedEpochs> {
@@ -90,16 +102,44 @@ export class TrustedEpochs {
     return { waypoint: this.#began!, ending, epoch: this.#history.epoch!, power: undefined }
   }
 
+  /**
+   * Believes the endings up to a version, from those on that are known or, at first, from the latest waypoint that is early
+   * enough.
+   * @param above version above which endings are yielded, each with what vouches for it
+   * @throws as `expectSigned`
+   */
+  async *believeUpTo(above: bigint, upTo: bigint): AsyncGenerator<SignedPoint> {
+    if (this.#history.epoch === undefined) this.#begin(this.#latestFirst((version) => version <= upTo))
+    const isWithin = ({ info }: PlacedEnding) => info.version <= upTo
+    for await (const { ending, power } of this.#believing(isWithin)) {
+      const { epoch, version, accumulatorRoot } = ending.info
+      if (version <= above) continue
+      const vouching = { waypoint: this.#began!, ending: this.#history.newestWaypoint!, epoch, power }
+      yield { version, accumulatorRoot, vouching }
+    }
+  }
+
+  /** The endings that were believed since the last call, in order, for a store to keep. */
+  takeEndings(): readonly PackedEnding[] {
+    const taken = this.#packed
+    this.#packed = []
+    return taken
+  }
+
   /** Has the history know the validators of the epoch of a ledger info. */
   async #advance({ epoch, version }: SignedLedgerInfo): Promise<void> {
     if (this.#history.epoch === undefined) {
-      // The latest that is early enough: fewest signatures have to be checked from there.
-      const candidates = this.#waypoints.filter((waypoint) => versionOfWaypoint(waypoint) < version)
-      this.#begin(candidates.sort((a, b) => (versionOfWaypoint(a) > versionOfWaypoint(b) ? -1 : 1)))
+      this.#begin(this.#latestFirst((candidate) => candidate < version))
     }
     await this.#believeWhile((ending) => ending.info.epoch < epoch)
     const known = this.#history.epoch
     if (known === undefined || known < epoch) throw epochsMissing(this.#root, known, epoch)
+  }
+
+  /** Fewest signatures have to be checked from the latest of the waypoints that are early enough. */
+  #latestFirst(isEarlyEnough: (version: bigint) => boolean): string[] {
+    const candidates = this.#waypoints.filter((waypoint) => isEarlyEnough(versionOfWaypoint(waypoint)))
+    return candidates.sort((a, b) => (versionOfWaypoint(a) > versionOfWaypoint(b) ? -1 : 1))
   }
 
   /** Begins to read endings at the first of the waypoints that the backup has an ending for. */
@@ -116,6 +156,11 @@ export class TrustedEpochs {
   }
 
   async #believeWhile(isNeeded: (ending: PlacedEnding) => boolean): Promise<void> {
+    for await (const _ of this.#believing(isNeeded));
+  }
+
+  /** Believes endings for as long as they are needed. */
+  async *#believing(isNeeded: (ending: PlacedEnding) => boolean): AsyncGenerator<BelievedEnding> {
     let batch: PlacedEnding[] = []
     for (;;) {
       this.#ahead ??= (await this.#endings?.next())?.value ?? undefined
@@ -123,21 +168,30 @@ export class TrustedEpochs {
       batch.push(this.#ahead)
       this.#ahead = undefined
       if (batch.length === BATCH) {
-        this.#believe(batch)
+        yield* this.#believe(batch)
         batch = []
       }
     }
-    this.#believe(batch)
+    yield* this.#believe(batch)
   }
 
-  #believe(endings: readonly PlacedEnding[]): void {
+  #believe(endings: readonly PlacedEnding[]): BelievedEnding[] {
     try {
-      this.#history.believe(endings.map(({ info }) => info))
+      const powers = this.#history.believe(endings.map(({ info }) => info))
+      for (const ending of endings) this.#pack(ending)
+      return endings.map((ending, at) => ({ ending, power: powers[at] }))
     } catch (error) {
       if (!isLedgerStateError(error)) throw error
       const at = endings.find(({ info }) => info.epoch === error.fields.epoch)
       throw at ? atPlace(error, at.place, 'invalid_backup') : error
     }
+  }
+
+  #pack(ending: PlacedEnding): void {
+    const { epoch } = ending.info
+    const before = this.#lastPacked?.info.epoch === epoch - 1n ? this.#lastPacked.bytes : undefined
+    this.#packed.push(packEnding(epoch, ending.bytes, before))
+    this.#lastPacked = ending
   }
 
   #waypointAt(version: bigint): string {
@@ -167,7 +221,7 @@ async function* readEndings(
           const info = atRecord(path, record, undefined, () => readLedgerInfo(new ByteReader(bytes)))
           if (next === undefined ? from !== undefined && info.version !== from : first + BigInt(record) < next) continue
           next = first + BigInt(record) + 1n
-          yield { info, place: `${path}, record ${record}` }
+          yield { info, bytes, place: `${path}, record ${record}` }
         }
       }
     }

@@ -1,10 +1,11 @@
 import { withoutVouching } from '../errors.js'
 import { findKnownNetwork } from '../networks/known-networks.js'
 import { DEFAULT_HASH_SALT, type LedgerHasher } from '../proof/ledger-hasher.js'
+import type { PackedEnding } from '../signatures/packed-ending.js'
 import type { SignedLedgerInfo } from '../wire/ledger-info.js'
-import type { SourceOptions } from './source.js'
+import type { SignedRangeReading, SourceOptions } from './source.js'
 import { TrustedEpochs } from './trusted-epochs.js'
-import type { Vouching } from './vouching.js'
+import type { SignedPoint, Vouching } from './vouching.js'
 
 /** Finds out what vouches for the ledger infos of a backup. */
 export class Voucher {
@@ -39,8 +40,25 @@ export class Voucher {
       return undefined
     }
     this.#epochs ??= await TrustedEpochs.open(this.#root, this.#hasher, waypoints)
-    const vouching = await this.#epochs.expectSigned(path, info)
-    return held && vouching.waypoint === held.ending ? { ...vouching, waypoint: held.waypoint } : vouching
+    return continued(await this.#epochs.expectSigned(path, info), held)
+  }
+
+  /**
+   * The ends of epochs between two versions, each signed; none where no waypoint is trusted.
+   * @throws `untrusted`
+   */
+  async *endingsWithin({ above, upTo, vouching, chainId }: SignedRangeReading): AsyncGenerator<SignedPoint> {
+    const waypoints = trustedWaypoints(this.#options, vouching, chainId)
+    if (waypoints.length === 0) return
+    this.#epochs ??= await TrustedEpochs.open(this.#root, this.#hasher, waypoints)
+    for await (const point of this.#epochs.believeUpTo(above, upTo)) {
+      yield { ...point, vouching: continued(point.vouching, vouching) }
+    }
+  }
+
+  /** The ends of epochs that were believed since the last call, in order, for a store to keep. */
+  takeEndings(): readonly PackedEnding[] {
+    return this.#epochs?.takeEndings() ?? []
   }
 
   /**
@@ -50,9 +68,12 @@ export class Voucher {
    */
   async vouchForAll(): Promise<Vouching | undefined> {
     const waypoints = trustedWaypoints(this.#options, undefined, undefined)
-    if (waypoints.length > 0) return await (await TrustedEpochs.open(this.#root, this.#hasher, waypoints)).believeAll()
-    await this.#notice()
-    return undefined
+    if (waypoints.length === 0) {
+      await this.#notice()
+      return undefined
+    }
+    this.#epochs = await TrustedEpochs.open(this.#root, this.#hasher, waypoints)
+    return await this.#epochs.believeAll()
   }
 
   async #notice(): Promise<void> {
@@ -61,6 +82,11 @@ export class Voucher {
     const first = await TrustedEpochs.firstWaypoint(this.#root, this.#hasher)
     this.#options.onNotice?.(withoutVouching(this.#root, first))
   }
+}
+
+/** A vouching that goes on from what the store held names the waypoint from which that began. */
+function continued(vouching: Vouching, held: Vouching | undefined): Vouching {
+  return held && vouching.waypoint === held.ending ? { ...vouching, waypoint: held.waypoint } : vouching
 }
 
 /**

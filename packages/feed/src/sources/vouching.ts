@@ -14,6 +14,14 @@ export interface Vouching {
   readonly power: SignedPower | undefined
 }
 
+/** A version up to which validators signed a ledger. */
+export interface SignedPoint {
+  readonly version: bigint
+  /** Root of the accumulator of the ledger up to the version. */
+  readonly accumulatorRoot: Uint8Array
+  readonly vouching: Vouching
+}
+
 /** What vouches for a genesis that has a trusted waypoint. */
 export function vouchingOfGenesis(waypoint: string): Vouching {
   return { waypoint, ending: waypoint, epoch: 0n, power: undefined }

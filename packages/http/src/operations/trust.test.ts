@@ -3,13 +3,13 @@ import { inject } from 'light-my-request'
 import { describe, expect, it } from 'vitest'
 import { createOneItemEngine } from '../../testing/one-item-server.ts'
 import { createRequestListener } from '../server/create-request-listener.js'
-import type { SignedState } from './trust.js'
+import type { LedgerTrust, SignedState } from './trust.js'
 
 const WAYPOINT = `0:${'ab'.repeat(32)}`
 
-async function trustOf(signed: SignedState | undefined) {
+async function trustOf(signed: SignedState | undefined, contradicted?: LedgerTrust['contradicted']) {
   const ledger = createLedger(await createOneItemEngine())
-  const listener = createRequestListener({ ledger, readSigned: () => signed })
+  const listener = createRequestListener({ ledger, readTrust: () => ({ signed, contradicted }) })
   const { statusCode, payload } = await inject(listener, { url: '/v1/-/trust' })
   expect(statusCode).toBe(200)
   return JSON.parse(payload) as Record<string, unknown>
@@ -25,15 +25,26 @@ describe('GET /v1/-/trust', () => {
       signed_epoch: '8',
       signed_power: '80',
       total_power: '90',
+      contradicted_version: null,
+      contradicted_epoch: null,
     })
   })
 
   it('is null where nothing vouches for the ledger, and of power where the waypoint itself does', async () => {
-    const nothing = { waypoint: null, signed_version: null, signed_epoch: null, signed_power: null, total_power: null }
-    expect(await trustOf(undefined)).toEqual({ ledger_version: '0', ...nothing })
+    const { ledger_version: version, ...facts } = await trustOf(undefined)
+    expect(version).toBe('0')
+    expect(new Set(Object.values(facts))).toEqual(new Set([null]))
     expect(await trustOf({ waypoint: WAYPOINT, version: 0n, epoch: 0n, power: undefined })).toMatchObject({
       signed_version: '0',
       signed_power: null,
+    })
+  })
+
+  it('says of which version validators signed another ledger', async () => {
+    expect(await trustOf(undefined, { version: 70n, epoch: 9n })).toMatchObject({
+      signed_version: null,
+      contradicted_version: '70',
+      contradicted_epoch: '9',
     })
   })
 

@@ -13,14 +13,24 @@ export interface SignedState {
   readonly power: { readonly signed: bigint; readonly total: bigint } | undefined
 }
 
-/** Reads how far the ledger is signed now; undefined where nothing vouches for it. */
-export type ReadSignedState = () => SignedState | undefined
+/** What vouches for a ledger, and what speaks against it. */
+export interface LedgerTrust {
+  /** Undefined where nothing vouches for it. */
+  readonly signed: SignedState | undefined
+  /** Version up to which the validators of an epoch signed another ledger than the store holds; undefined where none did. */
+  readonly contradicted: { readonly version: bigint; readonly epoch: bigint } | undefined
+}
+
+/** Reads what vouches for the ledger now. */
+export type ReadTrust = () => LedgerTrust
 
 const U64_OR_NULL = { oneOf: [{ $ref: '#/components/schemas/U64' }, { type: 'null' }] }
 const POWER_OR_NULL = { type: ['string', 'null'], description: 'A decimal text of up to 128 bits.' }
 
-/** @param readSigned by default nothing vouches for any ledger */
-export function createTrustOperation(readSigned: ReadSignedState = () => undefined): Operation {
+const NOTHING: LedgerTrust = { signed: undefined, contradicted: undefined }
+
+/** @param readTrust by default nothing vouches for any ledger */
+export function createTrustOperation(readTrust: ReadTrust = () => NOTHING): Operation {
   return {
     id: 'trust',
     method: 'GET',
@@ -29,12 +39,21 @@ export function createTrustOperation(readSigned: ReadSignedState = () => undefin
     tag: 'General',
     summary: 'Show what vouches for the ledger',
     description:
-      'Up to which version validators that follow from a waypoint signed the ledger. All of it is null where nothing vouches for the ledger; versions above `signed_version` are as good as their source.',
+      'Up to which version validators that follow from a waypoint signed the ledger. All of it is null where nothing vouches for the ledger; versions above `signed_version` are as good as their source. Where validators signed another ledger up to `contradicted_version`, versions above `signed_version` are not served.',
     parameters: [],
     success: {
       json: {
         type: 'object',
-        required: ['ledger_version', 'waypoint', 'signed_version', 'signed_epoch', 'signed_power', 'total_power'],
+        required: [
+          'ledger_version',
+          'waypoint',
+          'signed_version',
+          'signed_epoch',
+          'signed_power',
+          'total_power',
+          'contradicted_version',
+          'contradicted_epoch',
+        ],
         properties: {
           ledger_version: { $ref: '#/components/schemas/U64' },
           waypoint: { type: ['string', 'null'], description: '`version:hash`, as the network publishes it.' },
@@ -42,6 +61,8 @@ export function createTrustOperation(readSigned: ReadSignedState = () => undefin
           signed_epoch: U64_OR_NULL,
           signed_power: POWER_OR_NULL,
           total_power: POWER_OR_NULL,
+          contradicted_version: U64_OR_NULL,
+          contradicted_epoch: U64_OR_NULL,
         },
       },
     },
@@ -49,7 +70,7 @@ export function createTrustOperation(readSigned: ReadSignedState = () => undefin
     handle(request) {
       request.expectOutput('json', 'Show what vouches for the ledger')
       const { ledger } = request.pin(undefined)
-      const signed = readSigned()
+      const { signed, contradicted } = readTrust()
       const text = (number: bigint | undefined) => (number === undefined ? null : String(number))
       // The newest versions may have been cut off since they were signed.
       const version = signed && signed.version > ledger.latestVersion ? ledger.latestVersion : signed?.version
@@ -60,6 +81,8 @@ export function createTrustOperation(readSigned: ReadSignedState = () => undefin
         signed_epoch: text(signed?.epoch),
         signed_power: text(signed?.power?.signed),
         total_power: text(signed?.power?.total),
+        contradicted_version: text(contradicted?.version),
+        contradicted_epoch: text(contradicted?.epoch),
       })
       return { ledger, contentType: CONTENT_TYPE.json, body }
     },

@@ -22,7 +22,7 @@ import { getRawStateValue } from '../operations/raw-state-value.js'
 import { getRawTableItem } from '../operations/raw-table-item.js'
 import { getTableItem } from '../operations/table-item.js'
 import { getTableItems } from '../operations/table-items.js'
-import { createTrustOperation, type ReadSignedState } from '../operations/trust.js'
+import { createTrustOperation, type ReadTrust } from '../operations/trust.js'
 import { getTypeUses } from '../operations/type-uses.js'
 import { UNSERVED_ROUTES } from '../operations/unserved.js'
 import { callView } from '../operations/view.js'
@@ -34,7 +34,7 @@ export function createOperations(
   headerWord: string,
   archivalEndpoint: string | undefined,
   leastGasEstimate: bigint,
-  readSigned: ReadSignedState | undefined,
+  readTrust: ReadTrust | undefined,
 ): Operation[] {
   const operations: Operation[] = [
     getTableItem,
@@ -59,7 +59,7 @@ export function createOperations(
     getTypeUses,
     getLedgerInfo,
     getNodeInfo,
-    createTrustOperation(readSigned),
+    createTrustOperation(readTrust),
     createGasPriceOperation(leastGasEstimate),
     createHealthOperation(headerWord),
   ]

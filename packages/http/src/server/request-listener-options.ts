@@ -5,7 +5,7 @@ import type { LoadLimits } from '../admission/load-shedder.js'
 import type { UploadLimits } from '../admission/uploads.js'
 import type { RequestExamples } from '../document/request-example.js'
 import type { ForwardLimits, ForwardOptions } from '../forward/forward-options.js'
-import type { ReadSignedState } from '../operations/trust.js'
+import type { ReadTrust } from '../operations/trust.js'
 import type { ViewOptions } from '../operations/view-rules.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 
@@ -41,7 +41,7 @@ export interface RequestListenerOptions
   /** The least price of a gas unit that `/v1/estimate_gas_price` answers with; by default what the ledger's schedule allows. */
   readonly leastGasEstimate?: bigint
   /** How far the ledger is signed, as `/v1/-/trust` says; by default nothing vouches for it. */
-  readonly readSigned?: ReadSignedState
+  readonly readTrust?: ReadTrust
   /** Formats that are answered with; both by default. */
   readonly output?: Readonly<Record<OutputFormat, boolean>>
   /** Largest request body, also after decompression. */

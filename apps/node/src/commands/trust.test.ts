@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CommandBed } from '../../testing/command-bed.ts'
+import {
+  FORK_VERSION,
+  LATEST_VERSION,
+  SIGNED_VERSION,
+  WAYPOINT,
+  writeContradictedStore,
+} from '../../testing/contradicted-store.ts'
+
+let bed: CommandBed
+beforeEach(() => {
+  bed = new CommandBed()
+})
+afterEach(() => bed.close())
+
+describe('trust check', () => {
+  it('checks the ends of epochs that a store keeps against the waypoint from which it began, or a given one', async () => {
+    await writeContradictedStore(bed.folder)
+    expect(bed.run('trust', 'check', '--data-dir', 'store')).toMatchObject({
+      status: 0,
+      stdout: `sound: the ends of 4 epochs, 0 to 3, follow from the waypoint ${WAYPOINT}\n`,
+    })
+    const other = `0:${'ab'.repeat(32)}`
+    expect(bed.run('trust', 'check', '--waypoint', other, '--data-dir', 'store')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`epoch 0 has the waypoint ${WAYPOINT}, but ${other} is trusted`),
+    })
+  })
+
+  it('says that nothing vouches for a store without signatures', async () => {
+    await bed.fill('store', 10)
+    expect(bed.run('trust', 'check', '--data-dir', 'store')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('keeps no ends of epochs: nothing vouches for it'),
+    })
+  })
+})
+
+describe('an ingest of ends of epochs alone', () => {
+  it('signs no version of a store that holds none', async () => {
+    await writeContradictedStore(bed.folder)
+    expect(bed.ingest('endings', 'empty', '--waypoint', WAYPOINT)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('the backup of ends of epochs holds no version: the store is still empty'),
+    })
+    expect(existsSync(bed.at('empty'))).toBe(false)
+  })
+})
+
+describe('trust reject-unsigned', () => {
+  it('mends a store of which validators signed another ledger', async () => {
+    await writeContradictedStore(bed.folder)
+    const refused = bed.ingest('endings', 'store')
+    expect(refused).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(
+        /validators of epoch 4 signed another ledger up to version \d+ than the store holds unsigned; cut off what is not signed with ledger-state trust reject-unsigned\n$/,
+      ),
+    })
+    expect(await bed.info('store')).toMatchObject({ signed_version: String(SIGNED_VERSION), contradicted_epoch: '4' })
+    expect(bed.run('info', '--data-dir', 'store').stdout).toMatch(/contradicted +the validators of epoch 4 signed/)
+    expect(bed.run('trust', 'reject-unsigned', '--data-dir', 'store')).toMatchObject({
+      status: 0,
+      stdout: `versions ${SIGNED_VERSION + 1n} to ${FORK_VERSION} are cut off; the newest version is ${SIGNED_VERSION}\n`,
+    })
+    expect(bed.ingest('backup', 'store')).toMatchObject({ status: 0 })
+    expect(await bed.info('store')).toMatchObject({
+      signed_version: String(LATEST_VERSION),
+      contradicted_version: null,
+    })
+    expect(bed.run('trust', 'reject-unsigned', '--data-dir', 'store').stdout).toMatch(/^all is signed; /)
+  })
+})

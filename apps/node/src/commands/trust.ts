@@ -1,0 +1,70 @@
+import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
+import { checkEndings } from '@ledger-state/feed'
+import { decodeCommitMark, readEpochEndings, rejectUnsigned } from '@ledger-state/ingest'
+import type { Command } from '../config/command.js'
+import { settings } from '../config/settings.js'
+import { emptyStore, noEndings } from '../errors.js'
+import { openReader } from '../stores/open-reader.js'
+import { openWriter } from '../stores/open-writer.js'
+import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
+import { formatCount } from '../terminal/amounts.js'
+
+export const trustCheckCommand: Command = {
+  name: 'trust check',
+  summary: 'Checks again that the epochs of a store follow from a waypoint, signature by signature.',
+  details: `A store keeps the ends of epochs that vouch for it. The first has the waypoint; each further one is signed by the validators
+that the one before announced. Without --waypoint, the waypoint is the one that was trusted when the store was made: give the
+one that the network publishes to trust nobody else.`,
+  arguments: [],
+  options: [...storeOptions, settings.waypoints, settings.hashSalt],
+  required: [],
+  examples: [
+    'ledger-state trust check --data-dir data/mainnet',
+    'ledger-state trust check --waypoint "$(cat waypoint.txt)" --data-dir data/mainnet',
+  ],
+  async run(input) {
+    const place = storePlace(input, 'trust check')
+    const engine = await openReader(place)
+    try {
+      const { ledger, mark } = engine.kind === 'sync' ? engine : await engine.snapshot()
+      if (!ledger) throw emptyStore(nameOfPlace(place))
+      const given = input.get(settings.waypoints) ?? []
+      const { signed } = decodeCommitMark(mark)
+      const waypoints = given.length > 0 || !signed ? given : [signed.waypoint]
+      if (waypoints.length === 0) throw noEndings(nameOfPlace(place))
+      const checked = await checkEndings(bytesOfEndings(engine), waypoints, input.get(settings.hashSalt))
+      if (!checked.epochs) throw noEndings(nameOfPlace(place))
+      const [first, last] = checked.epochs
+      const what = `the ends of ${formatCount(checked.count)} epochs, ${first} to ${last}`
+      process.stdout.write(`sound: ${what}, follow from the waypoint ${waypoints.join(' or ')}\n`)
+    } finally {
+      await engine.close()
+    }
+  },
+}
+
+async function* bytesOfEndings(engine: StateEngineReader | AsyncStateReader): AsyncGenerator<Uint8Array> {
+  for await (const { bytes } of readEpochEndings(engine)) yield bytes
+}
+
+export const trustRejectUnsignedCommand: Command = {
+  name: 'trust reject-unsigned',
+  summary: 'Cuts off all versions that no validators signed, for good.',
+  details: `For a store of which validators signed another ledger than it holds: its versions above the newest signed one came from a node
+that was wrong. Ingest what is signed afterwards, or follow another node. Stop a node that follows into the store before.`,
+  arguments: [],
+  options: [...storeOptions],
+  required: [],
+  examples: ['ledger-state trust reject-unsigned --data-dir data/mainnet'],
+  async run(input) {
+    const place = storePlace(input, 'trust reject-unsigned')
+    const engine = await openWriter(place, { create: false })
+    try {
+      const { signedVersion, before } = await rejectUnsigned(engine)
+      const what = before > signedVersion ? `versions ${signedVersion + 1n} to ${before} are cut off` : 'all is signed'
+      process.stdout.write(`${what}; the newest version is ${signedVersion}\n`)
+    } finally {
+      await engine.close()
+    }
+  },
+}

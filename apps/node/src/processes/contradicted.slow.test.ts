@@ -1,0 +1,43 @@
+// What becomes of a node of whose store validators signed another ledger: the real program throughout.
+import { eventually } from '@ledger-state/testing/eventually'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { CommandBed } from '../../testing/command-bed.ts'
+import {
+  FORK_VERSION,
+  LATEST_VERSION,
+  SIGNED_VERSION,
+  writeContradictedStore,
+} from '../../testing/contradicted-store.ts'
+import { NodeProcess } from '../../testing/node-process.ts'
+
+let bed: CommandBed
+let node: NodeProcess | undefined
+beforeEach(() => {
+  bed = new CommandBed()
+})
+afterEach(async () => {
+  await node?.killAll()
+  await bed.close()
+})
+
+it('a node is not ready, and serves what is signed, from when its store is contradicted until that is cut off', async () => {
+  await writeContradictedStore(bed.folder)
+  node = await new NodeProcess({ dataDir: bed.at('store'), options: ['--readers', '2'] }).listening()
+  const readiness = () => node!.readiness()
+  const shows = (what: string, isShown: () => Promise<boolean>) =>
+    eventually(isShown, () => `${what}: ${node!.output.slice(-2_000)}`)
+  await shows('readiness', async () => (await readiness()).ready)
+  expect(await node.version()).toBe(Number(FORK_VERSION))
+
+  expect(bed.ingest('endings', 'store').status).toBe(1)
+  await shows('the fault', async () => /signed another ledger/.test((await readiness()).why ?? ''))
+  await shows('the signed version', async () => (await node!.version()) === Number(SIGNED_VERSION))
+  await shows('the metric', async () => /ledger_state_contradicted_version \d/.test(await node!.metrics()))
+  const trust = await (await fetch(`${node.address}/v1/-/trust`)).json()
+  expect(trust).toMatchObject({ ledger_version: String(SIGNED_VERSION), contradicted_epoch: '4' })
+
+  expect(bed.run('trust', 'reject-unsigned', '--data-dir', 'store').status).toBe(0)
+  expect(bed.ingest('backup', 'store').status).toBe(0)
+  await shows('readiness again', async () => (await readiness()).ready)
+  await shows('the new versions', async () => (await node!.version()) === Number(LATEST_VERSION))
+})

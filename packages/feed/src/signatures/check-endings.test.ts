@@ -1,0 +1,35 @@
+import { ByteReader } from '@ledger-state/core'
+import { describe, expect, it } from 'vitest'
+import { madeEndings, signedLedgerInfo } from '../../testing/synthetic-epochs.ts'
+import { LedgerHasher } from '../proof/ledger-hasher.js'
+import { computeWaypoint } from '../proof/waypoint.js'
+import { readLedgerInfo } from '../wire/ledger-info.js'
+import { checkEndings } from './check-endings.js'
+
+const made = madeEndings(70)
+const endings = made.map(signedLedgerInfo)
+const waypointOf = (epoch: number) =>
+  computeWaypoint(new LedgerHasher(), readLedgerInfo(new ByteReader(endings[epoch]!)))
+
+describe('checkEndings', () => {
+  it('says which epochs follow from the waypoint', async () => {
+    expect(await checkEndings(endings, [waypointOf(0)])).toEqual({
+      count: 70,
+      epochs: [0n, 69n],
+      newestWaypoint: waypointOf(69),
+    })
+    expect(await checkEndings(endings.slice(5), [waypointOf(5)])).toMatchObject({ count: 65, epochs: [5n, 69n] })
+  })
+
+  it('names the first epoch that does not follow', async () => {
+    await expect(checkEndings(endings, [waypointOf(3)])).rejects.toMatchObject({ code: 'untrusted' })
+    const forged = [...endings]
+    forged[66] = signedLedgerInfo({ ...made[66]!, signers: made[66]!.validators.slice(0, 1) })
+    await expect(checkEndings(forged, [waypointOf(0)])).rejects.toMatchObject({
+      code: 'untrusted',
+      fields: { epoch: 66n },
+    })
+    const gap = endings.filter((_, at) => at !== 40)
+    await expect(checkEndings(gap, [waypointOf(0)])).rejects.toMatchObject({ fields: { epoch: 41n } })
+  })
+})

@@ -1,0 +1,60 @@
+import { EPOCH_ENDING_PREFIX, epochEndingKey, type KeyedEntry, type Write } from '@ledger-state/core'
+import type { AsyncStateReader, AsyncStateSnapshot, StateEngineReader } from '@ledger-state/engine'
+import { type PackedEnding, unpackEnding } from '@ledger-state/feed'
+
+/** The end of an epoch that a store keeps. */
+export interface KeptEnding {
+  readonly epoch: bigint
+  /** BCS of the ledger info with its signatures, as backups have it. */
+  readonly bytes: Uint8Array
+}
+
+/** The writes of those ends of epochs that a store does not keep yet. @param held undefined of an empty store */
+export async function endingWrites(
+  held: AsyncStateSnapshot | undefined,
+  endings: readonly PackedEnding[],
+): Promise<Write[]> {
+  const writes = endings.map(({ epoch, packed }): Write => [epochEndingKey(epoch), packed])
+  if (!held?.ledger || writes.length === 0) return writes
+  const kept = await held.at().load(writes.map(([key]) => key))
+  return writes.filter((_, at) => kept[at] === undefined)
+}
+
+/**
+ * Reads the ends of epochs that a store believed, in order. Nothing of them is checked.
+ * @throws `untrusted` where one is damaged; `no_ledger`
+ * @example
+ * ```ts
+ * import { createMemoryEngine } from '@ledger-state/engine'
+ * import { readEpochEndings } from '@ledger-state/ingest'
+ *
+ * const engine = createMemoryEngine()
+ * const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+ * await engine.commit([{ version: 0n, block, writes: [] }], { chainId: 1 })
+ * let count = 0
+ * for await (const ending of readEpochEndings(engine)) count++
+ * console.log(count) // 0
+ * ```
+ */
+export async function* readEpochEndings(engine: StateEngineReader | AsyncStateReader): AsyncGenerator<KeptEnding> {
+  let previous: Uint8Array | undefined
+  for await (const { key, value } of keptEntries(engine)) {
+    const epoch = new DataView(key.buffer, key.byteOffset).getBigUint64(EPOCH_ENDING_PREFIX.length)
+    const bytes = unpackEnding({ epoch, packed: value }, previous)
+    yield { epoch, bytes }
+    previous = bytes
+  }
+}
+
+async function* keptEntries(engine: StateEngineReader | AsyncStateReader): AsyncGenerator<KeyedEntry> {
+  if (engine.kind === 'sync') {
+    yield* engine.at().scan(EPOCH_ENDING_PREFIX)
+    return
+  }
+  const view = (await engine.snapshot()).at()
+  for (let start: Uint8Array | undefined = EPOCH_ENDING_PREFIX; start; ) {
+    const page = await view.scan(EPOCH_ENDING_PREFIX, { start })
+    yield* page.entries
+    start = page.next
+  }
+}

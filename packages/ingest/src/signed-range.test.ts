@@ -1,0 +1,192 @@
+import { Buffer } from 'node:buffer'
+import { mkdirSync } from 'node:fs'
+import type { StateImport, StateWriter } from '@ledger-state/engine'
+import { createMemoryEngine, engineToAsync } from '@ledger-state/engine'
+import { openSource, type SourceOptions } from '@ledger-state/feed'
+import { type StandInNode, startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
+import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
+import { overriding } from '@ledger-state/testing/overriding'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createStoreBed, type StoreBed } from '../testing/store-bed.ts'
+import { decodeCommitMark } from './commit-mark.js'
+import { readEpochEndings } from './epoch-endings.js'
+import { type IngestOptions, ingestSource } from './ingest-source.js'
+import { rejectUnsigned } from './reject-unsigned.js'
+
+/** Versions that both chains have. */
+const SHARED_BLOCKS = 25
+const OWN_BLOCKS = 20
+
+function chainOf(seed: number): SyntheticChain {
+  const chain = new SyntheticChain({ blocks: SHARED_BLOCKS, signers: true })
+  chain.diverge(seed)
+  chain.extend(OWN_BLOCKS)
+  return chain
+}
+
+const signed = chainOf(1)
+const fork = chainOf(2)
+const shared = new SyntheticChain({ blocks: SHARED_BLOCKS, signers: true })
+const endings = signed.endings()
+const waypoint = `0:${waypointHash(endings[0]!)}`
+
+let bed: StoreBed
+let node: StandInNode
+beforeEach(async () => {
+  bed = createStoreBed()
+  node = await startStandInNode(signed)
+})
+afterEach(async () => {
+  await node.close()
+  await bed.close()
+})
+
+async function ingest(engine: StateWriter, location: string, options: IngestOptions & SourceOptions = {}) {
+  const source = await openSource(location, { thread: false, endingsAlone: true, ...options })
+  try {
+    return await ingestSource(engine, source, options)
+  } finally {
+    await source.close()
+  }
+}
+
+/** A backup of a chain with the ends of its epochs up to a number of them. */
+function writeChain(name: string, chain: SyntheticChain, count = chain.endings().length): string {
+  const root = bed.at(name)
+  writeBackup(chain, root)
+  writeEndings(root, chain.endings().slice(0, count).map(signedLedgerInfo))
+  return root
+}
+
+function writeEndingsAlone(name: string, chain: SyntheticChain): string {
+  const root = bed.at(name)
+  mkdirSync(root)
+  writeEndings(root, chain.endings().map(signedLedgerInfo))
+  return root
+}
+
+/** An engine of which an import is cut short before its end. */
+function failingImport(engine: StateWriter, state: StateImport): StateWriter {
+  const cutShort = overriding(state, { finish: () => Promise.reject(new Error('killed here')) })
+  return overriding(engine, { beginImport: async () => cutShort })
+}
+
+const markOf = (engine: StateWriter) => decodeCommitMark(engine.mark)
+
+async function keptEpochs(engine: StateWriter): Promise<bigint[]> {
+  const kept: bigint[] = []
+  for await (const { epoch, bytes } of readEpochEndings(engine)) {
+    kept.push(epoch)
+    expect(Buffer.from(bytes)).toEqual(Buffer.from(signedLedgerInfo(endings[Number(epoch)]!)))
+  }
+  return kept
+}
+
+const epochs = (count: number) => Array.from({ length: count }, (_, epoch) => BigInt(epoch))
+
+describe('a store', () => {
+  it('keeps the ends of epochs that vouch for it, and goes on with those of the next ingest', async () => {
+    const engine = createMemoryEngine()
+    const part = writeChain('part', shared)
+    await ingest(engine, part, { waypoints: [waypoint] })
+    expect(await keptEpochs(engine)).toEqual(epochs(Number(shared.epoch)))
+    await ingest(engine, writeChain('backup', signed))
+    expect(markOf(engine).signed).toMatchObject({ version: signed.latestVersion, waypoint })
+    expect(await keptEpochs(engine)).toEqual(epochs(Number(signed.epoch)))
+    const fromAsync: bigint[] = []
+    for await (const { epoch } of readEpochEndings(engineToAsync(engine))) fromAsync.push(epoch)
+    expect(fromAsync).toEqual(epochs(Number(signed.epoch)))
+  })
+
+  it('keeps those that vouch for a state which it begins with, also where its import was cut short', async () => {
+    const root = bed.at('backup')
+    const version = shared.records.findLastIndex(({ info }, at) => at < 60 && info[9] === 0 && info[106] === 1)
+    const snapshot = writeBackup(signed, root, { snapshot: { version, chunk: 20 } })
+    writeEndings(root, endings.map(signedLedgerInfo))
+    const engine = await bed.open('store')
+    const cut = await engine.beginImport(BigInt(version))
+    await ingest(failingImport(engine, cut), snapshot, { waypoints: [waypoint] }).catch(() => {})
+    expect(cut.entryCount).toBeGreaterThan(0)
+    await ingest(engine, snapshot, { waypoints: [waypoint] })
+    expect(await keptEpochs(engine)).toEqual(epochs(Number(signed.epoch)))
+    expect(markOf(engine).signed).toMatchObject({ version: BigInt(version) })
+  })
+
+  it('that follows a node is unsigned until the ends of epochs cover its versions', async () => {
+    const engine = await bed.open('store')
+    await ingest(engine, writeChain('part', shared), { waypoints: [waypoint] })
+    await ingest(engine, node.url)
+    expect(engine.ledger!.latestVersion).toBe(signed.latestVersion)
+    expect(markOf(engine).signed).toMatchObject({ version: shared.latestVersion })
+    expect(markOf(engine).signed!.resume!.source).toBeDefined()
+    await ingest(engine, writeEndingsAlone('endings', signed))
+    const last = endings.at(-1)!
+    expect(markOf(engine).signed).toMatchObject({ version: last.version, epoch: last.epoch, waypoint })
+    expect(markOf(engine).contradicted).toBeUndefined()
+    // What the node has next continues what was followed.
+    await ingest(engine, node.url)
+    await ingest(engine, writeChain('backup', signed))
+    expect(markOf(engine).signed).toMatchObject({ version: signed.latestVersion })
+  })
+
+  it('is signed as far as the last chunk of a backup within its versions', async () => {
+    const engine = await bed.open('store')
+    node.chain = chainOf(1)
+    node.chain.extend(4)
+    node.latest = Number(node.chain.latestVersion)
+    await ingest(engine, writeChain('part', shared), { waypoints: [waypoint] })
+    await ingest(engine, node.url)
+    await ingest(engine, writeChain('backup', signed))
+    expect(engine.ledger!.latestVersion).toBe(node.chain.latestVersion)
+    expect(markOf(engine).signed).toMatchObject({ version: signed.latestVersion, epoch: signed.epoch })
+  })
+
+  it.each(['the ends of epochs', 'a backup that ends within', 'a backup that goes on'])(
+    'that followed another ledger is contradicted by %s, takes nothing more, and is mended by cutting off',
+    async (what) => {
+      const engine = await bed.open('store')
+      await ingest(engine, writeChain('part', shared), { waypoints: [waypoint] })
+      node.chain = fork
+      node.latest = Number(what === 'a backup that goes on' ? shared.latestVersion + 3n : fork.latestVersion)
+      await ingest(engine, node.url)
+      const before = engine.ledger!.latestVersion
+      const location =
+        what === 'the ends of epochs' ? writeEndingsAlone('endings', signed) : writeChain('backup', signed)
+      await expect(ingest(engine, location)).rejects.toMatchObject({ code: 'unsigned_contradicted' })
+      const { contradicted, signed: range } = markOf(engine)
+      expect(contradicted!.version).toBeGreaterThan(shared.latestVersion)
+      expect(range).toMatchObject({ version: shared.latestVersion })
+      expect(engine.ledger!.latestVersion).toBe(before)
+      for (const next of [node.url, location]) {
+        await expect(ingest(engine, next)).rejects.toMatchObject({ code: 'unsigned_contradicted' })
+      }
+      expect(await rejectUnsigned(engine)).toEqual({ signedVersion: shared.latestVersion, before })
+      expect(markOf(engine)).toMatchObject({ contradicted: undefined, signed: { version: shared.latestVersion } })
+      node.chain = signed
+      node.latest = Number(signed.latestVersion)
+      await ingest(engine, node.url)
+      await ingest(engine, writeChain('again', signed))
+      expect(markOf(engine).signed).toMatchObject({ version: signed.latestVersion })
+      const whole = await bed.open('whole')
+      await ingest(whole, bed.at('again'), { waypoints: [waypoint] })
+      expect(markOf(whole).source).toEqual(markOf(engine).source)
+    },
+  )
+
+  it('without a signed version is not cut off', async () => {
+    const engine = await bed.open('store')
+    await ingest(engine, node.url)
+    await expect(rejectUnsigned(engine)).rejects.toMatchObject({ code: 'untrusted' })
+    expect(engine.ledger!.latestVersion).toBe(signed.latestVersion)
+  })
+
+  it('whose newest version is signed loses nothing', async () => {
+    const engine = await bed.open('store')
+    await ingest(engine, writeChain('part', shared), { waypoints: [waypoint] })
+    const { truncations } = engine.ledger!
+    const version = shared.latestVersion
+    expect(await rejectUnsigned(engine)).toEqual({ signedVersion: version, before: version })
+    expect(engine.ledger!.truncations).toEqual(truncations)
+  })
+})
