@@ -82,6 +82,11 @@ export function nothingIngested(source: string): ProgramError {
   return new LedgerStateError('no_ledger', `the ${source} holds no version: the store is still empty`)
 }
 
+export function noWaypoint(store: string): ProgramError {
+  const message = `${store} does not say from which waypoint its epochs follow: give the one that its network publishes with --waypoint`
+  return new LedgerStateError('untrusted', message, {})
+}
+
 export function noEndings(store: string): ProgramError {
   const message = `${store} keeps no ends of epochs: nothing vouches for it; ingest from a backup with signatures (docs/trust.md)`
   return new LedgerStateError('untrusted', message, {})

@@ -29,9 +29,19 @@ describe('trust check', () => {
     })
   })
 
+  it('checks what came with an export or a snapshot from a given waypoint: these say nothing of their own', async () => {
+    await writeContradictedStore(bed.folder)
+    expect(bed.run('export', 'all.ndjson', '--data-dir', 'store')).toMatchObject({ status: 0 })
+    expect(bed.ingest('all.ndjson', 'copy')).toMatchObject({ status: 0 })
+    expect(bed.run('trust', 'check', '--data-dir', 'copy').stderr).toContain('copy does not say from which waypoint')
+    expect(bed.run('trust', 'check', '--waypoint', WAYPOINT, '--data-dir', 'copy').stdout).toMatch(
+      /^sound: the ends of 4/,
+    )
+  })
+
   it('says that nothing vouches for a store without signatures', async () => {
     await bed.fill('store', 10)
-    expect(bed.run('trust', 'check', '--data-dir', 'store')).toMatchObject({
+    expect(bed.run('trust', 'check', '--waypoint', WAYPOINT, '--data-dir', 'store')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('keeps no ends of epochs: nothing vouches for it'),
     })

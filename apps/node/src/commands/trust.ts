@@ -3,7 +3,7 @@ import { checkEndings } from '@ledger-state/feed'
 import { decodeCommitMark, readEpochEndings, rejectUnsigned } from '@ledger-state/ingest'
 import type { Command } from '../config/command.js'
 import { settings } from '../config/settings.js'
-import { emptyStore, noEndings } from '../errors.js'
+import { emptyStore, noEndings, noWaypoint } from '../errors.js'
 import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
@@ -31,7 +31,7 @@ one that the network publishes to trust nobody else.`,
       const given = input.get(settings.waypoints) ?? []
       const { signed } = decodeCommitMark(mark)
       const waypoints = given.length > 0 || !signed ? given : [signed.waypoint]
-      if (waypoints.length === 0) throw noEndings(nameOfPlace(place))
+      if (waypoints.length === 0) throw noWaypoint(nameOfPlace(place))
       const checked = await checkEndings(bytesOfEndings(engine), waypoints, input.get(settings.hashSalt))
       if (!checked.epochs) throw noEndings(nameOfPlace(place))
       const [first, last] = checked.epochs

@@ -25,6 +25,7 @@ export class LeafStore {
   constructor(memoryBytes: number, spillFolder: string) {
     this.#memoryBytes = memoryBytes
     this.#spillFolder = spillFolder
+    removeStale(spillFolder)
   }
 
   /** @throws `spill_failed` */
@@ -47,10 +48,7 @@ export class LeafStore {
 
   async #spill(): Promise<void> {
     try {
-      if (!this.#folder) {
-        removeStale(this.#spillFolder)
-        this.#folder = mkdtempSync(join(this.#spillFolder, `${PREFIX}${process.pid}-`))
-      }
+      this.#folder ??= mkdtempSync(join(this.#spillFolder, `${PREFIX}${process.pid}-`))
       for (const [at, part] of this.#parts.entries()) await part.spill(join(this.#folder, String(at)))
     } catch (error) {
       throw spillFailed(this.#spillFolder, error)
@@ -59,12 +57,16 @@ export class LeafStore {
   }
 }
 
-/** Removes the folders of processes that were killed. */
+/** Removes the folders of processes that were killed. @throws `spill_failed` */
 function removeStale(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name)
-    const pid = /^state-root-(\d+)-/.exec(name)?.[1]
-    if (pid !== undefined && isStale(path, Number(pid))) rmSync(path, { recursive: true, force: true })
+  try {
+    for (const name of readdirSync(folder)) {
+      const path = join(folder, name)
+      const pid = /^state-root-(\d+)-/.exec(name)?.[1]
+      if (pid !== undefined && isStale(path, Number(pid))) rmSync(path, { recursive: true, force: true })
+    }
+  } catch (error) {
+    throw spillFailed(folder, error)
   }
 }
 
