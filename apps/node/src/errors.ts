@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { bytesToHexDigits, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
+import { bytesToHexDigits, clip, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
 import type { LedgerInfo } from '@ledger-state/engine'
 import { formatTimestamp } from '@ledger-state/ledger'
 
@@ -37,6 +37,12 @@ export function missingOption(
   option: { readonly name: string; readonly value?: string | undefined },
 ): ProgramError {
   return usageError(`${command}: --${option.name} ${option.value} is missing`)
+}
+
+export function unreadableNetwork(text: string, names: readonly string[], cause: unknown): ProgramError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  const message = `${JSON.stringify(clip(text))} is neither ${names.join(', ')} nor a file that describes a network: ${why}`
+  return new LedgerStateError('usage', message, {}, { cause })
 }
 
 export function fromAboveTo(from: bigint, to: bigint): ProgramError {

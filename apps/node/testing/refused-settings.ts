@@ -45,6 +45,7 @@ export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly stri
   dataDir: [TOO_LONG],
   from: [TOO_LONG],
   hashSalt: [TOO_LONG],
+  network: ['', 'moonnet', TOO_LONG],
   store: STORES,
   storeReplicas: [...STORES, 'postgres://a/d mysql://u:p@host/d'],
   create: SWITCHES,

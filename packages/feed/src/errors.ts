@@ -241,6 +241,10 @@ export function spillFailed(folder: string, cause: unknown): FeedError {
 
 // Signatures
 
+export function invalidNetwork(why: string): FeedError {
+  return new LedgerStateError('invalid_argument', `not a description of a network: ${why}`)
+}
+
 export function notAWaypoint(text: string): FeedError {
   const message = `${JSON.stringify(clip(text))} is not a waypoint: version:hash is expected, the hash as 64 lower-case hex digits`
   return new LedgerStateError('invalid_argument', message)

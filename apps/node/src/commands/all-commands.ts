@@ -18,6 +18,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   'history table-item': async () => (await import('./history.js')).tableItemHistoryCommand,
   prune: async () => (await import('./prune.js')).pruneCommand,
   check: async () => (await import('./check.js')).checkCommand,
+  networks: async () => (await import('./networks.js')).networksCommand,
   'trust check': async () => (await import('./trust.js')).trustCheckCommand,
   'trust reject-unsigned': async () => (await import('./trust.js')).trustRejectUnsignedCommand,
   snapshot: async () => (await import('./snapshot.js')).snapshotCommand,

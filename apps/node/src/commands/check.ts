@@ -29,7 +29,7 @@ export const checkCommand: Command = {
   name: 'check',
   summary: 'Proves that a store is sound, also while it is written and served; the file may grow meanwhile.',
   arguments: [],
-  options: [...storeOptions, stateRootOption, versionOption, settings.hashSalt],
+  options: [...storeOptions, stateRootOption, versionOption, settings.network, settings.hashSalt],
   details: `--state-root computes the root of the whole state and compares it with the one that the ledger has at the end of the
 newest block: then the store is, to the last byte, the state of the chain. It reads one version beside a writer, hashes on all
 cores, and writes 64 bytes a key beside the store where the keys do not fit into 1 GiB of memory.`,
@@ -42,7 +42,8 @@ cores, and writes 64 bytes a key beside the store where the keys do not fit into
     const place = storePlace(input, 'check')
     const version = input.get(versionOption)
     if (input.get(stateRootOption)) {
-      await checkStateRoot(place, version, input.get(settings.hashSalt))
+      const hashSalt = input.get(settings.hashSalt) ?? input.get(settings.network)?.hashSalt
+      await checkStateRoot(place, version, hashSalt)
       return
     }
     if (version !== undefined) throw usageError('--version is the version of --state-root')

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
+import { SYNTHETIC_CHAIN_ID } from '@ledger-state/feed/testing/synthetic-chain'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import {
@@ -44,6 +45,25 @@ describe('trust check', () => {
     expect(bed.run('trust', 'check', '--waypoint', WAYPOINT, '--data-dir', 'store')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('keeps no ends of epochs: nothing vouches for it'),
+    })
+  })
+})
+
+describe('an ingest with --network', () => {
+  it('trusts the waypoints of a file, and refuses a source of another chain', async () => {
+    await writeContradictedStore(bed.folder)
+    const write = (chainId: number) => {
+      const network = { name: 'mine', chainId, hashSalt: 'APTOS::', waypoints: [WAYPOINT] }
+      writeFileSync(bed.at('mine.json'), JSON.stringify(network))
+    }
+    write(SYNTHETIC_CHAIN_ID)
+    expect(bed.ingest('backup', 'whole', '--network', 'mine.json')).toMatchObject({ status: 0 })
+    expect(await bed.info('whole')).toMatchObject({ waypoint: WAYPOINT, signed_version: String(LATEST_VERSION) })
+    expect(bed.run('trust', 'check', '--network', 'mine.json', '--data-dir', 'whole').stdout).toMatch(/^sound: /)
+    write(7)
+    expect(bed.ingest('backup', 'other', '--network', 'mine.json')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('chain'),
     })
   })
 })

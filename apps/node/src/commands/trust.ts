@@ -16,7 +16,7 @@ export const trustCheckCommand: Command = {
 that the one before announced. Without --waypoint, the waypoint is the one that was trusted when the store was made: give the
 one that the network publishes to trust nobody else.`,
   arguments: [],
-  options: [...storeOptions, settings.waypoints, settings.hashSalt],
+  options: [...storeOptions, settings.network, settings.waypoints, settings.hashSalt],
   required: [],
   examples: [
     'ledger-state trust check --data-dir data/mainnet',
@@ -28,11 +28,13 @@ one that the network publishes to trust nobody else.`,
     try {
       const { ledger, mark } = engine.kind === 'sync' ? engine : await engine.snapshot()
       if (!ledger) throw emptyStore(nameOfPlace(place))
-      const given = input.get(settings.waypoints) ?? []
+      const network = input.get(settings.network)
+      const given = input.get(settings.waypoints) ?? network?.waypoints ?? []
+      const hashSalt = input.get(settings.hashSalt) ?? network?.hashSalt
       const { signed } = decodeCommitMark(mark)
       const waypoints = given.length > 0 || !signed ? given : [signed.waypoint]
       if (waypoints.length === 0) throw noWaypoint(nameOfPlace(place))
-      const checked = await checkEndings(bytesOfEndings(engine), waypoints, input.get(settings.hashSalt))
+      const checked = await checkEndings(bytesOfEndings(engine), waypoints, hashSalt)
       if (!checked.epochs) throw noEndings(nameOfPlace(place))
       const [first, last] = checked.epochs
       const what = `the ends of ${formatCount(checked.count)} epochs, ${first} to ${last}`

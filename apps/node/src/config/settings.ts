@@ -5,6 +5,7 @@ import { DEFAULT_LIMITS } from '@ledger-state/http/limits'
 import { usageError } from '../errors.js'
 import { parseFollowHeaders } from './follow-headers.js'
 import { forwardRule } from './forward-settings.js'
+import { findNetwork } from './network.js'
 import {
   atOnce,
   defaultedOption,
@@ -217,6 +218,14 @@ export const settings = {
       (text) => wholeNumber(1, 2 ** 32)(text) * 1_000,
     ),
   ),
+  network: atOnce(
+    option(
+      'network',
+      'NAME|FILE',
+      'network that the source is of: its chain id, hash salt and waypoints (ledger-state networks; default by the chain id)',
+      findNetwork,
+    ),
+  ),
   hashSalt: atOnce(
     textOption('hash-salt', 'SALT', 'prefix of the names of hashes (default APTOS::; a fork may have another)'),
   ),
@@ -381,7 +390,7 @@ export const settings = {
 /** Names the JSON file, and so is not a member of it. */
 export const configOption = textOption('config', 'FILE', 'JSON file of settings; see ledger-state config --help')
 
-export const proofSettings = [settings.hashSalt, settings.verify]
+export const proofSettings = [settings.network, settings.hashSalt, settings.verify]
 
 export const ingestSettings = [
   settings.retain,

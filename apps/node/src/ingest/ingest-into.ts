@@ -29,17 +29,19 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
   const verify = input.get(settings.verify)
   if (waypoints.length > 0 && !verify) throw usageError('--waypoint and --no-verify contradict each other')
   if (waypoints.length > 0 && unsigned) throw usageError('--waypoint and --unsigned contradict each other')
+  const network = input.get(settings.network)
   return {
     retain: input.get(settings.retain),
     assumeEmptyBase: input.get(settings.assumeEmptyBase),
-    chainId: input.get(settings.chainId),
+    chainId: input.get(settings.chainId) ?? network?.chainId,
     checkStateRoot: input.get(settings.checkStateRoot),
     source: {
       waypoints,
       unsigned,
       verify,
       headers: input.get(settings.followHeader),
-      hashSalt: input.get(settings.hashSalt),
+      network,
+      hashSalt: input.get(settings.hashSalt) ?? network?.hashSalt,
       onNotice: notice,
     },
   }

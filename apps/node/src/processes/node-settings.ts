@@ -119,7 +119,7 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
             follow,
             followHeaders,
             retain: retain?.toString(),
-            hashSalt: input.get(settings.hashSalt),
+            hashSalt: input.get(settings.hashSalt) ?? input.get(settings.network)?.hashSalt,
             verify: input.get(settings.verify),
             log,
           },

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { otherGenesis, otherWaypoint } from '../errors.js'
-import { findKnownNetwork } from '../networks/known-networks.js'
+import { findKnownNetwork } from '../networks/network.js'
 import { type GenesisProof, proveGenesis } from '../proof/genesis-proof.js'
 import { DEFAULT_HASH_SALT, LedgerHasher } from '../proof/ledger-hasher.js'
 import { versionOfWaypoint } from '../proof/waypoint.js'
@@ -47,13 +47,13 @@ function isGenesisOf(path: string, { chainId }: Genesis, { waypoint }: GenesisPr
   const given = waypoints.filter((one) => versionOfWaypoint(one) === GENESIS_VERSION)
   if (given.includes(waypoint)) return true
   if (given.length > 0) throw otherWaypoint(path, waypoint, given[0]!)
-  const network = findKnownNetwork(chainId, hashSalt)
-  if (!network) {
+  const network = options.network ?? findKnownNetwork(chainId, hashSalt)
+  const known = network?.waypoints.find((one) => versionOfWaypoint(one) === GENESIS_VERSION)
+  if (!network || known === undefined) {
     onNotice?.(unvouchedNotice(path, chainId, waypoint))
     return false
   }
-  const [known] = network.waypoints
-  if (known !== waypoint) throw otherGenesis(path, chainId, waypoint, network.name, known!)
+  if (known !== waypoint) throw otherGenesis(path, chainId, waypoint, network.name, known)
   return true
 }
 

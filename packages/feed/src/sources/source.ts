@@ -1,4 +1,5 @@
 import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
+import type { Network } from '../networks/network.js'
 import type { PackedEnding } from '../signatures/packed-ending.js'
 import type { ReadValue } from '../wire/ledger-clock.js'
 import type { SignedPoint, Vouching } from './vouching.js'
@@ -126,6 +127,8 @@ export interface SourceOptions {
    * from one of them. By default those of the known network whose chain id the source has; of other networks nothing vouches.
    */
   readonly waypoints?: readonly string[] | undefined
+  /** The network that the source is of: its waypoints are trusted where `waypoints` names none. */
+  readonly network?: Network | undefined
   /** Takes a backup that holds nothing but ends of epochs, to prove their validators; false by default. */
   readonly endingsAlone?: boolean | undefined
   /** Takes a source whose signatures are not there, or not to be checked. Nothing vouches for it then. */

@@ -50,7 +50,8 @@ export async function openStateSnapshot(folder: string, options: SourceOptions):
   const vouch = async (chainId: number | undefined): Promise<Vouching | undefined> =>
     proof && (await voucher.vouch(proofPath, proof.ledger, undefined, chainId))
   // Which network the state is of is known at its end; where a waypoint is given, it need not be read first.
-  const early = options.waypoints?.length ? await vouch(undefined) : undefined
+  const isTold = (options.waypoints ?? options.network?.waypoints ?? []).length > 0
+  const early = isTold ? await vouch(undefined) : undefined
   const snapshot = new Snapshot(
     version,
     epoch,

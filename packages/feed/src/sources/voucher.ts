@@ -1,5 +1,5 @@
 import { withoutVouching } from '../errors.js'
-import { findKnownNetwork } from '../networks/known-networks.js'
+import { findKnownNetwork } from '../networks/network.js'
 import { DEFAULT_HASH_SALT, type LedgerHasher } from '../proof/ledger-hasher.js'
 import type { PackedEnding } from '../signatures/packed-ending.js'
 import type { SignedLedgerInfo } from '../wire/ledger-info.js'
@@ -95,12 +95,14 @@ function continued(vouching: Vouching, held: Vouching | undefined): Vouching {
  * @param chainId of the source, where it is known
  */
 function trustedWaypoints(
-  { unsigned, waypoints = [], hashSalt = DEFAULT_HASH_SALT }: SourceOptions,
+  { unsigned, waypoints = [], network, hashSalt = DEFAULT_HASH_SALT }: SourceOptions,
   held: Vouching | undefined,
   chainId: number | undefined,
 ): readonly string[] {
   if (unsigned) return []
   if (held) return [...waypoints, held.ending]
-  if (waypoints.length > 0 || chainId === undefined) return waypoints
+  if (waypoints.length > 0) return waypoints
+  if (network) return network.waypoints
+  if (chainId === undefined) return []
   return findKnownNetwork(chainId, hashSalt)?.waypoints ?? []
 }

@@ -1,0 +1,26 @@
+import { KNOWN_NETWORKS } from '@ledger-state/feed'
+import type { Command } from '../config/command.js'
+import { switchOption } from '../config/option.js'
+import { table } from '../terminal/table.js'
+
+const jsonOption = switchOption('json', 'print JSON, as files of --network are')
+
+export const networksCommand: Command = {
+  name: 'networks',
+  summary: 'Lists the networks that --network knows by their names. Nothing is contacted.',
+  details: `Another network is described by a JSON file with the same members: {"name", "chainId", "hashSalt", "waypoints"}.`,
+  arguments: [],
+  options: [jsonOption],
+  examples: ['ledger-state networks', 'ledger-state networks --json'],
+  async run(input) {
+    if (input.get(jsonOption)) {
+      process.stdout.write(`${JSON.stringify(KNOWN_NETWORKS, null, 2)}\n`)
+      return
+    }
+    const rows = KNOWN_NETWORKS.flatMap(({ name, chainId, hashSalt, waypoints }) => [
+      [name, `chain ${chainId}, hashes with ${hashSalt}`] as const,
+      ...waypoints.map((waypoint) => ['', waypoint] as const),
+    ])
+    process.stdout.write(`${table(rows)}\n`)
+  },
+}

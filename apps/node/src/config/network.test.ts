@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findNetwork } from './network.js'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'networks-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+function fileOf(content: string): string {
+  const path = join(folder, 'network.json')
+  writeFileSync(path, content)
+  return path
+}
+
+describe('findNetwork', () => {
+  it('finds a network by its name, or in a file', () => {
+    expect(findNetwork('testnet')).toMatchObject({ name: 'testnet', chainId: 2 })
+    const mine = { name: 'mine', chainId: 9, hashSalt: 'FORK::', waypoints: [] }
+    expect(findNetwork(fileOf(JSON.stringify(mine)))).toEqual(mine)
+  })
+
+  it('says what is wrong with a name or a file, and which names there are', () => {
+    expect(() => findNetwork('moonnet')).toThrow(/"moonnet" is neither mainnet, testnet, devnet nor a file .*ENOENT/)
+    expect(() => findNetwork(fileOf('{'))).toThrow(/a file that describes a network: .*JSON/)
+    expect(() => findNetwork(fileOf('{"name":"x","chainId":900}'))).toThrow(/"chainId" is not a whole number/)
+  })
+})

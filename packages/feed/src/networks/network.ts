@@ -1,0 +1,56 @@
+import { invalidNetwork } from '../errors.js'
+import { versionOfWaypoint } from '../proof/waypoint.js'
+import devnet from './devnet.json' with { type: 'json' }
+import mainnet from './mainnet.json' with { type: 'json' }
+import testnet from './testnet.json' with { type: 'json' }
+
+/** What a network publishes of itself. */
+export interface Network {
+  readonly name: string
+  /** Chain id, from 0 to 255. */
+  readonly chainId: number
+  /** The word before the name of each hash, such as `APTOS::`. */
+  readonly hashSalt: string
+  /** Ends of epochs, `version:hash`. The first of a known network is that of its genesis: it commits to each of its bytes. */
+  readonly waypoints: readonly string[]
+}
+
+/** Networks of the `aptos-networks` repository. Devnet has a chain id of its own after each of its resets. */
+export const KNOWN_NETWORKS: readonly Network[] = [mainnet, testnet, devnet]
+
+const MAX_CHAIN_ID = 255
+const MEMBERS = ['name', 'chainId', 'hashSalt', 'waypoints']
+
+/** The network that has a chain id and hashes with a word; undefined where none is known. */
+export function findKnownNetwork(chainId: number, hashSalt: string): Network | undefined {
+  return KNOWN_NETWORKS.find((network) => network.chainId === chainId && network.hashSalt === hashSalt)
+}
+
+/**
+ * Reads what JSON says of a network: `{"name", "chainId", "hashSalt", "waypoints": ["version:hash"]}`.
+ * @throws `invalid_argument` naming the member
+ * @example
+ * ```ts
+ * import { parseNetwork } from '@ledger-state/feed'
+ *
+ * const { name } = parseNetwork({ name: 'mine', chainId: 7, hashSalt: 'APTOS::', waypoints: [] })
+ * console.log(name) // mine
+ * ```
+ */
+export function parseNetwork(value: unknown): Network {
+  if (typeof value !== 'object' || value === null) throw invalidNetwork('it is not an object')
+  const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name))
+  if (unknown !== undefined) throw invalidNetwork(`the member ${JSON.stringify(unknown)} is unknown`)
+  const { name, chainId, hashSalt, waypoints } = value as Record<string, unknown>
+  if (typeof name !== 'string' || name === '') throw invalidNetwork('"name" is not a text')
+  if (typeof chainId !== 'number' || !Number.isInteger(chainId) || chainId < 0 || chainId > MAX_CHAIN_ID) {
+    throw invalidNetwork(`"chainId" is not a whole number from 0 to ${MAX_CHAIN_ID}`)
+  }
+  if (typeof hashSalt !== 'string') throw invalidNetwork('"hashSalt" is not a text')
+  if (!Array.isArray(waypoints)) throw invalidNetwork('"waypoints" is not a list')
+  for (const waypoint of waypoints) {
+    if (typeof waypoint !== 'string') throw invalidNetwork('a waypoint is not a text')
+    versionOfWaypoint(waypoint)
+  }
+  return { name, chainId, hashSalt, waypoints }
+}
