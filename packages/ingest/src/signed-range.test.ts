@@ -130,6 +130,17 @@ describe('a store', () => {
     expect(markOf(engine).signed).toMatchObject({ version: signed.latestVersion })
   })
 
+  it('is compared above the versions that were pruned', async () => {
+    const engine = await bed.open('store')
+    await ingest(engine, writeChain('part', shared), { waypoints: [waypoint] })
+    await ingest(engine, node.url)
+    const last = endings.at(-1)!
+    await engine.prune(signed.latestVersion - last.version + 1n)
+    expect(engine.ledger!.oldestVersion).toBe(last.version)
+    await ingest(engine, writeEndingsAlone('endings', signed))
+    expect(markOf(engine).signed).toMatchObject({ version: last.version })
+  })
+
   it('is signed as far as the last chunk of a backup within its versions', async () => {
     const engine = await bed.open('store')
     node.chain = chainOf(1)

@@ -44,6 +44,7 @@ async function compareAt(
   state: AsyncSnapshot,
   { version, accumulatorRoot }: SignedPoint,
 ): Promise<'agrees' | 'differs' | 'unknown'> {
+  if (version < state.ledger!.oldestVersion) return 'unknown'
   const { lastVersion } = await state.blockAt(version)
   if (lastVersion !== version) return 'differs'
   const { revisions } = await state.history(ACCUMULATOR_ROOT_KEY, { first: version, last: version, limit: 1 })
