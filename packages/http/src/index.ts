@@ -9,6 +9,7 @@ export {
   type ForwardOptions,
   type UpstreamChange,
 } from './forward/forward-options.js'
+export { quoteCsv } from './operations/history-formats.js'
 export type { LedgerTrust, ReadTrust, SignedState } from './operations/trust.js'
 export { viewResultToCsv } from './operations/view-history-formats.js'
 export { parseViewFunction } from './operations/view-request.js'

@@ -97,10 +97,6 @@ export function momentToCsv({ version, timestampUsec }: ChangeMoment): string {
   return `${version},${timestampUsec ?? ''},${time}`
 }
 
-export function quoteCsv(text: string): string {
-  return `"${text.replaceAll('"', '""')}"`
-}
-
 /** Writes to standard output as fast as it is read. A reader that leaves, as `head` does, ends it without an error. */
 export async function writeToReader(pieces: AsyncIterable<string>): Promise<void> {
   try {

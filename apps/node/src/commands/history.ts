@@ -1,4 +1,5 @@
 import { parseAddress } from '@ledger-state/core'
+import { quoteCsv } from '@ledger-state/http'
 import {
   type Change,
   firstVersionOf,
@@ -22,7 +23,6 @@ import {
   momentToCsv,
   notComplete,
   orderOption,
-  quoteCsv,
   readPages,
   toOption,
   writeToReader,

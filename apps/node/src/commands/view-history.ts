@@ -1,4 +1,4 @@
-import { viewResultToCsv } from '@ledger-state/http'
+import { quoteCsv, viewResultToCsv } from '@ledger-state/http'
 import {
   type Change,
   firstVersionOf,
@@ -23,7 +23,6 @@ import {
   momentToCsv,
   notComplete,
   orderOption,
-  quoteCsv,
   readPages,
   toOption,
   writeToReader,

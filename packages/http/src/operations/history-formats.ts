@@ -56,6 +56,7 @@ function timestampToText(timestampUsec: bigint | undefined): string {
   return timestampUsec === undefined ? '' : formatTimestamp(timestampUsec)
 }
 
+/** Puts a text in quotes as a cell of CSV (RFC 4180). */
 export function quoteCsv(text: string): string {
   return `"${text.replaceAll('"', '""')}"`
 }
