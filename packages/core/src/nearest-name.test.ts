@@ -12,12 +12,12 @@ it.each([
   ['limits', 'limit'],
   ['form', 'from'],
   ['datadir', 'data-dir'],
-])('takes %s for %s', (name, meant) => {
+])('nearestName takes %s for %s', (name, meant) => {
   expect(nearestName(name, KNOWN)).toBe(meant)
 })
 
 it.each(['foo', 't', 'so', '', '_', 'accountAddress', 'asset', 'finish', '[', 'limit'.repeat(100)])(
-  'takes %s for none',
+  'nearestName takes %s for no known name',
   (name) => {
     expect(nearestName(name, KNOWN)).toBeUndefined()
   },

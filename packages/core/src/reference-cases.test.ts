@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { addressToShortHex, parseAddress } from './address.js'
 import { bytesToHex } from './hex.js'
 
-describe.skipIf(!hasSharedData)('reference cases: address', () => {
-  it.each(referenceCases('address'))('$id', ({ input, expect: expected }) => {
+describe.skipIf(!hasSharedData)('parseAddress', () => {
+  it.each(referenceCases('address'))('gives what the reference case $id says', ({ input, expect: expected }) => {
     if (expected.ok) {
       const address = parseAddress(input.text)
       expect(bytesToHex(address)).toBe(expected.bytes)

@@ -42,7 +42,7 @@ function expectLinear(work: (size: number) => () => unknown): void {
 
 const texts = (families: Readonly<Record<string, (size: number) => string>>) => Object.entries(families)
 
-describe('parseJson takes time linear in its text', () => {
+describe('parseJson', () => {
   const list = (item: string) => (size: number) => `[${new Array(size).fill(item).join()}]`
   it.each(
     texts({
@@ -58,19 +58,19 @@ describe('parseJson takes time linear in its text', () => {
       'lines before a fault': (size) => `${'\n'.repeat(size)}x`,
       'an open string': (size) => `"${'a'.repeat(size)}`,
     }),
-  )('of %s', (_, text) => {
+  )('takes time linear in the length of a text of %s', (_, text) => {
     expectLinear((size) => {
       const input = text(size)
       return () => parseJson(input)
     })
   })
 
-  it('of open brackets takes no time at all', () => {
+  it('refuses open brackets before it has read them all', () => {
     expect(stepsOf(() => parseJson('['.repeat(1_000_000)))).toBeLessThan(10_000)
   })
 })
 
-describe('parseTypeTag takes time linear in its text', () => {
+describe('parseTypeTag', () => {
   it.each(
     texts({
       arguments: (size) => `0x1::m::S<${new Array(size).fill('u8').join()}>`,
@@ -80,7 +80,7 @@ describe('parseTypeTag takes time linear in its text', () => {
       'vectors in arguments': (size) => `0x1::m::S<${new Array(size >> 3).fill('vector<vector<u8>>').join()}>`,
       'a fault at the end': (size) => `0x1::m::S<${'u8,'.repeat(size)}`,
     }),
-  )('of %s', (_, text) => {
+  )('takes time linear in the length of a text of %s', (_, text) => {
     expectLinear((size) => {
       const input = text(size)
       return () => parseTypeTag(input)
@@ -103,7 +103,7 @@ describe('texts of numbers and bytes', () => {
   })
 })
 
-describe('codecs take time linear in keys and values', () => {
+describe('a codec', () => {
   const u8: Layout = { kind: 'u8' }
   const bytes: Layout = { kind: 'vector', element: u8 }
   const pair: Layout = {
@@ -124,7 +124,7 @@ describe('codecs take time linear in keys and values', () => {
     ['texts', { kind: 'string' }, '"text"'],
     ['options', { kind: 'option', declaredAs: 'enum', element: u8 }, '{"vec":[1]}'],
   ]
-  it.each(item)('in lists of %s', (_, element, json) => {
+  it.each(item)('takes time linear in the length of lists of %s', (_, element, json) => {
     const codec = codecOf({ kind: 'vector', element })
     const key = (size: number) => parseJson(`[${new Array(size).fill(json).join()}]`)
     expectLinear((size) => {
@@ -142,7 +142,7 @@ describe('codecs take time linear in keys and values', () => {
     })
   })
 
-  it('compile a shared part once', () => {
+  it('compiles a shared part once', () => {
     let layout: Layout = bytes
     const steps = (levels: number) => {
       layout = bytes
@@ -165,11 +165,11 @@ describe('codecs take time linear in keys and values', () => {
 })
 
 describe('state keys and modules', () => {
-  it('of tables are taken apart in linear time', () => {
+  it('are decoded in linear time where the keys are of table items', () => {
     expect(stepsOf(() => decodeStateKey(tableItemKey(new Uint8Array(32), new Uint8Array(1 << 20))))).toBeLessThan(1_000)
   })
 
-  it('print ABIs no longer than a limit', () => {
+  it('are printed as ABIs no longer than a limit', () => {
     const long = {
       kind: 'struct',
       module: { address: new Uint8Array(32), name: 'm'.repeat(60_000) },

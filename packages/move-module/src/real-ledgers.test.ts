@@ -185,22 +185,28 @@ describe.skipIf(!hasSharedData)('every stored value of a genesis', () => {
   })
 })
 
-describe.skipIf(!hasSharedData)('reference cases', () => {
+describe.skipIf(!hasSharedData)('a codec', () => {
   let getModule: GetModule
   beforeAll(async () => {
     getModule = getModuleOf(modulesOf(await firstVersion('conformance/fixture.ndjson.gz')))
   })
 
-  it.each(referenceCases('value_json_to_bcs'))('$id', ({ input, expect: expected }) => {
-    const encode = () =>
-      codecOf(layoutOf(parseTypeTag(input.type), getModule)).jsonToBytes(parseJson(JSON.stringify(input.json)))
-    if (expected.bcs !== undefined) expect(bytesToHex(encode())).toBe(expected.bcs)
-    else expect(() => encode()).toThrow(LedgerStateError)
-  })
+  it.each(referenceCases('value_json_to_bcs'))(
+    'writes what the reference case $id says',
+    ({ input, expect: expected }) => {
+      const encode = () =>
+        codecOf(layoutOf(parseTypeTag(input.type), getModule)).jsonToBytes(parseJson(JSON.stringify(input.json)))
+      if (expected.bcs !== undefined) expect(bytesToHex(encode())).toBe(expected.bcs)
+      else expect(() => encode()).toThrow(LedgerStateError)
+    },
+  )
 
-  it.each(referenceCases('value_bcs_to_json'))('$id', ({ input, expect: expected }) => {
-    const decode = () => codecOf(layoutOf(parseTypeTag(input.type), getModule)).bytesToJson(hexToBytes(input.bcs))
-    if (expected.json_text !== undefined) expect(decode()).toBe(expected.json_text)
-    else expect(() => decode()).toThrow(LedgerStateError)
-  })
+  it.each(referenceCases('value_bcs_to_json'))(
+    'prints what the reference case $id says',
+    ({ input, expect: expected }) => {
+      const decode = () => codecOf(layoutOf(parseTypeTag(input.type), getModule)).bytesToJson(hexToBytes(input.bcs))
+      if (expected.json_text !== undefined) expect(decode()).toBe(expected.json_text)
+      else expect(() => decode()).toThrow(LedgerStateError)
+    },
+  )
 })

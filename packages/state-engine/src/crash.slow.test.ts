@@ -54,7 +54,7 @@ describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {
     'prune: step before the transaction ends',
     'prune: step done',
   ]
-  it.each(points)('the same at the failpoint ‘%s’', async (at) => {
+  it.each(points)('loses nothing that was acknowledged and leaves no batch torn at the failpoint ‘%s’', async (at) => {
     for (let round = 0; round < ROUNDS_AT_A_POINT; round++) {
       await expectSoundStore(folder.path, await runKilledWriter(folder.path, { at, nth: 1 + random.below(8) }))
     }
@@ -67,7 +67,7 @@ describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {
     }
   })
 
-  it.each(POINTS_OF_TRUNCATING)('the same at the failpoint ‘%s’', async (at) => {
+  it.each(POINTS_OF_TRUNCATING)('has each truncation as a whole or not at all at the failpoint ‘%s’', async (at) => {
     for (let round = 0; round < ROUNDS_AT_A_POINT; round++) {
       const step = await runKilledTruncatingWriter(folder.path, { at, nth: 1 + random.below(8) })
       await expectStore(folder.path, step, openHere)

@@ -154,7 +154,7 @@ describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})
     })
   })
 
-  it('the same after a loss of power before', LONG, async () => {
+  it('loses nothing that was acknowledged and leaves no block torn after an earlier loss of power', LONG, async () => {
     const create = () => ({ ...commitsOf({ memoryTableBytes: 20_000 }), commits: 12, versionsPerCommit: 10 })
     const before = Array.from({ length: Math.ceil(IMAGES / 200) }, create)
     const images = await imagesOf(before)
@@ -190,7 +190,7 @@ describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})
     })
   })
 
-  it('finds the faults of engines', LONG, async () => {
+  it('reveals each fault that is built into an engine', LONG, async () => {
     const run = commitsOf({ memoryTableBytes: 20_000 })
     const [events] = await recordInMemory([run])
     const missed: string[] = []

@@ -7,8 +7,8 @@ import { typeTagToText } from './type-tag.js'
 // Asset types that are addresses are not type tags; `@ledger-state/ledger` tells them apart.
 const cases = referenceCases('type_tag').filter(({ expect: expected }) => expected.kind !== 'fungible_asset')
 
-describe.skipIf(!hasSharedData)('reference cases: type_tag', () => {
-  it.each(cases)('$id', ({ input, expect: expected }) => {
+describe.skipIf(!hasSharedData)('parseTypeTag', () => {
+  it.each(cases)('gives what the reference case $id says', ({ input, expect: expected }) => {
     if (expected.ok) {
       expect(typeTagToText(parseTypeTag(input.text))).toBe(expected.canonical)
     } else if (input.context === 'asset_type_path') {

@@ -147,7 +147,7 @@ describe('typeTagSize', () => {
     ['u8', 1],
     ['vector<vector<u8>>', 3],
     ['0x1::M::S<u8, 0x1::M::S<u8, bool>>', 5],
-  ])('of %s is %i', (text, size) => {
+  ])('gives for %s the size %i', (text, size) => {
     expect(typeTagSize(parseTypeTag(text))).toBe(size)
   })
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { textToCandidates, textToTime } from './target.ts'
 
-describe('what a text may name', () => {
+describe('a target', () => {
   it.each([
     [' 0xA11CE ', [{ kind: 'address', address: '0xA11CE' }]],
     ['ab'.repeat(32), [{ kind: 'address', address: `0x${'ab'.repeat(32)}` }]],
@@ -18,7 +18,7 @@ describe('what a text may name', () => {
     ['2026-13-31', []],
     ['12 34', []],
     ['', []],
-  ])('of %j', (text, candidates) => {
+  ])('is found in the text %j', (text, candidates) => {
     expect(textToCandidates(text)).toEqual(candidates)
   })
 
@@ -28,7 +28,7 @@ describe('what a text may name', () => {
   const spaced = (text: fc.Arbitrary<string>) =>
     fc.tuple(fc.stringMatching(/^\s{0,2}$/), text, fc.stringMatching(/^\s{0,2}$/)).map((parts) => parts.join(''))
 
-  it('of any address is what has it', () => {
+  it('is found in any address', () => {
     fc.assert(
       fc.property(spaced(address), (text) => {
         expect(textToCandidates(text)).toEqual([{ kind: 'address', address: text.trim() }])
@@ -36,7 +36,7 @@ describe('what a text may name', () => {
     )
   })
 
-  it('of any number, in digits or in groups of three, is a version and a height', () => {
+  it('is a version or a height in any number, in digits or in groups of three', () => {
     const separator = fc.constantFrom('', ' ', ',', '.', '_', "'", '\u202f')
     fc.assert(
       fc.property(spaced(fc.bigInt(0n, 2n ** 60n).map(String)), separator, (text, between) => {
@@ -50,7 +50,7 @@ describe('what a text may name', () => {
     )
   })
 
-  it('of any type is the type, whatever its arguments', () => {
+  it('is a type in the text of any type, whatever its arguments', () => {
     fc.assert(
       fc.property(type, fc.array(type, { maxLength: 3 }), (base, argumentsOf) => {
         const text = argumentsOf.length === 0 ? base : `${base}<${argumentsOf.join(', ')}>`
@@ -60,7 +60,7 @@ describe('what a text may name', () => {
     )
   })
 
-  it('of any moment is the moment', () => {
+  it('is a moment in the text of any moment', () => {
     const moment = fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
     fc.assert(
       fc.property(
@@ -75,7 +75,7 @@ describe('what a text may name', () => {
     )
   })
 
-  it('of any text is found without an error', () => {
+  it('is looked for in any text without an error', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
         expect(textToCandidates(text).length).toBeLessThanOrEqual(2)

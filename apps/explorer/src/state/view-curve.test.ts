@@ -12,7 +12,7 @@ it.each([
   [[change(undefined), change(['1', '2']), change(['1', null])], [0]],
   [[change(undefined)], []],
   [[], []],
-])('finds the results that are numbers in %j', (changes, expected) => {
+])('the curve of a view has the results that are numbers in %j', (changes, expected) => {
   expect(numberedResults(changes)).toEqual(expected)
 })
 
@@ -21,6 +21,6 @@ it.each([
   [['0x1::fungible_asset::Metadata'], '["0xa11ce","0xa"]', '0xa'],
   [['u64'], '[5]', undefined],
   [[], '[]', undefined],
-])('takes the asset of <%j>(%s) to be %s', (typeArguments, values, asset) => {
+])('the curve of a view with the arguments <%j>(%s) has the asset %s', (typeArguments, values, asset) => {
   expect(assetOfCall({ typeArguments, arguments: values })).toBe(asset)
 })

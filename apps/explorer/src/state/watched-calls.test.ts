@@ -3,7 +3,7 @@ import { isWatched, parseWatchedCalls, unwatch, watch, watchedCalls } from './wa
 
 const CALL = { function: '0x1::chain_id::get', call: { typeArguments: [], arguments: '[]' } }
 
-it('keeps each call once, until it is taken off', () => {
+it('the list of watched calls keeps each call once, until it is taken off', () => {
   watch(CALL)
   watch({ ...CALL })
   expect(watchedCalls.value).toEqual([CALL])
@@ -19,10 +19,10 @@ it.each([
   '{}',
   '[1,null,{"function":1}]',
   '[{"function":"a","call":{"typeArguments":[1],"arguments":""}}]',
-])('reads nothing out of %j', (text) => {
+])('the list of watched calls is empty when %j is stored', (text) => {
   expect(parseWatchedCalls(text)).toEqual([])
 })
 
-it('reads what was stored', () => {
+it('the list of watched calls is read as it was stored', () => {
   expect(parseWatchedCalls(JSON.stringify([CALL, 5]))).toEqual([CALL])
 })

@@ -13,8 +13,8 @@ afterEach(async () => {
   expect(await bed.closePages()).toEqual([])
 })
 
-describe('the files', () => {
-  it('of the first view are at most 120 kB compressed, from the node alone, under a strict policy', async () => {
+describe('the explorer', () => {
+  it('has files of at most 120 kB compressed in its first view, from the node alone, under a strict policy', async () => {
     const page = await bed.open('/')
     await shows(page, 'Where to begin')
     const sizes = await page.evaluate(
@@ -32,7 +32,7 @@ describe('the files', () => {
   })
 })
 
-describe('start', () => {
+describe('the command `start`', () => {
   it('ends with a link that opens on a curve', async () => {
     const page = await bed.open(bed.link.slice(bed.address.length))
     await page.locator('.uplot canvas').waitFor()
@@ -111,7 +111,7 @@ function roundly(places: Readonly<Record<string, number>>): Record<string, unkno
 }
 
 describe('a balance', () => {
-  it('tells a point exactly, sees a part closer, and is saved as CSV', async () => {
+  it('shows the exact values of a point, enlarges a part, and is saved as CSV', async () => {
     const page = await bed.open(`/balance/0xa11ce/${APT}`)
     await page.locator('.uplot canvas').waitFor()
     await page.locator('.u-over').click({ position: { x: 300, y: 100 } })
@@ -226,8 +226,8 @@ describe('uses of a type in all accounts', () => {
   })
 })
 
-describe('for programs', () => {
-  it('has lines to copy, which read the same', async () => {
+describe('a page', () => {
+  it('has lines to copy for programs, which read the same state', async () => {
     const page = await bed.open('/account/0xa11ce?at=1500')
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByText('For programs').click()
@@ -279,7 +279,7 @@ describe('hostile content', () => {
     expect((await mainText(page)).length).toBeLessThan(20_000)
   })
 
-  it('as uses of a type and as amounts of an asset, too', async () => {
+  it('is shown as text in uses of a type and in amounts of an asset, too', async () => {
     const page = await bed.newPage()
     const markup = '<img src=x onerror="document.title=1"><b>b</b>'
     const uses = [
@@ -298,7 +298,7 @@ describe('hostile content', () => {
     expect(await page.locator('main img, main b').count()).toBe(0)
   })
 
-  it('as times and binaries that cannot be read, too', async () => {
+  it('is shown as text in times and binaries that cannot be read, too', async () => {
     const page = await bed.newPage()
     const change = { version: '18446744073709551615', timestamp: '18446744073709551615', value: { a: '1' } }
     await page.route('**/history?**', (route) => route.fulfill({ json: [change] }))

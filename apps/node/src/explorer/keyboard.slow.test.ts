@@ -46,9 +46,9 @@ interface Focused {
   readonly name: string
 }
 
-describe('Tab reaches each control, in order, and shows where it is', () => {
+describe('the Tab key', () => {
   for (const { name, path, text } of [...EXPLORER_VIEWS, ...EMPTY_VIEWS]) {
-    it(`of ${name}`, async () => {
+    it(`reaches each control of ${name}, in order, and shows where it is`, async () => {
       const page = await bed.open(path, name === 'balance' ? NARROW_LIGHT : WIDE_LIGHT)
       await shows(page, text)
       await bed.settles(page)
@@ -77,10 +77,10 @@ async function focus(page: Page, role: 'button' | 'link', name: string | RegExp)
   await control.focus()
 }
 
-describe('the keyboard does what the pointer does', () => {
+describe('the keyboard', () => {
   const parameter = (page: Page, name: string): string | null => new URL(page.url()).searchParams.get(name)
 
-  it('with the parts of an account, and with what is folded', async () => {
+  it('does what the pointer does with the parts of an account, and with what is folded', async () => {
     const page = await bed.open('/account/0xa11ce')
     await shows(page, 'Bean')
     await focus(page, 'link', 'Resources')
@@ -96,7 +96,7 @@ describe('the keyboard does what the pointer does', () => {
     await shows(page, 'creation_num')
   })
 
-  it('with a curve, its part and its points, and the table beside it', async () => {
+  it('does what the pointer does with a curve, its part, its points and its table', async () => {
     const page = await bed.open(`/balance/0xa11ce/${APT}`)
     await page.locator('.uplot canvas').waitFor()
     await focus(page, 'button', 'by version')
@@ -129,7 +129,7 @@ describe('the keyboard does what the pointer does', () => {
     expect(download.suggestedFilename()).toBe('balance.csv')
   })
 
-  it('with the form of a key', async () => {
+  it('does what the pointer does with the form of a key', async () => {
     const page = await bed.open('/table/0x7ab1e2?holder=0xdecaf')
     await page.locator('summary', { hasText: 'Find one item by its key' }).focus()
     await page.keyboard.press('Enter')
@@ -142,7 +142,7 @@ describe('the keyboard does what the pointer does', () => {
     await expect.poll(() => parameter(page, 'key')).toBe('{"quay":1,"place":6}')
   })
 
-  it('with the time machine, lines to copy, and a filter', async () => {
+  it('does what the pointer does with the time machine, lines to copy, and a filter', async () => {
     const page = await bed.open('/account/0xdecaf/changes')
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByLabel('Version, time or block to go to').focus()
@@ -163,7 +163,7 @@ describe('the keyboard does what the pointer does', () => {
     await expect.poll(() => parameter(page, 'at')).toBeNull()
   })
 
-  it('with the link to the content, and a form of the API', async () => {
+  it('does what the pointer does with the link to the content, and a form of the API', async () => {
     const page = await bed.open('/api/get_account')
     await shows(page, 'sequence number')
     await page.keyboard.press('Tab')

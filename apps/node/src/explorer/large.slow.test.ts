@@ -107,7 +107,7 @@ describe('a curve of a million changes', () => {
   })
 })
 
-describe('a list of a hundred thousand', () => {
+describe('the explorer', () => {
   const ITEMS = 100_000
   const json = (value: unknown) => ({ contentType: 'application/json', body: JSON.stringify(value) })
   const numbered = <T>(make: (at: number) => T): T[] => Array.from({ length: ITEMS }, (_, at) => make(at))
@@ -131,7 +131,7 @@ describe('a list of a hundred thousand', () => {
     await page.locator('.long-list', { hasText: first }).first().waitFor()
   }
 
-  it('changes of a balance', async () => {
+  it('lists a hundred thousand changes of a balance', async () => {
     const page = await bed.newPage()
     const changes = numbered((at) => ({
       version: String(ITEMS - at),
@@ -144,7 +144,7 @@ describe('a list of a hundred thousand', () => {
     await scrollThrough(page, 'version 100\u2009000', ITEMS, '.long-list-boxed')
   })
 
-  it('resources, of which one stays open', async () => {
+  it('lists a hundred thousand resources, of which one stays open', async () => {
     const page = await bed.newPage()
     const resources = numbered((at) => ({ type: `0x1::many::R${at}`, data: { number: String(at) } }))
     await page.route('**/resources?**', (route) => route.fulfill(json(resources)))
@@ -155,7 +155,7 @@ describe('a list of a hundred thousand', () => {
     await page.locator('details.card[open]', { hasText: '0x1::many::R3' }).waitFor()
   })
 
-  it('modules', async () => {
+  it('lists a hundred thousand modules', async () => {
     const page = await bed.newPage()
     const abi = { address: '0x1', friends: [], exposed_functions: [], structs: [] }
     const modules = numbered((at) => ({ bytecode: '0x', abi: { ...abi, name: `module_${at}` } }))
@@ -164,7 +164,7 @@ describe('a list of a hundred thousand', () => {
     await scrollThrough(page, 'module_0', ITEMS)
   })
 
-  it('items of a table', async () => {
+  it('lists a hundred thousand items of a table', async () => {
     const page = await bed.newPage()
     const items = numbered((at) => ({ key: String(at), value: { text: `value ${at}` } }))
     const body = { key_type: 'u64', value_type: '0x1::m::V', found_in: null, items }
@@ -173,7 +173,7 @@ describe('a list of a hundred thousand', () => {
     await scrollThrough(page, 'value 0', ITEMS)
   })
 
-  it('what changed of an account', async () => {
+  it('lists a hundred thousand changes of an account', async () => {
     const page = await bed.newPage()
     const changes = numbered((at) => ({ type: `0x1::many::R${at}`, before: { a: '1' }, after: { a: '2' } }))
     await page.route('**/changes?**', (route) => route.fulfill(json(changes)))
@@ -181,7 +181,7 @@ describe('a list of a hundred thousand', () => {
     await scrollThrough(page, '0x1::many::R0', ITEMS)
   })
 
-  it('changes of a resource', async () => {
+  it('lists a hundred thousand changes of a resource', async () => {
     const page = await bed.newPage()
     const changes = numbered((at) => ({ version: String(ITEMS - at), timestamp: null, value: { a: String(at) } }))
     await page.route('**/history?limit=20', (route) => route.fulfill(json(changes)))
@@ -189,7 +189,7 @@ describe('a list of a hundred thousand', () => {
     await scrollThrough(page, 'version 100\u2009000', ITEMS)
   })
 
-  it('members of a vector', async () => {
+  it('lists a hundred thousand members of a vector', async () => {
     const page = await bed.newPage()
     const body = { type: '0x1::many::V', data: { values: numbered((at) => `member ${at}`) } }
     await page.route(/\/resource\/[^/]*V$/, (route) => route.fulfill(json(body)))
@@ -198,7 +198,7 @@ describe('a list of a hundred thousand', () => {
     await scrollThrough(page, 'member 0', ITEMS, '.long-list-boxed')
   })
 
-  it('balances, page after page as somebody scrolls', async () => {
+  it('lists a hundred thousand balances, page after page as somebody scrolls', async () => {
     const page = await bed.newPage()
     await page.route('**/resources?**', (route) => {
       const start = Number(new URL(route.request().url()).searchParams.get('start') ?? 0)

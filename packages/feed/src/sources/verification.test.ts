@@ -82,7 +82,7 @@ const VERSION = chain.records.findIndex(
 const { transactionAt, infoAt, eventsAt, writeSetAt } = placesOf(VERSION)
 const HASHES_AT = infoAt + 10
 
-describe('a transaction backup with one flipped bit', () => {
+describe('a transaction backup', () => {
   it.each([
     ['transaction', transactionAt + 20, /no TransactionInfo has the hash of the transaction/],
     ['transaction hash', HASHES_AT, /no TransactionInfo has the hash of the transaction/],
@@ -92,7 +92,7 @@ describe('a transaction backup with one flipped bit', () => {
     ['event data', eventsAt + 1 + 1 + 8 + 32 + 8 + 2 + 4, /the event root is/],
     ['sequence number of an event', eventsAt + 1 + 1 + 8 + 32, /the event root is/],
     ['key of a write', writeSetAt + 2 + 20, /the state change hash is/],
-  ])('in the %s', async (_, byte, message) => {
+  ])('is refused with one flipped bit in the %s', async (_, byte, message) => {
     flip(join(root, CHUNK), byte * 8)
     const named = message.source.startsWith('the accumulator')
       ? /0-.chunk, versions 0 to 24: /
@@ -104,7 +104,7 @@ describe('a transaction backup with one flipped bit', () => {
     await expect(readVersions()).rejects.toThrow(message)
   })
 
-  it('in a sibling of the range proof, and in the accumulator root of the ledger info', async () => {
+  it('is refused with one flipped bit in a sibling of the range proof or in the accumulator root of the ledger info', async () => {
     const { left, right } = chain.rangeSiblings(0, 24)
     expect([left.length, right.length > 0]).toEqual([0, true])
     const rootAt = 1 + 1 + right.length * 32 + 1 + 8 + 8 + 32
@@ -119,7 +119,7 @@ describe('a transaction backup with one flipped bit', () => {
     expect(await readVersions()).toBe(chain.records.length)
   })
 
-  it('anywhere in a chunk, and yields nothing of that chunk', async () => {
+  it('yields nothing of a chunk with one flipped bit', async () => {
     const path = join(root, 'transaction_0-.ab12/25-.chunk')
     const bits = readFileSync(path).length * 8
     await fc.assert(
@@ -142,8 +142,8 @@ describe('a transaction backup with one flipped bit', () => {
   })
 })
 
-describe('a state snapshot with one flipped bit', () => {
-  it('is sound without', async () => {
+describe('a state snapshot', () => {
+  it('is accepted without a flipped bit', async () => {
     expect(await readState()).toBe(chain.stateLeaves(SNAPSHOT).length)
   })
 
@@ -152,26 +152,26 @@ describe('a state snapshot with one flipped bit', () => {
     ['20-.chunk', 4 + 20, /entries 20 to 39: the state root|key hash is not above/],
     ['0-19.proof', 8, /entries 0 to 19: the state root/],
     ['state.proof', 8, /the accumulator root of version/],
-  ])('in %s', async (name, byte, message) => {
+  ])('is refused with one flipped bit in %s', async (name, byte, message) => {
     flip(join(snapshot, name), byte * 8)
     await expect(readState()).rejects.toThrow(message)
   })
 
-  it('in a value', async () => {
+  it('is refused with one flipped bit in a value', async () => {
     const leaves = chain.stateLeaves(SNAPSHOT)
     const entry = leaves[0]!
     flip(join(snapshot, '0-.chunk'), (4 + entry.bcsKey.length + 2) * 8)
     await expect(readState()).rejects.toMatchObject({ code: 'verification_failed' })
   })
 
-  it('in the state root that its proof proves', async () => {
+  it('is refused with one flipped bit in the state root that its proof proves', async () => {
     const proof = join(snapshot, 'state.proof')
     const at = readFileSync(proof).indexOf(chain.stateRoot(SNAPSHOT))
     flip(proof, at * 8)
     await expect(readState()).rejects.toThrow(/the accumulator root of version/)
   })
 
-  it('in the manifest: another root, and chunks left out at the end', async () => {
+  it('is refused with another root in its manifest, or without its last chunks', async () => {
     const path = join(snapshot, 'state.manifest')
     const text = readFileSync(path, 'utf8')
     const manifest = JSON.parse(text)
@@ -183,7 +183,7 @@ describe('a state snapshot with one flipped bit', () => {
     await expect(readState()).rejects.toThrow(/holds entries 20 to 39, expected from 0 on/)
   })
 
-  it('anywhere in a chunk', async () => {
+  it('is refused with one flipped bit anywhere in a chunk', async () => {
     const path = join(snapshot, '20-.chunk')
     const bits = readFileSync(path).length * 8
     await fc.assert(

@@ -4,7 +4,7 @@ import { SettledVersion } from './settled-version.js'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-it('is the latest version where one process serves', () => {
+it('the settled version is the latest version where one process serves', () => {
   let latest: bigint | undefined
   const settled = new SettledVersion(() => latest, 0)
   expect(settled.has(0n)).toBe(false)
@@ -12,7 +12,7 @@ it('is the latest version where one process serves', () => {
   expect([settled.has(5n), settled.has(6n)]).toEqual([true, false])
 })
 
-it('is one that was seen for as long as others may be behind', () => {
+it('the settled version is one that was seen for as long as others may be behind', () => {
   let latest = 5n
   const settled = new SettledVersion(() => latest, 50)
   expect(settled.has(5n)).toBe(false)

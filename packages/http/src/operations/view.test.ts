@@ -109,7 +109,7 @@ describe('the filter of views', () => {
     ['block:0x2,0x1::chain_id::set', 200],
     ['block:0x1::chain_id::get', 403],
     ['block:0x1', 403],
-  ])('%s: %i', async (filter, status) => {
+  ])('answers under %s with %i', async (filter, status) => {
     // Nothing is there, so what is allowed fails for its module: 400.
     const post = ask(await emptyEngine(), {
       viewFilter: { kind: filter.slice(0, 5) as ViewFilter['kind'], names: filter.slice(6).split(',') },

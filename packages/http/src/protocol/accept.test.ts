@@ -23,7 +23,7 @@ describe('chooseFormat', () => {
     ['text/html, application/x-bcs;q=0.8, */*;q=0.9', 'json'],
     ['application/json;v="a,application/x-bcs;q=1"', 'json'],
     ['application/x-bcs;q=2', 'bcs'],
-  ] as const)('%j gives %s', (accept, format) => {
+  ] as const)('chooses for Accept %j the format %s', (accept, format) => {
     expect(chooseFormat(accept, 'json')).toBe(format)
   })
 })
@@ -37,7 +37,7 @@ describe('acceptsOnlyJson', () => {
     ['application/json, */*;q=0.1', false],
     ['application/x-bcs', false],
     ['text/html', false],
-  ])('%j: %s', (accept, only) => {
+  ])('answers for Accept %j: %s', (accept, only) => {
     expect(acceptsOnlyJson(accept)).toBe(only)
   })
 })

@@ -95,8 +95,8 @@ async function expectHealthy(port: number): Promise<void> {
 }
 
 // They wait, and so they wait together.
-describe.concurrent('slow and idle clients', () => {
-  it('a body that trickles in is answered 408 and dropped', async () => {
+describe.concurrent('the server', () => {
+  it('answers a body that trickles in with 408 and drops its connection', async () => {
     const { port } = await startServer({ requestTimeoutMs: 300 })
     const { socket, received, closed } = openSocket(port)
     socket.write(
@@ -109,7 +109,7 @@ describe.concurrent('slow and idle clients', () => {
     await expectHealthy(port)
   })
 
-  it('headers that never end are dropped', async () => {
+  it('drops a connection whose headers never end', async () => {
     const { port } = await startServer({ requestTimeoutMs: 300 })
     const { socket, closed } = openSocket(port)
     const trickle = setInterval(() => socket.write('a: b\r\n'), 50)
@@ -119,7 +119,7 @@ describe.concurrent('slow and idle clients', () => {
     await expectHealthy(port)
   })
 
-  it.runIf(isSlowRun)('a reader that stops reading is dropped, and others are served meanwhile', async () => {
+  it.runIf(isSlowRun)('drops a client that stops reading, and serves others meanwhile', async () => {
     const { server, port } = await startServer({ idleTimeoutMs: 2_000 })
     const { socket, closed } = openSocket(port)
     socket.pause()
@@ -135,7 +135,7 @@ describe.concurrent('slow and idle clients', () => {
     expect(socket.bytesRead).toBeLessThan(LARGE.length)
   })
 
-  it('a connection that says nothing is dropped', async () => {
+  it('drops a connection on which nothing is sent', async () => {
     const { port } = await startServer({ idleTimeoutMs: 200 })
     const { closed } = openSocket(port)
     await closed
@@ -143,7 +143,7 @@ describe.concurrent('slow and idle clients', () => {
 })
 
 describe('a client that leaves', () => {
-  it('in the middle of its request or its answer hurts nobody', async () => {
+  it('in the middle of its request or its answer disturbs no other client', async () => {
     const { server, port } = await startServer({ maxRequestsInFlight: 2 })
     for (let round = 0; round < 10; round++) {
       const { socket } = openSocket(port)
@@ -155,7 +155,7 @@ describe('a client that leaves', () => {
   })
 })
 
-describe('close', () => {
+describe('closing the server', () => {
   it('lets requests under way end, closes each connection after its answer, and silent ones at once', async () => {
     const { server, port } = await startServer()
     const [silent, begun] = [openSocket(port), openSocket(port)]
@@ -323,7 +323,7 @@ describe('load', () => {
   })
 })
 
-describe('broken HTTP', () => {
+describe('the server, sent broken HTTP,', () => {
   it.each([
     ['noise', '\u0000\u0001noise\r\n\r\n', 400],
     ['two lengths', 'POST /v1 HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
@@ -333,7 +333,7 @@ describe('broken HTTP', () => {
       400,
     ],
     ['endless headers', `GET /v1 HTTP/1.1\r\nhost: x\r\na: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
-  ])('%s is refused in JSON and hurts nobody', async (_name, bytes, status) => {
+  ])('refuses %s in JSON and goes on', async (_name, bytes, status) => {
     const { port } = await startServer()
     const { socket, received, closed } = openSocket(port)
     socket.write(bytes)
@@ -345,7 +345,7 @@ describe('broken HTTP', () => {
   })
 })
 
-describe('raw HTTP', () => {
+describe('a connection', () => {
   it.each([
     ['a chunk that is not a number', 'transfer-encoding: chunked\r\n\r\nzz\r\n', 400],
     ['chunked in the middle of encodings', 'transfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n', 400],
@@ -357,7 +357,7 @@ describe('raw HTTP', () => {
     ['no host', '', 400],
     ['two hosts', 'Host: y\r\ncontent-length: 2\r\n\r\n{}', 400],
     ['the same host twice', 'host: x\r\ncontent-length: 2\r\n\r\n{}', 400],
-  ])('%s is refused', async (name, rest, status) => {
+  ])('with %s is refused', async (name, rest, status) => {
     const { port } = await startServer({ requestTimeoutMs: 10_000 })
     const { socket, received, closed } = openSocket(port)
     const host = name === 'no host' ? '\r\n' : 'host: x\r\n'
@@ -369,7 +369,7 @@ describe('raw HTTP', () => {
     expect(received().match(/HTTP\/1.1/g)?.length).toBe(1)
   })
 
-  it('a request that follows another on one connection gets its own answer', async () => {
+  it('gives a request that follows another its own answer', async () => {
     const { port } = await startServer()
     const { socket, received } = openSocket(port)
     socket.write(rawItem('1') + rawItem('9') + rawItem('1'))
@@ -379,7 +379,7 @@ describe('raw HTTP', () => {
   })
 })
 
-describe('compression', () => {
+describe('the server', () => {
   const ask = async (headers: Record<string, string>, key = '2') => {
     const { server } = await startServer()
     return injected(server, {
@@ -407,12 +407,12 @@ describe('compression', () => {
     expect(unpacked.equals(LARGE)).toBe(true)
   })
 
-  it('leaves small answers as they are', async () => {
+  it('leaves small answers uncompressed', async () => {
     const { headers, rawPayload } = await ask({ 'accept-encoding': 'br' }, '1')
     expect([headers['content-encoding'], [...rawPayload]]).toEqual([undefined, [7]])
   })
 
-  it('of requests is undone, within the limit on bodies', async () => {
+  it('decompresses requests, within the limit on bodies', async () => {
     const { server } = await startServer({ bodyLimitBytes: 10_000 })
     const post = (payload: Buffer, encoding: string) =>
       injected(server, {

@@ -75,7 +75,7 @@ describe('answers', () => {
     }
   })
 
-  it('carry the chain state as published clients read it beside the word, unless that is switched off', async () => {
+  it('carry the chain state as published clients read it, in addition to the word, unless that is switched off', async () => {
     const engine = await tenVersions()
     const named = async (options: { headerWord?: string; compatibleHeaders?: boolean }) => {
       const page = { url: '/v1/accounts/0x1/balance/0xa', headers: { origin: 'https://page.example' } }
@@ -123,7 +123,7 @@ describe('answers', () => {
     }
   })
 
-  it('tell an archive of what was pruned, if one is known', async () => {
+  it('name the archive that has what was pruned, if one is known', async () => {
     const engine = await tenVersions()
     await engine.prune(3n)
     const archivalEndpoint = 'https://archive.example/v1'
@@ -179,7 +179,7 @@ describe('answers', () => {
     expect((await ask(listener, post(ITEM))).body).toBe('"9"')
   })
 
-  it('keep the codes of the store to ourselves', async () => {
+  it('do not show the error codes of the store', async () => {
     const failing = overriding<StateReader>(createMemoryEngine(), {
       at() {
         throw new LedgerStateError('store_failed', 'the store in /secret failed')
@@ -219,17 +219,20 @@ describe('requests', () => {
     ['health, a long time', { url: '/v1/-/healthy?duration_secs=4294967295' }, 200],
     ['health, no number', { url: '/v1/-/healthy?duration_secs=x' }, 400],
     ['health', { url: '/v1/-/healthy' }, 200],
-  ] as [string, InjectOptions, number][])('%s: %j gives %i', async (_name, request, status) => {
-    const answer = await ask(listenerOf(await tenVersions()), request)
-    expect(answer.status).toBe(status)
-    if (status >= 400) {
-      expect(answer.headers['content-type']).toContain('application/json')
-      expect(JSON.parse(answer.body)).toEqual({ message: expect.stringMatching(/./), error_code: expect.any(String) })
-    }
-  })
+  ] as [string, InjectOptions, number][])(
+    'of the kind “%s” are answered as they should: %j with %i',
+    async (_name, request, status) => {
+      const answer = await ask(listenerOf(await tenVersions()), request)
+      expect(answer.status).toBe(status)
+      if (status >= 400) {
+        expect(answer.headers['content-type']).toContain('application/json')
+        expect(JSON.parse(answer.body)).toEqual({ message: expect.stringMatching(/./), error_code: expect.any(String) })
+      }
+    },
+  )
 
   it.each(['text/plain', 'nonsense', 'application/json,text/plain', ';'])(
-    'names the content type that it does not take: %s',
+    'with a content type that is not accepted are refused by its name: %s',
     async (contentType) => {
       const { status, body } = await ask(
         listenerOf(await tenVersions()),
@@ -242,13 +245,13 @@ describe('requests', () => {
     },
   )
 
-  it('refuses bodies over the limit and takes one of just that size', async () => {
+  it('with bodies over the limit are refused, and one of just that size is taken', async () => {
     const listener = listenerOf(await tenVersions(), { bodyLimitBytes: 1_000 })
     expect((await ask(listener, post(ITEM, KEY_1.padEnd(1_000)))).status).toBe(200)
     expect((await ask(listener, post(ITEM, KEY_1.padEnd(1_001)))).status).toBe(413)
   })
 
-  it('names the methods that a path has', async () => {
+  it('with a wrong method are told the methods that the path has', async () => {
     const listener = listenerOf(await tenVersions())
     const allow = async (method: InjectOptions['method'], url: string) => {
       const { status, headers } = await ask(listener, { method: method!, url })
@@ -260,7 +263,7 @@ describe('requests', () => {
     expect(await allow('HEAD', '/v1/accounts/0x1/balance/0xa')).toEqual([200, undefined])
   })
 
-  it('lets pages of other origins read answers and errors', async () => {
+  it('from pages of other origins may read answers and errors', async () => {
     const listener = listenerOf(await tenVersions())
     const headers = { ...JSON_BODY, origin: 'https://app.example' }
     for (const request of [
@@ -294,7 +297,7 @@ describe('requests', () => {
   })
 })
 
-describe('headers for caches', () => {
+describe('the headers for caches', () => {
   it.each([
     ['a balance', { url: '/v1/accounts/0x1/balance/0xa' }, 'Accept, Origin', 'no-cache'],
     ['a balance at a version', { url: '/v1/accounts/0x1/balance/0xa?ledger_version=3' }, 'Accept, Origin', 'no-cache'],
@@ -313,7 +316,7 @@ describe('headers for caches', () => {
 })
 
 describe('onAnswered', () => {
-  it('is told of every answer once, with the path of its operation', async () => {
+  it('is called once for every answer, with the path of its operation', async () => {
     const told: Answered[] = []
     const listener = listenerOf(await tenVersions(), { onAnswered: (answered) => told.push(answered) })
     const origin = { origin: 'https://app.example' }

@@ -170,7 +170,7 @@ describe('the history of a balance', () => {
     )
   })
 
-  it('has the times of blocks, ends at the version of the state, and tells whether its beginning is known', async () => {
+  it('has the times of blocks, ends at the version of the state, and reports whether its beginning is known', async () => {
     const versions = [1n, 2n, 3n, 4n, 5n, 6n].map((balance): Write[] => [[COIN_KEY, coinStore(balance)]])
     const ledger = createLedger(await engineOf(0n, versions))
     const changesAt = (version: bigint) => ledger.at(version).balanceHistory(OWNER, COIN)
@@ -215,7 +215,7 @@ describe('the history of a balance', () => {
     }
   })
 
-  it('is refused, not empty, where all that it would tell was pruned', async () => {
+  it('is refused, not empty, where all that it would list was pruned', async () => {
     const versions: Write[][] = [[[COIN_KEY, coinStore(1n)]], [], [], [[COIN_KEY, null]], [], [], [], [], []]
     const engine = await engineOf(0n, versions)
     const state = createLedger(engine).at()
@@ -258,7 +258,7 @@ describe('the history of a balance', () => {
   })
 })
 
-it('a history goes on behind what cannot be read, in either order and in pages', async () => {
+it('a history goes on after a change that cannot be read, in either order and in pages', async () => {
   const versions = [coinStore(1n), Uint8Array.of(7), coinStore(2n), Uint8Array.of(8), Uint8Array.of(9), coinStore(3n)]
   const engine = await engineOf(
     0n,
@@ -274,7 +274,7 @@ it('a history goes on behind what cannot be read, in either order and in pages',
   expect(readInPages(list, { limit: 2, order: 'asc' }).map(seenOf)).toEqual(expected.toReversed())
 })
 
-it('a history of a member goes on behind a group that cannot be read', async () => {
+it('a history of a member goes on after a group that cannot be read', async () => {
   const store = primaryStoreAddress(OWNER, parseAddress('0xa'))
   const groups = [primaryStore(1n, 0), Uint8Array.of(3), primaryStore(2n, 0)]
   const id = { address: parseAddress('0x1'), name: 'fungible_asset' }

@@ -24,7 +24,7 @@ it.each([
   ['numbers', 160, { kind: 'u8' }],
   ['structs', 160, PART],
   ['generic structs', 53, { ...PART, typeArguments: [PART, PART] }],
-] as const)('keeps the largest modules that are read: of %s', async (_, structs, type) => {
+] as const)('a ModuleCache keeps the largest modules that are read: those with %s', async (_, structs, type) => {
   const { cache, read } = await find(structs, type)
   expect(read()).toBe(read())
   expect(cache.size).toBeGreaterThan(1 << 20)

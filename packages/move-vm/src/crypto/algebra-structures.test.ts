@@ -23,7 +23,7 @@ const NAMES = [
   ...['Fr', 'Fq', 'Fq12', 'G1', 'G2', 'Gt'].map((name) => `bn254 ${name}`),
 ]
 
-describe.each(NAMES)('%s', (name) => {
+describe.each(NAMES)('the structure %s', (name) => {
   const one = structure(name)
 
   it('writes each element in each format so that it reads it again', () => {
@@ -102,11 +102,11 @@ describe.each(CURVES)('the pairing of %s', (name) => {
   })
 })
 
-describe('known encodings', () => {
+describe('the encoding', () => {
   const encoded = (name: string, format: string) =>
     bytesToHex(structure(name).formats.get(format)!.encode(structure(name).one()))
 
-  it('of the generators are those of arkworks', () => {
+  it('of each generator is that of arkworks', () => {
     // Constants of the reference for e(g1, g2), by their digests.
     const digest = (name: string) =>
       createHash('sha256')
@@ -127,7 +127,7 @@ describe('known encodings', () => {
     )
   })
 
-  it('of negated points have the flag of the larger y', () => {
+  it('of a negated point has the flag of the larger y', () => {
     const g1 = structure('bn254 G1')
     const negated = g1.formats.get('FormatG1Compr')!.encode(g1.negate(g1.one()))
     expect([negated[0], negated[31]]).toEqual([1, 0x80])
@@ -135,7 +135,7 @@ describe('known encodings', () => {
     expect(bytesToHex(infinity)).toBe(`${'00'.repeat(31)}40`)
   })
 
-  it('of hashes to the curve are those of RFC 9380', () => {
+  it('of a hash to the curve is that of RFC 9380', () => {
     const tag = new TextEncoder().encode('QUUX-V01-CS02-with-BLS12381G1_XMD:SHA-256_SSWU_RO_')
     const g1 = structure('bls12381 G1')
     const bytes = g1.formats.get('FormatG1Uncompr')!.encode(g1.group!.hashTo!(tag, new TextEncoder().encode('abc')))
@@ -144,7 +144,7 @@ describe('known encodings', () => {
     )
   })
 
-  it('hashes to the curve as the library does, and by an empty tag, too', () => {
+  it('of a hash to the curve is that of the library, also with an empty tag', () => {
     const { G1, G2 } = bls12_381
     const message = new TextEncoder().encode('a message')
     const tag = new TextEncoder().encode('a tag')

@@ -132,7 +132,7 @@ describe.skipIf(!hasSharedData).each([
     expect(bed.results('0x1::string::internal_check_utf8', [], ref(bytes(0xc3)))).toEqual([false])
   })
 
-  it('tell types', () => {
+  it('report the types of values', () => {
     const type = '0x1::table::Table<u64, 0x1::option::Option<bool>>'
     const [info] = bed.results('0x1::type_info::type_of', [type]) as [StructValue]
     expect(info.fields[0]).toBe(ONE)
@@ -146,7 +146,7 @@ describe.skipIf(!hasSharedData).each([
     expect(bed.results('0x1::type_info::chain_id_internal', [])).toEqual([243])
   })
 
-  it('tell sizes', () => {
+  it('report the sizes of values', () => {
     const size = (type: string) => {
       const [option] = bed.results('0x1::bcs::constant_serialized_size', [type])
       return format('0x1::option::Option<u64>', option!)
@@ -174,7 +174,7 @@ describe.skipIf(!hasSharedData).each([
     expect(read('vector<signer>', 0)).toEqual(abort(0x10001))
   })
 
-  it('swap and move', () => {
+  it('swap and move elements', () => {
     const places: Value[] = [1, 2]
     bed.results('0x1::mem::swap', ['u8'], new Reference(places, 0), new Reference(places, 1))
     expect(places).toEqual([2, 1])
@@ -207,7 +207,7 @@ describe.skipIf(!hasSharedData).each([
     expect(off.call('0x1::vector::move_range', ['u8'], ref(bytes()), 0, 0, ref(bytes()), 0)).toEqual(abort(0xd0002))
   })
 
-  it('compare by value and not by bytes', () => {
+  it('compare values, not their bytes', () => {
     const order = (a: Value, b: Value) =>
       (bed.results('0x1::cmp::compare', ['u8'], ref(a), ref(b))[0] as StructValue).variant
     expect([order(1, 2), order(2, 2), order(256, 1)]).toEqual([0, 1, 2])
@@ -217,7 +217,7 @@ describe.skipIf(!hasSharedData).each([
     expect(order(new StructValue(1, [0]), new StructValue(0, [9]))).toBe(2)
   })
 
-  it('keep tables', () => {
+  it('read and write tables', () => {
     const types = ['u8', 'u64', '0x1::table::Box<u64>']
     const [handle] = bed.results('0x1::table::new_table_handle', ['u8', 'u64'])
     expect(handle).toBe(bytesToHexDigits(sha3_256(Uint8Array.from([...SESSION_HASH, 0, 0, 0, 0]))))
@@ -236,7 +236,7 @@ describe.skipIf(!hasSharedData).each([
     expect(next).toBe(bytesToHexDigits(sha3_256(Uint8Array.from([...SESSION_HASH, 0, 0, 0, 1]))))
   })
 
-  it('keep aggregators of the first kind', () => {
+  it('read and write aggregators of the first kind', () => {
     const factory = ref(new StructValue(0, [new StructValue(0, [ONE])]))
     const [made] = bed.results('0x1::aggregator_factory::new_aggregator', [], factory, 10)
     const aggregator = ref(made!)
@@ -267,7 +267,7 @@ describe.skipIf(!hasSharedData).each([
     expect(run('read')).toEqual(abort(0x20001))
   })
 
-  it('keep aggregators of the second kind, snapshots and derived strings', () => {
+  it('read and write aggregators of the second kind, snapshots and derived strings', () => {
     const name = (one: string) => `0x1::aggregator_v2::${one}`
     const [made] = bed.results(name('create_aggregator'), ['u64'], 10)
     const aggregator = ref(made!)
@@ -298,7 +298,7 @@ describe.skipIf(!hasSharedData).each([
     expect(bed.call(name('copy_snapshot'), ['u64'], ref(snapshot!))).toEqual(abort(0x30009))
   })
 
-  it('know addresses and signers', () => {
+  it('convert addresses and signers', () => {
     const signer = new StructValue(0, [ONE])
     const [address] = bed.results('0x1::signer::borrow_address', [], ref(signer)) as [Reference]
     expect(address.slots[address.index]).toBe(ONE)
@@ -338,7 +338,7 @@ describe.skipIf(!hasSharedData).each([
     expect(areValidatorTransactionsEnabled(new Uint8Array(0))).toBe(false)
   })
 
-  it('know identifiers and functions', () => {
+  it('recognise identifiers and functions', () => {
     const is = (name: string) => bed.results('0x1::function_info::is_identifier', [], ref(text(name)))[0]
     expect(['a', 'A_1$', '_a', '$$', '<SELF>', '<SELF>_7'].map(is)).toEqual([true, true, true, true, true, true])
     expect(['', '_', '$', '1a', 'a-b', 'é', '<SELF>_'].map(is)).toEqual([
@@ -463,7 +463,7 @@ describe.skipIf(!hasSharedData).each([
     expect(fresh.call(name('zero'), [bls('Fq12')])).toEqual(abort(0x90003))
   })
 
-  it('that are not built are named', () => {
+  it('report by name those that are not built', () => {
     const name = '0x1::state_storage::get_state_storage_usage_only_at_epoch_beginning'
     expect(bed.call(name, [])).toMatchObject({ status: 2006, message: expect.stringContaining(name) })
   })

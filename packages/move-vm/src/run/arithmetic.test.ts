@@ -106,11 +106,11 @@ function anyValueOf(type: number): fc.Arbitrary<bigint> {
   return fc.oneof(near, fc.bigInt({ min, max }), fc.bigInt({ min: min / 3n, max: 100n < max ? 100n : max }))
 }
 
-describe.each(INTEGER_TYPES.map((name, type) => ({ name, type })))('instructions on $name', ({ name, type }) => {
+describe.each(INTEGER_TYPES.map((name, type) => ({ name, type })))('the machine, on $name,', ({ name, type }) => {
   const value = anyValueOf(type)
 
   it.each(Object.entries({ ...BINARY, ...(type < FIRST_SIGNED ? BITS : {}) }))(
-    '%s as BigInt does',
+    'computes %s as BigInt does',
     (operation, oracle) => {
       fc.assert(
         fc.property(value, value, (left, right) => {
@@ -121,7 +121,7 @@ describe.each(INTEGER_TYPES.map((name, type) => ({ name, type })))('instructions
     },
   )
 
-  it.each(Object.entries(COMPARISONS))('%s as BigInt does', (operation, oracle) => {
+  it.each(Object.entries(COMPARISONS))('compares by %s as BigInt does', (operation, oracle) => {
     fc.assert(
       fc.property(value, fc.option(value), (left, other) => {
         const right = other ?? left
@@ -131,7 +131,7 @@ describe.each(INTEGER_TYPES.map((name, type) => ({ name, type })))('instructions
     )
   })
 
-  it('shifts, or negates', () => {
+  it('shifts unsigned integers and negates signed ones', () => {
     if (type >= FIRST_SIGNED) {
       fc.assert(
         fc.property(value, (operand) => {
@@ -149,7 +149,7 @@ describe.each(INTEGER_TYPES.map((name, type) => ({ name, type })))('instructions
     )
   })
 
-  it.each(INTEGER_TYPES)('is cast to %s where that has the value', (target) => {
+  it.each(INTEGER_TYPES)('casts to %s where that type has the value', (target) => {
     const to = INTEGER_TYPES.indexOf(target)
     fc.assert(
       fc.property(value, (operand) => {

@@ -52,8 +52,8 @@ function bed(
 
 const AT_M = `Module ModuleId { address: ${'42'.padStart(64, '0')}, name: Identifier("m") }`
 
-describe('faults', () => {
-  it('tells the display form with the place of the instruction', () => {
+describe('the machine', () => {
+  it('reports a fault in its display form with the place of the instruction', () => {
     const { call } = bed({
       functions: [
         { name: 'first', results: [U64], code: [['ld_u64', 1], ['ret']] },
@@ -90,7 +90,7 @@ describe('faults', () => {
     expect(faultOf(callView(vm, state, 'm::f', [u64(code)])).message).toBe(message)
   })
 
-  it('tells the text of an abort, which is UTF-8 of at most 1,024 bytes', () => {
+  it('reports the text of an abort, which is UTF-8 of at most 1,024 bytes', () => {
     const bytes: SignatureToken = { kind: 'vector', element: { kind: 'u8' } }
     const { call } = bed({
       errors: [[1n, 'E_ONE', '']],
@@ -110,7 +110,7 @@ describe('faults', () => {
     expect(faultOf(call('f', u64(2), Uint8Array.of(1, 0xff))).code).toBe(4042)
   })
 
-  it('names variants that were not expected', () => {
+  it('names a variant that was not expected', () => {
     const { call } = bed({
       structs: [
         {
@@ -209,7 +209,7 @@ describe('faults', () => {
     expect(faultOf(call('many')).code).toBe(4020)
   })
 
-  it('tells missing functions, modules and natives while it runs', () => {
+  it('reports missing functions, modules and natives while it runs', () => {
     const { call } = bed(
       {
         functions: [
@@ -321,7 +321,7 @@ const CLOSURES: Assembly = {
   ],
 }
 
-describe('closures', () => {
+describe('a closure', () => {
   const state = new TestState([CLOSURES])
   const vm = createVm()
   const call = (name: string, ...args: Uint8Array[]) => callView(vm, state, `m::${name}`, args)
@@ -342,18 +342,18 @@ describe('closures', () => {
       .toBytes()
   const key = resourceKey(parseAddress('0x42'), parseStructTag('0x42::m::Held'))
 
-  it('puts captured values where the mask says', () => {
+  it('passes captured values where its mask says', () => {
     expect(numberOf(call('middle', u64(10), u64(4), u64(3)))).toBe((10n - 4n) * 3n)
     expect(call('same').results![0]).toEqual(Uint8Array.of(1))
   })
 
-  it('are stored with their layouts, and called out of storage', () => {
+  it('is stored with its layouts, and called out of storage', () => {
     expect(call('packed').results![0]).toEqual(stored())
     state.set(key, stored())
     expect(numberOf(call('stored'))).toBe((100n - 8n) * 3n)
   })
 
-  it('out of storage must have the type that is called, and a function that is there', () => {
+  it('out of storage must have the type that is called, and a function that exists', () => {
     state.set(key, stored('middles'))
     expect(faultOf(call('stored')).code).toBe(2006)
     state.set(key, stored('sub3', 16))
@@ -362,7 +362,7 @@ describe('closures', () => {
     expect(faultOf(call('stored')).code).toBe(2020)
   })
 
-  it('count as entering their module again, which locks its resources', () => {
+  it('counts as entering its module again, which locks its resources', () => {
     expect(faultOf(call('reenter'))).toMatchObject({
       code: 4037,
       message: `Resource \`${'42'.padStart(64, '0')}::m::Held\` cannot be accessed because of active reentrancy of defining module.`,
@@ -477,7 +477,7 @@ describe('a run', () => {
     expect(slow.rounds).toBe(3)
   })
 
-  it('tells every key that it used, warm as cold', () => {
+  it('reports every key that it used, warm as cold', () => {
     const vm = createVm()
     const trace = () => {
       const keys: string[] = []
@@ -503,7 +503,7 @@ describe('a run', () => {
     }
   })
 
-  it('asks once for each module of a state that tells its revision, and sees those of other states', () => {
+  it('asks once for each module of a state that has a revision, and sees those of other states', () => {
     const vm = createVm()
     const other = new TestState([
       TURNS,

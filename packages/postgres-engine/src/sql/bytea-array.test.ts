@@ -26,7 +26,7 @@ it.each([
   ['an empty item', [Buffer.alloc(0)]],
   ['items of all lengths', [Buffer.from('a'), Buffer.alloc(0), randomBytes(32), randomBytes(65_536)]],
   ['many items', Array.from({ length: 5_000 }, () => randomBytes(32))],
-])('is what the server reads it as: %s', async (_, items) => {
+])('the server reads an array of bytea as it was written: %s', async (_, items) => {
   const text = 'SELECT item FROM unnest($1::bytea[]) WITH ORDINALITY AS items (item, place) ORDER BY place'
   const { rows } = await client.query<{ item: Buffer }>(text, [toByteaArray(items)])
   expect(rows.length).toBe(items.length)

@@ -99,7 +99,7 @@ async function expectFound(name: TableName, rounds: number, harm: Harm): Promise
   await store.root.close()
 }
 
-describe.each(TABLES)(`in the database %s (TEST_SEED=${SEED})`, (name) => {
+describe.each(TABLES)(`the check of the database %s (TEST_SEED=${SEED})`, (name) => {
   it('finds a flipped bit, wherever it is', async () => {
     await expectFound(name, isSlowRun ? 6 : 2, (table, key, value) => {
       const damaged = Buffer.from(value)
@@ -148,7 +148,7 @@ it('the check finds a damaged or missing ledger record', async () => {
   }
 })
 
-describe(`in a write-ahead file (TEST_SEED=${SEED})`, () => {
+describe(`the check of a write-ahead file (TEST_SEED=${SEED})`, () => {
   const file = () => writeAheadFile(folder.path)
 
   it('finds a flipped bit of a closed store', async () => {

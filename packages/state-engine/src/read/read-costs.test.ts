@@ -96,7 +96,7 @@ describe.each([
   ['merged', 0],
   ['merged in part', 400_000],
   ['in the table but for the first version', undefined],
-] as const)('of a store whose versions are %s', (_, memoryTableBytes) => {
+] as const)('in a store whose versions are %s', (_, memoryTableBytes) => {
   beforeEach(() => openReads(memoryTableBytes))
 
   const middle = { first: 4_000n, last: 9_000n }
@@ -138,7 +138,7 @@ describe.each([
     expect(most).toBeLessThanOrEqual(12)
   })
 
-  it('reads the values that it should', () => {
+  it('a history has the newest values first', () => {
     const newest = [...reads.history(OFTEN, { first: BigInt(VERSIONS) - 2n })].map(({ value }) =>
       Buffer.from(value!).toString(),
     )
@@ -147,7 +147,7 @@ describe.each([
 })
 
 describe('a list of versions', () => {
-  it('costs what it has if they are in the table, however many keys there are', async () => {
+  it('costs what it holds if they are in the memtable, however many keys there are', async () => {
     await openReads(undefined)
     const cost = costOf(() => {
       const listed = [...reads.versions(BigInt(VERSIONS) - 150n, BigInt(VERSIONS))]
@@ -158,7 +158,7 @@ describe('a list of versions', () => {
     expect(cost).toEqual({ gets: 0, ranges: 0, items: 0 })
   })
 
-  it('reads those that are merged from the data file, and the others from the table', async () => {
+  it('reads those that are merged from the data file, and the others from the memtable', async () => {
     await openReads(400_000)
     const merged = reads.snapshot().record!.ledger.latestVersion
     expect(merged).toBeLessThan(VERSIONS - 1)

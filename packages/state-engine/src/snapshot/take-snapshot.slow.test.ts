@@ -14,7 +14,7 @@ import { takeSnapshot } from './take-snapshot.js'
 
 const folder = temporaryFolder()
 
-describe('a snapshot beside a writer that commits, merges and prunes more than a hundred versions', {
+describe('a snapshot taken during the work of a writer that commits, merges and prunes more than a hundred versions', {
   timeout: 60_000,
 }, () => {
   const path = () => join(folder.path, 'store')
