@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { isU64 } from '@ledger-state/core'
 import { missingFile, notAnObject, notJson, outsideBackup, wrongMember } from '../errors.js'
+import type { BackupStorage } from './backup-storage.js'
 import { readContent } from './compressed-file.js'
 
 /** Manifests of the largest backups list some thousands of chunks. */
@@ -16,17 +14,27 @@ export const TRANSACTION_MANIFEST = 'transaction.manifest'
 export const STATE_MANIFEST = 'state.manifest'
 export const EPOCH_ENDING_MANIFEST = 'epoch_ending.manifest'
 
-/** A file of a backup, from the name in a manifest, which may lack the suffix of its compression. */
-export function resolveBackupFile(root: string, handle: string): string {
-  if (handle.startsWith('/') || handle.split('/').includes('..')) throw outsideBackup(root, handle)
-  const path = SUFFIXES.map((suffix) => join(root, handle + suffix)).find((candidate) => existsSync(candidate))
-  if (!path) throw missingFile(join(root, handle))
-  return path
+/** Path of a local file with an object of a backup, from the name in a manifest. @throws `invalid_backup` */
+export async function resolveBackupFile(storage: BackupStorage, handle: string): Promise<string> {
+  return await storage.localFile(await resolveName(storage, handle))
 }
 
-/** Whether a folder holds the file, in whatever compression. */
-export function hasBackupFile(root: string, handle: string): boolean {
-  return SUFFIXES.some((suffix) => existsSync(join(root, handle + suffix)))
+/** Whether a backup holds the object, in whatever compression. */
+export async function hasBackupFile(storage: BackupStorage, handle: string): Promise<boolean> {
+  return (await findName(storage, handle)) !== undefined
+}
+
+/** The name of an object, from that in a manifest, which may lack the suffix of its compression. */
+async function resolveName(storage: BackupStorage, handle: string): Promise<string> {
+  if (handle.startsWith('/') || handle.split('/').includes('..')) throw outsideBackup(storage.root, handle)
+  const name = await findName(storage, handle)
+  if (name === undefined) throw missingFile(storage.placeOf(handle))
+  return name
+}
+
+async function findName(storage: BackupStorage, handle: string): Promise<string | undefined> {
+  for (const suffix of SUFFIXES) if (await storage.find(handle + suffix)) return handle + suffix
+  return undefined
 }
 
 export interface TransactionBackupEntry {
@@ -59,12 +67,13 @@ export interface BackupContents {
 }
 
 /** Reads the metadata lines of a backup. @throws `invalid_backup` naming the file and the line */
-export async function readBackupMetadata(root: string): Promise<BackupContents> {
+export async function readBackupMetadata(storage: BackupStorage): Promise<BackupContents> {
   const transactions: TransactionBackupEntry[] = []
   const snapshots: SnapshotEntry[] = []
   const endings: EpochEndingEntry[] = []
-  for (const path of await metadataFiles(root)) {
-    const text = (await readContent(path, MAX_MANIFEST_BYTES)).toString('utf8')
+  for (const name of await metadataFiles(storage)) {
+    const path = storage.placeOf(name)
+    const text = (await readContent(storage.open(name), path, MAX_MANIFEST_BYTES)).toString('utf8')
     for (const [at, line] of text.split('\n').entries()) {
       if (line.trim() === '') continue
       const members = new ManifestMembers(parseJson(line, `${path}, line ${at + 1}`), `${path}, line ${at + 1}`)
@@ -92,24 +101,25 @@ export async function readBackupMetadata(root: string): Promise<BackupContents> 
   return { transactions, snapshots, endings }
 }
 
-/** Whether a folder looks like the root of a backup. */
-export async function isBackupRoot(path: string): Promise<boolean> {
-  return (await metadataFiles(path)).length > 0
+/** Whether a place looks like the root of a backup. */
+export async function isBackupRoot(storage: BackupStorage): Promise<boolean> {
+  return (await metadataFiles(storage)).length > 0
 }
 
 /** Metadata is in a folder of its own, or, in older backups and copies of them, beside the other folders. */
-async function metadataFiles(root: string): Promise<string[]> {
-  for (const folder of [join(root, METADATA_FOLDER), root]) {
-    if (!existsSync(folder)) continue
-    const names = (await readdir(folder)).filter((name) => METADATA_NAME.test(name)).sort()
-    if (names.length > 0) return names.map((name) => join(folder, name))
+async function metadataFiles(storage: BackupStorage): Promise<string[]> {
+  for (const folder of [METADATA_FOLDER, '']) {
+    const names: string[] = []
+    for await (const { name } of storage.list(folder)) if (METADATA_NAME.test(name)) names.push(name)
+    if (names.length > 0) return names.sort()
   }
   return []
 }
 
-export async function readManifest(root: string, handle: string): Promise<ManifestMembers> {
-  const path = resolveBackupFile(root, handle)
-  const text = (await readContent(path, MAX_MANIFEST_BYTES)).toString('utf8')
+export async function readManifest(storage: BackupStorage, handle: string): Promise<ManifestMembers> {
+  const name = await resolveName(storage, handle)
+  const path = storage.placeOf(name)
+  const text = (await readContent(storage.open(name), path, MAX_MANIFEST_BYTES)).toString('utf8')
   return new ManifestMembers(parseJson(text, path), path)
 }
 

@@ -49,14 +49,18 @@ async function detectCompression(path: string): Promise<Compression> {
     const file = await open(path)
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC_LENGTH), 0, MAGIC_LENGTH, 0)
-      const magic = buffer.toString('hex', 0, bytesRead)
-      return magic.startsWith(GZIP_MAGIC) ? 'gzip' : magic === ZSTD_MAGIC ? 'zstd' : 'none'
+      return compressionOf(buffer.subarray(0, bytesRead))
     } finally {
       await file.close()
     }
   } catch (cause) {
     throw isLedgerStateError(cause) ? cause : cannotOpen(path, cause)
   }
+}
+
+function compressionOf(first: Buffer): Compression {
+  const magic = first.toString('hex', 0, MAGIC_LENGTH)
+  return magic.startsWith(GZIP_MAGIC) ? 'gzip' : magic === ZSTD_MAGIC ? 'zstd' : 'none'
 }
 
 function createDecoder(compression: Compression, path: string) {
@@ -66,21 +70,29 @@ function createDecoder(compression: Compression, path: string) {
   throw zstdUnsupported(path)
 }
 
-/** The whole content of a small file. @throws `invalid_backup` where it is larger than `most` bytes or cannot be read */
-export async function readContent(path: string, most: number): Promise<Buffer> {
-  const content = await openContent(path)
+/**
+ * The whole content of a small file or object, from its bytes as they are stored.
+ * @throws `invalid_backup` naming `place` where it is larger than `most` bytes, packed or unpacked, or cannot be read
+ */
+export async function readContent(stored: AsyncIterable<Buffer>, place: string, most: number): Promise<Buffer> {
+  try {
+    const bytes = await gather(stored, place, most)
+    const decoder = createDecoder(compressionOf(bytes), place)
+    if (!decoder) return bytes
+    decoder.end(bytes)
+    return await gather(decoder, place, most)
+  } catch (cause) {
+    throw cannotReadToEnd(place, cause)
+  }
+}
+
+async function gather(content: AsyncIterable<Buffer>, place: string, most: number): Promise<Buffer> {
   const pieces: Buffer[] = []
   let length = 0
-  try {
-    for await (const piece of content.pieces()) {
-      pieces.push(piece)
-      length += piece.length
-      if (length > most) throw fileTooLarge(path, most)
-    }
-  } catch (cause) {
-    throw cannotReadToEnd(path, cause)
-  } finally {
-    content.close()
+  for await (const piece of content) {
+    pieces.push(piece)
+    length += piece.length
+    if (length > most) throw fileTooLarge(place, most)
   }
   return Buffer.concat(pieces)
 }

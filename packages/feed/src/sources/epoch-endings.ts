@@ -1,3 +1,4 @@
+import type { BackupStorage } from '../files/backup-storage.js'
 import { LedgerHasher } from '../proof/ledger-hasher.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
 import { Voucher } from './voucher.js'
@@ -7,14 +8,14 @@ import type { Vouching } from './vouching.js'
  * Opens the ends of epochs of a backup, which hold no versions. Reading them proves the validators of all epochs; a store that
  * holds versions is compared with those within its window instead.
  */
-export function openEpochEndings(root: string, options: SourceOptions): LedgerSource {
-  const voucher = new Voucher(root, new LedgerHasher(options.hashSalt), options)
+export function openEpochEndings(storage: BackupStorage, options: SourceOptions): LedgerSource {
+  const voucher = new Voucher(storage, new LedgerHasher(options.hashSalt), options)
   let vouching: Vouching | undefined
   let isCompared = false
   return {
     description: 'backup of ends of epochs',
     chainId: undefined,
-    position: root,
+    position: storage.root,
     mark: undefined,
     get vouching() {
       return vouching

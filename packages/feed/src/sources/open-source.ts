@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { cannotOpen, unknownFile, unknownFolder, waypointWithoutSignatures } from '../errors.js'
 import { hasBackupFile, isBackupRoot, STATE_MANIFEST, TRANSACTION_MANIFEST } from '../files/backup-directory.js'
 import { openContent } from '../files/compressed-file.js'
+import { FolderStorage } from '../files/folder-storage.js'
 import { openGenesis } from './genesis.js'
 import { openLedgerFeed } from './ledger-feed.js'
 import { openRemote } from './open-remote.js'
@@ -49,9 +50,10 @@ const SOURCES = {
 async function recognize(location: string): Promise<keyof typeof SOURCES> {
   if (/^https?:\/\//.test(location)) return 'remote'
   if (await isFolder(location)) {
-    if (hasBackupFile(location, STATE_MANIFEST)) return 'state'
-    if (hasBackupFile(location, TRANSACTION_MANIFEST)) return 'transactions'
-    if (await isBackupRoot(location)) return 'backup'
+    const storage = new FolderStorage(location)
+    if (await hasBackupFile(storage, STATE_MANIFEST)) return 'state'
+    if (await hasBackupFile(storage, TRANSACTION_MANIFEST)) return 'transactions'
+    if (await isBackupRoot(storage)) return 'backup'
     throw unknownFolder(location, [TRANSACTION_MANIFEST, STATE_MANIFEST])
   }
   const first = await firstByte(location)

@@ -10,6 +10,8 @@ import {
 } from '../errors.js'
 import { type ManifestMembers, readManifest, resolveBackupFile, STATE_MANIFEST } from '../files/backup-directory.js'
 import { atRecord } from '../files/backup-place.js'
+import type { BackupStorage } from '../files/backup-storage.js'
+import { FolderStorage } from '../files/folder-storage.js'
 import { readRecords } from '../files/record-file.js'
 import { LedgerHasher } from '../proof/ledger-hasher.js'
 import { createProver, type Prover } from '../proof/prover.js'
@@ -25,28 +27,31 @@ const PART_ENTRIES = 5_000
 
 /** Reads a folder with a `state.manifest`: the whole state at a version. @throws `invalid_backup`, `verification_failed` */
 export async function openStateSnapshot(folder: string, options: SourceOptions): Promise<LedgerSource> {
-  const root = dirname(resolve(folder))
-  const manifest = await readManifest(root, `${basename(resolve(folder))}/${STATE_MANIFEST}`)
+  const storage = new FolderStorage(dirname(resolve(folder)))
+  const manifest = await readManifest(storage, `${basename(resolve(folder))}/${STATE_MANIFEST}`)
   const version = manifest.version('version')
   const hasher = new LedgerHasher(options.hashSalt)
   const verify = options.verify !== false
   const proof = verify
-    ? await proveStateRoot(resolveBackupFile(root, manifest.text('proof')), version, hasher)
+    ? await proveStateRoot(await resolveBackupFile(storage, manifest.text('proof')), version, hasher)
     : undefined
   const rootHash = manifest.text('root_hash').replace(/^0x/, '')
   if (proof && bytesToHexDigits(proof.stateRoot) !== rootHash) {
     throw otherStateRoot(manifest.place, rootHash, proof.stateRoot)
   }
   const members = manifest.list('chunks')
-  const chunks = members.map((member, at) => toChunk(root, member, at === members.length - 1, verify))
+  const chunks: StateChunk[] = []
+  for (const [at, member] of members.entries()) {
+    chunks.push(await toChunk(storage, member, at === members.length - 1, verify))
+  }
   expectContiguous(manifest, chunks)
   const prover = verify ? createProver(hasher, options.thread) : undefined
   const epoch = manifest.version('epoch')
   if (proof && proof.ledger.version === version && proof.ledger.epoch !== epoch) {
     throw otherEpoch(manifest.place, epoch, proof.ledger.epoch)
   }
-  const voucher = new Voucher(root, hasher, options)
-  const proofPath = proof ? resolveBackupFile(root, manifest.text('proof')) : ''
+  const voucher = new Voucher(storage, hasher, options)
+  const proofPath = proof ? await resolveBackupFile(storage, manifest.text('proof')) : ''
   const vouch = async (chainId: number | undefined): Promise<Vouching | undefined> =>
     proof && (await voucher.vouch(proofPath, proof.ledger, undefined, chainId))
   // Which network the state is of is known at its end; where a waypoint is given, it need not be read first.
@@ -87,10 +92,15 @@ export async function openStateSnapshot(folder: string, options: SourceOptions):
   }
 }
 
-function toChunk(root: string, member: ManifestMembers, isLast: boolean, verify: boolean): StateChunk {
+async function toChunk(
+  storage: BackupStorage,
+  member: ManifestMembers,
+  isLast: boolean,
+  verify: boolean,
+): Promise<StateChunk> {
   return {
-    path: resolveBackupFile(root, member.text('blobs')),
-    proofPath: verify ? resolveBackupFile(root, member.text('proof')) : '',
+    path: await resolveBackupFile(storage, member.text('blobs')),
+    proofPath: verify ? await resolveBackupFile(storage, member.text('proof')) : '',
     firstIndex: member.version('first_idx'),
     lastIndex: member.version('last_idx'),
     isLast,

@@ -17,6 +17,8 @@ import {
   type TransactionBackupEntry,
 } from '../files/backup-directory.js'
 import { atRecord } from '../files/backup-place.js'
+import type { BackupStorage } from '../files/backup-storage.js'
+import { FolderStorage } from '../files/folder-storage.js'
 import { readRecords } from '../files/record-file.js'
 import { AccumulatorFrontier } from '../proof/accumulator.js'
 import { LedgerHasher } from '../proof/ledger-hasher.js'
@@ -41,20 +43,21 @@ import type { SignedPoint, Vouching } from './vouching.js'
 
 /** Reads all transactions of a backup, found by its metadata. @throws `invalid_backup` */
 export async function openBackup(root: string, options: SourceOptions): Promise<LedgerSource> {
-  const { transactions, snapshots, endings } = await readBackupMetadata(root)
-  if (transactions.length > 0) return new TransactionBackup(root, transactions, options)
-  if (options.endingsAlone && endings.length > 0) return openEpochEndings(root, options)
+  const storage = new FolderStorage(root)
+  const { transactions, snapshots, endings } = await readBackupMetadata(storage)
+  if (transactions.length > 0) return new TransactionBackup(storage, transactions, options)
+  if (options.endingsAlone && endings.length > 0) return openEpochEndings(storage, options)
   const state = snapshots.at(-1)
   throw withoutTransactions(root, state && { version: state.version, folder: dirname(state.manifest) })
 }
 
 /** Reads the transactions of one folder of a backup, without its metadata. @throws `invalid_backup` */
 export async function openTransactionFolder(folder: string, options: SourceOptions): Promise<LedgerSource> {
-  const root = dirname(resolve(folder))
+  const storage = new FolderStorage(dirname(resolve(folder)))
   const handle = `${basename(resolve(folder))}/${TRANSACTION_MANIFEST}`
-  const manifest = await readManifest(root, handle)
+  const manifest = await readManifest(storage, handle)
   const [firstVersion, lastVersion] = [manifest.version('first_version'), manifest.version('last_version')]
-  return new TransactionBackup(root, [{ firstVersion, lastVersion, manifest: handle }], options)
+  return new TransactionBackup(storage, [{ firstVersion, lastVersion, manifest: handle }], options)
 }
 
 /** A chunk, and what its proof found out, if there is one. */
@@ -65,7 +68,7 @@ interface ReadyChunk {
 
 class TransactionBackup implements LedgerSource {
   readonly description: string
-  readonly #root: string
+  readonly #storage: BackupStorage
   readonly #entries: readonly TransactionBackupEntry[]
   readonly #hasher: LedgerHasher
   readonly #prover: Prover | undefined
@@ -77,13 +80,13 @@ class TransactionBackup implements LedgerSource {
   #next: bigint | undefined
   #vouching: Vouching | undefined
 
-  constructor(root: string, entries: readonly TransactionBackupEntry[], options: SourceOptions) {
-    this.#root = root
+  constructor(storage: BackupStorage, entries: readonly TransactionBackupEntry[], options: SourceOptions) {
+    this.#storage = storage
     this.#entries = entries
     this.#hasher = new LedgerHasher(options.hashSalt)
     this.#prover = options.verify === false ? undefined : createProver(this.#hasher, options.thread)
-    this.#voucher = new Voucher(root, this.#hasher, options)
-    this.#position = root
+    this.#voucher = new Voucher(storage, this.#hasher, options)
+    this.#position = storage.root
     const last = this.#lastVersion
     this.description = `transaction backup (versions ${entries[0]!.firstVersion} to ${last})`
   }
@@ -244,10 +247,10 @@ class TransactionBackup implements LedgerSource {
     let next = from ?? this.#entries[0]!.firstVersion
     let began = false
     for (let entry = this.#entryFor(next, began); entry; entry = this.#entryFor(next, began)) {
-      const manifest = await readManifest(this.#root, entry.manifest)
+      const manifest = await readManifest(this.#storage, entry.manifest)
       const start = next
       for (const member of manifest.list('chunks')) {
-        const chunk = this.#toChunk(member)
+        const chunk = await this.#toChunk(member)
         if (chunk.lastVersion < next) continue
         if (began && chunk.firstVersion > next) throw missingVersions(member.place, next, chunk.firstVersion)
         yield chunk
@@ -263,19 +266,19 @@ class TransactionBackup implements LedgerSource {
     const later = this.#entries.filter(({ lastVersion }) => lastVersion >= version)
     const holding = later.filter(({ firstVersion }) => firstVersion <= version)
     if (holding.length === 0 && later.length > 0 && began)
-      throw missingVersions(this.#root, version, later[0]!.firstVersion)
+      throw missingVersions(this.#storage.root, version, later[0]!.firstVersion)
     return holding.reduce<TransactionBackupEntry | undefined>(
       (best, entry) => (best && entry.lastVersion <= best.lastVersion ? best : entry),
       later[0],
     )
   }
 
-  #toChunk(member: ManifestMembers): TransactionChunk {
+  async #toChunk(member: ManifestMembers): Promise<TransactionChunk> {
     const format = member.optionalText('format') ?? 'V0'
     if (format !== 'V0' && format !== 'V1') throw unknownChunkFormat(member.place, format)
     return {
-      path: resolveBackupFile(this.#root, member.text('transactions')),
-      proofPath: this.#prover ? resolveBackupFile(this.#root, member.text('proof')) : '',
+      path: await resolveBackupFile(this.#storage, member.text('transactions')),
+      proofPath: this.#prover ? await resolveBackupFile(this.#storage, member.text('proof')) : '',
       firstVersion: member.version('first_version'),
       lastVersion: member.version('last_version'),
       hasAuxiliary: format === 'V1',

@@ -5,6 +5,7 @@ import { ByteReader } from '@ledger-state/core'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { madeEndings, signedLedgerInfo, writeEndings } from '../../testing/synthetic-epochs.ts'
+import { FolderStorage } from '../files/folder-storage.js'
 import { LedgerHasher } from '../proof/ledger-hasher.js'
 import { computeWaypoint } from '../proof/waypoint.js'
 import { readLedgerInfo } from '../wire/ledger-info.js'
@@ -32,7 +33,7 @@ async function askInside(epochs: TrustedEpochs, epoch: number) {
 }
 
 async function open(root: string, waypoints: readonly string[], salt?: string): Promise<TrustedEpochs> {
-  return await TrustedEpochs.open(root, new LedgerHasher(salt), waypoints)
+  return await TrustedEpochs.open(new FolderStorage(root), new LedgerHasher(salt), waypoints)
 }
 
 function write(endings: readonly Uint8Array[], splits?: readonly number[]): string {

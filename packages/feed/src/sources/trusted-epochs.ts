@@ -7,6 +7,7 @@ import {
   resolveBackupFile,
 } from '../files/backup-directory.js'
 import { atFile, atRecord } from '../files/backup-place.js'
+import type { BackupStorage } from '../files/backup-storage.js'
 import { readRecords } from '../files/record-file.js'
 import type { LedgerHasher } from '../proof/ledger-hasher.js'
 import { computeWaypoint, versionOfWaypoint } from '../proof/waypoint.js'
@@ -38,7 +39,7 @@ interface BelievedEnding {
  * infos that it is asked about need them, each once, so these have to come in the order of their epochs.
  */
 export class TrustedEpochs {
-  readonly #root: string
+  readonly #storage: BackupStorage
   readonly #entries: readonly EpochEndingEntry[]
   readonly #history: EpochHistory
   readonly #waypoints: readonly string[]
@@ -52,26 +53,30 @@ export class TrustedEpochs {
   #lastPacked: PlacedEnding | undefined
 
   /** @param waypoints at least one, each `version:hash`. @throws `invalid_argument`, `invalid_backup` */
-  static async open(root: string, hasher: LedgerHasher, waypoints: readonly string[]): Promise<TrustedEpochs> {
-    const { endings } = await readBackupMetadata(root)
+  static async open(
+    storage: BackupStorage,
+    hasher: LedgerHasher,
+    waypoints: readonly string[],
+  ): Promise<TrustedEpochs> {
+    const { endings } = await readBackupMetadata(storage)
     const bls = (await loadNativeBls()) ?? createPortableBls()
-    return new TrustedEpochs(root, endings, new EpochHistory(hasher, bls, waypoints), waypoints)
+    return new TrustedEpochs(storage, endings, new EpochHistory(hasher, bls, waypoints), waypoints)
   }
 
   /** The waypoint of the first ending in a backup, for people to compare; undefined where it has none. */
-  static async firstWaypoint(root: string, hasher: LedgerHasher): Promise<string | undefined> {
-    const { endings } = await readBackupMetadata(root)
-    for await (const { info } of readEndings(root, endings, undefined)) return computeWaypoint(hasher, info)
+  static async firstWaypoint(storage: BackupStorage, hasher: LedgerHasher): Promise<string | undefined> {
+    const { endings } = await readBackupMetadata(storage)
+    for await (const { info } of readEndings(storage, endings, undefined)) return computeWaypoint(hasher, info)
     return undefined
   }
 
   private constructor(
-    root: string,
+    storage: BackupStorage,
     entries: readonly EpochEndingEntry[],
     history: EpochHistory,
     waypoints: readonly string[],
   ) {
-    this.#root = root
+    this.#storage = storage
     this.#entries = entries
     this.#history = history
     this.#waypoints = waypoints
@@ -133,7 +138,7 @@ export class TrustedEpochs {
     }
     await this.#believeWhile((ending) => ending.info.epoch < epoch)
     const known = this.#history.epoch
-    if (known === undefined || known < epoch) throw epochsMissing(this.#root, known, epoch)
+    if (known === undefined || known < epoch) throw epochsMissing(this.#storage.root, known, epoch)
   }
 
   /** Fewest signatures have to be checked from the latest of the waypoints that are early enough. */
@@ -149,10 +154,10 @@ export class TrustedEpochs {
       const at = this.#entries.findIndex((entry) => entry.firstVersion <= version && version <= entry.lastVersion)
       if (at < 0) continue
       this.#began = waypoint
-      this.#endings = readEndings(this.#root, this.#entries.slice(at), version)
+      this.#endings = readEndings(this.#storage, this.#entries.slice(at), version)
       return
     }
-    throw noTrustedEnding(this.#root, this.#waypoints)
+    throw noTrustedEnding(this.#storage.root, this.#waypoints)
   }
 
   async #believeWhile(isNeeded: (ending: PlacedEnding) => boolean): Promise<void> {
@@ -201,7 +206,7 @@ export class TrustedEpochs {
 
 /** The endings that entries of a backup list, from the one at a version on, or from the first. */
 async function* readEndings(
-  root: string,
+  storage: BackupStorage,
   entries: readonly EpochEndingEntry[],
   from: bigint | undefined,
 ): AsyncGenerator<PlacedEnding, undefined> {
@@ -209,11 +214,11 @@ async function* readEndings(
   let next: bigint | undefined
   for (const entry of entries) {
     if (next !== undefined && entry.lastEpoch < next) continue
-    const manifest = await readManifest(root, entry.manifest)
+    const manifest = await readManifest(storage, entry.manifest)
     for (const member of manifest.list('chunks')) {
       const [first, last] = [member.version('first_epoch'), member.version('last_epoch')]
       if (next !== undefined && last < next) continue
-      const path = resolveBackupFile(root, member.text('ledger_infos'))
+      const path = await resolveBackupFile(storage, member.text('ledger_infos'))
       let at = 0
       for await (const records of readRecords(path)) {
         for (const bytes of records) {

@@ -1,4 +1,5 @@
 import { withoutVouching } from '../errors.js'
+import type { BackupStorage } from '../files/backup-storage.js'
 import { findKnownNetwork } from '../networks/network.js'
 import { DEFAULT_HASH_SALT, type LedgerHasher } from '../proof/ledger-hasher.js'
 import type { PackedEnding } from '../signatures/packed-ending.js'
@@ -9,15 +10,15 @@ import type { SignedPoint, Vouching } from './vouching.js'
 
 /** Finds out what vouches for the ledger infos of a backup. */
 export class Voucher {
-  readonly #root: string
+  readonly #storage: BackupStorage
   readonly #hasher: LedgerHasher
   readonly #options: SourceOptions
   #epochs: TrustedEpochs | undefined
   #isNoticed = false
 
-  /** @param root of the backup, which has the ends of epochs */
-  constructor(root: string, hasher: LedgerHasher, options: SourceOptions) {
-    this.#root = root
+  /** @param storage of the backup, which has the ends of epochs */
+  constructor(storage: BackupStorage, hasher: LedgerHasher, options: SourceOptions) {
+    this.#storage = storage
     this.#hasher = hasher
     this.#options = options
   }
@@ -39,7 +40,7 @@ export class Voucher {
       await this.#notice()
       return undefined
     }
-    this.#epochs ??= await TrustedEpochs.open(this.#root, this.#hasher, waypoints)
+    this.#epochs ??= await TrustedEpochs.open(this.#storage, this.#hasher, waypoints)
     return continued(await this.#epochs.expectSigned(path, info), held)
   }
 
@@ -50,7 +51,7 @@ export class Voucher {
   async *endingsWithin({ above, upTo, vouching, chainId }: SignedRangeReading): AsyncGenerator<SignedPoint> {
     const waypoints = trustedWaypoints(this.#options, vouching, chainId)
     if (waypoints.length === 0) return
-    this.#epochs ??= await TrustedEpochs.open(this.#root, this.#hasher, waypoints)
+    this.#epochs ??= await TrustedEpochs.open(this.#storage, this.#hasher, waypoints)
     for await (const point of this.#epochs.believeUpTo(above, upTo)) {
       yield { ...point, vouching: continued(point.vouching, vouching) }
     }
@@ -72,15 +73,15 @@ export class Voucher {
       await this.#notice()
       return undefined
     }
-    this.#epochs = await TrustedEpochs.open(this.#root, this.#hasher, waypoints)
+    this.#epochs = await TrustedEpochs.open(this.#storage, this.#hasher, waypoints)
     return await this.#epochs.believeAll()
   }
 
   async #notice(): Promise<void> {
     if (this.#isNoticed || this.#options.unsigned) return
     this.#isNoticed = true
-    const first = await TrustedEpochs.firstWaypoint(this.#root, this.#hasher)
-    this.#options.onNotice?.(withoutVouching(this.#root, first))
+    const first = await TrustedEpochs.firstWaypoint(this.#storage, this.#hasher)
+    this.#options.onNotice?.(withoutVouching(this.#storage.root, first))
   }
 }
 

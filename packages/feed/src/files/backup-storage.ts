@@ -1,0 +1,31 @@
+import type { Readable } from 'node:stream'
+
+/** An object of a backup, compressed or not. */
+export interface StoredObject {
+  /** Path below the root of the backup, with slashes. */
+  readonly name: string
+  /** Length as it is stored. */
+  readonly bytes: number
+}
+
+/** Bytes of an object as they are stored: `from` is the first, `to` the one after the last. */
+export interface ByteRange {
+  readonly from: number
+  readonly to?: number | undefined
+}
+
+/** Where a backup lies. Names never lead out of it; objects other than metadata never change once they are written. */
+export interface BackupStorage {
+  /** The root, as messages name it. */
+  readonly root: string
+  /** Names an object in messages. */
+  placeOf(name: string): string
+  /** Lists the objects that lie directly in a folder (`''` is the root), in no order; none where there is no such folder. */
+  list(folder: string): AsyncIterable<StoredObject>
+  /** Looks an object up by its exact name. */
+  find(name: string): Promise<StoredObject | undefined>
+  /** Opens an object, which was found, or a range of it. What goes wrong is thrown by the stream. */
+  open(name: string, range?: ByteRange): Readable
+  /** Path of a local file with the whole object. Threads read and read again from there what is large. */
+  localFile(name: string): Promise<string>
+}

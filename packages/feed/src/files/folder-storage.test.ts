@@ -1,0 +1,141 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readBackupMetadata, readManifest, resolveBackupFile } from './backup-directory.js'
+import type { ByteRange, StoredObject } from './backup-storage.js'
+import { readContent } from './compressed-file.js'
+import { FolderStorage } from './folder-storage.js'
+
+const MANIFEST = JSON.stringify({ version: 7 })
+
+let root: string
+let storage: FolderStorage
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'folder-storage-'))
+  storage = new FolderStorage(root)
+  mkdirSync(join(root, 'metadata/older'), { recursive: true })
+  mkdirSync(join(root, 'state'))
+  writeFileSync(join(root, 'metadata/a.meta'), gzipSync(line(7)))
+  writeFileSync(join(root, 'metadata/b.meta.zst'), zstdCompressSync(line(8)))
+  writeFileSync(join(root, 'metadata/notes.txt'), 'not metadata')
+  writeFileSync(join(root, 'metadata/older/c.meta'), line(9))
+  writeFileSync(join(root, 'state/plain'), MANIFEST)
+  writeFileSync(join(root, 'state/packed'), gzipSync(MANIFEST))
+  writeFileSync(join(root, 'state/suffixed.zst'), zstdCompressSync(MANIFEST))
+  writeFileSync(join(root, 'state/digits'), '0123456789')
+})
+
+afterAll(() => rmSync(root, { recursive: true }))
+
+function line(version: number): string {
+  return `${JSON.stringify({ StateSnapshotBackup: { version, manifest: `state_${version}/state.manifest` } })}\n`
+}
+
+async function list(folder: string): Promise<StoredObject[]> {
+  const objects: StoredObject[] = []
+  for await (const object of storage.list(folder)) objects.push(object)
+  return objects.sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+async function read(name: string, range?: ByteRange): Promise<string> {
+  const pieces: Buffer[] = []
+  for await (const piece of storage.open(name, range)) pieces.push(piece as Buffer)
+  return Buffer.concat(pieces).toString()
+}
+
+describe('a backup in a folder', () => {
+  it('lists the objects directly in a folder, with their lengths as stored', async () => {
+    expect(await list('state')).toEqual([
+      { name: 'state/digits', bytes: 10 },
+      { name: 'state/packed', bytes: gzipSync(MANIFEST).length },
+      { name: 'state/plain', bytes: MANIFEST.length },
+      { name: 'state/suffixed.zst', bytes: zstdCompressSync(MANIFEST).length },
+    ])
+    expect((await list('metadata')).map(({ name }) => name)).toEqual([
+      'metadata/a.meta',
+      'metadata/b.meta.zst',
+      'metadata/notes.txt',
+    ])
+    expect(await list('')).toEqual([])
+  })
+
+  it('lists nothing where there is no such folder, or a file', async () => {
+    expect(await list('absent')).toEqual([])
+    expect(await list('state/plain')).toEqual([])
+  })
+
+  it('finds an object by its exact name; a folder is none', async () => {
+    expect(await storage.find('state/digits')).toEqual({ name: 'state/digits', bytes: 10 })
+    for (const name of ['state/suffixed', 'state', 'state/plain/below'])
+      expect(await storage.find(name)).toBeUndefined()
+  })
+
+  it('opens an object whole or a range of it', async () => {
+    expect(await read('state/digits')).toBe('0123456789')
+    expect(await read('state/digits', { from: 4 })).toBe('456789')
+    expect(await read('state/digits', { from: 4, to: 6 })).toBe('45')
+    expect(await read('state/digits', { from: 10 })).toBe('')
+  })
+
+  it('throws from the stream where the object is gone', async () => {
+    await expect(read('state/absent')).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+})
+
+describe('what is read out of the storage of a backup', () => {
+  it('is unpacked by its first bytes, whether or not its name has a suffix', async () => {
+    for (const name of ['plain', 'packed', 'suffixed']) {
+      expect((await readManifest(storage, `state/${name}`)).version('version')).toBe(7n)
+    }
+    expect(await resolveBackupFile(storage, 'state/suffixed')).toBe(join(root, 'state/suffixed.zst'))
+  })
+
+  it('is found by metadata in the order of its names', async () => {
+    expect((await readBackupMetadata(storage)).snapshots.map(({ version }) => version)).toEqual([7n, 8n])
+  })
+
+  it('is refused outside the backup, and where it is missing', async () => {
+    for (const handle of ['/etc/hosts', '../secret', 'state/../../secret']) {
+      await expect(resolveBackupFile(storage, handle)).rejects.toMatchObject({
+        code: 'invalid_backup',
+        message: `the file ${JSON.stringify(handle)} lies outside the backup in ${root}`,
+      })
+    }
+    await expect(readManifest(storage, 'state/absent')).rejects.toMatchObject({
+      code: 'invalid_backup',
+      message: `the backup lacks ${join(root, 'state/absent')} (nor is it there as .gz or .zst)`,
+    })
+  })
+
+  it('is bounded both as it is stored and unpacked', async () => {
+    const zeros = gzipSync(Buffer.alloc(100_000))
+    const most = zeros.length
+    const contentOf = (bytes: Buffer, bound: number) => readContent(piecesOf(bytes), 'the object', bound)
+    expect((await contentOf(zeros, 100_000)).length).toBe(100_000)
+    expect((await contentOf(Buffer.alloc(most), most)).length).toBe(most)
+    for (const [bytes, bound] of [
+      [zeros, 99_999],
+      [Buffer.alloc(most + 1), most],
+    ] as const) {
+      await expect(contentOf(bytes, bound)).rejects.toMatchObject({
+        code: 'invalid_backup',
+        message: `the object holds more than ${bound} bytes`,
+      })
+    }
+  })
+
+  it('is refused where it is cut short', async () => {
+    const cut = gzipSync(MANIFEST).subarray(0, -4)
+    await expect(readContent(piecesOf(cut), 'the object', 1000)).rejects.toMatchObject({
+      code: 'invalid_backup',
+      message: 'the object cannot be read to its end: unexpected end of file',
+    })
+  })
+})
+
+async function* piecesOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000)
+}
