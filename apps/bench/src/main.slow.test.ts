@@ -97,7 +97,7 @@ describe('a run of all suites', () => {
     }
   })
 
-  it('has the aims of requests beside servers that read nothing', () => {
+  it('has the aims of requests compared with servers that read nothing', () => {
     const aims = result.measures.filter(({ suite, metric }) => suite === 'http' && metric === 'aim')
     expect(aims.map(({ subject, rounds }) => [subject, ...rounds])).toEqual([
       ['GET balance, of fastify answering a constant', 80],

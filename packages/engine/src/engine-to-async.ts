@@ -18,7 +18,7 @@ import { expectSearchKept, toWriteRange, type WriteRange } from './validation/wr
 /** Items of a page. */
 const PAGE = 1_000
 
-/** Puts an engine behind the port of engines whose reads are promises: the model in tests of what reads from those. */
+/** Wraps an engine in the port of engines whose reads are promises: the model in tests of what reads from those. */
 export function engineToAsync(engine: StateWriter): AsyncStateWriter {
   return {
     kind: 'async',

@@ -5,7 +5,7 @@ import type { VersionWrites } from '@ledger-state/core'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 
-// The raw thing beside the engine: tables of the same columns and indexes, and the driver, with nothing around them.
+// What the engine is compared with: tables of the same columns and indexes, and the driver, with nothing around them.
 
 /** A batch as the bytes of two COPYs, which are made before anything is measured. */
 export interface BareBatch {
@@ -89,7 +89,7 @@ CROSS JOIN LATERAL (
   SELECT * FROM bare.entries
   WHERE entries.key_hash = asked.key_hash AND entries.version <= $2 ORDER BY entries.version DESC LIMIT 1
 ) found`
-/** Citus sends no limit beside each row of a function to its workers. */
+/** Citus sends no limit with each row of a function to its workers. */
 const READ_MANY_SHARDED = `
 SELECT DISTINCT ON (key_hash) key_hash, version, value FROM bare.entries
 WHERE key_hash = ANY($1::bytea[]) AND version <= $2 ORDER BY key_hash, version DESC`

@@ -25,7 +25,7 @@ export async function* openDatabases(run: BenchRun): AsyncGenerator<Database> {
   }
   yield* tryToOpen(run, 'PostgreSQL', () => openEmbedded(run))
   if (!existsSync(CLUSTER_SCRIPT)) {
-    run.note('Citus is left out: its folder is not beside this checkout')
+    run.note('Citus is left out: its folder is not next to this checkout')
     return
   }
   const sizes = run.byScale({ tiny: [2], small: [1, 2, 3], medium: [1, 2, 3], large: [1, 2, 3] })

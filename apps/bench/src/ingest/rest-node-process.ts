@@ -1,6 +1,6 @@
 // A node's REST API over a ledger made for the bench, in a process of its own. Arguments: versions, milliseconds that each
 // answer takes, most versions of a page. Sends its port to its parent. All items lie in one buffer, of which a page is a part,
-// so that it costs little CPU beside what it is to be measured with.
+// so that it costs little CPU compared with what is measured.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ByteWriter } from '@ledger-state/core'

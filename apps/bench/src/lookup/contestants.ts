@@ -34,7 +34,7 @@ const DISK_FACTOR = 2
 /** Stores that take more than this share of the memory are filled one after the other: together they would evict each other. */
 const MEMORY_SHARE = 0.5
 
-/** What filling a store cost. It is written beside the store, for later runs. */
+/** What filling a store cost. It is written next to the store, for later runs. */
 interface Filling {
   readonly workload: string
   readonly date: string

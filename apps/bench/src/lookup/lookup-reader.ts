@@ -1,4 +1,4 @@
-// A process that reads a store: cold, beside others of its kind, or while the store is written.
+// A process that reads a store: cold, together with others of its kind, or while the store is written.
 // Argument: a `ReaderTask` as JSON.
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'

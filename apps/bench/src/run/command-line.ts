@@ -21,7 +21,7 @@ export class UsageError extends Error {}
 
 function helpText(suites: readonly Suite[]): string {
   const width = Math.max(...suites.map(({ name }) => name.length)) + 2
-  return `Measures Ledger State on this machine, beside its peers, in one run.
+  return `Measures Ledger State on this machine, compared with its peers, in one run.
 
 Usage: pnpm bench [SUITE…] [--scale SCALE] [--out DIR] [--compare OLD.json]
 
@@ -34,7 +34,7 @@ Options:
   --report FILE    measures nothing: writes the report of FILE, a result.json, to --out
   --compare FILE   prints what changed since the run that wrote FILE, a result.json
   --keys N         lookup: measures stores of N keys instead of those of the scale
-  --peers LIST     lookup: measures only these peers beside the engine and bare lmdb; LIST is empty or some of
+  --peers LIST     lookup: measures only these peers next to the engine and bare lmdb; LIST is empty or some of
                    ${PEER_NAMES.join(',')}. At many keys the disk may not hold all of them.
   --stores DIR     lookup: keeps the stores in DIR, and uses those that an earlier run filled with the same writes
                    (--list prints their size)

@@ -242,7 +242,7 @@ interface Rival {
 
 export const codecSuite: Suite = {
   name: 'codec',
-  summary: 'values to JSON and back, and type tags, beside @mysten/bcs and @aptos-labs/ts-sdk',
+  summary: 'values to JSON and back, and type tags, compared with @mysten/bcs and @aptos-labs/ts-sdk',
   estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 2, memoryBytes: 0.3e9, diskBytes: 0 }),
   charts: [
     {

@@ -11,7 +11,7 @@ import { createWorkload, VERSIONS_PER_BLOCK, type WorkloadVersion } from '../wor
 
 export const commitSuite: Suite = {
   name: 'commit',
-  summary: 'batches and durable blocks beside bare lmdb; bytes on disk',
+  summary: 'batches and durable blocks compared with bare lmdb; bytes on disk',
   estimate: (scale) =>
     ({
       tiny: { minutes: 1, memoryBytes: 0.3e9, diskBytes: 0.1e9 },

@@ -223,7 +223,7 @@ function record(
 }
 
 function recordShare(run: BenchRun, subject: string, ours: readonly number[], theirs: readonly number[]): void {
-  const common = { title: 'beside the bare thing', subject, unit: '×' } as const
+  const common = { title: 'compared with bare tables', subject, unit: '×' } as const
   run.record({ ...common, metric: 'share', better: 'higher', rounds: ours.map((rate, at) => rate / theirs[at]!) })
   run.record({ ...common, metric: 'aim', better: 'neither', rounds: AIM })
 }

@@ -5,7 +5,7 @@ import { startNode } from '../http/servers.ts'
 import { type SteadyLatencies, type SteadyRequests, sendSteadily } from '../http/steady-requests.ts'
 import type { BenchRun } from '../run/bench-run.ts'
 
-const TITLE = 'GET balance, beside all kinds of hostile clients at the same time'
+const TITLE = 'GET balance, with all kinds of hostile clients at the same time'
 const MINUTE_MS = 60_000
 /** Time for each of the rows that the others are compared with. */
 const COMPARISON_MS = 30_000
@@ -76,7 +76,7 @@ function conclude(run: BenchRun, idle: Row, busy: Row, rows: readonly Row[]): vo
   const median = p99s[Math.floor(p99s.length / 2)]!
   const factors = [idle, busy].map(({ p99 }) => (median / p99).toFixed(1))
   run.note(
-    `p99 of the median minute: ${factors[0]} times that without hostile clients, ${factors[1]} times that beside a busy process`,
+    `p99 of the median minute: ${factors[0]} times that without hostile clients, ${factors[1]} times that with a busy process`,
   )
   if (median > AIM_FACTOR * idle.p99) run.note(`the aim is ${AIM_FACTOR} times at most`)
   if (worst.bytes > AIM_BYTES) run.note(`the reader held ${rowToText(worst)}; the aim is ${AIM_BYTES / 1e6} MB at most`)

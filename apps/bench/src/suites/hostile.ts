@@ -12,20 +12,19 @@ import type { Suite } from '../run/suite.ts'
 import { measureMinutes } from './hostile-minutes.ts'
 
 const REQUESTS_PER_SECOND = 100
-const TITLE = `GET balance, ${REQUESTS_PER_SECOND} requests a second, beside one hostile client`
+const TITLE = `GET balance, ${REQUESTS_PER_SECOND} requests a second, with one hostile client`
 const SMALL_READ = `/v1/accounts/${accountHex(7)}/balance/0x1::aptos_coin::AptosCoin`
 /** No client may delay the small reads of another by more than this (p99), or make them wait this many times as long. */
 const AIM_MS = 50
 const AIM_FACTOR = 3
 
-/** What runs beside the steady client in one phase. `busy` sends nothing: what it delays is the machine's doing. */
+/** What runs with the steady client in one phase. `busy` sends nothing: what it delays is the machine's doing. */
 const PHASES = ['without', 'busy', 'with'] as const
 type Phase = (typeof PHASES)[number]
 
 export const hostileSuite: Suite = {
   name: 'hostile',
-  summary:
-    'small reads of one client beside clients that send expensive requests or hold connections; memory of the reader',
+  summary: 'small reads of one client while others send expensive requests or hold connections; memory of the reader',
   estimate: (scale) => ({
     minutes: { tiny: 1, small: 9, medium: 45, large: 95 }[scale],
     memoryBytes: 5e9,
@@ -33,7 +32,7 @@ export const hostileSuite: Suite = {
   }),
   charts: [
     {
-      title: 'Latency of small reads beside hostile clients',
+      title: 'Latency of small reads with hostile clients',
       metric: ['p99'],
       x: 'subject',
       logarithmic: true,

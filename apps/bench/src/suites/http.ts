@@ -32,7 +32,7 @@ const AIMS: readonly { readonly of: RequestCase; readonly fastify: number; reado
 export const httpSuite: Suite = {
   name: 'http',
   summary:
-    'ledger-state serve beside fastify and node:http that answer a constant; latencies under half of the load that saturates',
+    'ledger-state serve compared with fastify and node:http that answer a constant; latencies under half of the load that saturates',
   estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 3, memoryBytes: 0.5e9, diskBytes: 0.1e9 }),
   charts: [
     {
@@ -152,7 +152,11 @@ function recordShare(
   theirs: readonly number[],
   aim: number | undefined,
 ): void {
-  const common = { title: 'requests in a CPU second, beside servers that read nothing', subject, unit: '%' } as const
+  const common = {
+    title: 'requests in a CPU second, compared with servers that read nothing',
+    subject,
+    unit: '%',
+  } as const
   const rounds = ours.map((rate, round) => (rate * 100) / theirs[round]!)
   run.record({ ...common, metric: 'share', better: 'higher', rounds })
   if (aim !== undefined) run.record({ ...common, metric: 'aim', better: 'neither', rounds: aim })

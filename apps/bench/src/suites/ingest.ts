@@ -19,7 +19,7 @@ import { openPlainLmdb } from '../stores/plain-lmdb.ts'
 const DELETED = Buffer.alloc(0)
 const BATCH_VERSIONS = 1_000
 
-/** A backup of a real chain, in the project's shared folder beside the checkout. */
+/** A backup of a real chain, in the project's shared folder next to the checkout. */
 const SHARED_BACKUP = fileURLToPath(new URL('../../../../../shared/data/backup', import.meta.url))
 
 /** Verified, followed until nothing is left. */
@@ -40,7 +40,7 @@ interface Contender {
 export const ingestSuite: Suite = {
   name: 'ingest',
   summary:
-    'ingesting a backup with and without proofs, beside reading its files and bare lmdb puts of its writes; versions like those of mainnet from a backup and from a node',
+    'ingesting a backup with and without proofs, compared with reading its files and bare lmdb puts of its writes; versions like those of mainnet from a backup and from a node',
   estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 5, memoryBytes: 1e9, diskBytes: 0.6e9 }),
   charts: [
     {

@@ -28,7 +28,7 @@ export const interferenceSuite: Suite = {
   }),
   charts: [
     {
-      title: 'Latency of requests beside a writer',
+      title: 'Latency of requests while a writer commits',
       metric: ['p50', 'p99'],
       x: 'metric',
       caption: 'GET balance at 1,000 requests a second, in rounds by turns; writer, server and load share the cores.',

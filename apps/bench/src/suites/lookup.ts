@@ -16,7 +16,7 @@ import {
 
 export const lookupSuite: Suite = {
   name: 'lookup',
-  summary: 'one look-up in the engine, bare lmdb and the peers: warm, cold, with several readers, beside a busy writer',
+  summary: 'one look-up in the engine, bare lmdb and the peers: warm, cold, with several readers, with a busy writer',
   estimate: (scale) =>
     ({
       tiny: { minutes: 1, memoryBytes: 0.4e9, diskBytes: 0.3e9 },

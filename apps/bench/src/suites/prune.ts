@@ -14,7 +14,7 @@ const TABLE_BYTES_PER_KEY = 300
 
 export const pruneSuite: Suite = {
   name: 'prune',
-  summary: 'pruning beside ingesting, the size of the file under both, and the latencies of a reader meanwhile',
+  summary: 'pruning during ingesting, the size of the file under both, and the latencies of a reader meanwhile',
   estimate: (scale) =>
     ({
       tiny: { minutes: 1, memoryBytes: 0.3e9, diskBytes: 0.1e9 },

@@ -170,7 +170,7 @@ async function measureLoop(run: BenchRun, state: BenchState, name: keyof typeof 
 export const viewsSuite: Suite = {
   name: 'views',
   summary:
-    'view functions on the vm, warm and cold, and loops, beside the same written by hand over the same state; histories of a view beside asking at every version',
+    'view functions on the vm, warm and cold, and loops, compared with the same written by hand over the same state; histories of a view compared with asking at every version',
   estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 4, memoryBytes: 0.6e9, diskBytes: 0.5e9 }),
   async run(run) {
     if (!hasSharedData) {

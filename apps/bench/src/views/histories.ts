@@ -22,7 +22,7 @@ const BATCH = 1_000
 const MOST_ASKED = 2_000
 const BUDGET = { instructions: 1e12, bytes: 1e15, reads: 1e9, readBytes: 1e12 }
 
-/** Measures the history of `coin::balance` over windows with more and more changes, beside asking at every version. */
+/** Measures the history of `coin::balance` over windows with more and more changes, compared with asking at every version. */
 export async function measureHistories(run: BenchRun, state: ReadonlyMap<string, Uint8Array>): Promise<void> {
   const steps = run.byScale({
     tiny: [10],

@@ -31,8 +31,8 @@ export const checkCommand: Command = {
   arguments: [],
   options: [...storeOptions, stateRootOption, versionOption, settings.network, settings.hashSalt],
   details: `--state-root computes the root of the whole state and compares it with the one that the ledger has at the end of the
-newest block: then the store is, to the last byte, the state of the chain. It reads one version beside a writer, hashes on all
-cores, and writes 64 bytes a key beside the store where the keys do not fit into 1 GiB of memory.`,
+newest block: then the store is, to the last byte, the state of the chain. It reads one version while a writer commits, hashes on all
+cores, and writes 64 bytes a key next to the store where the keys do not fit into 1 GiB of memory.`,
   examples: [
     'ledger-state check --data-dir data/mainnet',
     'ledger-state check --state-root --data-dir data/mainnet',

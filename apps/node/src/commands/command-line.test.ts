@@ -90,7 +90,7 @@ describe('the command line', () => {
     [['get', 'resource', '0x1', 'u64', '--data-dir', 'x'], /TYPE: /],
     [['history', 'balance', '0x1', 'nonsense', '--data-dir', 'x'], /ASSET: /],
     [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--limit', '0'], /--limit: 0 is out of range/],
-    [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--order', 'up'], /--order: "up" is none of asc, desc/],
+    [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--order', 'up'], /--order: "up" is not one of asc, desc/],
     [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--from', '2025-01'], /--from: .*is not a time/],
     [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--from', '9', '--to', '3'], /--from 9 is above --to 3/],
     [

@@ -71,7 +71,7 @@ describe('readConfiguration', () => {
     [{ retain: 1.5 }, '"retain": a string or a whole number is expected'],
     [{ retain: null }, '"retain": a string or a whole number is expected'],
     [{ json: 'no' }, '"json": true or false is expected'],
-    [{ 'log-level': 'loud' }, '"log-level": "loud" is none of trace, debug'],
+    [{ 'log-level': 'loud' }, '"log-level": "loud" is not one of trace, debug'],
     [{ follow: 'ftp://x' }, '"follow": "ftp://x" is not a URL of a node'],
     [[1], 'holds no JSON object'],
     ['{', 'cannot be read'],

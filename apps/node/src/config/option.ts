@@ -69,7 +69,7 @@ function parseSwitch(text: string): boolean {
 export function oneOf<T extends string>(...words: readonly T[]): (text: string) => T {
   return (text) => {
     const word = words.find((candidate) => candidate === text)
-    if (word === undefined) throw usageError(`${JSON.stringify(text)} is none of ${words.join(', ')}`)
+    if (word === undefined) throw usageError(`${JSON.stringify(text)} is not one of ${words.join(', ')}`)
     return word
   }
 }

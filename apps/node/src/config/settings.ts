@@ -161,7 +161,7 @@ export const settings = {
   archivalEndpoint: option(
     'archival-endpoint',
     'URL',
-    'service, ending in /v1, that answers for versions pruned here; clients are told of it',
+    'service, ending in /v1, that answers for versions pruned here; errors name it to clients',
     remoteUrl(/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/, 'absolute URL that ends in /v1'),
   ),
   forward: listOption(

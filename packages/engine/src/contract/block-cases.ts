@@ -35,7 +35,7 @@ function expected(height: bigint) {
 }
 
 export const BLOCK_CASES: readonly ContractCase[] = [
-  contractCase('tells the block of every version, with its first and last version', async (engine) => {
+  contractCase('returns the block of every version, with its first and last version', async (engine) => {
     await commitBlocks(engine)
     for (let version = BLOCKS[0]![0]; version <= LATEST; version++) {
       const [, height] = BLOCKS.findLast(([first]) => first <= version)!

@@ -33,7 +33,7 @@ async function toldBothWays(engine: ContractEngine, options: HistoryOptions = {}
 
 export const HISTORY_CASES: readonly ContractCase[] = [
   contractCase(
-    'tells the history of a key inside the window, the newest first unless asked otherwise',
+    'returns the history of a key inside the window, the newest first unless asked otherwise',
     async (engine) => {
       await engine.commit(versionsOf(K, 0n, ['a', undefined, null, 'b', undefined, '']), CHAIN)
       await engine.commit([version(6n, [bytes('kk'), bytes('other')])], CHAIN)
@@ -50,14 +50,14 @@ export const HISTORY_CASES: readonly ContractCase[] = [
     },
   ),
 
-  contractCase('tells no deletion that the oldest version had already seen', async (engine) => {
+  contractCase('returns no deletion that the oldest version had already seen', async (engine) => {
     await engine.commit(versionsOf(K, 0n, ['a', null, undefined, null, 'b']), CHAIN)
     assert.equal(await toldBothWays(engine), '0=a 1=null 4=b')
     await engine.prune(4n)
     assert.equal(await toldBothWays(engine), '4=b')
   }),
 
-  contractCase('tells the part of a history between two versions', async (engine) => {
+  contractCase('returns the part of a history between two versions', async (engine) => {
     await engine.commit(versionsOf(K, 10n, ['a', undefined, 'b', null, undefined, 'c']), CHAIN)
     const between = (first: bigint | undefined, last?: bigint) => toldBothWays(engine, { first, last })
     assert.equal(await between(undefined), '10=a 12=b 13=null 15=c')
@@ -80,7 +80,7 @@ export const HISTORY_CASES: readonly ContractCase[] = [
     assert.equal(await between(18n), '18=f')
   }),
 
-  contractCase('tells a write from before the window only to who asks for it', async (engine) => {
+  contractCase('returns a write from before the window only where it is asked for', async (engine) => {
     await engine.commit(versionsOf(K, 0n, ['unseen', 'a', undefined, undefined, 'b']), CHAIN)
     await engine.prune(3n)
     assert.equal((await engine.ledger())?.oldestVersion, 2n)
@@ -91,7 +91,7 @@ export const HISTORY_CASES: readonly ContractCase[] = [
     assert.equal(await toldBothWays(engine, { first: 0n, last: 0n }), '')
   }),
 
-  contractCase('tells any part of a deep history, from both ends', async (engine) => {
+  contractCase('returns any part of a deep history, from both ends', async (engine) => {
     const values = Array.from({ length: 900 }, (_, at) => (at % 3 === 0 ? `${at}` : at % 90 === 1 ? null : undefined))
     const expected = values.flatMap((value, at) =>
       value === undefined ? [] : [[BigInt(at), `${at}=${value}`] as const],

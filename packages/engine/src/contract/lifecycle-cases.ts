@@ -142,7 +142,7 @@ export const LIFECYCLE_CASES: readonly ContractCase[] = [
     await again.close()
   }),
 
-  contractCase('tells listeners of commits, prunes and imports, until they are removed', async (engine) => {
+  contractCase('calls listeners after commits, prunes and imports, until they are removed', async (engine) => {
     const told: string[] = []
     const listen =
       (name: string) =>
@@ -163,7 +163,7 @@ export const LIFECYCLE_CASES: readonly ContractCase[] = [
     assert.deepEqual(told, ['a 4–4', 'a 4–6', 'b 4–6', 'b 6–6', 'b 6–7'])
   }),
 
-  contractCase('tells the ledger that reads see', async (engine) => {
+  contractCase('returns the ledger that reads see', async (engine) => {
     const seen: Promise<readonly [LedgerInfo, LedgerInfo | undefined, string | null | undefined]>[] = []
     engine.onCommit((ledger) => {
       seen.push(Promise.all([ledger, engine.ledger(), valueAt(engine, K)]))
@@ -179,7 +179,7 @@ export const LIFECYCLE_CASES: readonly ContractCase[] = [
     for (const [told, current] of all) assert.deepEqual(told, current)
   }),
 
-  contractCase('commits although a listener throws, and tells the other listeners', async (engine) => {
+  contractCase('commits although a listener throws, and calls the other listeners', async (engine) => {
     const fault = new Error('a listener failed')
     let told = 0
     engine.onCommit(() => {

@@ -256,26 +256,29 @@ export const TRUNCATION_CASES: readonly ContractCase[] = [
     }
   }),
 
-  contractCase('tells listeners of a truncation, and of a commit that is like the one before it', async (engine) => {
-    await engine.commit(versionsOf(K, 0n, ['a', 'b', 'c']), CHAIN)
-    const told: LedgerInfo[] = []
-    const remove = engine.onCommit((ledger) => told.push(ledger))
-    await engine.truncateTo(1n)
-    await engine.commit(versionsOf(K, 2n, ['d']), CHAIN)
-    await engine.truncateTo(2n)
-    remove()
-    await engine.truncateTo(0n)
-    assert.deepEqual(
-      told.map(({ latestVersion, truncations }) => [latestVersion, truncations?.length]),
-      [
-        [1n, 1],
-        [2n, 1],
-        [2n, 2],
-      ],
-    )
-  }),
+  contractCase(
+    'calls listeners after a truncation, and after a commit that is like the one before it',
+    async (engine) => {
+      await engine.commit(versionsOf(K, 0n, ['a', 'b', 'c']), CHAIN)
+      const told: LedgerInfo[] = []
+      const remove = engine.onCommit((ledger) => told.push(ledger))
+      await engine.truncateTo(1n)
+      await engine.commit(versionsOf(K, 2n, ['d']), CHAIN)
+      await engine.truncateTo(2n)
+      remove()
+      await engine.truncateTo(0n)
+      assert.deepEqual(
+        told.map(({ latestVersion, truncations }) => [latestVersion, truncations?.length]),
+        [
+          [1n, 1],
+          [2n, 1],
+          [2n, 2],
+        ],
+      )
+    },
+  ),
 
-  contractCase('tells of truncations in the ledger, up to sixteen', async (engine, reopen) => {
+  contractCase('lists truncations in the ledger, up to sixteen', async (engine, reopen) => {
     await engine.commit(versionsOf(K, 0n, new Array(60).fill('a')), CHAIN)
     assert.equal((await engine.ledger())!.truncations, undefined)
     const truncations = async () => (await engine.ledger())!.truncations?.map((one) => [one.number, one.version])
@@ -296,7 +299,7 @@ export const TRUNCATION_CASES: readonly ContractCase[] = [
   }),
 
   contractCase(
-    'refuses a view that outlives more truncations than are told of, rather than answer wrong',
+    'refuses a view that outlives more truncations than the ledger lists, rather than answer wrong',
     async (engine) => {
       await engine.commit(versionsOf(K, 0n, ['a', 'b', 'c']), CHAIN)
       const [kept, cut] = [await engine.at(0n), await engine.at(2n)]

@@ -22,8 +22,8 @@ import type {
 } from './engine-ports.js'
 import type { LedgerInfo } from './state-port.js'
 
-// The ports of engines whose reads are promises: `AsyncState`, which is all that readers of state need, with what
-// an engine has beside. They mirror `StateEngineReader` and `StateWriter`. After `close` all is `store_closed`.
+// The ports of engines whose reads are promises: `AsyncState`, which is all that readers of state need, and what
+// an engine has in addition. They mirror `StateEngineReader` and `StateWriter`. After `close` all is `store_closed`.
 
 export type { AsyncErrorCode, AsyncHistoryOptions, AsyncStateView, HistoryPage, ScanPage, WriteSearch }
 
@@ -71,7 +71,7 @@ export interface AsyncStateWriter extends AsyncStateReader {
    * Makes consecutive versions visible and durable, all or none, exactly once: where the answer of the server is lost, the
    * engine finds out whether the versions are there.
    * @throws as `StateWriter.commit`; `store_locked` where another writer has taken over; `unavailable` where no server
-   *   tells whether the versions are there: the next call begins by finding it out
+   *   says whether the versions are there: the next call begins by finding it out
    */
   commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void>
   /**

@@ -103,12 +103,12 @@ export interface AsyncStateSnapshot {
 
 /** What readers of state need of an engine whose reads are promises. */
 export interface AsyncState {
-  /** The newest ledger that this engine was told of by a server. No round; undefined before the first snapshot. */
+  /** The newest ledger that a server reported to this engine. No round; undefined before the first snapshot. */
   readonly ledger: LedgerInfo | undefined
   /**
    * The newest state. No round if the newest state was learnt within the last few milliseconds (20 by default), as it is
    * with many reads at once; otherwise one, which all that wait in the same tick share. Never older than a state that this
-   * engine told of before, nor than a commit of its own.
+   * engine returned before, nor than a commit of its own.
    */
   snapshot(): Promise<AsyncStateSnapshot>
 }

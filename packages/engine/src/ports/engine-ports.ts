@@ -30,7 +30,7 @@ export interface StateEngineReader extends StateReader, AsyncDisposable {
    */
   versions(first: bigint, last: bigint): Iterable<VersionWrites>
   /**
-   * Calls back after commits, prunes and truncations, whoever makes them; of several at once it tells only the newest state. Returns
+   * Calls back after commits, prunes and truncations, whoever makes them; of several at once it passes only the newest state. Returns
    * a function that removes the listener. What a listener throws is an uncaught exception of the process, as with
    * `EventTarget`: the commit stands, and the other listeners are called. A listener does not keep the process alive
    * unless its options say so.
@@ -138,7 +138,7 @@ export interface StateWriter extends StateEngineReader {
    * calls `await engine.truncateTo(1_499n)`, then commits the other branch from version 1,500.
    *
    * Whatever was asked for before and may see a version that was cut off is `version_truncated` from then on, even after
-   * another version was committed under its number; views of versions that are left go on. `LedgerInfo.truncations` tells
+   * another version was committed under its number; views of versions that are left go on. `LedgerInfo.truncations` distinguishes
    * later versions of a number from earlier ones.
    * @throws `no_ledger`, `version_not_found`, `version_pruned`, `invalid_argument`, `store_full`; the store is then unchanged
    */

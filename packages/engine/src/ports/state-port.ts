@@ -54,7 +54,7 @@ export interface Revision {
   readonly version: bigint
   /** Null for a deletion. */
   readonly value: Uint8Array | null
-  /** What the write kept beside the value. */
+  /** The annotation that the write kept with the value. */
   readonly annotation?: Uint8Array | undefined
 }
 
@@ -91,7 +91,7 @@ export interface StateEntry {
   readonly version: bigint
   /** A copy that the caller owns. */
   readonly value: Uint8Array
-  /** What the write kept beside the value; a copy, too. */
+  /** The annotation that the write kept with the value; a copy, too. */
   readonly annotation?: Uint8Array | undefined
 }
 

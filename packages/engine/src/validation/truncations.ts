@@ -1,12 +1,12 @@
 import { versionTruncated } from '../errors.js'
 import { branchOf, type LedgerInfo, type Truncation } from '../ports/state-port.js'
 
-/** Truncations that a ledger tells of. */
+/** Most truncations that a ledger lists. */
 const MOST_TRUNCATIONS = 16
 
 /**
- * A list of truncations with a further one, unless it has that already. It tells of any two moments what the lowest version
- * was that was left between them, as long as it does not become too long: then its two oldest become one that cuts more.
+ * A list of truncations with a further one, unless it has that already. It gives for any two moments the lowest version
+ * that was left between them, as long as it does not become too long: then its two oldest become one that cuts more.
  */
 export function addTruncation(list: readonly Truncation[], added: Truncation): readonly Truncation[] {
   const newest = list.at(-1)

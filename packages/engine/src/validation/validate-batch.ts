@@ -91,7 +91,7 @@ function validateWrites({ version, writes }: VersionWrites): void {
 function validateAnnotation(value: Uint8Array | null, annotation: unknown): void {
   const isBytes = annotation instanceof Uint8Array
   if (value !== null && isBytes && annotation.length > 0 && annotation.length <= MAX_ANNOTATION_LENGTH) return
-  const expected = `a Uint8Array of 1 to ${MAX_ANNOTATION_LENGTH} bytes beside a value`
+  const expected = `a Uint8Array of 1 to ${MAX_ANNOTATION_LENGTH} bytes with a value`
   throw invalidArgument('an annotation', expected, isBytes ? annotation.length : annotation)
 }
 

@@ -41,7 +41,7 @@ const MOST_SAMPLED_CHANGES = 100_000
 export const POINTS_PARAMETER: Parameter = {
   name: 'points',
   in: 'query',
-  description: `For a curve: at most so many changes. The range is divided into equal buckets of versions, and of each the first and the last change, the least and the greatest value are shown. In place of \`limit\`; one answer reads ${MOST_SAMPLED_CHANGES} changes, and its cursor, with the same range and points, gives the rest.`,
+  description: `For a curve: the most changes to return. The range is divided into equal buckets of versions, and of each the first and the last change, the least and the greatest value are shown. In place of \`limit\`; one answer reads ${MOST_SAMPLED_CHANGES} changes, and its cursor, with the same range and points, gives the rest.`,
   schema: { type: 'integer', minimum: LEAST_POINTS, maximum: MOST_POINTS },
 }
 

@@ -39,7 +39,8 @@ export const getTableItems: Operation = {
     {
       name: 'holder',
       in: 'query',
-      description: 'An account that holds the table, or a table that leads to it: tells the types that are not given.',
+      description:
+        'An account that holds the table, or a table that leads to it: the types that are not given are found in it.',
       schema: { $ref: '#/components/schemas/Address' },
     },
     ...STATE_PARAMETERS,

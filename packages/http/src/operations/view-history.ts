@@ -51,7 +51,7 @@ const SAMPLE_PARAMETERS: readonly Parameter[] = [
   {
     name: 'samples',
     in: 'query',
-    description: 'Instead of changes, what the view answered at so many versions, evenly spaced over the range.',
+    description: 'Instead of changes, what the view answered at this number of versions, evenly spaced over the range.',
     schema: { type: 'integer', minimum: 2, maximum: MOST_SAMPLES },
   },
   {
