@@ -1,31 +1,19 @@
 import { createHash, hash } from 'node:crypto'
-import { ByteWriter } from '@ledger-state/core'
+import { ADDRESS_LENGTH, ByteWriter, parseAddress } from '@ledger-state/core'
 import { createRandom, type Random } from '@ledger-state/testing/random'
+import { decodeStateKey, resourceKey, STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
+import { type ChainLikeBlock, type ChainLikeWrite, chainLikeBlocks } from '../workload/chain/chain-like-writes.ts'
+import type { KeyReturns } from '../workload/chain/key-population.ts'
 
 /**
- * A made-up ledger with all its commitments whose versions are like those of mainnet. Blocks of 14 versions: block
- * metadata with 3 writes, 12 user transactions with 5 to 10 writes and 3 events, a checkpoint without writes. A version has
- * 6.6 writes and 2.3 kB on average. Keys are resources of 200,000 accounts, drawn with a skew, and items
- * of 500 tables; values have 8 to 400 bytes.
+ * A made-up ledger with all its commitments whose versions are like those of mainnet: what its blocks write is that of
+ * `chainLikeBlocks`, and each block has a version of block metadata, 12 user transactions with 3 events each, and a checkpoint
+ * without writes. All of it is made before any clock runs.
  */
-const ACCOUNTS = 200_000
-const TABLES = 500
-const USER_TRANSACTIONS = 12
 const EVENTS = 3
-const VALUE_LENGTHS = [8, 16, 32, 48, 105, 105, 105, 140, 200, 300, 400]
 const CHAIN_ID = 42
 const STRUCT_TAG = 7
-const START_USEC = 1_750_000_000_000_000n
-const BLOCK_USEC = 200_000n
-const RESOURCE_NAMES = [
-  'CoinStore',
-  'Account',
-  'FungibleStore',
-  'ConcurrentFungibleBalance',
-  'ObjectCore',
-  'Pool',
-  'Vault',
-]
+const SLOT_DEPOSIT = 40_000n
 
 export interface MainnetLikeVersion {
   readonly transaction: Uint8Array
@@ -45,8 +33,8 @@ export interface MainnetLikeLedger {
   rangeSiblings(first: number, last: number): { readonly left: Buffer[]; readonly right: Buffer[] }
 }
 
-export function createMainnetLikeLedger(versions: number, seed = 1): MainnetLikeLedger {
-  return new LedgerMaker(seed).make(versions)
+export function createMainnetLikeLedger(versions: number, returns: KeyReturns, seed = 1): MainnetLikeLedger {
+  return new LedgerMaker(returns, seed).make(versions)
 }
 
 class LedgerMaker {
@@ -54,22 +42,26 @@ class LedgerMaker {
   readonly #versions: MainnetLikeVersion[] = []
   readonly #hasher = new Hasher()
   readonly #accumulator = new Accumulator(this.#hasher, 'TransactionAccumulator')
-  #height = 0n
+  readonly #blocks: Generator<ChainLikeBlock, never>
 
-  constructor(seed: number) {
+  constructor(returns: KeyReturns, seed: number) {
     this.#random = createRandom(seed)
+    this.#blocks = chainLikeBlocks(returns, seed)
   }
 
   make(count: number): MainnetLikeLedger {
-    this.#addGenesis()
-    while (this.#versions.length < count) this.#addBlock()
+    let block = this.#blocks.next().value
+    this.#addGenesis(block)
+    while (this.#versions.length < count) {
+      block = this.#blocks.next().value
+      this.#addBlock(block)
+    }
     const { accumulatorRoot } = this.#versions.at(-1)!
-    const time = START_USEC + this.#height * BLOCK_USEC
     const zeros = Buffer.alloc(32)
-    const ledgerInfo = new ByteWriter().u8(0).u64(1n).u64(this.#height).bytes(zeros).bytes(accumulatorRoot)
+    const ledgerInfo = new ByteWriter().u8(0).u64(1n).u64(BigInt(block.height)).bytes(zeros).bytes(accumulatorRoot)
     ledgerInfo
       .u64(BigInt(this.#versions.length - 1))
-      .u64(time)
+      .u64(BigInt(block.timeUsec))
       .u8(0)
       .bytes(zeros)
       .byteString(Uint8Array.of(0x80))
@@ -89,32 +81,24 @@ class LedgerMaker {
     return { left, right }
   }
 
-  #addGenesis(): void {
+  #addGenesis({ metadata, transactions }: ChainLikeBlock): void {
     const writes = [
-      frameworkWrite('chain_id', 'ChainId', Uint8Array.of(CHAIN_ID)),
-      frameworkWrite('block', 'BlockResource', Buffer.alloc(32)),
-      frameworkWrite('reconfiguration', 'Configuration', u64(1n, 2)),
-      frameworkWrite('timestamp', 'CurrentTimeMicroseconds', u64(0n)),
+      creation('chain_id', 'ChainId', Uint8Array.of(CHAIN_ID)),
+      creation('reconfiguration', 'Configuration', Buffer.concat([Uint8Array.of(1), Buffer.alloc(63)])),
+      ...[metadata, ...transactions].flat().map(encodeWrite),
     ]
     const writeSet = encodeWriteSet(writes)
     const transaction = new ByteWriter().u8(1).u8(0).bytes(writeSet).bytes(encodeEvents([])).toBytes()
     this.#add(transaction, [], writes)
   }
 
-  #addBlock(): void {
-    this.#height++
-    const time = START_USEC + this.#height * BLOCK_USEC
-    const metadata = new ByteWriter().u8(2).bytes(this.#random.bytes(32)).u64(1n).u64(this.#height)
-    metadata.bytes(Buffer.alloc(32, 3)).byteString(Uint8Array.of(1, 2)).uleb128(0).u64(time)
-    const writes = [
-      frameworkWrite('block', 'BlockResource', u64(this.#height, 3)),
-      frameworkWrite('timestamp', 'CurrentTimeMicroseconds', u64(time)),
-      frameworkWrite('stake', 'ValidatorPerformance', this.#random.bytes(300)),
-    ]
-    this.#add(metadata.toBytes(), this.#events(1), writes)
-    for (let at = 0; at < USER_TRANSACTIONS; at++) {
-      const writes = this.#userWrites(5 + this.#random.below(6))
-      this.#add(this.#userTransaction(), this.#events(EVENTS), writes)
+  #addBlock({ height, timeUsec, metadata, transactions }: ChainLikeBlock): void {
+    const block = new ByteWriter().u8(2).bytes(this.#random.bytes(32)).u64(1n).u64(BigInt(height))
+    block.bytes(Buffer.alloc(32, 3)).byteString(Uint8Array.of(1, 2)).uleb128(0).u64(BigInt(timeUsec))
+    this.#add(block.toBytes(), this.#events(1), metadata.map(encodeWrite))
+    for (const writes of transactions) {
+      const sender = writes[0]!.key.subarray(STATE_KEY_ADDRESS_AT, STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH)
+      this.#add(this.#userTransaction(sender), this.#events(EVENTS), writes.map(encodeWrite))
     }
     const checkpoint = new ByteWriter().u8(3).bytes(this.#random.bytes(32)).toBytes()
     this.#add(checkpoint, [], [])
@@ -144,10 +128,10 @@ class LedgerMaker {
   }
 
   /** Sender, an entry function with its arguments, gas, chain id, a key and a signature. */
-  #userTransaction(): Uint8Array {
+  #userTransaction(sender: Uint8Array): Uint8Array {
     const writer = new ByteWriter()
       .u8(0)
-      .bytes(this.#account())
+      .bytes(sender)
       .u64(BigInt(this.#random.below(10_000)))
       .u8(2)
     writer.bytes(Buffer.alloc(32, 7)).string('router').string('swap_exact_in').uleb128(0).uleb128(3)
@@ -161,34 +145,6 @@ class LedgerMaker {
     return Array.from({ length: count }, () =>
       new ByteWriter().u8(1).u8(STRUCT_TAG).bytes(tag).byteString(this.#random.bytes(72)).toBytes(),
     )
-  }
-
-  #userWrites(count: number): Uint8Array[] {
-    const writes = new Map<string, Uint8Array>()
-    while (writes.size < count) {
-      const value = this.#random.bytes(this.#random.pick(VALUE_LENGTHS))
-      const key = this.#random.below(4) === 0 ? this.#tableItem() : this.#resource()
-      const metadata = new ByteWriter().u8(0).u64(40_000n).u64(START_USEC).toBytes()
-      const write = new ByteWriter().bytes(key).u8(4).byteString(value).bytes(metadata).toBytes()
-      writes.set(Buffer.from(key).toString('latin1'), write)
-    }
-    return [...writes.values()]
-  }
-
-  /** A few accounts are in most transactions. */
-  #account(): Buffer {
-    const below = this.#random.below(3) === 0 ? 200 : ACCOUNTS
-    return hash('sha3-256', `account ${this.#random.below(below)}`, 'buffer')
-  }
-
-  #resource(): Uint8Array {
-    const tag = structTag(Buffer.alloc(32, 1), 'fungible_asset', this.#random.pick(RESOURCE_NAMES))
-    return resourceKey(this.#account(), tag)
-  }
-
-  #tableItem(): Uint8Array {
-    const handle = hash('sha3-256', `table ${this.#random.below(TABLES)}`, 'buffer')
-    return new ByteWriter().u8(1).bytes(handle).byteString(this.#account()).toBytes()
   }
 }
 
@@ -257,29 +213,36 @@ class Accumulator {
 
 const PLACEHOLDER = Buffer.concat([Buffer.from('ACCUMULATOR_PLACEHOLDER_HASH')], 32)
 
-function u64(value: bigint, zeros = 0): Uint8Array {
-  return new ByteWriter()
-    .u64(value)
-    .bytes(new Uint8Array(8 * zeros))
-    .toBytes()
-}
-
 /** A type tag without its variant, which is that of a struct. */
 function structTag(address: Uint8Array, module: string, name: string): Uint8Array {
   return new ByteWriter().bytes(address).string(module).string(name).uleb128(0).toBytes()
 }
 
-function resourceKey(address: Uint8Array, tag: Uint8Array): Uint8Array {
-  const path = new ByteWriter().u8(1).bytes(tag).toBytes()
-  return new ByteWriter().u8(0).bytes(address).byteString(path).toBytes()
+/** Operations of a write set: what is there before decides between the first two, and whether it has metadata. */
+const CREATION = 0
+const MODIFICATION = 1
+const CREATION_WITH_METADATA = 3
+const MODIFICATION_WITH_METADATA = 4
+
+/** Resources of the framework itself have no metadata. */
+function creation(module: string, name: string, value: Uint8Array): Uint8Array {
+  const address = parseAddress('0x1')
+  const key = resourceKey(address, { kind: 'struct', address, module, name, typeArguments: [] })
+  return encodeWrite({ key, value, isCreation: true, creationTimeUsec: undefined })
 }
 
-/** A modification without metadata, as the framework's own resources have it. */
-function frameworkWrite(module: string, name: string, value: Uint8Array): Uint8Array {
-  const framework = Buffer.alloc(32)
-  framework[31] = 1
-  const key = resourceKey(framework, structTag(framework, module, name))
-  return new ByteWriter().bytes(key).u8(1).byteString(value).toBytes()
+function encodeWrite({ key, value, isCreation, creationTimeUsec }: ChainLikeWrite): Uint8Array {
+  const writer = new ByteWriter()
+  const named = decodeStateKey(key)
+  if (named.kind === 'tableItem') writer.u8(key[0]!).bytes(named.handle).byteString(named.key)
+  else writer.bytes(key)
+  if (creationTimeUsec === undefined)
+    return writer
+      .u8(isCreation ? CREATION : MODIFICATION)
+      .byteString(value)
+      .toBytes()
+  writer.u8(isCreation ? CREATION_WITH_METADATA : MODIFICATION_WITH_METADATA).byteString(value)
+  return writer.u8(0).u64(SLOT_DEPOSIT).u64(BigInt(creationTimeUsec)).toBytes()
 }
 
 function encodeWriteSet(writes: readonly Uint8Array[]): Uint8Array {

@@ -1,13 +1,15 @@
-// A node's REST API over a ledger made for the bench, in a process of its own. Arguments: versions, milliseconds that each
+// A node's REST API over a ledger made for the bench, in a process of its own. Arguments: how keys come back, versions, milliseconds that each
 // answer takes, most versions of a page. Sends its port to its parent. All items lie in one buffer, of which a page is a part,
 // so that it costs little CPU compared with what is measured.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ByteWriter } from '@ledger-state/core'
+import type { KeyReturns } from '../workload/chain/key-population.ts'
 import { createMainnetLikeLedger, type MainnetLikeVersion } from './mainnet-like-ledger.ts'
 
-const [versions, latencyMs, maxPage] = process.argv.slice(2).map(Number) as [number, number, number]
-const ledger = createMainnetLikeLedger(versions)
+const [returns, ...numbers] = process.argv.slice(2) as [KeyReturns, ...string[]]
+const [versions, latencyMs, maxPage] = numbers.map(Number) as [number, number, number]
+const ledger = createMainnetLikeLedger(versions, returns)
 const items = ledger.versions.map(encodeItem)
 const latest = items.length - 1
 const ends = new Float64Array(items.length)

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { cpuMicroseconds, hasProcessUsage } from '../http/process-usage.ts'
+import type { KeyReturns } from '../workload/chain/key-population.ts'
 
 const NODE_PROCESS = fileURLToPath(new URL('./rest-node-process.ts', import.meta.url))
 
@@ -15,9 +16,10 @@ export interface RestNode {
 /** Starts a node's REST API over so many versions, in a process of its own. */
 export async function startRestNode(
   versions: number,
+  returns: KeyReturns,
   { latencyMs, maxPage }: { readonly latencyMs: number; readonly maxPage: number },
 ): Promise<RestNode> {
-  const child = fork(NODE_PROCESS, [versions, latencyMs, maxPage].map(String))
+  const child = fork(NODE_PROCESS, [returns, ...[versions, latencyMs, maxPage].map(String)])
   const ended = once(child, 'exit')
   const [port] = (await once(child, 'message')) as [number]
   return {

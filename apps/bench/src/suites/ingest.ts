@@ -15,6 +15,7 @@ import { writeBackup } from '../ingest/write-backup.ts'
 import type { BenchRun } from '../run/bench-run.ts'
 import type { Suite } from '../run/suite.ts'
 import { openPlainLmdb } from '../stores/plain-lmdb.ts'
+import type { KeyReturns } from '../workload/chain/key-population.ts'
 
 const DELETED = Buffer.alloc(0)
 const BATCH_VERSIONS = 1_000
@@ -29,6 +30,9 @@ const NODES = [
   { subject: 'node that takes 100 ms, pages of 1,000', latencyMs: 100, maxPage: 1_000 },
 ] as const
 
+/** The first is for figures that name no setting: it has more keys, and is the harder of the two. */
+const KEY_RETURNS = ['spreading', 'returning'] as const satisfies readonly KeyReturns[]
+
 interface Contender {
   readonly subject: string
   readonly role: Role
@@ -40,7 +44,7 @@ interface Contender {
 export const ingestSuite: Suite = {
   name: 'ingest',
   summary:
-    'ingesting a backup with and without proofs, compared with reading its files and bare lmdb puts of its writes; versions like those of mainnet from a backup and from a node',
+    'ingesting a backup with and without proofs, compared with reading its files and bare lmdb puts of its writes; versions like those of mainnet from a backup and from a node, and what they take on disk',
   estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 5, memoryBytes: 1e9, diskBytes: 0.6e9 }),
   charts: [
     {
@@ -59,6 +63,7 @@ export const ingestSuite: Suite = {
   async run(run) {
     await measureBackup(run)
     await measureMainnetLike(run)
+    for (const returns of KEY_RETURNS) await measureSize(run, returns)
   },
 }
 
@@ -94,12 +99,22 @@ async function measureBackup(run: BenchRun): Promise<void> {
 async function measureMainnetLike(run: BenchRun): Promise<void> {
   const versions = run.byScale({ tiny: 1_000, small: 20_000, medium: 60_000, large: 60_000 })
   run.step(`making ${versions} versions like those of mainnet`)
-  const backup = run.folder('mainnet-like')
-  writeBackup(createMainnetLikeLedger(versions), backup)
-  const nodes = await Promise.all(NODES.map(async (node) => ({ ...node, ...(await startRestNode(versions, node)) })))
+  const [spreading, returning] = KEY_RETURNS.map((returns) => {
+    const folder = run.folder(`mainnet-like-${returns}`)
+    writeBackup(createMainnetLikeLedger(versions, returns), folder)
+    return folder
+  }) as [string, string]
+  const nodes = await Promise.all(
+    NODES.map(async (node) => ({ ...node, ...(await startRestNode(versions, 'spreading', node)) })),
+  )
   const contenders: Contender[] = [
-    { subject: 'backup, not verified', role: 'ours', run: (folder) => ingest(folder, backup, { verify: false }) },
-    { subject: 'backup, verified', role: 'ours', run: (folder) => ingest(folder, backup, {}) },
+    { subject: 'backup, not verified', role: 'ours', run: (folder) => ingest(folder, spreading, { verify: false }) },
+    { subject: 'backup, verified', role: 'ours', run: (folder) => ingest(folder, spreading, {}) },
+    {
+      subject: 'backup of returning keys, verified',
+      role: 'ours',
+      run: (folder) => ingest(folder, returning, {}),
+    },
     ...nodes.map(
       ({ subject, url, cpuTime }): Contender => ({
         subject,
@@ -114,6 +129,37 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
   } finally {
     for (const { stop } of nodes) await stop()
   }
+}
+
+/** Measures what a store takes on disk. Bytes do not depend on the machine, so one round is enough. */
+async function measureSize(run: BenchRun, returns: KeyReturns): Promise<void> {
+  const versions = run.byScale({ tiny: 1_000, small: 60_000, medium: 150_000, large: 150_000 })
+  run.step(`the size of ${versions} versions, ${returns} keys`)
+  const backup = run.folder('sized-backup')
+  const folder = run.folder('sized')
+  writeBackup(createMainnetLikeLedger(versions, returns), backup)
+  await ingest(folder, backup, { verify: false })
+  const engine = openStateEngine({ path: folder })
+  const { keys, historyEntries, databases } = engine.stats
+  await engine.close()
+  for (const name of ['sized-backup', 'sized']) run.removeFolder(name)
+  const state = databases.latest!.bytes + databases.large!.bytes
+  const all = Object.values(databases).reduce((sum, { bytes }) => sum + bytes, 0)
+  const common = {
+    title: 'versions like those of mainnet: merged, on disk',
+    subject: `${returns} keys`,
+    role: 'ours',
+  } as const
+  run.record({ ...common, metric: 'of a key', unit: 'B', rounds: state / Math.max(1, keys) })
+  run.record({
+    ...common,
+    metric: 'of a superseded write',
+    unit: 'B',
+    rounds: (all - state) / Math.max(1, historyEntries),
+  })
+  run.record({ ...common, metric: 'of all, by writes', unit: 'B', rounds: all / Math.max(1, keys + historyEntries) })
+  run.record({ ...common, metric: 'keys', unit: '', better: 'neither', rounds: keys })
+  run.record({ ...common, metric: 'superseded writes', unit: '', better: 'neither', rounds: historyEntries })
 }
 
 async function measureContenders(

@@ -1,0 +1,162 @@
+import { createRandom, type Random } from '@ledger-state/testing/random'
+import {
+  account,
+  asset,
+  blockResource,
+  blockTimeUsec,
+  coinStore,
+  coinSupply,
+  currentTime,
+  gasStore,
+  items,
+  type KeyedShape,
+  stores,
+  validatorPerformance,
+} from './framework-records.ts'
+import { FIRST_WRITES, KeyPopulation, type KeyReturns, WriteCounts } from './key-population.ts'
+
+/** User transactions of a block. */
+export const USER_TRANSACTIONS = 12
+/** Writes of a user transaction, from the least to the most; one more where the last makes an account. */
+const USER_WRITES = { least: 5, most: 10 }
+/** Shares in per cent of what a user transaction writes beside its sender and the supply. */
+const DRAWN = { recipients: 25, stores: 35, assets: 5 }
+
+/** One write, with the bytes that only its caller has. */
+export interface ChainLikeWrite {
+  /** In database form. */
+  readonly key: Uint8Array
+  readonly value: Uint8Array
+  /** Whether the key is written for the first time. */
+  readonly isCreation: boolean
+  /** What the ledger keeps of the key's first write; undefined for resources of the framework itself. */
+  readonly creationTimeUsec: number | undefined
+}
+
+export interface ChainLikeBlock {
+  readonly height: number
+  readonly timeUsec: number
+  /** What the block itself writes. */
+  readonly metadata: ChainLikeWrite[]
+  /** What each user transaction writes: first the account of its sender. */
+  readonly transactions: ChainLikeWrite[][]
+}
+
+/**
+ * What blocks write, endlessly, with 3 writes of the block itself and 12 transactions of 5 to 10: 6.6 writes a version, where a
+ * checkpoint without writes is a version, too. Values are resources and table items as the framework lays them out, and a
+ * write changes of them what it changes on chain: a balance, a counter, a clock. How often each key comes back is a setting
+ * with two values (`FIRST_WRITES`). The same seed gives the same bytes.
+ *
+ * What is assumed: the shares of the kinds of records, and that nothing is deleted. The first block is the genesis.
+ */
+export function* chainLikeBlocks(returns: KeyReturns, seed = 1): Generator<ChainLikeBlock, never> {
+  const maker = new BlockMaker(returns, seed)
+  yield maker.genesis()
+  for (;;) yield maker.next()
+}
+
+/** Records of one kind, each under a key of its own. */
+class Kind {
+  readonly #shapes: readonly KeyedShape[]
+  readonly #counts = new WriteCounts()
+
+  constructor(...shapes: readonly KeyedShape[]) {
+    this.#shapes = shapes
+  }
+
+  write(record: number, height: number): ChainLikeWrite {
+    const { key, value } = this.#shapes[record % this.#shapes.length]!
+    const write = this.#counts.next(record, height)
+    return {
+      key: key.bytes(record, 0),
+      value: value.bytes(record, write),
+      isCreation: write === 0,
+      creationTimeUsec: blockTimeUsec(this.#counts.firstHeight(record)),
+    }
+  }
+}
+
+class BlockMaker {
+  readonly #random: Random
+  readonly #firstWrites: number
+  readonly #perBlock = [new Kind(blockResource), new Kind(currentTime), new Kind(validatorPerformance)]
+  readonly #supply = new Kind(coinSupply)
+  readonly #accounts = new Kind(account)
+  /** Every other account has its coins in a fungible store. */
+  readonly #purses = new Kind(coinStore, gasStore)
+  readonly #stores = new Kind(...stores)
+  readonly #assets = new Kind(asset)
+  readonly #items = new Kind(...items)
+  /** The numbers of accounts and their purses, of stores, assets and items. */
+  readonly #numbers: Readonly<Record<'account' | 'store' | 'asset' | 'item', KeyPopulation>>
+  #height = 0
+  #writes = 0
+  #creations = 0
+
+  constructor(returns: KeyReturns, seed: number) {
+    this.#random = createRandom(seed)
+    this.#firstWrites = FIRST_WRITES[returns]
+    const population = () => new KeyPopulation(this.#random)
+    this.#numbers = { account: population(), store: population(), asset: population(), item: population() }
+  }
+
+  genesis(): ChainLikeBlock {
+    return { ...this.#block(), transactions: [[this.#write(this.#supply, 0)]] }
+  }
+
+  next(): ChainLikeBlock {
+    this.#height++
+    const block = this.#block()
+    for (let at = 0; at < USER_TRANSACTIONS; at++) block.transactions.push(this.#transaction())
+    return block
+  }
+
+  #block(): ChainLikeBlock {
+    const metadata = this.#perBlock.map((kind) => ({ ...this.#write(kind, 0), creationTimeUsec: undefined }))
+    return { height: this.#height, timeUsec: blockTimeUsec(this.#height), metadata, transactions: [] }
+  }
+
+  #transaction(): ChainLikeWrite[] {
+    const { least, most } = USER_WRITES
+    const count = least + this.#random.below(most - least + 1)
+    const writes: ChainLikeWrite[] = []
+    const written = new Map<Kind, Set<number>>()
+    /** Writes the record unless the transaction has done so. */
+    const add = (kind: Kind, record: number): void => {
+      const records = written.get(kind) ?? new Set()
+      if (records.has(record)) return
+      written.set(kind, records.add(record))
+      writes.push(this.#write(kind, record))
+    }
+    const sender = this.#draw('account')
+    add(this.#accounts, sender)
+    add(this.#purses, sender)
+    add(this.#supply, 0)
+    while (writes.length < count) {
+      const percent = this.#random.below(100)
+      if (percent < DRAWN.recipients) {
+        const known = this.#numbers.account.known
+        const recipient = this.#draw('account')
+        if (recipient === known) add(this.#accounts, recipient)
+        add(this.#purses, recipient)
+      } else if (percent < DRAWN.recipients + DRAWN.stores) add(this.#stores, this.#draw('store'))
+      else if (percent < DRAWN.recipients + DRAWN.stores + DRAWN.assets) add(this.#assets, this.#draw('asset'))
+      else add(this.#items, this.#draw('item'))
+    }
+    return writes
+  }
+
+  /** A new record where the setting asks for more keys; by chance, so that no kind of record is preferred. */
+  #draw(of: 'account' | 'store' | 'asset' | 'item'): number {
+    const isDue = this.#creations < this.#firstWrites * this.#writes && this.#random.below(2) === 0
+    return this.#numbers[of].draw(isDue)
+  }
+
+  #write(kind: Kind, record: number): ChainLikeWrite {
+    const write = kind.write(record, this.#height)
+    this.#writes++
+    if (write.isCreation) this.#creations++
+    return write
+  }
+}
