@@ -24,7 +24,7 @@ const DRAWN = { recipients: 25, stores: 35, assets: 5 }
 
 /** One write, with the bytes that only its caller has. */
 export interface ChainLikeWrite {
-  /** In database form. */
+  /** The state key in database form. */
   readonly key: Uint8Array
   readonly value: Uint8Array
   /** Whether the key is written for the first time. */

@@ -31,7 +31,7 @@ export interface KeyedShape {
   readonly value: RecordShape
 }
 
-/** As many as make the record of their performance take 2,098 bytes, as on mainnet. */
+/** Validators of an epoch: the record of their performance takes 2,098 bytes with 131, as on mainnet. */
 const VALIDATORS = 131
 /** A multiple of the number of types of items, so that all items of a table are of one type. */
 const TABLES = 500
