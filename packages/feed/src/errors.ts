@@ -220,6 +220,17 @@ export function otherEpoch(place: string, named: bigint, proven: bigint): FeedEr
   return new LedgerStateError('verification_failed', message)
 }
 
+export function otherListedWaypoint(manifest: string, epoch: bigint, listed: string, found: string): FeedError {
+  const message = `epoch ${epoch} ends with the waypoint ${found}, but ${manifest} lists ${clip(listed)}`
+  return new LedgerStateError('verification_failed', message, { epoch })
+}
+
+/** @param configured the epoch that the state names: the one of its version, or the next where an epoch ends there */
+export function otherEpochInState(place: string, named: bigint, configured: bigint): FeedError {
+  const message = `${place} says that epoch ${named} ends with the state, but the state is in epoch ${configured}`
+  return new LedgerStateError('verification_failed', message)
+}
+
 export function otherLedgerBefore(path: string, version: number): FeedError {
   const message = `${path}: the ledger before version ${version} is not the one that the store holds, or that was read before`
   return new LedgerStateError('ledger_fork', message)

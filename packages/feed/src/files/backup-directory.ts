@@ -166,6 +166,15 @@ export class ManifestMembers {
     return value === undefined ? undefined : new ManifestMembers(value, `${this.place}, "${name}"`)
   }
 
+  optionalTexts(name: string): readonly string[] | undefined {
+    const value = this.#members[name] ?? undefined
+    if (value === undefined) return undefined
+    if (!Array.isArray(value) || !value.every((element) => typeof element === 'string')) {
+      throw wrongMember(this.place, name, value, 'an array of texts')
+    }
+    return value
+  }
+
   list(name: string): ManifestMembers[] {
     const value = this.#members[name]
     if (!Array.isArray(value)) throw wrongMember(this.place, name, value, 'an array')

@@ -81,9 +81,10 @@ export class AccumulatorFrontier {
 
   /**
    * Root of the tree of `total` leaves that begins with these, from the siblings to the right, the lowest first.
-   * Undefined where their number does not fit.
+   * Undefined where their number does not fit, or where that tree has fewer leaves.
    */
   rootWithin(total: number, rightSiblings: readonly Uint8Array[]): Uint8Array | undefined {
+    if (total < this.#count) return undefined
     let used = 0
     const root = this.#fold(levelsOf(total), () => rightSiblings[used++])
     return used === rightSiblings.length ? root : undefined

@@ -1,5 +1,12 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
-import { missingRecords, surplusRecords, unorderedKeys, withoutStateRoot, wrongSiblings } from '../errors.js'
+import {
+  missingRecords,
+  proofEndsEarly,
+  surplusRecords,
+  unorderedKeys,
+  withoutStateRoot,
+  wrongSiblings,
+} from '../errors.js'
 import { atFile, atRecord } from '../files/backup-place.js'
 import { readRecords } from '../files/record-file.js'
 import { readHashes } from '../wire/hash-bytes.js'
@@ -30,6 +37,8 @@ export async function proveStateRoot(proofPath: string, version: bigint, hasher:
     const info = readTransactionInfo(reader)
     return { siblings, info, infoBytes: reader.bytes.subarray(start, reader.offset), ledger: readLedgerInfo(reader) }
   })
+  // A tree of 2^n leaves has no more than n levels: siblings above them would pass off one of its versions as a later one.
+  if (ledger.version < version) throw proofEndsEarly(proofPath, ledger.version, version)
   const left = siblings.filter((_, level) => (version >> BigInt(level)) % 2n === 1n)
   const right = siblings.filter((_, level) => (version >> BigInt(level)) % 2n === 0n)
   const frontier = AccumulatorFrontier.fromSubtrees(hasher, 'TransactionAccumulator', Number(version), left)

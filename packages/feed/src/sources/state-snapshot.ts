@@ -4,6 +4,7 @@ import {
   missingRecords,
   noStateChunks,
   otherEpoch,
+  otherEpochInState,
   otherStateRoot,
   stateWithoutBlock,
   unexpectedEntries,
@@ -58,6 +59,7 @@ export async function openStateSnapshot(folder: string, options: SourceOptions):
   const isTold = (options.waypoints ?? options.network?.waypoints ?? []).length > 0
   const early = isTold ? await vouch(undefined) : undefined
   const snapshot = new Snapshot(
+    manifest.place,
     version,
     epoch,
     hexToBytes(rootHash),
@@ -141,6 +143,8 @@ class Snapshot implements StateBase {
   done = 0
   clock = new LedgerClock()
   vouching: Vouching | undefined
+  /** Of the manifest. */
+  readonly #place: string
   readonly #epoch: bigint
   readonly #chunks: readonly StateChunk[]
   readonly #proof: Proof | undefined
@@ -148,6 +152,7 @@ class Snapshot implements StateBase {
 
   /** @param root of the state, as the manifest has it */
   constructor(
+    place: string,
     version: bigint,
     epoch: bigint,
     root: Uint8Array,
@@ -155,6 +160,7 @@ class Snapshot implements StateBase {
     proof: Proof | undefined,
     vouch: Vouch,
   ) {
+    this.#place = place
     this.version = version
     this.stateRoot = root
     this.#vouch = vouch
@@ -225,21 +231,24 @@ class Snapshot implements StateBase {
   }
 
   describe(): StateDescription {
-    const { chainId, height, timestampUsec } = this.clock.state
+    const { chainId, height, timestampUsec, epoch } = this.clock.state
     if (chainId === undefined || height === undefined || timestampUsec === undefined) {
       throw stateWithoutBlock(this.version)
+    }
+    if (epoch !== undefined && epoch !== this.#epoch && epoch !== this.#epoch + 1n) {
+      throw otherEpochInState(this.#place, this.#epoch, epoch)
     }
     // A snapshot is taken at the end of an epoch: the state already names the next one, the manifest the one that ends.
     return { chainId, block: { height, epoch: this.#epoch, timestampUsec }, mark: this.#proof?.frontier }
   }
 
-  // u64 next entry | options of u8 chain id, u64 height, u64 time | option of the tree, as `SparseMerkleFrontier.write`
+  // u64 next entry | options of u8 chain id, u64 height, u64 epoch, u64 time | option of the tree, as `SparseMerkleFrontier.write`
   #writeMark({ next, tree }: SnapshotMark): Uint8Array {
     const writer = new ByteWriter().u64(next)
-    const { chainId, height, timestampUsec } = this.clock.state
+    const { chainId, height, epoch, timestampUsec } = this.clock.state
     writer.bool(chainId !== undefined)
     if (chainId !== undefined) writer.u8(chainId)
-    for (const number of [height, timestampUsec]) {
+    for (const number of [height, epoch, timestampUsec]) {
       writer.bool(number !== undefined)
       if (number !== undefined) writer.u64(number)
     }
@@ -253,8 +262,9 @@ class Snapshot implements StateBase {
     const next = reader.readU64()
     const chainId = reader.readBool() ? reader.readU8() : undefined
     const height = reader.readBool() ? reader.readU64() : undefined
+    const epoch = reader.readBool() ? reader.readU64() : undefined
     const timestampUsec = reader.readBool() ? reader.readU64() : undefined
-    this.clock = new LedgerClock({ chainId, height, timestampUsec })
+    this.clock = new LedgerClock({ chainId, height, epoch, timestampUsec })
     return { next, tree: reader.readBool() ? reader.readByteString() : undefined }
   }
 }

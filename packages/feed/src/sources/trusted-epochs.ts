@@ -1,5 +1,5 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
-import { atPlace, epochsMissing, noTrustedEnding } from '../errors.js'
+import { atPlace, epochsMissing, noTrustedEnding, otherListedWaypoint } from '../errors.js'
 import {
   type EpochEndingEntry,
   readBackupMetadata,
@@ -27,6 +27,9 @@ interface PlacedEnding {
   /** What `info` was read from. */
   readonly bytes: Uint8Array
   readonly place: string
+  readonly manifest: string
+  /** The waypoint that the manifest lists for it. It has no authority, but it says what the backup held when it was made. */
+  readonly listed: string | undefined
 }
 
 interface BelievedEnding {
@@ -41,6 +44,7 @@ interface BelievedEnding {
 export class TrustedEpochs {
   readonly #storage: BackupStorage
   readonly #entries: readonly EpochEndingEntry[]
+  readonly #hasher: LedgerHasher
   readonly #history: EpochHistory
   readonly #waypoints: readonly string[]
   /** The waypoint from which the history began, or else that of the ledger info which has it. */
@@ -60,7 +64,7 @@ export class TrustedEpochs {
   ): Promise<TrustedEpochs> {
     const { endings } = await readBackupMetadata(storage)
     const bls = (await loadNativeBls()) ?? createPortableBls()
-    return new TrustedEpochs(storage, endings, new EpochHistory(hasher, bls, waypoints), waypoints)
+    return new TrustedEpochs(storage, endings, hasher, new EpochHistory(hasher, bls, waypoints), waypoints)
   }
 
   /** The waypoint of the first ending in a backup, for people to compare; undefined where it has none. */
@@ -73,11 +77,13 @@ export class TrustedEpochs {
   private constructor(
     storage: BackupStorage,
     entries: readonly EpochEndingEntry[],
+    hasher: LedgerHasher,
     history: EpochHistory,
     waypoints: readonly string[],
   ) {
     this.#storage = storage
     this.#entries = entries
+    this.#hasher = hasher
     this.#history = history
     this.#waypoints = waypoints
   }
@@ -183,6 +189,7 @@ export class TrustedEpochs {
   #believe(endings: readonly PlacedEnding[]): BelievedEnding[] {
     try {
       const powers = this.#history.believe(endings.map(({ info }) => info))
+      for (const ending of endings) this.#expectListed(ending)
       for (const ending of endings) this.#pack(ending)
       return endings.map((ending, at) => ({ ending, power: powers[at] }))
     } catch (error) {
@@ -190,6 +197,12 @@ export class TrustedEpochs {
       const at = endings.find(({ info }) => info.epoch === error.fields.epoch)
       throw at ? atPlace(error, at.place, 'invalid_backup') : error
     }
+  }
+
+  /** Once the ending is believed: that one is not signed says more. */
+  #expectListed({ info, manifest, listed }: PlacedEnding): void {
+    const found = computeWaypoint(this.#hasher, info)
+    if (listed !== undefined && listed !== found) throw otherListedWaypoint(manifest, info.epoch, listed, found)
   }
 
   #pack(ending: PlacedEnding): void {
@@ -215,6 +228,7 @@ async function* readEndings(
   for (const entry of entries) {
     if (next !== undefined && entry.lastEpoch < next) continue
     const manifest = await readManifest(storage, entry.manifest)
+    const waypoints = manifest.optionalTexts('waypoints')
     for (const member of manifest.list('chunks')) {
       const [first, last] = [member.version('first_epoch'), member.version('last_epoch')]
       if (next !== undefined && last < next) continue
@@ -226,7 +240,8 @@ async function* readEndings(
           const info = atRecord(path, record, undefined, () => readLedgerInfo(new ByteReader(bytes)))
           if (next === undefined ? from !== undefined && info.version !== from : first + BigInt(record) < next) continue
           next = first + BigInt(record) + 1n
-          yield { info, bytes, place: `${path}, record ${record}` }
+          const listed = waypoints?.[Number(first - entry.firstEpoch) + record]
+          yield { info, bytes, place: `${path}, record ${record}`, manifest: manifest.place, listed }
         }
       }
     }
