@@ -221,16 +221,14 @@ describe('ends of epochs', () => {
       'of another chain',
       changeRecords(ENDINGS, (records) => [
         records[0]!,
-        ...made
-          .slice(1)
-          .map((info) =>
-            signedLedgerInfo({
-              ...info,
-              validators: strangers,
-              signers: strangers,
-              nextEpoch: { epoch: info.epoch + 1n, validators: strangers },
-            }),
-          ),
+        ...made.slice(1).map((info) =>
+          signedLedgerInfo({
+            ...info,
+            validators: strangers,
+            signers: strangers,
+            nextEpoch: { epoch: info.epoch + 1n, validators: strangers },
+          }),
+        ),
       ]),
       /epoch 1 has a signature/,
     ],
