@@ -56,8 +56,8 @@ function changeDigit(bytes: Buffer, random: Random): Buffer {
 }
 
 /**
- * Of what is stored, a prefix may be there after a refusal: what was proven without the changed bytes. Ends of epochs are
- * compared but for the one at the waypoint, which commits neither to its signatures nor to its round.
+ * Expects what the sound backup gave, or a refusal after at most a prefix of it, which was proven without the changed bytes.
+ * Ends of epochs are compared except the one at the waypoint, which commits neither to its signatures nor to its round.
  */
 function expectNothingWrong(found: IngestOutcome, sound: IngestOutcome, what: string): void {
   const { error } = found

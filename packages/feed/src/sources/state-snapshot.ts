@@ -143,7 +143,7 @@ class Snapshot implements StateBase {
   done = 0
   clock = new LedgerClock()
   vouching: Vouching | undefined
-  /** Of the manifest. */
+  /** Place of the manifest, for errors. */
   readonly #place: string
   readonly #epoch: bigint
   readonly #chunks: readonly StateChunk[]
