@@ -14,7 +14,8 @@ export class Meter {
   charged = 0
   /** Instructions used before those, as the interpreter counted them. */
   instructions = 0
-  #bytes = 0
+  /** Bytes that were copied, compared, made. */
+  bytes = 0
   #reads = 0
   #readBytes = 0
   #modules = 0
@@ -29,7 +30,7 @@ export class Meter {
   get usage(): ViewUsage {
     return {
       instructions: this.instructions + this.charged,
-      bytes: this.#bytes,
+      bytes: this.bytes,
       reads: this.#reads,
       readBytes: this.#readBytes,
       modules: this.#modules,
@@ -66,8 +67,8 @@ export class Meter {
 
   /** Counts bytes that are copied, compared, made; what the budget has not is not used. @throws VmFault */
   chargeBytes(count: number): void {
-    const used = this.#bytes + count
-    this.#bytes = Math.min(used, this.#budget.bytes)
+    const used = this.bytes + count
+    this.bytes = Math.min(used, this.#budget.bytes)
     if (used > this.#budget.bytes) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
   }
 
@@ -96,13 +97,13 @@ export class Meter {
 
   /** Begins a step that may run again from its beginning. Reads are counted once in a run, whichever attempt made them. */
   mark(): void {
-    this.#markedBytes = this.#bytes
+    this.#markedBytes = this.bytes
     this.#markedCharged = this.charged
   }
 
   /** Gives back what was charged since `mark`. */
   undo(): void {
-    this.#bytes = this.#markedBytes
+    this.bytes = this.#markedBytes
     this.charged = this.#markedCharged
   }
 }

@@ -7,9 +7,10 @@ import { OP } from '../load/opcode.js'
 import { FAST_MAX, FAST_MIN } from '../types/integer-type.js'
 import type { FunctionType, StructType, Type } from '../types/type.js'
 import { ByteVector } from '../values/byte-vector.js'
-import { valuesEqual } from '../values/compare-values.js'
-import { copyValue } from '../values/copy-value.js'
+import { EqualityTest } from '../values/compare-values.js'
+import { ValueCopier } from '../values/copy-value.js'
 import { readReference, writeReference } from '../values/reference-access.js'
+import { SLICE_BYTES } from '../values/unfinished-parts.js'
 import {
   ByteReference,
   type ClosureValue,
@@ -52,6 +53,9 @@ const VECTOR_FAULT = { outOfBounds: 1n, popOfEmpty: 2n, wrongLength: 3n } as con
 /** Bytes that an element counts as. */
 const SLOT_BYTES = 8
 
+/** Bytes that are copied or compared in the time of one instruction. They shorten a turn, and have a budget of their own. */
+const BYTES_PER_STEP = 64
+
 type Integer = number | bigint
 
 interface MachineParts {
@@ -92,6 +96,8 @@ export class Machine {
   readonly #natives: NativeCall
   readonly #closures: ClosureCalls
   readonly #meter: Meter
+  readonly #copier: ValueCopier
+  readonly #equality: EqualityTest
   readonly #reentrancy = new Reentrancy()
   readonly #stack: Value[] = []
   #height = 0
@@ -106,6 +112,8 @@ export class Machine {
     this.#natives = natives
     this.#closures = closures
     this.#meter = meter
+    this.#copier = new ValueCopier(meter)
+    this.#equality = new EqualityTest(meter)
   }
 
   /** The functions that are running, the first one first. */
@@ -132,12 +140,33 @@ export class Machine {
   }
 
   /**
-   * Runs until the function has ended, or about a number of instructions. Returns whether it has ended.
+   * Runs until the function has ended, or for the time of about so many instructions. Returns whether it has ended.
    * @throws VmFault, MoveAbort; LackingKeys, PendingTask: then the same instruction runs again
    */
   run(instructions: number): boolean {
-    if (this.#frames.length > 0) this.#execute(Math.min(instructions, this.#meter.instructionsLeft))
+    const turn = this.#finishValues(instructions)
+    if (turn > 0 && this.#frames.length > 0) this.#execute(Math.min(turn, this.#meter.instructionsLeft))
     return this.#frames.length === 0
+  }
+
+  /**
+   * Goes on with the copy or the comparison that the last instruction began. Returns how many instructions the turn has left
+   * after it; 0 where it is not finished.
+   */
+  #finishValues(instructions: number): number {
+    let turn = instructions
+    try {
+      while (this.#copier.isUnfinished || this.#equality.isUnfinished) {
+        if (turn <= 0) return 0
+        turn -= SLICE_BYTES / BYTES_PER_STEP
+        if (this.#copier.isUnfinished) this.#copier.continue()
+        else if (!this.#equality.continue()) this.#stack[this.#height - 1] = this.#stack[this.#height - 1] !== true
+      }
+    } catch (error) {
+      const { callee, at } = this.#frames.at(-1)!
+      throw this.#located(error, placeOf(callee, at - 1))
+    }
+    return turn
   }
 
   /** A fault with its place, and errors of JavaScript as faults: code that no verifier has seen can cause them. */
@@ -237,6 +266,8 @@ export class Machine {
     const stack = this.#stack
     const locals = this.#locals
     const meter = this.#meter
+    const copier = this.#copier
+    const equality = this.#equality
     const frames = this.#frames
     const { run } = this.#world
     let frame = frames.at(-1)!
@@ -304,11 +335,16 @@ export class Machine {
             if (height >= MAX_OPERANDS) throw stackOverflow()
             stack[height++] = literals[a[at]!]!
             break
-          case OP.loadCopy:
+          case OP.loadCopy: {
             if (height >= MAX_OPERANDS) throw stackOverflow()
-            stack[height] = copyValue(literals[a[at]!]!, meter)
+            const { bytes: before } = meter
+            stack[height] = copier.copy(literals[a[at]!]!)
             height++
+            const steps = copier.isUnfinished ? fuel : stepsOf(meter.bytes - before)
+            fuel -= steps
+            counted -= steps
             break
+          }
           case OP.copyPlain: {
             const value = locals[base + a[at]!]
             if (value === undefined) throw emptyLocal()
@@ -320,8 +356,16 @@ export class Machine {
             const value = locals[base + a[at]!]
             if (value === undefined) throw emptyLocal()
             if (height >= MAX_OPERANDS) throw stackOverflow()
-            stack[height] = copyValue(value, meter)
+            if (typeof value !== 'object') {
+              stack[height++] = value
+              break
+            }
+            const { bytes: before } = meter
+            stack[height] = copier.copy(value)
             height++
+            const steps = copier.isUnfinished ? fuel : stepsOf(meter.bytes - before)
+            fuel -= steps
+            counted -= steps
             break
           }
           case OP.moveLocal: {
@@ -452,9 +496,14 @@ export class Machine {
             } else stack[height - 1] = readReference(reference)
             break
           }
-          case OP.readReference:
-            stack[height - 1] = copyValue(readReference(stack[height - 1]!), meter)
+          case OP.readReference: {
+            const { bytes: before } = meter
+            stack[height - 1] = copier.copy(readReference(stack[height - 1]!))
+            const steps = copier.isUnfinished ? fuel : stepsOf(meter.bytes - before)
+            fuel -= steps
+            counted -= steps
             break
+          }
           case OP.writeReference:
             height -= 2
             writeReference(stack[height + 1]!, stack[height]!)
@@ -561,12 +610,20 @@ export class Machine {
           }
           case OP.equal: {
             const right = stack[--height]!
-            stack[height - 1] = valuesEqual(stack[height - 1]!, right, meter)
+            const { bytes: before } = meter
+            stack[height - 1] = equality.begin(stack[height - 1]!, right)
+            const steps = equality.isUnfinished ? fuel : stepsOf(meter.bytes - before)
+            fuel -= steps
+            counted -= steps
             break
           }
           case OP.notEqual: {
             const right = stack[--height]!
-            stack[height - 1] = !valuesEqual(stack[height - 1]!, right, meter)
+            const { bytes: before } = meter
+            stack[height - 1] = !equality.begin(stack[height - 1]!, right)
+            const steps = equality.isUnfinished ? fuel : stepsOf(meter.bytes - before)
+            fuel -= steps
+            counted -= steps
             break
           }
           case OP.less: {
@@ -693,9 +750,7 @@ export class Machine {
         throw error
       }
       meter.instructions += counted - fuel
-      const { module, loaded } = callee
-      const { address, name } = module.name
-      throw this.#located(error, { address, module: name, functionIndex: loaded.index, codeOffset: at })
+      throw this.#located(error, placeOf(callee, at))
     }
   }
 
@@ -784,6 +839,15 @@ function abortWithText(code: Integer, text: ByteVector): VmFault | MoveAbort {
   if (text.length > MAX_ABORT_TEXT) return new VmFault(STATUS.ABORT_MESSAGE_LIMIT_EXCEEDED)
   const decoded = decodeUtf8(text.view())
   return decoded === undefined ? new VmFault(STATUS.INVALID_ABORT_MESSAGE) : new MoveAbort(BigInt(code), decoded)
+}
+
+function placeOf({ module, loaded }: FunctionInstance, codeOffset: number): FaultPlace {
+  const { address, name } = module.name
+  return { address, module: name, functionIndex: loaded.index, codeOffset }
+}
+
+function stepsOf(bytes: number): number {
+  return Math.floor(bytes / BYTES_PER_STEP)
 }
 
 function stackOverflow(): VmFault {

@@ -5,35 +5,97 @@ import type { Type } from '../types/type.js'
 import { ByteVector } from './byte-vector.js'
 import { MAX_VALUE_DEPTH, valueTooDeep } from './copy-value.js'
 import { readReference } from './reference-access.js'
+import { UnfinishedParts } from './unfinished-parts.js'
 import { ByteReference, ClosureValue, Reference, StructValue, type Value, VectorValue } from './value.js'
 
-const PARTS_PER_CHARGE = 8
+/** Bytes that a part counts as. */
+const PART_BYTES = 8
+/** Parts of one value that are compared at once. */
+const PARTS_AT_ONCE = 8_192
 
-/** Whether two values of one type are equal; of two references, what they point at. @throws VmFault */
-export function valuesEqual(a: Value, b: Value, meter: Meter, depth = 1): boolean {
-  if (depth > MAX_VALUE_DEPTH) throw valueTooDeep()
-  if (typeof a !== 'object' || typeof b !== 'object') return a === b
-  if (isReference(a) && isReference(b)) return valuesEqual(readReference(a), readReference(b), meter, depth)
-  if (a instanceof ByteVector && b instanceof ByteVector) {
-    if (a.length !== b.length) return false
-    meter.chargeBytes(a.length)
-    return compareBytes(a.view(), b.view()) === 0
-  }
-  if (a instanceof StructValue && b instanceof StructValue) {
-    return a.variant === b.variant && allEqual(a.fields, b.fields, meter, depth)
-  }
-  if (a instanceof VectorValue && b instanceof VectorValue) return allEqual(a.items, b.items, meter, depth)
-  if (a instanceof ClosureValue && b instanceof ClosureValue) {
-    return a.mask === b.mask && compareTargets(a, b) === 0 && allEqual(a.captured, b.captured, meter, depth)
-  }
-  throw malformedCode('a comparison of values of different types')
+/** Parts of two values from an index on, whose parts before it are equal. */
+interface PartPairs {
+  readonly a: readonly Value[]
+  readonly b: readonly Value[]
+  readonly from: number
+  readonly depth: number
 }
 
-function allEqual(a: readonly Value[], b: readonly Value[], meter: Meter, depth: number): boolean {
-  if (a.length !== b.length) return false
-  meter.chargeBytes(PARTS_PER_CHARGE * (1 + a.length))
-  for (let at = 0; at < a.length; at++) if (!valuesEqual(a[at]!, b[at]!, meter, depth + 1)) return false
-  return true
+/** Compares two values, large ones in slices: an answer `true` counts once `isUnfinished` is false. */
+export class EqualityTest {
+  readonly #meter: Meter
+  readonly #unfinished: UnfinishedParts<PartPairs>
+
+  constructor(meter: Meter) {
+    this.#meter = meter
+    this.#unfinished = new UnfinishedParts(meter)
+  }
+
+  get isUnfinished(): boolean {
+    return this.#unfinished.length > 0
+  }
+
+  /**
+   * Whether two values of one type are equal, as far as they were compared; of two references, what they point at. Nobody may
+   * change the values until the test has ended.
+   * @throws VmFault
+   */
+  begin(a: Value, b: Value): boolean {
+    this.#unfinished.beginSlice()
+    return this.#endSlice(this.#areEqual(a, b, 1))
+  }
+
+  /** Compares the next slice. @throws VmFault */
+  continue(): boolean {
+    this.#unfinished.beginSlice()
+    for (let next = this.#unfinished.take(); next; next = this.#unfinished.take()) {
+      if (!this.#partsEqual(next.a, next.b, next.from, next.depth)) return this.#endSlice(false)
+    }
+    return this.#endSlice(true)
+  }
+
+  #endSlice(isEqual: boolean): boolean {
+    if (isEqual) this.#unfinished.endSlice()
+    else this.#unfinished.clear()
+    return isEqual
+  }
+
+  #areEqual(a: Value, b: Value, depth: number): boolean {
+    if (depth > MAX_VALUE_DEPTH) throw valueTooDeep()
+    if (typeof a !== 'object' || typeof b !== 'object') return a === b
+    if (isReference(a) && isReference(b)) return this.#areEqual(readReference(a), readReference(b), depth)
+    if (a instanceof ByteVector && b instanceof ByteVector) {
+      if (a.length !== b.length) return false
+      this.#meter.chargeBytes(a.length)
+      return compareBytes(a.view(), b.view()) === 0
+    }
+    if (a instanceof StructValue && b instanceof StructValue) {
+      return a.variant === b.variant && this.#allEqual(a.fields, b.fields, depth)
+    }
+    if (a instanceof VectorValue && b instanceof VectorValue) return this.#allEqual(a.items, b.items, depth)
+    if (a instanceof ClosureValue && b instanceof ClosureValue) {
+      return a.mask === b.mask && compareTargets(a, b) === 0 && this.#allEqual(a.captured, b.captured, depth)
+    }
+    throw malformedCode('a comparison of values of different types')
+  }
+
+  #allEqual(a: readonly Value[], b: readonly Value[], depth: number): boolean {
+    if (a.length !== b.length) return false
+    this.#meter.chargeBytes(PART_BYTES * (1 + a.length))
+    return this.#partsEqual(a, b, 0, depth)
+  }
+
+  #partsEqual(a: readonly Value[], b: readonly Value[], from: number, depth: number): boolean {
+    for (let at = from; at < a.length; at++) {
+      if (this.#unfinished.isSliceSpent || at - from >= PARTS_AT_ONCE) {
+        this.#unfinished.spendSlice()
+        this.#unfinished.defer({ a, b, from: at, depth })
+        return true
+      }
+      if (!this.#areEqual(a[at]!, b[at]!, depth + 1)) return false
+    }
+    return true
+  }
 }
 
 /** The order of two values of one type as `cmp::compare` has it: below 0, 0, above 0. @throws VmFault */
@@ -57,7 +119,7 @@ export function compareValues(a: Value, b: Value, meter: Meter, depth = 1): numb
 
 function compareAll(a: readonly Value[], b: readonly Value[], meter: Meter, depth: number): number {
   const shared = Math.min(a.length, b.length)
-  meter.chargeBytes(PARTS_PER_CHARGE * (1 + shared))
+  meter.chargeBytes(PART_BYTES * (1 + shared))
   for (let at = 0; at < shared; at++) {
     const order = compareValues(a[at]!, b[at]!, meter, depth + 1)
     if (order !== 0) return order

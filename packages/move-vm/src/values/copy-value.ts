@@ -2,6 +2,7 @@ import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
 import { ByteVector } from './byte-vector.js'
+import { UnfinishedParts } from './unfinished-parts.js'
 import { ClosureValue, StructValue, type Value, VectorValue } from './value.js'
 
 /** Levels of a value; its leaves count. */
@@ -11,33 +12,84 @@ export function valueTooDeep(): VmFault {
   return new VmFault(STATUS.VM_MAX_VALUE_DEPTH_REACHED)
 }
 
-/** A copy that shares nothing that can change; of a reference, the reference. @throws VmFault */
-export function copyValue(value: Value, meter: Meter, depth = 1): Value {
-  if (depth > MAX_VALUE_DEPTH) throw valueTooDeep()
-  if (typeof value !== 'object') return value
-  if (value instanceof StructValue) return new StructValue(value.variant, copyAll(value.fields, meter, depth + 1))
-  if (value instanceof ByteVector) {
-    meter.chargeContainer(0)
-    meter.chargeBytes(value.length)
-    return value.copy()
-  }
-  if (value instanceof VectorValue) return new VectorValue(copyAll(value.items, meter, depth + 1, true))
-  if (value instanceof ClosureValue) {
-    const { target, mask, captured, layouts } = value
-    return new ClosureValue(target, mask, copyAll(captured, meter, depth + 1), layouts)
-  }
-  return value
+/** Parts from an index on that still stand in the original and in its copy. */
+interface SharedParts {
+  readonly parts: Value[]
+  readonly from: number
+  readonly depth: number
 }
 
-/** The elements of a vector are of one type: where the first one has no parts, none has. */
-function copyAll(values: readonly Value[], meter: Meter, depth: number, isVector = false): Value[] {
-  meter.chargeContainer(values.length)
-  if (depth > MAX_VALUE_DEPTH && values.length > 0) throw valueTooDeep()
-  const copy = values.slice()
-  if (isVector && typeof copy[0] !== 'object') return copy
-  for (let at = 0; at < copy.length; at++) {
-    const value = copy[at]!
-    if (typeof value === 'object') copy[at] = copyValue(value, meter, depth)
+/** Copies values, large ones in slices: a copy is whole once `isUnfinished` is false. */
+export class ValueCopier {
+  readonly #meter: Meter
+  readonly #unfinished: UnfinishedParts<SharedParts>
+
+  constructor(meter: Meter) {
+    this.#meter = meter
+    this.#unfinished = new UnfinishedParts(meter)
   }
-  return copy
+
+  get isUnfinished(): boolean {
+    return this.#unfinished.length > 0
+  }
+
+  /**
+   * A copy that shares nothing that can change; of a reference, the reference. Nobody may change the value or the copy until
+   * the copy is whole.
+   * @throws VmFault
+   */
+  copy(value: Value): Value {
+    if (typeof value !== 'object') return value
+    this.#unfinished.beginSlice()
+    const copy = this.#copy(value, 1)
+    this.#unfinished.endSlice()
+    return copy
+  }
+
+  /** Copies the next slice of what is unfinished. @throws VmFault */
+  continue(): void {
+    this.#unfinished.beginSlice()
+    for (let next = this.#unfinished.take(); next; next = this.#unfinished.take()) {
+      this.#copyParts(next.parts, next.from, next.depth)
+    }
+    this.#unfinished.endSlice()
+  }
+
+  #copy(value: Value, depth: number): Value {
+    if (depth > MAX_VALUE_DEPTH) throw valueTooDeep()
+    if (typeof value !== 'object') return value
+    if (value instanceof StructValue) return new StructValue(value.variant, this.#copyAll(value.fields, depth + 1))
+    if (value instanceof ByteVector) {
+      this.#meter.chargeContainer(0)
+      this.#meter.chargeBytes(value.length)
+      return value.copy()
+    }
+    if (value instanceof VectorValue) return new VectorValue(this.#copyAll(value.items, depth + 1, true))
+    if (value instanceof ClosureValue) {
+      const { target, mask, captured, layouts } = value
+      return new ClosureValue(target, mask, this.#copyAll(captured, depth + 1), layouts)
+    }
+    return value
+  }
+
+  /** The elements of a vector are of one type: where the first one has no parts, none has. */
+  #copyAll(values: readonly Value[], depth: number, isVector = false): Value[] {
+    this.#meter.chargeContainer(values.length)
+    if (depth > MAX_VALUE_DEPTH && values.length > 0) throw valueTooDeep()
+    const copy = values.slice()
+    if (!isVector || typeof copy[0] === 'object') this.#copyParts(copy, 0, depth)
+    return copy
+  }
+
+  #copyParts(parts: Value[], from: number, depth: number): void {
+    for (let at = from; at < parts.length; at++) {
+      const value = parts[at]!
+      if (typeof value !== 'object') continue
+      if (this.#unfinished.isSliceSpent) {
+        this.#unfinished.defer({ parts, from: at, depth })
+        return
+      }
+      parts[at] = this.#copy(value, depth)
+    }
+  }
 }
