@@ -32,6 +32,6 @@ export interface KeyedEntry {
   /** The version that wrote the value. */
   readonly version: bigint
   readonly value: Uint8Array
-  /** What the write kept beside the value. */
+  /** The annotation that the write kept with the value. */
   readonly annotation?: Uint8Array | undefined
 }

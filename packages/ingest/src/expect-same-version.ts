@@ -13,7 +13,7 @@ export async function expectSameVersion(
   place: string,
 ): Promise<void> {
   const { version, block } = record
-  // Not every source has what stores keep beside the state.
+  // Not every source has what stores keep in addition to the state.
   const writes = record.writes.filter(([key]) => !isOwnKey(key))
   const [entries, held] = await Promise.all([
     store.at(version).load(writes.map(([key]) => key)),

@@ -70,7 +70,7 @@ export interface IngestObserver extends PruneObserver {
  * ingest that was cut short; the newest of them is compared, if the source still has it. If the source fails, everything
  * before the failure is committed first. Leaves source and store open.
  * @throws errors of the source and of the store, naming the place in the source; `ledger_fork`, `chain_id_mismatch`,
- *   `version_gap`, `base_missing`, `store_not_empty`; `invalid_argument` where nobody tells the chain id
+ *   `version_gap`, `base_missing`, `store_not_empty`; `invalid_argument` where neither source nor options give the chain id
  * @example
  * ```ts
  * import { writeFileSync } from 'node:fs'

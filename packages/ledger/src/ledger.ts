@@ -93,7 +93,7 @@ export interface LedgerState {
   accountChanges(address: Uint8Array, from: bigint, options?: AccountChangesOptions): Listing<AccountChange>
   /**
    * Searches resources and modules of all accounts for uses of a type, whatever its type arguments, in the order of their state
-   * keys' bytes. No index tells: a page looks at some 1,000 state keys, and may be empty and have a cursor.
+   * keys' bytes. There is no index: a page looks at some 1,000 state keys, and may be empty and have a cursor.
    */
   listTypeUses(type: StructName, options?: ListOptions): TypeUses
   /** The versions at which a balance changed, until the version of the state. @throws (the iteration) as `readBalance` */

@@ -130,7 +130,7 @@ function moduleIdToText({ address, name }: ModuleId): string {
   return `${addressToShortHex(address)}::${name}`
 }
 
-/** Prints types as they stand in an ABI, up to so many characters in all. */
+/** Prints types as they stand in an ABI, up to a number of characters in all. */
 class TypePrinter {
   #left: number
 

@@ -8,7 +8,7 @@ import { readBounded } from './module-tables.js'
 
 /**
  * The operand of an instruction: an index, a local or an offset in code (`index`), an index and eight bytes (`indexAndCount`), an
- * index and a ULEB128 number of 64 bits (`indexAndMask`), or a number of so many bytes.
+ * index and a ULEB128 number of 64 bits (`indexAndMask`), or a number with that many bytes.
  */
 interface Operand {
   readonly kind: 'none' | 'index' | 'indexAndCount' | 'indexAndMask' | 'unsigned' | 'signed'

@@ -256,7 +256,7 @@ function sendingRequests(parallel: number, prepare: (random: Random) => () => Bu
 
 type Hold = (socket: Socket, stop: AbortSignal) => Promise<void>
 
-/** Keeps so many connections open, and opens another for each that the node closes or answers. */
+/** Keeps a number of connections open, and opens another for each that the node closes or answers. */
 function holdingConnections(count: number, prepare: (random: Random) => Hold): Attack {
   return ({ address, seed }, tally, stop) => {
     const hold = prepare(createRandom(seed))
@@ -283,7 +283,7 @@ function holdingConnections(count: number, prepare: (random: Random) => Hold): A
   }
 }
 
-/** Keeps so many connections open that send a request, or several, and read no answer. */
+/** Keeps a number of connections open that send a request, or several, and read no answer. */
 function notReading(count: number, prepare: () => Buffer): Attack {
   return ({ address }, tally, stop) => {
     const request = prepare()

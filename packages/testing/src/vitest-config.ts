@@ -69,7 +69,7 @@ function configFor(conditions: string[]) {
   } satisfies ViteUserConfig
 }
 
-/** The configuration of every package. Tests stand beside the sources. */
+/** The configuration of every package. Tests stand next to the sources. */
 export const vitestConfig = defineConfig(configFor(CONDITIONS))
 
 function project(name: 'node' | 'portable', conditions: string[]) {

@@ -1,6 +1,6 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
 
-// What a ledger keeps beside a value: see docs/ledger-formats.md, "Write sets".
+// What a ledger keeps with a value: see docs/ledger-formats.md, "Write sets".
 //   metadata (BCS): u8 0, u64 deposit, u64 creation time | u8 1, u64 slot deposit, u64 bytes deposit, u64 creation time
 
 /** Metadata of a value, in microseconds and octas. */
@@ -20,7 +20,7 @@ export interface StateValue {
   readonly metadata: ValueMetadata | undefined
 }
 
-/** What a write says beside its value. */
+/** What a write says in addition to its value. */
 export interface ValueNote {
   readonly metadata: ValueMetadata | undefined
   /** Whether the source said that the write created the key. Sources that do not say so leave it false. */

@@ -8,7 +8,7 @@ const numbers: SignatureToken = { kind: 'vector', element: u64 }
 /** Locals of the loops. */
 const LOCAL = { index: 0, own: 1 } as const
 
-/** Runs the body so many times; the result is that number. */
+/** Runs the body a number of times; the result is that number. */
 function loop(count: number, before: AssemblyLine[], body: AssemblyLine[]): AssemblyLine[] {
   return [
     ['ld_u64', 0],

@@ -13,7 +13,7 @@ export interface RestNode {
   readonly stop: () => Promise<void>
 }
 
-/** Starts a node's REST API over so many versions, in a process of its own. */
+/** Starts a node's REST API over a number of versions, in a process of its own. */
 export async function startRestNode(
   versions: number,
   returns: KeyReturns,

@@ -17,7 +17,7 @@ export interface CountOptions {
   readonly counts: readonly [few: number, many: number]
   /** Where compiled code is kept, which saves a third of the time. */
   readonly cacheFolder: string
-  /** Folder of the store for so many operations. */
+  /** Folder of the store for that number of operations. */
   readonly storeFolder: (count: number) => string
 }
 

@@ -15,7 +15,7 @@ export function seekKeyBelongsTo(found: Uint8Array, key: Uint8Array): boolean {
   return found.length === key.length + 8 && Buffer.compare(found.subarray(0, key.length), key) === 0
 }
 
-/** A byte that tells values from deletions, followed by the value. */
+/** A byte that distinguishes values from deletions, followed by the value. */
 export function seekValue(value: Uint8Array | null): Buffer {
   return value ? Buffer.concat([Buffer.of(1), value]) : Buffer.of(0)
 }

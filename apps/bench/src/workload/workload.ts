@@ -59,12 +59,12 @@ export const VERSIONS_PER_BLOCK = 20
 const DELETIONS = 2
 /** Bytes; the median is 150. */
 const VALUE_LENGTHS = [8, 32, 60, 100, 140, 150, 150, 180, 220, 300, 600, 3_000]
-/** One value in so many is as long as a compiled module. */
+/** One value in this number is as long as a compiled module. */
 const LONG_VALUE_EVERY = 5_000
 const LONG_VALUE_LENGTHS = [10_000, 30_000, 100_000]
 /** Values are slices of this much content, at random places: a compressor finds no repetition within a block. */
 const CONTENT_BYTES = 4_000_000
-/** One key in so many is as long as the keys of deeply generic types. */
+/** One key in this number is as long as the keys of deeply generic types. */
 const LONG_KEY_EVERY = 1_000
 const LONG_KEY_LENGTH = 5_000
 

@@ -31,7 +31,7 @@ export interface SightedAsset extends NamedAsset {
   readonly supply: string | undefined
 }
 
-/** Lately: at most so many versions ago. */
+/** Lately: at most this number of versions ago. */
 export const RECENT_VERSIONS = 1_000n
 const MOST_ACCOUNTS = 8
 const MOST_HOLDERS = 4

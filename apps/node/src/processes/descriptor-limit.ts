@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Descriptors of a process beside its connections: files, channels, the listener of the operator. */
+/** Descriptors of a process in addition to its connections: files, channels, the listener of the operator. */
 const RESERVED = 64
 const LEAST_CONNECTIONS = 16
 

@@ -13,7 +13,7 @@ export const MEASURED: MeasuredStore = { bytesPerWrite: 175, bytesPerKey: 391, f
 /** Bytes of inner pages of the B-tree for each key: with these in memory, a look-up reads the disk once for each tree. */
 export const INNER_BYTES_PER_KEY = 17
 
-/** Memory of processes beside the page cache. */
+/** Memory of processes, without the page cache. */
 export const SUPERVISOR_BYTES = 80 * 2 ** 20
 export const READER_BYTES = 350 * 2 ** 20
 export const WRITER_BYTES = 250 * 2 ** 20

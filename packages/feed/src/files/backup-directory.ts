@@ -106,7 +106,7 @@ export async function isBackupRoot(storage: BackupStorage): Promise<boolean> {
   return (await metadataFiles(storage)).length > 0
 }
 
-/** Metadata is in a folder of its own, or, in older backups and copies of them, beside the other folders. */
+/** Metadata is in a folder of its own, or, in older backups and copies of them, next to the other folders. */
 async function metadataFiles(storage: BackupStorage): Promise<string[]> {
   for (const folder of [METADATA_FOLDER, '']) {
     const names: string[] = []

@@ -8,7 +8,7 @@ const MAX_RECORD_BYTES = 64 * 1024 * 1024
 const LENGTH_BYTES = 4
 
 /**
- * Records of a `.chunk` file, plain or compressed: u32 big-endian length, then so many bytes. Yields, several at a time,
+ * Records of a `.chunk` file, plain or compressed: u32 big-endian length, then that number of bytes. Yields, several at a time,
  * the records that are complete. See docs/ledger-formats.md, "Transaction backup".
  * @throws `invalid_backup` naming the file and the record at which it is damaged or cut short
  */

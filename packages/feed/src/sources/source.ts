@@ -133,7 +133,7 @@ export interface SourceOptions {
   readonly endingsAlone?: boolean | undefined
   /** Takes a source whose signatures are not there, or not to be checked. Nothing vouches for it then. */
   readonly unsigned?: boolean | undefined
-  /** Whether chunks of a backup and pages of a node are proven in a thread beside the caller's; true by default. */
+  /** Whether chunks of a backup and pages of a node are proven in a thread other than the caller's; true by default. */
   readonly thread?: boolean | undefined
   /** Whether to wait for a live source that has nothing new, without end. */
   readonly follow?: boolean | undefined

@@ -7,7 +7,7 @@ const EVENT_V2 = 1
 const EVENT_KEY_LENGTH = 8 + 32
 const SEQUENCE_NUMBER_LENGTH = 8
 
-/** Moves the reader past a vector of events, and tells the bytes of each. See docs/ledger-formats.md, "Transactions". */
+/** Moves the reader past a vector of events, and returns the bytes of each. See docs/ledger-formats.md, "Transactions". */
 export function readEvents(reader: ByteReader, onEvent?: (event: Uint8Array) => void): void {
   for (let rest = reader.readLength(); rest > 0; rest--) {
     const start = reader.offset

@@ -3,7 +3,7 @@ import { bytesToHex, hexToBytes, parseU64 } from '@ledger-state/core'
 import { invalidFeed, messageOf } from '../errors.js'
 import type { FeedRow } from './feed-line.js'
 
-/** How far a live feed reaches, which its source tells after the newest version and now and then. */
+/** How far a live feed reaches, which its source reports after the newest version and now and then. */
 export interface FeedHead {
   readonly version: bigint
   /** Hash of the writes in the source's store at that version; undefined where it keeps none. */

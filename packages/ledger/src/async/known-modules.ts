@@ -5,7 +5,7 @@ import { type AsyncStateView, branchOf, type LedgerInfo, type StateEntry } from 
 const MOST_STATES = 8
 /** Modules that are looked up again, all at once, when the ledger has moved on. */
 const RENEWED_MODULES = 128
-/** Bytes of memory that a module takes beside its key and its binary. */
+/** Bytes of memory that a module takes in addition to its key and its binary. */
 const STATE_SIZE = 256
 
 /** A module as one version wrote it. It stood so from there on until `seenUntil` at least. */

@@ -1,6 +1,6 @@
 import { readTooLarge } from '../errors.js'
 
-/** Memory that an entry takes beside its bytes. */
+/** Memory that an entry takes in addition to its bytes. */
 const ENTRY_SIZE = 128
 /** What a value is taken for until it is there: more than any that a chain of today takes. */
 const EXPECTED_VALUE = 1 << 20

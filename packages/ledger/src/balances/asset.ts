@@ -27,7 +27,7 @@ export function parseAsset(text: string): Asset {
   }
 }
 
-/** What the keys derived from an asset take, beside the texts and names in them. */
+/** What the keys derived from an asset take, in addition to the texts and names in them. */
 const KEYS_HEAP_SIZE = 1_024
 
 /** Bytes of heap that an asset takes, with the keys that a reader of balances derives from it. */

@@ -11,7 +11,7 @@ import { resourceTypeToText } from './resource-type-text.js'
  */
 export interface Resource extends StoredValue {
   readonly tag: StructTag
-  /** The text of the type, as it stands beside the value in JSON. */
+  /** The text of the type, as it stands next to the value in JSON. */
   typeText(): string
 }
 

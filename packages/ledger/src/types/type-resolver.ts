@@ -14,7 +14,7 @@ const CAPACITY = 16 << 20
 const MOST_KEPT_TYPES = 64
 /** Upgrades between versions that are asked for; each gives another layout of a type. */
 const MOST_STATES_OF_TYPE = 8
-/** Bytes of heap that a dependency takes beside its key. */
+/** Bytes of heap that a dependency takes in addition to its key. */
 const DEPENDENCY_SIZE = 256
 
 const NO_STATES: readonly ResolvedType[] = []

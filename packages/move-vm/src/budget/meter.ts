@@ -2,7 +2,7 @@ import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
 import type { ViewBudget, ViewUsage } from './view-budget.js'
 
-/** Bytes that a container (struct, vector, closure) counts as, beside its parts. */
+/** Bytes that a container (struct, vector, closure) counts as, in addition to its parts. */
 const CONTAINER_BYTES = 40
 /** Bytes that a value in a container counts as. */
 const SLOT_BYTES = 8

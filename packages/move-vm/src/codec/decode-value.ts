@@ -10,7 +10,7 @@ import { readInteger } from './integer-codec.js'
 /** Reads a function value as it is stored; it knows of types, which values do not. */
 export type ReadClosure = (reader: ByteReader, depth: number) => ClosureValue
 
-/** What decoding needs beside a layout. */
+/** What decoding needs in addition to a layout. */
 export interface DecodeContext {
   readonly meter: Meter
   readonly readClosure: ReadClosure

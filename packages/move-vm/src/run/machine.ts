@@ -43,7 +43,7 @@ import { type CallKind, type Entry, Reentrancy } from './reentrancy.js'
 import type { World } from './world.js'
 
 const MAX_OPERANDS = 1_024
-/** Callers that wait, beside the function that runs. */
+/** Callers that wait, in addition to the function that runs. */
 const MAX_CALLERS = 1_024
 const MAX_ABORT_TEXT = 1_024
 

@@ -50,7 +50,7 @@ const FAULTS: readonly (readonly [what: string, sql: string])[] = [
   ],
 ]
 
-/** Reads the whole store in one snapshot of the server, beside its writer. */
+/** Reads the whole store in one snapshot of the server, while its writer commits. */
 export async function checkStore(server: ServerAddress, { signal }: CheckOptions = {}): Promise<CheckReport> {
   const link = new Link({ server, isPipelined: false })
   const onAbort = () => link.close()

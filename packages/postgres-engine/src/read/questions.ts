@@ -22,7 +22,7 @@ WHERE found.value IS NOT NULL`
 
 /**
  * $1 hashes of one shard of Citus, $2 versions, $3 places; answers as above. Citus takes a limit beside rows of a function
- * only where the statement goes to one shard, which the last condition tells it.
+ * only where the statement goes to one shard, which it finds by the last condition.
  */
 export const LOOK_UP_ON_SHARD = `
 SELECT asked.place, found.version, ${SMALL_VALUE('found.value')}

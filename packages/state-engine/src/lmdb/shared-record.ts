@@ -7,7 +7,7 @@ import type { ReadOptions, Table } from './table.js'
 
 /**
  * A record in the buffer of lmdb-js that all reads of a thread share: it is overwritten by the next read, from any store.
- * Only the property `length` of that buffer tells how long the record is, and most methods of the buffer ignore it; so
+ * Only the property `length` of that buffer says how long the record is, and most methods of the buffer ignore it; so
  * here it is read as plain bytes.
  */
 export class SharedRecord {

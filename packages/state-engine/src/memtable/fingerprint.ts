@@ -2,7 +2,7 @@
 const SAMPLED_FROM = 24
 
 /**
- * An integer of 32 bits that tells most keys apart, for a fraction of the cost of their hash. Strangers can choose keys with
+ * An integer of 32 bits that distinguishes most keys, for a fraction of the cost of their hash. Strangers can choose keys with
  * the same: it may only save work, never decide.
  */
 export function fingerprintOf(bytes: Uint8Array, start: number, end: number): number {

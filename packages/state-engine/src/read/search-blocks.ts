@@ -24,7 +24,7 @@ export function newestBlockAtMost(
     const found = blockAt(guess > low.lastVersion ? guess : low.lastVersion + 1n)
     if (measure(found.block) > target) high = found
     else low = found
-    // The guess is often one block beside the answer.
+    // The guess is often one block off the answer.
     const neighbour = blockAt(found === low ? low.lastVersion + 1n : high.firstVersion - 1n)
     if (measure(neighbour.block) > target) {
       if (found === low) return low

@@ -248,7 +248,7 @@ class ListWriter {
     this.#largest = [0, 0, 0, 0]
   }
 
-  /** A block beside the first; undefined if it has to begin another list. */
+  /** A block after the first; undefined if it has to begin another list. */
   #toNumbers(first: BlockEntry, { firstVersion, block }: BlockEntry): readonly number[] | undefined {
     const place = 1 + this.#numbers.length / COLUMNS
     if (place === MOST_LISTED) return undefined
