@@ -23,6 +23,7 @@ const ranges = fc.record(
 )
 const contradictions = fc.record({ version: u64s, epoch: u64s })
 const marks = fc.record({
+  isUnproven: fc.boolean(),
   source: optional(sources),
   writesHash: optional(hashes),
   signed: optional(ranges),
@@ -41,6 +42,7 @@ it.each([undefined, new Uint8Array(0), new Uint8Array(100), new TextEncoder().en
   'a mark that no ingest made says nothing',
   (mark) => {
     expect(decodeCommitMark(mark)).toEqual({
+      isUnproven: true,
       source: undefined,
       writesHash: undefined,
       signed: undefined,

@@ -5,6 +5,8 @@ import { WRITES_HASH_LENGTH } from './writes-hash.js'
 
 /** What an ingest keeps with each commit. */
 export interface CommitMark extends ResumePoint {
+  /** Whether some version came from a source that proves nothing: then no later signature vouches for the store. */
+  readonly isUnproven: boolean
   /** How far the store is signed by validators; undefined where nothing vouches for any version. */
   readonly signed: SignedRange | undefined
   /** What validators signed instead of what the store holds above `signed`; undefined where nothing contradicts the store. */
@@ -37,11 +39,18 @@ export interface Contradiction {
 
 const MAGIC = Buffer.from('LSMARK\0\x03', 'latin1')
 
-const NOTHING: CommitMark = { source: undefined, writesHash: undefined, signed: undefined, contradicted: undefined }
+const NOTHING: CommitMark = {
+  isUnproven: true,
+  source: undefined,
+  writesHash: undefined,
+  signed: undefined,
+  contradicted: undefined,
+}
 
 /** Writes a mark, with the mark of the source at its end. */
-export function encodeCommitMark({ source, writesHash, signed, contradicted }: CommitMark): Uint8Array {
-  const writer = new ByteWriter().bytes(MAGIC)
+export function encodeCommitMark(mark: CommitMark): Uint8Array {
+  const { isUnproven, source, writesHash, signed, contradicted } = mark
+  const writer = new ByteWriter().bytes(MAGIC).bool(isUnproven)
   writeOptional(writer, writesHash, (hash) => writer.bytes(hash))
   writeOptional(writer, signed, (range) => writeSigned(writer, range))
   writeOptional(writer, contradicted, ({ version, epoch }) => writer.u64(version).u64(epoch))
@@ -53,11 +62,12 @@ export function encodeCommitMark({ source, writesHash, signed, contradicted }: C
 export function decodeCommitMark(mark: Uint8Array | undefined): CommitMark {
   if (!mark || !MAGIC.equals(mark.subarray(0, MAGIC.length))) return NOTHING
   const reader = new ByteReader(mark, MAGIC.length)
+  const isUnproven = reader.readBool()
   const writesHash = readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH)))
   const signed = readOptional(reader, () => readSigned(reader))
   const contradicted = readOptional(reader, () => ({ version: reader.readU64(), epoch: reader.readU64() }))
   const source = reader.remaining > 0 ? Uint8Array.from(reader.readBytes(reader.remaining)) : undefined
-  return { source, writesHash, signed, contradicted }
+  return { isUnproven, source, writesHash, signed, contradicted }
 }
 
 function writeSigned(writer: ByteWriter, range: SignedRange): void {

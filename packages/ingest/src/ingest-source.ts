@@ -117,6 +117,7 @@ class Ingest {
   readonly #options: IngestOptions
   readonly #batch = new Batch()
   readonly #counters: CountedIngest
+  #isUnprovenNoticed = false
 
   constructor(engine: AsyncStateWriter, source: LedgerSource, options: IngestOptions, counters: CountedIngest) {
     this.#engine = engine
@@ -174,6 +175,7 @@ class Ingest {
     const description = base.describe()
     await this.#importEndings(state, base.version)
     const mark = encodeCommitMark({
+      isUnproven: description.mark === undefined,
       source: description.mark,
       writesHash: WritesHash.begin(base.version).value,
       signed: this.#signedUpTo(base.version, undefined),
@@ -289,7 +291,8 @@ class Ingest {
     const versions = await this.#withEndings(held, taken)
     const writesHash = await this.#hashWrites(held, versions)
     const signed = this.#signedUpTo(versions.at(-1)!.version, held)
-    const mark = encodeCommitMark({ source, writesHash, signed, contradicted: undefined })
+    const isUnproven = source === undefined || isStoreUnproven(held)
+    const mark = encodeCommitMark({ isUnproven, source, writesHash, signed, contradicted: undefined })
     const began = performance.now()
     await this.#atPlace(() => this.#engine.commit(versions, { chainId, mark }))
     observer?.onCommit({ versions: versions.length, writes, bytes, seconds: (performance.now() - began) / 1_000 })
@@ -310,12 +313,18 @@ class Ingest {
   }
 
   /**
-   * How far the store is signed once it holds a version of the source: a source that nothing vouches for lowers nothing.
+   * How far the store is signed once it holds a version of the source: a source that nothing vouches for lowers nothing, and
+   * no source vouches for versions that were not proven.
    * @param held the store before; undefined where it is empty
    */
   #signedUpTo(version: bigint, held: AsyncSnapshot | undefined): SignedRange | undefined {
     const { vouching } = this.#source
-    if (vouching) return { version, ...vouching }
+    const isUnproven = held !== undefined && isStoreUnproven(held)
+    if (vouching && !isUnproven) return { version, ...vouching }
+    if (vouching && !this.#isUnprovenNoticed) {
+      this.#isUnprovenNoticed = true
+      this.#notice('no signature vouches for this store: it holds versions from a source that proves nothing')
+    }
     const { signed, source, writesHash } = decodeCommitMark(held?.mark)
     const isNewest = signed !== undefined && signed.version === held?.ledger?.latestVersion
     return isNewest ? { ...signed, resume: { source, writesHash } } : signed
@@ -360,6 +369,11 @@ class Ingest {
       throw isLedgerStateError(error) ? atPlace(error, this.#source.position) : error
     }
   }
+}
+
+/** Whether a store holds a version that no source proved, so that what follows it vouches for nothing before. */
+function isStoreUnproven({ ledger, mark }: AsyncSnapshot): boolean {
+  return ledger !== undefined && decodeCommitMark(mark).isUnproven
 }
 
 function deletedKeys(versions: readonly VersionWrites[]): Uint8Array[] {

@@ -35,6 +35,7 @@ export async function rejectUnsigned(engine: StateWriter | AsyncStateWriter): Pr
   const { resume, ...range } = signed
   await writer.truncateTo(signed.version, {
     mark: encodeCommitMark({
+      isUnproven: false,
       source: resume?.source,
       writesHash: resume?.writesHash,
       signed: range,

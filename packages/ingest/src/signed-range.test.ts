@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import type { StateImport, StateWriter } from '@ledger-state/engine'
 import { createMemoryEngine, engineToAsync } from '@ledger-state/engine'
-import { openSource, type SourceOptions } from '@ledger-state/feed'
+import { feedHeaderLine, openSource, type SourceOptions, versionToFeedLine } from '@ledger-state/feed'
 import { type StandInNode, startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
-import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
 import { overriding } from '@ledger-state/testing/overriding'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -64,6 +64,11 @@ function writeEndingsAlone(name: string, chain: SyntheticChain): string {
   mkdirSync(root)
   writeEndings(root, chain.endings().map(signedLedgerInfo))
   return root
+}
+
+/** Lines of the first versions of the signed ledger. */
+function feedOf(count: number): string[] {
+  return signed.expected.slice(0, count).map((one) => versionToFeedLine(one))
 }
 
 /** An engine of which an import is cut short before its end. */
@@ -128,6 +133,23 @@ describe('a store', () => {
     await ingest(engine, node.url)
     await ingest(engine, writeChain('backup', signed))
     expect(markOf(engine).signed).toMatchObject({ version: signed.latestVersion })
+  })
+
+  it.each(['a feed', 'a node that was not verified'])('is not signed where it began with %s', async (what) => {
+    const engine = await bed.open('store')
+    if (what === 'a feed') {
+      const feed = bed.at('feed.ndjson')
+      writeFileSync(feed, [feedHeaderLine({ chainId: SYNTHETIC_CHAIN_ID }), ...feedOf(20)].join('\n'))
+      await ingest(engine, feed)
+    } else await ingest(engine, node.url, { verify: false, to: 20n })
+    const notices: string[] = []
+    const onNotice = (message: string) => notices.push(message)
+    const backup = writeChain('backup', signed)
+    await ingest(engine, backup, { waypoints: [waypoint], to: 60n, onNotice })
+    await ingest(engine, backup, { waypoints: [waypoint] })
+    expect(engine.ledger!.latestVersion).toBe(signed.latestVersion)
+    expect(markOf(engine)).toMatchObject({ isUnproven: true, signed: undefined })
+    expect(notices).toEqual([expect.stringContaining('no signature vouches for this store')])
   })
 
   it('is compared above the versions that were pruned', async () => {

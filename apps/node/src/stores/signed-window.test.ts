@@ -17,7 +17,13 @@ function versionOf(version: bigint): VersionWrites {
 function markOf(version: bigint | undefined): Uint8Array {
   const signed =
     version === undefined ? undefined : { version, waypoint: WAYPOINT, ending: WAYPOINT, epoch: 0n, power: undefined }
-  return encodeCommitMark({ source: undefined, writesHash: undefined, signed, contradicted: undefined })
+  return encodeCommitMark({
+    isUnproven: false,
+    source: undefined,
+    writesHash: undefined,
+    signed,
+    contradicted: undefined,
+  })
 }
 
 let engine: StateWriter
