@@ -84,8 +84,8 @@ function escapeHtml(text: string): string {
 }
 
 const STYLE = `
-:root { color-scheme: light dark; --text: #1f2328; --faint: #59636e; --line: #d8dee4; --page: #fff; --ours: #eaf1ff; }
-@media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --faint: #9198a1; --line: #30363d; --page: #0d1117; --ours: #12233f; } }
+:root { color-scheme: light dark; --text: ${LIGHT.text}; --faint: #59636e; --line: ${LIGHT.grid}; --page: #fff; --ours: #eaf1ff; }
+@media (prefers-color-scheme: dark) { :root { --text: ${DARK.text}; --faint: #9198a1; --line: ${DARK.grid}; --page: #0d1117; --ours: #12233f; } }
 body { margin: 0; background: var(--page); color: var(--text); font: 15px/1.5 system-ui, sans-serif; }
 main { max-width: 60rem; margin: 0 auto; padding: 1rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { DEFAULT_LIMITS } from '@ledger-state/http/limits'
 import { expect, it } from 'vitest'
+import { MOST_CONNECTIONS } from '../processes/admin-server.js'
+import { MOST_PENDING, PATIENCE_MS } from '../processes/dispatcher.js'
 import type { Option } from './option.js'
 import { settings } from './settings.js'
 
@@ -28,4 +30,11 @@ it('the table of limits in SECURITY.md has the limits of requests that are held 
   const [, held, seconds] = /^\| requests held for a version, each reader +\| ([\d,]+), (\d+) s/m.exec(SECURITY)!
   expect(parseQuantity(held!)).toBe(DEFAULT_LIMITS.maxHeld)
   expect(1_000 * Number(seconds)).toBe(DEFAULT_LIMITS.maxHoldMs)
+})
+
+it('the table of limits in SECURITY.md has the limits of the supervisor', () => {
+  const [, pending, seconds] = /^\| connections that wait for a reader +\| ([\d,]+), (\d+) s/m.exec(SECURITY)!
+  expect([parseQuantity(pending!), 1_000 * Number(seconds)]).toEqual([MOST_PENDING, PATIENCE_MS])
+  const [, admin] = /^\| admin connections +\| ([\d,]+)/m.exec(SECURITY)!
+  expect(parseQuantity(admin!)).toBe(MOST_CONNECTIONS)
 })

@@ -14,7 +14,7 @@ export interface AdminPages {
 }
 
 const REQUEST_TIMEOUT_MS = 10_000
-const MOST_CONNECTIONS = 100
+export const MOST_CONNECTIONS = 100
 
 /** Serves metrics and probes to the operator, on a separate address. They show the node's insides: not for the public. */
 export async function openAdminServer(listen: ListenAddress, pages: AdminPages): Promise<Server> {

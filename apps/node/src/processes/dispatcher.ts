@@ -3,8 +3,8 @@ import { connectionLimit } from './descriptor-limit.js'
 import type { ConnectionOffer, ReaderReply } from './messages.js'
 
 /** A connection that no reader has taken for this long is closed. */
-const PATIENCE_MS = 10_000
-const MOST_PENDING = 8_192
+export const PATIENCE_MS = 10_000
+export const MOST_PENDING = 8_192
 /** A reader has this long to take an offered connection; after twice that, another reader gets it. */
 const OFFER_MS = 400
 

@@ -7,7 +7,7 @@ import { LoadShedder } from './load-shedder.js'
 import { TurnQueue } from './turn-queue.js'
 import { Uploads } from './uploads.js'
 
-const CONCURRENT_DECOMPRESSIONS = 4
+export const CONCURRENT_DECOMPRESSIONS = 4
 
 /** What decides when the requests of a service are received and worked on, and which of them are refused. */
 export interface Admission<T> {

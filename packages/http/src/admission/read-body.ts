@@ -9,8 +9,8 @@ import { Upload } from './uploads.js'
 /** A chunk of this size is one of many: the socket has more to read. */
 const LARGE_CHUNK_BYTES = 32_768
 /** A chunk costs more than its bytes. Bodies of more chunks than these have to come in larger ones. */
-const MOST_SMALL_CHUNKS = 1_024
-const SMALL_CHUNK_BYTES = 16
+export const MOST_SMALL_CHUNKS = 1_024
+export const SMALL_CHUNK_BYTES = 16
 
 const NO_BODY = Buffer.alloc(0)
 

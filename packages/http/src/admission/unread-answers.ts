@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { type Link, LinkedList } from '@ledger-state/core'
 
 /** Time without progress, in milliseconds, after which an answer may be dropped to make room for others. */
-const STALLED_MS = 1_000
+export const STALLED_MS = 1_000
 /** Most answers that one call examines for one that has stalled. */
 const MOST_LOOKED_AT = 64
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError } from '@ledger-state/core'
 import { bodyTooLarge, clientLeft, upstreamFailed } from '../errors.js'
 import type { Answer, OperationRequest } from '../operations/operation.js'
+import { CLIENT_LEFT } from '../protocol/error-reply.js'
 import { isJsonContentType } from '../protocol/media-types.js'
 import { type BoundedBody, readBounded } from './bounded-body.js'
 import type { ForwardKind, ForwardLimits, ForwardOptions } from './forward-options.js'
@@ -12,7 +13,6 @@ import { targetUrl } from './target-url.js'
 import { Upstream, type UpstreamInit } from './upstream.js'
 import type { UpstreamState } from './upstream-headers.js'
 
-const CLIENT_LEFT = 499
 /** What this service calls itself in `Via` (RFC 9110, section 7.6.3). */
 const PSEUDONYM = '1.1 ledger-state'
 /** Services that may forward a request one after the other. One that forwards to itself would fill all its places. */

@@ -21,9 +21,9 @@ import {
 import { resourceToJson } from './resource-formats.js'
 import { TurnBudget } from './turn-budget.js'
 
-const MAX_BATCH_READS = 1_000
+export const MAX_BATCH_READS = 1_000
 /** Bytes of all results together: what one batch may hold in memory. */
-const MAX_BATCH_ANSWER_BYTES = 32 * 1024 * 1024
+export const MAX_BATCH_ANSWER_BYTES = 32 * 1024 * 1024
 
 /** Reads one element of a batch. Gives the members of its result. */
 type ReadElement = (

@@ -1,5 +1,5 @@
 /** Views that take more than a turn, at one time: what they hold of memory is bounded by their budgets. */
-const PLACES = 4
+export const PLACES = 4
 
 /** Lets a fixed number of long views run at a time, in turns; the others wait in the order in which they came. */
 export class ViewPlaces {

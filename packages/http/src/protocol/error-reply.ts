@@ -41,6 +41,8 @@ type KnownErrorCode =
   | 'invalid_module'
 
 const OURS = undefined
+/** Status under which a client is counted that left before its answer. It is never sent. */
+export const CLIENT_LEFT = 499
 const badRequest: ErrorAnswer = { status: 400, wireCode: 'web_framework_error' }
 const badInput: ErrorAnswer = { status: 400, wireCode: 'invalid_input' }
 const storedDataFault: ErrorAnswer = { status: 500, wireCode: 'internal_error' }
@@ -92,7 +94,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   expectation_failed: { status: 417, wireCode: 'web_framework_error' },
   headers_too_large: { status: 431, wireCode: 'web_framework_error' },
   // No answer goes out under this status: it separates the ends that clients made from those that we made.
-  client_left: { status: 499, wireCode: 'web_framework_error' },
+  client_left: { status: CLIENT_LEFT, wireCode: 'web_framework_error' },
   invalid_bcs: storedDataFault,
   stored_data_invalid: storedDataFault,
   invalid_module: storedDataFault,
@@ -119,9 +121,9 @@ const INTERNAL = { status: 500, wireCode: 'internal_error', message: 'internal e
 const RETRY_AFTER_SECONDS = 5
 
 /** Messages quote what was sent; no answer echoes more of it than this. */
-const MAX_MESSAGE_LENGTH = 1_024
+export const MAX_MESSAGE_LENGTH = 1_024
 /** Clients match the text that names a missing item with its key, of which `ledger` quotes 16,384 characters. */
-const MAX_MISSING_ITEM_MESSAGE_LENGTH = 17_000
+export const MAX_MISSING_ITEM_MESSAGE_LENGTH = 17_000
 
 export interface ErrorReply {
   readonly status: number

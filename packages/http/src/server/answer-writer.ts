@@ -4,15 +4,14 @@ import type { LedgerInfo } from '@ledger-state/engine'
 import { overloaded, type RequestError } from '../errors.js'
 import type { Answer, AnswerRest, FactName } from '../operations/operation.js'
 import { chooseEncoding, compress, MIN_COMPRESSED_BYTES } from '../protocol/content-encoding.js'
-import { errorToReply } from '../protocol/error-reply.js'
+import { CLIENT_LEFT, errorToReply } from '../protocol/error-reply.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import type { Exchange, ServiceContext } from './exchange.js'
 
 // Hands answers to their sockets. Only the first answer of an exchange is sent; others are ignored.
 
-const CLIENT_LEFT = 499
 /** Answers from this size on are counted until their clients have read them. A connection has one answer at a time. */
-const LARGE_ANSWER_BYTES = 8_192
+export const LARGE_ANSWER_BYTES = 8_192
 /** Most memory of an answer that is sent as it comes: its beginning, and a chunk. */
 const STREAM_BYTES = 192 << 10
 const NOTHING: readonly string[] = []

@@ -20,7 +20,7 @@ export interface HttpServerOptions extends RequestListenerOptions {
 }
 
 /** Request line and headers together. */
-const MAX_HEADER_BYTES = 32_768
+export const MAX_HEADER_BYTES = 32_768
 
 /**
  * The service as a server of `node:http`, not yet listening. `close` stops it from accepting connections, lets requests

@@ -22,14 +22,14 @@ import { createRouter, type Router } from './router.js'
 import { createServiceContext } from './service-context.js'
 
 /** Requests up to this size are answered at once; the work on longer ones waits for its turn. */
-const SMALL_REQUEST_BYTES = 2_048
+export const SMALL_REQUEST_BYTES = 2_048
 
 /** Most requests of one connection that wait for the answer before them; a connection that sends more is closed. */
-const MOST_WAITING = 1_000
+export const MOST_WAITING = 1_000
 /** Number of waiting requests at which the socket of a connection is paused. */
 const MANY_WAITING = 32
 /** Most requests that wait on all connections, at some 5 KB of memory each; a connection that adds one more is closed. */
-const MOST_WAITING_IN_ALL = 5_000
+export const MOST_WAITING_IN_ALL = 5_000
 
 /** Empty once the connection is closed: collections of the young generation free neither a closed socket nor the values of a WeakMap. */
 interface Connection {
