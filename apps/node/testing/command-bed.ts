@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { bytesToHex } from '@ledger-state/core'
+import { bytesToHex, isOwnKey } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
 import { type IngestOptions, ingestSource } from '@ledger-state/ingest'
 import { type LmdbEngineReader, openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
@@ -80,7 +80,7 @@ export class CommandBed {
     return await this.#reading(store, storeFacts)
   }
 
-  /** Everything that a store answers. @throws where it is not sound */
+  /** Everything that a store answers, which does not depend on its source. @throws where it is not sound */
   async digest(store: string): Promise<string> {
     return await this.#reading(store, async (engine) => {
       const { problems } = await engine.check()
@@ -90,11 +90,13 @@ export class CommandBed {
         inspect([engine.ledger, engine.base!.complete, engine.blockAt(oldestVersion)]),
       )
       for (const { key, value, version } of engine.at(oldestVersion).scan(new Uint8Array(0))) {
-        hash.update(`${bytesToHex(key)}=${bytesToHex(value)}@${version}\n`)
+        if (!isOwnKey(key)) hash.update(`${bytesToHex(key)}=${bytesToHex(value)}@${version}\n`)
       }
       for (const { version, block, writes } of engine.versions(oldestVersion + 1n, latestVersion)) {
         hash.update(inspect([version, block]))
-        for (const [key, value] of writes) hash.update(`${bytesToHex(key)}=${value && bytesToHex(value)}\n`)
+        for (const [key, value] of writes) {
+          if (!isOwnKey(key)) hash.update(`${bytesToHex(key)}=${value && bytesToHex(value)}\n`)
+        }
       }
       return hash.digest('hex')
     })
