@@ -3,21 +3,12 @@ import { mkdirSync } from 'node:fs'
 import type { AsyncStateWriter, StateWriter } from '@ledger-state/engine'
 import { openSource, type SourceOptions } from '@ledger-state/feed'
 import { startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
-import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { forkedChains, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
 import { ingestSource } from '@ledger-state/ingest'
 import { openStateEngine } from '@ledger-state/state-engine'
 
-function chainOf(seed: number): SyntheticChain {
-  const chain = new SyntheticChain({ blocks: 25, signers: true })
-  chain.diverge(seed)
-  chain.extend(20)
-  return chain
-}
-
-const signed = chainOf(1)
-const fork = chainOf(2)
-const begin = new SyntheticChain({ blocks: 25, signers: true })
+const { begin, signed, fork } = forkedChains()
 
 export const WAYPOINT = `0:${waypointHash(signed.endings()[0]!)}`
 /** The newest version of the store that is signed. */

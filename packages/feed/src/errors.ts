@@ -267,6 +267,7 @@ export function withoutVouching(root: string, waypoint: string | undefined): str
   return `nothing vouches for the ledger in ${root}: no waypoint of it is trusted${compare}`
 }
 
+/** The error of a store that holds another ledger than validators signed. @param path place in the source, or the store */
 export function signedLedgerDiffers(path: string, epoch: bigint, version: bigint): FeedError {
   const message = `${path}: the validators of epoch ${epoch} signed another ledger up to version ${version} than the store holds unsigned`
   return new LedgerStateError('unsigned_contradicted', message, { version, epoch })

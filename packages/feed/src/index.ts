@@ -1,4 +1,4 @@
-export type { FeedErrorCode } from './errors.js'
+export { type FeedErrorCode, signedLedgerDiffers } from './errors.js'
 export { KNOWN_NETWORKS, type Network, parseNetwork } from './networks/network.js'
 export { DEFAULT_HASH_SALT } from './proof/ledger-hasher.js'
 export { type CheckedEndings, checkEndings } from './signatures/check-endings.js'

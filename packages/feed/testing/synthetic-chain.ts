@@ -446,6 +446,18 @@ function writeStatus(writer: ByteWriter, choice: number): void {
   else writer.u8(0)
 }
 
+/** Chains that share their first 25 blocks, signed by validators: `begin` has only these, `signed` and `fork` go on apart. */
+export function forkedChains(): Record<'begin' | 'signed' | 'fork', SyntheticChain> {
+  const chainOf = (seed: number | undefined): SyntheticChain => {
+    const chain = new SyntheticChain({ blocks: 25, signers: true })
+    if (seed === undefined) return chain
+    chain.diverge(seed)
+    chain.extend(20)
+    return chain
+  }
+  return { begin: chainOf(undefined), signed: chainOf(1), fork: chainOf(2) }
+}
+
 export interface BackupLayout {
   /** Versions of a chunk. */
   readonly chunk?: number

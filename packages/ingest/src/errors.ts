@@ -1,5 +1,4 @@
 import { LedgerStateError } from '@ledger-state/core'
-import type { Contradiction } from './commit-mark.js'
 
 /** What an ingest refuses by itself; sources and stores add codes of their own. */
 export type IngestErrorCode =
@@ -9,7 +8,6 @@ export type IngestErrorCode =
   | 'ledger_fork'
   | 'source_failed'
   | 'store_not_empty'
-  | 'unsigned_contradicted'
   | 'untrusted'
   | 'version_gap'
 
@@ -94,11 +92,6 @@ export function atPlace(error: LedgerStateError, place: string): LedgerStateErro
 }
 
 // Signatures
-
-export function storeContradicted(place: string, { version, epoch }: Contradiction): IngestError {
-  const message = `${place}: the validators of epoch ${epoch} signed another ledger up to version ${version} than the store holds unsigned`
-  return new LedgerStateError('unsigned_contradicted', message, { version, epoch })
-}
 
 export function nothingSigned(oldestVersion: bigint): IngestError {
   const message = `no version of the store is signed from version ${oldestVersion} on, so nothing would be left of it: remove the store, and ingest again from a source with signatures`

@@ -1,17 +1,18 @@
 import { Buffer } from 'node:buffer'
-import { isLedgerStateError, STATE_ROOT_KEY, type VersionWrites } from '@ledger-state/core'
+import { isLedgerStateError, type KeyedEntry, STATE_ROOT_KEY, type VersionWrites } from '@ledger-state/core'
 import {
   type AsyncSnapshot,
   type AsyncStateSnapshot,
   type AsyncStateWriter,
   engineToAsync,
+  type LedgerInfo,
   type StateImport,
   type StateWriter,
 } from '@ledger-state/engine'
 import type { LedgerSource, Reading, SourceProgress, StateBase } from '@ledger-state/feed'
 import { Batch } from './batch.js'
 import { type ChainIds, expectSameChain, resolveChainId } from './chain-id.js'
-import { decodeCommitMark, encodeCommitMark, type SignedRange } from './commit-mark.js'
+import { type CommitMark, decodeCommitMark, encodeCommitMark, type SignedRange } from './commit-mark.js'
 import { CountedIngest, type IngestCounters, type ProgressReporter } from './counters.js'
 import { endingWrites } from './epoch-endings.js'
 import {
@@ -19,7 +20,6 @@ import {
   gapBeforeFirst,
   otherWrites,
   stateWithoutBase,
-  storeContradicted,
   storeNotEmpty,
   versionGap,
   versionsWithoutBase,
@@ -129,7 +129,6 @@ class Ingest {
   async run(): Promise<void> {
     const { progress } = this.#options
     expectSameChain(this.#chainIds, this.#source.position)
-    await this.#expectUncontradicted()
     try {
       await compareWithSigned(this.#engine, this.#source)
       if (this.#source.base) await this.#importBase(this.#source.base)
@@ -147,13 +146,6 @@ class Ingest {
 
   get #isStopped(): boolean {
     return this.#options.signal?.aborted === true
-  }
-
-  /** @throws `unsigned_contradicted` where validators signed another ledger than the store holds */
-  async #expectUncontradicted(): Promise<void> {
-    const { mark } = await this.#engine.snapshot()
-    const { contradicted } = decodeCommitMark(mark)
-    if (contradicted) throw storeContradicted('the store', contradicted)
   }
 
   /** Fills an empty store with a state, and resumes where an import was cut short. */
@@ -178,7 +170,7 @@ class Ingest {
       isUnproven: description.mark === undefined,
       source: description.mark,
       writesHash: WritesHash.begin(base.version).value,
-      signed: this.#signedUpTo(base.version, undefined),
+      signed: this.#signedUpTo(base.version, undefined, undefined),
       contradicted: undefined,
     })
     await this.#atPlace(() => state.finish({ ...description, mark, complete }))
@@ -187,13 +179,19 @@ class Ingest {
 
   /** Adds the ends of epochs that vouch for a state. Those of an import that was cut short just here are there already. */
   async #importEndings(state: StateImport, version: bigint): Promise<void> {
-    for (const [key, value] of await endingWrites(undefined, this.#source.takeEndings?.() ?? [])) {
+    const writes = await endingWrites(undefined, this.#source.takeEndings?.() ?? [])
+    const entries = writes.map(([key, value]) => ({ key, version, value: value! }))
+    const addNew = async (some: readonly KeyedEntry[]): Promise<boolean> => {
       try {
-        await state.add([{ key, version, value: value! }], state.mark)
+        await state.add(some, state.mark)
+        return true
       } catch (error) {
         if (!isLedgerStateError(error, 'duplicate_key')) throw error
+        return false
       }
     }
+    if (entries.length === 0 || (await addNew(entries))) return
+    for (const entry of entries) await addNew([entry])
   }
 
   async #commitVersions(): Promise<void> {
@@ -288,10 +286,11 @@ class Ingest {
     const { versions: taken, writes, bytes } = this.#batch.take()
     const chainId = resolveChainId(this.#chainIds, this.#source.position)
     const held = await this.#engine.snapshot()
+    const before = held.ledger && decodeCommitMark(held.mark)
     const versions = await this.#withEndings(held, taken)
-    const writesHash = await this.#hashWrites(held, versions)
-    const signed = this.#signedUpTo(versions.at(-1)!.version, held)
-    const isUnproven = source === undefined || isStoreUnproven(held)
+    const writesHash = await this.#hashWrites(held, before?.writesHash, versions)
+    const signed = this.#signedUpTo(versions.at(-1)!.version, held.ledger, before)
+    const isUnproven = source === undefined || before?.isUnproven === true
     const mark = encodeCommitMark({ isUnproven, source, writesHash, signed, contradicted: undefined })
     const began = performance.now()
     await this.#atPlace(() => this.#engine.commit(versions, { chainId, mark }))
@@ -315,27 +314,30 @@ class Ingest {
   /**
    * How far the store is signed once it holds a version of the source: a source that nothing vouches for lowers nothing, and
    * no source vouches for versions that were not proven.
-   * @param held the store before; undefined where it is empty
+   * @param held the ledger before; undefined where the store is empty
+   * @param before the mark of that ledger
    */
-  #signedUpTo(version: bigint, held: AsyncSnapshot | undefined): SignedRange | undefined {
+  #signedUpTo(version: bigint, held: LedgerInfo | undefined, before: CommitMark | undefined): SignedRange | undefined {
     const { vouching } = this.#source
-    const isUnproven = held !== undefined && isStoreUnproven(held)
-    if (vouching && !isUnproven) return { version, ...vouching }
+    if (vouching && !before?.isUnproven) return { version, ...vouching }
     if (vouching && !this.#isUnprovenNoticed) {
       this.#isUnprovenNoticed = true
       this.#notice('no signature vouches for this store: it holds versions from a source that proves nothing')
     }
-    const { signed, source, writesHash } = decodeCommitMark(held?.mark)
-    const isNewest = signed !== undefined && signed.version === held?.ledger?.latestVersion
-    return isNewest ? { ...signed, resume: { source, writesHash } } : signed
+    if (!before?.signed || before.signed.version !== held?.latestVersion) return before?.signed
+    const { signed, source, writesHash } = before
+    return { ...signed, resume: { source, writesHash } }
   }
 
   /**
    * The hash of all writes after these versions. Undefined where the store was begun without one.
    * @throws `ledger_fork` where the source has another hash at the last of them
    */
-  async #hashWrites(state: AsyncSnapshot, versions: readonly VersionWrites[]): Promise<Uint8Array | undefined> {
-    const held = decodeCommitMark(state.mark).writesHash
+  async #hashWrites(
+    state: AsyncSnapshot,
+    held: Uint8Array | undefined,
+    versions: readonly VersionWrites[],
+  ): Promise<Uint8Array | undefined> {
     if (state.ledger && !held) return undefined
     const hash = held ? new WritesHash(held) : WritesHash.begin(versions[0]!.version)
     const present = await this.#presentKeys(state, deletedKeys(versions))
@@ -369,11 +371,6 @@ class Ingest {
       throw isLedgerStateError(error) ? atPlace(error, this.#source.position) : error
     }
   }
-}
-
-/** Whether a store holds a version that no source proved, so that what follows it vouches for nothing before. */
-function isStoreUnproven({ ledger, mark }: AsyncSnapshot): boolean {
-  return ledger !== undefined && decodeCommitMark(mark).isUnproven
 }
 
 function deletedKeys(versions: readonly VersionWrites[]): Uint8Array[] {

@@ -4,7 +4,12 @@ import type { StateImport, StateWriter } from '@ledger-state/engine'
 import { createMemoryEngine, engineToAsync } from '@ledger-state/engine'
 import { feedHeaderLine, openSource, type SourceOptions, versionToFeedLine } from '@ledger-state/feed'
 import { type StandInNode, startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
-import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import {
+  forkedChains,
+  SYNTHETIC_CHAIN_ID,
+  type SyntheticChain,
+  writeBackup,
+} from '@ledger-state/feed/testing/synthetic-chain'
 import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
 import { overriding } from '@ledger-state/testing/overriding'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -14,20 +19,7 @@ import { readEpochEndings } from './epoch-endings.js'
 import { type IngestOptions, ingestSource } from './ingest-source.js'
 import { rejectUnsigned } from './reject-unsigned.js'
 
-/** Versions that both chains have. */
-const SHARED_BLOCKS = 25
-const OWN_BLOCKS = 20
-
-function chainOf(seed: number): SyntheticChain {
-  const chain = new SyntheticChain({ blocks: SHARED_BLOCKS, signers: true })
-  chain.diverge(seed)
-  chain.extend(OWN_BLOCKS)
-  return chain
-}
-
-const signed = chainOf(1)
-const fork = chainOf(2)
-const shared = new SyntheticChain({ blocks: SHARED_BLOCKS, signers: true })
+const { begin: shared, signed, fork } = forkedChains()
 const endings = signed.endings()
 const waypoint = `0:${waypointHash(endings[0]!)}`
 
@@ -152,6 +144,18 @@ describe('a store', () => {
     expect(notices).toEqual([expect.stringContaining('no signature vouches for this store')])
   })
 
+  it('is not signed further by points above versions that were not proven', async () => {
+    const engine = await bed.open('store')
+    await ingest(engine, writeChain('part', shared), { waypoints: [waypoint] })
+    const from = shared.latestVersion + 6n
+    await ingest(engine, node.url, { verify: false, to: from })
+    await ingest(engine, writeChain('backup', signed), { to: from + 5n })
+    await ingest(engine, node.url)
+    expect(engine.ledger!.latestVersion).toBe(signed.latestVersion)
+    await ingest(engine, writeEndingsAlone('endings', signed))
+    expect(markOf(engine)).toMatchObject({ isUnproven: true, signed: { version: shared.latestVersion } })
+  })
+
   it('is compared above the versions that were pruned', async () => {
     const engine = await bed.open('store')
     await ingest(engine, writeChain('part', shared), { waypoints: [waypoint] })
@@ -165,7 +169,7 @@ describe('a store', () => {
 
   it('is signed as far as the last chunk of a backup within its versions', async () => {
     const engine = await bed.open('store')
-    node.chain = chainOf(1)
+    node.chain = forkedChains().signed
     node.chain.extend(4)
     node.latest = Number(node.chain.latestVersion)
     await ingest(engine, writeChain('part', shared), { waypoints: [waypoint] })

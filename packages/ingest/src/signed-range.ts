@@ -1,19 +1,19 @@
 import { Buffer } from 'node:buffer'
 import { ACCUMULATOR_ROOT_KEY } from '@ledger-state/core'
 import type { AsyncSnapshot, AsyncStateWriter } from '@ledger-state/engine'
-import type { LedgerSource, SignedPoint } from '@ledger-state/feed'
+import { type LedgerSource, type SignedPoint, signedLedgerDiffers } from '@ledger-state/feed'
 import { type CommitMark, type Contradiction, decodeCommitMark, encodeCommitMark } from './commit-mark.js'
-import { storeContradicted } from './errors.js'
 
 /**
  * Compares the unsigned versions of a store with what a source shows that validators signed, and keeps how far they agree.
- * @throws `unsigned_contradicted` where they do not; `untrusted`
+ * @throws `unsigned_contradicted` where they do not, or did not before; `untrusted`
  */
 export async function compareWithSigned(writer: AsyncStateWriter, source: LedgerSource): Promise<void> {
   const state = await writer.snapshot()
   const { ledger } = state
   const mark = decodeCommitMark(state.mark)
-  const { signed } = mark
+  const { signed, contradicted } = mark
+  if (contradicted) throw signedLedgerDiffers('the store', contradicted.epoch, contradicted.version)
   if (!ledger || !source.signedPoints || signed?.version === ledger.latestVersion) return
   const reading = {
     above: signed?.version ?? ledger.oldestVersion,
@@ -26,7 +26,7 @@ export async function compareWithSigned(writer: AsyncStateWriter, source: Ledger
     const answer = await compareAt(state, point)
     if (answer === 'differs') {
       await keepAgreed(writer, mark, agreed)
-      throw storeContradicted(source.position, { version: point.version, epoch: point.vouching.epoch })
+      throw signedLedgerDiffers(source.position, point.vouching.epoch, point.version)
     }
     if (answer === 'agrees') agreed = point
   }
@@ -35,8 +35,8 @@ export async function compareWithSigned(writer: AsyncStateWriter, source: Ledger
 
 /** Has the store remember that validators signed another ledger than it holds unsigned. */
 export async function keepContradiction(writer: AsyncStateWriter, contradicted: Contradiction): Promise<void> {
-  const { mark } = await writer.snapshot()
-  await replaceMark(writer, { ...decodeCommitMark(mark), contradicted })
+  const mark = decodeCommitMark((await writer.snapshot()).mark)
+  if (!mark.contradicted) await replaceMark(writer, { ...mark, contradicted })
 }
 
 /** Whether the ledger of a store is the signed one up to a version. Validators sign ends of blocks. */
@@ -53,9 +53,12 @@ async function compareAt(
   return Buffer.compare(root, accumulatorRoot) === 0 ? 'agrees' : 'differs'
 }
 
-/** The ending stays the one that the store keeps: no commit comes with these points. */
+/**
+ * Keeps how far a store is signed, unless some of its versions were not proven. The ending stays the one that the store keeps:
+ * no commit comes with these points.
+ */
 async function keepAgreed(writer: AsyncStateWriter, mark: CommitMark, agreed: SignedPoint | undefined): Promise<void> {
-  if (!agreed) return
+  if (!agreed || mark.isUnproven) return
   const { version, vouching } = agreed
   const signed = { version, ...vouching, ending: mark.signed?.ending ?? vouching.waypoint }
   await replaceMark(writer, { ...mark, signed })

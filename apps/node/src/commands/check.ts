@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { LedgerStateError, parseU64 } from '@ledger-state/core'
 import type { CheckReport } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
+import { readHashSalt } from '../config/hash-salt.js'
 import { option, switchOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
 import { damagedStore, deadlyStore, stoppedBy, usageError } from '../errors.js'
@@ -42,8 +43,7 @@ cores, and writes 64 bytes a key next to the store where the keys do not fit int
     const place = storePlace(input, 'check')
     const version = input.get(versionOption)
     if (input.get(stateRootOption)) {
-      const hashSalt = input.get(settings.hashSalt) ?? input.get(settings.network)?.hashSalt
-      await checkStateRoot(place, version, hashSalt)
+      await checkStateRoot(place, version, readHashSalt(input))
       return
     }
     if (version !== undefined) throw usageError('--version is the version of --state-root')

@@ -1,5 +1,5 @@
 import { type LedgerInfo, noLedger, type StoreBase } from '@ledger-state/engine'
-import { decodeCommitMark, type SignedRange } from '@ledger-state/ingest'
+import { type CommitMark, type Contradiction, decodeCommitMark } from '@ledger-state/ingest'
 import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
@@ -72,14 +72,14 @@ async function describeDatabase(place: DatabasePlace, asJson: boolean): Promise<
 }
 
 function ledgerRows(ledger: LedgerInfo, base: StoreBase, mark: Uint8Array | undefined): (readonly [string, string])[] {
-  const signed = signedRange(ledger, mark)
+  const { signed, contradicted } = trustOf(ledger, mark)
   const { latestBlock, oldestBlock } = ledger
   return [
     ['chain id', String(ledger.chainId)],
     ['versions', `${ledger.oldestVersion} to ${ledger.latestVersion}`],
     ['base', describeBase(base)],
     ['signed', signed ? `to version ${signed.version}, ${describeVouching(signed)}` : 'nothing vouches for the ledger'],
-    ...contradictedRow(mark),
+    ...contradictedRow(contradicted),
     ['block heights', `${oldestBlock.height} to ${latestBlock.height}`],
     ['epoch', String(latestBlock.epoch)],
     ['ledger time', `${formatTime(latestBlock.timestampUsec)} (oldest ${formatTime(oldestBlock.timestampUsec)})`],
@@ -114,41 +114,34 @@ function ledgerFacts(ledger: LedgerInfo, base: StoreBase, mark: Uint8Array | und
     oldest_ledger_timestamp_usec: String(oldestBlock.timestampUsec),
     base: base.version === 0n ? 'genesis' : base.complete ? 'state' : 'assumed_empty',
     base_version: String(base.version),
-    ...signedFacts(signedRange(ledger, mark)),
-    ...contradictedFacts(mark),
+    ...trustFacts(trustOf(ledger, mark)),
   }
 }
 
-function signedFacts(signed: SignedRange | undefined) {
+function trustFacts({ signed, contradicted }: CommitMark) {
   return {
     waypoint: signed?.waypoint ?? null,
     signed_version: signed ? String(signed.version) : null,
     signed_epoch: signed ? String(signed.epoch) : null,
     signed_power: signed?.power ? String(signed.power.signed) : null,
     total_power: signed?.power ? String(signed.power.total) : null,
-  }
-}
-
-function contradictedRow(mark: Uint8Array | undefined): (readonly [string, string])[] {
-  const { contradicted } = decodeCommitMark(mark)
-  if (!contradicted) return []
-  const { version, epoch } = contradicted
-  return [['contradicted', `the validators of epoch ${epoch} signed another ledger up to version ${version}`]]
-}
-
-function contradictedFacts(mark: Uint8Array | undefined) {
-  const { contradicted } = decodeCommitMark(mark)
-  return {
     contradicted_version: contradicted ? String(contradicted.version) : null,
     contradicted_epoch: contradicted ? String(contradicted.epoch) : null,
   }
 }
 
-/** How far a store is signed. A truncation may have cut off versions that were. */
-function signedRange(ledger: LedgerInfo, mark: Uint8Array | undefined): SignedRange | undefined {
-  const { signed } = decodeCommitMark(mark)
-  if (!signed || signed.version <= ledger.latestVersion) return signed
-  return { ...signed, version: ledger.latestVersion }
+function contradictedRow(contradicted: Contradiction | undefined): (readonly [string, string])[] {
+  if (!contradicted) return []
+  const { version, epoch } = contradicted
+  return [['contradicted', `the validators of epoch ${epoch} signed another ledger up to version ${version}`]]
+}
+
+/** What vouches for a store, and what speaks against it. A truncation may have cut off versions that were signed. */
+function trustOf({ latestVersion }: LedgerInfo, mark: Uint8Array | undefined): CommitMark {
+  const decoded = decodeCommitMark(mark)
+  const { signed } = decoded
+  if (!signed || signed.version <= latestVersion) return decoded
+  return { ...decoded, signed: { ...signed, version: latestVersion } }
 }
 
 function measured({ ledger, stats }: LmdbEngineReader) {

@@ -2,6 +2,7 @@ import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
 import { checkEndings } from '@ledger-state/feed'
 import { decodeCommitMark, readEpochEndings, rejectUnsigned } from '@ledger-state/ingest'
 import type { Command } from '../config/command.js'
+import { readHashSalt } from '../config/hash-salt.js'
 import { settings } from '../config/settings.js'
 import { emptyStore, noEndings, noWaypoint } from '../errors.js'
 import { openReader } from '../stores/open-reader.js'
@@ -17,7 +18,6 @@ that the one before announced. Without --waypoint, the waypoint is the one that 
 one that the network publishes to trust nobody else.`,
   arguments: [],
   options: [...storeOptions, settings.network, settings.waypoints, settings.hashSalt],
-  required: [],
   examples: [
     'ledger-state trust check --data-dir data/mainnet',
     'ledger-state trust check --waypoint "$(cat waypoint.txt)" --data-dir data/mainnet',
@@ -28,13 +28,11 @@ one that the network publishes to trust nobody else.`,
     try {
       const { ledger, mark } = engine.kind === 'sync' ? engine : await engine.snapshot()
       if (!ledger) throw emptyStore(nameOfPlace(place))
-      const network = input.get(settings.network)
-      const given = input.get(settings.waypoints) ?? network?.waypoints ?? []
-      const hashSalt = input.get(settings.hashSalt) ?? network?.hashSalt
+      const given = input.get(settings.waypoints) ?? input.get(settings.network)?.waypoints ?? []
       const { signed } = decodeCommitMark(mark)
       const waypoints = given.length > 0 || !signed ? given : [signed.waypoint]
       if (waypoints.length === 0) throw noWaypoint(nameOfPlace(place))
-      const checked = await checkEndings(bytesOfEndings(engine), waypoints, hashSalt)
+      const checked = await checkEndings(bytesOfEndings(engine), waypoints, readHashSalt(input))
       if (!checked.epochs) throw noEndings(nameOfPlace(place))
       const [first, last] = checked.epochs
       const what = `the ends of ${formatCount(checked.count)} epochs, ${first} to ${last}`
@@ -56,7 +54,6 @@ export const trustRejectUnsignedCommand: Command = {
 that was wrong. Ingest what is signed afterwards, or follow another node. Stop a node that follows into the store before.`,
   arguments: [],
   options: [...storeOptions],
-  required: [],
   examples: ['ledger-state trust reject-unsigned --data-dir data/mainnet'],
   async run(input) {
     const place = storePlace(input, 'trust reject-unsigned')

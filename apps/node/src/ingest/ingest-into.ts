@@ -3,6 +3,7 @@ import type { LedgerSource, SourceOptions } from '@ledger-state/feed'
 import { followSource, type IngestCounters, type IngestOptions, ingestSource, verifySource } from '@ledger-state/ingest'
 import type { StateEngine } from '@ledger-state/state-engine'
 import type { CommandInput } from '../config/command.js'
+import { readHashSalt } from '../config/hash-salt.js'
 import { settings } from '../config/settings.js'
 import { nothingIngested, stoppedBy, usageError, withAdvice } from '../errors.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
@@ -41,7 +42,7 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
       verify,
       headers: input.get(settings.followHeader),
       network,
-      hashSalt: input.get(settings.hashSalt) ?? network?.hashSalt,
+      hashSalt: readHashSalt(input),
       onNotice: notice,
     },
   }

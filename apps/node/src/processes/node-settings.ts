@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CommandInput } from '../config/command.js'
 import { forwardSettings } from '../config/forward-settings.js'
+import { readHashSalt } from '../config/hash-salt.js'
 import type { Option } from '../config/option.js'
 import { type ListenAddress, settings } from '../config/settings.js'
 import { usageError } from '../errors.js'
@@ -119,7 +120,7 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
             follow,
             followHeaders,
             retain: retain?.toString(),
-            hashSalt: input.get(settings.hashSalt) ?? input.get(settings.network)?.hashSalt,
+            hashSalt: readHashSalt(input),
             verify: input.get(settings.verify),
             log,
           },

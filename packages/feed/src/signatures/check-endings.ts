@@ -2,12 +2,8 @@ import { ByteReader } from '@ledger-state/core'
 import { LedgerHasher } from '../proof/ledger-hasher.js'
 import { computeWaypoint } from '../proof/waypoint.js'
 import { readLedgerInfo, type SignedLedgerInfo } from '../wire/ledger-info.js'
-import { EpochHistory } from './epoch-history.js'
-import { loadNativeBls } from './native-bls.js'
-import { createPortableBls } from './portable-bls.js'
-
-/** Endings whose signatures are checked together. */
-const BATCH = 64
+import { ENDINGS_AT_ONCE, EpochHistory } from './epoch-history.js'
+import { loadBls } from './load-bls.js'
 
 /** Ends of epochs that follow from a waypoint. */
 export interface CheckedEndings {
@@ -40,7 +36,7 @@ export async function checkEndings(
   hashSalt?: string,
 ): Promise<CheckedEndings> {
   const hasher = new LedgerHasher(hashSalt)
-  const history = new EpochHistory(hasher, (await loadNativeBls()) ?? createPortableBls(), waypoints)
+  const history = new EpochHistory(hasher, await loadBls(), waypoints)
   let [count, first, last]: [number, SignedLedgerInfo | undefined, SignedLedgerInfo | undefined] = [
     0,
     undefined,
@@ -52,7 +48,7 @@ export async function checkEndings(
     count++
     first ??= info
     last = info
-    if (batch.push(info) < BATCH) continue
+    if (batch.push(info) < ENDINGS_AT_ONCE) continue
     history.believe(batch)
     batch = []
   }

@@ -5,6 +5,9 @@ import type { EpochState, SignedLedgerInfo } from '../wire/ledger-info.js'
 import type { Bls, SignedStatement } from './bls.js'
 import { readClaim, type SignedPower } from './validator-set.js'
 
+/** Endings whose signatures are checked together: more bring hardly anything. */
+export const ENDINGS_AT_ONCE = 64
+
 /** An ending that is believed: the validators of its `nextEpoch` sign what follows. */
 interface BelievedEnding extends SignedLedgerInfo {
   readonly nextEpoch: EpochState

@@ -33,9 +33,8 @@ export async function openStateSnapshot(folder: string, options: SourceOptions):
   const version = manifest.version('version')
   const hasher = new LedgerHasher(options.hashSalt)
   const verify = options.verify !== false
-  const proof = verify
-    ? await proveStateRoot(await resolveBackupFile(storage, manifest.text('proof')), version, hasher)
-    : undefined
+  const proofPath = verify ? await resolveBackupFile(storage, manifest.text('proof')) : ''
+  const proof = verify ? await proveStateRoot(proofPath, version, hasher) : undefined
   const rootHash = manifest.text('root_hash').replace(/^0x/, '')
   if (proof && bytesToHexDigits(proof.stateRoot) !== rootHash) {
     throw otherStateRoot(manifest.place, rootHash, proof.stateRoot)
@@ -52,12 +51,10 @@ export async function openStateSnapshot(folder: string, options: SourceOptions):
     throw otherEpoch(manifest.place, epoch, proof.ledger.epoch)
   }
   const voucher = new Voucher(storage, hasher, options)
-  const proofPath = proof ? await resolveBackupFile(storage, manifest.text('proof')) : ''
   const vouch = async (chainId: number | undefined): Promise<Vouching | undefined> =>
     proof && (await voucher.vouch(proofPath, proof.ledger, undefined, chainId))
   // Which network the state is of is known at its end; where a waypoint is given, it need not be read first.
-  const isTold = (options.waypoints ?? options.network?.waypoints ?? []).length > 0
-  const early = isTold ? await vouch(undefined) : undefined
+  const early = voucher.isTold ? await vouch(undefined) : undefined
   const snapshot = new Snapshot(
     manifest.place,
     version,

@@ -118,7 +118,7 @@ class TransactionBackup implements LedgerSource {
       yield point
       above = point.version
     }
-    const chunk = await this.#lastChunkWithin(above, reading.upTo)
+    const chunk = await this.#lateChunkWithin(above, reading.upTo)
     const info = chunk && (await readChunkLedgerInfo(chunk, this.#hasher))
     if (!info || info.version > reading.upTo) return
     const vouching = await this.#voucher.vouch(chunk.proofPath, info, reading.vouching, reading.chainId)
@@ -228,18 +228,18 @@ class TransactionBackup implements LedgerSource {
     return signed ? signedLedgerDiffers(chunk.path, signed.epoch, ledger.version) : fork
   }
 
-  /** The last chunk above a version that ends at or before another, of those that follow each other without a gap. */
-  async #lastChunkWithin(above: bigint, upTo: bigint): Promise<TransactionChunk | undefined> {
-    let last: TransactionChunk | undefined
-    try {
-      for await (const chunk of this.#chunks(above + 1n)) {
-        if (chunk.lastVersion > upTo) break
-        last = chunk
-      }
-    } catch (error) {
-      if (!isLedgerStateError(error)) throw error
+  /** A late chunk that ends above a version, and at or before another. */
+  async #lateChunkWithin(above: bigint, upTo: bigint): Promise<TransactionChunk | undefined> {
+    const within = this.#entries.filter(({ firstVersion, lastVersion }) => firstVersion <= upTo && lastVersion > above)
+    for (const entry of within.sort((a, b) => (a.lastVersion > b.lastVersion ? -1 : 1))) {
+      const manifest = await readManifest(this.#storage, entry.manifest)
+      const member = manifest.list('chunks').findLast((chunk) => {
+        const last = chunk.version('last_version')
+        return above < last && last <= upTo
+      })
+      if (member) return await this.#toChunk(member)
     }
-    return last
+    return undefined
   }
 
   /** The chunk that holds the version, or else the first one after it, and those that follow. */

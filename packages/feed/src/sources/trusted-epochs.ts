@@ -11,16 +11,12 @@ import type { BackupStorage } from '../files/backup-storage.js'
 import { readRecords } from '../files/record-file.js'
 import type { LedgerHasher } from '../proof/ledger-hasher.js'
 import { computeWaypoint, versionOfWaypoint } from '../proof/waypoint.js'
-import { EpochHistory } from '../signatures/epoch-history.js'
-import { loadNativeBls } from '../signatures/native-bls.js'
+import { ENDINGS_AT_ONCE, EpochHistory } from '../signatures/epoch-history.js'
+import { loadBls } from '../signatures/load-bls.js'
 import { type PackedEnding, packEnding } from '../signatures/packed-ending.js'
-import { createPortableBls } from '../signatures/portable-bls.js'
 import type { SignedPower } from '../signatures/validator-set.js'
 import { readLedgerInfo, type SignedLedgerInfo } from '../wire/ledger-info.js'
 import type { SignedPoint, Vouching } from './vouching.js'
-
-/** Endings whose signatures are checked together: more bring hardly anything. */
-const BATCH = 64
 
 interface PlacedEnding {
   readonly info: SignedLedgerInfo
@@ -63,7 +59,7 @@ export class TrustedEpochs {
     waypoints: readonly string[],
   ): Promise<TrustedEpochs> {
     const { endings } = await readBackupMetadata(storage)
-    const bls = (await loadNativeBls()) ?? createPortableBls()
+    const bls = await loadBls()
     return new TrustedEpochs(storage, endings, hasher, new EpochHistory(hasher, bls, waypoints), waypoints)
   }
 
@@ -178,7 +174,7 @@ export class TrustedEpochs {
       if (!this.#ahead || !isNeeded(this.#ahead)) break
       batch.push(this.#ahead)
       this.#ahead = undefined
-      if (batch.length === BATCH) {
+      if (batch.length === ENDINGS_AT_ONCE) {
         yield* this.#believe(batch)
         batch = []
       }
@@ -201,8 +197,9 @@ export class TrustedEpochs {
 
   /** Once the ending is believed: that one is not signed says more. */
   #expectListed({ info, manifest, listed }: PlacedEnding): void {
+    if (listed === undefined) return
     const found = computeWaypoint(this.#hasher, info)
-    if (listed !== undefined && listed !== found) throw otherListedWaypoint(manifest, info.epoch, listed, found)
+    if (listed !== found) throw otherListedWaypoint(manifest, info.epoch, listed, found)
   }
 
   #pack(ending: PlacedEnding): void {

@@ -23,6 +23,11 @@ export class Voucher {
     this.#options = options
   }
 
+  /** Whether waypoints are trusted that were given for the source, whatever its chain id is. */
+  get isTold(): boolean {
+    return trustedWaypoints(this.#options, undefined, undefined).length > 0
+  }
+
   /**
    * Expects that a ledger info is signed where a waypoint is trusted. Where none is, one notice says so, once.
    * @param path the file of the ledger info

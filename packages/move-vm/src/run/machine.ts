@@ -140,7 +140,7 @@ export class Machine {
   }
 
   /**
-   * Runs until the function has ended, or for the time of about so many instructions. Returns whether it has ended.
+   * Runs until the function has ended, or for about the time that this number of instructions takes. Returns whether it has ended.
    * @throws VmFault, MoveAbort; LackingKeys, PendingTask: then the same instruction runs again
    */
   run(instructions: number): boolean {
