@@ -29,6 +29,7 @@ import { parameterOf } from './request-parts.js'
 import { stateKeyToText } from './state-key-text.js'
 import { TurnBudget } from './turn-budget.js'
 import { answerToJson, ViewChangesCsvBody } from './view-history-formats.js'
+import type { ViewPlace } from './view-places.js'
 import { parseViewCall } from './view-request.js'
 import { ViewAllowance } from './view-rules.js'
 
@@ -148,18 +149,22 @@ async function readChanges(
   turn: TurnBudget,
 ): Promise<void> {
   const { places, compute } = request.views
-  let leave: (() => void) | undefined
+  let place: ViewPlace | undefined
   try {
     for (const change of history.turns()) {
       if (change) body.add(change)
       const { task } = history
       if (!task && !turn.isSpent) continue
-      leave ??= await places.take()
-      if (task) history.provide(await compute(task))
+      place ??= await places.take()
+      if (task) {
+        place.rest()
+        history.provide(await compute(task))
+      }
+      await place.run()
       await turn.nextTurn()
     }
   } finally {
-    leave?.()
+    place?.leave()
   }
 }
 

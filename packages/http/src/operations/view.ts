@@ -51,10 +51,14 @@ async function runInTurns(
   began: number,
   turn: TurnBudget,
 ): Promise<readonly StoredValue[]> {
-  const leave = await request.views.places.take()
+  const place = await request.views.places.take()
   try {
     for (;;) {
-      if (view.task) view.provide(await request.views.compute(view.task))
+      if (view.task) {
+        place.rest()
+        view.provide(await request.views.compute(view.task))
+      }
+      await place.run()
       await turn.nextTurn()
       do {
         const results = advance(request, view, began)
@@ -62,7 +66,7 @@ async function runInTurns(
       } while (!turn.isSpent && !view.task)
     }
   } finally {
-    leave()
+    place.leave()
   }
 }
 
