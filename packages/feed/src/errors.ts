@@ -425,6 +425,64 @@ export function nodeOnFork(url: string, version: bigint): FeedError {
   return new LedgerStateError('ledger_fork', message, { version })
 }
 
+// Buckets
+
+export function notABucket(location: string): FeedError {
+  const shown = location.replace(/\/\/[^/]*@/, '//…@')
+  const message = `${JSON.stringify(clip(shown))} names no backup in a bucket: s3://BUCKET/PREFIX or gs://BUCKET/PREFIX is expected`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+export function noSuchBucket(address: string): FeedError {
+  const message = `there is no bucket at ${address}; its name may have changed: networks publish those of their backups`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+export function accessDenied(what: string, status: number, why: string): FeedError {
+  const message = `${what} without an account that may do so (status ${status}, ${why}); a copy of the backup in a folder can be ingested, too`
+  return new LedgerStateError('source_failed', message)
+}
+
+export function notAListing(url: string, found: string): FeedError {
+  const message = `${url} answered ${found} in place of the listing of a bucket (XML); it is no bucket, or a proxy answers for it`
+  return new LedgerStateError('source_failed', message)
+}
+
+export function tooManyObjects(folder: string, most: number): FeedError {
+  return new LedgerStateError('source_failed', `${folder} has more than ${most} objects`)
+}
+
+export function endlessListing(url: string): FeedError {
+  return new LedgerStateError('source_failed', `${url} answered a page of the listing that does not lead on`)
+}
+
+export function missingObject(place: string): FeedError {
+  return invalidBackup('the backup', `lacks ${place}, though it is listed or named in a manifest`)
+}
+
+export function objectChanged(place: string, why: string): FeedError {
+  const message = `${place} is another object than it was (${why}); objects of a backup never change: run the same command again`
+  return new LedgerStateError('source_failed', message)
+}
+
+export function redirectRefused(url: string, status: number, to: string): FeedError {
+  return new LedgerStateError('source_failed', `GET ${url} was answered ${status}, which leads to ${to}: not followed`)
+}
+
+export function transferStopped(url: string): FeedError {
+  return new LedgerStateError('source_failed', `GET ${url} was stopped`)
+}
+
+export function folderWithoutParent(place: string): FeedError {
+  const message = `${place} is one folder of a backup, whose files are named from the folder above it: the bucket has none`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+export function cannotSpool(path: string, cause: unknown): FeedError {
+  const message = `cannot keep a copy in ${path}: ${messageOf(cause)}; TMPDIR names another place`
+  return new LedgerStateError('spill_failed', message, {}, { cause })
+}
+
 /** A fault in the bytes of a source, as one of the source: named with its place. */
 export function atPlace(error: LedgerStateError, place: string, codeOfBytes: FeedErrorCode): LedgerStateError {
   const code = error.code === 'invalid_bcs' ? codeOfBytes : error.code

@@ -1,2 +1,2 @@
 // Apart from the sources, which a program that only reads its settings need not load.
-export { toRemoteUrl } from './sources/remote-url.js'
+export { toRemoteUrl } from './requests/remote-url.js'

@@ -28,4 +28,8 @@ export interface BackupStorage {
   open(name: string, range?: ByteRange): Readable
   /** Path of a local file with the whole object. Threads read and read again from there what is large. */
   localFile(name: string): Promise<string>
+  /** Says that a local file is not needed any more: where it is a copy, it is removed. */
+  release(path: string): Promise<void>
+  /** Ends transfers, and removes copies. */
+  close(): Promise<void>
 }

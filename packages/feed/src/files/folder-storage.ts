@@ -41,6 +41,10 @@ export class FolderStorage implements BackupStorage {
   async localFile(name: string): Promise<string> {
     return join(this.root, name)
   }
+
+  async release(): Promise<void> {}
+
+  async close(): Promise<void> {}
 }
 
 async function statOf(path: string): Promise<Stats | undefined> {

@@ -1,5 +1,5 @@
 import { type Backoff, isLedgerStateError, LedgerStateError, pauseFor } from '@ledger-state/core'
-import { askingAgain, createBackoff } from './retrying-fetch.js'
+import { askingAgain, createBackoff } from '../requests/retrying-fetch.js'
 
 /** A single answer may be damaged, or of a server that took the place of the source for a moment. */
 const BELIEVED_ANSWERS = 3

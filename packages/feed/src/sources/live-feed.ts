@@ -11,11 +11,11 @@ import {
   unexpectedStatus,
 } from '../errors.js'
 import { readLines } from '../files/lines.js'
+import { FETCH_ENCODINGS } from '../requests/fetch-encodings.js'
+import { askingAgain, createBackoff, fetchFailure, parseRetryAfter } from '../requests/retrying-fetch.js'
 import { type FeedHead, parseFeedHead } from '../wire/feed-head.js'
 import { type FeedRow, parseFeedHeader, parseFeedLine, parseFeedVersion } from '../wire/feed-line.js'
 import { FailureStreak, isOfOtherLedger } from './failure-streak.js'
-import { FETCH_ENCODINGS } from './fetch-encodings.js'
-import { askingAgain, createBackoff, fetchFailure, parseRetryAfter } from './retrying-fetch.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
 
 const MAX_LINE_BYTES = 256 * 1024 * 1024

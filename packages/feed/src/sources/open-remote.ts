@@ -1,8 +1,8 @@
 import { openingStopped } from '../errors.js'
+import { toRemoteUrl, tryJson } from '../requests/remote-url.js'
+import { fetchRetrying } from '../requests/retrying-fetch.js'
 import { LiveFeed, parseFeedIndex } from './live-feed.js'
-import { toRemoteUrl, tryJson } from './remote-url.js'
 import { openRestNode } from './rest-node.js'
-import { fetchRetrying } from './retrying-fetch.js'
 import type { LedgerSource, SourceOptions } from './source.js'
 
 const ATTEMPTS = 8

@@ -13,12 +13,12 @@ import {
 import { AccumulatorFrontier } from '../proof/accumulator.js'
 import { LedgerHasher } from '../proof/ledger-hasher.js'
 import { createProver, type Prover } from '../proof/prover.js'
+import { toRemoteUrl, tryJson } from '../requests/remote-url.js'
+import { type AnswerReading, type FetchAnswer, type FetchOptions, fetchRetrying } from '../requests/retrying-fetch.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { FailureStreak, isOfOtherLedger } from './failure-streak.js'
 import { PageQueue, type PageRequest } from './page-queue.js'
-import { toRemoteUrl, tryJson } from './remote-url.js'
 import { isSameItem, type RestItem, readRestPage } from './rest-page.js'
-import { type AnswerReading, type FetchAnswer, type FetchOptions, fetchRetrying } from './retrying-fetch.js'
 import type { LedgerSource, LedgerVersion, Reading, SourceOptions } from './source.js'
 
 const DECIMAL = /^\d{1,19}$/

@@ -5,8 +5,8 @@ import { createServer, type Server as TlsServer } from 'node:https'
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { makeCertificate } from '@ledger-state/testing/certificate'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { fetchRetrying } from '../requests/retrying-fetch.js'
 import { openSource } from './open-source.js'
-import { fetchRetrying } from './retrying-fetch.js'
 
 const HOUR_MS = 3_600_000
 const authority = makeCertificate()

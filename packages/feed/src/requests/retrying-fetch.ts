@@ -125,7 +125,7 @@ async function request(url: string, { accept, headers: more, signal }: FetchOpti
     const body = await readBody(response)
     return { status, headers, body, milliseconds: performance.now() - began }
   } catch (error) {
-    return { why: fetchFailure(error), retryAfterMs: 0, isOfCertificate: CERTIFICATE_FAULT.test(codeOfCause(error)) }
+    return { why: fetchFailure(error), retryAfterMs: 0, isOfCertificate: isCertificateFault(error) }
   }
 }
 
@@ -134,6 +134,11 @@ export function fetchFailure(error: unknown): string {
   const { message, cause } = error as Error
   const why = cause instanceof Error ? `${message}: ${cause.message}` : message
   return UNTRUSTED.test(codeOfCause(error)) ? `${why}; NODE_EXTRA_CA_CERTS names a file of authorities to trust` : why
+}
+
+/** Whether `fetch` failed for the certificate of the server, which asking again does not mend. */
+export function isCertificateFault(error: unknown): boolean {
+  return CERTIFICATE_FAULT.test(codeOfCause(error))
 }
 
 function codeOfCause(error: unknown): string {

@@ -1,0 +1,202 @@
+import { Buffer } from 'node:buffer'
+import { type Backoff, pauseFor } from '@ledger-state/core'
+import { redirectRefused, requestRefused, requestsFailed, transferStopped } from '../errors.js'
+import {
+  askingAgain,
+  createBackoff,
+  fetchFailure,
+  isCertificateFault,
+  parseRetryAfter,
+} from '../requests/retrying-fetch.js'
+import { isRedirect, redirectTarget } from './redirect.js'
+
+const ATTEMPTS = 8
+const MOST_REDIRECTS = 5
+const SILENCE_MS = 30_000
+
+export interface BucketRequestOptions {
+  /** Sent with every request. Redirects, which would carry them to another server, are then not followed. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Ends requests and pauses. */
+  readonly signal?: AbortSignal | undefined
+  /** Pause after the first failure, 250 ms by default; each further failure in a row doubles it, up to 30 s. */
+  readonly firstPauseMs?: number | undefined
+  /** How long a server may say nothing, 30 s by default. */
+  readonly silenceMs?: number | undefined
+  readonly onNotice?: ((message: string) => void) | undefined
+}
+
+/** Why a request has to be made again. */
+export interface Failure {
+  readonly why: string
+  readonly retryAfterMs: number
+}
+
+/** An answer whose body is yet to be read. */
+export interface BucketAnswer {
+  readonly status: number
+  readonly headers: Headers
+  /** The body; what cuts it short is thrown. Ending the reading of it releases the connection. */
+  pieces(): AsyncGenerator<Uint8Array, void>
+  /** Leaves the body unread, and releases the connection. */
+  drop(): Promise<void>
+}
+
+/** GET requests to a server of objects. */
+export class BucketRequests {
+  readonly #options: BucketRequestOptions
+  readonly #closed = new AbortController()
+  readonly #ended: AbortSignal
+  /** Servers that lead to others, for good. */
+  readonly #moved = new Map<string, string>()
+
+  constructor(options: BucketRequestOptions) {
+    this.#options = options
+    const { signal } = options
+    this.#ended = signal ? AbortSignal.any([signal, this.#closed.signal]) : this.#closed.signal
+  }
+
+  /** Failures of a request that is made until it succeeds. */
+  attempts(url: string): Attempts {
+    return new Attempts(url, this.#ended, this.#options)
+  }
+
+  /**
+   * Makes one request, and follows where its answer leads. What may pass is a `Failure`: a server that is not reached, says
+   * nothing, is too busy or fails (408, 429, 5xx).
+   * @throws `source_failed` where that will not pass, or it was stopped
+   */
+  async ask(url: string, headers: Readonly<Record<string, string>>): Promise<BucketAnswer | Failure> {
+    let place = this.#placeOf(url)
+    for (let redirects = 0; ; redirects++) {
+      const answer = await this.#askOnce(place, headers)
+      if ('why' in answer || !isRedirect(answer.status)) return answer
+      await answer.drop()
+      const to = this.#options.headers ? undefined : redirectTarget(place, answer.headers)
+      if (to === undefined || redirects === MOST_REDIRECTS) {
+        const named = answer.headers.get('location') ?? 'another region'
+        throw redirectRefused(place, answer.status, redirects === MOST_REDIRECTS ? `${named}, one of many` : named)
+      }
+      this.#noteMove(place, to)
+      place = to
+    }
+  }
+
+  /** Ends all requests and pauses. */
+  close(): void {
+    this.#closed.abort()
+  }
+
+  #placeOf(url: string): string {
+    const { origin } = new URL(url)
+    return (this.#moved.get(origin) ?? origin) + url.slice(origin.length)
+  }
+
+  #noteMove(from: string, to: string): void {
+    const [before, after] = [new URL(from), new URL(to)]
+    const isWhole = before.pathname === after.pathname && before.search === after.search
+    if (isWhole && before.origin !== after.origin) this.#moved.set(before.origin, after.origin)
+  }
+
+  async #askOnce(url: string, headers: Readonly<Record<string, string>>): Promise<BucketAnswer | Failure> {
+    const { silenceMs = SILENCE_MS } = this.#options
+    const cut = new AbortController()
+    try {
+      const asking = fetch(url, {
+        headers: { ...this.#options.headers, ...headers },
+        redirect: 'manual',
+        signal: AbortSignal.any([cut.signal, this.#ended]),
+      })
+      const response = await withinSilence(asking, silenceMs, cut)
+      const { status } = response
+      const answer = {
+        status,
+        headers: response.headers,
+        pieces: () => piecesOf(response, silenceMs, cut),
+        drop: async () => await response.body?.cancel(),
+      }
+      if (status !== 408 && status !== 429 && status < 500) return answer
+      await answer.drop()
+      return { why: `status ${status}`, retryAfterMs: parseRetryAfter(response.headers.get('retry-after')) }
+    } catch (error) {
+      if (this.#ended.aborted) throw transferStopped(url)
+      if (isCertificateFault(error)) throw requestRefused(url, fetchFailure(error))
+      return { why: fetchFailure(error), retryAfterMs: 0 }
+    }
+  }
+}
+
+/** The failures in a row of one request, and the pauses between them. */
+export class Attempts {
+  readonly #url: string
+  readonly #ended: AbortSignal
+  readonly #onNotice: (message: string) => void
+  readonly #backoff: Backoff
+
+  constructor(url: string, ended: AbortSignal, { firstPauseMs, onNotice = () => {} }: BucketRequestOptions) {
+    this.#url = url
+    this.#ended = ended
+    this.#onNotice = onNotice
+    this.#backoff = createBackoff(firstPauseMs)
+  }
+
+  /** Begins a new row. */
+  progressed(): void {
+    this.#backoff.reset()
+  }
+
+  /** Waits until the request is to be made again. @throws `source_failed` after too many failures, or when it was stopped */
+  async failed({ why, retryAfterMs }: Failure): Promise<void> {
+    if (this.#ended.aborted) throw transferStopped(this.#url)
+    const pause = this.#backoff.next(retryAfterMs)
+    if (this.#backoff.failures >= ATTEMPTS) throw requestsFailed(this.#url, ATTEMPTS, why)
+    this.#onNotice(`GET ${this.#url}: ${why}; ${askingAgain(pause)}`)
+    await pauseFor(pause, this.#ended)
+    if (this.#ended.aborted) throw transferStopped(this.#url)
+  }
+}
+
+/** The body of an answer as a text, at most so many bytes of it. */
+export async function textOfAnswer(answer: BucketAnswer, most: number): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of answer.pieces()) {
+    pieces.push(piece)
+    length += piece.length
+    if (length > most) break
+  }
+  return Buffer.concat(pieces).subarray(0, most).toString('utf8')
+}
+
+/** Why reading a body failed, as a reason to ask again. */
+export function failureOf(error: unknown): Failure {
+  return { why: fetchFailure(error), retryAfterMs: 0 }
+}
+
+/** Only the waiting for the server counts, not that of whom the pieces are for. */
+async function* piecesOf(
+  response: Response,
+  silenceMs: number,
+  cut: AbortController,
+): AsyncGenerator<Uint8Array, void> {
+  const reader = response.body?.getReader()
+  let isEnd = reader === undefined
+  try {
+    while (!isEnd) {
+      const { done, value } = await withinSilence(reader!.read(), silenceMs, cut)
+      isEnd = done
+      if (value) yield value
+    }
+  } finally {
+    if (!isEnd) cut.abort()
+  }
+}
+
+async function withinSilence<T>(waiting: Promise<T>, silenceMs: number, cut: AbortController): Promise<T> {
+  const timer = setTimeout(() => cut.abort(new Error(`nothing came for ${silenceMs / 1_000} s`)), silenceMs)
+  try {
+    return await waiting
+  } finally {
+    clearTimeout(timer)
+  }
+}

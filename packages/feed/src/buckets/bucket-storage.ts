@@ -1,0 +1,103 @@
+import { Buffer } from 'node:buffer'
+import { posix } from 'node:path'
+import { Readable } from 'node:stream'
+import { SizedCache } from '@ledger-state/core'
+import type { BackupStorage, ByteRange, StoredObject } from '../files/backup-storage.js'
+import { listFolder } from './bucket-listing.js'
+import { type BucketLocation, urlOfKey } from './bucket-location.js'
+import { type BucketRequestOptions, BucketRequests } from './bucket-requests.js'
+import { readObject } from './object-transfer.js'
+import { Spool } from './spool.js'
+
+/** Listings that are remembered: more than folders are read at once. */
+const MOST_FOLDERS = 256
+
+/** Manifests and metadata are read more than once, and never change. */
+const SMALL_OBJECTS_BYTES = 64 * 1024 * 1024
+const SMALL_OBJECT_BYTES = 1024 * 1024
+
+type Folder = ReadonlyMap<string, StoredObject>
+
+/** A backup in a bucket of S3 or Google's store, or of what answers as these do. */
+export class BucketStorage implements BackupStorage {
+  readonly root: string
+  readonly #location: BucketLocation
+  readonly #requests: BucketRequests
+  readonly #spool = new Spool()
+  readonly #folders = new Map<string, Promise<Folder>>()
+  readonly #small = new SizedCache<Buffer>(SMALL_OBJECTS_BYTES, SMALL_OBJECT_BYTES)
+
+  constructor(location: BucketLocation, options: BucketRequestOptions) {
+    this.root = location.root
+    this.#location = location
+    this.#requests = new BucketRequests(options)
+  }
+
+  placeOf(name: string): string {
+    return name === '' ? this.root : `${this.root}/${name}`
+  }
+
+  /** @throws `invalid_argument` where there is no such bucket; `source_failed` */
+  async *list(folder: string): AsyncGenerator<StoredObject, void> {
+    yield* (await this.#folder(folder)).values()
+  }
+
+  /** Finds objects in the listing of their folder, which is one request for all that lie in it. */
+  async find(name: string): Promise<StoredObject | undefined> {
+    const folder = posix.dirname(name)
+    return (await this.#folder(folder === '.' ? '' : folder)).get(name)
+  }
+
+  open(name: string, range: ByteRange = { from: 0 }): Readable {
+    return Readable.from(this.#read(name, range), { objectMode: false })
+  }
+
+  /** @throws as the stream of `open`, and `spill_failed` */
+  async localFile(name: string): Promise<string> {
+    return await this.#spool.copy(name, () => this.open(name))
+  }
+
+  async release(path: string): Promise<void> {
+    await this.#spool.release(path)
+  }
+
+  async close(): Promise<void> {
+    this.#requests.close()
+    await this.#spool.close()
+  }
+
+  async *#read(name: string, range: ByteRange): AsyncGenerator<Buffer, void> {
+    const isWhole = range.from === 0 && range.to === undefined
+    const held = isWhole ? this.#small.get(name) : undefined
+    if (held) {
+      yield held
+      return
+    }
+    const { address, prefix } = this.#location
+    const place = this.placeOf(name)
+    const listedBytes = (await this.find(name))?.bytes
+    const object = { url: urlOfKey(address, prefix + name), place, listedBytes }
+    const isKept = isWhole && listedBytes !== undefined && listedBytes <= SMALL_OBJECT_BYTES
+    const pieces: Buffer[] = []
+    for await (const piece of readObject(this.#requests, object, range)) {
+      if (isKept) pieces.push(piece)
+      yield piece
+    }
+    if (isKept) this.#small.set(name, Buffer.concat(pieces), listedBytes)
+  }
+
+  async #folder(folder: string): Promise<Folder> {
+    const held = this.#folders.get(folder)
+    if (held) return await held
+    const listing = listFolder(this.#requests, this.#location, folder)
+    this.#folders.set(folder, listing)
+    const oldest = this.#folders.keys().next().value!
+    if (this.#folders.size > MOST_FOLDERS) this.#folders.delete(oldest)
+    try {
+      return await listing
+    } catch (error) {
+      this.#folders.delete(folder)
+      throw error
+    }
+  }
+}

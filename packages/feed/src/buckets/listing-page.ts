@@ -1,0 +1,80 @@
+import { clip } from '@ledger-state/core'
+import type { StoredObject } from '../files/backup-storage.js'
+
+/** One answer of a listing. */
+export interface ListingPage {
+  /** Objects by their whole keys. */
+  readonly objects: readonly StoredObject[]
+  /** The parameter that asks for the next page; undefined on the last one. */
+  readonly next: { readonly name: 'continuation-token' | 'marker'; readonly value: string } | undefined
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+/** Whether a text is what a bucket answers: a listing, or a fault. */
+export function isBucketAnswer(text: string): boolean {
+  return rootOf(text) === 'ListBucketResult' || rootOf(text) === 'Error'
+}
+
+/** Whether a text is a listing, perhaps one that was cut short. */
+export function isListing(text: string): boolean {
+  return rootOf(text) === 'ListBucketResult'
+}
+
+/**
+ * Reads a listing of S3, in its second version or its first, or of Google's interoperable API, which has the same form.
+ * @returns undefined where it is cut short or an object lacks what it must have
+ */
+export function parseListing(text: string): ListingPage | undefined {
+  if (!isListing(text) || !text.trimEnd().endsWith('</ListBucketResult>')) return undefined
+  // Splitting keeps the work proportional to the text, whatever is in it.
+  const [head = '', ...parts] = text.split('<Contents>')
+  const objects: StoredObject[] = []
+  let tail = head
+  for (const part of parts) {
+    const end = part.indexOf('</Contents>')
+    const entry = part.slice(0, end)
+    const [name, size] = [textOf(entry, 'Key'), textOf(entry, 'Size')]
+    if (end < 0 || name === undefined || !/^\d{1,15}$/.test(size ?? '')) return undefined
+    objects.push({ name, bytes: Number(size) })
+    tail += part.slice(end)
+  }
+  if (textOf(tail, 'IsTruncated') !== 'true') return { objects, next: undefined }
+  const token = textOf(tail, 'NextContinuationToken')
+  if (token !== undefined) return { objects, next: { name: 'continuation-token', value: token } }
+  const marker = textOf(tail, 'NextMarker') ?? objects.at(-1)?.name
+  return marker === undefined ? undefined : { objects, next: { name: 'marker', value: marker } }
+}
+
+/** The code of the fault that a bucket answered with; undefined where the text is no such fault. */
+export function faultCode(text: string): string | undefined {
+  return rootOf(text) === 'Error' ? textOf(text, 'Code') : undefined
+}
+
+/** What an answer with an error says, in short, for people. */
+export function faultText(text: string): string {
+  const code = faultCode(text)
+  if (code === undefined) return clip(text.trim())
+  const message = textOf(text, 'Message')
+  return clip(message ? `${code}: ${message}` : code)
+}
+
+/** Name of the first element of an XML text. */
+function rootOf(text: string): string | undefined {
+  return /^\uFEFF?\s*(?:<\?xml[^>]{0,200}\?>\s*)?<(\w+)[\s>]/.exec(text)?.[1]
+}
+
+function textOf(xml: string, element: string): string | undefined {
+  const [open, close] = [`<${element}>`, `</${element}>`]
+  const start = xml.indexOf(open)
+  const end = xml.indexOf(close, start)
+  return start < 0 || end < 0 ? undefined : unescapeXml(xml.slice(start + open.length, end))
+}
+
+function unescapeXml(text: string): string {
+  return text.replaceAll(/&(?:#(\d{1,7})|#x([\da-fA-F]{1,6})|(\w{2,4}));/g, (whole, decimal, hex, name) => {
+    if (name !== undefined) return ENTITIES[name] ?? whole
+    const point = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
+    return point <= 0x10ffff ? String.fromCodePoint(point) : whole
+  })
+}

@@ -1,0 +1,192 @@
+import { Buffer } from 'node:buffer'
+import { accessDenied, missingObject, objectChanged, unexpectedStatus } from '../errors.js'
+import type { ByteRange } from '../files/backup-storage.js'
+import { type BucketAnswer, type BucketRequests, type Failure, failureOf, textOfAnswer } from './bucket-requests.js'
+import { faultText } from './listing-page.js'
+
+const MOST_FAULT_BYTES = 64 * 1024
+
+/** An object that is to be read. */
+export interface WantedObject {
+  readonly url: string
+  /** The object as messages name it. */
+  readonly place: string
+  /** Length that a listing gave it. */
+  readonly listedBytes?: number | undefined
+}
+
+/** What stays as it is for as long as an object is the same; undefined where an answer does not tell. */
+interface Identity {
+  readonly etag?: string | undefined
+  readonly modified?: string | undefined
+  /** Length of the whole object as it is stored. */
+  readonly bytes?: number | undefined
+}
+
+/**
+ * Reads the bytes of an object, or of a range of it. A transfer that is cut goes on where it was: by `Range`, and by `If-Match`
+ * where the server names an ETag. From a server that answers with the whole object nevertheless, what was had is left out.
+ * @throws `source_failed`, also where the object is another one than it was; `invalid_backup` where there is none
+ */
+export async function* readObject(
+  requests: BucketRequests,
+  object: WantedObject,
+  range: ByteRange,
+): AsyncGenerator<Buffer, void> {
+  const transfer = new ObjectTransfer(requests, object, range)
+  const attempts = requests.attempts(object.url)
+  while (!transfer.isDone) {
+    let failure: Failure | undefined
+    for await (const piece of transfer.attempt((why) => (failure = why))) {
+      attempts.progressed()
+      yield piece
+    }
+    if (failure) await attempts.failed(failure)
+  }
+}
+
+class ObjectTransfer {
+  isDone: boolean
+  readonly #requests: BucketRequests
+  readonly #object: WantedObject
+  readonly #to: number
+  /** Where the bytes that are still wanted begin. */
+  #at: number
+  #identity: Identity
+  /**
+   * Whether answers have a `Content-Encoding`, which `fetch` unpacks: their lengths are then not those of what is read, and they
+   * cannot be entered in the middle.
+   */
+  #isEncoded = false
+
+  constructor(requests: BucketRequests, object: WantedObject, { from, to = Number.POSITIVE_INFINITY }: ByteRange) {
+    this.#requests = requests
+    this.#object = object
+    this.#at = from
+    this.#to = to
+    this.#identity = { bytes: object.listedBytes }
+    this.isDone = from >= this.#end
+  }
+
+  /** Where the bytes that are wanted end, as far as is known. */
+  get #end(): number {
+    const { bytes = Number.POSITIVE_INFINITY } = this.#identity
+    return this.#isEncoded ? this.#to : Math.min(this.#to, bytes)
+  }
+
+  /** Makes one request, and gives what comes of it. */
+  async *attempt(onFailure: (failure: Failure) => void): AsyncGenerator<Buffer, void> {
+    const answer = await this.#requests.ask(this.#object.url, this.#headers())
+    if ('why' in answer) return onFailure(answer)
+    if (this.#isBeyondEnd(answer)) {
+      await answer.drop()
+      this.isDone = true
+      return
+    }
+    await this.#expectObject(answer)
+    this.#isEncoded ||= isEncoded(answer)
+    this.#expectSame(answer)
+    const start = startOf(answer)
+    if (start > this.#at || (this.#isEncoded && start > 0)) {
+      await answer.drop()
+      return onFailure({ why: 'another range was answered than was asked for', retryAfterMs: 0 })
+    }
+    yield* this.#take(answer, start, onFailure)
+  }
+
+  async *#take(
+    answer: BucketAnswer,
+    start: number,
+    onFailure: (failure: Failure) => void,
+  ): AsyncGenerator<Buffer, void> {
+    let reached = start
+    try {
+      for await (const piece of answer.pieces()) {
+        const [from, to] = [Math.max(0, this.#at - reached), Math.max(0, this.#end - reached)]
+        const part = piece.subarray(from, to)
+        reached += piece.length
+        this.#at += part.length
+        if (part.length > 0) yield Buffer.from(part.buffer, part.byteOffset, part.length)
+        if (this.#at === this.#to) break
+      }
+    } catch (error) {
+      if (this.#at !== this.#end) return onFailure(failureOf(error))
+    }
+    if (this.#at !== this.#to && reached > this.#end) throw objectChanged(this.#object.place, `${reached} bytes came`)
+    this.isDone = this.#isEncoded || this.#at === this.#end || this.#end === Number.POSITIVE_INFINITY
+    if (!this.isDone) onFailure({ why: `the answer ended at byte ${reached} of ${this.#end}`, retryAfterMs: 0 })
+  }
+
+  #headers(): Record<string, string> {
+    // What is stored with an encoding is then given as it is stored, and `fetch` unpacks it.
+    const headers: Record<string, string> = { 'accept-encoding': 'gzip' }
+    const { etag } = this.#identity
+    if (etag && !etag.startsWith('W/')) headers['if-match'] = etag
+    const to = this.#to === Number.POSITIVE_INFINITY ? '' : this.#to - 1
+    if (!this.#isEncoded && (this.#at > 0 || to !== '')) headers.range = `bytes=${this.#at}-${to}`
+    return headers
+  }
+
+  /** Whether nothing is at the first byte that is wanted, of an object whose length was not known. */
+  #isBeyondEnd({ status, headers }: BucketAnswer): boolean {
+    const bytes = /^bytes \*\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1]
+    return status === 416 && this.#identity.bytes === undefined && bytes !== undefined && Number(bytes) <= this.#at
+  }
+
+  async #expectObject(answer: BucketAnswer): Promise<void> {
+    const { status } = answer
+    if (status === 200 || status === 206) return
+    const { url, place } = this.#object
+    const fault = faultText(await textOfAnswer(answer, MOST_FAULT_BYTES).catch(() => ''))
+    if (status === 401 || status === 403) throw accessDenied(`${place} cannot be read`, status, fault)
+    if (status === 404) throw missingObject(place)
+    if (status === 412) throw objectChanged(place, 'its ETag is not what it was')
+    if (status === 416) throw objectChanged(place, `it ends before byte ${this.#at}`)
+    throw unexpectedStatus(url, status, fault)
+  }
+
+  #expectSame(answer: BucketAnswer): void {
+    const [held, now] = [this.#identity, identityOf(answer)]
+    const { place } = this.#object
+    if (isOther(held.etag, now.etag)) throw objectChanged(place, 'its ETag is not what it was')
+    if (!held.etag && isOther(held.modified, now.modified)) throw objectChanged(place, 'it was modified')
+    if (!this.#isEncoded && isOther(held.bytes, now.bytes)) {
+      throw objectChanged(place, `it has ${now.bytes} bytes, it had ${held.bytes}`)
+    }
+    this.#identity = {
+      etag: held.etag ?? now.etag,
+      modified: held.modified ?? now.modified,
+      bytes: held.bytes ?? now.bytes,
+    }
+  }
+}
+
+function isOther(held: string | number | undefined, now: string | number | undefined): boolean {
+  return held !== undefined && now !== undefined && held !== now
+}
+
+function isEncoded({ headers }: BucketAnswer): boolean {
+  return !['identity', ''].includes(headers.get('content-encoding') ?? '')
+}
+
+function identityOf(answer: BucketAnswer): Identity {
+  const { status, headers } = answer
+  const length = status === 206 ? contentRange(answer)?.bytes : headers.get('content-length')
+  return {
+    etag: headers.get('etag') ?? undefined,
+    modified: headers.get('last-modified') ?? undefined,
+    bytes: length && !isEncoded(answer) ? Number(length) : undefined,
+  }
+}
+
+/** Where in the object an answer begins. */
+function startOf(answer: BucketAnswer): number {
+  return answer.status === 206 ? (contentRange(answer)?.start ?? Number.POSITIVE_INFINITY) : 0
+}
+
+function contentRange({
+  headers,
+}: BucketAnswer): { readonly start: number; readonly bytes: string | undefined } | undefined {
+  const [, start, bytes] = /^bytes (\d+)-\d+\/(?:(\d+)|\*)$/.exec(headers.get('content-range') ?? '') ?? []
+  return start === undefined ? undefined : { start: Number(start), bytes }
+}

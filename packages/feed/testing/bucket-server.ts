@@ -1,0 +1,233 @@
+// A server over a folder that lists and gives objects as S3 and Google's store do, and fails as they do where it is told to.
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join, relative } from 'node:path'
+
+export interface BucketRequest {
+  readonly isListing: boolean
+  /** The key of the object, or the prefix of the listing. */
+  readonly key: string
+  /** Requests for the same key before this one. */
+  readonly before: number
+  readonly headers: IncomingMessage['headers']
+}
+
+interface Answer {
+  status: number
+  headers: Record<string, string>
+  body: Buffer
+}
+
+/** Changes an answer, or gives it in its own way and returns true. */
+export type Fault = (answer: Answer, response: ServerResponse) => unknown
+
+export interface BucketServerOptions {
+  readonly bucket?: string
+  /** Whether it lists as S3 does, as Google does, or as older servers that know the first version of the listing only. */
+  readonly flavour?: 's3' | 'gs' | 'first'
+  readonly pageSize?: number
+}
+
+export interface BucketServer {
+  readonly origin: string
+  /** URL of the bucket. */
+  readonly url: string
+  readonly requests: BucketRequest[]
+  /** The fault that an answer has; undefined for none. */
+  faultOf: (request: BucketRequest) => Fault | undefined
+  /** Whether listing is allowed. */
+  lists: boolean
+  close(): Promise<void>
+}
+
+/** Serves a folder as a bucket, by default one named `bucket`, in pages of 1,000 names. */
+export async function startBucketServer(folder: string, options: BucketServerOptions = {}): Promise<BucketServer> {
+  const { bucket = 'bucket', flavour = 's3', pageSize = 1_000 } = options
+  const counts = new Map<string, number>()
+  const server = createServer((incoming, response) => {
+    const url = new URL(incoming.url!, 'http://bucket')
+    const [name = '', ...rest] = url.pathname.slice(1).split('/').map(decodeURIComponent)
+    const key = rest.join('/')
+    const isListing = key === ''
+    const asked = isListing ? (url.searchParams.get('prefix') ?? '') : key
+    const count = `${isListing} ${asked}`
+    const request = { isListing, key: asked, before: counts.get(count) ?? 0, headers: incoming.headers }
+    counts.set(count, request.before + 1)
+    started.requests.push(request)
+    const answer = answerTo(name, key, url.searchParams, incoming)
+    if (started.faultOf(request)?.(answer, response) === true) return
+    response.writeHead(answer.status, { 'content-length': String(answer.body.length), ...answer.headers })
+    response.end(answer.body)
+  })
+
+  function answerTo(name: string, key: string, query: URLSearchParams, { headers }: IncomingMessage): Answer {
+    if (name !== bucket) return xmlFault(404, 'NoSuchBucket', 'The specified bucket does not exist')
+    if (key !== '') return objectAnswer(join(folder, key), headers)
+    if (!started.lists) return xmlFault(403, 'AccessDenied', 'Access Denied')
+    return { status: 200, headers: { 'content-type': 'application/xml' }, body: Buffer.from(listing(query)) }
+  }
+
+  function listing(query: URLSearchParams): string {
+    const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? '']
+    const token = query.get('continuation-token')
+    const after = flavour === 'first' ? (query.get('marker') ?? '') : token === null ? '' : fromToken(token)
+    const entries = new Map<string, string>()
+    for (const key of keysOf(folder)) {
+      if (!key.startsWith(prefix)) continue
+      const end = delimiter === '' ? -1 : key.indexOf(delimiter, prefix.length)
+      const common = end < 0 ? undefined : key.slice(0, end + 1)
+      if (common !== undefined)
+        entries.set(common, `<CommonPrefixes><Prefix>${escaped(common)}</Prefix></CommonPrefixes>`)
+      else entries.set(key, contentsOf(key))
+    }
+    const later = [...entries.keys()].sort().filter((name) => name > after)
+    const page = later.slice(0, pageSize)
+    const last = page.at(-1) ?? ''
+    const isTruncated = later.length > page.length
+    const next = flavour === 'first' ? ['NextMarker', last] : ['NextContinuationToken', toToken(last)]
+    const members = [
+      `<Name>${bucket}</Name><Prefix>${escaped(prefix)}</Prefix>`,
+      ...(isTruncated ? [`<${next[0]}>${escaped(next[1]!)}</${next[0]}>`] : []),
+      `<IsTruncated>${isTruncated}</IsTruncated>`,
+      ...page.map((name) => entries.get(name)!),
+    ]
+    const namespace =
+      flavour === 'gs' ? "'http://doc.s3.amazonaws.com/2006-03-01'" : '"http://s3.amazonaws.com/doc/2006-03-01/"'
+    const declaration =
+      flavour === 'gs' ? "<?xml version='1.0' encoding='UTF-8'?>" : '<?xml version="1.0" encoding="UTF-8"?>\n'
+    return `${declaration}<ListBucketResult xmlns=${namespace}>${members.join('')}</ListBucketResult>`
+  }
+
+  function contentsOf(key: string): string {
+    const bytes = readFileSync(join(folder, key))
+    const generation = flavour === 'gs' ? '<Generation>1700000000000000</Generation>' : ''
+    return `<Contents><Key>${escaped(key)}</Key>${generation}<LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>${escaped(etagOf(bytes))}</ETag><Size>${bytes.length}</Size></Contents>`
+  }
+
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const started: BucketServer = {
+    origin,
+    url: `${origin}/${bucket}`,
+    requests: [],
+    faultOf: () => undefined,
+    lists: true,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+  return started
+}
+
+function objectAnswer(path: string, headers: IncomingMessage['headers']): Answer {
+  if (!existsSync(path) || statSync(path).isDirectory())
+    return xmlFault(404, 'NoSuchKey', 'The specified key does not exist.')
+  const body = readFileSync(path)
+  const etag = etagOf(body)
+  if (headers['if-match'] !== undefined && headers['if-match'] !== etag) {
+    return xmlFault(412, 'PreconditionFailed', 'At least one of the pre-conditions you specified did not hold')
+  }
+  const described = { etag, 'accept-ranges': 'bytes', 'last-modified': statSync(path).mtime.toUTCString() }
+  const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '') ?? []
+  if (from === undefined) return { status: 200, headers: described, body }
+  const start = Number(from)
+  if (start >= body.length) {
+    const fault = xmlFault(416, 'InvalidRange', 'The requested range is not satisfiable')
+    return { ...fault, headers: { ...fault.headers, 'content-range': `bytes */${body.length}` } }
+  }
+  const part = body.subarray(start, to ? Number(to) + 1 : undefined)
+  const range = { 'content-range': `bytes ${start}-${start + part.length - 1}/${body.length}` }
+  return { status: 206, headers: { ...described, ...range }, body: part }
+}
+
+function xmlFault(status: number, code: string, message: string): Answer {
+  const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`
+  return { status, headers: { 'content-type': 'application/xml' }, body: Buffer.from(body) }
+}
+
+function keysOf(folder: string): string[] {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll('\\', '/'))
+}
+
+function etagOf(bytes: Buffer): string {
+  return `"${createHash('md5').update(bytes).digest('hex')}"`
+}
+
+/** Opaque, and with characters that a URL has to escape. */
+function toToken(name: string): string {
+  return `+/=${Buffer.from(name).toString('base64')}`
+}
+
+function fromToken(token: string): string {
+  return Buffer.from(token.slice(3), 'base64').toString()
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&#34;')
+}
+
+// Faults
+
+/** A server that is too busy. */
+export const busy =
+  (status: number, retryAfter?: string): Fault =>
+  (answer) => {
+    answer.status = status
+    answer.headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter }
+    answer.body = Buffer.from('<Error><Code>SlowDown</Code></Error>')
+  }
+
+/** Breaks the connection after so many bytes of the body. */
+export const cutAfter =
+  (bytes: number): Fault =>
+  (answer, response) => {
+    response.writeHead(answer.status, { ...answer.headers, 'content-length': String(answer.body.length) })
+    response.write(answer.body.subarray(0, bytes), () => response.destroy())
+    return true
+  }
+
+/** Ends the body after so many bytes as if that were all of it. */
+export const endAfter =
+  (bytes: number): Fault =>
+  (answer, response) => {
+    response.writeHead(answer.status, answer.headers)
+    response.end(answer.body.subarray(0, bytes))
+    return true
+  }
+
+/** Gives so many bytes more, or fewer, than there are. */
+export const withLengthOff =
+  (by: number): Fault =>
+  (answer) => {
+    answer.body = by < 0 ? answer.body.subarray(0, by) : Buffer.concat([answer.body, Buffer.alloc(by)])
+  }
+
+/** Answers with the whole object whatever range is asked for. */
+export const withBody =
+  (body: Buffer, headers: Record<string, string> = {}): Fault =>
+  (answer) => {
+    const { 'content-range': _, ...rest } = answer.headers
+    Object.assign(answer, { status: 200, headers: { ...rest, ...headers }, body })
+  }
+
+export const redirect =
+  (status: number, headers: Record<string, string>): Fault =>
+  (answer) => {
+    Object.assign(answer, { status, headers, body: Buffer.alloc(0) })
+  }
+
+/** What a proxy that wants a login says. */
+export const htmlPage: Fault = (answer) => {
+  answer.status = 200
+  answer.headers = { 'content-type': 'text/html; charset=utf-8' }
+  answer.body = Buffer.from('<!DOCTYPE html><html><body>Please sign in</body></html>')
+}
+
+/** Says nothing, and holds the connection. */
+export const silence: Fault = () => true
