@@ -1,7 +1,8 @@
 // Ingest of every kind of source, and export: what is taken, where it stops, and how it resumes.
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { type BucketServer, busy, cutAfter, startBucketServer } from '@ledger-state/feed/testing/bucket-server'
 import { type StandInNode, startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
 import { restPage, SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { eventually } from '@ledger-state/testing/eventually'
@@ -9,6 +10,7 @@ import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import { NodeProcess } from '../../testing/node-process.ts'
+import { RunningProgram } from '../../testing/program.ts'
 
 const chain = new SyntheticChain({ blocks: 60 })
 const LAST = Number(chain.latestVersion)
@@ -267,6 +269,62 @@ describe('ingest of a backup', () => {
     expect(bed.ingest(bed.at('backup'), 'store').status).toBe(0)
     bed.ingest(bed.at('backup'), 'whole')
     expect(await bed.digest('store')).toBe(await bed.digest('whole'))
+  })
+})
+
+describe('a backup in a bucket', () => {
+  let bucket: BucketServer
+  let env: NodeJS.ProcessEnv
+  beforeEach(async () => {
+    mkdirSync(bed.at('bucket/e1'), { recursive: true })
+    mkdirSync(bed.at('copies'))
+    writeBackup(chain, bed.at('bucket/e1'), { chunk: 20, snapshot: { version: SNAPSHOT, chunk: 20 } })
+    bucket = await startBucketServer(bed.at('bucket'), { pageSize: 2 })
+    env = { AWS_ENDPOINT_URL: bucket.origin, STORAGE_EMULATOR_HOST: bucket.origin, TMPDIR: bed.at('copies') }
+  })
+  afterEach(() => bucket.close())
+
+  const ingest = (source: string, store: string) =>
+    new RunningProgram(['ingest', source, '--data-dir', bed.at(store)], { cwd: bed.folder, env })
+
+  it('gives the store that its folder gives, whatever it is named by and fails on the way', async () => {
+    bed.ingest(bed.at('bucket/e1'), 'whole')
+    const whole = await bed.digest('whole')
+    bucket.faultOf = ({ before, isListing }) => (before > 0 ? undefined : isListing ? busy(503, '0') : cutAfter(20))
+    for (const [at, source] of ['s3://bucket/e1', 'gs://bucket/e1/', `${bucket.url}/e1`].entries()) {
+      const { status, stderr } = await ingest(source, `store-${at}`).outcome()
+      expect([status, stderr]).toEqual([0, expect.stringMatching(/ingested: .* from the transaction backup/)])
+      expect(await bed.digest(`store-${at}`)).toBe(whole)
+    }
+    expect(readdirSync(bed.at('copies')).filter((name) => name.startsWith('ledger-state-'))).toEqual([])
+  })
+
+  it('has a state snapshot that is ingested, and the transactions after it', async () => {
+    const folder = readdirSync(bed.at('bucket/e1')).find((name) => name.startsWith('state_'))!
+    for (const source of [`s3://bucket/e1/${folder}`, 's3://bucket/e1']) {
+      expect((await ingest(source, 'store').outcome()).status).toBe(0)
+    }
+    expect(await bed.info('store')).toMatchObject({ base_version: String(SNAPSHOT), ledger_version: String(LAST) })
+  })
+
+  it('is left while the server is busy when the ingest is stopped, and resumed', async () => {
+    bucket.faultOf = ({ key }) => (/\/80-\.chunk/.test(key) ? busy(503, '100') : undefined)
+    const stopped = ingest('s3://bucket/e1', 'store')
+    await stopped.outputMatching(/80-\.chunk\.gz: status 503; asking again in 100\.0 s/)
+    expect(await stopped.stop()).toBe(143)
+    expect(stopped.output).toMatch(/stopped by SIGTERM: run the same command again to resume/)
+    bucket.faultOf = () => undefined
+    expect((await ingest('s3://bucket/e1', 'store').outcome()).status).toBe(0)
+    expect((await bed.info('store')).ledger_version).toBe(String(LAST))
+  })
+
+  it('that is none is an error in one line, and leaves no store', async () => {
+    const { status, stderr } = await ingest('s3://buckets/e1', 'store').outcome()
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^ledger-state: there is no bucket at \S+\/buckets; its name.*\n$/),
+    ])
+    expect(existsSync(bed.at('store'))).toBe(false)
   })
 })
 

@@ -4,7 +4,7 @@ import type { Command } from '../config/command.js'
 import { option, switchOption } from '../config/option.js'
 import { ingestSettings } from '../config/settings.js'
 import { fromAboveTo } from '../errors.js'
-import { ingestInto, parseIngestSettings, proveSource } from '../ingest/ingest-into.js'
+import { ingestInto, openToIngest, parseIngestSettings, proveSource } from '../ingest/ingest-into.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 
@@ -26,7 +26,7 @@ node.`,
     {
       name: 'SOURCE',
       description:
-        'genesis blob, ledger feed (.ndjson, .gz, .zst), backup folder, state snapshot folder, or URL of a node (…/v1)',
+        'genesis blob, ledger feed (.ndjson, .gz, .zst), folder of a backup or of a state snapshot, one in a bucket (s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or its URL), or URL of a node (…/v1)',
     },
   ],
   options: [...storeOptions, ...ingestSettings, fromOption, toOption, followOption, dryRunOption],
@@ -34,6 +34,7 @@ node.`,
     'ledger-state ingest mainnet.genesis.blob --data-dir data/mainnet',
     'ledger-state ingest backup/state_epoch_1000_ver_638021.36d1 --data-dir data/mainnet',
     'ledger-state ingest backup --data-dir data/mainnet --retain 10000000',
+    'ledger-state ingest s3://bucket/e1 --data-dir data/mainnet --retain 10000000',
     'ledger-state ingest https://node.example/v1 --data-dir data/mainnet --follow',
     'ledger-state ingest backup --dry-run --waypoint "$(cat waypoint.txt)"',
   ],
@@ -46,7 +47,7 @@ node.`,
     const stop = listenForStop()
     const follow = input.get(followOption)
     const location = input.argument('SOURCE')
-    const source = await openSource(location, { ...given.source, follow, endingsAlone: true })
+    const source = await openToIngest(location, { ...given.source, follow, endingsAlone: true }, stop)
     if (!place) return await proveSource(source, { from, to, stop })
     const reopen = () => openSource(location, { ...given.source, follow, signal: stop.signal })
     const following = follow && { reopen, untilStopped: to === undefined }

@@ -3,14 +3,14 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { LedgerInfo } from '@ledger-state/engine'
-import { type LedgerSource, openSource } from '@ledger-state/feed'
+import type { LedgerSource } from '@ledger-state/feed'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { ingestSettings, nodeOptions, settings } from '../config/settings.js'
 import { DEMO_PAGE, demoExamples } from '../demo/demo-examples.js'
 import { DEMO_CHAIN_ID, DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
 import { DEMO_REQUESTS } from '../demo/demo-requests.js'
-import { type IngestIntoOptions, ingestInto, notice, parseIngestSettings } from '../ingest/ingest-into.js'
+import { type IngestIntoOptions, ingestInto, notice, openToIngest, parseIngestSettings } from '../ingest/ingest-into.js'
 import { type NodeSettings, nodeSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
@@ -43,7 +43,7 @@ export const startCommand: Command = {
 
     const held = await heldLedger(dataDir)
     if (held === undefined) {
-      const source = isDemo ? openDemoLedger() : await openSource(from, given.source)
+      const source = isDemo ? openDemoLedger() : await openToIngest(from, given.source, stop)
       await ingestMarked(dataDir, source, { ...given, retain, stop })
     } else if (from !== undefined) {
       notice(leftUnread(from, dataDir, held))
@@ -84,7 +84,7 @@ async function heldLedger(dataDir: string): Promise<LedgerInfo | undefined> {
 }
 
 function leftUnread(from: string, dataDir: string, held: LedgerInfo): string {
-  const isAbsent = !/^https?:/.test(from) && !existsSync(from)
+  const isAbsent = !/^[a-z0-9]+:\/\//.test(from) && !existsSync(from)
   const advice = isAbsent
     ? `there is no ${from}`
     : `to add to the store: ledger-state ingest ${from} --data-dir ${dataDir}`

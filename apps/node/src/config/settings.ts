@@ -205,7 +205,7 @@ export const settings = {
     name: 'follow-header',
     value: 'HEADER',
     description:
-      'header of each request to a node, NAME: VALUE, or @FILE with one a line; is neither logged nor printed',
+      'header of each request to a node or a bucket, NAME: VALUE, or @FILE with one a line; is neither logged nor printed',
     isSecret: true,
     appliesAtOnce: true,
     parse: parseFollowHeaders,

@@ -1,5 +1,6 @@
+import { isLedgerStateError } from '@ledger-state/core'
 import type { AsyncStateWriter } from '@ledger-state/engine'
-import type { LedgerSource, SourceOptions } from '@ledger-state/feed'
+import { type LedgerSource, openSource, type SourceOptions } from '@ledger-state/feed'
 import { followSource, type IngestCounters, type IngestOptions, ingestSource, verifySource } from '@ledger-state/ingest'
 import type { StateEngine } from '@ledger-state/state-engine'
 import type { CommandInput } from '../config/command.js'
@@ -46,6 +47,23 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
       onNotice: notice,
     },
   }
+}
+
+/** Opens a source; a signal ends that, and what is fetched afterwards. @throws `stopped`, and as `openSource` */
+export async function openToIngest(location: string, options: SourceOptions, stop: Stop): Promise<LedgerSource> {
+  try {
+    return await openSource(location, { ...options, signal: stop.signal })
+  } catch (error) {
+    throw asStopped(error, stop)
+  }
+}
+
+/** What a source that a signal ended throws is no fault of it. */
+function asStopped(error: unknown, stop: Stop): unknown {
+  const signal = stop.by()
+  return signal && isLedgerStateError(error, 'source_failed')
+    ? stoppedBy(signal, 'run the same command again to resume')
+    : error
 }
 
 export interface IngestIntoOptions extends Omit<IngestOptions, 'progress' | 'onNotice' | 'signal'> {
@@ -97,7 +115,7 @@ export async function ingestInto(
       await engine.close()
     }
   } catch (error) {
-    throw withAdvice(error)
+    throw withAdvice(asStopped(error, stop))
   } finally {
     await source.close()
   }
@@ -118,7 +136,9 @@ export async function proveSource(
 ): Promise<void> {
   const began = performance.now()
   const progress = createIngestProgress(process.stderr, 'proving')
-  const verified = await verifySource(source, { ...range, signal: stop.signal, progress })
+  const verified = await verifySource(source, { ...range, signal: stop.signal, progress }).catch((error: unknown) => {
+    throw asStopped(error, stop)
+  })
   const { firstVersion, latestVersion, isProven, vouching } = verified
   const covered = firstVersion === undefined ? '' : ` (${firstVersion} to ${latestVersion})`
   const what = `${describe(source, verified, covered)} in the ${source.description}, in ${durationSince(began)}`

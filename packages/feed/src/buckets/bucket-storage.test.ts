@@ -367,11 +367,14 @@ describe('a busy server', () => {
 })
 
 describe('a listing', () => {
-  it.each([cutAfter(300), endAfter(300)])('that is cut short is asked for again', async (fault) => {
-    await open()
-    server!.faultOf = ({ before }) => (before === 0 ? fault : undefined)
-    expect((await list(storage!, 'state')).length).toBe(6)
-  })
+  it.each([cutAfter(300), endAfter(300), endAfter(50), endAfter(0)])(
+    'that is cut short is asked for again',
+    async (fault) => {
+      await open()
+      server!.faultOf = ({ before }) => (before === 0 ? fault : undefined)
+      expect((await list(storage!, 'state')).length).toBe(6)
+    },
+  )
 
   it('of no bucket says that its name may have changed', async () => {
     await open()
@@ -392,7 +395,8 @@ describe('a listing', () => {
 
   it.each([
     [htmlPage, /answered a page in HTML in place of the listing/],
-    [withBody(Buffer.from('')), /answered nothing in place of the listing/],
+    [withBody(Buffer.from('<?xml')), /failed 8 times; the last time: the listing cannot be read, or is cut short$/],
+    [withBody(Buffer.from('<Error><Code>A</Code></Error>')), /answered A in place of the listing/],
     [withBody(Buffer.from('{"items":[]}')), /answered {"items":\[\]} in place of the listing/],
     [busy(400), /answered 400: SlowDown$/],
   ])('is nothing else', async (fault, message) => {

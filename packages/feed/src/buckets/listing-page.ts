@@ -21,6 +21,11 @@ export function isListing(text: string): boolean {
   return rootOf(text) === 'ListBucketResult'
 }
 
+/** Whether a text is cut short so early that nothing tells what it was. */
+export function isCutEarly(text: string): boolean {
+  return /^(?:<(?:\?[^<]*(?:<\w{0,20})?)?)?$/.test(text)
+}
+
 /**
  * Reads a listing of S3, in its second version or its first, or of Google's interoperable API, which has the same form.
  * @returns undefined where it is cut short or an object lacks what it must have

@@ -2,9 +2,13 @@ import { isU64 } from '@ledger-state/core'
 import { missingFile, notAnObject, notJson, outsideBackup, wrongMember } from '../errors.js'
 import type { BackupStorage } from './backup-storage.js'
 import { readContent } from './compressed-file.js'
+import { mapAhead } from './map-ahead.js'
 
 /** Manifests of the largest backups list some thousands of chunks. */
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024
+
+/** Small objects that are read at once: of a bucket, most of the time goes by until the first byte of each. */
+export const OBJECTS_AT_ONCE = 32
 
 const METADATA_FOLDER = 'metadata'
 const METADATA_NAME = /\.meta(\.gz|\.zst)?$/
@@ -16,16 +20,16 @@ export const EPOCH_ENDING_MANIFEST = 'epoch_ending.manifest'
 
 /** Path of a local file with an object of a backup, from the name in a manifest. @throws `invalid_backup` */
 export async function resolveBackupFile(storage: BackupStorage, handle: string): Promise<string> {
-  return await storage.localFile(await resolveName(storage, handle))
+  return await storage.localFile(await resolveBackupName(storage, handle))
 }
 
 /** Whether a backup holds the object, in whatever compression. */
-export async function hasBackupFile(storage: BackupStorage, handle: string): Promise<boolean> {
+async function hasBackupFile(storage: BackupStorage, handle: string): Promise<boolean> {
   return (await findName(storage, handle)) !== undefined
 }
 
-/** The name of an object, from that in a manifest, which may lack the suffix of its compression. */
-async function resolveName(storage: BackupStorage, handle: string): Promise<string> {
+/** The name of an object, from that in a manifest, which may lack the suffix of its compression. @throws `invalid_backup` */
+export async function resolveBackupName(storage: BackupStorage, handle: string): Promise<string> {
   if (handle.startsWith('/') || handle.split('/').includes('..')) throw outsideBackup(storage.root, handle)
   const name = await findName(storage, handle)
   if (name === undefined) throw missingFile(storage.placeOf(handle))
@@ -71,9 +75,8 @@ export async function readBackupMetadata(storage: BackupStorage): Promise<Backup
   const transactions: TransactionBackupEntry[] = []
   const snapshots: SnapshotEntry[] = []
   const endings: EpochEndingEntry[] = []
-  for (const name of await metadataFiles(storage)) {
-    const path = storage.placeOf(name)
-    const text = (await readContent(storage.open(name), path, MAX_MANIFEST_BYTES)).toString('utf8')
+  const read = async (name: string) => ({ path: storage.placeOf(name), text: await readText(storage, name) })
+  for await (const { path, text } of mapAhead(await metadataFiles(storage), OBJECTS_AT_ONCE, read)) {
     for (const [at, line] of text.split('\n').entries()) {
       if (line.trim() === '') continue
       const members = new ManifestMembers(parseJson(line, `${path}, line ${at + 1}`), `${path}, line ${at + 1}`)
@@ -101,9 +104,14 @@ export async function readBackupMetadata(storage: BackupStorage): Promise<Backup
   return { transactions, snapshots, endings }
 }
 
-/** Whether a place looks like the root of a backup. */
-export async function isBackupRoot(storage: BackupStorage): Promise<boolean> {
-  return (await metadataFiles(storage)).length > 0
+/** What a place of a backup holds: all of it, or one of its folders. */
+export type BackupKind = 'backup' | 'state' | 'transactions'
+
+/** Recognizes the root of a backup, or one of its folders, by the files that lie there. */
+export async function recognizeBackup(storage: BackupStorage): Promise<BackupKind | undefined> {
+  if ((await metadataFiles(storage)).length > 0) return 'backup'
+  if (await hasBackupFile(storage, STATE_MANIFEST)) return 'state'
+  return (await hasBackupFile(storage, TRANSACTION_MANIFEST)) ? 'transactions' : undefined
 }
 
 /** Metadata is in a folder of its own, or, in older backups and copies of them, next to the other folders. */
@@ -117,10 +125,13 @@ async function metadataFiles(storage: BackupStorage): Promise<string[]> {
 }
 
 export async function readManifest(storage: BackupStorage, handle: string): Promise<ManifestMembers> {
-  const name = await resolveName(storage, handle)
+  const name = await resolveBackupName(storage, handle)
   const path = storage.placeOf(name)
-  const text = (await readContent(storage.open(name), path, MAX_MANIFEST_BYTES)).toString('utf8')
-  return new ManifestMembers(parseJson(text, path), path)
+  return new ManifestMembers(parseJson(await readText(storage, name), path), path)
+}
+
+async function readText(storage: BackupStorage, name: string): Promise<string> {
+  return (await readContent(storage.open(name), storage.placeOf(name), MAX_MANIFEST_BYTES)).toString('utf8')
 }
 
 function parseJson(text: string, place: string): unknown {

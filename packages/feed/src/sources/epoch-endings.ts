@@ -30,6 +30,6 @@ export function openEpochEndings(storage: BackupStorage, options: SourceOptions)
     async *versions({ vouching: held }: Reading = {}) {
       if (!isCompared && !held) vouching = await voucher.vouchForAll()
     },
-    async close() {},
+    close: () => storage.close(),
   }
 }

@@ -1,4 +1,5 @@
-import { openingStopped } from '../errors.js'
+import { isBucketAnswer, isListing } from '../buckets/listing-page.js'
+import { openingStopped, waypointWithoutSignatures } from '../errors.js'
 import { toRemoteUrl, tryJson } from '../requests/remote-url.js'
 import { fetchRetrying } from '../requests/retrying-fetch.js'
 import { LiveFeed, parseFeedIndex } from './live-feed.js'
@@ -8,7 +9,7 @@ import type { LedgerSource, SourceOptions } from './source.js'
 const ATTEMPTS = 8
 
 /**
- * Opens what answers at a URL: the live feed of another store, or else the REST API of a node.
+ * Opens what answers at a URL: a bucket with a backup, the live feed of another store, or else the REST API of a node.
  * @throws `invalid_argument` for a URL with a user name or password, or that is none; `source_failed`
  */
 export async function openRemote(location: string, options: SourceOptions): Promise<LedgerSource> {
@@ -22,6 +23,12 @@ export async function openRemote(location: string, options: SourceOptions): Prom
     (value) => ({ value }),
   )
   if (!answer) throw openingStopped(url)
-  const feed = answer.status === 200 ? parseFeedIndex(tryJson(answer.body.toString('utf8'))) : undefined
+  const text = answer.body.toString('utf8')
+  if (isBucketAnswer(text)) {
+    const { openBucketUrl } = await import('./open-bucket.js')
+    return await openBucketUrl(url, isListing(text), options)
+  }
+  if (options.waypoints?.length) throw waypointWithoutSignatures(location)
+  const feed = answer.status === 200 ? parseFeedIndex(tryJson(text)) : undefined
   return feed ? new LiveFeed(url, feed, options) : await openRestNode(url, options, {}, answer)
 }

@@ -1,21 +1,20 @@
 import { stat } from 'node:fs/promises'
-import { cannotOpen, unknownFile, unknownFolder, waypointWithoutSignatures } from '../errors.js'
-import { hasBackupFile, isBackupRoot, STATE_MANIFEST, TRANSACTION_MANIFEST } from '../files/backup-directory.js'
+import { basename, dirname, resolve } from 'node:path'
+import { cannotOpen, unknownFile, waypointWithoutSignatures } from '../errors.js'
 import { openContent } from '../files/compressed-file.js'
 import { FolderStorage } from '../files/folder-storage.js'
 import { openGenesis } from './genesis.js'
 import { openLedgerFeed } from './ledger-feed.js'
+import { openBackupPlace } from './open-backup.js'
 import { openRemote } from './open-remote.js'
 import type { LedgerSource, SourceOptions } from './source.js'
-import { openStateSnapshot } from './state-snapshot.js'
-import { openBackup, openTransactionFolder } from './transaction-backup.js'
 
 const GENESIS_TAG = 0x01
 const OPENING_BRACE = 0x7b
 
 /**
- * Opens a source of ledger data, whose kind its first bytes or its files tell: the URL of a node's API or of another store's feed, a folder of a
- * backup, a genesis blob or a ledger feed.
+ * Opens a source of ledger data, whose kind its first bytes or its files tell: the URL of a node's API, of another store's feed or of a
+ * bucket with a backup, `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX`, a folder of a backup, a genesis blob or a ledger feed.
  * @throws `invalid_argument` where it is missing or of no known kind; `invalid_feed`, `invalid_genesis`, `invalid_backup`,
  *   `verification_failed`, `untrusted`, `source_failed`
  * @example
@@ -33,33 +32,23 @@ const OPENING_BRACE = 0x7b
  * ```
  */
 export async function openSource(location: string, options: SourceOptions = {}): Promise<LedgerSource> {
-  const kind = await recognize(location)
-  if (options.waypoints?.length && (kind === 'feed' || kind === 'remote')) throw waypointWithoutSignatures(location)
-  return SOURCES[kind](location, options)
+  if (/^(?:s3|gs):\/\//.test(location)) {
+    const { openBucketUri } = await import('./open-bucket.js')
+    return await openBucketUri(location, options)
+  }
+  if (/^https?:\/\//.test(location)) return await openRemote(location, options)
+  if (await isFolder(location)) return await openFolder(location, options)
+  const first = await firstByte(location)
+  if (first === GENESIS_TAG) return await openGenesis(location, options)
+  if (first !== 'compressed' && first !== OPENING_BRACE) throw unknownFile(location)
+  if (options.waypoints?.length) throw waypointWithoutSignatures(location)
+  return await openLedgerFeed(location)
 }
 
-const SOURCES = {
-  remote: openRemote,
-  state: openStateSnapshot,
-  transactions: openTransactionFolder,
-  backup: openBackup,
-  feed: openLedgerFeed,
-  genesis: openGenesis,
-} satisfies Record<string, (location: string, options: SourceOptions) => Promise<LedgerSource>>
-
-async function recognize(location: string): Promise<keyof typeof SOURCES> {
-  if (/^https?:\/\//.test(location)) return 'remote'
-  if (await isFolder(location)) {
-    const storage = new FolderStorage(location)
-    if (await hasBackupFile(storage, STATE_MANIFEST)) return 'state'
-    if (await hasBackupFile(storage, TRANSACTION_MANIFEST)) return 'transactions'
-    if (await isBackupRoot(storage)) return 'backup'
-    throw unknownFolder(location, [TRANSACTION_MANIFEST, STATE_MANIFEST])
-  }
-  const first = await firstByte(location)
-  if (first === 'compressed' || first === OPENING_BRACE) return 'feed'
-  if (first === GENESIS_TAG) return 'genesis'
-  throw unknownFile(location)
+async function openFolder(path: string, options: SourceOptions): Promise<LedgerSource> {
+  const folder = resolve(path)
+  const above = () => ({ storage: new FolderStorage(dirname(folder)), name: basename(folder) })
+  return await openBackupPlace({ storage: new FolderStorage(path), above }, options)
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -137,9 +137,9 @@ export interface SourceOptions {
   readonly thread?: boolean | undefined
   /** Whether to wait for a live source that has nothing new, without end. */
   readonly follow?: boolean | undefined
-  /** Ends the opening of a source that does not answer, which then throws `source_failed`. */
+  /** Ends the opening of a source that does not answer, and transfers out of a bucket, which then throw `source_failed`. */
   readonly signal?: AbortSignal | undefined
-  /** Sent with every request to a node, such as `authorization`; no message repeats them. Redirects are then not followed. */
+  /** Sent with every request to a node or a bucket, such as `authorization`; no message repeats them. Redirects are then not followed. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Receives one line for people: what a source does not prove, or why it is asked again. */
   readonly onNotice?: ((message: string) => void) | undefined

@@ -1,4 +1,3 @@
-import { basename, dirname, resolve } from 'node:path'
 import { ByteReader, ByteWriter, bytesToHexDigits, hexToBytes, type KeyedEntry } from '@ledger-state/core'
 import {
   missingRecords,
@@ -9,10 +8,15 @@ import {
   stateWithoutBlock,
   unexpectedEntries,
 } from '../errors.js'
-import { type ManifestMembers, readManifest, resolveBackupFile, STATE_MANIFEST } from '../files/backup-directory.js'
+import {
+  type ManifestMembers,
+  readManifest,
+  resolveBackupFile,
+  resolveBackupName,
+  STATE_MANIFEST,
+} from '../files/backup-directory.js'
 import { atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
-import { FolderStorage } from '../files/folder-storage.js'
 import { readRecords } from '../files/record-file.js'
 import { LedgerHasher } from '../proof/ledger-hasher.js'
 import { createProver, type Prover } from '../proof/prover.js'
@@ -27,9 +31,12 @@ import type { Vouching } from './vouching.js'
 const PART_ENTRIES = 5_000
 
 /** Reads a folder with a `state.manifest`: the whole state at a version. @throws `invalid_backup`, `verification_failed` */
-export async function openStateSnapshot(folder: string, options: SourceOptions): Promise<LedgerSource> {
-  const storage = new FolderStorage(dirname(resolve(folder)))
-  const manifest = await readManifest(storage, `${basename(resolve(folder))}/${STATE_MANIFEST}`)
+export async function openStateSnapshot(
+  storage: BackupStorage,
+  folder: string,
+  options: SourceOptions,
+): Promise<LedgerSource> {
+  const manifest = await readManifest(storage, `${folder}/${STATE_MANIFEST}`)
   const version = manifest.version('version')
   const hasher = new LedgerHasher(options.hashSalt)
   const verify = options.verify !== false
@@ -40,11 +47,11 @@ export async function openStateSnapshot(folder: string, options: SourceOptions):
     throw otherStateRoot(manifest.place, rootHash, proof.stateRoot)
   }
   const members = manifest.list('chunks')
-  const chunks: StateChunk[] = []
+  const chunks: StoredChunk[] = []
   for (const [at, member] of members.entries()) {
     chunks.push(await toChunk(storage, member, at === members.length - 1, verify))
   }
-  expectContiguous(manifest, chunks)
+  expectContiguous(storage, manifest, chunks)
   const prover = verify ? createProver(hasher, options.thread) : undefined
   const epoch = manifest.version('epoch')
   if (proof && proof.ledger.version === version && proof.ledger.epoch !== epoch) {
@@ -56,6 +63,7 @@ export async function openStateSnapshot(folder: string, options: SourceOptions):
   // Which network the state is of is known at its end; where a waypoint is given, it need not be read first.
   const early = voucher.isTold ? await vouch(undefined) : undefined
   const snapshot = new Snapshot(
+    storage,
     manifest.place,
     version,
     epoch,
@@ -87,8 +95,15 @@ export async function openStateSnapshot(folder: string, options: SourceOptions):
     async *versions() {},
     async close() {
       await prover?.close()
+      await storage.close()
     },
   }
+}
+
+/** A chunk by the names of its objects. */
+interface StoredChunk extends Pick<StateChunk, 'firstIndex' | 'lastIndex' | 'isLast'> {
+  readonly name: string
+  readonly proofName: string
 }
 
 async function toChunk(
@@ -96,21 +111,21 @@ async function toChunk(
   member: ManifestMembers,
   isLast: boolean,
   verify: boolean,
-): Promise<StateChunk> {
+): Promise<StoredChunk> {
   return {
-    path: await resolveBackupFile(storage, member.text('blobs')),
-    proofPath: verify ? await resolveBackupFile(storage, member.text('proof')) : '',
+    name: await resolveBackupName(storage, member.text('blobs')),
+    proofName: verify ? await resolveBackupName(storage, member.text('proof')) : '',
     firstIndex: member.version('first_idx'),
     lastIndex: member.version('last_idx'),
     isLast,
   }
 }
 
-function expectContiguous(manifest: ManifestMembers, chunks: readonly StateChunk[]): void {
+function expectContiguous(storage: BackupStorage, manifest: ManifestMembers, chunks: readonly StoredChunk[]): void {
   let next = 0n
-  for (const { path, firstIndex, lastIndex } of chunks) {
+  for (const { name, firstIndex, lastIndex } of chunks) {
     if (firstIndex !== next || lastIndex < firstIndex) {
-      throw unexpectedEntries(manifest.place, path, [firstIndex, lastIndex], next)
+      throw unexpectedEntries(manifest.place, storage.placeOf(name), [firstIndex, lastIndex], next)
     }
     next = lastIndex + 1n
   }
@@ -140,23 +155,26 @@ class Snapshot implements StateBase {
   done = 0
   clock = new LedgerClock()
   vouching: Vouching | undefined
+  readonly #storage: BackupStorage
   /** Place of the manifest, for errors. */
   readonly #place: string
   readonly #epoch: bigint
-  readonly #chunks: readonly StateChunk[]
+  readonly #chunks: readonly StoredChunk[]
   readonly #proof: Proof | undefined
   readonly #vouch: Vouch
 
   /** @param root of the state, as the manifest has it */
   constructor(
+    storage: BackupStorage,
     place: string,
     version: bigint,
     epoch: bigint,
     root: Uint8Array,
-    chunks: readonly StateChunk[],
+    chunks: readonly StoredChunk[],
     proof: Proof | undefined,
     vouch: Vouch,
   ) {
+    this.#storage = storage
     this.#place = place
     this.version = version
     this.stateRoot = root
@@ -189,16 +207,27 @@ class Snapshot implements StateBase {
     this.vouching = await this.#vouch(this.clock.state.chainId)
   }
 
-  async #prove(chunk: StateChunk, before: Uint8Array | undefined): Promise<Uint8Array | undefined> {
-    return this.#proof?.prover.proveState(chunk, this.#proof.stateRoot, before)
+  async #prove(chunk: StoredChunk, before: Uint8Array | undefined): Promise<Uint8Array | undefined> {
+    if (!this.#proof) return undefined
+    const { name, proofName, ...entries } = chunk
+    const path = await this.#storage.localFile(name)
+    const proofPath = await this.#storage.localFile(proofName)
+    const treeAfter = await this.#proof.prover.proveState(
+      { ...entries, path, proofPath },
+      this.#proof.stateRoot,
+      before,
+    )
+    await this.#storage.release(proofPath)
+    return treeAfter
   }
 
   async *#readChunk(
-    chunk: StateChunk,
+    chunk: StoredChunk,
     from: bigint,
     tree: Uint8Array | undefined,
     treeAfter: Uint8Array | undefined,
   ): AsyncGenerator<StatePart> {
+    const path = await this.#storage.localFile(chunk.name)
     let index = chunk.firstIndex
     let entries: KeyedEntry[] = []
     const part = (): StatePart => {
@@ -208,22 +237,23 @@ class Snapshot implements StateBase {
       this.done = Number(index)
       return taken
     }
-    for await (const records of readRecords(chunk.path)) {
+    for await (const records of readRecords(path)) {
       for (const record of records) {
         const at = Number(index - chunk.firstIndex)
         if (index > chunk.lastIndex) break
         index++
         if (index <= from) continue
-        this.position = `${chunk.path}, record ${at}`
-        const { key, value, annotation } = atRecord(chunk.path, at, undefined, () => readStateRecord(record))
+        this.position = `${path}, record ${at}`
+        const { key, value, annotation } = atRecord(path, at, undefined, () => readStateRecord(record))
         this.clock.observeEntry(key, value)
         entries.push({ key, version: this.version, value, ...(annotation && { annotation }) })
         if (entries.length === PART_ENTRIES) yield part()
       }
     }
     if (index <= chunk.lastIndex) {
-      throw missingRecords(chunk.path, index - chunk.firstIndex, chunk.lastIndex - chunk.firstIndex + 1n)
+      throw missingRecords(path, index - chunk.firstIndex, chunk.lastIndex - chunk.firstIndex + 1n)
     }
+    await this.#storage.release(path)
     yield part()
   }
 

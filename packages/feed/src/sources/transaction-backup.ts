@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { basename, dirname, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import {
   missingRecords,
@@ -12,13 +12,12 @@ import {
   type ManifestMembers,
   readBackupMetadata,
   readManifest,
-  resolveBackupFile,
+  resolveBackupName,
   TRANSACTION_MANIFEST,
   type TransactionBackupEntry,
 } from '../files/backup-directory.js'
 import { atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
-import { FolderStorage } from '../files/folder-storage.js'
 import { readRecords } from '../files/record-file.js'
 import { AccumulatorFrontier } from '../proof/accumulator.js'
 import { LedgerHasher } from '../proof/ledger-hasher.js'
@@ -42,22 +41,30 @@ import { Voucher } from './voucher.js'
 import type { SignedPoint, Vouching } from './vouching.js'
 
 /** Reads all transactions of a backup, found by its metadata. @throws `invalid_backup` */
-export async function openBackup(root: string, options: SourceOptions): Promise<LedgerSource> {
-  const storage = new FolderStorage(root)
+export async function openBackup(storage: BackupStorage, options: SourceOptions): Promise<LedgerSource> {
   const { transactions, snapshots, endings } = await readBackupMetadata(storage)
   if (transactions.length > 0) return new TransactionBackup(storage, transactions, options)
   if (options.endingsAlone && endings.length > 0) return openEpochEndings(storage, options)
   const state = snapshots.at(-1)
-  throw withoutTransactions(root, state && { version: state.version, folder: dirname(state.manifest) })
+  throw withoutTransactions(storage.root, state && { version: state.version, folder: dirname(state.manifest) })
 }
 
 /** Reads the transactions of one folder of a backup, without its metadata. @throws `invalid_backup` */
-export async function openTransactionFolder(folder: string, options: SourceOptions): Promise<LedgerSource> {
-  const storage = new FolderStorage(dirname(resolve(folder)))
-  const handle = `${basename(resolve(folder))}/${TRANSACTION_MANIFEST}`
+export async function openTransactionFolder(
+  storage: BackupStorage,
+  folder: string,
+  options: SourceOptions,
+): Promise<LedgerSource> {
+  const handle = `${folder}/${TRANSACTION_MANIFEST}`
   const manifest = await readManifest(storage, handle)
   const [firstVersion, lastVersion] = [manifest.version('first_version'), manifest.version('last_version')]
   return new TransactionBackup(storage, [{ firstVersion, lastVersion, manifest: handle }], options)
+}
+
+/** A chunk by the names of its objects. */
+interface StoredChunk extends Pick<TransactionChunk, 'firstVersion' | 'lastVersion' | 'hasAuxiliary'> {
+  readonly name: string
+  readonly proofName: string
 }
 
 /** A chunk, and what its proof found out, if there is one. */
@@ -119,9 +126,11 @@ class TransactionBackup implements LedgerSource {
       above = point.version
     }
     const chunk = await this.#lateChunkWithin(above, reading.upTo)
-    const info = chunk && (await readChunkLedgerInfo(chunk, this.#hasher))
-    if (!info || info.version > reading.upTo) return
-    const vouching = await this.#voucher.vouch(chunk.proofPath, info, reading.vouching, reading.chainId)
+    if (!chunk) return
+    const proofPath = await this.#storage.localFile(chunk.proofName)
+    const info = await readChunkLedgerInfo({ ...chunk, path: '', proofPath }, this.#hasher)
+    if (info.version > reading.upTo) return
+    const vouching = await this.#voucher.vouch(proofPath, info, reading.vouching, reading.chainId)
     if (vouching) yield { version: info.version, accumulatorRoot: info.accumulatorRoot, vouching }
   }
 
@@ -166,6 +175,8 @@ class TransactionBackup implements LedgerSource {
       }
       const count = countRecords(chunk)
       if (at < count) throw missingRecords(chunk.path, at, count)
+      await this.#storage.release(chunk.path)
+      await this.#storage.release(chunk.proofPath)
     }
   }
 
@@ -211,7 +222,8 @@ class TransactionBackup implements LedgerSource {
     if (ahead) yield await ahead
   }
 
-  async #prove(chunk: TransactionChunk, before: Promise<ReadyChunk> | undefined, from: Reading): Promise<ReadyChunk> {
+  async #prove(stored: StoredChunk, before: Promise<ReadyChunk> | undefined, from: Reading): Promise<ReadyChunk> {
+    const chunk = await this.#fetch(stored)
     if (before)
       return { chunk, proven: await this.#prover?.proveTransactions(chunk, (await before).proven?.frontierAfter) }
     try {
@@ -219,6 +231,12 @@ class TransactionBackup implements LedgerSource {
     } catch (error) {
       throw isLedgerStateError(error, 'ledger_fork') ? await this.#signedFork(chunk, from, error) : error
     }
+  }
+
+  /** Has the files of a chunk at hand; while it waits for them, the chunk before is proven and read. */
+  async #fetch({ name, proofName, ...versions }: StoredChunk): Promise<TransactionChunk> {
+    const proofPath = this.#prover ? await this.#storage.localFile(proofName) : ''
+    return { ...versions, path: await this.#storage.localFile(name), proofPath }
   }
 
   /** What to throw of a first chunk that does not continue the store: if validators signed the chunk, the store is wrong. */
@@ -229,7 +247,7 @@ class TransactionBackup implements LedgerSource {
   }
 
   /** A late chunk that ends above a version, and at or before another. */
-  async #lateChunkWithin(above: bigint, upTo: bigint): Promise<TransactionChunk | undefined> {
+  async #lateChunkWithin(above: bigint, upTo: bigint): Promise<StoredChunk | undefined> {
     const within = this.#entries.filter(({ firstVersion, lastVersion }) => firstVersion <= upTo && lastVersion > above)
     for (const entry of within.sort((a, b) => (a.lastVersion > b.lastVersion ? -1 : 1))) {
       const manifest = await readManifest(this.#storage, entry.manifest)
@@ -243,7 +261,7 @@ class TransactionBackup implements LedgerSource {
   }
 
   /** The chunk that holds the version, or else the first one after it, and those that follow. */
-  async *#chunks(from: bigint | undefined): AsyncGenerator<TransactionChunk> {
+  async *#chunks(from: bigint | undefined): AsyncGenerator<StoredChunk> {
     let next = from ?? this.#entries[0]!.firstVersion
     let began = false
     for (let entry = this.#entryFor(next, began); entry; entry = this.#entryFor(next, began)) {
@@ -273,12 +291,12 @@ class TransactionBackup implements LedgerSource {
     )
   }
 
-  async #toChunk(member: ManifestMembers): Promise<TransactionChunk> {
+  async #toChunk(member: ManifestMembers): Promise<StoredChunk> {
     const format = member.optionalText('format') ?? 'V0'
     if (format !== 'V0' && format !== 'V1') throw unknownChunkFormat(member.place, format)
     return {
-      path: await resolveBackupFile(this.#storage, member.text('transactions')),
-      proofPath: this.#prover ? await resolveBackupFile(this.#storage, member.text('proof')) : '',
+      name: await resolveBackupName(this.#storage, member.text('transactions')),
+      proofName: this.#prover ? await resolveBackupName(this.#storage, member.text('proof')) : '',
       firstVersion: member.version('first_version'),
       lastVersion: member.version('last_version'),
       hasAuxiliary: format === 'V1',
@@ -287,6 +305,7 @@ class TransactionBackup implements LedgerSource {
 
   async close(): Promise<void> {
     await this.#prover?.close()
+    await this.#storage.close()
   }
 }
 

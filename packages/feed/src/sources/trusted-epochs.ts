@@ -2,12 +2,14 @@ import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { atPlace, epochsMissing, noTrustedEnding, otherListedWaypoint } from '../errors.js'
 import {
   type EpochEndingEntry,
+  OBJECTS_AT_ONCE,
   readBackupMetadata,
   readManifest,
   resolveBackupFile,
 } from '../files/backup-directory.js'
 import { atFile, atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
+import { mapAhead } from '../files/map-ahead.js'
 import { readRecords } from '../files/record-file.js'
 import type { LedgerHasher } from '../proof/ledger-hasher.js'
 import { computeWaypoint, versionOfWaypoint } from '../proof/waypoint.js'
@@ -222,11 +224,17 @@ async function* readEndings(
 ): AsyncGenerator<PlacedEnding, undefined> {
   /** The epoch whose ending comes next. Entries may overlap where a backup is being compacted. */
   let next: bigint | undefined
-  for (const entry of entries) {
-    if (next !== undefined && entry.lastEpoch < next) continue
+  const locate = async (entry: EpochEndingEntry) => {
     const manifest = await readManifest(storage, entry.manifest)
+    const members = manifest.list('chunks')
+    // What its first chunk lacks is found out in its turn.
+    if (members[0]) await resolveBackupFile(storage, members[0].text('ledger_infos')).catch(() => {})
+    return { entry, manifest, members }
+  }
+  for await (const { entry, manifest, members } of mapAhead(entries, OBJECTS_AT_ONCE, locate)) {
+    if (next !== undefined && entry.lastEpoch < next) continue
     const waypoints = manifest.optionalTexts('waypoints')
-    for (const member of manifest.list('chunks')) {
+    for (const member of members) {
       const [first, last] = [member.version('first_epoch'), member.version('last_epoch')]
       if (next !== undefined && last < next) continue
       const path = await resolveBackupFile(storage, member.text('ledger_infos'))
@@ -241,6 +249,7 @@ async function* readEndings(
           yield { info, bytes, place: `${path}, record ${record}`, manifest: manifest.place, listed }
         }
       }
+      await storage.release(path)
     }
   }
   return undefined

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startStandInNode } from '../../testing/stand-in-node.ts'
 import { SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
 import { madeEndings, signedLedgerInfo, validatorsOf, writeEndings } from '../../testing/synthetic-epochs.ts'
 import { LedgerHasher } from '../proof/ledger-hasher.js'
@@ -142,9 +143,11 @@ describe('a backup', () => {
   })
 })
 
-describe('a ledger feed', () => {
+describe('a node', () => {
   it('takes no waypoint, since it carries no signatures', async () => {
-    const opening = openSource('http://127.0.0.1:1/v1', { waypoints: [waypointOf(0)] })
+    const node = await startStandInNode(chain)
+    onTestFinished(node.close)
+    const opening = openSource(node.url, { waypoints: [waypointOf(0)] })
     await expect(opening).rejects.toMatchObject({ code: 'invalid_argument', message: /carry no signatures/ })
   })
 })

@@ -1,0 +1,37 @@
+import { unknownFolder } from '../errors.js'
+import { recognizeBackup, STATE_MANIFEST, TRANSACTION_MANIFEST } from '../files/backup-directory.js'
+import type { BackupStorage } from '../files/backup-storage.js'
+import type { LedgerSource, SourceOptions } from './source.js'
+import { openStateSnapshot } from './state-snapshot.js'
+import { openBackup, openTransactionFolder } from './transaction-backup.js'
+
+/** A place that may hold a backup, or one of its folders. */
+export interface BackupPlace {
+  readonly storage: BackupStorage
+  /** The folder above, from which the objects of one folder are named, and the name of the place there. */
+  above(): { readonly storage: BackupStorage; readonly name: string }
+}
+
+/** Opens what a place holds of a backup. Closes the storage it does not need. @throws as `openSource` */
+export async function openBackupPlace(place: BackupPlace, options: SourceOptions): Promise<LedgerSource> {
+  const { storage } = place
+  const kind = await closingOnFailure(storage, async () => {
+    const found = await recognizeBackup(storage)
+    if (!found) throw unknownFolder(storage.root, [TRANSACTION_MANIFEST, STATE_MANIFEST])
+    return found
+  })
+  if (kind === 'backup') return await closingOnFailure(storage, () => openBackup(storage, options))
+  await storage.close()
+  const { storage: above, name } = place.above()
+  const open = kind === 'state' ? openStateSnapshot : openTransactionFolder
+  return await closingOnFailure(above, () => open(above, name, options))
+}
+
+async function closingOnFailure<T>(storage: BackupStorage, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
+}
