@@ -27,8 +27,8 @@ afterEach(async () => {
   node = undefined
 })
 
-describe('ingest of a genesis', () => {
-  it('tells its waypoint, and refuses another', async () => {
+describe('the ingest of a genesis', () => {
+  it('prints the waypoint, and refuses another one', async () => {
     writeFileSync(bed.at('genesis.blob'), chain.genesisBlob)
     const { stderr, status } = bed.run('ingest', bed.at('genesis.blob'), '--dry-run')
     expect([status, stderr]).toEqual([
@@ -59,7 +59,7 @@ describe('ingest of a genesis', () => {
   })
 })
 
-describe.skipIf(!hasSharedData)('ingest of the genesis of mainnet without --waypoint', () => {
+describe.skipIf(!hasSharedData)('the ingest of the genesis of mainnet without --waypoint', () => {
   it('is proven, and refuses one flipped bit', () => {
     const blob = readFileSync(sharedPath('data/genesis/mainnet.genesis.blob'))
     writeFileSync(bed.at('genesis.blob'), blob)
@@ -79,12 +79,12 @@ describe.skipIf(!hasSharedData)('ingest of the genesis of mainnet without --wayp
   })
 })
 
-describe.skipIf(!hasSharedData)('ingest of a signed backup (skipped without ../shared)', () => {
+describe.skipIf(!hasSharedData)('the ingest of a signed backup (skipped without ../shared)', () => {
   const made = () => sharedPath('data/epochs/made')
   const facts = () =>
     JSON.parse(readFileSync(join(made(), 'facts.json'), 'utf8')) as { readonly genesis_waypoint: string }
 
-  it('says by whom it is signed, refuses tampered copies, and audits the ends of epochs alone', async () => {
+  it('says who signed it, refuses tampered copies, and audits the ends of epochs alone', async () => {
     const waypoint = facts().genesis_waypoint
     expect(bed.ingest(made(), 'store', '--waypoint', waypoint)).toMatchObject({ status: 0 })
     const signed = { signed_version: '247', signed_epoch: '8', signed_power: '80', total_power: '90' }
@@ -109,7 +109,7 @@ describe.skipIf(!hasSharedData)('ingest of a signed backup (skipped without ../s
     })
   })
 
-  it('claims nothing of a backup that no waypoint vouches for', async () => {
+  it('claims nothing about a backup that no waypoint vouches for', async () => {
     const outcome = bed.ingest(made(), 'store')
     expect(outcome.stderr).toContain(`compare its first waypoint ${facts().genesis_waypoint}`)
     expect(await bed.info('store')).toMatchObject({ waypoint: null, signed_version: null })
@@ -120,7 +120,7 @@ describe.skipIf(!hasSharedData)('ingest of a signed backup (skipped without ../s
   })
 })
 
-describe('ingest of a backup', () => {
+describe('the ingest of a backup', () => {
   it('goes from genesis to its end, and resumes after a genesis blob', async () => {
     writeBackup(chain, bed.at('backup'), { format: 'V1' })
     expect(bed.ingest(bed.at('backup'), 'whole').status).toBe(0)
@@ -134,7 +134,7 @@ describe('ingest of a backup', () => {
     expect([again.status, again.stderr]).toEqual([0, expect.stringContaining('ingested: 0 versions')])
   })
 
-  it('refuses to begin without a base, unless that is assumed, and says so from then on', async () => {
+  it('refuses to begin without a base unless an empty one is assumed, which the store then reports', async () => {
     writeBackup(chain, bed.at('backup'), { first: 31, chunk: 20 })
     expect(bed.ingest(bed.at('backup'), 'store')).toMatchObject({
       status: 1,
@@ -162,7 +162,7 @@ describe('ingest of a backup', () => {
     expect((await bed.info('copy')).base).toBe('assumed_empty')
   })
 
-  it('begins where it is told, and does not leave a gap', async () => {
+  it('begins at --from, and leaves no gap', async () => {
     writeBackup(chain, bed.at('backup'))
     const block = chain.expected.find(({ version, block }) => version >= 60n && block)!
     expect(bed.ingest(bed.at('backup'), 'store', '--from', '60', '--to', '90', '--assume-empty-base').status).toBe(0)
@@ -179,7 +179,7 @@ describe('ingest of a backup', () => {
     )
   })
 
-  it('stops at a damaged chunk, names it, keeps what precedes it, and resumes once it is whole', async () => {
+  it('stops at a damaged chunk, names it, keeps what precedes it, and resumes once it is repaired', async () => {
     writeBackup(chain, bed.at('backup'), { gzip: false })
     const chunk = bed.at('backup/transaction_50-.ab12/75-.chunk')
     const whole = readFileSync(chunk)
@@ -199,7 +199,7 @@ describe('ingest of a backup', () => {
     expect((await bed.info('store')).ledger_version).toBe(String(LAST))
   })
 
-  it('names the chain that no source tells of', async () => {
+  it('takes the chain from --chain-id when the source does not say it', async () => {
     writeBackup(chain, bed.at('backup'), { first: 1, chunk: 3 })
     const options = ['--assume-empty-base', '--to', '1']
     expect(bed.ingest(bed.at('backup'), 'store', ...options)).toMatchObject({
@@ -244,7 +244,7 @@ describe('ingest of a backup', () => {
     })
   })
 
-  it('refuses another ledger than the one it holds, by its accumulator or by what it wrote', () => {
+  it('refuses a different ledger, which it recognises by its accumulator or its writes', () => {
     writeBackup(chain, bed.at('backup'))
     writeBackup(new SyntheticChain({ blocks: 60, seed: 5 }), bed.at('other'))
     for (const verify of [[], ['--no-verify']]) {
@@ -328,8 +328,8 @@ describe('a backup in a bucket', () => {
   })
 })
 
-describe('a node', () => {
-  it('is ingested up to its newest version, then followed, and stopped with all durable', async () => {
+describe('a node as a source', () => {
+  it('is ingested up to its newest version, then followed, and all of it is durable at the stop', async () => {
     node = await startStandInNode(chain)
     node.latest = 60
     expect(await bed.start('ingest', node.url, '--data-dir', bed.at('store')).ended).toBe(0)
@@ -348,7 +348,7 @@ describe('a node', () => {
     expect(await bed.digest('store')).toBe(await bed.digest('whole'))
   })
 
-  it('is followed through broken answers, each of which is one line', async () => {
+  it('is followed through broken answers, with one line printed for each', async () => {
     node = await startStandInNode(chain)
     node.latest = 60
     const follower = bed.start('ingest', node.url, '--data-dir', bed.at('store'), '--follow')
@@ -384,7 +384,7 @@ describe('a node', () => {
     expect(version === Number(long.latestVersion) || long.expected[version + 1]!.block !== undefined).toBe(true)
   })
 
-  it('is an error at once where it answers 404 to everything', async () => {
+  it('is reported as an error at once when it answers 404 to everything', async () => {
     node = await startStandInNode(chain)
     const notFound: StandInNode['faults'][number] = (_, response) => {
       response.statusCode = 404
@@ -396,7 +396,7 @@ describe('a node', () => {
     expect(follower.output).toMatch(/is not the API of a node: .* found status 404, not here/)
   })
 
-  it('is followed while the store is served, and left when it is on a fork', async () => {
+  it('is followed while the store is served, and dropped when it is on a fork', async () => {
     node = await startStandInNode(chain)
     node.latest = 40
     writeFileSync(bed.at('genesis.blob'), chain.genesisBlob)
@@ -421,7 +421,7 @@ describe('a node', () => {
     expect(await served.stop()).toBe(0)
   })
 
-  it('takes over where a backup ended, and is refused where it is on a fork', async () => {
+  it('continues where a backup ended, and is refused when it is on a fork', async () => {
     writeBackup(chain, bed.at('backup'))
     bed.ingest(bed.at('backup'), 'store', '--to', '70')
     node = await startStandInNode(new SyntheticChain({ blocks: 60, seed: 3 }))
@@ -436,8 +436,8 @@ describe('a node', () => {
   })
 })
 
-describe('export', () => {
-  it('refuses another format, and versions in the wrong order or not there', () => {
+describe('the command `export`', () => {
+  it('refuses unknown formats, versions in the wrong order, and versions that do not exist', () => {
     writeBackup(chain, bed.at('backup'))
     bed.ingest(bed.at('backup'), 'store')
     for (const [options, status, message] of [
@@ -453,7 +453,7 @@ describe('export', () => {
     }
   })
 
-  it('writes feeds, packed as their names say, which ingest reads', async () => {
+  it('writes feeds that ingest reads, compressed as their file names say', async () => {
     writeBackup(chain, bed.at('backup'))
     bed.ingest(bed.at('backup'), 'whole', '--retain', '100')
     const whole = await bed.digest('whole')

@@ -30,8 +30,8 @@ function printedExamples(output: string) {
 
 const bash = (line: string) => spawnSync('bash', ['-c', line], { encoding: 'utf8' }).stdout
 
-describe('serve', () => {
-  it('answers 503 on an empty store, which it makes when told to, and what is ingested into it as it comes', async () => {
+describe('the command `serve`', () => {
+  it('creates an empty store with --create, answers 503 on it, and then serves what is ingested', async () => {
     const { program, address } = await bed.serve('serve', '--data-dir', bed.at('store'), '--create')
     expect((await fetch(`${address}/v1`)).status).toBe(503)
     expect(bed.ingest(feed(20), 'store').status).toBe(0)
@@ -54,8 +54,8 @@ describe('serve', () => {
   })
 })
 
-describe('start', () => {
-  it('serves the demonstration ledger, whose curl lines work as printed, and keeps it; get reads the same', async () => {
+describe('the command `start`', () => {
+  it('serves and keeps the demonstration ledger, prints curl lines that work, and get reads the same', async () => {
     const first = await bed.serve('start')
     const examples = printedExamples(await first.program.outputMatching(LAST_EXAMPLE))
     expect(examples).toHaveLength(8)
@@ -149,7 +149,7 @@ describe('start', () => {
     expect(bash(printedExamples(repeated)[0]!.line)).toBe(balance)
   })
 
-  it('resumes a first ingest that was cut short', async () => {
+  it('resumes a first ingest that was interrupted', async () => {
     const path = feed(100)
     bed.ingest(path, 'store', '--to', '49')
     writeFileSync(bed.at('store/ingest-under-way'), '')
@@ -158,7 +158,7 @@ describe('start', () => {
     expect(existsSync(bed.at('store/ingest-under-way'))).toBe(false)
   })
 
-  it('says that --from is not read where the store is filled, also where the source is gone', async () => {
+  it('says that it ignores --from when the store is filled, even if the source is gone', async () => {
     const path = feed(30)
     bed.ingest(path, 'store')
     const { program, output } = await bed.serve('start', '--data-dir', 'store', '--from', path)
@@ -170,7 +170,7 @@ describe('start', () => {
     expect(gone.output).toMatch(/is not read, for the store .* already; there is no \S+feed.ndjson\n/)
   })
 
-  it.skipIf(!hasSharedData)('serves the genesis of mainnet with layouts out of its own modules', async () => {
+  it.skipIf(!hasSharedData)('serves the genesis of mainnet with layouts from its own modules', async () => {
     const source = sharedPath('data/genesis/mainnet.genesis.blob')
     const { address } = await bed.serve('start', '--data-dir', bed.at('store'), '--from', source)
     const table = '0x1b854694ae746cdbd8d44186ca4929b2b337df21d1c74633be19b2710552fdca'

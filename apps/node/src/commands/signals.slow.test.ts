@@ -22,28 +22,31 @@ describe('a signal', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('%s ends an ingest at the end of a block, with status %i and how to resume', async (signal, status) => {
-    source = await startSteadyNode()
-    // More than any machine takes in during this test.
-    source.latest = 100_000_000
-    const words = ['ingest', source.url, '--data-dir', bed.at('store'), '--no-verify']
-    const program = bed.start(...words)
-    await eventually(
-      async () => Number((await info()).ledger_version) > 0,
-      () => program.output,
-    )
-    expect(await program.stop(signal)).toBe(status)
-    const line = `ledger-state: stopped by ${signal}: [\\d,]+ versions, .* run the same command again to resume`
-    expect(program.output).toMatch(new RegExp(line))
-    const stoppedAt = Number((await info()).ledger_version)
-    expect(stoppedAt % BLOCK_VERSIONS).toBe(0)
-    source.latest = stoppedAt + 7
-    const resumed = bed.start(...words)
-    expect(await resumed.ended).toBe(0)
-    expect(resumed.output).toMatch(/^ingested: 7 versions/)
-  })
+  ] as const)(
+    'ends an ingest at the end of a block, and prints how to resume: %s, status %i',
+    async (signal, status) => {
+      source = await startSteadyNode()
+      // More than any machine takes in during this test.
+      source.latest = 100_000_000
+      const words = ['ingest', source.url, '--data-dir', bed.at('store'), '--no-verify']
+      const program = bed.start(...words)
+      await eventually(
+        async () => Number((await info()).ledger_version) > 0,
+        () => program.output,
+      )
+      expect(await program.stop(signal)).toBe(status)
+      const line = `ledger-state: stopped by ${signal}: [\\d,]+ versions, .* run the same command again to resume`
+      expect(program.output).toMatch(new RegExp(line))
+      const stoppedAt = Number((await info()).ledger_version)
+      expect(stoppedAt % BLOCK_VERSIONS).toBe(0)
+      source.latest = stoppedAt + 7
+      const resumed = bed.start(...words)
+      expect(await resumed.ended).toBe(0)
+      expect(resumed.output).toMatch(/^ingested: 7 versions/)
+    },
+  )
 
-  it('ends a proof with status 143, and a node that is followed with 0', async () => {
+  it('ends a proof with status 143, and an ingest that follows a node with 0', async () => {
     source = await startSteadyNode()
     source.latest = 100_000_000
     const proof = bed.start('ingest', source.url, '--dry-run', '--no-verify')
@@ -58,7 +61,7 @@ describe('a signal', () => {
     expect(follower.output).toMatch(/^stopped: [\d,]+ versions/m)
   })
 
-  it('ends an export with status 143, and nothing is written', async () => {
+  it('ends an export with status 143, and leaves no file', async () => {
     await bed.fill('store', 30_000)
     const program = bed.start('export', 'copy.ndjson.gz', '--data-dir', 'store')
     await bed.exists('copy.ndjson.gz.unfinished')

@@ -137,7 +137,7 @@ describe.each([
   const name = isThere ? program : `${program}, which is not installed`
 
   it.skipIf(!isThere)(
-    `are restarted in turn under ${name}: no request fails, and no client sees the ledger go back`,
+    `fail no request and show no client an older ledger while they restart in turn (${name})`,
     async () => {
       const { running, startNode, address, ca } = await prepare(start, 1_000)
       bed.grow(20)
@@ -174,7 +174,7 @@ describe.each([
     },
   )
 
-  it.skipIf(!isThere)(`limit the requests of one client, by ${name}`, async () => {
+  it.skipIf(!isThere)(`limit the requests of each client (${name})`, async () => {
     const { address, ca } = await prepare(start, 20)
     const client = () => startSequentialClient({ address, ca, keepsCookies: false, pauseMs: 0, seed: testSeed() })
     clients.push(...Array.from({ length: 12 }, client))

@@ -68,7 +68,7 @@ async function eventuallyPid(node: NodeProcess): Promise<number | undefined> {
 const SESSIONS = "SELECT FROM pg_stat_activity WHERE application_name = 'ledger-state'"
 
 describe('a node on a database', () => {
-  it('is 503, health and readiness included, while the server is stopped or gone, and is there again by itself', async () => {
+  it('answers 503, also to health and readiness, while the database is down, and recovers by itself', async () => {
     const node = await startNode()
     const client = bed.startClient(() => node)
     await answersRightly(client)
@@ -102,7 +102,7 @@ describe('a node on a database', () => {
     expectSound()
   })
 
-  it(`loses and falsifies nothing where processes and the server are killed, ${KILLS} times`, async () => {
+  it(`loses and falsifies nothing when processes and the database server are killed ${KILLS} times`, async () => {
     const random = testRandom()
     const node = await startNode('--retain', '800')
     const client = bed.startClient(() => node)
@@ -167,7 +167,7 @@ describe('a node on a database', () => {
     expect(await node.pidOf('reader-0')).toBe(pid)
   })
 
-  it('reads from a streaming replica, is right while it lags or is gone, and reads from it again', async () => {
+  it('reads from a streaming replica, answers correctly while it lags or is down, and then uses it again', async () => {
     const replica = await server.startReplica()
     try {
       const node = await startNode('--store-replicas', replica.url('ledger'))

@@ -46,8 +46,8 @@ afterEach(async () => {
   await bed.close()
 })
 
-describe('kill -9', () => {
-  it(`of the writer, of readers and of all, ${KILLS} times under load, loses and falsifies nothing`, async () => {
+describe('a node whose processes are killed', () => {
+  it(`loses and falsifies nothing when the writer, readers or all are killed ${KILLS} times under load`, async () => {
     const random = testRandom()
     bed.source.latest = 2_000
     const options = bed.following('--retain', '3000', '--readers', '2')
@@ -81,7 +81,7 @@ describe('kill -9', () => {
     expect(runProgram(['check', '--data-dir', bed.at('store')]).stdout).toMatch(/^sound/)
   })
 
-  it('of the supervisor ends its processes, so that nothing is in the way of the next', async () => {
+  it('ends all of its processes when the supervisor is killed, so that another node can start', async () => {
     bed.source.latest = 500
     const node = await bed.start()
     await reaches(node, 500)
@@ -98,7 +98,7 @@ describe('kill -9', () => {
 })
 
 describe('a wrong bit in a write-ahead file', () => {
-  it('stops the writer and every new reader, and readiness says so; nobody answers less than was committed', async () => {
+  it('stops the writer and every new reader, shows in readiness, and hides nothing that was committed', async () => {
     bed.source.latest = 40
     const node = await bed.start({ options: bed.following('--readers', '2') })
     for (; bed.source.latest < 200; bed.source.latest += 40) await reaches(node, bed.source.latest)
@@ -139,41 +139,38 @@ describe('a wrong bit in a write-ahead file', () => {
   })
 })
 
-describe('a disk', () => {
-  it.skipIf(!canMount)(
-    'that is full stops the writer until there is space; requests are answered throughout',
-    async () => {
-      mkdirSync(bed.at('small'))
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', bed.at('small')])
-      mounts.push(bed.at('small'))
-      const dataDir = bed.at('small/store')
-      bed.source.latest = 20_000
-      let node = await bed.start({ dataDir })
-      const client = bed.startClient(() => node)
-      await node.outputMatching(/"code":"store_full"/)
-      await answersRightly(client)
-      const durable = await node.version()
-      expect(durable).toBeGreaterThan(0)
-      // A copy does not fit; that is said, and nothing is left of it.
-      const copy = runProgram(['snapshot', bed.at('small/copy'), '--data-dir', dataDir])
-      expect([copy.status, copy.stderr]).toEqual([1, expect.stringMatching(/disk .*full/)])
-      expect(readdirSync(bed.at('small/copy'))).toEqual([])
-      expect(await node.stop()).toBe(0)
-      // Pruning needs pages, too, before it gives any back.
-      const pruned = runProgram(['prune', '--data-dir', dataDir, '--retain', '100'])
-      if (pruned.status !== 0) expect(pruned.stderr).toMatch(/disk .*full/)
-      expect(runProgram(['check', '--data-dir', dataDir]).stdout).toMatch(/^sound/)
-      node = await bed.start({ dataDir })
-      await answersRightly(client)
-      execFileSync('mount', ['-o', 'remount,size=200m', bed.at('small')])
-      await reaches(node, bed.source.latest)
-      await answersRightly(client)
-      expect(await node.stop()).toBe(0)
-      expect(runProgram(['check', '--data-dir', dataDir]).stdout).toMatch(/^sound/)
-    },
-  )
+describe('a node with a bad disk', () => {
+  it.skipIf(!canMount)('stops its writer while the disk is full, and answers requests throughout', async () => {
+    mkdirSync(bed.at('small'))
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', bed.at('small')])
+    mounts.push(bed.at('small'))
+    const dataDir = bed.at('small/store')
+    bed.source.latest = 20_000
+    let node = await bed.start({ dataDir })
+    const client = bed.startClient(() => node)
+    await node.outputMatching(/"code":"store_full"/)
+    await answersRightly(client)
+    const durable = await node.version()
+    expect(durable).toBeGreaterThan(0)
+    // A copy does not fit; that is said, and nothing is left of it.
+    const copy = runProgram(['snapshot', bed.at('small/copy'), '--data-dir', dataDir])
+    expect([copy.status, copy.stderr]).toEqual([1, expect.stringMatching(/disk .*full/)])
+    expect(readdirSync(bed.at('small/copy'))).toEqual([])
+    expect(await node.stop()).toBe(0)
+    // Pruning needs pages, too, before it gives any back.
+    const pruned = runProgram(['prune', '--data-dir', dataDir, '--retain', '100'])
+    if (pruned.status !== 0) expect(pruned.stderr).toMatch(/disk .*full/)
+    expect(runProgram(['check', '--data-dir', dataDir]).stdout).toMatch(/^sound/)
+    node = await bed.start({ dataDir })
+    await answersRightly(client)
+    execFileSync('mount', ['-o', 'remount,size=200m', bed.at('small')])
+    await reaches(node, bed.source.latest)
+    await answersRightly(client)
+    expect(await node.stop()).toBe(0)
+    expect(runProgram(['check', '--data-dir', dataDir]).stdout).toMatch(/^sound/)
+  })
 
-  it('that lets a file grow no further stops the writer until it does', async () => {
+  it('stops its writer while a file may not grow', async () => {
     bed.source.latest = 20_000
     const node = await bed.start({ prefix: ['prlimit', '--fsize=3000000:unlimited'] })
     const client = bed.startClient(() => node)
@@ -194,7 +191,7 @@ describe('a disk', () => {
     expect(runProgram(['check', '--data-dir', bed.at('store')]).stdout).toMatch(/^sound/)
   })
 
-  it('with damaged pages is found out by check, and what is found there is answered rightly', async () => {
+  it('serves no wrong value from damaged pages, and check finds the damage', async () => {
     const random = testRandom()
     bed.source.latest = 2_000
     const whole = await bed.start()
@@ -236,7 +233,7 @@ describe('a disk', () => {
     }
   })
 
-  it('with a page that leads outside of the file ends the readers that meet it; they are replaced, and the log names check', async () => {
+  it('replaces the readers that end at a page that points outside the file, and its log names check', async () => {
     const items = 2_000
     const damaged = 1_000
     const keyOf = (item: number) => Buffer.from(Uint32Array.of(item).buffer)
@@ -295,7 +292,7 @@ function claimOneGibibyte(file: string, value: Buffer): void {
 }
 
 describe('the data folder', () => {
-  it('that vanishes is still served, not written to, and in use again when it is back', async () => {
+  it('is served but not written to while it is missing, and is used again when it is back', async () => {
     bed.source.latest = 1_000
     const node = await bed.start()
     await reaches(node, 1_000)
@@ -312,7 +309,7 @@ describe('the data folder', () => {
     expect(await node.stop()).toBe(0)
   })
 
-  it('that is exchanged for a copy is served from the copy', async () => {
+  it('is served from the copy that replaces it', async () => {
     bed.source.latest = 300
     const node = await bed.start()
     await reaches(node, 300)
@@ -328,18 +325,21 @@ describe('the data folder', () => {
     expect(runProgram(['info', '--data-dir', bed.at('store')]).stdout).toMatch(/versions +0 to 700/)
   })
 
-  it.skipIf(!canBecomeNobody)('that may only be read is served, and its writer says what it lacks', async () => {
-    bed.source.latest = 100
-    const node = await bed.start()
-    await reaches(node, 100)
-    await node.stop()
-    const reader = await bed.start({ prefix: asNobody() })
-    await reader.outputMatching(/"code":"store_read_only","msg":"[^"]*this process cannot write to/)
-    await answersRightly(bed.startClient(() => reader))
-    expect(await reader.stop()).toBe(0)
-  })
+  it.skipIf(!canBecomeNobody)(
+    'is served when it is read-only, and the writer says which permission it lacks',
+    async () => {
+      bed.source.latest = 100
+      const node = await bed.start()
+      await reaches(node, 100)
+      await node.stop()
+      const reader = await bed.start({ prefix: asNobody() })
+      await reader.outputMatching(/"code":"store_read_only","msg":"[^"]*this process cannot write to/)
+      await answersRightly(bed.startClient(() => reader))
+      expect(await reader.stop()).toBe(0)
+    },
+  )
 
-  it.skipIf(!canBecomeNobody)('is all that a node has to be able to write', async () => {
+  it.skipIf(!canBecomeNobody)('is the only place where a node needs to write', async () => {
     mkdirSync(bed.at('store'))
     chownSync(bed.at('store'), NOBODY, NOBODY)
     bed.source.latest = 300
@@ -349,7 +349,7 @@ describe('the data folder', () => {
     expect(await node.stop()).toBe(0)
   })
 
-  it('has one writer: that of a second node waits for the first to end, and serves meanwhile', async () => {
+  it('has one writer: a second node serves while its own writer waits for the first to end', async () => {
     bed.source.latest = 400
     const first = await bed.start()
     await reaches(first, 400)
@@ -362,8 +362,8 @@ describe('the data folder', () => {
   })
 })
 
-describe('the world outside', () => {
-  it('whose clock jumps by days, to and fro, changes no answer', async () => {
+describe('a node in a faulty environment', () => {
+  it('gives the same answers while its clock jumps back and forth by days', async () => {
     const random = testRandom()
     const jumps = bed.at('jumps.mjs')
     writeFileSync(
@@ -390,7 +390,7 @@ describe('the world outside', () => {
     expect(await node.stop()).toBe(0)
   })
 
-  it('whose node stalls, and then ends, is waited for', async () => {
+  it('waits for a source that stalls and then ends', async () => {
     bed.source.latest = 300
     const node = await bed.start()
     await reaches(node, 300)
@@ -413,7 +413,7 @@ describe('the world outside', () => {
     expect(node.output).not.toMatch(/did not stop in time/)
   })
 
-  it('that takes all file descriptors is refused and counted, ends no process, and leaves room when it goes', async () => {
+  it('refuses and counts connections when file descriptors run out, loses no process, and recovers when they close', async () => {
     bed.source.latest = 200
     const node = await bed.start({ prefix: ['prlimit', '--nofile=160:160'], options: bed.following('--readers', '2') })
     await reaches(node, 200)

@@ -58,9 +58,9 @@ async function lastingAnswerOf(path: string) {
   return answer
 }
 
-describe(`beside a hostile client (TEST_SEED=${seed})`, () => {
+describe(`a node with a hostile client (TEST_SEED=${seed})`, () => {
   it.each(sampleCases(HOSTILE_ATTACK_NAMES, 5))(
-    'small reads and health are answered: %s',
+    'answers small reads and health during this attack: %s',
     async (attack: HostileAttack) => {
       const pid = await node.pidOf('reader-0')
       const hostile = startHostileClient(attack, { address: () => addressOf(node), seed })
@@ -81,7 +81,7 @@ describe(`beside a hostile client (TEST_SEED=${seed})`, () => {
     },
   )
 
-  it.skipIf(process.platform !== 'linux')('unfinished uploads of 1.2 GB take a bounded part of memory', async () => {
+  it.skipIf(process.platform !== 'linux')('keeps its memory bounded under 1.2 GB of unfinished uploads', async () => {
     const pid = await node.pidOf('reader-0')
     const peakBytes = () =>
       Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))![1]) * 1_024
@@ -101,7 +101,7 @@ describe(`beside a hostile client (TEST_SEED=${seed})`, () => {
   it.skipIf(process.platform !== 'linux').each([
     ['300 unread batches of 1,000 histories', '/v1/batch', 50],
     ['750 clients with 20 unread histories each', '/v1/accounts/{address}/balance/{asset_type}/history', 750],
-  ] as const)('answers that nobody reads take a bounded part of memory: %s', async (attack, route, count) => {
+  ] as const)('keeps its memory bounded when nobody reads its answers: %s', async (attack, route, count) => {
     const pid = await node.pidOf('reader-0')
     const hostile = startHostileClient(attack, { address: () => addressOf(node), seed })
     const answered = async (): Promise<number> => {
@@ -146,7 +146,7 @@ describe('broken requests', () => {
     }
   })
 
-  it('of clients that leave in the middle of their bodies count as 499, and are not an error in the log', async () => {
+  it('count as 499, and are not logged as errors, when the client leaves in the middle of its body', async () => {
     const { host, port } = addressOf(node)
     const framings = ['content-length: 14', 'origin: https://a.example\r\ncontent-length: 14']
     for (const framing of framings) {
@@ -169,7 +169,7 @@ describe('broken requests', () => {
     expect(node.output).not.toContain('"status":499')
   })
 
-  it('of clients that leave are told of in the log where it debugs', async () => {
+  it('are logged at level debug when the client leaves', async () => {
     const debugging = await bed.start({ dataDir: bed.at('other'), options: bed.following('--log-level', 'debug') })
     const { host, port } = addressOf(debugging)
     const { socket } = openRawConnection(port, host)

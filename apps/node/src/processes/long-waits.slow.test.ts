@@ -34,7 +34,7 @@ async function holdConnections(address: string, count: number): Promise<readonly
 }
 
 describe.concurrent('a node', () => {
-  it('whose supervisor is paused for longer than a process may be silent kills none, and no request fails', () =>
+  it('kills no process and fails no request when its supervisor is paused beyond the silence limit', () =>
     withBed(async (bed) => {
       bed.source.latest = 500
       const node = await bed.start({ options: bed.following('--readers', '2') })
@@ -62,7 +62,7 @@ describe.concurrent('a node', () => {
       expect(await node.stop()).toBe(0)
     }))
 
-  it('with 10,000 idle connections leaves room for those who ask', () =>
+  it('answers active clients while 10,000 connections are idle', () =>
     withBed(async (bed) => {
       bed.source.latest = 200
       const startNode = (idleSeconds: string) =>

@@ -69,34 +69,31 @@ async function isWellAgain(node: NodeProcess): Promise<void> {
 }
 
 describe('a reader', () => {
-  it.skipIf(!tried)(
-    `that is killed for its memory is replaced; the node lives, and no answer is wrong (${place})`,
-    async () => {
-      group = makeMemoryGroup()!
-      bed.source.latest = 2_000
-      const node = await bed.start({ options: bed.following('--readers', '2') })
-      await reaches(node, 2_000)
-      const client = bed.startClient(() => node)
-      await answersRightly(client)
-      const pid = await node.pidOnceUp('reader-0')
-      group.add(pid)
-      // What the reader has already is not counted.
-      group.limit(10_000_000)
-      const loading = load(node)
-      await eventually(
-        async () => (await restartsOf(node)) >= 1,
-        () => `the reader to be killed: ${node.output.slice(-1_000)}`,
-      )
-      expect(node.output).toMatch(/reader-0 was ended by SIGKILL; reader-0 is started again/)
-      isLoading = false
-      await loading
-      await answersRightly(client)
-      await isWellAgain(node)
-      expect(client.tally.wrong).toEqual([])
-    },
-  )
+  it.skipIf(!tried)(`is replaced when it is killed for its memory, and no answer is wrong (${place})`, async () => {
+    group = makeMemoryGroup()!
+    bed.source.latest = 2_000
+    const node = await bed.start({ options: bed.following('--readers', '2') })
+    await reaches(node, 2_000)
+    const client = bed.startClient(() => node)
+    await answersRightly(client)
+    const pid = await node.pidOnceUp('reader-0')
+    group.add(pid)
+    // What the reader has already is not counted.
+    group.limit(10_000_000)
+    const loading = load(node)
+    await eventually(
+      async () => (await restartsOf(node)) >= 1,
+      () => `the reader to be killed: ${node.output.slice(-1_000)}`,
+    )
+    expect(node.output).toMatch(/reader-0 was ended by SIGKILL; reader-0 is started again/)
+    isLoading = false
+    await loading
+    await answersRightly(client)
+    await isWellAgain(node)
+    expect(client.tally.wrong).toEqual([])
+  })
 
-  it('and every other process is killed before the supervisor, without which they all end', async () => {
+  it('is killed before the supervisor, as is every other process, for all end without the supervisor', async () => {
     const node = await bed.start()
     const adjustmentOf = (pid: number) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'))
     const own = adjustmentOf(node.child.pid!)
@@ -106,28 +103,25 @@ describe('a reader', () => {
     }
   })
 
-  it.skipIf(!hasPrlimit)(
-    'that gets no more memory ends, and is replaced by one that does; no answer is wrong',
-    async () => {
-      bed.source.latest = 2_000
-      const node = await bed.start({ options: bed.following('--readers', '2') })
-      await reaches(node, 2_000)
-      const client = bed.startClient(() => node)
-      await answersRightly(client)
-      const pid = await node.pidOnceUp('reader-0')
-      const [, kilobytes] = /^VmData:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!
-      expect(spawnSync('prlimit', [`--pid=${pid}`, `--data=${1_024 * Number(kilobytes)}`]).status).toBe(0)
-      const loading = load(node)
-      await eventually(
-        async () => (await restartsOf(node)) >= 1,
-        () => `the reader to end: ${node.output.slice(-1_000)}`,
-      )
-      expect(node.output).toMatch(/reader-0 (was ended by SIG|ended with status )\w+; reader-0 is started again/)
-      isLoading = false
-      await loading
-      await answersRightly(client)
-      await isWellAgain(node)
-      expect(client.tally.wrong).toEqual([])
-    },
-  )
+  it.skipIf(!hasPrlimit)('ends when it gets no more memory and is replaced, and no answer is wrong', async () => {
+    bed.source.latest = 2_000
+    const node = await bed.start({ options: bed.following('--readers', '2') })
+    await reaches(node, 2_000)
+    const client = bed.startClient(() => node)
+    await answersRightly(client)
+    const pid = await node.pidOnceUp('reader-0')
+    const [, kilobytes] = /^VmData:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!
+    expect(spawnSync('prlimit', [`--pid=${pid}`, `--data=${1_024 * Number(kilobytes)}`]).status).toBe(0)
+    const loading = load(node)
+    await eventually(
+      async () => (await restartsOf(node)) >= 1,
+      () => `the reader to end: ${node.output.slice(-1_000)}`,
+    )
+    expect(node.output).toMatch(/reader-0 (was ended by SIG|ended with status )\w+; reader-0 is started again/)
+    isLoading = false
+    await loading
+    await answersRightly(client)
+    await isWellAgain(node)
+    expect(client.tally.wrong).toEqual([])
+  })
 })

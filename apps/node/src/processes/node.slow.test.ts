@@ -23,7 +23,7 @@ function runBeside(...words: string[]): Promise<number | null> {
 }
 
 describe('processes', () => {
-  it('share one address and all see what is committed, whole blocks at a time', async () => {
+  it('share one address, and all see commits in whole blocks', async () => {
     bed.source.latest = 500
     const node = await bed.start({ options: bed.following('--readers', '3') })
     await eventually(
@@ -69,8 +69,8 @@ describe('processes', () => {
   })
 })
 
-describe('configuration', () => {
-  it('is read anew on SIGHUP: the window changes, a bad file changes nothing', async () => {
+describe('the configuration', () => {
+  it('is read again on SIGHUP, which changes the window, while a bad file changes nothing', async () => {
     writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 1_500, follow: bed.source.url, verify: false }))
     bed.source.latest = 2_000
     const node = await bed.start({ options: ['--config', bed.at('node.json')] })
@@ -112,7 +112,7 @@ describe('configuration', () => {
 
 describe('a backup', () => {
   it.each([[[]], [['--compact']]])(
-    'that is taken while the store is written and served is whole, and serves: %j',
+    'is complete and can be served when it was taken during writes and reads, with options %j',
     async (options) => {
       bed.source.latest = 1_000
       const node = await bed.start({ options: bed.following('--retain', '2000') })

@@ -59,7 +59,7 @@ function openSocket(address: string): { socket: Socket; received: () => string; 
 }
 
 describe('processes', () => {
-  it('that end are replaced, and what they counted stays counted', async () => {
+  it('are replaced when they end, and their counts are kept', async () => {
     bed.source.latest = 300
     const node = await bed.start()
     await reaches(node, 300)
@@ -89,7 +89,7 @@ describe('processes', () => {
     expect(node.output).toMatch(/reader-0 was ended by SIGKILL; reader-0 is started again/)
   })
 
-  it('are as many as cores, less one, where nothing else is said', () => {
+  it('include one reader fewer than there are cores, by default', () => {
     const { readers } = JSON.parse(runProgram(['config', '--print']).stdout)
     expect(readers).toBe(Math.max(1, Number(execFileSync('nproc', { encoding: 'utf8' })) - 1))
   })
@@ -116,8 +116,8 @@ function requestCounts(text: string): { route: string; count: number }[] {
   return [...lines].map(([, route, count]) => ({ route: route!, count: Number(count) }))
 }
 
-describe('the life cycle', () => {
-  it('tells readiness from liveness: an empty store is alive and not ready', async () => {
+describe('a node that starts and stops', () => {
+  it('is alive but not ready while its store is empty', async () => {
     const node = await bed.start({ options: ['--create'] })
     expect((await fetch(`${node.admin}/-/live`)).status).toBe(200)
     expect((await fetch(`${node.admin}/-/ready`)).status).toBe(503)
@@ -136,7 +136,7 @@ describe('the life cycle', () => {
     expect((await fetch(`${filled.address}/metrics`)).status).toBe(404)
   })
 
-  it('lets requests end when it is stopped, and takes no more', async () => {
+  it('finishes its requests when it is stopped, and accepts no new ones', async () => {
     bed.source.latest = 100
     const node = await bed.start()
     await reaches(node, 100)
@@ -172,7 +172,7 @@ describe('the life cycle', () => {
     expect(slow.received()).toBe('')
   })
 
-  it('is not ready from the first moment of a stop on, and still serves for the drain delay', async () => {
+  it('is not ready as soon as a stop begins, and still serves for the drain delay', async () => {
     bed.source.latest = 10
     const node = await bed.start({ options: bed.following('--drain-delay', '10') })
     await reaches(node, 10)
@@ -197,7 +197,7 @@ describe('the life cycle', () => {
     }
   })
 
-  it('says which address is taken, before anything is started', async () => {
+  it('says which address is taken before it starts anything', async () => {
     const node = await bed.start({ options: ['--create'] })
     for (const option of ['--listen', '--admin-listen']) {
       const taken = (option === '--listen' ? node.address : node.admin).slice('http://'.length)
@@ -213,7 +213,7 @@ describe('the life cycle', () => {
 })
 
 describe('metrics', () => {
-  it('parse, have bounded labels, units in their names, and all that the dashboard shows', async () => {
+  it('parse, have bounded labels and units in their names, and include all that the dashboard shows', async () => {
     bed.source.latest = 2_000
     const node = await bed.start({ options: bed.following('--retain', '500') })
     await reaches(node, 2_000)
@@ -267,7 +267,7 @@ describe('metrics', () => {
   })
 
   const checker = hasPromtool ? 'promtool' : 'promtool, which is not installed'
-  it.skipIf(!hasPromtool)(`are what Prometheus expects, by ${checker}`, async () => {
+  it.skipIf(!hasPromtool)(`pass the check of ${checker}`, async () => {
     bed.source.latest = 500
     const node = await bed.start({ options: bed.following('--retain', '200') })
     await reaches(node, 500)
@@ -275,8 +275,10 @@ describe('metrics', () => {
     const checked = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })
     expect([checked.status, checked.stderr]).toEqual([0, ''])
   })
+})
 
-  it('and all else that a node prints are JSON where log-format is', async () => {
+describe('the log', () => {
+  it('is lines of JSON, as is all other output of a node', async () => {
     bed.source.latest = 100
     const node = await bed.start()
     await reaches(node, 100)
@@ -288,7 +290,7 @@ describe('metrics', () => {
     expect(lines.some((line) => /"msg":"serving .+ on http:/.test(line))).toBe(true)
   })
 
-  it('have no line of the log for each request, unless debug is asked for', async () => {
+  it('has no line for each request unless its level is debug', async () => {
     bed.source.latest = 100
     const quiet = await bed.start()
     await reaches(quiet, 100)
@@ -303,8 +305,8 @@ describe('metrics', () => {
   })
 })
 
-describe('configuration', () => {
-  it('comes from the environment as well', async () => {
+describe('the configuration', () => {
+  it('can come from environment variables', async () => {
     bed.source.latest = 50
     const node = await bed.start({
       options: [],

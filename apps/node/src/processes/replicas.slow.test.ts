@@ -24,7 +24,7 @@ async function startSource(feed = '127.0.0.1:0'): Promise<{ node: NodeProcess; f
 const startReplica = async (feed: string, name: string) =>
   await bed.start({ dataDir: bed.at(name), options: ['--replica-of', feed, '--readers', '1'] })
 
-it('replicas begin with a snapshot, follow their source, and are right while it is killed and comes back', async () => {
+it('replicas begin with a snapshot, follow their source, and answer correctly while it is killed and restarted', async () => {
   bed.source.latest = 500
   const { node, feed } = await startSource()
   await reaches(node, 500)
@@ -42,7 +42,7 @@ it('replicas begin with a snapshot, follow their source, and are right while it 
   await answersRightly(client)
 })
 
-it('a replica that is killed, also in the middle of its snapshot, resumes', async () => {
+it('a replica resumes after it is killed, even in the middle of its snapshot', async () => {
   bed.source.latest = 3_000
   const { node, feed } = await startSource()
   await reaches(node, 3_000)
@@ -65,7 +65,7 @@ it('a replica that is killed, also in the middle of its snapshot, resumes', asyn
   await answersRightly(bed.startClient(() => replica))
 })
 
-it('a replica whose snapshot and feed are damaged on their way fetches them again', async () => {
+it('a replica fetches its snapshot and feed again when they arrive damaged', async () => {
   bed.source.latest = 3_000
   const { node, feed } = await startSource()
   await reaches(node, 3_000)
@@ -91,7 +91,7 @@ it('a replica whose snapshot and feed are damaged on their way fetches them agai
   }
 })
 
-it('a replica of an address that serves no feed says so, and makes no store', async () => {
+it('a replica says when its source serves no feed, and then creates no store', async () => {
   bed.source.latest = 10
   const replica = bed.launch({ dataDir: bed.at('replica'), options: ['--replica-of', bed.source.url] })
   expect(await replica.outputMatching(/serves no feed to replicas/)).toMatch(/--serve-feed/)

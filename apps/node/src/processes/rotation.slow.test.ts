@@ -64,7 +64,7 @@ it('a reader that stalls and is killed loses no connection, and the supervisor k
   )
 })
 
-it('a single reader that stalls and resumes answers what waited for it', async () => {
+it('a single reader that stalls and resumes answers the requests that waited for it', async () => {
   bed.source.latest = 100
   const node = await bed.start({ options: bed.following('--readers', '1') })
   await reaches(node, 100)
@@ -81,33 +81,36 @@ it.each([
   ['SIGTERM', ROTATIONS - 2 * KILLS],
   ['SIGKILL', KILLS],
   ['SIGSTOP and SIGKILL', KILLS],
-] as const)('%s to readers in turn, %i times under fresh connections, leaks no descriptor', async (signals, rounds) => {
-  bed.source.latest = 100
-  const node = await bed.start({ options: bed.following('--readers', '2') })
-  await reaches(node, 100)
-  for (const name of ['reader-0', 'reader-1']) await pidOf(node, name)
-  const before = descriptors(node.child.pid!)
-  const client = startFreshClient(() => node.address, CLIENTS, 5)
-  for (let round = 0; round < rounds; round++) {
-    const name = `reader-${round % 2}`
-    const pid = await pidOf(node, name)
-    if (signals === 'SIGSTOP and SIGKILL') {
-      kill(pid, 'SIGSTOP')
-      await sleep(STALL_MS)
+] as const)(
+  'sending %s to readers in turn, %i times under fresh connections, leaks no descriptor',
+  async (signals, rounds) => {
+    bed.source.latest = 100
+    const node = await bed.start({ options: bed.following('--readers', '2') })
+    await reaches(node, 100)
+    for (const name of ['reader-0', 'reader-1']) await pidOf(node, name)
+    const before = descriptors(node.child.pid!)
+    const client = startFreshClient(() => node.address, CLIENTS, 5)
+    for (let round = 0; round < rounds; round++) {
+      const name = `reader-${round % 2}`
+      const pid = await pidOf(node, name)
+      if (signals === 'SIGSTOP and SIGKILL') {
+        kill(pid, 'SIGSTOP')
+        await sleep(STALL_MS)
+      }
+      kill(pid, signals === 'SIGTERM' ? 'SIGTERM' : 'SIGKILL')
+      await pidOf(node, name, pid)
     }
-    kill(pid, signals === 'SIGTERM' ? 'SIGTERM' : 'SIGKILL')
-    await pidOf(node, name, pid)
-  }
-  await client.stop()
-  console.log(`${rounds} × ${signals}: ${JSON.stringify([...client.outcomes])}`)
-  const failed = [...client.outcomes].filter(([status]) => status !== '200')
-  expect(failed.filter(([status]) => status === NO_ANSWER)).toEqual([])
-  // SIGTERM loses no request. With a reader that is killed, the requests are lost that it was answering: one of each
-  // client at most.
-  const lost = failed.reduce((sum, [, count]) => sum + count, 0)
-  expect(lost, JSON.stringify(failed)).toBeLessThanOrEqual(signals === 'SIGTERM' ? 0 : rounds * CLIENTS)
-  await eventually(
-    () => descriptors(node.child.pid!) <= before,
-    () => `${descriptors(node.child.pid!)} descriptors, ${before} before`,
-  )
-})
+    await client.stop()
+    console.log(`${rounds} × ${signals}: ${JSON.stringify([...client.outcomes])}`)
+    const failed = [...client.outcomes].filter(([status]) => status !== '200')
+    expect(failed.filter(([status]) => status === NO_ANSWER)).toEqual([])
+    // SIGTERM loses no request. With a reader that is killed, the requests are lost that it was answering: one of each
+    // client at most.
+    const lost = failed.reduce((sum, [, count]) => sum + count, 0)
+    expect(lost, JSON.stringify(failed)).toBeLessThanOrEqual(signals === 'SIGTERM' ? 0 : rounds * CLIENTS)
+    await eventually(
+      () => descriptors(node.child.pid!) <= before,
+      () => `${descriptors(node.child.pid!)} descriptors, ${before} before`,
+    )
+  },
+)

@@ -49,7 +49,7 @@ function isReady(node: NodeProcess): Promise<boolean> {
 describe('broken pages of the source', () => {
   const faults = Object.entries(SOURCE_FAULTS)
 
-  it('are asked for again by a node, each with one line that says what to do, and it stays ready', async () => {
+  it('are requested again by a node, which stays ready and logs one line of advice for each', async () => {
     bed.source.latest = 100
     const node = await bed.start()
     await reaches(node, 100)
@@ -67,7 +67,7 @@ describe('broken pages of the source', () => {
     await answersRightly(client)
   })
 
-  it('are asked for again by ingest --follow, too', async () => {
+  it('are requested again by ingest --follow, too', async () => {
     bed.source.latest = 100
     const words = ['ingest', bed.source.url, '--follow', '--no-verify', '--data-dir', bed.at('store')]
     bed.source.faults.push(...faults.map(([, fault]) => fault))
@@ -87,7 +87,7 @@ describe('broken pages of the source', () => {
 })
 
 describe('an address that answers 404 to everything', () => {
-  it('is an error at once, and is followed once a node answers there', async () => {
+  it('is reported as an error at once, and followed as soon as a node answers there', async () => {
     const other = createServer((_, response) => response.writeHead(404).end('not here'))
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
     const { port } = other.address() as { port: number }
@@ -146,7 +146,7 @@ const STRAYS: Readonly<Record<string, SourceFault>> = {
 }
 
 describe('a stray answer', () => {
-  it('of whatever kind ends nothing: the writer is the same, the node ready, and every version comes', async () => {
+  it('of any kind does not stop the writer, and the node stays ready and gets every version', async () => {
     bed.source.latest = 100
     const node = await bed.start()
     await reaches(node, 100)
@@ -167,7 +167,7 @@ describe('a stray answer', () => {
     await answersRightly(bed.startClient(() => node))
   })
 
-  it('to a writer that starts anew ends nothing either', async () => {
+  it('does not stop a writer that has just restarted, either', async () => {
     bed.source.latest = 100
     const node = await bed.start()
     await reaches(node, 100)
@@ -188,7 +188,7 @@ describe('a stray answer', () => {
     await becomesReady(node)
   })
 
-  it('about the chain to a node whose store is empty does not decide which chain it is of', async () => {
+  it('does not decide the chain of a node whose store is empty', async () => {
     bed.source.latest = 100
     bed.source.indexFaults.push((response) => response.end('{"chain_id":78,"ledger_version":"100"}'))
     const node = await bed.start()
@@ -197,8 +197,8 @@ describe('a stray answer', () => {
   })
 })
 
-describe('a source on a fork', () => {
-  it('stops the writer for good and turns readiness; requests are answered, and SIGHUP tries again', async () => {
+describe('a source of another ledger', () => {
+  it('stops the writer until SIGHUP when it is on a fork; the node is not ready but still answers', async () => {
     bed.source.latest = 20
     const node = await bed.start()
     bed.grow(3)
@@ -216,7 +216,7 @@ describe('a source on a fork', () => {
     expect(await node.metrics()).toMatch(/^ledger_state_following 1$/m)
   })
 
-  it('of another chain stops the writer for good, until SIGHUP names another source', async () => {
+  it('stops the writer when it is of another chain, until SIGHUP names another source', async () => {
     bed.source.latest = 300
     const configuration = bed.at('node.json')
     const write = (url: string) => writeFileSync(configuration, JSON.stringify({ follow: url, verify: false }))
@@ -241,7 +241,7 @@ describe('a source on a fork', () => {
 })
 
 describe('a source whose time goes back', () => {
-  it('stops the writer for good before the block that is earlier, and turns readiness', async () => {
+  it('stops the writer before the earlier block until SIGHUP, and the node is not ready', async () => {
     bed.source.latest = 100
     const node = await bed.start()
     await reaches(node, 100)
@@ -257,7 +257,7 @@ describe('a source whose time goes back', () => {
     await reaches(node, 200)
   })
 
-  it('on one page only is asked for again', async () => {
+  it('is asked again when only one page is wrong', async () => {
     bed.source.latest = 100
     const node = await bed.start()
     await reaches(node, 100)
@@ -271,7 +271,7 @@ describe('a source whose time goes back', () => {
 })
 
 describe('a source with TLS', () => {
-  it('is followed again after each of its faults: certificates, handshakes and answers that are cut', async () => {
+  it('is followed again after bad certificates, failed handshakes and truncated answers', async () => {
     const authority = makeCertificate()
     const good = makeCertificate({ issuer: authority })
     const expired = makeCertificate({ issuer: authority, validTo: new Date(Date.now() - 1_000) })
@@ -331,7 +331,7 @@ describe('a source with TLS', () => {
 })
 
 describe('a bad reload', () => {
-  it('changes nothing, whichever setting is bad', async () => {
+  it('changes no setting, whichever of them is bad', async () => {
     bed.source.latest = 100
     const path = bed.at('node.json')
     const good = { follow: bed.source.url, verify: false, retain: 5_000 }
@@ -391,7 +391,7 @@ describe('a source that demands a header', () => {
         return { options: bed.following('--config', bed.at('node.json')) }
       },
     ],
-  ])('gets it from %s; neither a log nor the list of processes has it', async (_, options) => {
+  ])('gets the header from %s, and it appears in no log and no list of processes', async (_, options) => {
     bed.source.latest = 200
     bed.source.authorization = SECRET
     const node = await bed.start({ options: bed.following('--log-level', 'trace'), ...options() })

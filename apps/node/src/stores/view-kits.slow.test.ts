@@ -88,7 +88,7 @@ async function expectKit(url: string): Promise<void> {
 }
 
 describe.skipIf(!hasSharedData)('views of the kit over a database', () => {
-  it('are answered on PostgreSQL as a real vm answered them, in few rounds', async () => {
+  it('give the answers of a real VM on PostgreSQL, in few round trips', async () => {
     const server = await startPostgres()
     try {
       await expectKit(server.url())
@@ -97,15 +97,12 @@ describe.skipIf(!hasSharedData)('views of the kit over a database', () => {
     }
   })
 
-  it.skipIf(CITUS_MISSING !== undefined)(
-    `are answered ${ON_CITUS} as a real vm answered them, in few rounds`,
-    async () => {
-      const cluster = await startCitus({ workers: 2, shards: 4 })
-      try {
-        await expectKit(cluster.url)
-      } finally {
-        await cluster.close()
-      }
-    },
-  )
+  it.skipIf(CITUS_MISSING !== undefined)(`give the answers of a real VM ${ON_CITUS}, in few round trips`, async () => {
+    const cluster = await startCitus({ workers: 2, shards: 4 })
+    try {
+      await expectKit(cluster.url)
+    } finally {
+      await cluster.close()
+    }
+  })
 })
