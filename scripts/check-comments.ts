@@ -29,6 +29,29 @@ const RULES: readonly Rule[] = [
       'Same as `get`, without the copy.',
     ],
   },
+  {
+    advice: 'has “told” or “tells”: say “reports”, “shows”, “names”, “is called with” or “is notified”',
+    pattern: /\b(?:told|tells)\b/i,
+    bad: ['Told of every view that ended.', 'Until it is told to stop.', 'Tells the supervisor why.'],
+    good: ['Called after each view, with its report.', 'Readers can tell them apart.'],
+  },
+  {
+    advice: 'has “so many”: name the number, or the parameter that has it',
+    pattern: /\bso many\b/i,
+    bad: ['Packs so many keys.', 'So many are open from the start.'],
+    good: ['Packs `count` keys.', 'Number of resources that are open from the start.'],
+  },
+  {
+    advice: 'has “is no X”: say “is not an X”',
+    pattern:
+      /(?<!\bthere )\b(?:is|are|was|were) no (?!(?:longer|more|less|older|newer|earlier|later|larger|smaller|higher|lower|such)\b)/i,
+    bad: ['Undefined where the bytes are no value of the type.'],
+    good: [
+      'Undefined if the bytes are not a value of the type.',
+      'There is no such commit.',
+      'A block that is no older.',
+    ],
+  },
 ]
 
 const root = fileURLToPath(new URL('..', import.meta.url))

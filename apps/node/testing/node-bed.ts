@@ -50,7 +50,7 @@ export class NodeBed {
     return client
   }
 
-  /** Adds so many versions to the source, twenty times a second. */
+  /** Adds this many versions to the source, twenty times a second. */
   grow(versions: number): void {
     this.#growth = setInterval(() => {
       this.source.latest += versions

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-/** Opens so many connections, a few at a time. Some may be closed again when it resolves. */
+/** Opens `count` connections, a few at a time. Some may be closed again when it resolves. */
 export async function openConnections(address: string, count: number): Promise<Socket[]> {
   const { hostname, port } = new URL(address)
   const sockets: Socket[] = []

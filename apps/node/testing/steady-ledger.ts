@@ -207,7 +207,7 @@ export const SOURCE_FAULTS: Readonly<Record<string, SourceFault>> = {
 
 export interface SteadyNode {
   readonly url: string
-  /** Newest version that it tells of. */
+  /** Newest version that it reports. */
   latest: number
   /** Takes requests and does not answer them while this is set. */
   isStalled: boolean

@@ -12,7 +12,7 @@ export function isSameBlock(a: BlockInfo, b: BlockInfo): boolean {
 }
 
 /**
- * One write: a value, or `null` for a deletion. A value may have an annotation of up to 31 bytes, which stores keep beside
+ * One write: a value, or `null` for a deletion. A value may have an annotation of up to 31 bytes, which stores keep with
  * it. None of the arrays may change while the record is in use.
  */
 export type Write = readonly [key: Uint8Array, value: Uint8Array | null, annotation?: Uint8Array | undefined]

@@ -17,7 +17,7 @@ export interface CommitWatch {
   close(): void
 }
 
-/** Tells listeners of changes of the ledger; looks every `pollMs` for those of other processes, while somebody listens. */
+/** Notifies listeners when the ledger changes. While there are any, it polls every `pollMs` for commits of other processes. */
 export function createCommitWatch(current: () => LedgerInfo | undefined, pollMs?: number): CommitWatch {
   const listeners = new Set<{ readonly call: Listener; readonly keepsAlive: boolean }>()
   let told: LedgerInfo | undefined

@@ -183,7 +183,7 @@ export const busy =
     answer.body = Buffer.from('<Error><Code>SlowDown</Code></Error>')
   }
 
-/** Breaks the connection after so many bytes of the body. */
+/** Breaks the connection after `bytes` bytes of the body. */
 export const cutAfter =
   (bytes: number): Fault =>
   (answer, response) => {
@@ -192,7 +192,7 @@ export const cutAfter =
     return true
   }
 
-/** Ends the body after so many bytes as if that were all of it. */
+/** Ends the body after `bytes` bytes as if that were all of it. */
 export const endAfter =
   (bytes: number): Fault =>
   (answer, response) => {
@@ -201,7 +201,7 @@ export const endAfter =
     return true
   }
 
-/** Gives so many bytes more, or fewer, than there are. */
+/** Lengthens the body by `by` zero bytes; a negative `by` shortens it. */
 export const withLengthOff =
   (by: number): Fault =>
   (answer) => {

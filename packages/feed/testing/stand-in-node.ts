@@ -13,9 +13,9 @@ export interface StandInNode {
   /** The newest version announced; later ones are not there yet. */
   latest: number
   oldest: number
-  /** A page holds at most so many versions. */
+  /** The most versions that a page holds. */
   maxPage: number
-  /** Each answer takes so many milliseconds. */
+  /** Milliseconds that each answer takes. */
   latencyMs: number
   /** Most requests that waited for an answer at once. */
   mostWaiting: number

@@ -341,7 +341,7 @@ export class SyntheticChain {
     return fold(leaves)
   }
 
-  /** All of one size, so that they can be told apart without a parser: see `splitEvents`. */
+  /** All of one size, so that they can be split without a parser: see `splitEvents`. */
   #someEvents(count: number): Uint8Array {
     const writer = new ByteWriter().uleb128(count)
     for (let at = 0; at < count; at++) {

@@ -82,7 +82,7 @@ export function chainsContradict(mismatch: LedgerStateError): IngestError {
 }
 
 export function chainIdMissing(place: string): IngestError {
-  const message = `${place}: the source does not tell the id of its chain; name it`
+  const message = `${place}: the source does not contain the id of its chain; name it`
   return new LedgerStateError('invalid_argument', message, { option: 'chainId' })
 }
 

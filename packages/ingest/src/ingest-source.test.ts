@@ -219,7 +219,7 @@ describe('another ledger', () => {
     const options = { assumeEmptyBase: true, to: 1n }
     await expect(ingest(engine, bed.at('backup'), options)).rejects.toMatchObject({
       code: 'invalid_argument',
-      message: expect.stringMatching(/record 0 \(version 1\): the source does not tell the id of its chain/),
+      message: expect.stringMatching(/record 0 \(version 1\): the source does not contain the id of its chain/),
       fields: { option: 'chainId' },
     })
     await ingest(engine, bed.at('backup'), { ...options, chainId: 7 })

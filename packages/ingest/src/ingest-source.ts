@@ -29,7 +29,7 @@ import { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune-turn.
 import { compareWithSigned, keepContradiction } from './signed-range.js'
 import { keyName, WritesHash } from './writes-hash.js'
 
-/** What of a source is ingested, and who is told of it. */
+/** Settings of an ingest: its versions, its window, and who receives progress and notices. */
 export interface IngestOptions {
   /** First version to ingest, for an empty store. */
   readonly from?: bigint | undefined

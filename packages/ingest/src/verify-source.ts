@@ -2,7 +2,7 @@ import type { LedgerSource, Vouching } from '@ledger-state/feed'
 import { CountedIngest, type IngestCounters, type ProgressReporter } from './counters.js'
 import { gapInSource } from './errors.js'
 
-/** What of a source is read. */
+/** The versions of a source that are read, who receives the progress, and a signal that stops it. */
 export interface VerifyOptions {
   /** First version to read. */
   readonly from?: bigint | undefined

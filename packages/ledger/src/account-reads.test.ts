@@ -20,7 +20,7 @@ import { engineOf } from '../testing/engine-of.ts'
 import { createLedger } from './create-ledger.js'
 import type { Ledger, Listing, ListOptions } from './index.js'
 
-/** All items of a listing, read in pages of so many keys. */
+/** All items of a listing, read in pages of `limit` keys. */
 function readInPages<T>(limit: number, list: (options: ListOptions) => Listing<T>): { items: T[]; pages: number } {
   const items: T[] = []
   let start: Uint8Array | undefined

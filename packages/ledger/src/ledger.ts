@@ -86,7 +86,7 @@ export interface LedgerState {
   /** @throws `account_module_not_found` */
   readModule(address: Uint8Array, name: string): AccountModule
   /**
-   * What of an account changed since version `from`, in the order of its state keys' bytes.
+   * Changes of an account since version `from`, in the order of its state keys' bytes.
    * @throws `version_not_found` and `version_pruned` for `from`; (the iteration) `stored_data_invalid` where a group cannot
    * be read
    */
@@ -99,8 +99,8 @@ export interface LedgerState {
   /** The versions at which a balance changed, until the version of the state. @throws (the iteration) as `readBalance` */
   balanceHistory(owner: Uint8Array, asset: Asset, options?: HistoryOptions): History<Change<bigint>>
   /**
-   * The versions at which a resource changed, until the version of the state; undefined where it was deleted. Whether it
-   * is stored in a group is told by its module at the version of the state; each value is decoded with the layouts of its
+   * The versions at which a resource changed, until the version of the state; undefined where it was deleted. Its module
+   * at the version of the state says whether it is stored in a group; each value is decoded with the layouts of its
    * own version.
    * @throws (the iteration) `stored_data_invalid` where a group cannot be read
    */
@@ -125,7 +125,7 @@ export interface LedgerState {
 
 /** Reads of a ledger by meaning: `at` pins a version, and keeps what it resolved for the next. */
 export interface Ledger {
-  /** Tells it from an `AsyncLedger`, whose reads are promises. */
+  /** Discriminant: the reads of an `AsyncLedger` are promises, these are not. */
   readonly kind: 'sync'
   /** Undefined as long as nothing was ingested. */
   readonly info: LedgerInfo | undefined

@@ -106,7 +106,7 @@ interface KnownStruct {
 }
 
 const NO_TYPES: readonly ResolvedType[] = []
-/** The ids of what all resolutions share: of nothing, of the vector, and of the types without parts. */
+/** The ids that all resolutions share: for nothing, for the vector, and for the types without parts. */
 const NO_ID = 0
 const VECTOR_ID = 1
 /** The bytes of a function value show its types: a function type has one layout, whatever its parameters. */
@@ -128,7 +128,7 @@ const ID_RANGE = 2 ** 26
 
 /**
  * A client can make each of its types another one, so that each is resolved anew: what is made on the way is garbage that all
- * clients wait for. Types are told apart by numbers, without writing out their texts.
+ * clients wait for. Types are compared by numbers, without writing out their texts.
  */
 class LayoutResolver {
   readonly #getModule: GetModule

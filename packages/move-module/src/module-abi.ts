@@ -162,7 +162,7 @@ class TypePrinter {
     return tokens.map((token) => this.print(token)).join(separator)
   }
 
-  /** `length` is what the text has beside parts that were spent before. */
+  /** Charges for a text. `length` leaves out the parts that were charged before. */
   #spend(text: string, length = text.length): string {
     this.#left -= length
     if (this.#left < 0) throw abiTooLong(MAX_ABI_TYPE_LENGTH)

@@ -37,7 +37,7 @@ interface Attribute {
 
 /**
  * What the attributes of a module say. Metadata that does not parse to its end counts as absent: a chain accepts any, and the
- * definitions beside it are good.
+ * definitions of the module are still good.
  */
 export function readAttributes(entries: readonly MetadataEntry[]): Attributes {
   const groups = new Map<string, StructTag>()

@@ -66,7 +66,7 @@ const RANGE_OF: ReadonlyMap<number, InstructionRange> = new Map(
   RANGES.flatMap((one) => Array.from({ length: one.last - one.first + 1 }, (_, at) => [one.first + at, one] as const)),
 )
 
-/** The largest count that is told apart: more values than any stack holds. */
+/** The highest count: larger ones are read as this one, which is more values than any stack holds. */
 const MAX_COUNT = 0x7fff_ffff
 
 /** Moves the reader over the code of a function. @throws `invalid_bcs` at an instruction that the version does not have */

@@ -47,7 +47,7 @@ const FEATURE_BYTES = 16
 /** Refuses closures over BCS. */
 const CLOSURE_BCS_FLAG = 126
 
-/** A state that loads keys only when it is told to, and counts the rounds. */
+/** A state that loads keys only on request, and counts the rounds. */
 export class SlowState implements ViewState {
   readonly #state: ViewState
   readonly #loaded = new Set<string>()

@@ -17,7 +17,7 @@ const LONGEST_PAUSE_MS = 30_000
 /** What is asked for, in this order; `check` is that of the whole snapshot. */
 type Stage = 'index' | 'manifest' | 'files' | 'check'
 
-/** Who is told how far a snapshot was fetched, and how it is stopped. */
+/** Who receives the progress of a snapshot, the pause after a failure, and a signal that stops it. */
 export interface FetchSnapshotOptions {
   /** Stops between two pieces; the next call resumes. */
   readonly signal?: AbortSignal | undefined

@@ -28,7 +28,7 @@ function truncates(step: number): bigint | undefined {
   return step % 12 === 11 ? SHALLOW : undefined
 }
 
-/** The versions of a step, whose values tell the step. The same versions of another step write other keys. */
+/** The versions of a step, whose values name the step. The same versions of another step write other keys. */
 function stepVersions(step: number, first: bigint): VersionWrites[] {
   // Some are larger than a segment.
   const count = step % 17 === 5 ? 40 : 10
@@ -58,7 +58,7 @@ export function lastStep({
   return ledger ? Number(Buffer.from(mark!).toString()) : -1
 }
 
-/** Takes a step: its mark tells that it was taken. */
+/** Takes a step: its mark shows that it was taken. */
 export async function takeStep(engine: StateWriter, step: number): Promise<void> {
   const cut = truncates(step)
   const latest = engine.ledger?.latestVersion ?? -1n
@@ -70,7 +70,7 @@ export function prunesAfter(step: number): boolean {
   return step % 6 === 5
 }
 
-/** Takes so many steps from where the store is, and prints each when it is acknowledged. */
+/** Takes `count` steps from where the store is, and prints each when it is acknowledged. */
 export async function runSteps(
   options: WriterOptions,
   count: number,

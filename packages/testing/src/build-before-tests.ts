@@ -7,7 +7,7 @@ const workspace = fileURLToPath(new URL('../../..', import.meta.url))
 
 /**
  * A global set-up of vitest for apps whose tests run the built program: builds what changed, so that no build is missing
- * or stale. As a task of turbo the tests depend on the build already; a second one beside other tests would be in their way.
+ * or stale. As a task of turbo the tests depend on the build already; a second one during other tests would be in their way.
  */
 export function setup({ config: { root } }: { readonly config: { readonly root: string } }): void {
   if (process.env.TURBO_HASH !== undefined) return

@@ -211,7 +211,7 @@ export function startBusyClient(): HostileClient {
   }
 }
 
-/** Resolves early when it is told to stop. */
+/** Resolves early when it has to stop. */
 async function rest(milliseconds: number, stop: AbortSignal): Promise<void> {
   await sleep(milliseconds, undefined, { signal: stop }).catch(() => {})
 }

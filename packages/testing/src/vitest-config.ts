@@ -19,8 +19,8 @@ const SLOW_TESTS = 'src/**/*.slow.test.ts'
 const SLOW_MARK = '@ledger-state/testing/slow-run'
 
 /**
- * Longer than all patient waits of a test together, each of which says what it waited for: a slow test has many, beside other
- * packages' tests.
+ * Longer than all patient waits of a test together, each of which says what it waited for: a slow test has many, and other
+ * packages' tests run at the same time.
  */
 const TIMEOUT_MS = isSlowRun ? 600_000 : 60_000
 

@@ -21,7 +21,7 @@ export interface ReaderTask {
   readonly at: 'latest' | 'random version'
   /** Number of versions of the workload; for peers, because the engine knows its versions itself. */
   readonly versions: number
-  /** Look-ups before it reports; 0: it reads until it is told to stop. */
+  /** Look-ups before it reports; 0: it reads until it is stopped. */
   readonly count: number
   readonly seed: number
 }

@@ -22,7 +22,7 @@ process.send!({ openMs, processBytes: anonymousBytes(), addedBytes: anonymousByt
 await reader.close()
 process.disconnect()
 
-/** Memory without mapped files; 0 on systems that do not tell it. */
+/** Memory without mapped files; 0 on systems that do not report it. */
 function anonymousBytes(): number {
   const line = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))
   return Number(line?.[1] ?? 0) * 1_024

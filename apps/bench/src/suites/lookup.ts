@@ -81,7 +81,7 @@ export const lookupSuite: Suite = {
       large: [100_000, 1_000_000, 10_000_000],
     })
     const sizes = run.keys === undefined ? ofScale : [run.keys]
-    // Of this size several processes, the Map in memory and the C program are measured, too.
+    // At this size several processes, the Map in memory and the C program are measured, too.
     const main = sizes.filter((keys) => keys <= MOST_KEYS_OF_A_MAP).at(-1)!
     for (const keys of sizes) await measureSize(run, keys, keys === main)
   },

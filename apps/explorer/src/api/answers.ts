@@ -25,7 +25,7 @@ export type AbiStruct = ModuleAbi['structs'][number]
 export type AccountChange = AnswerOf<'get_account_changes'>[number]
 /** A change of a balance; without a time where it was written before the window. With an error in place of a balance that cannot be read. */
 export type BalanceChange = AnswerOf<'get_account_balance_history'>[number]
-/** A change of a resource; its value is null where it was deleted, and absent beside an error where it cannot be read. */
+/** A change of a resource; its value is null where it was deleted; where it cannot be read, an error stands in its place. */
 export type ResourceChange = AnswerOf<'get_account_resource_history'>[number]
 export type TableItemChange = AnswerOf<'get_table_item_history'>[number]
 export type ValueChange = ResourceChange | TableItemChange

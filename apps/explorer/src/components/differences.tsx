@@ -62,7 +62,7 @@ function DifferenceRow({ difference, amounts }: DifferenceRowProps) {
   )
 }
 
-/** The same in the units that metadata tell, with what was added or taken. */
+/** The same in the units of the metadata, with what was added or taken. */
 function AmountDifference({ difference: { path, before, after }, amounts }: DifferenceRowProps) {
   if (!amounts) return null
   const [old, young] = [amountAt(amounts, path, before), amountAt(amounts, path, after)]

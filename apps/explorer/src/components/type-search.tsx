@@ -12,7 +12,7 @@ const ROW_HEIGHT = 41
 /** Longest line; the module itself has all of its declarations. */
 const MOST_CHARACTERS = 300
 
-/** Uses of a type in all accounts. No index tells them: the state is searched, once somebody asks. */
+/** Uses of a type in all accounts. There is no index of them: the state is searched once somebody asks. */
 export function TypeSearch({ type }: { readonly type: string }) {
   const { at } = route.value
   const [isAsked, setAsked] = useState(false)
@@ -34,8 +34,8 @@ function SearchedUses({ type, at }: { readonly type: string; readonly at: string
     <section class="type-search" aria-label={`Uses of ${type} in all accounts`}>
       <h3>In all accounts</h3>
       <p class="hint">
-        Resources of it or with it as a type argument, and modules that name it in fields, parameters or results. No
-        index tells them: the search reads all accounts, in the order of their addresses.
+        Resources of it or with it as a type argument, and modules that name it in fields, parameters or results. There
+        is no index of them: the search reads all accounts, in the order of their addresses.
       </p>
       <div class="inline">
         {!isEnded && (

@@ -39,7 +39,7 @@ export function WindowBar({ head }: { readonly head: StateHead }) {
 
 /** The part of all versions that is kept, and lines from it to the bar that shows it closer. */
 function WholeLedger({ first, last }: { readonly first: bigint; readonly last: bigint }) {
-  // Of a ledger without end a window is a line.
+  // In a very long ledger a window is a line.
   const start = Math.min(99.5, Number((first * 10_000n) / last) / 100)
   return (
     <svg

@@ -5,7 +5,7 @@ const MICROSECONDS = 1_000_000n
 const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200]
 const DAY = 86_400
 
-/** The round versions within a range, some so many; none where there is no range. */
+/** About `most` round versions within a range; none if the range is empty. */
 export function versionTicks(first: bigint, last: bigint, most: number): readonly bigint[] {
   if (last <= first) return []
   return multiples(first, last, roundStep((last - first) / BigInt(most) + 1n))
@@ -18,7 +18,7 @@ export interface TimeTicks {
   readonly step: number
 }
 
-/** The round times within a range in microseconds since 1970, some so many; likewise. */
+/** About `most` round times within a range in microseconds since 1970; none if the range is empty. */
 export function timeTicks(first: bigint, last: bigint, most: number): TimeTicks {
   if (last <= first || last > LAST_MICROSECOND) return { times: [], step: DAY }
   const least = Number((last - first) / MICROSECONDS) / most

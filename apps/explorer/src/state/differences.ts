@@ -21,7 +21,7 @@ export function findDifferences(before: unknown, after: unknown): readonly Diffe
       if (difference.before !== difference.after) found.push(difference)
       continue
     }
-    // A leaf in place of members, or the other way round, is told beside them.
+    // A leaf in place of members, or the other way round, is listed with them.
     if (oldMembers.size === 0 && old !== undefined) found.push({ path, before: leafToText(old), after: undefined })
     if (youngMembers.size === 0 && young !== undefined)
       found.push({ path, before: undefined, after: leafToText(young) })

@@ -35,7 +35,7 @@ const MOST_ISSUERS = 6
 const MOST_RESOURCES = 200
 
 /**
- * Loads the names of assets that one page of each search for their facts finds, and the types of resources beside them. On a large
+ * Loads the names of assets that one page of each search for their facts finds, and the types of resources near them. On a large
  * ledger these are some of all. At most 22 requests, each bounded by the node.
  * @throws only where it was aborted
  */

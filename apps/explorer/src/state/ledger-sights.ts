@@ -3,7 +3,7 @@ import { ask, askText } from '../api/client.ts'
 import type { StateHead } from '../api/state-head.ts'
 import { loadAssets, type NamedAsset } from './ledger-names.ts'
 
-/** What there is to look at on this ledger, as far as a few requests tell. */
+/** What there is to look at on this ledger, as far as a few requests show it. */
 export interface LedgerSights {
   /** Those that changed most lately come first. */
   readonly accounts: readonly SightedAccount[]

@@ -1,4 +1,4 @@
-/** What of the ledger is looked at. All of it is in the address of the page. */
+/** The part of the ledger that the page shows. All of it is in the address of the page. */
 export type View =
   | { readonly name: 'home' }
   | { readonly name: 'account'; readonly address: string; readonly tab: AccountTab }
@@ -22,7 +22,7 @@ export interface ViewCall {
   readonly arguments: string
 }
 
-/** What of a curve is seen: all of it unless a range of versions is named, and the point that was chosen. */
+/** The visible part of a curve, all of it unless a range of versions is named, and the chosen point. */
 export interface CurveView {
   readonly by?: 'version' | undefined
   readonly from?: string | undefined

@@ -11,7 +11,7 @@ import { useAmounts } from '../state/use-amounts.ts'
 import { usePages } from '../state/use-pages.ts'
 
 const PAGE = 100
-/** So many are open from the start. */
+/** Number of resources that are open from the start. */
 const FEW = 3
 const ROW_HEIGHT = 50
 

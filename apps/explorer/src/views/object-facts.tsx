@@ -49,7 +49,7 @@ interface Search {
   readonly isEnded: boolean
 }
 
-/** No index tells who holds an asset: each click looks at more stores. */
+/** There is no index of the holders of an asset: each click looks at more stores. */
 function Holders({ asset, at, decimals }: HoldersProps) {
   const [search, setSearch] = useState<Search | undefined>(undefined)
   const [isRunning, setRunning] = useState(false)

@@ -21,7 +21,7 @@ export const infoCommand: Command = {
   arguments: [],
   options: [...storeOptions, jsonOption, forecastOption],
   details: `--forecast computes disk, memory and the time of an ingest from the bytes that this store takes for each key and
-each write; docs/sizing.md says how. It works beside a node, and better the longer the window of the store is.`,
+each write; docs/sizing.md says how. It works while a node runs, and better the longer the window of the store is.`,
   examples: [
     'ledger-state info --data-dir data/mainnet --json',
     'ledger-state info --data-dir data/mainnet --forecast',

@@ -205,7 +205,7 @@ describe('the ingest of a backup', () => {
     expect(bed.ingest(bed.at('backup'), 'store', ...options)).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(
-        /record 0 \(version 1\): the source does not tell the id of its chain; name it with --chain-id/,
+        /record 0 \(version 1\): the source does not contain the id of its chain; name it with --chain-id/,
       ),
     })
     expect(bed.ingest(bed.at('backup'), 'store', ...options, '--chain-id', '7').status).toBe(0)

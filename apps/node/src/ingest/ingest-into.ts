@@ -58,7 +58,7 @@ export async function openToIngest(location: string, options: SourceOptions, sto
   }
 }
 
-/** What a source that a signal ended throws is no fault of it. */
+/** An error of a source that a signal ended is not a fault of the source. */
 function asStopped(error: unknown, stop: Stop): unknown {
   const signal = stop.by()
   return signal && isLedgerStateError(error, 'source_failed')

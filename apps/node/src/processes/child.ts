@@ -48,7 +48,7 @@ export function startReports(
   return () => clearInterval(timer)
 }
 
-/** Tells the supervisor why, and ends this process. */
+/** Reports the reason to the supervisor, and ends this process. */
 export function failProcess(error: unknown): void {
   const isOurs = isLedgerStateError(error)
   const message = isOurs ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)

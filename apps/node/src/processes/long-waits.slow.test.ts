@@ -19,7 +19,7 @@ async function withBed(test: (bed: NodeBed) => Promise<void>): Promise<void> {
   }
 }
 
-/** Resolves once so many are open at the same time. On a busy machine readers take some too late, which are closed; others follow. */
+/** Resolves once `count` are open at the same time. On a busy machine readers take some too late, which are closed; others follow. */
 async function holdConnections(address: string, count: number): Promise<readonly Socket[]> {
   let open: Socket[] = []
   await eventually(

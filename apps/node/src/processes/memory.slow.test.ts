@@ -32,7 +32,7 @@ const BATCH = JSON.stringify(
   Array.from({ length: 2_000 }, (_, item) => ({ key_type: 'u64', value_type: 'u64', key: String(item) })),
 )
 
-/** Asks for large batches, many at a time, until it is told to end. */
+/** Asks for large batches, many at a time, until the test ends it. */
 async function load(node: NodeProcess): Promise<void> {
   const ask = async (): Promise<void> => {
     while (isLoading) {

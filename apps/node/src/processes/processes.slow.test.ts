@@ -21,7 +21,7 @@ afterEach(async () => {
   await bed.close()
 })
 
-/** Waits until readers have so many connections; they report once a second. */
+/** Waits until readers have `count` connections; they report once a second. */
 async function hasConnections(node: NodeProcess, count: number): Promise<void> {
   await eventually(
     async () => new RegExp(`^ledger_state_http_connections ${count}$`, 'm').test(await node.metrics()),

@@ -24,7 +24,7 @@ export interface ProcessPlan {
   readonly name: string
   /** Its main module. */
   readonly module: URL
-  /** Options of Node beside those of this process. */
+  /** Options of Node, in addition to those of this process. */
   readonly nodeOptions?: readonly string[]
   /** Variables added to the environment of this process. */
   readonly environment?: Readonly<Record<string, string>>

@@ -32,8 +32,8 @@ const FEED_SERVER = new URL('./feed-server.js', import.meta.url)
 /**
  * Bodies are buffers outside of the heap, which V8 counts to it: above the 16 MB of a reader that has little to do, it
  * collected the old generation for each 8 MB of them. From 64 MB on it does so a few times less often. The young generation
- * takes 32 MB; beside hostile clients it grew to 122, and never shrank. Where V8 sees that objects are cached, it learns to make
- * all objects of that place in the old generation: 75 MB of layouts a second beside clients whose types come once. The old
+ * takes 32 MB; under hostile clients it grew to 122, and never shrank. Where V8 sees that objects are cached, it learns to make
+ * all objects of that place in the old generation: 75 MB of layouts a second under clients whose types come once. The old
  * generation may grow to four times of what a collection leaves, 30 to 40 MB: V8 marks it with other threads, for 0.5 s each
  * time, and they take the core of a reader that has no other.
  */

@@ -68,7 +68,7 @@ const OF_STATE: readonly string[] = ['latest', 'large']
 
 /**
  * The shape and the bytes of a store as they are. Writes are counted by what they superseded: those that made a key are
- * in the state. Those that are not merged yet count as if each superseded a value: they are few beside a long window. Undefined where nothing was superseded yet: a window cannot be forecast from one version.
+ * in the state. Those that are not merged yet count as if each superseded a value: they are few compared with a long window. Undefined where nothing was superseded yet: a window cannot be forecast from one version.
  */
 export function measureStore(store: StoreFigures): { shape: LedgerShape; measured: MeasuredStore } | undefined {
   const { keys, historyEntries, tableEntries, versions, databases } = store

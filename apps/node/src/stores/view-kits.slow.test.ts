@@ -27,7 +27,7 @@ interface Kit {
   readonly requests: readonly KitRequest[]
 }
 
-/** One of so many requests of the kit is sent. */
+/** One request of the kit in this many is sent. */
 const EVERY = 20
 /** The longest chain of look-ups that any of them makes: settings, modules, and values that name others. */
 const MOST_ROUNDS = 10

@@ -34,7 +34,7 @@ const layoutOfAnyForm: fc.Arbitrary<Layout> = fc.letrec<{ layout: Layout }>((tie
   ),
 })).layout
 
-/** The bytes of a layout; before each stand so many wrappers. */
+/** The bytes of a layout, with a number of wrappers before each. */
 function layoutBytes(layout: Layout, wrappers: number): number[] {
   const inside = (part: Layout) => layoutBytes(part, wrappers)
   const before = Array.from({ length: wrappers }, () => [TAG.wrapper!, 1]).flat()

@@ -6,7 +6,7 @@ const MAX_SEGMENT = 80
 
 /**
  * The same fault, seen from one level further out: `segment` is a field name or `[index]`. The path is built only
- * when something failed, so that decoding pays nothing for it. Of a long path the innermost part is kept.
+ * when something failed, so that decoding pays nothing for it. If the path is long, its innermost part is kept.
  */
 export function faultInside(segment: string, error: unknown): unknown {
   if (!(error instanceof LedgerStateError)) return error

@@ -46,7 +46,7 @@ function nested(levels: number, innermost: Layout = U8): Layout {
   return layout
 }
 
-/** A layout of so many parts, in which the innermost stands 2^levels times. */
+/** A layout of `levels` doublings, in which the innermost part stands 2^levels times. */
 function doubled(levels: number): Layout {
   let layout = U8
   for (let level = 0; level < levels; level++) layout = struct(layout, layout)

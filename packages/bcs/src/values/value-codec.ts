@@ -17,8 +17,8 @@ export interface ValueCodec<T = MoveValue> {
 }
 
 /**
- * The codec of a layout. Each direction is compiled at its first use: keep the codec to use it again. Of a layout that the
- * functions of `@ledger-state/bcs/layouts` built, the compiler knows the type of the values.
+ * The codec of a layout. Each direction is compiled at its first use: keep the codec to use it again. If the functions of
+ * `@ledger-state/bcs/layouts` built the layout, the compiler knows the type of the values.
  * @example
  * ```ts
  * import { createValueCodec } from '@ledger-state/bcs/values'

@@ -15,7 +15,7 @@ export type { ContractCase, EngineTraits, OpenAsyncStore, OpenStore } from './su
 
 /**
  * What a `StateWriter` has to do, whatever it is made of: `for (const { name, run } of …) it(name, () => run(open, traits))`.
- * Of a `AsyncStateWriter` the same is tested by `runAsync`.
+ * `runAsync` tests the same for an `AsyncStateWriter`.
  * @example
  * ```ts
  * import { createMemoryEngine, createMemoryStore } from '@ledger-state/engine'

@@ -43,7 +43,7 @@ export const WINDOW_CASES: readonly ContractCase[] = [
     })
     await engine.commit(versions, CHAIN)
     assert.equal((await engine.prune(30n)).oldestVersion, 0n)
-    // Of the block that the first version of the window belongs to, all versions are kept.
+    // All versions of the block that the window begins in are kept.
     for (const retain of [11n, 15n, 20n, 1_000n]) assert.equal((await engine.prune(retain)).oldestVersion, 10n)
     assert.equal((await engine.prune(10n)).oldestVersion, 20n)
     for (const retain of [25n, 1_000n, 1n]) assert.equal((await engine.prune(retain)).oldestVersion, 20n)

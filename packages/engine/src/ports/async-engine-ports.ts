@@ -53,7 +53,7 @@ export interface AsyncSnapshot extends AsyncStateSnapshot {
 
 /** An engine whose reads are promises, open for reading. */
 export interface AsyncStateReader extends AsyncState, AsyncDisposable {
-  /** Tells it from a `StateEngineReader`, whose reads are synchronous. */
+  /** Discriminant: the reads of a `StateEngineReader` are synchronous, these are promises. */
   readonly kind: 'async'
   snapshot(): Promise<AsyncSnapshot>
   /**

@@ -16,7 +16,7 @@ export interface EngineView extends StateView {
  * `await using` closes it.
  */
 export interface StateEngineReader extends StateReader, AsyncDisposable {
-  /** Tells it from an `AsyncStateReader`, whose reads are promises. */
+  /** Discriminant: the reads of an `AsyncStateReader` are promises, these are not. */
   readonly kind: 'sync'
   /** The mark of the newest commit. */
   readonly mark: Uint8Array | undefined

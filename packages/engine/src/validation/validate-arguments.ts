@@ -49,7 +49,7 @@ export function expectString(what: string, value: unknown): asserts value is str
   if (typeof value !== 'string') throw invalidArgument(what, 'a string', value)
 }
 
-/** Undefined is no value of `choices`: the caller has put the default. */
+/** Throws unless the value is one of `choices`. Callers fill in a default first, so `undefined` is refused. */
 export function expectOneOf(what: string, value: unknown, choices: readonly string[]): void {
   if (!choices.includes(value as string)) throw invalidArgument(what, `one of ${choices.join(', ')}`, value)
 }

@@ -12,7 +12,7 @@ function brokenTruncation(
   return broken(fault, (engine) => ({ truncateTo: replace((...given) => engine.truncateTo(...given), engine) }))
 }
 
-/** An engine whose ledger is told in another way. */
+/** An engine that reports another ledger than it has. */
 function brokenLedger(fault: string, change: (ledger: LedgerInfo) => LedgerInfo): BrokenEngine {
   return broken(fault, (engine) => ({
     get ledger() {

@@ -156,7 +156,7 @@ export class Attempts {
   }
 }
 
-/** The body of an answer as a text, at most so many bytes of it. */
+/** The body of an answer as a text, at most its first `most` bytes. */
 export async function textOfAnswer(answer: BucketAnswer, most: number): Promise<string> {
   const pieces: Uint8Array[] = []
   let length = 0

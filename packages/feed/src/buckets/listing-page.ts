@@ -21,7 +21,7 @@ export function isListing(text: string): boolean {
   return rootOf(text) === 'ListBucketResult'
 }
 
-/** Whether a text is cut short so early that nothing tells what it was. */
+/** Whether a text is cut short before it shows what it was. */
 export function isCutEarly(text: string): boolean {
   return /^(?:<(?:\?[^<]*(?:<\w{0,20})?)?)?$/.test(text)
 }

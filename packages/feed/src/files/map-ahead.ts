@@ -1,4 +1,4 @@
-/** Gives what `work` makes of each item, in the order of the items, while it works on up to so many at once. */
+/** Gives what `work` makes of each item, in the order of the items, while it works on up to `most` of them at once. */
 export async function* mapAhead<T, R>(
   items: Iterable<T>,
   most: number,

@@ -32,8 +32,8 @@ export interface ProvenPage {
 const SHORTEST_ITEM = 100
 
 /**
- * Proves the items of a page, each by itself: of each the transaction hash and, if asked for, the event root and the state
- * change hash. Their place in the ledger is for the caller to prove, from the leaves. See docs/ledger-formats.md, "REST
+ * Proves the items of a page, each by itself: its transaction hash and, if asked for, its event root and its state change
+ * hash. Their place in the ledger is for the caller to prove, from the leaves. See docs/ledger-formats.md, "REST
  * pages".
  * @throws `source_failed`, `verification_failed` naming the version
  */

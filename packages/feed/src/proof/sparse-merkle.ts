@@ -68,7 +68,7 @@ export class SparseMerkleFrontier {
   }
 
   /**
-   * How deep the newest leaf is in a tree where its path has so many siblings to the right: below those, and below the
+   * Depth of the newest leaf in a tree where its path has `rightCount` siblings to the right: below those, and below the
    * deepest sibling to the left that is not empty, but not below empty ones.
    */
   #depthOf({ keyHash }: Leaf, rightCount: number): number | undefined {

@@ -21,7 +21,7 @@ import { readTransactionRecord } from './transaction-record.js'
 
 const TREE = 'TransactionAccumulator'
 /**
- * The backup tools end a chunk at 128 MB, long before it holds so many records. What is allocated before the records are
+ * The backup tools end a chunk at 128 MB, long before it holds this many records. What is allocated before the records are
  * read has 168 MB at most, whatever a manifest says.
  */
 const MAX_RECORDS = 2 ** 22

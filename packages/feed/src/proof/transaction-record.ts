@@ -15,7 +15,7 @@ export interface TransactionRecord {
 const MOSTLY_ZERO = 16
 
 /**
- * Bytes that the search for the end of a transaction may hash: so many for each byte of the record, and some for all.
+ * Bytes that the search for the end of a transaction may hash: a number for each byte of the record, and a fixed amount.
  * In a hostile record an info seems to begin at every byte.
  */
 const HASHED_PER_BYTE = 64

@@ -6,7 +6,7 @@ import { badPackedEnding } from '../errors.js'
 
 const WHOLE = 0
 const AFTER_PREVIOUS = 1
-/** Epochs between those that are packed without a dictionary: so many are unpacked to read one. */
+/** Epochs between those that are packed without a dictionary, and so the most that are unpacked to read one. */
 const STRIDE = 32n
 /** Far above the ledger info of 65,536 validators. */
 const MAX_BYTES = 8 * 1_024 * 1_024

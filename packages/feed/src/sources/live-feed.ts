@@ -88,7 +88,7 @@ export class LiveFeed implements LedgerSource {
 
   async *versions({ version, signal, onIdle }: Reading = {}): AsyncGenerator<VersionWrites> {
     const ended = signal ? AbortSignal.any([signal, this.#closed.signal]) : this.#closed.signal
-    // What the oldest version wrote is not told apart from what was written before it.
+    // The source cannot separate the writes of its oldest version from earlier ones.
     const oldestTold = this.#index.oldestVersion + 1n
     this.#next = version === this.#index.oldestVersion || version === undefined ? oldestTold : version
     this.#first = this.#next

@@ -13,7 +13,7 @@ const GENESIS_TAG = 0x01
 const OPENING_BRACE = 0x7b
 
 /**
- * Opens a source of ledger data, whose kind its first bytes or its files tell: the URL of a node's API, of another store's feed or of a
+ * Opens a source of ledger data and recognises its kind by its first bytes or its files: the URL of a node's API, of another store's feed or of a
  * bucket with a backup, `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX`, a folder of a backup, a genesis blob or a ledger feed.
  * @throws `invalid_argument` where it is missing or of no known kind; `invalid_feed`, `invalid_genesis`, `invalid_backup`,
  *   `verification_failed`, `untrusted`, `source_failed`

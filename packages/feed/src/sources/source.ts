@@ -88,13 +88,13 @@ export interface StateBase {
   readonly stateRoot?: Uint8Array | undefined
   /** Entries of the state. @param after `mark` of a part: reading resumes after that part */
   parts(after: Uint8Array | undefined): AsyncIterable<StatePart>
-  /** Known once all parts were read. @throws `invalid_backup` where the state does not tell */
+  /** Known once all parts were read. @throws `invalid_backup` if the state lacks a part of the description */
   describe(): StateDescription
 }
 
 /** Some thousands of entries of a state, in the order of the source. */
 export interface StatePart {
-  /** The version of an entry is that of the state where the source does not tell which version wrote it. */
+  /** The version of an entry is that of the state where the source does not say which version wrote it. */
   readonly entries: readonly KeyedEntry[]
   /** Where the next part begins. */
   readonly mark: Uint8Array

@@ -22,7 +22,7 @@ export class EntryBatch {
     return this.#length === 0
   }
 
-  /** Takes an entry; answers false where it does not fit beside those before. */
+  /** Takes an entry; answers false if it does not fit after those before. */
   add({ key, value, annotation }: KeyedEntry): boolean {
     const noteLength = annotation?.length ?? 0
     const end = this.#length + HEADER + key.length + value.length + noteLength

@@ -50,7 +50,7 @@ export class LedgerClock {
 
   /**
    * The block that a version begins, if it begins one. The clock is then at that version.
-   * @param transaction bytes that begin with the version's transaction: tell what the resources seen so far do not
+   * @param transaction bytes that begin with the version's transaction, which has what the resources seen so far lack
    */
   advance(version: bigint, writes: readonly Write[], transaction?: Uint8Array): BlockInfo | undefined {
     const before = { ...this.state }

@@ -22,7 +22,7 @@ export async function readBounded(
   limitBytes: number,
   onBytes: (bytes: number) => void,
 ): Promise<BoundedBody> {
-  // Of a packed body it is the packed length, which bounds nothing.
+  // If the body is compressed, this is its compressed length, which bounds nothing.
   if (Number(headers.get('content-length') ?? 0) > limitBytes) throw tooLarge(limitBytes)
   const chunks = body ? boundedChunks(body, limitBytes, onBytes) : undefined
   const first: Uint8Array[] = []

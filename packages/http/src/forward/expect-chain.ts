@@ -3,7 +3,7 @@ import type { ForwardOptions } from './forward-options.js'
 import { Upstream } from './upstream.js'
 
 /**
- * Asks every upstream for its chain, once. One that does not answer is told to `onUpstreamChange` and nothing more: it may
+ * Asks every upstream for its chain, once. One that does not answer is only reported to `onUpstreamChange`: it may
  * come later.
  * @throws `upstream_of_another_chain`, whose message names the upstream
  */

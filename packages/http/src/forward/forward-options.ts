@@ -62,10 +62,10 @@ export interface ForwardOptions {
    * milliseconds: an answer that names a version waits until all of them have it. Default 0, for a single process.
    */
   readonly spreadMs?: number
-  /** Told when a request goes to its upstream. */
+  /** Called when a request is sent to its upstream. */
   readonly onForward?: (kind: ForwardKind) => void
-  /** Told when that request is over. */
+  /** Called when that request has ended. */
   readonly onForwarded?: (forwarded: Forwarded) => void
-  /** Told when an upstream can be used no more, or again. */
+  /** Called when an upstream becomes unusable, and when it can be used again. */
   readonly onUpstreamChange?: (change: UpstreamChange) => void
 }

@@ -94,24 +94,24 @@ export class Forwarder {
   }
 
   /** Whether an upstream has announced a version by now. */
-  hasToldOf(version: bigint): boolean {
+  hasAnnounced(version: bigint): boolean {
     return this.#upstreams.some(({ newestVersion }) => newestVersion !== undefined && newestVersion >= version)
   }
 
   /**
-   * Same as `hasToldOf`, of upstreams that are asked what they have. Never fails: one that does not answer has told
-   * of nothing.
+   * Same as `hasAnnounced`, but asks the upstreams first. Never fails: an upstream that does not answer has announced
+   * nothing.
    */
   async has(version: bigint): Promise<boolean> {
     // Others are asking already, and what they learn holds for those that come next.
-    if (this.#asking >= this.#surroundings.limits.maxForwardQueue) return this.hasToldOf(version)
+    if (this.#asking >= this.#surroundings.limits.maxForwardQueue) return this.hasAnnounced(version)
     this.#asking++
     try {
       await Promise.allSettled(this.#upstreams.map((upstream) => upstream.look()))
     } finally {
       this.#asking--
     }
-    return this.hasToldOf(version)
+    return this.hasAnnounced(version)
   }
 
   /** Sends a request to the upstream of its kind. The answer is in memory as far as its `body` goes. */

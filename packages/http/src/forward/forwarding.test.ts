@@ -242,12 +242,12 @@ describe('an upstream of another chain', () => {
     expect(changes).toHaveLength(1)
   })
 
-  it('is noticed where it does not tell its chain', async () => {
+  it('is noticed when it does not report its chain', async () => {
     const { upstream, url } = await openBed()
     upstream.answer = (_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     expect(await errorOf(await fetch(`${url}/v1/transactions`))).toEqual([
       503,
-      expect.stringContaining('does not tell its chain'),
+      expect.stringContaining('does not report its chain'),
     ])
   })
 })

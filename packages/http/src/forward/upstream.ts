@@ -148,7 +148,7 @@ export class Upstream {
       const fault =
         chainId === undefined || ours === undefined
           ? upstreamFailed(
-              ours === undefined ? 'the chain of this service is not known yet' : 'it does not tell its chain',
+              ours === undefined ? 'the chain of this service is not known yet' : 'it does not report its chain',
             )
           : upstreamOfAnotherChain(chainId, ours)
       this.#refuse(fault)

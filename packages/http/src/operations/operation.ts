@@ -135,7 +135,7 @@ export interface Operation extends Route {
   readonly description: string
   readonly parameters: readonly Parameter[]
   readonly requestBody?: JsonSchema
-  /** Media type of a body in BCS, where one is taken beside JSON. */
+  /** Media type of a body in BCS, for an operation that accepts it as well as JSON. */
   readonly bcsRequestType?: string
   /** What a 200 carries, by format. */
   readonly success: Readonly<Partial<Record<AnswerFormat, JsonSchema>>>

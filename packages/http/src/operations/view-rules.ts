@@ -17,7 +17,7 @@ export interface ViewOptions {
   readonly viewFilter?: ViewFilter
   /** What one request may use, however many views it calls; by default that of the vm. */
   readonly viewBudget?: Partial<ViewBudget>
-  /** Told of every view that ended. */
+  /** Called after each view, with its report. */
   readonly onView?: (view: ViewReport & { readonly seconds: number }) => void
 }
 

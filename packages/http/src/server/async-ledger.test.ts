@@ -160,7 +160,7 @@ function get(url: string): RandomRequest {
   return { method: 'GET', url, headers: {} }
 }
 
-/** Answers of these tell of the latest state, whatever is asked. */
+/** Whether the answer to a request is about the latest state, whatever is asked. */
 function isAboutLedger(url: string): boolean {
   return /^\/v1(\/-|\/blocks|$)/.test(url)
 }

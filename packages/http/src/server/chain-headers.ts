@@ -46,7 +46,7 @@ const COMPATIBLE_WORD = 'aptos'
 
 /**
  * Chain-state headers with the word that an operator chose, such as `svc`. Where they are `compatible`, the same headers,
- * and the cursor, stand beside them with the word that published clients read.
+ * and the cursor, are also sent with the word that published clients read.
  */
 export function createChainHeaders(word: string, compatible = true): ChainHeaders {
   const words = compatible && word !== COMPATIBLE_WORD ? [word, COMPATIBLE_WORD] : [word]

@@ -153,7 +153,7 @@ export class RequestService {
     const version = newestNamedBy(exchange)
     if (version === undefined || this.#held.isServed(version)) {
       this.#receive(exchange, exchange.route!, exchange.arrivedAt)
-    } else if (forwarder.hasToldOf(version)) this.#hold(exchange, version)
+    } else if (forwarder.hasAnnounced(version)) this.#hold(exchange, version)
     else {
       void forwarder.has(version).then((isThere) => {
         if (exchange.response.destroyed) sendError(exchange, clientLeft())

@@ -24,7 +24,7 @@ export interface AsyncLedgerOptions {
 
 /** Reads of a ledger whose state is on other machines: each is a promise. */
 export interface AsyncLedger {
-  /** Tells it from a `Ledger`, whose reads are synchronous. */
+  /** Discriminant: the reads of a `Ledger` are synchronous, these are promises. */
   readonly kind: 'async'
   /** The newest ledger that a server reported; undefined before the first read, and as long as nothing was ingested. */
   readonly info: LedgerInfo | undefined

@@ -8,7 +8,7 @@ import { coinStoreValue, primaryStoreBalance, sumOfBalances } from './stored-bal
 const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
 const COIN_STORE = parseStructTag('0x1::coin::CoinStore')
 
-/** What of the state keys depends on the asset alone. */
+/** The parts of the state keys that depend on the asset alone. */
 interface AssetKeys extends NumberedAsset {
   /** Key of the coin store; its account is filled in for each read. A fungible asset has none. */
   readonly coinStore: Uint8Array | undefined

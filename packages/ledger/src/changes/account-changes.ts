@@ -28,7 +28,7 @@ import { type AccountModule, createAccountModule } from '../modules/account-modu
 import { createResource, createUnreadableResource, type Resource } from '../resources/resource.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 
-/** What of an account is not the same at two versions: as it was and as it is, undefined where it is not there. */
+/** A difference of an account between two versions: its old and its new value, undefined where there is none. */
 export type AccountChange =
   | {
       readonly kind: 'resource'
@@ -52,7 +52,7 @@ export interface ChangedStore {
   readonly asset: Uint8Array
 }
 
-/** Which page of the changes of an account is listed, and what belongs to it beside its own state. */
+/** Which page of the changes of an account is listed, and what else counts as part of the account. */
 export interface AccountChangesOptions extends ListOptions {
   /** Further fungible assets whose primary stores count, by the addresses of their metadata. */
   readonly assets?: readonly Uint8Array[] | undefined
@@ -68,8 +68,8 @@ const NATIVE_METADATA = parseAddress('0xa')
 const COIN_STORE_PATH = pathOf(resourceKey(NATIVE_METADATA, parseStructTag('0x1::coin::CoinStore'))).slice(0, -1)
 
 /**
- * Lists what of an account differs between two versions, in the order of its state keys' bytes. Members of groups are told
- * apart. The primary stores of the chain's own asset and of `assets` come first, and that of a coin follows its coin store; other
+ * Lists the differences of an account between two versions, in the order of its state keys' bytes. Members of groups are
+ * compared one by one. The primary stores of the chain's own asset and of `assets` come first, and that of a coin follows its coin store; other
  * fungible assets leave no trace in the account. `limit` counts state keys that changed; a page ends sooner where much is unchanged.
  */
 export function listAccountChanges(

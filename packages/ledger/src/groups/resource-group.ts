@@ -35,8 +35,8 @@ export function readResourceGroup(group: Uint8Array): readonly GroupMember<Struc
 }
 
 /**
- * Whether `reader` stands at a struct tag of these bytes, which it then moves past. Tells tags apart at a tenth of what it costs
- * to parse them; no tag is the beginning of another.
+ * Whether `reader` stands at a struct tag of these bytes, which it then moves past. Comparing bytes costs a tenth of
+ * parsing the tags; no tag is the beginning of another.
  */
 export function skipTag(reader: ByteReader, tag: Uint8Array): boolean {
   const { bytes, offset } = reader

@@ -29,8 +29,8 @@ export interface SampledRange {
 }
 
 /**
- * Keeps at most so many changes of a number that a curve of them shows every peak: the versions of the range are divided
- * into equal buckets, and of each bucket the first and the last change, the least and the greatest value are kept; where
+ * Keeps a bounded sample of the changes of a number, whose curve shows every peak: the versions of the range are divided
+ * into equal buckets, and the first and last change and the least and greatest value of each bucket are kept; where
  * changes cannot be read, the first of those in place of the first change. Changes are added in the order of their versions,
  * up or down. Memory is bounded by the points.
  */

@@ -32,7 +32,7 @@ const MOST_TYPES_OF_FIELD = 1_024
 /** `ended`: by a visit. `stuck`: at what cannot be walked through, such as a function, or by a limit. */
 export type WalkOutcome = 'passed' | 'ended' | 'stuck'
 
-/** Told of each struct of a value, with the reader at its first byte. True ends the walk. */
+/** Called at each struct of a value, with the reader at its first byte. True ends the walk. */
 export type VisitStruct = (tag: StructTag, reader: ByteReader) => boolean
 
 /** Types of fields, for each variant of an enum; a struct is as one variant. */

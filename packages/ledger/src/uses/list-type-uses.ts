@@ -39,8 +39,8 @@ const KEYS_OF_SCAN = 64
 const ACCOUNTS = accountKeyPrefix(new Uint8Array(0))
 
 /**
- * Searches the accounts for uses of a type, in the order of their state keys' bytes; values are not searched, nor are tables. No
- * index tells: a page looks at a bounded part of the state, and may be empty and have a cursor. `limit` counts state keys with uses.
+ * Searches the accounts for uses of a type, in the order of their state keys' bytes; values are not searched, nor are tables. There
+ * is no index: a page looks at a bounded part of the state, and may be empty and have a cursor. `limit` counts state keys with uses.
  */
 export function listTypeUses(view: StateView, type: StructName, { start, limit, isFull }: ListOptions): TypeUses {
   const search = new UseSearch(type)

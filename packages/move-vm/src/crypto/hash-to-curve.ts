@@ -50,7 +50,7 @@ export function hashToGroup<T>(
 ): WeierstrassPoint<T> {
   // Clearing the cofactor of a sum is the sum of the cleared.
   const [first, second] = hashToField(message, tag, coefficients).map((element) => {
-    // Of a prime field the library takes the number itself, which its declarations do not say.
+    // For a prime field the library takes the number itself, which its declarations do not say.
     const { x, y } = group.mapToCurve((coefficients === 1 ? element[0]! : element) as bigint[])
     return group.Point.fromAffine({ x, y })
   })

@@ -52,7 +52,7 @@ function encodedLength(bytes: number): number {
   return length
 }
 
-/** A text with as much padding as makes the bytes of both so many. */
+/** A text, padded so that text and padding together take `width` bytes. */
 function toDerivedString(context: NativeContext, text: Uint8Array, width: number): StructValue {
   context.chargeBytes(width)
   const padding = new Uint8Array(width - encodedLength(text.length) - 1)

@@ -7,7 +7,7 @@ import { ByteReference, Reference, StructValue, type Value, VectorValue } from '
 const LARGEST_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 
 function wrongType(expected: string): TypeError {
-  return new TypeError(`an argument of a native is no ${expected}`)
+  return new TypeError(`an argument of a native is not of the expected type ${expected}`)
 }
 
 /** What a reference points at. */

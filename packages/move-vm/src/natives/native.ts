@@ -51,7 +51,7 @@ export interface NativeContext {
   typeTag(type: Type): TypeTag
   /** The BCS of a value; undefined where it cannot be serialised (too deep). Charged. */
   serialize(type: Type, value: Value): Uint8Array | undefined
-  /** Strict decoding of all bytes; undefined where they are no value of the type. Charged. */
+  /** Strict decoding of all bytes; undefined if they are not a value of the type. Charged. */
   deserialize(type: Type, bytes: Uint8Array): Value | undefined
   /** The order of two values of one type, or of what two references point at: below 0, 0, above 0. Charged. @throws where they are too deep */
   compare(a: Value, b: Value): number

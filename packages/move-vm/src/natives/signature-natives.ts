@@ -4,7 +4,7 @@ import type { ComputeTaskName } from './compute-tasks.js'
 import type { Native, NativeContext } from './native.js'
 
 // Signatures. Prices are in simple instructions of 50 ns: the price in the schedule of the reference over 184, which is what its
-// limit of 920 units is beside 5,000,000 instructions. So nothing that fits there is refused here.
+// limit of 920 units is to 5,000,000 instructions. So nothing that fits there is refused here.
 
 const ED25519_KEY_PRICE = 900
 const ED25519_VERIFY_PRICE = 5_400

@@ -18,7 +18,7 @@ const GAS_SCHEDULE_KEY = frameworkKey('gas_schedule::GasScheduleV2')
 const OLD_GAS_SCHEDULE_KEY = frameworkKey('gas_schedule::GasSchedule')
 const RECONFIGURATION_KEY = frameworkKey('reconfiguration::Configuration')
 
-/** What a run depends on beside modules and what they read. */
+/** What a run depends on, other than modules and the state that they read. */
 const ENVIRONMENT_KEYS: readonly EnvironmentKey[] = [
   FEATURES_KEY,
   CHAIN_ID_KEY,

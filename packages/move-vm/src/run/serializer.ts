@@ -40,7 +40,7 @@ export class Serializer implements DecodeContext, EncodeContext {
     return this.#writer.toBytes()
   }
 
-  /** Undefined where the bytes are no value of the type. @throws VmFault: the layout, the budget; LackingKeys */
+  /** Undefined if the bytes are not a value of the type. @throws VmFault: the layout, the budget; LackingKeys */
   toValue(type: Type, bytes: Uint8Array): Value | undefined {
     const layout = this.#layouts.layoutOf(type)
     this.meter.chargeBytes(bytes.length)

@@ -46,7 +46,7 @@ export class StateAccess {
     this.#isNew(bytes, text)
   }
 
-  /** Tells the caller of a module that the run uses. */
+  /** Called with each module that the run uses. */
   useModule(key: Uint8Array): void {
     if (this.#traceRead) this.#isNew(key, bytesToHexDigits(key))
   }

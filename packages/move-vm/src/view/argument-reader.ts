@@ -134,7 +134,7 @@ export class ArgumentReader {
     this.#copy(kind === 'bool' ? 1 : kind === 'address' ? ADDRESS_LENGTH : bitsOf(integerTypeOf(kind)) / 8, copied)
     if (kind !== 'bool') return readPlain(type, reader)
     const byte = reader.readU8()
-    // Told after all faults of lengths.
+    // Reported after all faults of lengths.
     if (byte > 1) this.#hasBadBool = true
     return byte === 1
   }

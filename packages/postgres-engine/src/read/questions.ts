@@ -21,7 +21,7 @@ CROSS JOIN LATERAL (
 WHERE found.value IS NOT NULL`
 
 /**
- * $1 hashes of one shard of Citus, $2 versions, $3 places; answers as above. Citus takes a limit beside rows of a function
+ * $1 hashes of one shard of Citus, $2 versions, $3 places; answers as above. Citus takes a limit with rows of a function
  * only where the statement goes to one shard, which it finds by the last condition.
  */
 export const LOOK_UP_ON_SHARD = `

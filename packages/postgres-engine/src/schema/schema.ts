@@ -30,7 +30,7 @@ CREATE TABLE ledger_state.head (
   import_mark bytea,
   -- The number of the newest truncation.
   branch bigint NOT NULL DEFAULT 0,
-  -- The truncations that the ledger tells: number, version, number, version, …
+  -- The truncations that the ledger reports: number, version, number, version, …
   truncations bigint[] NOT NULL DEFAULT '{}'
 )`
 

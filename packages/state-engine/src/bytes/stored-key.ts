@@ -8,7 +8,7 @@ const PREFIX = 0x6b
 const HASH_LENGTH = 32
 
 /**
- * The stored form of a key in LMDB: a prefix byte and the key itself. Of a long key it has the first 1,900 bytes and the
+ * The stored form of a key in LMDB: a prefix byte and the key itself. For a long key it has the first 1,900 bytes and the
  * SHA-256 of the whole, so that it sorts after every key that its first 1,900 bytes sort after. The record has the whole
  * key.
  */

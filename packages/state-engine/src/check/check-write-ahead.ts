@@ -123,7 +123,7 @@ function openFile(options: WalReaderOptions, hash: KeyHash, findings: CheckFindi
 }
 
 function checkSegment(segment: Segment, head: CommitHead, before: LedgerInfo, findings: CheckFindings): void {
-  // Of a file that has no versions, they were cut off.
+  // A file without versions had them cut off.
   const firstVersion = segment.versionCount > 0 ? segment.firstVersion : head.latestVersion + 1n
   if (firstVersion !== before.latestVersion + 1n) {
     findings.add(`a write-ahead file begins with version ${firstVersion}, after ${before.latestVersion}`)

@@ -34,7 +34,7 @@ export class LatestRepacker {
     this.#store = store
   }
 
-  /** Packs the share of so many merged keys, in the write transaction of the caller, which may be run again. */
+  /** Packs the share that falls to a number of merged keys, in the write transaction of the caller, which may be run again. */
   pack(mergedKeys: number): void {
     this.#mergedKeys += mergedKeys
     while (this.#mergedKeys >= RANGE_RECORDS * this.#keysPerRecord) {

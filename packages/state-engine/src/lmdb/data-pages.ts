@@ -61,7 +61,7 @@ export interface Meta {
 
 export interface PageNode {
   readonly key: Buffer
-  /** The child that a branch page names. Of a leaf page, if the data is in overflow pages: the first of them. */
+  /** The child, in a branch page; in a leaf page, the first overflow page if the data is in overflow pages. */
   readonly page: number | undefined
   readonly dataLength: number
   /** Empty if the data is in overflow pages. */

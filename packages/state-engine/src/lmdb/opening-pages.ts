@@ -13,7 +13,7 @@ const META_DATABASE = 'meta'
 
 /**
  * Checks the list of databases, the root page of each, and all of the database `meta`. For a writer also the list of free
- * pages, from which its first transaction takes pages: none of those that were read may be in it. Of a small store a
+ * pages, from which its first transaction takes pages: none of those that were read may be in it. In a small store a
  * writer reads all trees, so that no free page is in use. @throws `PageFault`
  */
 export function expectSoundOpening(pages: DataPages, meta: Meta, isWriter: boolean): void {

@@ -31,7 +31,7 @@ export function* listHistory(
     const { version } = cursor
     if (version < first || version > highest) return
     told = version
-    // Of what was written up to the oldest version, the window sees the newest only, and no deletion.
+    // From the writes up to the oldest version, the window has only the newest, and no deletion.
     const stored = cursor.stored()
     if (stored) yield { version, ...storedToValue(stored) }
     else if (version > oldestVersion) yield { version, value: null }

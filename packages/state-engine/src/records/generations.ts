@@ -20,7 +20,7 @@ export interface Generation {
   readonly endRun: number
   /** Its records in the database `retired`. */
   readonly retired: number
-  /** Superseded values in its chunks. Of a generation that is being dropped: about this number is left. */
+  /** Superseded values in its chunks. While a generation is being dropped, about this number is left. */
   readonly pairs: number
   /** Bytes of those values, in the same way. */
   readonly payloadBytes: number

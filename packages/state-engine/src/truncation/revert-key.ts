@@ -106,7 +106,7 @@ export class KeyRevert {
     return output.putLarge(readLarge(store, value, {}))
   }
 
-  /** Cuts what a list of fences leads to. Of the last one that is left, some may be above the version. */
+  /** Cuts what a list of fences leads to. The last fence that is left may lead to some that are above the version. */
   #cutList(fences: readonly Fence[]): Kept {
     const count = fences.findLastIndex(({ firstVersion }) => firstVersion <= this.#parts.version)
     for (const fence of fences.slice(count + 1)) this.#drop(fence)

@@ -76,7 +76,7 @@ export function putCommit(segment: Segment, hash: KeyHash, content: CommitConten
   return { number, chainId, latestVersion, latestBlock: latestBlock!, mark: mark && new Uint8Array(mark) }
 }
 
-/** So many bytes is the payload of a truncation. */
+/** Length of the payload of a truncation, in bytes. */
 export function truncationLength({ mark }: Pick<TruncationContent, 'mark'>): number {
   return payloadLength({ versions: [], mark }) + TRUNCATION_LENGTH
 }

@@ -8,7 +8,7 @@ const MOST_STEPS = 10
 const tableBytes = fc.constantFrom(0, 1, 30_000, undefined)
 
 export interface HistoryRun {
-  /** Gives each history a store of its own, whose table takes so many bytes. */
+  /** Gives each history a store of its own, whose memtable takes this many bytes. */
   parts(memoryTableBytes: number | undefined): HistoryParts
   /** Removes the store of a history. */
   close(): void

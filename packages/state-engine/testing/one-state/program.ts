@@ -41,7 +41,7 @@ export const SMALL_TABLE = 3_000
 
 export const KEYS: readonly Uint8Array[] = ['busy', 'even', 'key 0', 'key 1', 'key 2', 'rare'].map(bytes)
 
-/** A version tells in each value of which branch it is. */
+/** Each value of a version names the branch that the version is of. */
 function versionOf(version: bigint, branch: number): VersionWrites {
   const text = bytes(`version ${version} of branch ${branch}`)
   const number = Number(version)

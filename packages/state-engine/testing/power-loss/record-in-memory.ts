@@ -2,7 +2,7 @@ import { type Image, withImage } from './power-losses.ts'
 import { type DiskEvent, recordRuns } from './record-run.ts'
 import type { RecordedRun } from './recorded-run.ts'
 
-/** Traces of so many runs are held in memory at a time. */
+/** Number of runs whose traces are held in memory at a time. */
 const RUNS_OF_A_PROCESS = 12
 
 /** Records runs, each in a folder in memory that holds an image, or nothing. */

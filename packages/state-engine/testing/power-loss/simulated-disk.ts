@@ -156,7 +156,7 @@ function resized(content: Buffer, length: number): Buffer {
   return resized(copyOf(content, 2 * length), length)
 }
 
-/** A copy with room for so many bytes in memory of its own, so that nothing else is behind it. */
+/** A copy in memory of its own, with room for `room` bytes, so that nothing else follows it. */
 function copyOf(content: Buffer, room: number): Buffer {
   const copy = Buffer.allocUnsafeSlow(room)
   content.copy(copy)

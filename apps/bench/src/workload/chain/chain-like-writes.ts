@@ -19,7 +19,7 @@ import { FIRST_WRITES, KeyPopulation, type KeyReturns, WriteCounts } from './key
 export const USER_TRANSACTIONS = 12
 /** Writes of a user transaction, from the least to the most; one more where the last makes an account. */
 const USER_WRITES = { least: 5, most: 10 }
-/** Shares in per cent of what a user transaction writes beside its sender and the supply. */
+/** Shares in per cent of what a user transaction writes, other than its sender and the supply. */
 const DRAWN = { recipients: 25, stores: 35, assets: 5 }
 
 /** One write, with the bytes that only its caller has. */
