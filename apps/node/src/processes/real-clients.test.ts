@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as sdk5 from '@aptos-labs/ts-sdk'
+import type { Write } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
 import { createHttpServer } from '@ledger-state/http'
 import { ingestSource } from '@ledger-state/ingest'
@@ -13,6 +14,7 @@ import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { AptosClient, CoinClient, FungibleAssetClient, HexString, Provider } from 'aptos'
 import * as sdk7 from 'aptos-ts-sdk-7'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { NAME, nameServiceWrites } from '../../testing/name-service.js'
 
 // The SDK as its users have it, pointed at our address and at nothing else of ours.
 
@@ -27,13 +29,19 @@ const SUPPLY = {
   key: '0x619dc29a0aac8fa146714058e8dd6d2d0f3bdf5f6331907bf91f3acd81e6935',
 }
 
+const DEVNET_CHAIN_ID = 243
+
 const folder = mkdtempSync(join(tmpdir(), 'clients-'))
 const closing: (() => Promise<void>)[] = []
 
-/** The address of the API. */
-async function serve(source: string): Promise<string> {
+/** The address of the API of a node that serves a source and, with `laterWrites`, one version after devnet's genesis. */
+async function serve(source: string, laterWrites?: readonly Write[]): Promise<string> {
   const engine = openStateEngine({ path: join(folder, String(closing.length)) })
   await ingestSource(engine, await openSource(sharedPath(source)))
+  if (laterWrites) {
+    const block = { height: 1n, epoch: 1n, timestampUsec: 1_700_000_000_000_000n }
+    await engine.commit([{ version: 1n, block, writes: laterWrites }], { chainId: DEVNET_CHAIN_ID })
+  }
   const server = createHttpServer({ ledger: createLedger(engine) })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -64,10 +72,12 @@ describe.skipIf(!hasSharedData).each(SDKS)('@aptos-labs/ts-sdk %s', (_, sdk) => 
   let testnet: sdk5.Aptos
   let mainnet: sdk5.Aptos
   let devnet: sdk5.Aptos
+  let named: sdk5.Aptos
   beforeAll(async () => {
     testnet = sdkFor(await serve('data/testnet-0-3.feed.ndjson.gz'), Network.TESTNET)
     mainnet = sdkFor(await serve('data/genesis/mainnet.genesis.blob'), Network.MAINNET)
     devnet = sdkFor(await serve('data/genesis/devnet.genesis.blob'))
+    named = sdkFor(await serve('data/genesis/devnet.genesis.blob', nameServiceWrites()), Network.LOCAL)
   })
 
   it('reads table items, at the latest version and at old ones', async () => {
@@ -96,7 +106,7 @@ describe.skipIf(!hasSharedData).each(SDKS)('@aptos-labs/ts-sdk %s', (_, sdk) => 
   it('reads the ledger info', async () => {
     expect(await testnet.getLedgerInfo()).toMatchObject({ chain_id: 2, ledger_version: '3', block_height: '2' })
     expect(await mainnet.getLedgerInfo()).toMatchObject({ chain_id: 1 })
-    expect(await devnet.getChainId()).toBe(243)
+    expect(await devnet.getChainId()).toBe(DEVNET_CHAIN_ID)
   })
 
   it('reads balances by view functions, in BCS and in JSON', async () => {
@@ -121,6 +131,19 @@ describe.skipIf(!hasSharedData).each(SDKS)('@aptos-labs/ts-sdk %s', (_, sdk) => 
       status: 400,
       data: { message: 'function not marked as view function', vm_error_code: 1011 },
     })
+  })
+
+  it('resolves names by the views of the name service', async () => {
+    const name = `${NAME.subdomain}.${NAME.domain}.apt`
+    const unknown = `${NAME.domain}.apt`
+    expect((await named.getOwnerAddress({ name }))!.toString()).toBe(NAME.owner)
+    expect((await named.getTargetAddress({ name }))!.toString()).toBe(NAME.target)
+    expect(await named.getExpiration({ name })).toBe(NAME.expirationSeconds * 1_000)
+    expect(await named.getPrimaryName({ address: NAME.owner })).toBe(`${NAME.subdomain}.${NAME.domain}`)
+    expect(await named.getOwnerAddress({ name: unknown })).toBe(undefined)
+    expect(await named.getTargetAddress({ name: unknown })).toBe(undefined)
+    expect(await named.getExpiration({ name: unknown })).toBe(undefined)
+    expect(await named.getPrimaryName({ address: NAME.target })).toBe(undefined)
   })
 
   it('reads accounts, also those that devnet lets be without a stored resource', async () => {
@@ -181,7 +204,7 @@ describe.skipIf(!hasSharedData).each(SDKS)('@aptos-labs/ts-sdk %s', (_, sdk) => 
       data: { function: '0x1::aptos_account::transfer', functionArguments: ['0x2', 1] },
       options: { accountSequenceNumber: 0, gasUnitPrice: 100 },
     })
-    expect(transaction.rawTransaction.chain_id.chainId).toBe(243)
+    expect(transaction.rawTransaction.chain_id.chainId).toBe(DEVNET_CHAIN_ID)
   })
 
   it('builds a transaction from the ledger alone: gas price, sequence number and chain id', async () => {
@@ -190,7 +213,7 @@ describe.skipIf(!hasSharedData).each(SDKS)('@aptos-labs/ts-sdk %s', (_, sdk) => 
       data: { function: '0x1::aptos_account::transfer', functionArguments: ['0x2', 1] },
     })
     const { gas_unit_price, sequence_number, chain_id } = transaction.rawTransaction
-    expect([gas_unit_price, sequence_number, chain_id.chainId]).toEqual([100n, 0n, 243])
+    expect([gas_unit_price, sequence_number, chain_id.chainId]).toEqual([100n, 0n, DEVNET_CHAIN_ID])
     const estimate = { deprioritized_gas_estimate: 100, gas_estimate: 100, prioritized_gas_estimate: 100 }
     expect(await mainnet.getGasPriceEstimation()).toEqual(estimate)
   })
