@@ -1,6 +1,7 @@
 import { constants } from 'node:os'
 import { isLedgerStateError } from '@ledger-state/core'
 import { runCommandLine } from './commands/run-command-line.js'
+import { useProxyOfEnvironment } from './config/proxy.js'
 
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
@@ -8,6 +9,7 @@ const EXIT_USAGE = 2
 const EXIT_SIGNAL = 128
 
 try {
+  useProxyOfEnvironment()
   await runCommandLine(process.argv.slice(2))
 } catch (error) {
   // A `LedgerStateError` is written for people; anything else is a fault of the program, and its stack says where.

@@ -368,7 +368,11 @@ export function requestRefused(url: string, why: string): FeedError {
 }
 
 export function notANode(url: string, status: number, text: string): FeedError {
-  const message = `${url} is not the API of a node: {"chain_id","ledger_version",…} expected, found status ${status}, ${text}`
+  const isPage = /^\s*<(?:!doctype html|html)/i.test(text)
+  const found = `status ${status}, ${text}`
+  const message = isPage
+    ? `${url} is not the API of a node or a bucket: it answered a page in HTML, as a proxy does that wants a login: ${found}`
+    : `${url} is not the API of a node: {"chain_id","ledger_version",…} expected, found ${found}`
   return new LedgerStateError('source_failed', message)
 }
 
@@ -444,7 +448,7 @@ export function accessDenied(what: string, status: number, why: string): FeedErr
 }
 
 export function notAListing(url: string, found: string): FeedError {
-  const message = `${url} answered ${found} in place of the listing of a bucket (XML); it is no bucket, or a proxy answers for it`
+  const message = `${url} answered ${found} in place of the listing of a bucket (XML); it is not a bucket, or a proxy answers for it`
   return new LedgerStateError('source_failed', message)
 }
 

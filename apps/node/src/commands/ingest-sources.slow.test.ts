@@ -2,7 +2,13 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { type BucketServer, busy, cutAfter, startBucketServer } from '@ledger-state/feed/testing/bucket-server'
+import {
+  type BucketServer,
+  busy,
+  cutAfter,
+  htmlPage,
+  startBucketServer,
+} from '@ledger-state/feed/testing/bucket-server'
 import { type StandInNode, startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
 import { restPage, SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { eventually } from '@ledger-state/testing/eventually'
@@ -11,6 +17,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { CommandBed } from '../../testing/command-bed.ts'
 import { NodeProcess } from '../../testing/node-process.ts'
 import { RunningProgram } from '../../testing/program.ts'
+import { startTunnellingProxy } from '../../testing/tunnelling-proxy.ts'
 
 const chain = new SyntheticChain({ blocks: 60 })
 const LAST = Number(chain.latestVersion)
@@ -316,6 +323,30 @@ describe('a backup in a bucket', () => {
     bucket.faultOf = () => undefined
     expect((await ingest('s3://bucket/e1', 'store').outcome()).status).toBe(0)
     expect((await bed.info('store')).ledger_version).toBe(String(LAST))
+  })
+
+  it('is fetched through the proxy that the environment names, and an answer of the proxy is an error', async () => {
+    const proxy = await startTunnellingProxy(bucket.origin)
+    onTestFinished(() => proxy.close())
+    writeFileSync(bed.at('authority.pem'), proxy.authority)
+    // Nothing listens there: only the proxy can answer.
+    const source = 'https://127.0.0.1:444/bucket/e1'
+    env = { ...env, HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: bed.at('authority.pem') }
+    const fetched = await ingest(source, 'store').outcome()
+    expect([fetched.status, fetched.stderr]).toEqual([0, expect.stringMatching(/ingested: /)])
+    expect((await bed.info('store')).ledger_version).toBe(String(LAST))
+    expect(new Set(proxy.tunnels)).toEqual(new Set(['127.0.0.1:444']))
+    bucket.faultOf = () => htmlPage
+    expect(await ingest(source, 'other').outcome()).toEqual({
+      ...{ status: 1, stdout: '' },
+      stderr: expect.stringMatching(/^ledger-state: .*HTML.*\n$/),
+    })
+    env = { ...env, HTTPS_PROXY: 'http://[' }
+    expect(await ingest(source, 'other').outcome()).toMatchObject({
+      status: 2,
+      stderr: 'ledger-state: HTTPS_PROXY=http://[ is not the URL of a proxy, such as http://proxy.example:3128\n',
+    })
+    expect(existsSync(bed.at('other'))).toBe(false)
   })
 
   it('that is none is an error in one line, and leaves no store', async () => {

@@ -1,0 +1,25 @@
+import * as http from 'node:http'
+import { usageError } from '../errors.js'
+
+const NAMES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY']
+
+/**
+ * Sends the requests of this process, and of those that it starts, through the proxy that the environment names: `HTTPS_PROXY` for
+ * `https` URLs, `HTTP_PROXY` for `http`, neither for the hosts in `NO_PROXY`. A proxy without a scheme is taken as `http://`.
+ * Before Node.js 24.14 nothing is changed.
+ * @throws `usage` where a value is not the URL of a proxy
+ */
+export function useProxyOfEnvironment(env: NodeJS.ProcessEnv = process.env): void {
+  const named = NAMES.filter((name) => env[name])
+  if (named.length === 0 || !('setGlobalProxyFromEnv' in http)) return
+  for (const name of named) {
+    const value = env[name]!
+    const url = value.includes('://') ? value : `http://${value}`
+    if (!URL.canParse(url))
+      throw usageError(`${name}=${value} is not the URL of a proxy, such as http://proxy.example:3128`)
+    env[name] = url
+  }
+  http.setGlobalProxyFromEnv({ ...env })
+  // Processes that this one starts read the environment themselves.
+  env.NODE_USE_ENV_PROXY = '1'
+}
