@@ -2,8 +2,6 @@ import { bytesToHexDigits, clip, isLedgerStateError, LedgerStateError } from '@l
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
-    /** `epoch` that is not proven; `option` of the source that would help. */
-    untrusted: { readonly epoch?: bigint; readonly option?: string }
     /** `version` up to which the validators of `epoch` signed another ledger than the store holds. */
     unsigned_contradicted: { readonly version: bigint; readonly epoch: bigint }
   }
@@ -200,11 +198,6 @@ export function withoutStateRoot(proofPath: string, version: bigint): FeedError 
   return invalidBackup(`${proofPath}:`, `version ${version} has no state root`)
 }
 
-export function hashMismatch(what: string, claimed: Uint8Array, computed: Uint8Array): FeedError {
-  const message = `${what} is ${bytesToHexDigits(claimed)}, but ${bytesToHexDigits(computed)} is what the data hashes to`
-  return new LedgerStateError('verification_failed', message)
-}
-
 export function transactionNotFound(offset: number, salt: string): FeedError {
   const message = `no TransactionInfo has the hash of the transaction that begins at byte ${offset}: it is damaged, or its ledger salts hashes with another word than ${salt}`
   return new LedgerStateError('verification_failed', message, { offset })
@@ -256,11 +249,6 @@ export function invalidNetwork(why: string): FeedError {
   return new LedgerStateError('invalid_argument', `not a description of a network: ${why}`)
 }
 
-export function notAWaypoint(text: string): FeedError {
-  const message = `${JSON.stringify(clip(text))} is not a waypoint: version:hash is expected, the hash as 64 lower-case hex digits`
-  return new LedgerStateError('invalid_argument', message)
-}
-
 /** A line for people, of a source that comes with no trusted waypoint. */
 export function withoutVouching(root: string, waypoint: string | undefined): string {
   const compare = waypoint ? `; compare its first waypoint ${waypoint} with the one that its network publishes` : ''
@@ -274,58 +262,7 @@ export function signedLedgerDiffers(path: string, epoch: bigint, version: bigint
 }
 
 export function badPackedEnding(epoch: bigint, why: string): FeedError {
-  return untrusted(epoch, `is kept in a form that cannot be read: ${why}`)
-}
-
-/** A fault of a ledger info, whose place the reader of the file adds. */
-function untrusted(epoch: bigint, why: string): FeedError {
-  return new LedgerStateError('untrusted', `epoch ${epoch} ${why}`, { epoch })
-}
-
-export function otherTrustedWaypoint(epoch: bigint, found: string, trusted: string): FeedError {
-  return untrusted(epoch, `has the waypoint ${found}, but ${trusted} is trusted`)
-}
-
-export function notAnEnding(epoch: bigint, version: bigint): FeedError {
-  return untrusted(epoch, `ends at version ${version} without naming the validators of the next epoch`)
-}
-
-export function endingOutOfOrder(epoch: bigint, version: bigint, expected: bigint, after: bigint): FeedError {
-  const message = `ends at version ${version}, where the end of epoch ${expected} after version ${after} is expected`
-  return untrusted(epoch, message)
-}
-
-export function epochNotKnown(epoch: bigint, version: bigint): FeedError {
-  const message = `has unknown validators, so nothing vouches for version ${version}: neither a trusted waypoint nor the ends of the epochs before`
-  return untrusted(epoch, message)
-}
-
-export function otherEpochsValidators(epoch: bigint, known: bigint): FeedError {
-  return untrusted(epoch, `is signed by other validators than those of epoch ${known}, which are known`)
-}
-
-export function emptyValidatorSet(epoch: bigint): FeedError {
-  return untrusted(epoch, 'has no validators')
-}
-
-export function wrongMaskLength(epoch: bigint, found: number, validators: number): FeedError {
-  return untrusted(epoch, `names its signers in ${found} bytes, which is not the length for ${validators} validators`)
-}
-
-export function unknownSigners(epoch: bigint, index: number, validators: number): FeedError {
-  return untrusted(epoch, `is signed by validator ${index}, counted from 0, of ${validators}`)
-}
-
-export function notEnoughPower(epoch: bigint, signed: bigint, total: bigint, needed: bigint): FeedError {
-  return untrusted(epoch, `is signed with power ${signed} of ${total}, ${needed} is needed`)
-}
-
-export function missingSignature(epoch: bigint): FeedError {
-  return untrusted(epoch, 'names its signers, but has no signature')
-}
-
-export function badSignature(epoch: bigint): FeedError {
-  return untrusted(epoch, 'has a signature that its validators did not make')
+  return new LedgerStateError('untrusted', `epoch ${epoch} is kept in a form that cannot be read: ${why}`, { epoch })
 }
 
 export function noTrustedEnding(root: string, waypoints: readonly string[]): FeedError {

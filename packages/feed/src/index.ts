@@ -1,11 +1,9 @@
 export { type FeedErrorCode, signedLedgerDiffers } from './errors.js'
 export { KNOWN_NETWORKS, type Network, parseNetwork } from './networks/network.js'
-export { DEFAULT_HASH_SALT } from './proof/ledger-hasher.js'
 export { FETCH_ENCODINGS } from './requests/fetch-encodings.js'
 export { parseRetryAfter } from './requests/retrying-fetch.js'
 export { type CheckedEndings, checkEndings } from './signatures/check-endings.js'
 export { type PackedEnding, unpackEnding } from './signatures/packed-ending.js'
-export type { SignedPower } from './signatures/validator-set.js'
 export { FailureStreak, type FailureStreakOptions } from './sources/failure-streak.js'
 export { openSource } from './sources/open-source.js'
 export type {

@@ -1,5 +1,5 @@
+import { versionOfWaypoint } from '@ledger-state/proof'
 import { invalidNetwork } from '../errors.js'
-import { versionOfWaypoint } from '../proof/waypoint.js'
 import devnet from './devnet.json' with { type: 'json' }
 import mainnet from './mainnet.json' with { type: 'json' }
 import testnet from './testnet.json' with { type: 'json' }

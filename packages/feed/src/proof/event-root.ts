@@ -1,7 +1,6 @@
 import type { ByteReader } from '@ledger-state/core'
+import { AccumulatorFrontier, type LedgerHasher } from '@ledger-state/proof'
 import { readEvents } from '../wire/events.js'
-import { AccumulatorFrontier } from './accumulator.js'
-import type { LedgerHasher } from './ledger-hasher.js'
 
 /** Moves the reader past a vector of events, and answers with the root of their accumulator. */
 export function computeEventRoot(reader: ByteReader, hasher: LedgerHasher): Uint8Array {

@@ -1,13 +1,13 @@
 import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { isLedgerStateError } from '@ledger-state/core'
+import { LedgerHasher } from '@ledger-state/proof'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SyntheticChain } from '../../testing/synthetic-chain.ts'
 import { parseGenesis } from '../wire/genesis-transaction.js'
 import { proveGenesis } from './genesis-proof.js'
-import { LedgerHasher } from './ledger-hasher.js'
 
 const chain = new SyntheticChain({ blocks: 0 })
 const blob = chain.genesisBlob

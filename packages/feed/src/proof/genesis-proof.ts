@@ -1,14 +1,11 @@
 import { Buffer } from 'node:buffer'
 import { ADDRESS_LENGTH, ByteReader, ByteWriter, type Write } from '@ledger-state/core'
+import { AccumulatorFrontier, computeWaypoint, type LedgerHasher, SparseMerkleFrontier } from '@ledger-state/proof'
 import { annotationToNote, encodeStateValue } from '@ledger-state/type-tag'
 import { VALIDATOR_SET_KEY } from '../wire/framework-keys.js'
 import { type Genesis, withGenesisErrors } from '../wire/genesis-transaction.js'
 import { GENESIS_BLOCK } from '../wire/ledger-clock.js'
-import { AccumulatorFrontier } from './accumulator.js'
 import { computeEventRoot } from './event-root.js'
-import type { LedgerHasher } from './ledger-hasher.js'
-import { SparseMerkleFrontier } from './sparse-merkle.js'
-import { computeWaypoint } from './waypoint.js'
 
 export interface GenesisProof {
   /** `0:hash`, as the network publishes it. */

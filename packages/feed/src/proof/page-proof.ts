@@ -1,10 +1,9 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { expectHash, HASH_LENGTH, type LedgerHasher } from '@ledger-state/proof'
 import { atPlace, otherVersion } from '../errors.js'
 import { readEvents } from '../wire/events.js'
-import { HASH_LENGTH } from '../wire/hash-bytes.js'
 import { readWriteSet } from '../wire/write-set.js'
 import { computeEventRoot } from './event-root.js'
-import { expectHash, type LedgerHasher } from './ledger-hasher.js'
 import { readTransactionRecord } from './transaction-record.js'
 
 /** A page of transactions as a node answers it: a list of u64 version and what `proveItem` reads. */

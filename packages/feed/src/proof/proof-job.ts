@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { LedgerHasher } from './ledger-hasher.js'
+import type { LedgerHasher } from '@ledger-state/proof'
 import { type ProvenPage, proveRestPage, type RestPage } from './page-proof.js'
 import { proveStateChunk, type StateChunk } from './state-proof.js'
 import { type ProvenTransactions, proveTransactionChunk, type TransactionChunk } from './transaction-chunk-proof.js'

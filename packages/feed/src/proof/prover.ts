@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
+import type { LedgerHasher } from '@ledger-state/proof'
 import { JobThread, threadModule } from '../threads/job-thread.js'
-import type { LedgerHasher } from './ledger-hasher.js'
 import type { ProvenPage, RestPage } from './page-proof.js'
 import { type ProofJob, type ProofResult, runProofJob } from './proof-job.js'
 import type { StateChunk } from './state-proof.js'

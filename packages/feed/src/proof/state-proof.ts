@@ -1,5 +1,15 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
 import {
+  AccumulatorFrontier,
+  expectHash,
+  type LedgerHasher,
+  readHashes,
+  readLedgerInfo,
+  readTransactionInfo,
+  type SignedLedgerInfo,
+  SparseMerkleFrontier,
+} from '@ledger-state/proof'
+import {
   missingRecords,
   proofEndsEarly,
   surplusRecords,
@@ -9,14 +19,8 @@ import {
 } from '../errors.js'
 import { atFile, atRecord } from '../files/backup-place.js'
 import { readRecords } from '../files/record-file.js'
-import { readHashes } from '../wire/hash-bytes.js'
-import { readLedgerInfo, type SignedLedgerInfo } from '../wire/ledger-info.js'
 import { readStateRecord } from '../wire/state-record.js'
-import { readTransactionInfo } from '../wire/transaction-info.js'
-import { AccumulatorFrontier } from './accumulator.js'
-import { expectHash, type LedgerHasher } from './ledger-hasher.js'
 import { readProof } from './proof-file.js'
-import { SparseMerkleFrontier } from './sparse-merkle.js'
 
 // See docs/ledger-formats.md, "State snapshot".
 

@@ -1,6 +1,16 @@
 import { Buffer } from 'node:buffer'
 import { ByteReader } from '@ledger-state/core'
 import {
+  AccumulatorFrontier,
+  expectHash,
+  HASH_LENGTH,
+  type LedgerHasher,
+  MAX_LEAVES,
+  readHashes,
+  readLedgerInfo,
+  type SignedLedgerInfo,
+} from '@ledger-state/proof'
+import {
   missingRecords,
   notAChunk,
   otherLedgerBefore,
@@ -10,12 +20,8 @@ import {
 } from '../errors.js'
 import { atFile, atRecord } from '../files/backup-place.js'
 import { readRecords } from '../files/record-file.js'
-import { HASH_LENGTH, readHashes } from '../wire/hash-bytes.js'
-import { readLedgerInfo, type SignedLedgerInfo } from '../wire/ledger-info.js'
 import { readWriteSet } from '../wire/write-set.js'
-import { AccumulatorFrontier, MAX_LEAVES } from './accumulator.js'
 import { computeEventRoot } from './event-root.js'
-import { expectHash, type LedgerHasher } from './ledger-hasher.js'
 import { readProof } from './proof-file.js'
 import { readTransactionRecord } from './transaction-record.js'
 

@@ -1,9 +1,13 @@
 import { Buffer } from 'node:buffer'
 import type { ByteReader } from '@ledger-state/core'
+import {
+  HASH_LENGTH,
+  type LedgerHasher,
+  peekTransactionHash,
+  readTransactionInfo,
+  type TransactionInfo,
+} from '@ledger-state/proof'
 import { transactionNotFound } from '../errors.js'
-import { HASH_LENGTH } from '../wire/hash-bytes.js'
-import { peekTransactionHash, readTransactionInfo, type TransactionInfo } from '../wire/transaction-info.js'
-import type { LedgerHasher } from './ledger-hasher.js'
 
 /** A Transaction and the TransactionInfo that commits to it, which precede events and write set in every raw source. */
 export interface TransactionRecord {

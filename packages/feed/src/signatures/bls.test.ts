@@ -1,10 +1,15 @@
 import { Buffer } from 'node:buffer'
+import {
+  type Bls,
+  createPortableBls,
+  PUBLIC_KEY_LENGTH,
+  SIGNATURE_LENGTH,
+  type SignedStatement,
+} from '@ledger-state/proof'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Bls, PUBLIC_KEY_LENGTH, SIGNATURE_LENGTH, type SignedStatement } from './bls.js'
 import { loadNativeBls } from './native-bls.js'
-import { createPortableBls } from './portable-bls.js'
 
 const { longSignatures, G1, G2, fields } = bls12_381
 const SUITE = 'BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_'

@@ -1,9 +1,7 @@
 import { ByteReader } from '@ledger-state/core'
+import { computeWaypoint, LedgerHasher, readLedgerInfo } from '@ledger-state/proof'
 import { describe, expect, it } from 'vitest'
 import { madeEndings, signedLedgerInfo } from '../../testing/synthetic-epochs.ts'
-import { LedgerHasher } from '../proof/ledger-hasher.js'
-import { computeWaypoint } from '../proof/waypoint.js'
-import { readLedgerInfo } from '../wire/ledger-info.js'
 import { checkEndings } from './check-endings.js'
 
 const made = madeEndings(70)

@@ -1,8 +1,12 @@
 import { ByteReader } from '@ledger-state/core'
-import { LedgerHasher } from '../proof/ledger-hasher.js'
-import { computeWaypoint } from '../proof/waypoint.js'
-import { readLedgerInfo, type SignedLedgerInfo } from '../wire/ledger-info.js'
-import { ENDINGS_AT_ONCE, EpochHistory } from './epoch-history.js'
+import {
+  computeWaypoint,
+  ENDINGS_AT_ONCE,
+  EpochHistory,
+  LedgerHasher,
+  readLedgerInfo,
+  type SignedLedgerInfo,
+} from '@ledger-state/proof'
 import { loadBls } from './load-bls.js'
 
 /** Ends of epochs that follow from a waypoint. */

@@ -1,5 +1,14 @@
 import { Buffer } from 'node:buffer'
 import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import {
+  type Bls,
+  computeWaypoint,
+  createPortableBls,
+  EpochHistory,
+  LedgerHasher,
+  readLedgerInfo,
+  type SignedLedgerInfo,
+} from '@ledger-state/proof'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -10,13 +19,7 @@ import {
   signatureOf,
   signedLedgerInfo,
 } from '../../testing/synthetic-epochs.ts'
-import { LedgerHasher } from '../proof/ledger-hasher.js'
-import { computeWaypoint } from '../proof/waypoint.js'
-import { readLedgerInfo, type SignedLedgerInfo } from '../wire/ledger-info.js'
-import type { Bls } from './bls.js'
-import { EpochHistory } from './epoch-history.js'
 import { loadNativeBls } from './native-bls.js'
-import { createPortableBls } from './portable-bls.js'
 
 const hasher = new LedgerHasher()
 const made = madeEndings(6)

@@ -1,6 +1,6 @@
 import type { PublicKey } from '@chainsafe/blst'
 import { bytesToHexDigits, SizedCache } from '@ledger-state/core'
-import { type Bls, PUBLIC_KEY_LENGTH, SIGNATURE_LENGTH, type SignedStatement } from './bls.js'
+import { type Bls, PUBLIC_KEY_LENGTH, SIGNATURE_LENGTH, type SignedStatement } from '@ledger-state/proof'
 
 /** Validating a key takes 0.1 ms; a validator signs with the same key in every epoch. */
 const CACHED_KEYS = 4_096

@@ -1,5 +1,5 @@
+import { LedgerHasher } from '@ledger-state/proof'
 import type { BackupStorage } from '../files/backup-storage.js'
-import { LedgerHasher } from '../proof/ledger-hasher.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
 import { Voucher } from './voucher.js'
 import type { Vouching } from './vouching.js'

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { ByteReader } from '@ledger-state/core'
+import { computeWaypoint, LedgerHasher, readLedgerInfo } from '@ledger-state/proof'
 import { createRandom } from '@ledger-state/testing/random'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
@@ -17,9 +18,6 @@ import {
 } from '../../testing/bucket-server.ts'
 import { SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
 import { madeEndings, signedLedgerInfo, writeEndings } from '../../testing/synthetic-epochs.ts'
-import { LedgerHasher } from '../proof/ledger-hasher.js'
-import { computeWaypoint } from '../proof/waypoint.js'
-import { readLedgerInfo } from '../wire/ledger-info.js'
 import { openSource } from './open-source.js'
 import type { Reading, SourceOptions } from './source.js'
 

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { clip, isLedgerStateError, type LedgerStateError, parseU64, pauseFor } from '@ledger-state/core'
+import { AccumulatorFrontier, LedgerHasher } from '@ledger-state/proof'
 import {
   keepsNoTransactions,
   nodeOnFork,
@@ -10,8 +11,6 @@ import {
   unexpectedStatus,
   withdrawnVersions,
 } from '../errors.js'
-import { AccumulatorFrontier } from '../proof/accumulator.js'
-import { LedgerHasher } from '../proof/ledger-hasher.js'
 import { createProver, type Prover } from '../proof/prover.js'
 import { toRemoteUrl, tryJson } from '../requests/remote-url.js'
 import { type AnswerReading, type FetchAnswer, type FetchOptions, fetchRetrying } from '../requests/retrying-fetch.js'

@@ -1,11 +1,10 @@
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '@ledger-state/core'
+import { AccumulatorFrontier, LedgerHasher } from '@ledger-state/proof'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { restPage, SyntheticChain } from '../../testing/synthetic-chain.ts'
-import { AccumulatorFrontier } from '../proof/accumulator.js'
-import { LedgerHasher } from '../proof/ledger-hasher.js'
 import { proveRestPage } from '../proof/page-proof.js'
 import { type RestItem, readRestPage } from './rest-page.js'
 

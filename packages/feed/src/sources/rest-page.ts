@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { ByteReader } from '@ledger-state/core'
+import { HASH_LENGTH } from '@ledger-state/proof'
 import type { ProvenPage, RestPage } from '../proof/page-proof.js'
-import { HASH_LENGTH } from '../wire/hash-bytes.js'
 import { readWriteSet } from '../wire/write-set.js'
 import type { LedgerVersion } from './source.js'
 

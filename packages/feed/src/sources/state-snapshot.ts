@@ -1,4 +1,5 @@
 import { ByteReader, ByteWriter, bytesToHexDigits, hexToBytes, type KeyedEntry } from '@ledger-state/core'
+import { LedgerHasher } from '@ledger-state/proof'
 import {
   missingRecords,
   noStateChunks,
@@ -18,7 +19,6 @@ import {
 import { atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
 import { readRecords } from '../files/record-file.js'
-import { LedgerHasher } from '../proof/ledger-hasher.js'
 import { createProver, type Prover } from '../proof/prover.js'
 import { proveStateRoot, type StateChunk, type StateProof } from '../proof/state-proof.js'
 import { LedgerClock } from '../wire/ledger-clock.js'

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { dirname } from 'node:path'
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { AccumulatorFrontier, HASH_LENGTH, LedgerHasher } from '@ledger-state/proof'
 import {
   missingRecords,
   missingVersions,
@@ -19,8 +20,6 @@ import {
 import { atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
 import { readRecords } from '../files/record-file.js'
-import { AccumulatorFrontier } from '../proof/accumulator.js'
-import { LedgerHasher } from '../proof/ledger-hasher.js'
 import { createProver, type Prover } from '../proof/prover.js'
 import {
   countRecords,
@@ -31,7 +30,6 @@ import {
 import { readTransactionRecord } from '../proof/transaction-record.js'
 import type { PackedEnding } from '../signatures/packed-ending.js'
 import { readEvents } from '../wire/events.js'
-import { HASH_LENGTH } from '../wire/hash-bytes.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { signedChainId } from '../wire/signed-chain-id.js'
 import { readWriteSet } from '../wire/write-set.js'

@@ -1,4 +1,14 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
+import {
+  computeWaypoint,
+  ENDINGS_AT_ONCE,
+  EpochHistory,
+  type LedgerHasher,
+  readLedgerInfo,
+  type SignedLedgerInfo,
+  type SignedPower,
+  versionOfWaypoint,
+} from '@ledger-state/proof'
 import { atPlace, epochsMissing, noTrustedEnding, otherListedWaypoint } from '../errors.js'
 import {
   type EpochEndingEntry,
@@ -11,13 +21,8 @@ import { atFile, atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
 import { mapAhead } from '../files/map-ahead.js'
 import { readRecords } from '../files/record-file.js'
-import type { LedgerHasher } from '../proof/ledger-hasher.js'
-import { computeWaypoint, versionOfWaypoint } from '../proof/waypoint.js'
-import { ENDINGS_AT_ONCE, EpochHistory } from '../signatures/epoch-history.js'
 import { loadBls } from '../signatures/load-bls.js'
 import { type PackedEnding, packEnding } from '../signatures/packed-ending.js'
-import type { SignedPower } from '../signatures/validator-set.js'
-import { readLedgerInfo, type SignedLedgerInfo } from '../wire/ledger-info.js'
 import type { SignedPoint, Vouching } from './vouching.js'
 
 interface PlacedEnding {

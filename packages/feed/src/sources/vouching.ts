@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { ByteReader, ByteWriter } from '@ledger-state/core'
-import type { SignedPower } from '../signatures/validator-set.js'
+import type { SignedPower } from '@ledger-state/proof'
 
 /** What vouches for versions of a ledger: validators that follow from a waypoint. */
 export interface Vouching {

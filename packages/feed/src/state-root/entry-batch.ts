@@ -1,8 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { KeyedEntry } from '@ledger-state/core'
+import { HASH_LENGTH, type LedgerHasher } from '@ledger-state/proof'
 import { annotationToNote, encodeStateValue } from '@ledger-state/type-tag'
-import type { LedgerHasher } from '../proof/ledger-hasher.js'
-import { HASH_LENGTH } from '../wire/hash-bytes.js'
 import { LEAF_LENGTH } from './fold-leaves.js'
 
 // Entries of a state as they are sent to a thread: u32 length of the key, u32 of the value, u32 of the annotation, and these.

@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
+import { HASH_LENGTH, type LedgerHasher, SPARSE_MERKLE_PLACEHOLDER } from '@ledger-state/proof'
 import { duplicateStateKey } from '../errors.js'
-import { type LedgerHasher, SPARSE_MERKLE_PLACEHOLDER } from '../proof/ledger-hasher.js'
-import { HASH_LENGTH } from '../wire/hash-bytes.js'
 
 /** Bytes of a leaf: the hash of its key, then its own hash. */
 export const LEAF_LENGTH = 2 * HASH_LENGTH

@@ -1,4 +1,4 @@
-import type { LedgerHasher } from '../proof/ledger-hasher.js'
+import type { LedgerHasher } from '@ledger-state/proof'
 import { hashEntries } from './entry-batch.js'
 import { foldLeaves, type Subtree } from './fold-leaves.js'
 

@@ -1,4 +1,4 @@
-import { LedgerHasher } from '../proof/ledger-hasher.js'
+import { LedgerHasher } from '@ledger-state/proof'
 import { JobThread, threadModule } from '../threads/job-thread.js'
 import { type RootJob, type RootResult, runRootJob } from './root-job.js'
 

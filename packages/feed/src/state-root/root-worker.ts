@@ -1,6 +1,6 @@
 // The module of the threads that compute a state root.
 import { workerData } from 'node:worker_threads'
-import { LedgerHasher } from '../proof/ledger-hasher.js'
+import { LedgerHasher } from '@ledger-state/proof'
 import { serveJobs } from '../threads/serve-jobs.js'
 import { type RootJob, runRootJob } from './root-job.js'
 

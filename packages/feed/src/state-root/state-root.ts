@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { isOwnKey, type KeyedEntry } from '@ledger-state/core'
-import { DEFAULT_HASH_SALT, LedgerHasher } from '../proof/ledger-hasher.js'
+import { DEFAULT_HASH_SALT, LedgerHasher } from '@ledger-state/proof'
 import { EntryBatch } from './entry-batch.js'
 import { joinSubtrees, type Subtree, subtreeRoot } from './fold-leaves.js'
 import { LeafStore, PART_DEPTH, PARTS } from './leaf-store.js'

@@ -1,7 +1,7 @@
-import { Buffer } from 'node:buffer'
 import type { ByteReader, ByteWriter } from '@ledger-state/core'
-import { HASH_LENGTH } from '../wire/hash-bytes.js'
-import { type LedgerHasher, SPARSE_MERKLE_PLACEHOLDER } from './ledger-hasher.js'
+import { compareBytes } from '@ledger-state/core/bytes'
+import { HASH_LENGTH } from '../hashes/hash-bytes.js'
+import { type LedgerHasher, SPARSE_MERKLE_PLACEHOLDER } from '../hashes/ledger-hasher.js'
 
 const KEY_BITS = HASH_LENGTH * 8
 
@@ -31,7 +31,7 @@ export class SparseMerkleFrontier {
   append(keyHash: Uint8Array, valueHash: Uint8Array): boolean {
     const newest = this.#newest
     if (newest) {
-      if (Buffer.compare(newest.keyHash, keyHash) >= 0) return false
+      if (compareBytes(newest.keyHash, keyHash) >= 0) return false
       const shared = commonBits(newest.keyHash, keyHash)
       this.#left[shared] = this.#foldNewest(newest, shared)
       this.#left.length = shared + 1
@@ -112,7 +112,7 @@ export class SparseMerkleFrontier {
   static read(hasher: LedgerHasher, reader: ByteReader): SparseMerkleFrontier {
     const frontier = new SparseMerkleFrontier(hasher)
     if (!reader.readBool()) return frontier
-    const readHash = () => Buffer.from(reader.readBytes(HASH_LENGTH))
+    const readHash = () => Uint8Array.from(reader.readBytes(HASH_LENGTH))
     frontier.#newest = { keyHash: readHash(), hash: readHash() }
     frontier.#shared = reader.readU16() - 1
     for (let rest = reader.readU16(); rest > 0; rest--) {

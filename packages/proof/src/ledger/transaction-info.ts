@@ -1,5 +1,5 @@
 import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
-import { HASH_LENGTH } from './hash-bytes.js'
+import { HASH_LENGTH } from '../hashes/hash-bytes.js'
 
 /** What a ledger commits to of one transaction. See docs/ledger-formats.md, "Transaction infos". */
 export interface TransactionInfo {

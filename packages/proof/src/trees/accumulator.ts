@@ -1,7 +1,6 @@
-import { Buffer } from 'node:buffer'
 import { ByteReader, ByteWriter } from '@ledger-state/core'
-import { HASH_LENGTH } from '../wire/hash-bytes.js'
-import { ACCUMULATOR_PLACEHOLDER, type LedgerHasher } from './ledger-hasher.js'
+import { HASH_LENGTH } from '../hashes/hash-bytes.js'
+import { ACCUMULATOR_PLACEHOLDER, type LedgerHasher } from '../hashes/ledger-hasher.js'
 
 type AccumulatorName = 'EventAccumulator' | 'TransactionAccumulator'
 
@@ -118,7 +117,7 @@ export class AccumulatorFrontier {
     const reader = new ByteReader(bytes)
     const count = Number(reader.readU64())
     const subtrees: Uint8Array[] = []
-    while (reader.remaining > 0) subtrees.push(Buffer.from(reader.readBytes(HASH_LENGTH)))
+    while (reader.remaining > 0) subtrees.push(Uint8Array.from(reader.readBytes(HASH_LENGTH)))
     return count <= MAX_LEAVES ? AccumulatorFrontier.fromSubtrees(hasher, name, count, subtrees) : undefined
   }
 }

@@ -6,7 +6,7 @@ import {
   unknownSigners,
   wrongMaskLength,
 } from '../errors.js'
-import type { EpochState, SignedLedgerInfo } from '../wire/ledger-info.js'
+import type { EpochState, SignedLedgerInfo } from '../ledger/ledger-info.js'
 import type { SignedStatement } from './bls.js'
 
 /** Voting power behind a signature. */

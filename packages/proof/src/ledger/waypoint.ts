@@ -1,6 +1,6 @@
 import { ByteWriter, bytesToHexDigits, isU64 } from '@ledger-state/core'
 import { notAWaypoint } from '../errors.js'
-import type { LedgerHasher } from './ledger-hasher.js'
+import type { LedgerHasher } from '../hashes/ledger-hasher.js'
 
 /** The parts of a ledger info that its waypoint commits to. */
 export interface WaypointParts {

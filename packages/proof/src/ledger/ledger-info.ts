@@ -1,5 +1,5 @@
 import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
-import { HASH_LENGTH } from './hash-bytes.js'
+import { HASH_LENGTH } from '../hashes/hash-bytes.js'
 
 /** A validator of an epoch, as a ledger info names it. */
 export interface Validator {

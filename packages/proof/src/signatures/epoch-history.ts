@@ -1,7 +1,7 @@
 import { badSignature, endingOutOfOrder, epochNotKnown, notAnEnding, otherTrustedWaypoint } from '../errors.js'
-import type { LedgerHasher } from '../proof/ledger-hasher.js'
-import { computeWaypoint, versionOfWaypoint } from '../proof/waypoint.js'
-import type { EpochState, SignedLedgerInfo } from '../wire/ledger-info.js'
+import type { LedgerHasher } from '../hashes/ledger-hasher.js'
+import type { EpochState, SignedLedgerInfo } from '../ledger/ledger-info.js'
+import { computeWaypoint, versionOfWaypoint } from '../ledger/waypoint.js'
 import type { Bls, SignedStatement } from './bls.js'
 import { readClaim, type SignedPower } from './validator-set.js'
 

@@ -1,0 +1,76 @@
+import { bytesToHexDigits, clip, LedgerStateError } from '@ledger-state/core'
+
+declare module '@ledger-state/core' {
+  interface ErrorFieldsByCode {
+    /** `epoch` that is not proven; `option` of the source that would help. */
+    untrusted: { readonly epoch?: bigint; readonly option?: string }
+  }
+}
+
+/** What checking a proof may fail with. */
+export type ProofErrorCode = 'invalid_argument' | 'verification_failed' | 'untrusted'
+
+type ProofError = LedgerStateError<ProofErrorCode>
+
+export function hashMismatch(what: string, claimed: Uint8Array, computed: Uint8Array): ProofError {
+  const message = `${what} is ${bytesToHexDigits(claimed)}, but ${bytesToHexDigits(computed)} is what the data hashes to`
+  return new LedgerStateError('verification_failed', message)
+}
+
+export function notAWaypoint(text: string): ProofError {
+  const message = `${JSON.stringify(clip(text))} is not a waypoint: version:hash is expected, the hash as 64 lower-case hex digits`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+// Signatures
+
+/** A fault of a ledger info, whose place the reader of the file adds. */
+function untrusted(epoch: bigint, why: string): ProofError {
+  return new LedgerStateError('untrusted', `epoch ${epoch} ${why}`, { epoch })
+}
+
+export function otherTrustedWaypoint(epoch: bigint, found: string, trusted: string): ProofError {
+  return untrusted(epoch, `has the waypoint ${found}, but ${trusted} is trusted`)
+}
+
+export function notAnEnding(epoch: bigint, version: bigint): ProofError {
+  return untrusted(epoch, `ends at version ${version} without naming the validators of the next epoch`)
+}
+
+export function endingOutOfOrder(epoch: bigint, version: bigint, expected: bigint, after: bigint): ProofError {
+  const message = `ends at version ${version}, where the end of epoch ${expected} after version ${after} is expected`
+  return untrusted(epoch, message)
+}
+
+export function epochNotKnown(epoch: bigint, version: bigint): ProofError {
+  const message = `has unknown validators, so nothing vouches for version ${version}: neither a trusted waypoint nor the ends of the epochs before`
+  return untrusted(epoch, message)
+}
+
+export function otherEpochsValidators(epoch: bigint, known: bigint): ProofError {
+  return untrusted(epoch, `is signed by other validators than those of epoch ${known}, which are known`)
+}
+
+export function emptyValidatorSet(epoch: bigint): ProofError {
+  return untrusted(epoch, 'has no validators')
+}
+
+export function wrongMaskLength(epoch: bigint, found: number, validators: number): ProofError {
+  return untrusted(epoch, `names its signers in ${found} bytes, which is not the length for ${validators} validators`)
+}
+
+export function unknownSigners(epoch: bigint, index: number, validators: number): ProofError {
+  return untrusted(epoch, `is signed by validator ${index}, counted from 0, of ${validators}`)
+}
+
+export function notEnoughPower(epoch: bigint, signed: bigint, total: bigint, needed: bigint): ProofError {
+  return untrusted(epoch, `is signed with power ${signed} of ${total}, ${needed} is needed`)
+}
+
+export function missingSignature(epoch: bigint): ProofError {
+  return untrusted(epoch, 'names its signers, but has no signature')
+}
+
+export function badSignature(epoch: bigint): ProofError {
+  return untrusted(epoch, 'has a signature that its validators did not make')
+}

@@ -1,0 +1,50 @@
+import { bytesToHexDigits, isLedgerStateError } from '@ledger-state/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { expectHash, LedgerHasher } from './ledger-hasher.js'
+
+/** SHA3-256 of `APTOS::LedgerInfo`, by another implementation. */
+const SEED_OF_LEDGER_INFO = '98274d3a1dfd01624eb9df4f2fc4e34fa24f18334a0091ec93d0ea833e1fbaa2'
+
+describe('LedgerHasher', () => {
+  const hasher = new LedgerHasher()
+
+  it('has the seed that stands before what validators of the Aptos networks sign', () => {
+    expect(bytesToHexDigits(hasher.seed('LedgerInfo'))).toBe(SEED_OF_LEDGER_INFO)
+    expect(bytesToHexDigits(new LedgerHasher('DIEM::').seed('LedgerInfo'))).not.toBe(SEED_OF_LEDGER_INFO)
+  })
+
+  it('writes the hash that it returns, of short and of long bytes', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(0, 1, 31, 4_096, 4_097, 10_000), fc.nat(255), fc.nat(5), (length, fill, at) => {
+        const bytes = new Uint8Array(length).fill(fill)
+        const target = new Uint8Array(40)
+        hasher.hashInto('StateValue', bytes, target, at)
+        expect(bytesToHexDigits(target.subarray(at, at + 32))).toBe(bytesToHexDigits(hasher.hash('StateValue', bytes)))
+      }),
+    )
+  })
+
+  it('hashes a pair as the bytes of both, also into one of the two', () => {
+    const [left, right] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
+    const both = new Uint8Array([...left, ...right])
+    const expected = bytesToHexDigits(hasher.hash('SparseMerkleInternal', both))
+    expect(bytesToHexDigits(hasher.hashPair('SparseMerkleInternal', left, right))).toBe(expected)
+    hasher.hashPairInto('SparseMerkleInternal', left, right, left, 0)
+    expect(bytesToHexDigits(left)).toBe(expected)
+  })
+})
+
+describe('expectHash', () => {
+  it('names what differs', () => {
+    const [one, two] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
+    expectHash('the root', one, one)
+    try {
+      expectHash('the root', one, two)
+      expect.fail('two hashes are one')
+    } catch (error) {
+      expect(isLedgerStateError(error, 'verification_failed')).toBe(true)
+      expect(String(error)).toContain(`the root is ${'02'.repeat(32)}, but ${'01'.repeat(32)}`)
+    }
+  })
+})

@@ -1,0 +1,14 @@
+// Runtimes other than Node have no SHA3 of their own: the Web Cryptography API lacks it.
+import { sha3_256 as sha3 } from '@noble/hashes/sha3.js'
+
+export { sha3 }
+
+/** The SHA3-256 of one part after the other. */
+export function sha3OfParts(first: Uint8Array, second: Uint8Array): Uint8Array {
+  return sha3.create().update(first).update(second).digest()
+}
+
+/** Writes the SHA3-256 of bytes to `target` at an offset. */
+export function sha3Into(bytes: Uint8Array, target: Uint8Array, at: number): void {
+  target.set(sha3(bytes), at)
+}

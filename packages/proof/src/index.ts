@@ -1,0 +1,25 @@
+export type { ProofErrorCode } from './errors.js'
+export { HASH_LENGTH, readHashes } from './hashes/hash-bytes.js'
+export {
+  ACCUMULATOR_PLACEHOLDER,
+  DEFAULT_HASH_SALT,
+  expectHash,
+  type HashName,
+  LedgerHasher,
+  SPARSE_MERKLE_PLACEHOLDER,
+} from './hashes/ledger-hasher.js'
+export {
+  type EpochState,
+  type LedgerInfo,
+  readLedgerInfo,
+  type SignedLedgerInfo,
+  type Validator,
+} from './ledger/ledger-info.js'
+export { peekTransactionHash, readTransactionInfo, type TransactionInfo } from './ledger/transaction-info.js'
+export { computeWaypoint, versionOfWaypoint, type WaypointParts } from './ledger/waypoint.js'
+export { type Bls, PUBLIC_KEY_LENGTH, SIGNATURE_LENGTH, type SignedStatement } from './signatures/bls.js'
+export { ENDINGS_AT_ONCE, EpochHistory } from './signatures/epoch-history.js'
+export { createPortableBls } from './signatures/portable-bls.js'
+export type { SignedPower } from './signatures/validator-set.js'
+export { AccumulatorFrontier, MAX_LEAVES } from './trees/accumulator.js'
+export { SparseMerkleFrontier } from './trees/sparse-merkle.js'
