@@ -54,7 +54,7 @@ describe('the thread that proves chunks', () => {
 
   it('is waited for by who closes it, also where a reply is on its way', () => {
     const program = `
-      import { LedgerHasher } from '${new URL('ledger-hasher.ts', import.meta.url)}'
+      import { LedgerHasher } from '${new URL('../../../proof/src/index.ts', import.meta.url)}'
       import { createProver } from '${new URL('prover.ts', import.meta.url)}'
       const prover = createProver(new LedgerHasher())
       const page = { body: Buffer.from([0]), start: 0n, url: 'x', verify: true }
