@@ -3,7 +3,8 @@ import type { RecordBuilder } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { Memtable } from '../memtable/memtable.js'
 import type { Segment } from '../memtable/segment.js'
-import { SegmentMerge } from './merge-segment.js'
+import { MergeReadAhead } from './merge-read-ahead.js'
+import { SegmentMerge, type SliceBounds } from './merge-segment.js'
 import { LatestRepacker } from './repack-latest.js'
 
 /**
@@ -11,6 +12,8 @@ import { LatestRepacker } from './repack-latest.js'
  * transaction take some more.
  */
 export const SLICE_MS = 8
+/** A slice whose records were read ahead has more keys than this, as each slice is synced: they take no longer on an idle machine. */
+const LEAST_READ_KEYS = 512
 /** A merge is done when a segment that is filled meanwhile is full to this share: then it need not be waited for. */
 const DONE_AT_SHARE = 0.8
 /** The share of sorting in the work of a merge, about. */
@@ -102,8 +105,12 @@ export class MergeScheduler {
       if (this.#isStopped) return
     }
     const merge = new SegmentMerge(store, builder, segment, walFile)
+    const readAhead = new MergeReadAhead(store, merge.keys)
     for (let isMerged = false; !isMerged; ) {
-      isMerged = transact(() => this.#mergeSlice(merge))
+      const endKey = await readAhead.readFrom(merge.nextKey)
+      if (this.#isStopped) return
+      const bounds = { leastKeys: readAhead.isOn ? LEAST_READ_KEYS : 0, endKey }
+      isMerged = transact(() => this.#mergeSlice(merge, bounds))
       merge.sliceCommitted()
       await this.#pause(SORT_SHARE + (1 - SORT_SHARE) * merge.progress)
       if (this.#isStopped) return
@@ -113,8 +120,8 @@ export class MergeScheduler {
   }
 
   /** Returns whether the segment is merged. */
-  #mergeSlice(merge: SegmentMerge): boolean {
-    const isMerged = merge.slice(SLICE_MS)
+  #mergeSlice(merge: SegmentMerge, bounds: SliceBounds): boolean {
+    const isMerged = merge.slice(SLICE_MS, bounds)
     this.#repacker.pack(merge.sliceKeys)
     return isMerged
   }

@@ -10,6 +10,7 @@ import { putMark } from '../records/mark.js'
 import { getTruncations, putTruncations } from '../records/truncations.js'
 import { GenerationWriter } from './generation-writer.js'
 import { KeyMerge } from './merge-key.js'
+import type { KeysInOrder } from './merge-read-ahead.js'
 
 /** Writes of one key that are merged at once: some milliseconds of work. */
 const PART_ENTRIES = 1_024
@@ -18,6 +19,13 @@ const PART_ENTRIES = 1_024
 interface Position {
   readonly key: number
   readonly entriesLeft: number
+}
+
+export interface SliceBounds {
+  /** Keys that are merged in any case, however long it takes. */
+  readonly leastKeys?: number
+  /** The place, in the order of keys, before which the slice ends. */
+  readonly endKey?: number
 }
 
 /**
@@ -50,7 +58,7 @@ export class SegmentMerge {
    * is merged: then its blocks and the ledger record are written, too. A transaction that is run again calls it again.
    * @throws `store_corrupt`
    */
-  slice(budgetMs: number): boolean {
+  slice(budgetMs: number, { leastKeys = 0, endKey = Number.POSITIVE_INFINITY }: SliceBounds = {}): boolean {
     const deadline = performance.now() + budgetMs
     const bytes = this.#store.meta.getBinary(LEDGER_KEY)
     const before = bytes ? decodeLedgerRecord(bytes) : this.#emptyLedger()
@@ -62,9 +70,9 @@ export class SegmentMerge {
     const keyMerge = new KeyMerge(this.#store, this.#builder, output, highHalf(oldestVersion), lowHalf(oldestVersion))
     const heads = this.#segment.sortedHeads()
     this.#position = this.#committed
-    while (this.#position.key < heads.length) {
+    while (this.#position.key < Math.min(heads.length, endKey)) {
       this.#mergePart(keyMerge, heads[this.#position.key]!)
-      if (performance.now() >= deadline) break
+      if (this.sliceKeys >= leastKeys && performance.now() >= deadline) break
     }
     output.flush()
     const counted = {
@@ -84,6 +92,21 @@ export class SegmentMerge {
   /** Call it when the transaction of a slice was committed. */
   sliceCommitted(): void {
     this.#committed = this.#position
+  }
+
+  /** The place, in the order of keys, of the key that the next slice begins with. */
+  get nextKey(): number {
+    return this.#committed.key
+  }
+
+  /** The keys in their order. */
+  get keys(): KeysInOrder {
+    const segment = this.#segment
+    const heads = segment.sortedHeads()
+    return {
+      count: heads.length,
+      at: (place) => segment.bytes.subarray(segment.keyStart(heads[place]!), segment.keyEnd(heads[place]!)),
+    }
   }
 
   /** Keys that the current slice has merged. */
