@@ -19,6 +19,14 @@ export {
 } from './error.js'
 export type { ParseErrorCode } from './errors.js'
 export { bytesToHex, hexToBytes } from './hex.js'
+export {
+  bytesToTransaction,
+  isFunctionName,
+  type KeptTransaction,
+  TRANSACTION_KINDS,
+  type TransactionKind,
+  transactionToBytes,
+} from './kept-transaction.js'
 export { type BlockInfo, isSameBlock, type KeyedEntry, type VersionWrites, type Write } from './ledger-record.js'
 export { type Link, LinkedList } from './linked-list.js'
 export { nearestName } from './nearest-name.js'
@@ -27,7 +35,10 @@ export {
   EPOCH_ENDING_PREFIX,
   epochEndingKey,
   isOwnKey,
+  isTransactionKey,
   STATE_ROOT_KEY,
+  TRANSACTIONS_KEY,
+  transactionKey,
 } from './own-keys.js'
 export { clip, quote } from './quote.js'
 export { SizedCache } from './sized-cache.js'

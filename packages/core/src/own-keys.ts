@@ -20,6 +20,32 @@ export function epochEndingKey(epoch: bigint): Uint8Array {
   return key
 }
 
+/**
+ * Key that is there, with an empty value, as long as versions come with the transactions that made them: written by the first
+ * of these versions, and deleted by the first that has none.
+ */
+export const TRANSACTIONS_KEY: Uint8Array = Uint8Array.of(OWN, 4)
+
+/** Transactions of neighbouring versions are under keys of their own: a database that is sharded by key spreads them. */
+const TRANSACTION_LANES = 64
+
+const TRANSACTION_KEYS: readonly Uint8Array[] = Array.from({ length: TRANSACTION_LANES }, (_, lane) =>
+  Uint8Array.of(...TRANSACTIONS_KEY, lane),
+)
+
+/**
+ * Key under which a version writes the transaction that made it (`transactionToBytes`). Other versions write it as well: what is
+ * found there is of the version if the version wrote it.
+ */
+export function transactionKey(version: bigint): Uint8Array {
+  return TRANSACTION_KEYS[Number(version % BigInt(TRANSACTION_LANES))]!
+}
+
+/** Whether a key is that of transactions. */
+export function isTransactionKey(key: Uint8Array): boolean {
+  return key.length === TRANSACTIONS_KEY.length + 1 && key[0] === OWN && key[1] === TRANSACTIONS_KEY[1]
+}
+
 /** Whether a key belongs to the store, and not to the state of the chain. */
 export function isOwnKey(key: Uint8Array): boolean {
   return key[0] === OWN

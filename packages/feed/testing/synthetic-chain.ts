@@ -282,11 +282,22 @@ export class SyntheticChain {
   }
 
   /**
-   * A transaction like one signed by an Ed25519 key: bytes of any kind, runs of zeros, then chain id and
-   * authenticator.
+   * A transaction like one signed by an Ed25519 key: in one of two a call of an entry function, then bytes of any kind, runs of
+   * zeros, then chain id and authenticator.
    */
   #userTransaction(): Uint8Array {
     const writer = new ByteWriter().u8(0)
+    const version = this.records.length
+    if (version % 2 === 0) {
+      writer
+        .bytes(Buffer.alloc(32, version % 5))
+        .u64(BigInt(version))
+        .u8(2)
+      writer
+        .bytes(Buffer.alloc(32, 1).fill(0, 0, 31))
+        .string('coin')
+        .string(calledFunction(version))
+    }
     for (let rest = 40 + this.#below(200); rest > 0; rest--) writer.u8(this.#below(4) === 0 ? 0 : this.#below(256))
     writer.bytes(new Uint8Array(this.#below(160))).u8(SYNTHETIC_CHAIN_ID)
     return writer
@@ -369,6 +380,11 @@ export class SyntheticChain {
   #below(limit: number): number {
     return this.#random.below(limit)
   }
+}
+
+/** The function that a user transaction of an even version calls. */
+export function calledFunction(version: number): string {
+  return version % 4 === 0 ? 'transfer' : 'register'
 }
 
 interface SyntheticWrite {

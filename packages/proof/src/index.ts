@@ -15,7 +15,12 @@ export {
   type SignedLedgerInfo,
   type Validator,
 } from './ledger/ledger-info.js'
-export { peekTransactionHash, readTransactionInfo, type TransactionInfo } from './ledger/transaction-info.js'
+export {
+  peekTransactionHash,
+  readOutcome,
+  readTransactionInfo,
+  type TransactionInfo,
+} from './ledger/transaction-info.js'
 export { computeWaypoint, versionOfWaypoint, type WaypointParts } from './ledger/waypoint.js'
 export { type Bls, PUBLIC_KEY_LENGTH, SIGNATURE_LENGTH, type SignedStatement } from './signatures/bls.js'
 export { ENDINGS_AT_ONCE, EpochHistory } from './signatures/epoch-history.js'

@@ -73,6 +73,12 @@ function isMostlyZero(hash: Uint8Array): boolean {
   return zeros >= MOSTLY_ZERO
 }
 
+/** Where the info of a transaction begins, which was found before. */
+export function infoStartAfter(bytes: Uint8Array, transactionEnd: number, hasAuxiliary: boolean): number {
+  if (!hasAuxiliary) return transactionEnd
+  return transactionEnd + (bytes[transactionEnd] === 0 ? 1 : 5)
+}
+
 /** Auxiliary info: tag 0 and nothing, or tag 1 or 2 and a u32. */
 function endsBeforeAuxiliary(bytes: Uint8Array, start: number, infoStart: number): number[] {
   const ends: number[] = []

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { expectedTransaction, transactionOf } from '../../testing/expected-transaction.ts'
 import { SYNTHETIC_CHAIN_ID, SyntheticChain } from '../../testing/synthetic-chain.ts'
 import { openSource } from './open-source.js'
 import type { SourceOptions } from './source.js'
@@ -40,6 +41,13 @@ describe('the genesis of an unknown network', () => {
       expect.stringMatching(`^nothing vouches for ${path}: its chain 42 is not a known network`),
     ])
     expect(waypointIn(notices[0]!)).toBe(waypointIn(description))
+  })
+
+  it('comes with its transaction', async () => {
+    const source = await open(genesisFile(chain.genesisBlob))
+    const transactions = []
+    for await (const version of source.versions()) transactions.push(transactionOf(version))
+    expect(transactions).toEqual([expectedTransaction(chain, 0)])
   })
 
   it('is compared with the waypoint that is given, without a notice', async () => {

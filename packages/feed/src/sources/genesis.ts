@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { KeptTransaction } from '@ledger-state/core'
 import { DEFAULT_HASH_SALT, LedgerHasher, versionOfWaypoint } from '@ledger-state/proof'
 import { otherGenesis, otherWaypoint } from '../errors.js'
 import { findKnownNetwork } from '../networks/network.js'
@@ -30,11 +31,20 @@ export async function openGenesis(path: string, options: SourceOptions): Promise
       return { done, total: blob.length, unit: 'bytes' as const }
     },
     async *versions() {
-      yield { ...genesis.record, stateRoot: proof?.stateRoot }
+      const readTransaction = (): KeptTransaction => ({
+        kind: 'genesis',
+        hash: hashOf(genesis, options),
+        isSuccess: true,
+      })
+      yield { ...genesis.record, stateRoot: proof?.stateRoot, readTransaction }
       done = blob.length
     },
     async close() {},
   }
+}
+
+function hashOf({ blob }: Genesis, { hashSalt }: SourceOptions): Uint8Array {
+  return Uint8Array.from(new LedgerHasher(hashSalt).hash('Transaction', blob))
 }
 
 /**

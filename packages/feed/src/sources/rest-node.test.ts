@@ -3,10 +3,11 @@ import type { VersionWrites } from '@ledger-state/core'
 import { eventually } from '@ledger-state/testing/eventually'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { expectedTransaction, transactionOf } from '../../testing/expected-transaction.ts'
 import { type StandInNode, sendError, startStandInNode } from '../../testing/stand-in-node.ts'
 import { restPage, SYNTHETIC_CHAIN_ID, SyntheticChain } from '../../testing/synthetic-chain.ts'
 import { openRestNode } from './rest-node.js'
-import type { Reading, SourceOptions } from './source.js'
+import type { LedgerVersion, Reading, SourceOptions } from './source.js'
 
 const chain = new SyntheticChain({ blocks: 70 })
 const LAST = Number(chain.latestVersion)
@@ -27,7 +28,7 @@ const open = (options: SourceOptions = {}) =>
 
 async function read(options: SourceOptions = {}, from: Reading = {}) {
   const source = await open(options)
-  const versions: VersionWrites[] = []
+  const versions: LedgerVersion[] = []
   const marks: (Uint8Array | undefined)[] = []
   try {
     for await (const record of source.versions(from)) {
@@ -74,6 +75,7 @@ describe('a node', () => {
     expect(source.chainId).toBe(SYNTHETIC_CHAIN_ID)
     expect(node.starts).toEqual([0, 99, 198].filter((start) => start < LAST))
     expect(Buffer.from(marks.at(-1)!).readBigUInt64LE(0)).toBe(BigInt(LAST + 1))
+    expect(versions.map(transactionOf)).toEqual(chain.records.map((_, version) => expectedTransaction(chain, version)))
     expect(plain((await read({ verify: false })).versions)).toEqual(plain(chain.expected))
   })
 

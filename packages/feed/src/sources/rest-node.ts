@@ -131,10 +131,10 @@ class RestNode implements LedgerSource {
     for await (const item of this.#items(from)) {
       this.#extendFrontier(item)
       this.position = `${this.#url}, version ${item.version}`
-      const { version, writes, stateRoot } = item
+      const { version, writes, stateRoot, readTransaction } = item
       const block = clock.advance(version, writes, item.transaction)
       this.#next = version + 1n
-      yield { version, block, writes, stateRoot, accumulatorRoot: stateRoot && this.#provenRoot }
+      yield { version, block, writes, stateRoot, accumulatorRoot: stateRoot && this.#provenRoot, readTransaction }
     }
   }
 

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { ByteReader } from '@ledger-state/core'
 import { HASH_LENGTH } from '@ledger-state/proof'
 import type { ProvenPage, RestPage } from '../proof/page-proof.js'
+import { readKeptTransaction } from '../wire/kept-transaction.js'
 import { readWriteSet } from '../wire/write-set.js'
 import type { LedgerVersion } from './source.js'
 
@@ -20,12 +21,15 @@ export function readRestPage({ body, start }: RestPage, { splits, leaves, stateR
   const leafBytes = Buffer.from(leaves.buffer, leaves.byteOffset, leaves.length)
   return Array.from({ length: reader.readLength() }, (_, at) => {
     const transactionStart = reader.offset + 8
-    const transaction = reader.bytes.subarray(transactionStart, splits[2 * at]!)
+    const infoStart = splits[2 * at]!
+    const transaction = reader.bytes.subarray(transactionStart, infoStart)
+    const readTransaction = () => readKeptTransaction(transaction, body, infoStart)
     reader.offset = splits[2 * at + 1]!
     const accumulatorRoot = reader.readBytes(HASH_LENGTH)
     const writes = readWriteSet(reader)
     const leaf = leafBytes.subarray(at * HASH_LENGTH, (at + 1) * HASH_LENGTH)
-    return { version: start + BigInt(at), writes, stateRoot: stateRoots.get(at), transaction, leaf, accumulatorRoot }
+    const stateRoot = stateRoots.get(at)
+    return { version: start + BigInt(at), writes, stateRoot, transaction, readTransaction, leaf, accumulatorRoot }
   })
 }
 

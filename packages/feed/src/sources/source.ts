@@ -1,4 +1,4 @@
-import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
+import type { BlockInfo, KeptTransaction, KeyedEntry, VersionWrites } from '@ledger-state/core'
 import type { Network } from '../networks/network.js'
 import type { PackedEnding } from '../signatures/packed-ending.js'
 import type { ReadValue } from '../wire/ledger-clock.js'
@@ -43,6 +43,8 @@ export interface LedgerSource {
 
 /** What a version wrote, and what its ledger says of the state after it. */
 export interface LedgerVersion extends VersionWrites {
+  /** Reads the transaction that made the version, for stores that keep it. Absent where the source does not carry transactions. */
+  readonly readTransaction?: (() => KeptTransaction) | undefined
   /** Root of the state, which the last version of each block has; undefined also where the source does not carry it. */
   readonly stateRoot?: Uint8Array | undefined
   /**

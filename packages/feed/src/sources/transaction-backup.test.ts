@@ -6,9 +6,10 @@ import type { VersionWrites } from '@ledger-state/core'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { expectedTransaction, transactionOf } from '../../testing/expected-transaction.ts'
 import { type ExpectedVersion, SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
 import { openSource } from './open-source.js'
-import type { LedgerSource, Reading, SourceOptions } from './source.js'
+import type { LedgerSource, LedgerVersion, Reading, SourceOptions } from './source.js'
 
 const chain = new SyntheticChain({ blocks: 40 })
 const LAST = Number(chain.latestVersion)
@@ -26,7 +27,7 @@ beforeEach(() => {
 })
 
 async function readFrom(source: LedgerSource, from: Reading = {}) {
-  const versions: VersionWrites[] = []
+  const versions: LedgerVersion[] = []
   const marks: (Uint8Array | undefined)[] = []
   try {
     for await (const record of source.versions(from)) {
@@ -76,10 +77,13 @@ describe('a transaction backup', () => {
     expect(source.description).toBe(`transaction backup (versions 0 to ${LAST})`)
     const { versions, marks } = await readFrom(source)
     expect(plain(versions)).toEqual(plain(chain.expected))
+    expect(versions.map(transactionOf)).toEqual(chain.records.map((_, version) => expectedTransaction(chain, version)))
     expect(source.chainId).toBe(SYNTHETIC_CHAIN_ID)
     expect(source.progress).toMatchObject({ done: LAST + 1, total: LAST + 1 })
     expect(Buffer.from(marks.at(-1)!).readBigUInt64LE(0)).toBe(BigInt(LAST + 1))
-    expect(plain((await readAll({ verify: false })).versions)).toEqual(plain(chain.expected))
+    const unproven = (await readAll({ verify: false })).versions
+    expect(plain(unproven)).toEqual(plain(chain.expected))
+    expect(unproven.map(transactionOf)).toEqual(versions.map(transactionOf))
   })
 
   it('can be one of its folders, and then takes the chain id from a signed transaction', async () => {

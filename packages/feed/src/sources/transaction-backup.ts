@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { dirname } from 'node:path'
-import { ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { ByteReader, isLedgerStateError, type KeptTransaction } from '@ledger-state/core'
 import { AccumulatorFrontier, HASH_LENGTH, LedgerHasher } from '@ledger-state/proof'
 import {
   missingRecords,
@@ -27,9 +27,10 @@ import {
   readChunkLedgerInfo,
   type TransactionChunk,
 } from '../proof/transaction-chunk-proof.js'
-import { readTransactionRecord } from '../proof/transaction-record.js'
+import { infoStartAfter, readTransactionRecord } from '../proof/transaction-record.js'
 import type { PackedEnding } from '../signatures/packed-ending.js'
 import { readEvents } from '../wire/events.js'
+import { readKeptTransaction } from '../wire/kept-transaction.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { signedChainId } from '../wire/signed-chain-id.js'
 import { readWriteSet } from '../wire/write-set.js'
@@ -168,7 +169,8 @@ class TransactionBackup implements LedgerSource {
             isVouched = true
           }
           this.#next = version + 1n
-          yield { version, block, writes, stateRoot }
+          const readTransaction = () => readKept(record, transactionLength, chunk.hasAuxiliary)
+          yield { version, block, writes, stateRoot, readTransaction }
         }
       }
       const count = countRecords(chunk)
@@ -305,6 +307,11 @@ class TransactionBackup implements LedgerSource {
     await this.#prover?.close()
     await this.#storage.close()
   }
+}
+
+function readKept(record: Buffer, transactionLength: number, hasAuxiliary: boolean): KeptTransaction {
+  const infoStart = infoStartAfter(record, transactionLength, hasAuxiliary)
+  return readKeptTransaction(record.subarray(0, transactionLength), record, infoStart)
 }
 
 function leafAt({ leaves }: ProvenTransactions, index: number): Buffer {

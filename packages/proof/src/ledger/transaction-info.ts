@@ -1,4 +1,4 @@
-import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
+import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
 import { HASH_LENGTH } from '../hashes/hash-bytes.js'
 
 /** What a ledger commits to of one transaction. See docs/ledger-formats.md, "Transaction infos". */
@@ -15,6 +15,7 @@ const INFO_V1 = 1
 /** Options that follow the state change hash, the state root first. */
 const OPTIONS = { [INFO_V0]: 2, [INFO_V1]: 11 } as const
 
+const STATUS_SUCCESS = 0
 const STATUS_ABORT = 2
 const STATUS_EXECUTION_FAILURE = 3
 const STATUS_OTHER = 4
@@ -47,11 +48,24 @@ function readOptionalHash(reader: ByteReader): Uint8Array | undefined {
  * The transaction hash of the info that may begin at `at`; undefined where none can. It throws nothing, because a search
  * tries every byte.
  */
-export function peekTransactionHash({ bytes, end }: ByteReader, at: number): Uint8Array | undefined {
+export function peekTransactionHash(
+  { bytes, end }: Pick<ByteReader, 'bytes' | 'end'>,
+  at: number,
+): Uint8Array | undefined {
   if (bytes[at]! > INFO_V1 || bytes[at + STATUS_AT]! > STATUS_OTHER || end - at < SHORTEST_INFO) return undefined
   const hashesAt = statusEnd(bytes, at + STATUS_AT, end)
   if (hashesAt === undefined || bytes[hashesAt + 3 * HASH_LENGTH]! > 1) return undefined
   return bytes.subarray(hashesAt, hashesAt + HASH_LENGTH)
+}
+
+/** The hash of a transaction, a view, and whether it succeeded, out of its info, which was read before. */
+export function readOutcome(
+  bytes: Uint8Array,
+  infoStart: number,
+): { readonly hash: Uint8Array; readonly isSuccess: boolean } {
+  const hash = peekTransactionHash({ bytes, end: bytes.length }, infoStart)
+  if (!hash) throw new ByteReader(bytes).fault('no transaction info', infoStart)
+  return { hash, isSuccess: bytes[infoStart + STATUS_AT] === STATUS_SUCCESS }
 }
 
 /** Where the status that begins at `at` ends, if three hashes can follow; undefined where none begins. */

@@ -1,0 +1,100 @@
+import { decodeUtf8, writeAscii } from '#bytes'
+import { ADDRESS_LENGTH, addressToShortHex, parseAddress } from './address.js'
+
+/** What made a version, in the words of the node's API without `_transaction`; `other` for what a later chain adds. */
+export const TRANSACTION_KINDS = [
+  'user',
+  'genesis',
+  'block_metadata',
+  'state_checkpoint',
+  'validator',
+  'block_epilogue',
+  'other',
+] as const
+
+export type TransactionKind = (typeof TRANSACTION_KINDS)[number]
+
+/** What a store keeps of the transaction that made a version. */
+export interface KeptTransaction {
+  readonly kind: TransactionKind
+  /** 32 bytes. */
+  readonly hash: Uint8Array
+  /** Whether it ran to its end. One that failed writes as well: it pays for its gas. */
+  readonly isSuccess: boolean
+  /** 32 bytes, of a transaction of a user. */
+  readonly sender?: Uint8Array | undefined
+  /** The entry function that it called, such as `0x1::aptos_account::transfer`; undefined of a script and of what names none. */
+  readonly entryFunction?: string | undefined
+}
+
+// The form in which a store keeps it:
+//   u8 kind | 0x10 if it succeeded | 0x20 if a function follows · hash 32 · of a user: sender 32 ·
+//   of a function: u8 length of its address without leading zeros · address · module::function
+const KIND_BITS = 0x0f
+const SUCCESS = 0x10
+const HAS_FUNCTION = 0x20
+const HASH_LENGTH = 32
+const SENDER_AT = 1 + HASH_LENGTH
+
+const NAME = '[A-Za-z_][A-Za-z0-9_$]{0,254}'
+const NAMES = new RegExp(`^${NAME}::${NAME}$`)
+const FUNCTION = new RegExp(`^(0x[0-9a-f]{1,64})::(${NAME}::${NAME})$`)
+
+/** Whether a text names a function as `KeptTransaction.entryFunction` does. */
+export function isFunctionName(text: string): boolean {
+  return FUNCTION.test(text)
+}
+
+/** A transaction in the form in which a store keeps it. Its function is `isFunctionName`; a user has a sender. */
+export function transactionToBytes({ kind, hash, isSuccess, sender, entryFunction }: KeptTransaction): Uint8Array {
+  const [, addressText, names = ''] = (entryFunction !== undefined && FUNCTION.exec(entryFunction)) || []
+  const address = addressText === undefined ? undefined : withoutLeadingZeros(parseAddress(addressText))
+  const functionAt = functionStart(kind)
+  const bytes = new Uint8Array(functionAt + (address ? 1 + address.length + names.length : 0))
+  bytes[0] = TRANSACTION_KINDS.indexOf(kind) | (isSuccess ? SUCCESS : 0) | (address ? HAS_FUNCTION : 0)
+  bytes.set(hash, 1)
+  if (kind === 'user' && sender) bytes.set(sender, SENDER_AT)
+  if (!address) return bytes
+  bytes[functionAt] = address.length
+  bytes.set(address, functionAt + 1)
+  writeAscii(bytes, functionAt + 1 + address.length, names)
+  return bytes
+}
+
+/** Reads what `transactionToBytes` made; undefined where the bytes are something else, as those of a hostile feed may be. */
+export function bytesToTransaction(bytes: Uint8Array): KeptTransaction | undefined {
+  const head = bytes[0] ?? KIND_BITS
+  const kind = TRANSACTION_KINDS[head & KIND_BITS]
+  if (!kind || head > (KIND_BITS | SUCCESS | HAS_FUNCTION)) return undefined
+  const functionAt = functionStart(kind)
+  const hasFunction = (head & HAS_FUNCTION) !== 0
+  if (hasFunction ? bytes.length <= functionAt : bytes.length !== functionAt) return undefined
+  const entryFunction = hasFunction ? readFunction(bytes, functionAt) : undefined
+  if (hasFunction && !entryFunction) return undefined
+  return {
+    kind,
+    hash: Uint8Array.from(bytes.subarray(1, SENDER_AT)),
+    isSuccess: (head & SUCCESS) !== 0,
+    ...(kind === 'user' && { sender: Uint8Array.from(bytes.subarray(SENDER_AT, functionAt)) }),
+    ...(entryFunction !== undefined && { entryFunction }),
+  }
+}
+
+function functionStart(kind: TransactionKind): number {
+  return SENDER_AT + (kind === 'user' ? ADDRESS_LENGTH : 0)
+}
+
+function readFunction(bytes: Uint8Array, at: number): string | undefined {
+  const length = bytes[at]!
+  const namesAt = at + 1 + length
+  const names = length <= ADDRESS_LENGTH ? decodeUtf8(bytes.subarray(namesAt)) : undefined
+  if (names === undefined || !NAMES.test(names)) return undefined
+  const address = new Uint8Array(ADDRESS_LENGTH)
+  address.set(bytes.subarray(at + 1, namesAt), ADDRESS_LENGTH - length)
+  return `${addressToShortHex(address)}::${names}`
+}
+
+function withoutLeadingZeros(address: Uint8Array): Uint8Array {
+  const first = address.findIndex((byte) => byte !== 0)
+  return first < 0 ? address.subarray(address.length) : address.subarray(first)
+}
