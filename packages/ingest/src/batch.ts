@@ -41,13 +41,16 @@ export class Batch {
     )
   }
 
-  /** Adds a version, and the roots of the state and of the ledger after it as writes of the store's own keys. */
-  add(record: LedgerVersion): void {
+  /**
+   * Adds a version, and the roots of the state and of the ledger after it as writes of the store's own keys.
+   * @param beside further writes of own keys
+   */
+  add(record: LedgerVersion, beside: readonly Write[] = []): void {
     const { version, block, writes, stateRoot, accumulatorRoot } = record
-    const roots: Write[] = []
-    if (stateRoot) roots.push([STATE_ROOT_KEY, stateRoot])
-    if (accumulatorRoot) roots.push([ACCUMULATOR_ROOT_KEY, accumulatorRoot])
-    this.#versions.push(roots.length > 0 ? { version, block, writes: [...writes, ...roots] } : record)
+    const own = [...beside]
+    if (stateRoot) own.push([STATE_ROOT_KEY, stateRoot])
+    if (accumulatorRoot) own.push([ACCUMULATOR_ROOT_KEY, accumulatorRoot])
+    this.#versions.push(own.length > 0 ? { version, block, writes: [...writes, ...own] } : record)
     this.#writes += record.writes.length
     this.#bytes += byteCount(record)
   }

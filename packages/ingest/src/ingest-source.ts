@@ -1,5 +1,11 @@
 import { Buffer } from 'node:buffer'
-import { isLedgerStateError, type KeyedEntry, STATE_ROOT_KEY, type VersionWrites } from '@ledger-state/core'
+import {
+  isLedgerStateError,
+  type KeyedEntry,
+  STATE_ROOT_KEY,
+  TRANSACTIONS_KEY,
+  type VersionWrites,
+} from '@ledger-state/core'
 import {
   type AsyncSnapshot,
   type AsyncStateSnapshot,
@@ -27,6 +33,7 @@ import {
 import { expectSameVersion } from './expect-same-version.js'
 import { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune-turn.js'
 import { compareWithSigned, keepContradiction } from './signed-range.js'
+import { TransactionKeeper } from './transaction-keeper.js'
 import { keyName, WritesHash } from './writes-hash.js'
 
 /** Settings of an ingest: its versions, its window, and who receives progress and notices. */
@@ -39,6 +46,11 @@ export interface IngestOptions {
   readonly chainId?: bigint | number | undefined
   /** Lets an empty store begin above version 0 without a state, as if nothing had been written before. */
   readonly assumeEmptyBase?: boolean | undefined
+  /**
+   * Keeps the transactions of the versions that write, where the source carries them: `KeptTransaction` of core. A store that keeps
+   * them goes on without being asked. False by default.
+   */
+  readonly keepTransactions?: boolean | undefined
   /** Window in versions, to which the store is pruned between commits. */
   readonly retain?: bigint | undefined
   /** Stops at the end of a block, unless the source takes longer to get there; what was read is committed. */
@@ -204,6 +216,7 @@ class Ingest {
     /** Mark of the source after the newest version of the batch: taken where the next version may not join it. */
     let mark: Uint8Array | undefined
     let isStopping = false
+    const transactions = await this.#transactionKeeper()
     // Begins with the newest version held, to compare it.
     for await (const record of this.#source.versions(await this.#readingFrom(held?.latestVersion ?? from))) {
       if (isStopping && record.block) return await this.#flush(mark)
@@ -218,13 +231,24 @@ class Ingest {
       if (record.version === expected) {
         expected++
         if (record.block && this.#batch.isFull) await this.#flush(mark)
-        this.#batch.add(record)
+        this.#batch.add(record, transactions.writesOf(record))
         if (this.#batch.isOverfull) await this.#flush()
       }
       isStopping = this.#isStopped
       if (isEnough() || (isStopping && this.#batch.isEmpty)) break
       if (isStopping || this.#batch.isFull) mark = this.#source.mark
     }
+  }
+
+  async #transactionKeeper(): Promise<TransactionKeeper> {
+    const state = await this.#engine.snapshot()
+    const isKept = state.ledger !== undefined && (await state.at().load([TRANSACTIONS_KEY]))[0] !== undefined
+    return new TransactionKeeper({
+      isKept,
+      isAsked: this.#options.keepTransactions === true,
+      isEmpty: state.ledger === undefined,
+      onNotice: (message) => this.#notice(message),
+    })
   }
 
   async #readingFrom(version: bigint | undefined): Promise<Reading> {

@@ -1,0 +1,77 @@
+import {
+  isOwnKey,
+  isTransactionKey,
+  TRANSACTIONS_KEY,
+  transactionKey,
+  transactionToBytes,
+  type Write,
+} from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
+import type { LedgerVersion } from '@ledger-state/feed'
+
+const NOTHING: readonly Write[] = []
+const KEPT = new Uint8Array(0)
+
+export interface TransactionKeeperOptions {
+  /** Whether the newest version of the store came with its transaction. */
+  readonly isKept: boolean
+  /** Whether transactions are to be kept, where the source carries them. A store that keeps them goes on without being asked. */
+  readonly isAsked: boolean
+  /** Whether the store has versions or a state. */
+  readonly isEmpty: boolean
+  /** Receives one line for people. */
+  onNotice(message: string): void
+}
+
+/**
+ * Makes the writes by which a store keeps the transactions of its versions, and says from which version on it has them: the key
+ * `TRANSACTIONS_KEY` is there as long as every version that wrote state came with its transaction.
+ */
+export class TransactionKeeper {
+  #isKept: boolean
+  readonly #options: TransactionKeeperOptions
+  #isAbsenceNoticed = false
+
+  constructor(options: TransactionKeeperOptions) {
+    this.#isKept = options.isKept
+    this.#options = options
+  }
+
+  /** What a version writes beside what its source says. A version that wrote no state has nothing that a transaction explains. */
+  writesOf({ version, writes, readTransaction }: LedgerVersion): readonly Write[] {
+    if (!this.#isKept && !this.#options.isAsked) return this.#follow(writes)
+    if (!writes.some(([key]) => !isOwnKey(key))) return this.#follow(writes)
+    if (readTransaction) return this.#keep(version, [transactionKey(version), transactionToBytes(readTransaction())])
+    if (writes.some(([key]) => isTransactionKey(key))) return this.#follow(writes)
+    return this.#isKept ? this.#end(version) : this.#noticeAbsence()
+  }
+
+  #keep(version: bigint, write: Write): readonly Write[] {
+    if (this.#isKept) return [write]
+    this.#isKept = true
+    if (!this.#options.isEmpty) {
+      this.#options.onNotice(`transactions are known from version ${version} on; those of the versions before are not`)
+    }
+    return [[TRANSACTIONS_KEY, KEPT], write]
+  }
+
+  #end(version: bigint): readonly Write[] {
+    this.#isKept = false
+    this.#options.onNotice(`transactions are not known from version ${version} on: the source does not carry them`)
+    return [[TRANSACTIONS_KEY, null]]
+  }
+
+  #noticeAbsence(): readonly Write[] {
+    if (!this.#isAbsenceNoticed) this.#options.onNotice('no transactions are kept: the source does not carry them')
+    this.#isAbsenceNoticed = true
+    return NOTHING
+  }
+
+  /** A feed of another store has the transactions that this one keeps among its writes, and says there where they begin and end. */
+  #follow(writes: readonly Write[]): readonly Write[] {
+    for (const [key, value] of writes) {
+      if (isOwnKey(key) && compareBytes(key, TRANSACTIONS_KEY) === 0) this.#isKept = value !== null
+    }
+    return NOTHING
+  }
+}
