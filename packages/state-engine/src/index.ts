@@ -25,7 +25,7 @@ export type {
 export type { CheckOptions, CheckReport } from './check/check-store.js'
 export type { Durability } from './lmdb/durability.js'
 export { STORE_FILE, UNFINISHED_STORE_FILE } from './lmdb/lmdb-store.js'
-export { isSmallBesideMemory } from './lmdb/read-ahead.js'
+export { isSmallBesideMemory, memoryBytes } from './lmdb/read-ahead.js'
 export {
   type LmdbEngineReader,
   openStateEngine,

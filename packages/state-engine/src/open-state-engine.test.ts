@@ -149,6 +149,7 @@ describe('openStateEngine', () => {
       engine.check(),
       engine.snapshot(folder.path),
       engine.flush(),
+      engine.merge(),
     ]
     for (const work of works) await expect(work).rejects.toEqual(closed)
   })
@@ -160,6 +161,26 @@ describe('openStateEngine', () => {
     await engine.close()
     const again = openStateEngine({ path: folder.path })
     expect(Buffer.from(again.at().get(bytes('k'))!).toString()).toBe('v')
+    await again.close()
+  })
+
+  it('merges all that was committed when it is asked to, while commits go on', async () => {
+    const engine = openStateEngine({ path: folder.path, durability: 'none' })
+    await engine.merge()
+    const versionOf = (version: number) =>
+      record(version, [[bytes(`key ${version}`), bytes(`value ${version}`)]], version)
+    for (let version = 0; version < 20; version++) await engine.commit([versionOf(version)], CHAIN)
+    expect(engine.stats).toMatchObject({ keys: 1, tableEntries: 19 })
+    await Promise.all([engine.merge(), engine.commit([versionOf(20)], CHAIN), engine.merge()])
+    expect(engine.stats).toMatchObject({ keys: 21, tableEntries: 0 })
+    await engine.merge()
+    await engine.commit([versionOf(21)], CHAIN)
+    expect((await engine.check()).problems).toEqual([])
+    await engine.close()
+    const again = openStateEngineReader({ path: folder.path })
+    for (let version = 0; version < 22; version++) {
+      expect(Buffer.from(again.at().get(bytes(`key ${version}`))!).toString()).toBe(`value ${version}`)
+    }
     await again.close()
   })
 

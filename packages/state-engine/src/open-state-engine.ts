@@ -125,6 +125,11 @@ export interface LmdbEngineReader extends StateEngineReader {
 export interface StateEngine extends LmdbEngineReader, StateWriter {
   /** Resolves when all commits so far are on disk; needed only with a durability below `full`. */
   flush(): Promise<void>
+  /**
+   * Merges all commits so far into the data file: this engine and every reader then need hardly any memory for them. Commits wait
+   * for it.
+   */
+  merge(): Promise<void>
 }
 
 const knownOptions = {
@@ -329,6 +334,10 @@ class LmdbEngine implements StateEngine {
 
   async flush(): Promise<void> {
     await this.#expectWriter().flush()
+  }
+
+  async merge(): Promise<void> {
+    await this.#expectWriter().merge()
   }
 
   async check(options: CheckOptions = {}): Promise<CheckReport> {

@@ -81,6 +81,14 @@ export class StoreWriter {
     return beginImport(this.#parts, version, options)
   }
 
+  /** Merges all commits so far into LMDB. */
+  merge(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#truncations.isReverting) await this.#truncations.revert()
+      await this.#commits.mergeAll()
+    })
+  }
+
   /** Resolves when all commits so far are on disk. */
   async flush(): Promise<void> {
     this.#parts.log.sync()

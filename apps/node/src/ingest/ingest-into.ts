@@ -2,7 +2,7 @@ import { isLedgerStateError } from '@ledger-state/core'
 import type { AsyncStateWriter } from '@ledger-state/engine'
 import { type LedgerSource, openSource, type SourceOptions } from '@ledger-state/feed'
 import { followSource, type IngestCounters, type IngestOptions, ingestSource, verifySource } from '@ledger-state/ingest'
-import type { StateEngine } from '@ledger-state/state-engine'
+import { memoryBytes, type StateEngine } from '@ledger-state/state-engine'
 import type { CommandInput } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import { settings } from '../config/settings.js'
@@ -14,6 +14,7 @@ import type { StorePlace } from '../stores/store-place.js'
 import { formatCount, formatDuration } from '../terminal/amounts.js'
 import type { Stop } from '../terminal/stop-signal.js'
 import { describeVouching } from '../terminal/vouching.js'
+import { ingestTableBytes } from './ingest-memory.js'
 import { createIngestProgress } from './ingest-progress.js'
 
 export interface IngestSettings {
@@ -89,7 +90,9 @@ export async function ingestInto(
   const began = performance.now()
   try {
     const restoreFolder = 'dataDir' in place ? rememberFolder(place.dataDir) : () => {}
-    const engine = await openWriter(place, { compressHistory: true })
+    // What follows a node is served meanwhile, perhaps, and readers take as much memory as this process.
+    const memoryTableBytes = reopen ? undefined : ingestTableBytes(memoryBytes())
+    const engine = await openWriter(place, { compressHistory: true, memoryTableBytes })
     let isIngested = false
     try {
       const progress = createIngestProgress(process.stderr, 'ingesting')
@@ -105,6 +108,7 @@ export async function ingestInto(
       isIngested = ledger !== undefined || signal !== undefined
       if (!ledger && !signal) throw nothingIngested(source.description)
       if (signal && !untilStopped) throw stoppedBy(signal, `${what}; ${holds}; run the same command again to resume`)
+      if (memoryTableBytes && engine.kind === 'sync' && !signal) await engine.merge()
       notice(`${signal ? 'stopped' : 'ingested'}: ${what}; ${holds}`)
       if (checkStateRoot && counters.entries > 0 && source.base?.stateRoot && !signal) {
         notice(await auditStateRoot(engine, place, { version: source.base.version, hashSalt, signal: stop.signal }))

@@ -3,8 +3,8 @@ import { openStateEngine, type StateEngine, type WriterOptions } from '@ledger-s
 import { openDatabaseWriter } from './open-database.js'
 import type { StorePlace } from './store-place.js'
 
-/** `compressHistory` is a matter of folders. */
-export interface OpenWriterOptions extends Pick<WriterOptions, 'compressHistory'> {
+/** Those of the engine are a matter of folders. */
+export interface OpenWriterOptions extends Pick<WriterOptions, 'compressHistory' | 'memoryTableBytes'> {
   /** Whether to make an empty store where there is none; true by default. */
   readonly create?: boolean
 }

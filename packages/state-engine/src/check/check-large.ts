@@ -1,7 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { numberedKeyId, numberedKeyPart, numberedKeySeed } from '../bytes/numbered-key.js'
 import { openRecord } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
-import type { LargeBytes, PackedBytes } from '../records/large-values.js'
+import { checkFrame, type PackedBytes } from '../records/bundle-reader.js'
+import type { LargeBytes } from '../records/large-values.js'
 import type { CheckFindings } from './check-findings.js'
 
 /** Checks that one record refers to each large value, and that all of its pieces exist. */
@@ -13,8 +15,10 @@ export class LargeCheck {
   /** Generations that have to retire large values which chunks refer to, by id. */
   readonly #toRetire = new Map<number, { readonly length: number; readonly generation: number }>()
 
-  /** Generations that have to retire bundles, and how much of each bundle chunks refer to, by id. */
-  readonly #bundles = new Map<number, { readonly length: number; readonly generation: number }>()
+  /** Generations that have to retire bundles, by id. */
+  readonly #bundles = new Map<number, number>()
+  /** How much of each frame chunks refer to, by the id of the bundle and the place of the frame. */
+  readonly #frames = new Map<number, Map<number, number>>()
 
   constructor(store: LmdbStore, findings: CheckFindings) {
     this.#store = store
@@ -33,11 +37,14 @@ export class LargeCheck {
     this.#toRetire.set(id, { length, generation })
   }
 
-  /** A chunk refers to a part of a bundle that its generation has to retire. */
-  expectBundle({ id, offset, length }: PackedBytes, generation: number): void {
+  /** A chunk refers to a value in a bundle that its generation has to retire. */
+  expectBundle({ id, frame, start, length }: PackedBytes, generation: number): void {
     const other = this.#bundles.get(id)
-    if (other && other.generation !== generation) this.#findings.add(`two generations refer to bundle ${id}`)
-    this.#bundles.set(id, { length: Math.max(offset + length, other?.length ?? 0), generation })
+    if (other !== undefined && other !== generation) this.#findings.add(`two generations refer to bundle ${id}`)
+    this.#bundles.set(id, generation)
+    const frames = this.#frames.get(id) ?? new Map<number, number>()
+    frames.set(frame, Math.max(start + length, frames.get(frame) ?? 0))
+    this.#frames.set(id, frames)
   }
 
   nameRetired(large: LargeBytes, generation: number): void {
@@ -48,8 +55,8 @@ export class LargeCheck {
     }
     this.#toRetire.delete(large.id)
     const bundle = this.#bundles.get(large.id)
-    if (bundle && (bundle.length > large.length || bundle.generation !== generation)) {
-      this.#findings.add(`generation ${generation} does not retire all of bundle ${large.id} that is in use`)
+    if (bundle !== undefined && bundle !== generation) {
+      this.#findings.add(`generation ${generation} retires bundle ${large.id}, to which another one refers`)
     }
     this.#bundles.delete(large.id)
   }
@@ -71,5 +78,19 @@ export class LargeCheck {
     for (const id of this.#toRetire.keys()) this.#findings.add(`large value ${id} was superseded and never retired`)
     for (const id of this.#bundles.keys()) this.#findings.add(`bundle ${id} is in use and not retired`)
     for (const id of found.keys()) this.#findings.add(`nothing refers to large value ${id}`)
+    for (const [id, frames] of this.#frames) await this.#checkFrames(id, frames)
+  }
+
+  async #checkFrames(id: number, frames: Map<number, number>): Promise<void> {
+    const bundleLength = this.#named.get(id) ?? 0
+    for (const [frame, needed] of frames) {
+      const found = this.#findings.attempt(() => checkFrame(this.#store, id, frame, this.#findings.options))
+      if (found && (found.length < needed || found.end > bundleLength)) {
+        this.#findings.add(
+          `a frame of the bundle ${id} is shorter than what is in use of it, or goes beyond the bundle`,
+        )
+      }
+      await nextTurn()
+    }
   }
 }

@@ -1,9 +1,10 @@
 import { CHECKSUM_LENGTH, RecordBuilder } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import type { PackedBytes } from '../records/bundle-reader.js'
 import { BundleWriter } from '../records/bundle-writer.js'
 import { FENCE_LENGTH } from '../records/fences.js'
 import type { Generation } from '../records/generations.js'
-import { type LargeBytes, type PackedBytes, putLarge } from '../records/large-values.js'
+import { type LargeBytes, putLarge } from '../records/large-values.js'
 import { LARGE } from '../records/latest-record.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
 import { RetiredWriter } from '../records/retired-records.js'
@@ -126,7 +127,7 @@ export class GenerationWriter {
     for (let pair = start; pair < end; pair++) {
       const kind = pairs.kind[pair]!
       if (kind >= LARGE) builder.u48(pairs.largeId[pair]!).u32(pairs.end[pair]!)
-      if (kind === PACKED) builder.u32(pairs.offset[pair]!)
+      if (kind === PACKED) builder.u32(pairs.frame[pair]!).u16(pairs.start[pair]!)
       if (kind === 0) builder.part(pairs.source[pair]!, pairs.start[pair]!, pairs.end[pair]!)
     }
     return this.#append()

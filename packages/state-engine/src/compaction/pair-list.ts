@@ -1,9 +1,5 @@
-import {
-  LARGE_REFERENCE_LENGTH,
-  type LargeBytes,
-  PACKED_REFERENCE_LENGTH,
-  type PackedBytes,
-} from '../records/large-values.js'
+import { PACKED_REFERENCE_LENGTH, type PackedBytes } from '../records/bundle-reader.js'
+import { LARGE_REFERENCE_LENGTH, type LargeBytes } from '../records/large-values.js'
 import { DELETED, LARGE } from '../records/latest-record.js'
 import { PACKED } from '../records/run-record.js'
 
@@ -24,8 +20,8 @@ export class PairList {
   readonly end: number[] = []
   /** Id of a large value or a bundle. The length of the value is in `end`. */
   readonly largeId: number[] = []
-  /** Offset of a part of a bundle. */
-  readonly offset: number[] = []
+  /** Where the frame of a packed value begins. */
+  readonly frame: number[] = []
 
   clear(): void {
     this.count = 0
@@ -45,10 +41,11 @@ export class PairList {
     this.payloadBytes += length
   }
 
-  pushPacked(high: number, low: number, { id, offset, length }: PackedBytes): void {
+  pushPacked(high: number, low: number, { id, frame, start, length }: PackedBytes): void {
     this.#push(high, low, PACKED)
     this.largeId[this.count - 1] = id
-    this.offset[this.count - 1] = offset
+    this.frame[this.count - 1] = frame
+    this.start[this.count - 1] = start
     this.end[this.count - 1] = length
     this.payloadBytes += length
   }

@@ -15,6 +15,6 @@ export function isSmallBesideMemory(file: string): boolean {
 }
 
 /** The memory of the machine, or of the control group (the container) of this process. */
-function memoryBytes(): number {
+export function memoryBytes(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
 }

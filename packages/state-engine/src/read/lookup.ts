@@ -10,8 +10,9 @@ import type { ReadOptions } from '../lmdb/table.js'
 import { fingerprintOf } from '../memtable/fingerprint.js'
 import type { Memtable } from '../memtable/memtable.js'
 import { NONE, type Segment } from '../memtable/segment.js'
+import { readPacked } from '../records/bundle-reader.js'
 import { countFencesAtMost, FENCE_LENGTH, fenceLevel, fenceRun } from '../records/fences.js'
-import { LARGE_REFERENCE_LENGTH, readLarge, readPacked } from '../records/large-values.js'
+import { LARGE_REFERENCE_LENGTH, readLarge } from '../records/large-values.js'
 import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from '../records/latest-record.js'
 import {
   countPairsAtMost,

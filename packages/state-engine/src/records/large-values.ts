@@ -15,17 +15,6 @@ export interface LargeBytes {
 /** u48 id | u32 length */
 export const LARGE_REFERENCE_LENGTH = 10
 
-/** A part of a bundle: a large value into which superseded values were packed one after the other. */
-export interface PackedBytes {
-  /** Id of the bundle. */
-  readonly id: number
-  readonly offset: number
-  /** Length of the part. */
-  readonly length: number
-}
-
-/** u48 id | u32 length | u32 offset */
-export const PACKED_REFERENCE_LENGTH = 14
 /** A piece that fills a page alone. */
 export const PAGE_PIECE_LENGTH = MAX_RECORD_LENGTH - CHECKSUM_LENGTH
 /** What is left is divided into equal pieces of at most a quarter of a page, so that pages are filled. */
@@ -77,30 +66,6 @@ export function readLarge(
     if (verifyReads) record.verify(numberedKeySeed(key))
     bytes.set(new Uint8Array(record.bytes.buffer, record.bytes.byteOffset, end - start), start)
     start = end
-  }
-  return bytes
-}
-
-/** @throws `store_corrupt` */
-export function readPacked(
-  { large, verifyReads }: Pick<LmdbStore, 'large' | 'verifyReads'>,
-  { id, offset, length }: PackedBytes,
-  options: ReadOptions,
-): Uint8Array {
-  const bytes = Buffer.allocUnsafe(length)
-  const record = new SharedRecord()
-  for (let done = 0; done < length; ) {
-    const piece = Math.floor((offset + done) / PAGE_PIECE_LENGTH)
-    const start = (offset + done) % PAGE_PIECE_LENGTH
-    const key = numberedKey(id, piece)
-    const isThere = record.load(large, key, options)
-    const count = Math.min(length - done, PAGE_PIECE_LENGTH - start)
-    if (!isThere || record.length < start + count + CHECKSUM_LENGTH) {
-      throw storeCorrupt(`piece ${piece} of the bundle ${id} is missing or too short`)
-    }
-    if (verifyReads) record.verify(numberedKeySeed(key))
-    bytes.set(new Uint8Array(record.bytes.buffer, record.bytes.byteOffset + start, count), done)
-    done += count
   }
   return bytes
 }

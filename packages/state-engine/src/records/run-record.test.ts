@@ -15,12 +15,12 @@ it('the codec of runs lays a chunk and a node out to the byte', () => {
       { version: 0xffff_ffffn, value: Buffer.from('one') },
       { version: 0x1_0000_0001n, value: null },
       { version: 0x1_0000_0002n, value: { id: 7, length: 5_000 } },
-      { version: 0x1_0000_0003n, value: { id: 8, length: 1_500, offset: 70_000 } },
+      { version: 0x1_0000_0003n, value: { id: 8, frame: 70_000, start: 12_000, length: 1_500 } },
     ]
     output.appendChunks(pairList(pairs), fences)
     const chunk = loadRun(store, 0x0102_0304_0506)
     expect(chunk.copy(0, chunk.length).subarray(0, -4).toString('hex')).toBe(
-      '00 04 00000000ffffffff 00000000 000c 00000002 000d 00000003 0036 00000004 006f 6f6e65 00000000000700001388 000000000008000005dc00011170'.replaceAll(
+      '00 04 00000000ffffffff 00000000 000c 00000002 000d 00000003 0036 00000004 0077 6f6e65 00000000000700001388 000000000008000005dc000111702ee0'.replaceAll(
         ' ',
         '',
       ),
@@ -39,7 +39,12 @@ const VALUE: fc.Arbitrary<Pair['value']> = fc.oneof(
   fc.uint8Array({ maxLength: 60 }).map((value) => Buffer.from(value)),
   fc.nat({ max: 1_400 }).map((length) => Buffer.alloc(length, length)),
   fc.record({ id: fc.nat({ max: 2 ** 40 }), length: fc.integer({ min: 1_401, max: 2 ** 24 }) }),
-  fc.record({ id: fc.nat(), length: fc.integer({ min: 1_401, max: 2 ** 24 }), offset: fc.nat({ max: 2 ** 25 }) }),
+  fc.record({
+    id: fc.nat(),
+    frame: fc.nat({ max: 2 ** 25 }),
+    start: fc.nat({ max: 2 ** 14 }),
+    length: fc.integer({ min: 1_401, max: 2 ** 24 }),
+  }),
 )
 const GAP = fc.oneof(fc.constant(1n), fc.bigInt(1n, 1_000n), fc.constantFrom(2n ** 32n - 1n, 2n ** 32n, 2n ** 45n))
 

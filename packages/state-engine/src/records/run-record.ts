@@ -2,8 +2,9 @@ import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { counterSeed } from '../bytes/counter-key.js'
 import { CHECKSUM_LENGTH } from '../bytes/record.js'
 import type { SharedRecord } from '../lmdb/shared-record.js'
+import { PACKED_REFERENCE_LENGTH, type PackedBytes } from './bundle-reader.js'
 import { FENCE_LENGTH, type Fence, readFences } from './fences.js'
-import { LARGE_REFERENCE_LENGTH, PACKED_REFERENCE_LENGTH, type PackedBytes } from './large-values.js'
+import { LARGE_REFERENCE_LENGTH } from './large-values.js'
 import { DELETED, LARGE, largeReference, type StoredValue } from './latest-record.js'
 
 // A record of the database `run`, which is only appended to, under its number:
@@ -99,11 +100,13 @@ export interface Pair {
 }
 
 export function isPacked(value: StoredValue | PackedBytes): value is PackedBytes {
-  return value !== null && !(value instanceof Uint8Array) && 'offset' in value
+  return value !== null && !(value instanceof Uint8Array) && 'frame' in value
 }
 
 export function packedReference(record: SharedRecord, at: number): PackedBytes {
-  return { ...largeReference(record, at), offset: record.view.getUint32(at + LARGE_REFERENCE_LENGTH) }
+  const { view } = record
+  const frameAt = at + LARGE_REFERENCE_LENGTH
+  return { ...largeReference(record, at), frame: view.getUint32(frameAt), start: view.getUint16(frameAt + 4) }
 }
 
 /** Decodes a chunk into copies. @throws `store_corrupt` */

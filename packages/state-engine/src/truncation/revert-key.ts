@@ -6,8 +6,9 @@ import type { GenerationList } from '../compaction/generation-list.js'
 import type { GenerationWriter } from '../compaction/generation-writer.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
+import { readPacked } from '../records/bundle-reader.js'
 import { FENCE_LENGTH, type Fence } from '../records/fences.js'
-import { dropLarge, readLarge, readPacked } from '../records/large-values.js'
+import { dropLarge, readLarge } from '../records/large-values.js'
 import { decodeLatest, encodeLatest, isLarge, type LatestRecord, type StoredValue } from '../records/latest-record.js'
 import {
   CHUNK_LEVEL,

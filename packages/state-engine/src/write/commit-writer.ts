@@ -53,6 +53,13 @@ export class CommitWriter {
     onChange()
   }
 
+  /** Merges all commits so far. */
+  async mergeAll(): Promise<void> {
+    if (this.#parts.log.segment?.head) await this.#rotate()
+    await this.merges.settled()
+    this.#parts.expectOpen()
+  }
+
   async #append(segment: Segment, content: NewCommit, size: number): Promise<void> {
     const { log, reads, expectOpen } = this.#parts
     const filled = segment.byteSize + size
@@ -66,7 +73,7 @@ export class CommitWriter {
   /** Merges a commit at once: the first of a store, and one that is larger than a segment. */
   async #commitInBulk(content: NewCommit, ledger: LedgerInfo | undefined): Promise<void> {
     const { store, builder, log, transactions, atFailpoint } = this.#parts
-    if (log.segment) await this.#mergeAll()
+    if (log.segment) await this.mergeAll()
     log.bypass(1, 'bulk: committed', ({ walFile, nextCommit }) => {
       atFailpoint('bulk: file created')
       const { hash } = log.table
@@ -80,12 +87,6 @@ export class CommitWriter {
         atFailpoint('bulk: before the transaction ends')
       })
     })
-  }
-
-  async #mergeAll(): Promise<void> {
-    if (this.#parts.log.segment?.head) await this.#rotate()
-    await this.merges.settled()
-    this.#parts.expectOpen()
   }
 
   /** One sealed segment at most waits to be merged. */
