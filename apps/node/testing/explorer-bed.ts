@@ -49,6 +49,7 @@ export const EXPLORER_VIEWS: readonly ExplorerView[] = [
     path: `/table/0x7ab1e2?holder=0xdecaf&key=${encodeURIComponent('{"place":6,"quay":1}')}`,
     text: 'Look at this version',
   },
+  { name: 'view', path: '/view/0xdecaf::market::quote?arguments=%5B%221000000%22%5D', text: /\d+ changes/ },
   { name: 'block', path: '/block/200', text: 'Height' },
   { name: 'api', path: '/api/get_account', text: 'sequence number' },
 ]

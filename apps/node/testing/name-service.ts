@@ -1,6 +1,5 @@
 import { addressToLongHex, ByteWriter, parseAddress, type Write } from '@ledger-state/core'
-import type { SignatureToken } from '@ledger-state/move-module'
-import { type AssemblyLine, assembleModule, type Callee } from '@ledger-state/move-vm/testing/assemble-module'
+import { type AssemblyLine, assembleModule, type Callee, type SignatureToken } from '@ledger-state/move-module'
 import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
 
 // A name service with the views that helpers of the SDKs call, and with one name. Its functions have the names, parameters and

@@ -1,12 +1,12 @@
 import { ByteWriter, parseAddress, type Write } from '@ledger-state/core'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
-import type { SignatureToken } from '@ledger-state/move-module'
 import {
   type Assembly,
   type AssemblyLine,
   assembleModule,
   type Callee,
-} from '@ledger-state/move-vm/testing/assemble-module'
+  type SignatureToken,
+} from '@ledger-state/move-module'
 import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import type { ViewRequest } from '../src/index.ts'
 

@@ -1,3 +1,13 @@
+export {
+  type AssembledConstant,
+  type AssembledFunction,
+  type AssembledStruct,
+  type Assembly,
+  type AssemblyLine,
+  assembleModule,
+  type Callee,
+  type OpcodeName,
+} from './assemble-module.js'
 export type { ModuleErrorCode } from './errors.js'
 export {
   type GetModule,

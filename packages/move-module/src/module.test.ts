@@ -4,6 +4,7 @@ import { indexOfBytes } from '@ledger-state/core/bytes'
 import { PRIMITIVE_TYPES, parseTypeTag, type StructTag } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { assembleModule } from './assemble-module.js'
 import { layoutOf } from './layout-of.js'
 import {
   ABILITY,
@@ -12,7 +13,7 @@ import {
   type SignatureToken,
   type StructDefinition,
 } from './module-definition.js'
-import { readModule } from './read-module.js'
+import { readModule, readModuleCode } from './read-module.js'
 import { writeModule } from './write-module.js'
 
 const name = fc.stringMatching(/^[a-zA-Z][a-zA-Z0-9_]{0,8}$/)
@@ -282,5 +283,41 @@ describe('layoutOf', () => {
       structs: [...deep.structs, struct('Late', { first: of('Step100'), second: of('Step127') })],
     }
     expect(() => layoutOf(parseTypeTag('0x1::m::Late'), () => late)).toThrow(/nested more than 128 levels/)
+  })
+})
+
+describe('a module that was assembled', () => {
+  const u64 = { kind: 'u64' } as const
+  const binary = assembleModule({
+    address: '0xcafe',
+    name: 'numbers',
+    structs: [{ name: 'Held', abilities: 8, fields: [['amount', u64]] }],
+    functions: [
+      {
+        name: 'least',
+        parameters: [u64, u64],
+        results: [u64],
+        code: [
+          ...([['copy_loc', 0], ['copy_loc', 1], ['lt'], ['br_false', 'second'], ['move_loc', 0], ['ret']] as const),
+          { label: 'second' },
+          ...([['move_loc', 1], ['ret']] as const),
+        ],
+      },
+      { name: 'nothing', visibility: 'private', code: [['ret']] },
+    ],
+    errors: [[7n, 'ESEVEN', 'Seven.']],
+  })
+
+  it('is read back with its types, functions, marks of views and errors', () => {
+    const { version, structs, functions, views, errors } = readModuleCode(binary)
+    expect([version, [...views], [...errors]]).toEqual([10, ['least'], [[7n, { name: 'ESEVEN', text: 'Seven.' }]]])
+    expect(structs).toMatchObject([{ name: 'Held', abilities: 8, fields: [{ name: 'amount', type: u64 }] }])
+    expect(functions).toMatchObject([
+      { name: 'least', visibility: 'public', parameters: [u64, u64], results: [u64] },
+      { name: 'nothing', visibility: 'private', results: [] },
+    ])
+    // copy_loc, copy_loc, lt, br_false, move_loc, ret, move_loc, ret: the branch goes to the place of its label.
+    expect([...functions[0]!.code!.opcodes]).toEqual([0x0a, 0x0a, 0x23, 0x04, 0x0b, 0x02, 0x0b, 0x02])
+    expect(functions[0]!.code!.operands[3]).toBe(6)
   })
 })

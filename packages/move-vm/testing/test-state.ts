@@ -1,5 +1,6 @@
 import { ByteWriter, parseAddress } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import { type Assembly, assembleModule } from '@ledger-state/move-module'
 import { moduleKey, parseStructTag, resourceKey, type TypeTag } from '@ledger-state/type-tag'
 import {
   NOT_LOADED,
@@ -10,7 +11,6 @@ import {
   type ViewUsage,
   type Vm,
 } from '../src/index.js'
-import { type Assembly, assembleModule } from './assemble-module.js'
 
 /** A state in memory for tests, with a gas schedule, and what a test puts there. */
 export class TestState implements ViewState {

@@ -1,6 +1,5 @@
-import type { SignatureToken } from '@ledger-state/move-module'
+import { type AssemblyLine, assembleModule, type SignatureToken } from '@ledger-state/move-module'
 import type { DEAR_VIEWS } from '@ledger-state/testing/hostile-clients'
-import { type AssemblyLine, assembleModule } from '../../../../packages/move-vm/testing/assemble-module.ts'
 
 const u64 = { kind: 'u64' } as const
 const numbers: SignatureToken = { kind: 'vector', element: u64 }

@@ -1,6 +1,5 @@
 import { parseAddress } from '@ledger-state/core'
-import type { SignatureToken } from '@ledger-state/move-module'
-import { type AssemblyLine, assembleModule } from '../../../../packages/move-vm/testing/assemble-module.ts'
+import { type AssemblyLine, assembleModule, type SignatureToken } from '@ledger-state/move-module'
 
 /** Where the module of the programs stands. */
 export const PROGRAM_MODULE = { address: parseAddress('0x42'), name: 'programs' } as const

@@ -1,4 +1,4 @@
-import { ACCOUNTS, APTOS_COIN, GOOD_TYPE, HARBOUR, HARBOUR_TYPE, PRICE_TYPE, PRICES } from './demo-addresses.js'
+import { ACCOUNTS, APTOS_COIN, GOOD_TYPE, HARBOUR, HARBOUR_TYPE, PRICE_TYPE, PRICES, QUOTE } from './demo-addresses.js'
 
 /** A version in the middle of the window, long before the newest. */
 const OLD_VERSION = 1_500
@@ -9,6 +9,9 @@ const RECENT_VERSION = 2_990
 
 /** The page of a balance with a curve, for somebody who sees the explorer for the first time. */
 export const DEMO_PAGE = `/balance/${ACCOUNTS[0]}/${APTOS_COIN}`
+
+/** 1,000 beans: they have three decimals. */
+export const DEMO_VIEW = { function: QUOTE, type_arguments: [], arguments: ['1000000'] }
 
 /** A read of the demonstration ledger, with the line of a shell that sends it. */
 interface DemoExample {
@@ -38,6 +41,10 @@ export function demoExamples(address: string): DemoExample[] {
     {
       reads: `a table item at version ${OLD_VERSION}`,
       line: post(`${prices}/item?ledger_version=${OLD_VERSION}`, item),
+    },
+    {
+      reads: `what the pool would have paid for 1,000 beans at version ${OLD_VERSION}, by a view function`,
+      line: post(`${address}/v1/view?ledger_version=${OLD_VERSION}`, JSON.stringify(DEMO_VIEW)),
     },
     { reads: 'all items of the table', line: get(`${prices}/items?holder=${HARBOUR}`) },
   ]

@@ -22,13 +22,15 @@ import {
   GOOD_TYPE,
   HARBOUR,
   HARBOUR_TYPE,
+  POOL_TYPE,
   PRICE_TYPE,
   PRICES,
   SHIP_TYPE,
   STRING_TYPE,
   VISITS,
 } from './demo-addresses.js'
-import { DEMO_MODULES, demoModuleBinaries } from './demo-modules.js'
+import { quoteOf } from './demo-market.js'
+import { demoModules } from './demo-modules.js'
 
 export const DEMO_CHAIN_ID = 94
 export const DEMO_VERSIONS = 3_000
@@ -41,7 +43,7 @@ const BLOCKS_PER_EPOCH = 60
 const START_USEC = 1_735_689_600_000_000n
 const BLOCK_USEC = 4_000_000n
 
-/** The demonstration ledger, the same on each run: accounts trade beans in a harbour with ships, berths and prices. */
+/** The demonstration ledger, the same on each run: accounts trade beans in a harbour with ships, berths, prices and a market. */
 export function openDemoLedger(): LedgerSource {
   let done = 0
   return {
@@ -69,6 +71,10 @@ const FUNGIBLE_STORE = parseStructTag('0x1::fungible_asset::FungibleStore')
 const CONCURRENT_BALANCE = parseStructTag('0x1::fungible_asset::ConcurrentFungibleBalance')
 const APTOS_METADATA = pairedMetadataAddress(parseStructTag(APTOS_COIN))
 
+/** Views run only where there is a gas schedule: it has the feature version of the virtual machine. */
+const GAS_SCHEDULE = '0x1::gas_schedule::GasScheduleV2'
+const GAS_PRICES = { feature_version: '45', entries: [{ key: 'txn.min_price_per_gas_unit', val: '100' }] }
+
 const SHIPS = ['Aurora', 'Borealis', 'Calypso', 'Dorado', 'Esperança', 'Fram', 'Gannet', 'Halcyon']
 const GOODS = ['Coffee', 'Tea', 'Cocoa'] as const
 const PORTS = ['Lisboa', 'Trieste', 'Gdańsk', 'Recife']
@@ -82,6 +88,8 @@ class DemoLedger {
   /** Transactions that each account has sent. */
   readonly #sequenceNumbers = new Map<string, bigint>(ACCOUNTS.map((account) => [account, 0n]))
   readonly #prices = new Map<string, bigint>(GOODS.map((good) => [good, 10_000n]))
+  /** What the pool of the market holds, for nobody in particular. */
+  readonly #pool = { beans: 40_000_000n, aptos: 25_000_000_000n }
 
   writeVersion(version: number): VersionWrites {
     const startsBlock = version === 0 || version % VERSIONS_PER_BLOCK === 1
@@ -96,19 +104,18 @@ class DemoLedger {
   }
 
   #genesis(): Write[] {
-    const writes: Write[] = demoModuleBinaries().map(({ module, binary }) => [
-      moduleKey(module.address, module.name),
-      binary,
-    ])
+    const writes: Write[] = demoModules().map(({ module, binary }) => [moduleKey(module.address, module.name), binary])
     for (const account of ACCOUNTS)
       writes.push(this.#account(account), this.#coinStore(account), this.#primaryStore(account))
     const aptos = { name: 'Aptos Coin', symbol: 'APT', decimals: 8 }
     writes.push(this.#coinInfo(APTOS_COIN, aptos, this.#aptos))
     writes.push(this.#coinInfo(BEAN, { name: 'Bean', symbol: 'BEAN', decimals: 3 }, this.#beans))
     writes.push(this.#aptosMetadata())
+    writes.push([resourceKey(parseAddress('0x1'), parseStructTag(GAS_SCHEDULE)), this.#codec(GAS_SCHEDULE, GAS_PRICES)])
     const harbour = { visits: { handle: VISITS }, berths: { handle: BERTHS }, prices: { handle: PRICES } }
     writes.push([resourceKey(parseAddress(HARBOUR), parseStructTag(HARBOUR_TYPE)), this.#codec(HARBOUR_TYPE, harbour)])
     for (const good of GOODS) writes.push(this.#price(good, '0'))
+    writes.push(this.#poolWrite())
     return writes
   }
 
@@ -131,6 +138,7 @@ class DemoLedger {
       this.#prices.set(good, this.#prices.get(good)! + change)
       writes.push(this.#price(good, String(change)))
     }
+    if (version % 11 === 0) writes.push(this.#swap(version))
     return writes
   }
 
@@ -177,6 +185,28 @@ class DemoLedger {
   #price(good: string, change: string): Write {
     const value = { amount: String(this.#prices.get(good)), currency: addressToLongHex(APTOS_METADATA), change }
     return [tableItemKey(parseAddress(PRICES), this.#codec(GOOD_TYPE, { [good]: {} })), this.#codec(PRICE_TYPE, value)]
+  }
+
+  /** Somebody pays beans or aptos into the pool and takes the other. */
+  #swap(version: number): Write {
+    const pool = this.#pool
+    if (version % 2 === 0) {
+      const paid = 10_000n * BigInt(1 + (version % 37))
+      const taken = quoteOf(paid, pool.beans, pool.aptos)
+      pool.beans += paid
+      pool.aptos -= taken
+    } else {
+      const paid = 6_000_000n * BigInt(1 + (version % 41))
+      const taken = quoteOf(paid, pool.aptos, pool.beans)
+      pool.aptos += paid
+      pool.beans -= taken
+    }
+    return this.#poolWrite()
+  }
+
+  #poolWrite(): Write {
+    const value = { beans: String(this.#pool.beans), aptos: String(this.#pool.aptos) }
+    return [resourceKey(parseAddress(HARBOUR), parseStructTag(POOL_TYPE)), this.#codec(POOL_TYPE, value)]
   }
 
   #account(account: string): Write {
@@ -285,7 +315,9 @@ function encodeGroup(members: readonly [StructTag, Uint8Array][]): Uint8Array {
 
 /** Encodes values by the layouts that the demonstration's own modules give. */
 function createCodec(): (type: string, value: unknown) => Uint8Array {
-  const modules = new Map(DEMO_MODULES.map((module) => [`${addressToLongHex(module.address)}::${module.name}`, module]))
+  const modules = new Map(
+    demoModules().map(({ module }) => [`${addressToLongHex(module.address)}::${module.name}`, module]),
+  )
   const codecs = new Map<string, Codec>()
   const resolve = (type: string): Codec =>
     codecOf(layoutOf(parseTypeTag(type), ({ address, name }) => modules.get(`${addressToLongHex(address)}::${name}`)))

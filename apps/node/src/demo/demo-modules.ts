@@ -3,14 +3,17 @@ import {
   ABILITY,
   type FieldDefinition,
   type MoveModule,
+  readModule,
   type SignatureToken,
   type StructDefinition,
   writeModule,
 } from '@ledger-state/move-module'
 import { parseStructTag, parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
+import { demoMarketBinary } from './demo-market.js'
 
 // The modules of the demonstration ledger: the few framework types that accounts, balances and strings need, with the fields
-// that they have on public networks, and a harbour with ships, berths and prices.
+// that they have on public networks, and a harbour with ships, berths and prices. A module with
+// code stands in demo-market.ts.
 
 const { copy, drop, store, key } = ABILITY
 const VERSION = 7
@@ -146,6 +149,13 @@ const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
       [true],
     ),
   ],
+  '0x1::gas_schedule': [
+    struct('GasEntry', copy | drop | store, { key: '0x1::string::String', val: 'u64' }),
+    struct('GasScheduleV2', key | copy | drop, {
+      feature_version: 'u64',
+      entries: 'vector<0x1::gas_schedule::GasEntry>',
+    }),
+  ],
   '0x1::aggregator': [struct('Aggregator', store, { handle: 'address', key: 'address', limit: 'u128' })],
   '0x1::optional_aggregator': [
     struct('Integer', store, { value: 'u128', limit: 'u128' }),
@@ -214,7 +224,7 @@ const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
 /** Signed integers stand in modules from this version on. */
 const SIGNED_INTEGER_VERSION = 9
 
-export const DEMO_MODULES: readonly MoveModule[] = Object.entries(MODULES).map(([id, structs]) => {
+const TYPES: readonly MoveModule[] = Object.entries(MODULES).map(([id, structs]) => {
   const [address, name] = id.split('::') as [string, string]
   return {
     address: parseAddress(address),
@@ -224,6 +234,8 @@ export const DEMO_MODULES: readonly MoveModule[] = Object.entries(MODULES).map((
   }
 })
 
-export function demoModuleBinaries(): { module: MoveModule; binary: Uint8Array }[] {
-  return DEMO_MODULES.map((module) => ({ module, binary: writeModule(module) }))
+/** The modules of the demonstration ledger, with their bytes. */
+export function demoModules(): { module: MoveModule; binary: Uint8Array }[] {
+  const binaries = [...TYPES.map(writeModule), demoMarketBinary()]
+  return binaries.map((binary) => ({ module: readModule(binary), binary }))
 }

@@ -4,8 +4,9 @@ import { createMemoryEngine } from '@ledger-state/engine'
 import { createHttpServer } from '@ledger-state/http'
 import { ingestSource } from '@ledger-state/ingest'
 import { createLedger } from '@ledger-state/ledger'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEMO_WINDOW, openDemoLedger } from './demo-ledger.js'
+import { quoteOf } from './demo-market.js'
 import { DEMO_REQUESTS } from './demo-requests.js'
 
 const engine = createMemoryEngine()
@@ -34,13 +35,37 @@ it.each(Object.entries(DEMO_REQUESTS))('the example of %s finds something', asyn
   expect(text).not.toMatch(/^(|\[\]|0)$|"status":4|"items":\[\]/)
 })
 
-/** The modules of the demonstration ledger declare types, and have no code that could run. */
-const WITHOUT_EXAMPLE = ['view', 'get_view_history']
-
-it('every operation but those that run code has an example of the demonstration ledger', async () => {
+it('every operation has an example of the demonstration ledger', async () => {
   const { paths } = (await (await fetch(`${address}/v1/spec.json`)).json()) as {
     paths: Record<string, Record<string, { operationId: string }>>
   }
   const ids = Object.values(paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId))
-  expect([...Object.keys(DEMO_REQUESTS), ...WITHOUT_EXAMPLE].sort()).toEqual(ids.sort())
+  expect(Object.keys(DEMO_REQUESTS).sort()).toEqual(ids.sort())
+})
+
+describe('the views of the demonstration ledger', () => {
+  async function view(name: string, args: readonly string[], version: number) {
+    const body = JSON.stringify({ function: `0xdecaf::market::${name}`, type_arguments: [], arguments: args })
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(`${address}/v1/view?ledger_version=${version}`, { method: 'POST', body, headers })
+    return { status: answer.status, body: (await answer.json()) as unknown }
+  }
+
+  it('quote what the reserves of the pool make it, at each version', async () => {
+    const quotes = new Set<unknown>()
+    for (const version of [1_000, 1_500, 2_999]) {
+      const reserves = await view('reserves', [], version)
+      const [beans, aptos] = (reserves.body as string[]).map(BigInt) as [bigint, bigint]
+      const { status, body } = await view('quote', ['1000000'], version)
+      expect([status, body]).toEqual([200, [String(quoteOf(1_000_000n, beans, aptos))]])
+      quotes.add(String(body))
+    }
+    expect(quotes.size).toBe(3)
+  })
+
+  it('abort with an error of their module', async () => {
+    const { status, body } = await view('quote', ['0'], 1_500)
+    expect(status).toBe(400)
+    expect((body as { message: string }).message).toContain('ENOTHING_PAID')
+  })
 })

@@ -1,5 +1,6 @@
 import type { RequestExamples } from '@ledger-state/http'
 import { ACCOUNTS, APTOS_COIN, BEAN, GOOD_TYPE, HARBOUR, HARBOUR_TYPE, PRICE_TYPE, PRICES } from './demo-addresses.js'
+import { DEMO_VIEW } from './demo-examples.js'
 
 const HOLDER = `/v1/accounts/${ACCOUNTS[0]}`
 const MAKER = `/v1/accounts/${HARBOUR}`
@@ -25,6 +26,8 @@ export const DEMO_REQUESTS: RequestExamples = {
     body: { key: `0x01${PRICES.slice(2).padStart(64, '0')}0101` },
     pipe: 'od -c',
   },
+  view: { target: '/v1/view?ledger_version=1500', body: DEMO_VIEW },
+  get_view_history: { target: '/v1/view/history?limit=3', body: DEMO_VIEW },
   get_account_balance_history: { target: `${HOLDER}/balance/${APTOS_COIN}/history?limit=3` },
   get_account_resource_history: {
     target: `${HOLDER}/resource/0x1::coin::CoinStore%3C${BEAN}%3E/history?limit=3`,

@@ -17,8 +17,8 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => bed.close())
 
-/** The first view, a curve, a form with its answer, and what is no longer kept. */
-const SOME_VIEWS = new Set(['home', 'balance', 'item', 'pruned'])
+/** The first view, a curve, a form with its answer, a view function with its history, and what is no longer kept. */
+const SOME_VIEWS = new Set(['home', 'balance', 'item', 'view', 'pruned'])
 
 // Each view, in both widths and both themes: views.slow.test.ts.
 it('views are drawn within the width of a phone', async () => {

@@ -1,7 +1,7 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
+import type { AssembledFunction, AssemblyLine } from '@ledger-state/move-module'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { AssembledFunction, AssemblyLine } from '../../testing/assemble-module.js'
 import { callView, TestState } from '../../testing/test-state.js'
 import { createVm } from '../index.js'
 import { bitsOf, FIRST_SIGNED, INTEGER_TYPES, type IntegerType, MAX_VALUE, MIN_VALUE } from '../types/integer-type.js'

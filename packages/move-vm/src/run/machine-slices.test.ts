@@ -1,7 +1,6 @@
 import { ByteReader, parseAddress } from '@ledger-state/core'
-import type { SignatureToken } from '@ledger-state/move-module'
+import type { AssembledFunction, AssemblyLine, SignatureToken } from '@ledger-state/move-module'
 import { describe, expect, it } from 'vitest'
-import type { AssembledFunction, AssemblyLine } from '../../testing/assemble-module.js'
 import { callView, TestState } from '../../testing/test-state.js'
 import { createVm } from '../index.js'
 

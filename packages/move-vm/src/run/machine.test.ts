@@ -1,9 +1,8 @@
 import { ByteReader, ByteWriter, hexToBytes, parseAddress } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
-import type { SignatureToken } from '@ledger-state/move-module'
+import type { AssembledFunction, Assembly, AssemblyLine, SignatureToken } from '@ledger-state/move-module'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
-import type { AssembledFunction, Assembly, AssemblyLine } from '../../testing/assemble-module.js'
 import { callView, SlowState, TestState, type ViewAnswer } from '../../testing/test-state.js'
 import { createVm, type ViewFault, type ViewState } from '../index.js'
 

@@ -1,8 +1,7 @@
 import { addressToLongHex, ByteWriter, parseAddress } from '@ledger-state/core'
-import type { ModuleId, SignatureToken } from '@ledger-state/move-module'
-
-// Writes modules with code, for tests: names instead of indexes, instructions as texts. Nothing is checked, so that tests can
-// write what no compiler would.
+import { FIELDS, FLAVOUR, FLAVOURED_VERSION, MAGIC, NEWEST_VERSION, TABLE, TOKEN } from './binary-format.js'
+import type { ModuleId, SignatureToken } from './module-definition.js'
+import { ATTRIBUTES_KEY } from './module-metadata.js'
 
 /** Numbers of instructions by name; see docs/ledger-formats.md, section "Module binaries". */
 const OPCODES = {
@@ -100,7 +99,8 @@ const OPCODES = {
   abort_msg: 0x68,
 } as const
 
-type OpcodeName = keyof typeof OPCODES
+/** The name of an instruction. */
+export type OpcodeName = keyof typeof OPCODES
 
 /** Bytes of the number behind these instructions. */
 const NUMBER_BYTES: Partial<Record<OpcodeName, number>> = {
@@ -118,7 +118,7 @@ const NUMBER_BYTES: Partial<Record<OpcodeName, number>> = {
   ld_i256: 32,
 }
 
-/** A function of this module, or of another one. */
+/** The function that an instruction calls: one of this module, or of another one. */
 export interface Callee {
   readonly module?: ModuleId
   readonly name: string
@@ -129,20 +129,22 @@ export interface Callee {
 }
 
 /**
- * An instruction and its operand: a number, a label (branches), a local, a struct or `struct.field` or `struct::Variant`, a type
+ * An instruction and its operand, or a label. The operand is a number, a label (branches), a local, a struct or `struct.field` or `struct::Variant`, a type
  * (vectors, closures), or a callee.
  */
 export type AssemblyLine =
   | { readonly label: string }
   | readonly [OpcodeName]
-  | readonly [OpcodeName, number | bigint | string | Callee | SignatureToken | Constant]
+  | readonly [OpcodeName, number | bigint | string | Callee | SignatureToken | AssembledConstant]
   | readonly [OpcodeName, SignatureToken | Callee, number | bigint]
 
-interface Constant {
+/** A constant that an instruction loads: its BCS and its type. */
+export interface AssembledConstant {
   readonly constant: Uint8Array
   readonly type: SignatureToken
 }
 
+/** A function of an assembled module. */
 export interface AssembledFunction {
   readonly name: string
   readonly parameters?: readonly SignatureToken[]
@@ -157,6 +159,7 @@ export interface AssembledFunction {
   readonly code?: readonly AssemblyLine[]
 }
 
+/** A struct, or an enum where it has variants, of an assembled module. */
 export interface AssembledStruct {
   readonly name: string
   readonly abilities?: number
@@ -168,42 +171,50 @@ export interface AssembledStruct {
   }[]
 }
 
+/** A module with code, in names where the binary has indexes. */
 export interface Assembly {
+  /** Version of the binary format; by default 10, the newest. */
   readonly version?: number
+  /** By default 0x42. */
   readonly address?: string
   readonly name: string
   readonly structs?: readonly AssembledStruct[]
   readonly functions: readonly AssembledFunction[]
+  /** Names and texts of abort codes. */
   readonly errors?: readonly (readonly [code: bigint, name: string, text: string])[]
 }
 
-/** The binary of a module. */
+/**
+ * Writes a module with code: instructions by name, with names as operands. It is meant for demonstration ledgers and tests of what
+ * runs modules: nothing is checked, so that tests can write what no compiler would.
+ * @example
+ * ```ts
+ * import { assembleModule, readModuleCode } from '@ledger-state/move-module'
+ *
+ * const binary = assembleModule({
+ *   address: '0xcafe',
+ *   name: 'numbers',
+ *   functions: [
+ *     {
+ *       name: 'twice',
+ *       parameters: [{ kind: 'u64' }],
+ *       results: [{ kind: 'u64' }],
+ *       code: [['copy_loc', 0], ['move_loc', 0], ['add'], ['ret']],
+ *     },
+ *   ],
+ * })
+ * console.log([...readModuleCode(binary).views].join()) // twice
+ * ```
+ */
 export function assembleModule(assembly: Assembly): Uint8Array {
   return new Assembler(assembly).write()
 }
 
 const ALL_ABILITIES = 15
 const VISIBILITY = { private: 0, public: 1, friend: 3 } as const
-const VERSION = { flavoured: 7, attributes: 8, newest: 10 } as const
-const FLAVOUR = 0x0a00_0000
+/** Functions have attributes from this version on. */
+const ATTRIBUTES_VERSION = 8
 const ATTRIBUTES_WITH_OPERAND = [4, 6, 7, 8, 9]
-const TOKENS: Readonly<Record<string, number>> = {
-  bool: 0x01,
-  u8: 0x02,
-  u64: 0x03,
-  u128: 0x04,
-  address: 0x05,
-  signer: 0x0c,
-  u16: 0x0d,
-  u32: 0x0e,
-  u256: 0x0f,
-  i8: 0x11,
-  i16: 0x12,
-  i32: 0x13,
-  i64: 0x14,
-  i128: 0x15,
-  i256: 0x16,
-}
 
 class Entries {
   readonly #indexes = new Map<string, number>()
@@ -230,7 +241,7 @@ class Assembler {
 
   constructor(assembly: Assembly) {
     this.#assembly = assembly
-    this.#version = assembly.version ?? VERSION.newest
+    this.#version = assembly.version ?? NEWEST_VERSION
     this.#self = { address: parseAddress(assembly.address ?? '0x42'), name: assembly.name }
   }
 
@@ -244,8 +255,8 @@ class Assembler {
     this.#metadata()
     const tables = [...this.#tables].map(([kind, { writer }]) => ({ kind, bytes: writer.toBytes() }))
     const filled = tables.filter(({ bytes }) => bytes.length > 0).sort((a, b) => a.kind - b.kind)
-    const writer = new ByteWriter().bytes(Uint8Array.of(0xa1, 0x1c, 0xeb, 0x0b))
-    writer.u32(this.#version >= VERSION.flavoured ? FLAVOUR + this.#version : this.#version).uleb128(filled.length)
+    const writer = new ByteWriter().bytes(Uint8Array.from(MAGIC))
+    writer.u32(this.#version >= FLAVOURED_VERSION ? FLAVOUR + this.#version : this.#version).uleb128(filled.length)
     let offset = 0
     for (const { kind, bytes } of filled) {
       writer.u8(kind).uleb128(offset).uleb128(bytes.length)
@@ -264,21 +275,21 @@ class Assembler {
   }
 
   #identifier(name: string): number {
-    return this.#table(0x07).add(name, (writer) => writer.string(name))
+    return this.#table(TABLE.identifiers).add(name, (writer) => writer.string(name))
   }
 
   #module({ address, name }: ModuleId): number {
     const text = addressToLongHex(address)
-    const at = this.#table(0x08).add(text, (writer) => writer.bytes(address))
+    const at = this.#table(TABLE.addresses).add(text, (writer) => writer.bytes(address))
     const identifier = this.#identifier(name)
-    return this.#table(0x01).add(`${text}::${name}`, (writer) => writer.uleb128(at).uleb128(identifier))
+    return this.#table(TABLE.moduleHandles).add(`${text}::${name}`, (writer) => writer.uleb128(at).uleb128(identifier))
   }
 
   #structHandle(module: ModuleId, name: string, definition?: AssembledStruct, arity = 0): number {
     const moduleAt = this.#module(module)
     const identifier = this.#identifier(name)
     const own = definition ?? (moduleAt === 0 ? this.#assembly.structs?.find((one) => one.name === name) : undefined)
-    return this.#table(0x02).add(`${moduleAt}::${name}`, (writer) => {
+    return this.#table(TABLE.structHandles).add(`${moduleAt}::${name}`, (writer) => {
       writer
         .uleb128(moduleAt)
         .uleb128(identifier)
@@ -295,30 +306,30 @@ class Assembler {
     }
     switch (token.kind) {
       case 'vector':
-        writer.u8(0x0a)
+        writer.u8(TOKEN.vector.tag)
         all([token.element])
         break
       case 'reference':
-        writer.u8(token.mutable ? 0x07 : 0x06)
+        writer.u8(token.mutable ? TOKEN.mutableReference.tag : TOKEN.reference.tag)
         all([token.to])
         break
       case 'typeParameter':
-        writer.u8(0x09).uleb128(token.index)
+        writer.u8(TOKEN.typeParameter.tag).uleb128(token.index)
         break
       case 'function':
-        writer.u8(0x10).u8(token.abilities).uleb128(token.parameters.length).uleb128(token.results.length)
+        writer.u8(TOKEN.function.tag).u8(token.abilities).uleb128(token.parameters.length).uleb128(token.results.length)
         all([...token.parameters, ...token.results])
         break
       case 'struct': {
         const arity = token.typeArguments.length
         const handle = this.#structHandle(token.module, token.name, undefined, arity)
-        writer.u8(arity === 0 ? 0x08 : 0x0b).uleb128(handle)
+        writer.u8(arity === 0 ? TOKEN.struct.tag : TOKEN.genericStruct.tag).uleb128(handle)
         if (arity > 0) writer.uleb128(arity)
         all(token.typeArguments)
         break
       }
       default:
-        writer.u8(TOKENS[token.kind]!)
+        writer.u8(TOKEN[token.kind].tag)
     }
   }
 
@@ -326,7 +337,7 @@ class Assembler {
     const writer = new ByteWriter().uleb128(tokens.length)
     for (const token of tokens) this.#token(writer, token)
     const bytes = writer.toBytes()
-    return this.#table(0x05).add(bytes.join(), (entries) => entries.bytes(bytes))
+    return this.#table(TABLE.signatures).add(bytes.join(), (entries) => entries.bytes(bytes))
   }
 
   #functionHandle({
@@ -342,13 +353,13 @@ class Assembler {
     const moduleAt = this.#module(module)
     const identifier = this.#identifier(name)
     const signatures = [this.#signature(parameters), this.#signature(results)]
-    return this.#table(0x03).add(`${moduleAt}::${name}`, (writer) => {
+    return this.#table(TABLE.functionHandles).add(`${moduleAt}::${name}`, (writer) => {
       writer.uleb128(moduleAt).uleb128(identifier)
       for (const signature of signatures) writer.uleb128(signature)
       writer.uleb128(typeParameters.length)
       for (const constraint of typeParameters) writer.u8(constraint)
-      if (this.#version >= VERSION.flavoured) writer.u8(1)
-      if (this.#version >= VERSION.attributes) {
+      if (this.#version >= FLAVOURED_VERSION) writer.u8(1)
+      if (this.#version >= ATTRIBUTES_VERSION) {
         writer.uleb128(attributes.length)
         for (const attribute of attributes) {
           writer.u8(attribute)
@@ -360,7 +371,7 @@ class Assembler {
 
   #defineStruct(struct: AssembledStruct): void {
     const handle = this.#structHandle(this.#self, struct.name, struct)
-    this.#table(0x0a).add(struct.name, (writer) => {
+    this.#table(TABLE.structDefinitions).add(struct.name, (writer) => {
       writer.uleb128(handle)
       const writeFields = (fields: readonly (readonly [string, SignatureToken])[]) => {
         writer.uleb128(fields.length)
@@ -370,11 +381,11 @@ class Assembler {
         }
       }
       if (!struct.variants) {
-        writer.u8(2)
+        writer.u8(FIELDS.declared)
         writeFields(struct.fields ?? [])
         return
       }
-      writer.u8(3).uleb128(struct.variants.length)
+      writer.u8(FIELDS.variants).uleb128(struct.variants.length)
       for (const { name, fields } of struct.variants) {
         writer.uleb128(this.#identifier(name))
         writeFields(fields)
@@ -385,7 +396,7 @@ class Assembler {
   #defineFunction(one: AssembledFunction): void {
     const handle = this.#functionHandle(one)
     const locals = this.#signature(one.locals ?? [])
-    this.#table(0x0c).add(one.name, (writer) => {
+    this.#table(TABLE.functionDefinitions).add(one.name, (writer) => {
       writer
         .uleb128(handle)
         .u8(VISIBILITY[one.visibility ?? 'public'])
@@ -427,7 +438,7 @@ class Assembler {
 
   #operand(
     name: OpcodeName,
-    operand: number | string | Callee | SignatureToken | Constant,
+    operand: number | string | Callee | SignatureToken | AssembledConstant,
     labels: ReadonlyMap<string, number>,
   ): number {
     if (typeof operand === 'number') return operand
@@ -436,7 +447,7 @@ class Assembler {
       const writer = new ByteWriter()
       this.#token(writer, operand.type)
       const bytes = writer.byteString(operand.constant).toBytes()
-      return this.#table(0x06).add(bytes.join(), (entries) => entries.bytes(bytes))
+      return this.#table(TABLE.constants).add(bytes.join(), (entries) => entries.bytes(bytes))
     }
     if ('kind' in operand) {
       if (!name.endsWith('_generic')) return this.#signature([operand])
@@ -444,7 +455,7 @@ class Assembler {
       const struct = operand as SignatureToken & { kind: 'struct' }
       const definition = this.#structIndex(struct.name)
       const signature = this.#signature(struct.typeArguments)
-      return this.#table(0x0b).add(`${definition}<${signature}`, (writer) =>
+      return this.#table(TABLE.structInstantiations).add(`${definition}<${signature}`, (writer) =>
         writer.uleb128(definition).uleb128(signature),
       )
     }
@@ -452,7 +463,9 @@ class Assembler {
     const handle = this.#functionHandle({ ...own, ...operand })
     if (!operand.typeArguments) return handle
     const signature = this.#signature(operand.typeArguments)
-    return this.#table(0x04).add(`${handle}<${signature}`, (writer) => writer.uleb128(handle).uleb128(signature))
+    return this.#table(TABLE.functionInstantiations).add(`${handle}<${signature}`, (writer) =>
+      writer.uleb128(handle).uleb128(signature),
+    )
   }
 
   #structIndex(name: string): number {
@@ -469,17 +482,17 @@ class Assembler {
       .map((one) => struct.variants!.findIndex((variant) => variant.name === one))
     if (field !== undefined && variantIndexes) {
       const at = struct.variants![variantIndexes[0]!]!.fields.findIndex(([one]) => one === field)
-      return this.#table(0x11).add(text, (writer) => {
+      return this.#table(TABLE.variantFieldHandles).add(text, (writer) => {
         writer.uleb128(index).uleb128(at).uleb128(variantIndexes.length)
         for (const one of variantIndexes) writer.uleb128(one)
       })
     }
     if (field !== undefined) {
       const at = struct.fields!.findIndex(([one]) => one === field)
-      return this.#table(0x0d).add(text, (writer) => writer.uleb128(index).uleb128(at))
+      return this.#table(TABLE.fieldHandles).add(text, (writer) => writer.uleb128(index).uleb128(at))
     }
     if (!variantIndexes) return index
-    return this.#table(0x13).add(text, (writer) => writer.uleb128(index).uleb128(variantIndexes[0]!))
+    return this.#table(TABLE.variantHandles).add(text, (writer) => writer.uleb128(index).uleb128(variantIndexes[0]!))
   }
 
   #metadata(): void {
@@ -491,6 +504,6 @@ class Assembler {
     value.uleb128(0).uleb128(views.length)
     for (const name of views) value.string(name).uleb128(1).u8(1).uleb128(0)
     const bytes = value.toBytes()
-    this.#table(0x10).add('', (writer) => writer.string('aptos::metadata_v1').byteString(bytes))
+    this.#table(TABLE.metadata).add('', (writer) => writer.string(ATTRIBUTES_KEY).byteString(bytes))
   }
 }
