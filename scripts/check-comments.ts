@@ -1,18 +1,22 @@
-// Holds doc comments to rules of plain English, each with examples that are tried first. Part of `pnpm lint`.
+// Holds comments, the texts of programs (messages, names of tests) and documents to rules of plain English. Each rule has examples,
+// which are tried first. Part of `pnpm lint`.
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 interface Rule {
   /** What to write instead. */
   readonly advice: string
-  /** Finds the fault in the text of a doc comment, without its stars. */
+  /** Finds the fault in a text: a comment without its stars and slashes, a string, or a paragraph. */
   readonly pattern: RegExp
+  /** Whether it concerns doc comments alone, which are read by themselves. */
+  readonly onlyDocComments?: boolean
   readonly bad: readonly string[]
   readonly good: readonly string[]
 }
 
 const RULES: readonly Rule[] = [
   {
+    onlyDocComments: true,
     advice:
       'begins with a fragment: say first what the thing is or does, so that the comment can be read alone, on hover',
     pattern:
@@ -55,30 +59,66 @@ const RULES: readonly Rule[] = [
 ]
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const files = globSync('{packages,apps,examples}/**/*.{ts,tsx}', {
-  cwd: root,
-  exclude: (path) => /(?:^|\/)(?:node_modules|dist|generated)$/.test(path),
-})
+const PROGRAMS = ['{packages,apps,examples,scripts}/**/*.{ts,tsx,mjs}', '.ci/run']
+const DOCUMENTS = ['*.md', 'docs/**/*.md', '{packages,apps,examples}/**/*.md']
+/** The diary has the words of its day, and logs of changes those of their releases; this file has examples of faults. */
+const EXEMPT = /(?:^|\/)(?:node_modules|dist|generated|data|docs\/lab|CHANGELOG\.md|check-comments\.ts)(?:$|\/)/
+/** A text in a program with fewer words is a name, not a sentence. */
+const FEWEST_WORDS = 3
+
+interface Text {
+  readonly at: number
+  readonly text: string
+  readonly isDocComment?: boolean
+}
+
+const COMMENT_OR_STRING =
+  /\/\*\*([\s\S]*?)\*\/|\/\*[\s\S]*?\*\/|((?:^[ \t]*(?:\/\/|# )[^\n]*\n)+)|[ \t]\/\/ ([^\n]*)|'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`/gm
+
+/** The comments of a program, its messages, and the names of its tests. Not a parser: what it takes for a text may be code. */
+function* textsOfProgram(source: string): Generator<Text> {
+  for (const { 1: doc, 2: lines, 3: trailing, index: at, ...rest } of source.matchAll(COMMENT_OR_STRING)) {
+    if (doc !== undefined) yield { at, text: doc.replaceAll(/\n\s*\*[ \t]?/g, ' ').trim(), isDocComment: true }
+    else if (lines !== undefined)
+      yield { at, text: lines.replaceAll(/^[ \t]*(?:\/\/|# )[ \t]?/gm, '').replaceAll('\n', ' ') }
+    else if (trailing !== undefined) yield { at, text: trailing }
+    else {
+      const text = rest[4] ?? rest[5] ?? rest[6] ?? ''
+      if (text.replaceAll(/\$\{[^}]*\}/g, '').split(/\s+/).length >= FEWEST_WORDS) yield { at, text }
+    }
+  }
+}
+
+/** The paragraphs of a document, without what stands in it as code. */
+function* textsOfDocument(source: string): Generator<Text> {
+  const blank = (code: string) => code.replaceAll(/[^\n]/g, ' ')
+  const prose = source.replaceAll(/^```[\s\S]*?^```/gm, blank).replaceAll(/`[^`\n]*`/g, blank)
+  for (const { 0: text, index: at } of prose.matchAll(/(?:[^\n]+\n?)+/g)) yield { at, text: text.replaceAll('\n', ' ') }
+}
 
 for (const { pattern, bad, good } of RULES) {
   const wrong = [...bad.filter((text) => !pattern.test(text)), ...good.filter((text) => pattern.test(text))]
   if (wrong.length > 0) throw new Error(`the rule ${pattern} is wrong about: ${wrong.join(' | ')}`)
 }
 
-let comments = 0
+let texts = 0
 const faults: string[] = []
-for (const file of files.toSorted()) {
+for (const file of [...PROGRAMS, ...DOCUMENTS].flatMap((glob) =>
+  globSync(glob, { cwd: root, exclude: (path) => EXEMPT.test(path) }),
+)) {
+  if (EXEMPT.test(file)) continue
   const source = readFileSync(`${root}${file}`, 'utf8')
-  for (const { 1: comment, index } of source.matchAll(/\/\*\*([\s\S]*?)\*\//g)) {
-    comments++
-    const text = comment!.replaceAll(/\n\s*\*[ \t]?/g, ' ').trim()
-    for (const { pattern, advice } of RULES) {
-      if (!pattern.test(text)) continue
-      const line = source.slice(0, index).split('\n').length
-      faults.push(`${file}:${line}: “${text.slice(0, 60)}” ${advice}`)
+  for (const { at, text, isDocComment } of file.endsWith('.md') ? textsOfDocument(source) : textsOfProgram(source)) {
+    texts++
+    for (const { pattern, advice, onlyDocComments } of RULES) {
+      const found = onlyDocComments && !isDocComment ? null : pattern.exec(text)
+      if (!found) continue
+      const line = source.slice(0, at).split('\n').length
+      const excerpt = text.slice(Math.max(0, found.index - 30), found.index + 30).trim()
+      faults.push(`${file}:${line}: “${excerpt}” ${advice}`)
     }
   }
 }
-console.log(faults.join('\n'))
-console.log(`${comments} doc comments, ${faults.length} faults`)
+if (faults.length > 0) console.log(faults.join('\n'))
+console.log(`${texts} comments, messages and paragraphs, ${faults.length} faults`)
 process.exitCode = faults.length > 0 ? 1 : 0

@@ -9,7 +9,7 @@ import { demonstrationStore, OWNER } from './demonstration.ts'
 /** Prints what a view with one number as its result answered, each time that it changed, and draws it. */
 function writePosition(state: StateReader, functionName: string, args: readonly string[]): void {
   const [address, module, name] = functionName.split('::')
-  if (!address || !module || !name) throw new Error(`${functionName} is no function such as 0x1::coin::balance`)
+  if (!address || !module || !name) throw new Error(`${functionName} is not a function such as 0x1::coin::balance`)
   const history = createLedger(state)
     .at()
     .viewHistory(

@@ -49,7 +49,7 @@ export function mutate(random: Random, bytes: Uint8Array): Uint8Array {
   return mutated
 }
 
-/** So many of what `make` gives that they are about `size` long together. */
+/** A list of what `make` gives, about `size` long in all. */
 export function untilLong<T extends { readonly length: number }>(size: number, make: (at: number) => T): T[] {
   const parts: T[] = []
   for (let length = 0; length < size; length += 1 + parts.at(-1)!.length) parts.push(make(parts.length))

@@ -44,7 +44,7 @@ async function start(project: string): Promise<Ended> {
   return built.status === 0 ? await showPage(join(project, 'dist')) : built
 }
 
-/** Opens the built page in a browser; what it shows, and its faults, are told as those of a program. */
+/** Opens the built page in a browser; what it shows, and its faults, are reported as those of a program. */
 async function showPage(folder: string): Promise<Ended> {
   const browser = await openBrowser()
   try {

@@ -1,4 +1,4 @@
-// A server over a folder that lists and gives objects as S3 and Google's store do, and fails as they do where it is told to.
+// A server over a folder that lists and gives objects as S3 and Google's store do, and fails as they do on request.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'

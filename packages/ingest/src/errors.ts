@@ -64,12 +64,12 @@ function chainMismatch(what: string, expected: string): IngestError {
   return new LedgerStateError('chain_id_mismatch', `${what}, ${expected}`)
 }
 
-export function sourceOfOtherChain(place: string, told: bigint, held: bigint): IngestError {
-  return chainMismatch(`${place}: the source is of chain ${told}`, `the store holds chain ${held}`)
+export function sourceOfOtherChain(place: string, found: bigint, held: bigint): IngestError {
+  return chainMismatch(`${place}: the source is of chain ${found}`, `the store holds chain ${held}`)
 }
 
-export function sourceNotAsAsked(place: string, told: bigint, asked: bigint): IngestError {
-  return chainMismatch(`${place}: the source is of chain ${told}`, `chain ${asked} is asked for`)
+export function sourceNotAsAsked(place: string, found: bigint, asked: bigint): IngestError {
+  return chainMismatch(`${place}: the source is of chain ${found}`, `chain ${asked} is asked for`)
 }
 
 export function storeNotAsAsked(asked: bigint, held: bigint): IngestError {

@@ -213,7 +213,7 @@ describe('another ledger', () => {
     })
   })
 
-  it('must have a chain id that somebody tells', async () => {
+  it('must have a chain id from the store, the source or the caller', async () => {
     writeBackup(chain, bed.at('backup'), { first: 1, chunk: 3 })
     const engine = await bed.open('store')
     const options = { assumeEmptyBase: true, to: 1n }

@@ -158,7 +158,7 @@ describe('ends of epochs', () => {
     ],
     ['without a mask', ending(2, sealed(made[2]!, new Uint8Array(0), genuine)), /signers in 0 bytes/],
     ['with infinity as the signature', ending(2, sealed(made[2]!, full, infinity(96))), /epoch 2 has a signature/],
-    ['with a signature that is no point', ending(2, sealed(made[2]!, full, noPoint)), /epoch 2 has a signature/],
+    ['with a signature that is not a point', ending(2, sealed(made[2]!, full, noPoint)), /epoch 2 has a signature/],
     [
       'with a signature of another length',
       ending(2, sealed(made[2]!, full, genuine.subarray(1))),

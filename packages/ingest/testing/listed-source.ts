@@ -1,4 +1,4 @@
-// A source over a list of versions, which tells its mark and place as real ones do.
+// A source over a list of versions, which reports its mark and place as real ones do.
 import { Buffer } from 'node:buffer'
 import type { VersionWrites } from '@ledger-state/core'
 import type { LedgerSource } from '@ledger-state/feed'

@@ -243,7 +243,7 @@ describe('a page of a listing', () => {
 })
 
 describe('a module of an account', () => {
-  it('tells its ABI, and none where its bytes are not a module', async () => {
+  it('has its ABI, and none where its bytes are not a module', async () => {
     const HOME = parseAddress('0xcafe')
     const module = writeModule({ version: 7, address: HOME, name: 'good', structs: [] })
     const writes: Write[] = [

@@ -49,7 +49,7 @@ function readItems(ledger: Ledger, body: JsonValue): void {
     const typeOf = (name: string) => ledger.parseType(String(request.get(name)))
     const valueType = typeOf('value_type')
     const key = parseJson('1')
-    // The stored byte is no value of the type, nor is the number a key of it: both codecs are made to find that out.
+    // The stored byte is not a value of the type, nor is the number a key of it: both codecs are made to find that out.
     refused('value_type_mismatch', () =>
       ledger
         .at()

@@ -175,7 +175,7 @@ export interface AssembledStruct {
 export interface Assembly {
   /** Version of the binary format; by default 10, the newest. */
   readonly version?: number
-  /** By default 0x42. */
+  /** Address of the module; 0x42 by default. */
   readonly address?: string
   readonly name: string
   readonly structs?: readonly AssembledStruct[]

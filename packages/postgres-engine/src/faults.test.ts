@@ -74,7 +74,7 @@ describe('a commit whose connection is cut', () => {
   it.each([
     ['when it sends its rows', 'PGCOPY', 'before'],
     ['when the server has its rows', 'PGCOPY', 'after'],
-    ['before the server is told to commit', 'COMMIT', 'before'],
+    ['before COMMIT is sent to the server', 'COMMIT', 'before'],
     ['when the server has committed, and its answer is lost', 'COMMIT', 'after'],
   ] as const)('is done exactly once: %s', async (_, text, cut) => {
     const engine = await open()
@@ -105,7 +105,7 @@ describe('a commit whose connection is cut', () => {
 
 describe('a truncation whose connection is cut', () => {
   it.each([
-    ['before the server is told to commit', 'COMMIT', 'before'],
+    ['before COMMIT is sent to the server', 'COMMIT', 'before'],
     ['when the server has committed, and its answer is lost', 'COMMIT', 'after'],
   ] as const)('is done exactly once: %s', async (_, text, cut) => {
     const engine = await open()

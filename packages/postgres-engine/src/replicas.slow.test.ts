@@ -66,7 +66,7 @@ it('a replica is not believed where it lags, neither on values nor on their abse
   await replica.sql('SELECT pg_wal_replay_pause()')
   try {
     const version = await commit()
-    // Until it is connected again with the server that hung, a replica tells it what is the newest version.
+    // Until it is connected again with the server that hung, a replica reports what is the newest version.
     await eventually(
       async () => (await reader.snapshot()).ledger?.latestVersion === version,
       () => 'the commit to be seen',

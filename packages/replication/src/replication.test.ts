@@ -210,7 +210,7 @@ describe('a replica', () => {
     expect(replica.ledger!.latestVersion).toBe(version)
   })
 
-  it('that is older than the feed is told to begin with a snapshot', async () => {
+  it('that is older than the feed is refused, and has to begin with a snapshot', async () => {
     const replica = await openReplica('replica')
     await commit(50)
     await source.prune(10n)
@@ -286,7 +286,7 @@ describe('the feed', () => {
     return { status: response.status, text: await response.text() }
   }
 
-  it('tells its chain and its window', async () => {
+  it('shows its chain and its window', async () => {
     const { text } = await ask('/')
     expect(JSON.parse(text)).toEqual({
       format: 'ledger-feed',

@@ -117,7 +117,7 @@ describe('openStateEngine', () => {
     await engine.close()
   })
 
-  it('maps as much of the address space as it is told to, and more once the file has grown beyond it', async () => {
+  it('maps as much of the address space as its options say, and more once the file has grown beyond it', async () => {
     const { path } = folder
     const mapBytes = 2 ** 22
     const engine = openStateEngine({ path, mapBytes, memoryTableBytes: 0, durability: 'none' })
@@ -184,7 +184,7 @@ describe('openStateEngine', () => {
     await again.close()
   })
 
-  it('tells a reader of commits and prunes, until the reader stops listening', async () => {
+  it('notifies a reader of commits and prunes, until the reader stops listening', async () => {
     const engine = openStateEngine({ path: folder.path })
     await engine.commit([record(0, [], 0)], CHAIN)
     const reader = openStateEngineReader({ path: folder.path })
@@ -194,7 +194,7 @@ describe('openStateEngine', () => {
     const expectSeen = (by: bigint[], versions: bigint[]) =>
       eventually(
         () => versions.every((version) => by.includes(version)),
-        () => `a listener to be told of ${versions}`,
+        () => `a listener to be called with ${versions}`,
       )
     await engine.commit([record(1, [], 1)], CHAIN)
     await engine.commit([record(2, [], 2)], CHAIN)
@@ -202,7 +202,7 @@ describe('openStateEngine', () => {
     await expectSeen(seen, [2n])
     stop()
     await engine.commit([record(3, [], 3)], CHAIN)
-    // Listeners are called in turn: the first would have been told before the second.
+    // Listeners are called in turn: the first would have been called before the second.
     await expectSeen(seenByOther, [3n, 2n])
     expect(seen).not.toContain(3n)
     await reader.close()

@@ -1,5 +1,5 @@
 // Holds views in a process of its own beside a writer that truncates. Every version writes the same text, which no other
-// version of any branch writes, to all keys: a view that mixes branches, or changes, is found. Tells when it has seen enough.
+// version of any branch writes, to all keys: a view that mixes branches, or changes, is found. Reports when it has seen enough.
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '@ledger-state/core'
 import { branchOf, type EngineView } from '@ledger-state/engine'

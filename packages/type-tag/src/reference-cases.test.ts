@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parseTypeTag } from './parse-type-tag.js'
 import { typeTagToText } from './type-tag.js'
 
-// Asset types that are addresses are not type tags; `@ledger-state/ledger` tells them apart.
+// Asset types that are addresses are not type tags; `@ledger-state/ledger` distinguishes them.
 const cases = referenceCases('type_tag').filter(({ expect: expected }) => expected.kind !== 'fungible_asset')
 
 describe.skipIf(!hasSharedData)('parseTypeTag', () => {

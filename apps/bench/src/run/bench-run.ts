@@ -134,7 +134,7 @@ export class BenchRun {
   cleanUp(): void {
     for (const work of this.#atEnd) work()
     this.#atEnd.clear()
-    // A server that was just told to end may still write: try again.
+    // A server that is ending may still write: try again.
     rmSync(this.#root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }
 }

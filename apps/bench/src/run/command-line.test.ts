@@ -7,7 +7,7 @@ const namesOf = (order: ReturnType<typeof parse>) =>
   order.kind === 'run' || order.kind === 'list' ? order.suites.map(({ name }) => name) : undefined
 
 describe('parseCommandLine', () => {
-  it('runs all suites at the small scale, unless told otherwise', () => {
+  it('runs all suites at the small scale, unless the options say otherwise', () => {
     const order = parse()
     expect(namesOf(order)).toEqual(SUITES.map(({ name }) => name))
     expect(order).toMatchObject({

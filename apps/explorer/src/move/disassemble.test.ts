@@ -10,7 +10,7 @@ const address = new Uint8Array(32).fill(0, 0, 31)
 address[31] = 7
 const none = { constraints: 0, phantom: false }
 
-it('the disassembler tells variants of enums, phantom parameters and types with their arguments', () => {
+it('the disassembler prints variants of enums, phantom parameters and types with their arguments', () => {
   const binary = writeModule({
     address,
     name: 'shop',

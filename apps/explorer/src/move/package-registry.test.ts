@@ -21,7 +21,7 @@ describe('a package registry', () => {
     ],
   }
 
-  it('tells the package of a module', () => {
+  it('finds the package of a module', () => {
     expect(findPackage(registry, 'till')).toMatchObject({
       name: 'Shop',
       upgradePolicy: 'immutable: it never changes',

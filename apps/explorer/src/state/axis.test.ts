@@ -24,7 +24,7 @@ it('a ledger of genesis alone has no ticks, nor has one whose times are none', (
   expect(timeTicks(1n, 2n ** 64n - 1n, 5).times).toEqual([])
 })
 
-it('times are told in UTC, as short as their distance allows', () => {
+it('times are written in UTC, as short as their distance allows', () => {
   const midnight = 1_735_689_600_000_000n
   const { times, step } = timeTicks(midnight - 500_000_000n, midnight + 500_000_000n, 5)
   expect([step, times.map((time) => timeTickText(time, step))]).toEqual([300, ['23:55', '2025-01-01', '00:05']])

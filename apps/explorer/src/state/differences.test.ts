@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { findDifferences } from './differences.ts'
 
-it('the comparison of two values tells which leaves differ, were added and were removed', () => {
+it('the comparison of two values lists which leaves differ, were added and were removed', () => {
   expect(findDifferences({ a: '1', b: { c: [1, 2] } }, { a: '1', b: { c: [1, 3, 4] }, d: {} })).toEqual([
     { path: 'b.c.1', before: '2', after: '3' },
     { path: 'b.c.2', before: undefined, after: '4' },

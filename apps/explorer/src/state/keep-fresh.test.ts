@@ -79,7 +79,7 @@ it('keepFresh asks again after a failure that may pass, and after no other', asy
   expect(loads).toBe(3)
 })
 
-it('keepFresh loads again when it is told, once the load under way has ended', async () => {
+it('keepFresh loads again when it is asked to, once the load under way has ended', async () => {
   start()
   fresh.again()
   expect(loads).toBe(1)
@@ -87,7 +87,7 @@ it('keepFresh loads again when it is told, once the load under way has ended', a
   expect(loads).toBe(2)
 })
 
-it('keepFresh stops when it is told', async () => {
+it('keepFresh stops when it is asked to', async () => {
   ends = [BUSY]
   start()
   await vi.advanceTimersByTimeAsync(150)

@@ -44,7 +44,7 @@ describe('the command line', () => {
     },
   )
 
-  it('tells the version of the program', () => {
+  it('prints the version of the program', () => {
     expect(bed.run('--version')).toMatchObject({
       status: 0,
       stdout: expect.stringMatching(/^ledger-state \d+\.\d+\.\d+ \(Node v\d+.*\)\n$/),

@@ -14,7 +14,7 @@ const POOL: SignatureToken = {
   typeArguments: [],
 }
 
-/** Of what is paid, 997 in 1,000 count; the rest is the fee of the pool. */
+/** The fee of the pool: 997 in 1,000 of what is paid are exchanged. */
 const FEE = { kept: 997, of: 1_000 } as const
 const E_NOTHING_PAID = 1
 

@@ -91,7 +91,7 @@ describe.skipIf(!hasSharedData)('on the genesis of devnet (skipped without ../sh
     address = (await bed.serve('serve', '--data-dir', 'store')).address
   }, 120_000)
 
-  it('a token leads to its collection, which tells its creator and how many there are', async () => {
+  it('a token leads to its collection, which names its creator and how many there are', async () => {
     const page = await open(`${address}/account/0x${Buffer.from(TOKEN).toString('hex')}`)
     const token = page.getByRole('region', { name: 'This token' })
     await token.getByRole('heading', { name: 'Token Barge 1' }).waitFor()

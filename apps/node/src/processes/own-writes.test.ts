@@ -59,7 +59,7 @@ describe('a program that has one address for all', () => {
     ])
   })
 
-  it('is told what the fullnode says of a transaction that it does not take', async () => {
+  it('gets what the fullnode says of a transaction that it does not take', async () => {
     const { chain, url } = await serveBehind(0)
     const { Account, Aptos, AptosConfig, Ed25519PrivateKey, Network } = sdk5
     const aptos = new Aptos(new AptosConfig({ network: Network.LOCAL, fullnode: url }))

@@ -218,7 +218,7 @@ describe.skipIf(!hasSharedData).each(SDKS)('@aptos-labs/ts-sdk %s', (_, sdk) => 
     expect(await mainnet.getGasPriceEstimation()).toEqual(estimate)
   })
 
-  it('is told that transactions are not served, and does not wait for one', async () => {
+  it('is answered that transactions are not served, and does not wait for one', async () => {
     const transactionHash = `0x${'0a'.repeat(32)}`
     const refusal = { status: 403, data: { error_code: 'api_disabled' } }
     await expect(testnet.transaction.isPendingTransaction({ transactionHash })).rejects.toMatchObject(refusal)

@@ -300,7 +300,7 @@ describe('jsonTypeName', () => {
     [{ vec: [] }, 'object'],
     [1, 'number'],
     [1n, 'bigint'],
-  ])('tells %s from JSON', (value, type) => {
+  ])('distinguishes %s from JSON', (value, type) => {
     const name = `JavaScript ${type} (JSON is taken as parseJson reads it)`
     expect(jsonTypeName(value as unknown as JsonValue)).toBe(name)
     const encode = () =>

@@ -178,7 +178,7 @@ describe('function values', () => {
     expect(values.valueToBytes(value)).toEqual(bytes)
   })
 
-  it('may bring layouts of so many parts, and no more', () => {
+  it('may bring layouts of as many parts as its limit, and no more', () => {
     const list = codecOf({ kind: 'vector', element: { kind: 'function' } })
     // Captures one u8.
     const one = head(7, 1n).u8(1).u8(9).toBytes()

@@ -18,7 +18,7 @@ describe('the stored form of a value', () => {
     )
   })
 
-  it('is the value itself where nothing is to be told from an annotation', () => {
+  it('is the value itself where it cannot be mistaken for one with an annotation', () => {
     const bytes = Uint8Array.of(1, 2, 0xdf)
     expect(valueToStored(bytes)).toBe(bytes)
     expect([...valueToStored(Uint8Array.of(0xe0))]).toEqual([0xe0, 0xe0])

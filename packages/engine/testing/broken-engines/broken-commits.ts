@@ -195,7 +195,7 @@ export const BROKEN_COMMITS: readonly BrokenEngine[] = [
       at: (version) => engine.at(version !== undefined && hidden.has(version) ? undefined : version),
     }
   }),
-  broken('tells the latest version as the oldest', (engine) => ({
+  broken('reports the latest version as the oldest', (engine) => ({
     get ledger() {
       const { ledger } = engine
       return ledger && { ...ledger, oldestVersion: ledger.latestVersion }

@@ -17,11 +17,11 @@ export const BROKEN_HISTORIES: readonly BrokenEngine[] = [
       })
     },
   })),
-  broken('tells an empty value as a deletion', (engine) => ({
+  broken('reports an empty value as a deletion', (engine) => ({
     history: (key, options) =>
       mapping(engine.history(key, options), ({ version, value }) => ({ version, value: value?.length ? value : null })),
   })),
-  broken('tells a deletion as an empty value', (engine) => ({
+  broken('reports a deletion as an empty value', (engine) => ({
     history: (key, options) =>
       mapping(engine.history(key, options), ({ version, value }) => ({ version, value: value ?? new Uint8Array(0) })),
   })),
@@ -34,7 +34,7 @@ export const BROKEN_HISTORIES: readonly BrokenEngine[] = [
       return engine.history(key, { first: options?.first, last: options?.last })
     },
   })),
-  broken('tells a history the oldest first by default', (engine) => ({
+  broken('reports a history the oldest first by default', (engine) => ({
     history: (key, options) => engine.history(key, { order: 'asc', ...options }),
   })),
   broken('leaves the first version of a part of a history out', (engine) => ({
@@ -83,7 +83,7 @@ export const BROKEN_HISTORIES: readonly BrokenEngine[] = [
       }
     },
   })),
-  broken('tells the version after each write', (engine) => ({
+  broken('reports the version after each write', (engine) => ({
     history: (key, options) =>
       mapping(engine.history(key, options), ({ version, value }) => ({ version: version + 1n, value })),
   })),
@@ -110,30 +110,30 @@ export const BROKEN_HISTORIES: readonly BrokenEngine[] = [
     versions: (first, last) => endingEarly(engine.versions(first, last)),
   })),
 
-  broken('tells the height of a block as its epoch', (engine) => ({
+  broken('reports the height of a block as its epoch', (engine) => ({
     blockAt: (version) => {
       const found = engine.blockAt(version)
       return { ...found, block: { ...found.block, epoch: found.block.height } }
     },
   })),
-  broken('tells the time of the ledger as that of every block', (engine) => ({
+  broken('reports the time of the ledger as that of every block', (engine) => ({
     blockAt: (version) => {
       const found = engine.blockAt(version)
       const { timestampUsec } = engine.ledger!.latestBlock
       return { ...found, block: { ...found.block, timestampUsec } }
     },
   })),
-  broken('tells the latest version as the last of every block', (engine) => ({
+  broken('reports the latest version as the last of every block', (engine) => ({
     blockAt: (version) => ({ ...engine.blockAt(version), lastVersion: engine.ledger!.latestVersion }),
   })),
-  broken('tells the first version of the next block as the last of a block', (engine) => ({
+  broken('reports the first version of the next block as the last of a block', (engine) => ({
     blockAt: (version) => {
       const found = engine.blockAt(version)
       const isNewest = found.lastVersion === engine.ledger!.latestVersion
       return { ...found, lastVersion: isNewest ? found.lastVersion : found.lastVersion + 1n }
     },
   })),
-  broken('tells the version that was asked for as the first of its block', (engine) => ({
+  broken('reports the version that was asked for as the first of its block', (engine) => ({
     blockAt: (version) => ({ ...engine.blockAt(version), firstVersion: version }),
   })),
   broken('answers blocks of versions that were pruned', (engine) => ({

@@ -110,7 +110,7 @@ export const BROKEN_TRUNCATIONS: readonly BrokenEngine[] = [
     await new Promise((resolve) => setImmediate(resolve))
     await truncateTo(version, options)
   }),
-  broken('tells the mark of what was cut off', (engine) => {
+  broken('reports the mark of what was cut off', (engine) => {
     let mark: Uint8Array | undefined
     return {
       truncateTo: async (...given) => {
@@ -192,17 +192,17 @@ export const BROKEN_TRUNCATIONS: readonly BrokenEngine[] = [
     }
   }),
   brokenLedger('does not tell of truncations', ({ truncations: _, ...ledger }) => ledger),
-  brokenLedger('tells of the newest truncation only', (ledger) =>
+  brokenLedger('reports the newest truncation only', (ledger) =>
     ledger.truncations ? { ...ledger, truncations: ledger.truncations.slice(-1) } : ledger,
   ),
-  broken('tells of no truncation when it is opened again', (engine, openings) => ({
+  broken('reports no truncation when it is opened again', (engine, openings) => ({
     get ledger() {
       const { truncations, ...ledger } = engine.ledger ?? {}
       if (!engine.ledger) return undefined
       return openings === 0 && truncations ? engine.ledger : (ledger as LedgerInfo)
     },
   })),
-  broken('tells listeners of no truncation', (engine) => ({
+  broken('notifies listeners of no truncation', (engine) => ({
     onCommit: (listener) => {
       let latest = engine.ledger?.latestVersion ?? 0n
       const call = (ledger: LedgerInfo) => {
@@ -212,7 +212,7 @@ export const BROKEN_TRUNCATIONS: readonly BrokenEngine[] = [
       return engine.onCommit(typeof listener === 'function' ? call : listener)
     },
   })),
-  broken('tells listeners of versions that they know no more', (engine) => ({
+  broken('notifies listeners of versions that they know no more', (engine) => ({
     onCommit: (listener) => {
       const known = new Set<bigint>()
       const call = (ledger: LedgerInfo) => {

@@ -32,7 +32,7 @@ export const BROKEN_UPKEEP: readonly BrokenEngine[] = [
     ...(await prune(...given)),
     droppedEntries: 0,
   })),
-  brokenPrune('tells the oldest version that was asked for', (prune, engine) => async (retain, options) => {
+  brokenPrune('reports the oldest version that was asked for', (prune, engine) => async (retain, options) => {
     const result = await prune(retain, options)
     const start = engine.ledger!.latestVersion - retain + 1n
     return { ...result, oldestVersion: start > 0n ? start : 0n }
@@ -169,7 +169,7 @@ export const BROKEN_UPKEEP: readonly BrokenEngine[] = [
       return () => {}
     },
   })),
-  broken('tells listeners of no prune', (engine) => ({
+  broken('notifies listeners of no prune', (engine) => ({
     onCommit: (listener) => {
       let latest: bigint | undefined
       const call: Listener = (ledger) => {
@@ -179,7 +179,7 @@ export const BROKEN_UPKEEP: readonly BrokenEngine[] = [
       return engine.onCommit(typeof listener === 'function' ? call : listener)
     },
   })),
-  broken('tells listeners of every call of prune', (engine) => {
+  broken('notifies listeners of every call of prune', (engine) => {
     const listeners = new Set<Listener>()
     return {
       onCommit: (listener) => {
@@ -198,7 +198,7 @@ export const BROKEN_UPKEEP: readonly BrokenEngine[] = [
       },
     }
   }),
-  broken('tells listeners of each version of a batch', (engine) => ({
+  broken('notifies listeners of each version of a batch', (engine) => ({
     onCommit: (listener) => {
       let latest = engine.ledger?.latestVersion ?? 0n
       const call: Listener = (ledger) => {

@@ -25,7 +25,7 @@ function options(attempts: number, signal?: AbortSignal) {
 const read = (answer: FetchAnswer) => ({ value: answer })
 
 describe('fetchRetrying', () => {
-  it('gives up after so many attempts, and says how the last one failed', async () => {
+  it('gives up after the attempts that it may make, and says how the last one failed', async () => {
     const url = await serve((_, response) => {
       response.statusCode = 502
       response.end()
@@ -99,7 +99,7 @@ describe('fetchRetrying', () => {
     expect(notices).toEqual([expect.stringMatching(/status 429; asking again in 7\.0 s/)])
   })
 
-  it('ends a pause, and a request, when it is told to', async () => {
+  it('ends a pause, and a request, when its signal is aborted', async () => {
     const url = await serve((_, response) => {
       response.writeHead(503, { 'retry-after': '100' })
       response.end()

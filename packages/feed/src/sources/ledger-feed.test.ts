@@ -60,7 +60,7 @@ describe('a ledger feed', () => {
       expect(await readAll(feedFile(content))).toEqual(expected)
   })
 
-  it('tells the chain id, its position and its progress', async () => {
+  it('has the chain id, its position and its progress', async () => {
     const path = feedFile([HEADER, ...ROWS].join('\n'))
     const source = await openSource(path)
     expect(source.chainId).toBe(4)

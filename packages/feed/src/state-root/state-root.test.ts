@@ -107,7 +107,7 @@ describe('computeStateRoot', () => {
     await expect(work).rejects.toMatchObject({ code: 'verification_failed' })
   })
 
-  it('says which folder cannot be written, and ends when it is told to', async () => {
+  it('says which folder cannot be written, and ends on request', async () => {
     const spillFolder = join(folder.path, 'not there')
     const pages = pagesOf(manyEntries(2_000), 100)
     const spilling = computeStateRoot(pages, { spillFolder, threads: 0, memoryBytes: 64 })
@@ -132,7 +132,7 @@ describe('foldLeaves', () => {
   /** A leaf with made-up hashes. */
   const leaf = (key: Uint8Array) => Buffer.concat([key, hasher.hash('StateValue', key)])
 
-  it('is a tree of all bits: keys that share any number of them are told apart', () => {
+  it('is a tree of all bits: keys that share any number of them are distinguished', () => {
     for (const bit of [0, 1, 7, 8, 63, 64, 200, 255]) {
       const [a, b] = [Buffer.alloc(32), Buffer.alloc(32)]
       b[bit >> 3] = 0x80 >> (bit & 7)

@@ -41,7 +41,7 @@ describe('a request that names the version it was shown', () => {
     for (const minimum of ['0', '3']) expect(await versionOf(get(minimum))).toBe('3')
   })
 
-  it('is 400 where the header is no version, but where it asks for health', async () => {
+  it('is 400 where the header is not a version, but where it asks for health', async () => {
     const { get, reach } = await serve()
     await reach(3n)
     for (const minimum of ['-1', 'x', '', '1e3', String(2n ** 64n), '9'.repeat(21), '1, 2']) {

@@ -208,7 +208,7 @@ describe('TurnQueue', () => {
     }
   })
 
-  it('tells resumed work what small work has left of its turn, a quarter at least', async () => {
+  it('gives resumed work what small work has left of its turn, a quarter at least', async () => {
     const turns = new TurnQueue()
     const told: number[] = []
     for (const spentMs of [0.5, 2]) {

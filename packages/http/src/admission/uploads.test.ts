@@ -108,7 +108,7 @@ describe('bodies that come slowly', () => {
 describe('a client that waits for `100 Continue`', () => {
   const expecting = (length: number) => rawItemRequest(`content-length: ${length}\r\nexpect: 100-continue`, '')
 
-  it('is told to send a body that is taken', async () => {
+  it('gets 100 Continue for a body that is taken', async () => {
     await start({})
     const client = open(expecting(RAW_ITEM_BODY.length))
     expect(await statusesOf(client, 1)).toEqual([100])

@@ -124,7 +124,7 @@ describe('an operation that is not served here', () => {
     expect(response.headers.get('access-control-expose-headers')).toContain('x-svc-answered-by')
   })
 
-  it('has no chain state where the upstream told none', async () => {
+  it('has no chain state where the upstream sent none', async () => {
     const { upstream, url } = await openBed()
     upstream.answer = (_, response) => void response.writeHead(400).end('no')
     const response = await fetch(`${url}/v1/transactions`)
@@ -255,7 +255,7 @@ describe('an upstream of another chain', () => {
 describe('an upstream that', () => {
   const answers = (what: string) => [503, expect.stringContaining(what)]
 
-  it('is away is told at once, and used when it is back', async () => {
+  it('is away is noticed at once, and used when it is back', async () => {
     const { upstream, url, changes } = await openBed()
     const port = Number(new URL(upstream.url).port)
     await upstream.close()
@@ -305,7 +305,7 @@ describe('an upstream that', () => {
     expect(forwarded.map(({ status }) => status)).toContain(503)
   })
 
-  it('ends in the middle is told in time, or ends the answer', async () => {
+  it('ends in the middle is noticed in time, or ends the answer', async () => {
     const { upstream, url } = await openBed()
     const send = (bytes: number, length: number) => {
       upstream.answer = (_, response) => {
@@ -376,7 +376,7 @@ describe('an upstream that', () => {
     expect([headers.get('connection'), headers.get('strict-transport-security')]).toEqual(['keep-alive', null])
   })
 
-  it('asks for a pause gets one, and others are told how long', async () => {
+  it('asks for a pause gets one, and others are answered how long', async () => {
     const { upstream, url } = await openBed()
     upstream.answer = (_, response) =>
       sendJson(upstream, response, { message: 'slow down' }, { status: 429, headers: { 'retry-after': '600' } })

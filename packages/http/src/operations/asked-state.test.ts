@@ -52,7 +52,7 @@ describe('a state asked for by its time', () => {
     expect(await versionOf(`ledger_timestamp=${BigInt(Date.now()) * 1_000n}`)).toBe(9)
   })
 
-  it('is told by a header, of the request as a whole', async () => {
+  it('is named by a header, of the request as a whole', async () => {
     const header = async (url: string, requests?: readonly object[]) => {
       const headers = { 'content-type': 'application/json' }
       const answer = await inject(listener, {
@@ -72,7 +72,7 @@ describe('a state asked for by its time', () => {
     expect(await header('/v1/batch', [later])).toBeUndefined()
   })
 
-  it('is told by the same header where nothing is found at the version', async () => {
+  it('is named by the same header where nothing is found at the version', async () => {
     const answer = await inject(listener, '/v1/accounts/0x1/resource/0x1::a::B?ledger_timestamp=2026-01-31T00:02:00Z')
     expect([answer.statusCode, answer.headers['x-svc-read-version']]).toEqual([404, '5'])
     const item = await inject(listener, {

@@ -120,7 +120,7 @@ describe('the history of a balance', () => {
     expect((await get(`${HISTORY}?from=9`)).body).toBe('[]')
   })
 
-  it('is sampled for a curve: at most so many points, with every extreme of the range', async () => {
+  it('is sampled for a curve: at most the number of points asked for, with every extreme of the range', async () => {
     const all = ALL.map((one) => JSON.parse(one) as unknown)
     expect(JSON.parse((await get(`${HISTORY}?points=100`)).body)).toEqual(all)
     expect((await get(`${HISTORY}?points=4`)).body).toBe(`[${ALL.filter((_, at) => at !== 3).join(',')}]`)

@@ -18,7 +18,7 @@ export const getTypeUses: Operation = {
   tag: 'Types',
   summary: 'Get uses of a type',
   description:
-    'Searches resources and modules of all accounts for uses of a struct or enum, whatever its type arguments: resources of it or with it among their type arguments, and modules that name it in fields, parameters or results. No index tells: a page looks at some 1,000 state keys in the order of their bytes, which is by address; it may be empty and have a cursor.',
+    'Searches resources and modules of all accounts for uses of a struct or enum, whatever its type arguments: resources of it or with it among their type arguments, and modules that name it in fields, parameters or results. There is no index: a page looks at some 1,000 state keys in the order of their bytes, which is by address; it may be empty and have a cursor.',
   parameters: [
     {
       name: 'struct_type',

@@ -79,7 +79,7 @@ describe('POST /v1/view/history', () => {
         ),
         'x-svc-ledger-version': '10',
       })
-      // A run at the latest version and one before each of the five writes, each told of once.
+      // A run at the latest version and one before each of the five writes, each reported once.
       expect(reports).toHaveLength(6)
       const ascending = await entries(post('?order=asc', VALUE))
       expect(ascending).toEqual((JSON.parse(answer.body) as Entry[]).toReversed())
@@ -124,7 +124,7 @@ describe('POST /v1/view/history', () => {
     expect(point.body.split('\r\n')[1]).toBe('0,0,1970-01-01T00:00:00Z,"{""x"":""1""}",')
   })
 
-  it('shows points in time or by versions instead, and leaves the clock out where it is told to', async () => {
+  it('shows points in time or by versions instead, and leaves the clock out on request', async () => {
     const post = ask(await smallLedger())
     const everySecond = await post('?every=2s&order=asc', VALUE)
     expect(everySecond.headers['x-svc-exact']).toBe('false')

@@ -51,7 +51,7 @@ describe('a broken request that follows good ones', () => {
     expect((await exchangeOf(good + LONG_HEADERS)).statuses).toEqual([...whole, 431])
   })
 
-  it('is told of as unreadable, and the good ones as what they are', async () => {
+  it('is reported as unreadable, and the good ones as what they are', async () => {
     const told: Answered[] = []
     await exchangeOf(WHOLE_ITEM_REQUEST + NOISE, { onAnswered: (answered) => told.push(answered) })
     expect(told.map(({ route, status }) => [route, status])).toEqual([
@@ -90,7 +90,7 @@ describe('a client that leaves in the middle of its body', () => {
     ['in chunks', 'transfer-encoding: chunked', `e\r\n${HALF}`],
     ['from another origin', 'origin: https://a.example\r\ncontent-length: 14', HALF],
     ['compressed', 'content-encoding: gzip\r\ncontent-length: 14', HALF],
-  ])('is told of as 499, and is not a fault of ours: %s', async (_name, framing, half) => {
+  ])('is reported as 499, and is not a fault of ours: %s', async (_name, framing, half) => {
     for (const leave of ['end', 'resetAndDestroy'] as const) {
       const told: Answered[] = []
       const faults: unknown[] = []
@@ -105,7 +105,7 @@ describe('a client that leaves in the middle of its body', () => {
       socket[leave]()
       await eventually(
         () => told.length > 0,
-        () => `being told of a client that left by ${leave}`,
+        () => `a report of a client that left by ${leave}`,
       )
       expect([told.map(({ status }) => status), faults]).toEqual([[499], []])
     }
@@ -146,7 +146,7 @@ describe('a connection on which nothing is sent', () => {
     expect(text).toBe('')
   })
 
-  it('is told apart from a request that does not come in whole', async () => {
+  it('is distinguished from a request that does not come in whole', async () => {
     expect((await exchangeOf('GET /v1 HTTP/1.1\r\n', { requestTimeoutMs: 100 })).statuses).toEqual([408])
   })
 })

@@ -251,7 +251,7 @@ describe('requests', () => {
     expect((await ask(listener, post(ITEM, KEY_1.padEnd(1_001)))).status).toBe(413)
   })
 
-  it('with a wrong method are told the methods that the path has', async () => {
+  it('with a wrong method are answered with the methods that the path has', async () => {
     const listener = listenerOf(await tenVersions())
     const allow = async (method: InjectOptions['method'], url: string) => {
       const { status, headers } = await ask(listener, { method: method!, url })

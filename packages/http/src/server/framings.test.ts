@@ -176,7 +176,7 @@ describe('a request', () => {
     )
   })
 
-  it('is told of once, with its route', async () => {
+  it('is reported once, with its route', async () => {
     const told: Answered[] = []
     const telling = await serverOf({ onAnswered: (answered) => told.push(answered) })
     const { port } = telling.address() as AddressInfo

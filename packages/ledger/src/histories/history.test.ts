@@ -210,7 +210,7 @@ describe('the history of a balance', () => {
         while (!items.next().done);
       }).toThrow(pruned)
       expect(() => [...ledger.at().balanceHistory(OWNER, COIN, { order, start: page.cursor })]).toThrow(pruned)
-      // What the pruner did not reach is told.
+      // What the pruner did not reach is still listed.
       expect([...recent]).toHaveLength(2)
     }
   })

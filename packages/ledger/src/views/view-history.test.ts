@@ -284,7 +284,7 @@ describe('the history of a view', () => {
     expect([history.unchanged, history.dependsOnClock, history.complete]).toEqual([0, false, true])
   })
 
-  it('tells the keys that made its steps, and that the view depends on the clock, which may be ignored', async () => {
+  it('names the keys that made its steps, and that the view depends on the clock, which may be ignored', async () => {
     const engine = await viewLedger(0n, Array<Write[]>(30).fill([]))
     const ledger = createLedger(engine)
     const whole = ledger.at().viewHistory(call('parity_of_time'))

@@ -147,7 +147,7 @@ describe('secp256k1', () => {
     }
   })
 
-  it('tells inputs of a wrong form from signatures that nobody made', () => {
+  it('distinguishes inputs of a wrong form from signatures that nobody made', () => {
     const hash = new Uint8Array(32).fill(7)
     const good = secp256k1.sign(hash, secp256k1.keygen().secretKey, { prehash: false })
     const order = secp256k1.Point.Fn.ORDER.toString(16)

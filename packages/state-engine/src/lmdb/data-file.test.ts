@@ -28,7 +28,7 @@ describe('a data file that is cut short', () => {
     const paths = lengths.map((length) => stores.copy((file) => truncateSync(file, length)))
     const errors = openElsewhere(paths).map(({ error }) => error)
     for (const [at, length] of lengths.entries()) {
-      // Without both meta pages nothing tells the length of the rest.
+      // Without both meta pages nothing shows the length of the rest.
       const needed = length < 4_096 + 160 ? 8_192 : size
       const file = join(paths[at]!, 'state.mdb')
       const message = `the store is damaged: the file is cut short: ${length} of ${needed} bytes (${file})`

@@ -250,7 +250,7 @@ describe('Segment', () => {
       (random: Buffer) => Buffer.concat([Buffer.alloc(40, 'a table'), random.subarray(0, 4), Buffer.alloc(4)]),
     ],
     ['a short key', (random: Buffer) => random.subarray(0, 8)],
-  ] as const)('tells from most fingerprints that it does not have a key: %s', (_, toKey) => {
+  ] as const)('knows by most fingerprints that it does not have a key: %s', (_, toKey) => {
     const table = new Memtable()
     const segment = new Segment(1, table.hash)
     const keyOf = (at: number) => toKey(hash('sha256', String(at), 'buffer'))

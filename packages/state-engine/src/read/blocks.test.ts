@@ -25,7 +25,7 @@ function blocksOf(engine: StateEngineReader) {
     if (version % 11n === 0n) expect(engine.blockByHeight(block.block.height)).toEqual(block)
     found.push(block)
   }
-  // What the oldest version wrote is not told from what it found.
+  // What the oldest version wrote cannot be distinguished from what it found.
   if (oldestVersion < latestVersion) {
     for (const { version, block } of engine.versions(oldestVersion + 1n, latestVersion)) found.push({ version, block })
   }

@@ -233,7 +233,7 @@ describe('a write-ahead file that is damaged', () => {
     }).toThrow(expect.objectContaining({ code: 'store_corrupt', message: expect.stringMatching(/is too long/) }))
   })
 
-  it('tells a reader that it is missing', async () => {
+  it('reports to a reader that it is missing', async () => {
     const { path } = await makeStore(2)
     rmSync(join(path, 'write-ahead-1'))
     const reader = openStateEngineReader({ path })
