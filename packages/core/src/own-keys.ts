@@ -46,6 +46,23 @@ export function isTransactionKey(key: Uint8Array): boolean {
   return key.length === TRANSACTIONS_KEY.length + 1 && key[0] === OWN && key[1] === TRANSACTIONS_KEY[1]
 }
 
+/** Key of what a slice keeps, as it was asked. Only stores that keep a slice of their ledger have it, from their first version on. */
+export const SLICE_KEY: Uint8Array = Uint8Array.of(OWN, 5)
+
+/** Prefix of the keys of accounts and objects that a slice keeps: the address follows. */
+export const SLICE_ACCOUNT_PREFIX: Uint8Array = Uint8Array.of(OWN, 6)
+
+/** Prefix of the keys of tables that a slice keeps: the handle follows. */
+export const SLICE_TABLE_PREFIX: Uint8Array = Uint8Array.of(OWN, 7)
+
+/** Prefix of the keys of types of table values that a slice knows: a number follows, u32 with the highest byte first. */
+export const SLICE_TYPE_PREFIX: Uint8Array = Uint8Array.of(OWN, 8)
+
+/** Whether a key says what a slice keeps. */
+export function isSliceKey(key: Uint8Array): boolean {
+  return key[0] === OWN && key[1]! >= SLICE_KEY[1]! && key[1]! <= SLICE_TYPE_PREFIX[1]!
+}
+
 /** Whether a key belongs to the store, and not to the state of the chain. */
 export function isOwnKey(key: Uint8Array): boolean {
   return key[0] === OWN

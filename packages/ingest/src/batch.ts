@@ -11,6 +11,8 @@ const OVERFULL_BATCHES = 8
 
 export interface TakenBatch {
   readonly versions: readonly VersionWrites[]
+  /** The same versions with all that the source has of them, where a part of that is kept. */
+  readonly whole: readonly VersionWrites[]
   readonly writes: number
   readonly bytes: number
 }
@@ -18,6 +20,7 @@ export interface TakenBatch {
 /** Versions that are committed together. */
 export class Batch {
   #versions: VersionWrites[] = []
+  #whole: VersionWrites[] = []
   #writes = 0
   #bytes = 0
 
@@ -44,23 +47,30 @@ export class Batch {
   /**
    * Adds a version, and the roots of the state and of the ledger after it as writes of the store's own keys.
    * @param beside further writes of own keys
+   * @param whole all that the source has of it, where a part is kept
    */
-  add(record: LedgerVersion, beside: readonly Write[] = []): void {
-    const { version, block, writes, stateRoot, accumulatorRoot } = record
-    const own = [...beside]
-    if (stateRoot) own.push([STATE_ROOT_KEY, stateRoot])
-    if (accumulatorRoot) own.push([ACCUMULATOR_ROOT_KEY, accumulatorRoot])
-    this.#versions.push(own.length > 0 ? { version, block, writes: [...writes, ...own] } : record)
+  add(record: LedgerVersion, beside: readonly Write[] = [], whole?: LedgerVersion): void {
+    this.#versions.push(withOwn(record, beside))
+    if (whole) this.#whole.push(withOwn(whole, []))
     this.#writes += record.writes.length
     this.#bytes += byteCount(record)
   }
 
   /** What was added, which leaves the batch empty. */
   take(): TakenBatch {
-    const taken = { versions: this.#versions, writes: this.#writes, bytes: this.#bytes }
+    const taken = { versions: this.#versions, whole: this.#whole, writes: this.#writes, bytes: this.#bytes }
     this.#versions = []
+    this.#whole = []
     this.#writes = 0
     this.#bytes = 0
     return taken
   }
+}
+
+function withOwn(record: LedgerVersion, beside: readonly Write[]): VersionWrites {
+  const { version, block, writes, stateRoot, accumulatorRoot } = record
+  const own = [...beside]
+  if (stateRoot) own.push([STATE_ROOT_KEY, stateRoot])
+  if (accumulatorRoot) own.push([ACCUMULATOR_ROOT_KEY, accumulatorRoot])
+  return own.length > 0 ? { version, block, writes: [...writes, ...own] } : record
 }

@@ -9,7 +9,7 @@ const u64s = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 const powers = fc.record({ signed: u64s, total: u64s })
 const waypoints = u64s.map((version) => `${version}:${'0a'.repeat(32)}`)
 const sources = fc.uint8Array({ minLength: 1 })
-const points = fc.record({ source: optional(sources), writesHash: optional(hashes) })
+const points = fc.record({ source: optional(sources), writesHash: optional(hashes), wholeHash: optional(hashes) })
 const ranges = fc.record(
   {
     version: u64s,
@@ -26,6 +26,7 @@ const marks = fc.record({
   isUnproven: fc.boolean(),
   source: optional(sources),
   writesHash: optional(hashes),
+  wholeHash: optional(hashes),
   signed: optional(ranges),
   contradicted: optional(contradictions),
 })
@@ -45,6 +46,7 @@ it.each([undefined, new Uint8Array(0), new Uint8Array(100), new TextEncoder().en
       isUnproven: true,
       source: undefined,
       writesHash: undefined,
+      wholeHash: undefined,
       signed: undefined,
       contradicted: undefined,
     })

@@ -19,6 +19,11 @@ export interface ResumePoint {
   readonly source: Uint8Array | undefined
   /** `WritesHash` of the newest version; undefined in stores that began without one, by `engine.commit`. */
   readonly writesHash: Uint8Array | undefined
+  /**
+   * `WritesHash` that a store of everything would have, of a store that keeps a slice. Undefined where that is not known, and in
+   * stores that keep everything.
+   */
+  readonly wholeHash: Uint8Array | undefined
 }
 
 /** Versions that validators signed, and which ones. `ending` is the newest end of an epoch that the store keeps. */
@@ -37,21 +42,23 @@ export interface Contradiction {
   readonly epoch: bigint
 }
 
-const MAGIC = Buffer.from('LSMARK\0\x03', 'latin1')
+const MAGIC = Buffer.from('LSMARK\0\x04', 'latin1')
 
 const NOTHING: CommitMark = {
   isUnproven: true,
   source: undefined,
   writesHash: undefined,
+  wholeHash: undefined,
   signed: undefined,
   contradicted: undefined,
 }
 
 /** Writes a mark, with the mark of the source at its end. */
 export function encodeCommitMark(mark: CommitMark): Uint8Array {
-  const { isUnproven, source, writesHash, signed, contradicted } = mark
+  const { isUnproven, source, writesHash, wholeHash, signed, contradicted } = mark
   const writer = new ByteWriter().bytes(MAGIC).bool(isUnproven)
   writeOptional(writer, writesHash, (hash) => writer.bytes(hash))
+  writeOptional(writer, wholeHash, (hash) => writer.bytes(hash))
   writeOptional(writer, signed, (range) => writeSigned(writer, range))
   writeOptional(writer, contradicted, ({ version, epoch }) => writer.u64(version).u64(epoch))
   if (source) writer.bytes(source)
@@ -64,17 +71,19 @@ export function decodeCommitMark(mark: Uint8Array | undefined): CommitMark {
   const reader = new ByteReader(mark, MAGIC.length)
   const isUnproven = reader.readBool()
   const writesHash = readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH)))
+  const wholeHash = readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH)))
   const signed = readOptional(reader, () => readSigned(reader))
   const contradicted = readOptional(reader, () => ({ version: reader.readU64(), epoch: reader.readU64() }))
   const source = reader.remaining > 0 ? Uint8Array.from(reader.readBytes(reader.remaining)) : undefined
-  return { isUnproven, source, writesHash, signed, contradicted }
+  return { isUnproven, source, writesHash, wholeHash, signed, contradicted }
 }
 
 function writeSigned(writer: ByteWriter, range: SignedRange): void {
   writeVouching(writer.u64(range.version), range)
-  writeOptional(writer, range.resume, ({ source, writesHash }) => {
+  writeOptional(writer, range.resume, ({ source, writesHash, wholeHash }) => {
     writeOptional(writer, source, (bytes) => writer.byteString(bytes))
     writeOptional(writer, writesHash, (hash) => writer.bytes(hash))
+    writeOptional(writer, wholeHash, (hash) => writer.bytes(hash))
   })
 }
 
@@ -83,6 +92,7 @@ function readSigned(reader: ByteReader): SignedRange {
   const resume = readOptional(reader, () => ({
     source: readOptional(reader, () => Uint8Array.from(reader.readByteString())),
     writesHash: readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH))),
+    wholeHash: readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH))),
   }))
   return resume ? { ...range, resume } : range
 }

@@ -6,6 +6,8 @@ export type IngestErrorCode =
   | 'chain_id_mismatch'
   | 'invalid_argument'
   | 'ledger_fork'
+  | 'slice_mismatch'
+  | 'slice_unbounded'
   | 'source_failed'
   | 'store_not_empty'
   | 'untrusted'
@@ -96,4 +98,43 @@ export function atPlace(error: LedgerStateError, place: string): LedgerStateErro
 export function nothingSigned(oldestVersion: bigint): IngestError {
   const message = `no version of the store is signed from version ${oldestVersion} on, so nothing would be left of it: remove the store, and ingest again from a source with signatures`
   return new LedgerStateError('untrusted', message, {})
+}
+
+// Slices
+
+/** @param asked the lines of what is asked for */
+export function otherSlice(asked: readonly string[]): IngestError {
+  const message = `the store keeps another slice than is asked for, and what it left out cannot be added to it: a store of its own is needed for ${listed(asked)}`
+  return new LedgerStateError('slice_mismatch', message)
+}
+
+export function storeKeepsAll(): IngestError {
+  const message = 'the store keeps all of its ledger, and a slice is asked for: a slice needs a store of its own'
+  return new LedgerStateError('slice_mismatch', message)
+}
+
+export function sourceKeepsSlice(place: string): IngestError {
+  const message = `${place}: the source keeps a slice itself; a store that follows it has the same slice, and no other`
+  return new LedgerStateError('slice_mismatch', message)
+}
+
+export function sliceNeedsReopening(place: string): IngestError {
+  const message = `${place}: a slice of a state is found by reading the state several times, so the source has to be opened again`
+  return new LedgerStateError('invalid_argument', message, { option: 'only' })
+}
+
+/** @param joining who joined in the last pass, as lines */
+export function sliceStillGrows(place: string, passes: number, joining: readonly string[]): IngestError {
+  const message = `${place}: after ${passes} passes over the state, others still join the slice: ${listed(joining)}. Ask for them by name, or for less`
+  return new LedgerStateError('slice_unbounded', message)
+}
+
+export function stateChangedBetweenPasses(place: string): IngestError {
+  const message = `${place}: the state is not the same as in the passes before`
+  return new LedgerStateError('source_failed', message)
+}
+
+function listed(lines: readonly string[]): string {
+  const shown = lines.slice(0, 5).join(', ')
+  return lines.length > 5 ? `${shown} and ${lines.length - 5} more` : shown
 }

@@ -33,6 +33,9 @@ import {
 import { expectSameVersion } from './expect-same-version.js'
 import { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune-turn.js'
 import { compareWithSigned, keepContradiction } from './signed-range.js'
+import { SliceFilter, type SliceOptions } from './slices/slice-filter.js'
+import { isMarkOfImport, markOfImport, SlicedImport, sourceMarkOf } from './slices/sliced-import.js'
+import type { PassOptions } from './slices/state-slice.js'
 import { TransactionKeeper } from './transaction-keeper.js'
 import { keyName, WritesHash } from './writes-hash.js'
 
@@ -51,6 +54,11 @@ export interface IngestOptions {
    * them goes on without being asked. False by default.
    */
   readonly keepTransactions?: boolean | undefined
+  /**
+   * Keeps a slice of the ledger in a store that is empty. A store that keeps a slice goes on with it also without this option;
+   * with another slice than its own it is refused.
+   */
+  readonly only?: SliceOptions | undefined
   /** Window in versions, to which the store is pruned between commits. */
   readonly retain?: bigint | undefined
   /** Stops at the end of a block, unless the source takes longer to get there; what was read is committed. */
@@ -130,6 +138,8 @@ class Ingest {
   readonly #batch = new Batch()
   readonly #counters: CountedIngest
   #isUnprovenNoticed = false
+  /** Undefined where all is kept. */
+  #filter: SliceFilter | undefined
 
   constructor(engine: AsyncStateWriter, source: LedgerSource, options: IngestOptions, counters: CountedIngest) {
     this.#engine = engine
@@ -143,6 +153,7 @@ class Ingest {
     expectSameChain(this.#chainIds, this.#source.position)
     try {
       await compareWithSigned(this.#engine, this.#source)
+      this.#filter = await SliceFilter.open(this.#engine, this.#source, this.#options.only?.spec)
       if (this.#source.base) await this.#importBase(this.#source.base)
       if (!this.#isStopped) await this.#commitVersions()
     } catch (error) {
@@ -165,23 +176,47 @@ class Ingest {
     const held = this.#engine.ledger
     if (held && held.latestVersion >= base.version) return
     if (held) throw storeNotEmpty(base.version, held.latestVersion)
+    if (!base.complete && !this.#options.assumeEmptyBase) throw stateWithoutBase(this.#source.position, base.version)
+    const slice = this.#filter && new SlicedImport(this.#filter, this.#options.only!, base.version)
+    try {
+      if (slice && !(await slice.findMembers(this.#source, this.#passOptions))) return
+      await this.#importParts(base, slice)
+    } finally {
+      slice?.close()
+    }
+  }
+
+  get #passOptions(): Omit<PassOptions, 'reopen'> {
+    return {
+      onNotice: (message) => this.#notice(message),
+      signal: this.#options.signal,
+      onPart: (source) => this.#options.progress?.update(this.#counters, source.progress),
+    }
+  }
+
+  async #importParts(base: StateBase, slice: SlicedImport | undefined): Promise<void> {
     const { complete } = base
-    if (!complete && !this.#options.assumeEmptyBase) throw stateWithoutBase(this.#source.position, base.version)
-    const state = await this.#engine.beginImport(base.version, { resume: true })
+    const begun = await this.#engine.beginImport(base.version, { resume: true })
+    const isOther = begun.entryCount > 0 && !isMarkOfImport(begun.mark, slice?.digest)
+    if (isOther) this.#notice('the import that was cut short kept another part of the state: it begins anew')
+    const state = isOther ? await this.#engine.beginImport(base.version, { resume: false }) : begun
     if (state.entryCount > 0) this.#notice(`resuming after entry ${state.entryCount} of the state`)
     else if (base.stateRoot) await state.add([{ key: STATE_ROOT_KEY, version: base.version, value: base.stateRoot }])
-    for await (const part of base.parts(state.mark)) {
-      await this.#atPlace(() => state.add(part.entries, part.mark))
+    for await (const part of base.parts(sourceMarkOf(state.mark, slice?.digest))) {
+      const entries = slice ? slice.keep(part, this.#source.position) : part.entries
+      if (entries.length > 0) await this.#atPlace(() => state.add(entries, markOfImport(part.mark, slice?.digest)))
       this.#counters.addState(part)
       this.#options.progress?.update(this.#counters, this.#source.progress)
       if (this.#isStopped) return
     }
     const description = base.describe()
+    if (slice) await this.#atPlace(() => slice.addRecords(state))
     await this.#importEndings(state, base.version)
     const mark = encodeCommitMark({
       isUnproven: description.mark === undefined,
       source: description.mark,
       writesHash: WritesHash.begin(base.version).value,
+      wholeHash: slice && WritesHash.begin(base.version).value,
       signed: this.#signedUpTo(base.version, undefined, undefined),
       contradicted: undefined,
     })
@@ -225,13 +260,15 @@ class Ingest {
         expected = record.version
       }
       if (record.version === held?.latestVersion) {
-        await expectSameVersion(await this.#engine.snapshot(), record, this.#source.position)
+        const held = this.#filter?.heldPart(record) ?? record
+        await expectSameVersion(await this.#engine.snapshot(), held, this.#source.position)
       }
       if (record.version > expected) throw versionGap(this.#source.position, record.version, expected)
       if (record.version === expected) {
         expected++
         if (record.block && this.#batch.isFull) await this.#flush(mark)
-        this.#batch.add(record, transactions.writesOf(record))
+        const kept = this.#filter ? await this.#filter.keep(record) : record
+        this.#batch.add(kept, transactions.writesOf(kept), this.#filter && record)
         if (this.#batch.isOverfull) await this.#flush()
       }
       isStopping = this.#isStopped
@@ -307,17 +344,20 @@ class Ingest {
   async #flush(source = this.#source.mark): Promise<void> {
     const { progress, observer } = this.#options
     if (this.#batch.isEmpty) return
-    const { versions: taken, writes, bytes } = this.#batch.take()
+    const { versions: taken, whole, writes, bytes } = this.#batch.take()
     const chainId = resolveChainId(this.#chainIds, this.#source.position)
     const held = await this.#engine.snapshot()
     const before = held.ledger && decodeCommitMark(held.mark)
     const versions = await this.#withEndings(held, taken)
     const writesHash = await this.#hashWrites(held, before?.writesHash, versions)
+    const wholeHash = this.#filter && this.#hashWhole(held.ledger, before?.wholeHash, whole)
+    this.#expectSameWrites(versions.at(-1)!.version, this.#filter ? wholeHash : writesHash)
     const signed = this.#signedUpTo(versions.at(-1)!.version, held.ledger, before)
     const isUnproven = source === undefined || before?.isUnproven === true
-    const mark = encodeCommitMark({ isUnproven, source, writesHash, signed, contradicted: undefined })
+    const mark = encodeCommitMark({ isUnproven, source, writesHash, wholeHash, signed, contradicted: undefined })
     const began = performance.now()
     await this.#atPlace(() => this.#engine.commit(versions, { chainId, mark }))
+    this.#filter?.settle()
     observer?.onCommit({ versions: versions.length, writes, bytes, seconds: (performance.now() - began) / 1_000 })
     this.#counters.addVersions(versions, writes, bytes)
     // Twice as many as were written: the store shrinks to a window that was made smaller, and commits wait only a little.
@@ -349,14 +389,11 @@ class Ingest {
       this.#notice('no signature vouches for this store: it holds versions from a source that proves nothing')
     }
     if (!before?.signed || before.signed.version !== held?.latestVersion) return before?.signed
-    const { signed, source, writesHash } = before
-    return { ...signed, resume: { source, writesHash } }
+    const { signed, source, writesHash, wholeHash } = before
+    return { ...signed, resume: { source, writesHash, wholeHash } }
   }
 
-  /**
-   * The hash of all writes after these versions. Undefined where the store was begun without one.
-   * @throws `ledger_fork` where the source has another hash at the last of them
-   */
+  /** The hash of all writes after these versions. Undefined where the store was begun without one. */
   async #hashWrites(
     state: AsyncSnapshot,
     held: Uint8Array | undefined,
@@ -366,12 +403,30 @@ class Ingest {
     const hash = held ? new WritesHash(held) : WritesHash.begin(versions[0]!.version)
     const present = await this.#presentKeys(state, deletedKeys(versions))
     hash.add(versions, (key) => present.has(keyName(key)))
-    const { value } = hash
-    const { version } = versions.at(-1)!
+    return hash.value
+  }
+
+  /**
+   * The hash of all writes of the source, which only a source that is another store is asked for. It writes no deletions of what
+   * was not there.
+   */
+  #hashWhole(
+    held: LedgerInfo | undefined,
+    before: Uint8Array | undefined,
+    versions: readonly VersionWrites[],
+  ): Uint8Array | undefined {
+    if ((held && !before) || !this.#source.isStore) return undefined
+    const hash = before ? new WritesHash(before) : WritesHash.begin(versions[0]!.version)
+    hash.add(versions, () => true)
+    return hash.value
+  }
+
+  /** @throws `ledger_fork` where the source has another hash at a version */
+  #expectSameWrites(version: bigint, hash: Uint8Array | undefined): void {
     const { checkpoint } = this.#source
-    if (checkpoint?.version === version && Buffer.compare(checkpoint.writesHash, value) !== 0)
+    if (hash && checkpoint?.version === version && Buffer.compare(checkpoint.writesHash, hash) !== 0) {
       throw otherWrites(this.#source.position, version)
-    return value
+    }
   }
 
   /** The names of those keys that the store holds. */

@@ -38,6 +38,7 @@ export async function rejectUnsigned(engine: StateWriter | AsyncStateWriter): Pr
       isUnproven: false,
       source: resume?.source,
       writesHash: resume?.writesHash,
+      wholeHash: resume?.wholeHash,
       signed: range,
       contradicted: undefined,
     }),

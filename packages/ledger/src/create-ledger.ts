@@ -1,3 +1,4 @@
+import { SLICE_KEY } from '@ledger-state/core'
 import type { StateReader } from '@ledger-state/engine'
 import { parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
 import { type Asset, assetHeapSize, parseAsset } from './balances/asset.js'
@@ -7,6 +8,8 @@ import { typeTagHeapSize } from './caches/type-tag-heap-size.js'
 import type { Ledger } from './ledger.js'
 import { ModuleCache } from './modules/module-cache.js'
 import { PinnedState, type SharedReaders } from './pinned-state.js'
+import { decodeSliceRecord } from './slices/slice-records.js'
+import { SlicedReader } from './slices/sliced-reader.js'
 import { versionAtTime } from './times/version-at-time.js'
 import { TypeResolver } from './types/type-resolver.js'
 import { ViewRunner } from './views/view-runner.js'
@@ -53,10 +56,23 @@ export function cacheUses({ types, modules, parsedTypes, parsedAssets }: LedgerC
  * ```
  */
 export function createLedger(state: StateReader): Ledger {
-  return createLedgerOver(state, createCaches())
+  let known: StateReader | undefined
+  const reader = (): StateReader => {
+    if (known) return known
+    // A store keeps a slice from its first version on, or never.
+    if (state.ledger) known = readerOfSlice(state, state.at().get(SLICE_KEY))
+    return known ?? state
+  }
+  return createLedgerOver(state, reader, createCaches())
 }
 
-export function createLedgerOver(state: StateReader, caches: LedgerCaches): Ledger {
+/** @param record what the store says of its slice; undefined of a store that keeps everything */
+export function readerOfSlice(state: StateReader, record: Uint8Array | undefined): StateReader {
+  return record ? new SlicedReader(state, decodeSliceRecord(record)) : state
+}
+
+/** @param reader gives the reader of the state, once there is one */
+export function createLedgerOver(state: StateReader, reader: () => StateReader, caches: LedgerCaches): Ledger {
   const { parsedTypes, parsedAssets } = caches
   let last: PinnedState | undefined
   return {
@@ -67,9 +83,10 @@ export function createLedgerOver(state: StateReader, caches: LedgerCaches): Ledg
     parseType: (text) => parsedTypes.parse(text),
     parseAsset: (text) => parsedAssets.parse(text),
     at(version) {
-      const view = state.at(version)
+      const from = reader()
+      const view = from.at(version)
       // A store may hand out one view of its newest version to all.
-      if (last?.view !== view) last = new PinnedState(state, view, caches)
+      if (last?.view !== view) last = new PinnedState(from, view, caches)
       return last
     },
     get caches() {

@@ -12,8 +12,29 @@ export { ChangeSampler, type SampledRange } from './histories/change-sampler.js'
 export type { Change, History, HistoryOptions, ReadableChange, UnreadableChange } from './histories/history.js'
 export type { CacheName, Ledger, LedgerState } from './ledger.js'
 export type { Listing, ListOptions } from './listings/listing.js'
+export { type SliceCounts, SliceKeeper } from './membership/slice-keeper.js'
 export type { AccountModule } from './modules/account-module.js'
 export type { Resource } from './resources/resource.js'
+export {
+  decodeMember,
+  decodeSliceRecord,
+  encodeSliceRecord,
+  MEMBER_REASONS,
+  type MemberKind,
+  type MemberReason,
+  type MemberRecord,
+  memberKey,
+  type SliceRecord,
+} from './slices/slice-records.js'
+export {
+  parseSliceSpec,
+  readSliceFile,
+  type SliceSpec,
+  type SliceTexts,
+  sliceDigest,
+  sliceSpecToLines,
+} from './slices/slice-spec.js'
+export { parseTypePattern, type TypePattern, typePatternToText } from './slices/type-pattern.js'
 export type { FoundTableTypes, TableTypesSearch } from './tables/find-table-types.js'
 export type { ListedTableItem, TableTypes } from './tables/list-table-items.js'
 export type { TableItemRequest } from './tables/table-item.js'

@@ -15,6 +15,7 @@ import type { ModuleCache } from './modules/module-cache.js'
 import { listResources } from './resources/list-resources.js'
 import { readResource, resourceGroupOf } from './resources/read-resource.js'
 import { createResource, type Resource } from './resources/resource.js'
+import { readerOfOwned } from './slices/sliced-reader.js'
 import { findTableTypes, type TableTypesSearch } from './tables/find-table-types.js'
 import { type ListedTableItem, listTableItems, type TableTypes } from './tables/list-table-items.js'
 import {
@@ -129,7 +130,7 @@ export class PinnedState implements LedgerState {
 
   balanceHistory(owner: Uint8Array, asset: Asset, options: HistoryOptions = {}): History<Change<bigint>> {
     const observation = observeBalance(owner, this.#readers.balances.keysOf(owner, asset))
-    return createHistory(this.#reader, this, observation, options, (balance) => balance)
+    return createHistory(readerOfOwned(this.#reader, owner), this, observation, options, (balance) => balance)
   }
 
   resourceHistory(

@@ -21,6 +21,7 @@ function markOf(version: bigint | undefined): Uint8Array {
     isUnproven: false,
     source: undefined,
     writesHash: undefined,
+    wholeHash: undefined,
     signed,
     contradicted: undefined,
   })

@@ -51,6 +51,7 @@ function isVersion(text: unknown): text is string {
 export class LiveFeed implements LedgerSource {
   readonly description: string
   readonly chainId: number
+  readonly isStore = true
   position: string
   mark: Uint8Array | undefined
   checkpoint: { readonly version: bigint; readonly writesHash: Uint8Array } | undefined

@@ -36,6 +36,10 @@ export interface LedgerSource {
   takeEndings?(): readonly PackedEnding[]
   /** What another store was given up to a version, where the source is one: see `WritesHash` of `@ledger-state/ingest`. */
   readonly checkpoint?: { readonly version: bigint; readonly writesHash: Uint8Array } | undefined
+  /** Whether the source is another store, whose deletions are of what was there. */
+  readonly isStore?: boolean | undefined
+  /** What another store keeps, where the source is one that keeps a slice: see `sliceDigest` of `@ledger-state/ledger`. */
+  readonly slice?: Uint8Array | undefined
   readonly progress: SourceProgress
   /** Releases files, threads and connections; reading need not have ended. */
   close(): Promise<void>

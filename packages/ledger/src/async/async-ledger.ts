@@ -1,6 +1,12 @@
-import { Backoff, pauseFor } from '@ledger-state/core'
-import { type AsyncState, type AsyncStateSnapshot, isSameLedger, type LedgerInfo } from '@ledger-state/engine'
-import { cacheUses, createCaches, createLedgerOver } from '../create-ledger.js'
+import { Backoff, pauseFor, SLICE_KEY } from '@ledger-state/core'
+import {
+  type AsyncState,
+  type AsyncStateSnapshot,
+  isSameLedger,
+  type LedgerInfo,
+  type StateReader,
+} from '@ledger-state/engine'
+import { cacheUses, createCaches, createLedgerOver, readerOfSlice } from '../create-ledger.js'
 import { tooManyRounds } from '../errors.js'
 import type { Ledger } from '../ledger.js'
 import { ModuleCache } from '../modules/module-cache.js'
@@ -46,6 +52,8 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
   const caches = createCaches(moduleCache, new AsyncTypeResolver(moduleCache))
   const modules = new KnownModules(moduleCacheBytes)
   let latest: AsyncStateSnapshot | undefined
+  /** What the store says of its slice, once a read has asked: it keeps one from its first version on, or never. */
+  let slice: { readonly record: Uint8Array | undefined } | undefined
 
   async function take(asked: Promise<AsyncStateSnapshot>): Promise<AsyncStateSnapshot> {
     const snapshot = await asked
@@ -84,13 +92,22 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
       let isNewest = !latest || !isSameLedger(latest.ledger, state.ledger)
       let current = isNewest ? await asked : latest!
       const loaded = new LoadedState(current, modules, new LoadBudget(maxLoadedBytes))
+      let reader: StateReader = loaded
       for (let rounds = 0; rounds <= maxRounds; rounds++) {
         loaded.isUsed = false
+        if (slice) reader = readerOfSlice(loaded, slice.record)
         // Anew for each run: a ledger keeps the state that it pinned last.
-        const result = attempt(() => run(createLedgerOver(loaded, caches)))
+        const result = attempt(() => run(createLedgerOver(loaded, () => reader, caches)))
         const outcome = result instanceof Promise ? await result : result
         const { isLacking, isUsed } = loaded
-        const [newest] = await Promise.all([isNewest || !isUsed ? undefined : asked, isLacking && loaded.load()])
+        // Asked once, in the same round as what the first run lacked.
+        const isSliceAsked = !slice && current.ledger !== undefined
+        const [newest, record] = await Promise.all([
+          isNewest || !isUsed ? undefined : asked,
+          isSliceAsked && current.at().load([SLICE_KEY]),
+          isLacking && loaded.load(),
+        ])
+        if (record) slice ??= { record: record[0]?.value }
         if (newest) isNewest = true
         const { overtakenBy } = loaded
         const next = overtakenBy === undefined ? newest : await takePruned(overtakenBy)
@@ -98,7 +115,7 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
         if (isMoved) {
           current = next
           loaded.moveTo(next)
-        } else if (!isLacking) return resultOf(outcome)
+        } else if (!isLacking && !(isSliceAsked && slice?.record)) return resultOf(outcome)
       }
       throw tooManyRounds(maxRounds)
     },

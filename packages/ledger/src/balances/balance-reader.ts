@@ -1,6 +1,7 @@
 import { ADDRESS_LENGTH } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 import { parseStructTag, resourceGroupKey, resourceKey, STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
+import { viewOfOwned } from '../slices/sliced-reader.js'
 import type { Asset } from './asset.js'
 import { type NumberedAsset, PrimaryStoreAddresses, pairedMetadataAddress } from './derived-address.js'
 import { coinStoreValue, primaryStoreBalance, sumOfBalances } from './stored-balance.js'
@@ -37,7 +38,7 @@ export class BalanceReader {
    */
   read(view: StateView, owner: Uint8Array, asset: Asset): bigint {
     const { coinStore, primaryStore } = this.#fillKeys(owner, asset)
-    const group = view.peek(primaryStore)
+    const group = viewOfOwned(view, owner).peek(primaryStore)
     const fungible = group === undefined ? 0n : primaryStoreBalance(primaryStore, group)
     if (coinStore === undefined) return fungible
     const coins = view.peek(coinStore)

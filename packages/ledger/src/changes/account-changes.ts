@@ -26,6 +26,7 @@ import type { Listing, ListOptions } from '../listings/listing.js'
 import { scanFrom } from '../listings/scan-from.js'
 import { type AccountModule, createAccountModule } from '../modules/account-module.js'
 import { createResource, createUnreadableResource, type Resource } from '../resources/resource.js'
+import { viewOfOwned } from '../slices/sliced-reader.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 
 /** A difference of an account between two versions: its old and its new value, undefined where there is none. */
@@ -87,7 +88,8 @@ export function listAccountChanges(
     let changed = 0
     function* changesOfStore(asset: Uint8Array): Generator<AccountChange> {
       const store = { address: primaryStoreAddress(address, asset), asset }
-      const pair = keyAtTwoVersions(before, after, resourceGroupKey(store.address, OBJECT_GROUP))
+      const key = resourceGroupKey(store.address, OBJECT_GROUP)
+      const pair = keyAtTwoVersions(viewOfOwned(before, address), viewOfOwned(after, address), key)
       if (!pair || isSame(pair)) return
       changed++
       yield* describeChange(before, after, types, pair, store)

@@ -62,7 +62,10 @@ describe
         const json = jsonOf(resource)
         if (json === undefined || json.includes('__fun_name__')) continue
         const reader = new ByteReader(resource.bytes)
-        const outcome = new ValueWalker(engine.at(), modules, () => false).walk(resource.tag, reader)
+        const outcome = new ValueWalker(
+          (id) => modules.find(engine.at(), id)?.read(),
+          () => false,
+        ).walk(resource.tag, reader)
         expect([resource.typeText(), outcome, reader.remaining]).toEqual([resource.typeText(), 'passed', 0])
       }
     }
@@ -220,7 +223,11 @@ describe('a walk through a hostile value', () => {
   async function walk(structs: readonly StructDefinition[], text: string, bytes: Uint8Array) {
     const module = writeModule({ version: 7, address: HOME, name: 'm', structs })
     const engine = await engineOf([[moduleKey(HOME, 'm'), module]])
-    const walker = new ValueWalker(engine.at(), new ModuleCache(), () => false)
+    const modules = new ModuleCache()
+    const walker = new ValueWalker(
+      (id) => modules.find(engine.at(), id)?.read(),
+      () => false,
+    )
     return walker.walk(parseStructTag(text), new ByteReader(bytes))
   }
 

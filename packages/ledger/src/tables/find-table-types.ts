@@ -65,7 +65,10 @@ class Search {
     this.#view = view
     this.#types = types
     this.#handle = handle
-    this.#walker = new ValueWalker(view, modules, (struct, reader) => this.#visit(struct, reader))
+    this.#walker = new ValueWalker(
+      (id) => modules.find(view, id)?.read(),
+      (struct, reader) => this.#visit(struct, reader),
+    )
   }
 
   *run(holder: Uint8Array): TableTypesSearch {
@@ -147,7 +150,8 @@ function resultOf(
   return { keyType, valueType, foundIn: resource, foundInItem }
 }
 
-function isTable({ address, module, name }: StructTag): boolean {
+/** Whether a struct is the handle of a table, which other kinds of tables hold. */
+export function isTable({ address, module, name }: StructTag): boolean {
   return name === 'Table' && module === 'table' && addressToShortHex(address) === '0x1'
 }
 

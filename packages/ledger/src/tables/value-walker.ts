@@ -1,8 +1,6 @@
 import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
-import type { StateView } from '@ledger-state/engine'
-import type { FieldDefinition, SignatureToken } from '@ledger-state/move-module'
+import type { FieldDefinition, ModuleId, MoveModule, SignatureToken } from '@ledger-state/move-module'
 import { type StructTag, type TypeTag, typeTagSize } from '@ledger-state/type-tag'
-import type { ModuleCache } from '../modules/module-cache.js'
 
 /** Bytes of the types whose values all have the same length. */
 const FIXED_LENGTHS: Readonly<Record<string, number | undefined>> = {
@@ -35,23 +33,24 @@ export type WalkOutcome = 'passed' | 'ended' | 'stuck'
 /** Called at each struct of a value, with the reader at its first byte. True ends the walk. */
 export type VisitStruct = (tag: StructTag, reader: ByteReader) => boolean
 
+/** A module by its id; undefined where there is none. @throws `invalid_module` */
+export type FindModule = (id: ModuleId) => MoveModule | undefined
+
 /** Types of fields, for each variant of an enum; a struct is as one variant. */
-interface StructFields {
+export interface StructFields {
   readonly isEnum: boolean
   readonly variants: readonly (readonly TypeTag[])[]
 }
 
 /** Walks through values together with their types, of which layouts keep only the form. */
 export class ValueWalker {
-  readonly #view: StateView
-  readonly #modules: ModuleCache
+  readonly #findModule: FindModule
   readonly #visit: VisitStruct
   readonly #fields = new Map<StructTag, StructFields | undefined>()
   #steps = 0
 
-  constructor(view: StateView, modules: ModuleCache, visit: VisitStruct) {
-    this.#view = view
-    this.#modules = modules
+  constructor(findModule: FindModule, visit: VisitStruct) {
+    this.#findModule = findModule
     this.#visit = visit
   }
 
@@ -83,7 +82,7 @@ export class ValueWalker {
 
   #walkStruct(tag: StructTag, reader: ByteReader, level: number): WalkOutcome {
     if (this.#visit(tag, reader)) return 'ended'
-    if (!this.#fields.has(tag)) this.#fields.set(tag, this.#findFields(tag))
+    if (!this.#fields.has(tag)) this.#fields.set(tag, findFields(tag, this.#findModule))
     const fields = this.#fields.get(tag)
     if (!fields) return 'stuck'
     const variant = fields.variants[fields.isEnum ? reader.readUleb128() : 0]
@@ -94,23 +93,24 @@ export class ValueWalker {
     }
     return 'passed'
   }
+}
 
-  #findFields(tag: StructTag): StructFields | undefined {
-    const module = this.#modules.find(this.#view, { address: tag.address, name: tag.module })?.read()
-    const definition = module?.structs.find(({ name }) => name === tag.name)
-    if (!definition || definition.kind === 'native') return undefined
-    const isEnum = definition.kind === 'enum'
-    const lists: readonly (readonly FieldDefinition[])[] = isEnum
-      ? definition.variants.map(({ fields }) => fields)
-      : [definition.fields]
-    const variants: TypeTag[][] = []
-    for (const list of lists) {
-      const types = list.map(({ type }) => substitute(type, tag.typeArguments))
-      if (!types.every((type) => type !== undefined)) return undefined
-      variants.push(types)
-    }
-    return { isEnum, variants }
+/** The types of the fields of a struct; undefined where they are not known. @throws `invalid_module` */
+export function findFields(tag: StructTag, findModule: FindModule): StructFields | undefined {
+  const module = findModule({ address: tag.address, name: tag.module })
+  const definition = module?.structs.find(({ name }) => name === tag.name)
+  if (!definition || definition.kind === 'native') return undefined
+  const isEnum = definition.kind === 'enum'
+  const lists: readonly (readonly FieldDefinition[])[] = isEnum
+    ? definition.variants.map(({ fields }) => fields)
+    : [definition.fields]
+  const variants: TypeTag[][] = []
+  for (const list of lists) {
+    const types = list.map(({ type }) => substitute(type, tag.typeArguments))
+    if (!types.every((type) => type !== undefined)) return undefined
+    variants.push(types)
   }
+  return { isEnum, variants }
 }
 
 /** The type of a field; undefined where it has too many parts, or parts of which no value is stored. */

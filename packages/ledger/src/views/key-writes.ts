@@ -1,5 +1,5 @@
 import type { StateReader, WriteSearch } from '@ledger-state/engine'
-import { LoadedState } from '../async/loaded-state.js'
+import { loadedStateOf } from '../async/loaded-version-of.js'
 
 /** What is known of one key: no write of it lies between `from` and `at`. */
 interface KnownWrite {
@@ -74,7 +74,8 @@ class NearestWrites implements KeyWrites {
 }
 
 function nearestWrite(reader: StateReader, key: Uint8Array, search: WriteSearch): bigint | undefined {
-  if (reader instanceof LoadedState) return reader.nearestWrite(key, search)
+  const loaded = loadedStateOf(reader)
+  if (loaded) return loaded.nearestWrite(key, search)
   const revisions =
     'above' in search
       ? reader.history(key, { first: search.above + 1n, last: search.last, order: 'asc' })

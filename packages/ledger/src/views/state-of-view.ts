@@ -1,13 +1,14 @@
 import { branchOf, type StateView } from '@ledger-state/engine'
 import { NOT_LOADED, type ViewState } from '@ledger-state/move-vm'
 import type { LoadedVersion } from '../async/loaded-version.js'
-import { loadedVersionOf } from '../async/loaded-version-of.js'
+import { loadedStateOf, loadedVersionOf } from '../async/loaded-version-of.js'
+import { SlicedView } from '../slices/sliced-reader.js'
 import type { ModuleRevisions } from './module-revisions.js'
 
 /** The state of a version as the vm reads it. */
 export function stateOfView(view: StateView, revisions: ModuleRevisions): ViewState {
   const loaded = loadedVersionOf(view)
-  if (loaded) return stateOfLoaded(loaded)
+  if (loaded) return stateOfLoaded(loaded, view)
   return {
     read: (key) => view.get(key),
     moduleRevision: (key) => revisions.find(view, key),
@@ -15,15 +16,27 @@ export function stateOfView(view: StateView, revisions: ModuleRevisions): ViewSt
   }
 }
 
-function stateOfLoaded(view: LoadedVersion): ViewState {
+function stateOfLoaded(view: LoadedVersion, asked: StateView): ViewState {
   return {
     read(key) {
       const found = view.find(key)
-      return found === undefined ? NOT_LOADED : found?.value
+      if (found === undefined) return NOT_LOADED
+      return found ? found.value : absentOf(asked, key)
     },
     moduleRevision(key) {
       const found = view.find(key)
       return found === undefined ? NOT_LOADED : found ? `${found.version}/${branchOf(view.ledger)}` : undefined
     },
+  }
+}
+
+/** A key that has no value. In a slice that has to be known, for which something may have to be loaded. */
+function absentOf(view: StateView, key: Uint8Array): undefined | typeof NOT_LOADED {
+  try {
+    view.get(key)
+    return undefined
+  } catch (error) {
+    if (view instanceof SlicedView && loadedStateOf(view.reader)?.isLacking) return NOT_LOADED
+    throw error
   }
 }

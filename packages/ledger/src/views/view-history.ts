@@ -10,8 +10,7 @@ import {
 } from '@ledger-state/engine'
 import type { ComputeTask } from '@ledger-state/move-vm'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
-import { LoadedState } from '../async/loaded-state.js'
-import { loadedVersionOf } from '../async/loaded-version-of.js'
+import { loadedStateOf, loadedVersionOf } from '../async/loaded-version-of.js'
 import { createBlockTimes } from '../blocks/block-times.js'
 import type { Change, History, HistoryOptions } from '../histories/history.js'
 import { ReadTrace } from '../traces/read-trace.js'
@@ -314,13 +313,12 @@ class ChangesOfView implements ViewHistory {
 
   /** Whether the reads so far lacked something, so that they are done again; nothing of this iteration is used then. */
   get #isLacking(): boolean {
-    const { reader } = this.#parts
-    return reader instanceof LoadedState && reader.isLacking
+    return loadedStateOf(this.#parts.reader)?.isLacking === true
   }
 
   get #isFull(): boolean {
     if (this.#runs < 2) return false
-    const isAsync = this.#parts.reader instanceof LoadedState
+    const isAsync = loadedStateOf(this.#parts.reader) !== undefined
     return (isAsync && this.#runs >= MOST_ASYNC_RUNS) || this.#options.isFull?.() === true
   }
 

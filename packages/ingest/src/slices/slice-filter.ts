@@ -1,0 +1,126 @@
+import { Buffer } from 'node:buffer'
+import {
+  isOwnKey,
+  isSliceKey,
+  isTransactionKey,
+  SLICE_ACCOUNT_PREFIX,
+  SLICE_KEY,
+  SLICE_TABLE_PREFIX,
+  SLICE_TYPE_PREFIX,
+  type Write,
+} from '@ledger-state/core'
+import type { AsyncStateReader, AsyncStateSnapshot } from '@ledger-state/engine'
+import type { LedgerSource, LedgerVersion } from '@ledger-state/feed'
+import { decodeSliceRecord, SliceKeeper, type SliceSpec, sliceDigest, sliceSpecToLines } from '@ledger-state/ledger'
+import { otherSlice, sourceKeepsSlice, storeKeepsAll } from '../errors.js'
+
+/** What a slice of a ledger is made of. */
+export interface SliceOptions {
+  readonly spec: SliceSpec
+  /** Opens the source again: a source that begins with a state is read several times. */
+  readonly reopen?: (() => Promise<LedgerSource>) | undefined
+}
+
+/** Lets through what a slice keeps of the versions that a store is given. */
+export class SliceFilter {
+  readonly #store: AsyncStateReader
+  readonly #spec: SliceSpec | undefined
+  #keeper: SliceKeeper | undefined
+
+  private constructor(store: AsyncStateReader, spec: SliceSpec | undefined, keeper: SliceKeeper | undefined) {
+    this.#store = store
+    this.#spec = spec
+    this.#keeper = keeper
+  }
+
+  /**
+   * The filter of a store; undefined where it keeps everything, or gets the slice of its source.
+   * @throws `slice_mismatch` where the store or the source keeps something else than is asked for
+   */
+  static async open(
+    store: AsyncStateReader,
+    source: LedgerSource,
+    spec: SliceSpec | undefined,
+  ): Promise<SliceFilter | undefined> {
+    const held = await store.snapshot()
+    const record = held.ledger && (await held.at().load([SLICE_KEY]))[0]?.value
+    if (source.slice) {
+      const isSame = (digest: Uint8Array): boolean => Buffer.compare(digest, source.slice!) === 0
+      if (spec && !isSame(sliceDigest(spec))) throw sourceKeepsSlice(source.position)
+      if (held.ledger && !(record && isSame(decodeSliceRecord(record).digest))) throw sourceKeepsSlice(source.position)
+      return undefined
+    }
+    if (!held.ledger) return spec && new SliceFilter(store, spec, undefined)
+    if (!record) {
+      if (spec) throw storeKeepsAll()
+      return undefined
+    }
+    if (spec && Buffer.compare(sliceDigest(spec), decodeSliceRecord(record).digest) !== 0) {
+      throw otherSlice(sliceSpecToLines(spec))
+    }
+    const keeper = SliceKeeper.resume(record)
+    for (const prefix of [SLICE_TYPE_PREFIX, SLICE_ACCOUNT_PREFIX, SLICE_TABLE_PREFIX]) {
+      await restoreAll(held, prefix, keeper)
+    }
+    return new SliceFilter(store, undefined, keeper)
+  }
+
+  /** The keeper of a store that begins with this version. */
+  begin(version: bigint): SliceKeeper {
+    this.#keeper ??= SliceKeeper.begin(this.#spec!, version)
+    return this.#keeper
+  }
+
+  /** What is kept of a version, and what the store notes of its slice with it. */
+  async keep(record: LedgerVersion): Promise<LedgerVersion> {
+    const { version, writes } = record
+    const keeper = this.#keeper ?? this.begin(version)
+    // A source whose slice this store was copied from says who joins.
+    const known = writes.filter(([key]) => isSliceKey(key))
+    for (const [key, value] of known) if (value) keeper.restore(key, value)
+    let kept = keeper.keep(version, writes)
+    while (keeper.lacking.length > 0) {
+      await this.#load(keeper)
+      kept = keeper.keep(version, writes)
+    }
+    const state = kept.some(([key]) => !isOwnKey(key)) ? kept : kept.filter(([key]) => !isTransactionKey(key))
+    const records = keeper.takeRecords()
+    return { ...record, writes: records.length === 0 ? state : [...state, ...newRecords(records, known)] }
+  }
+
+  /** What of a version the store has, which is compared with what the source has. */
+  heldPart(record: LedgerVersion): LedgerVersion {
+    const keeper = this.#keeper
+    return keeper ? { ...record, writes: record.writes.filter(([key]) => keeper.has(key)) } : record
+  }
+
+  /** The store has everything that was let through. */
+  settle(): void {
+    this.#keeper?.settle()
+  }
+
+  get unread(): number {
+    return this.#keeper?.counts.unread ?? 0
+  }
+
+  async #load(keeper: SliceKeeper): Promise<void> {
+    const keys = keeper.lacking
+    const held = await this.#store.snapshot()
+    const entries = held.ledger ? await held.at().load(keys) : []
+    for (const [at, key] of keys.entries()) keeper.provide(key, entries[at]?.value)
+  }
+}
+
+function newRecords(records: readonly Write[], known: readonly Write[]): readonly Write[] {
+  if (known.length === 0) return records
+  return records.filter(([key]) => !known.some(([other]) => Buffer.compare(key, other) === 0))
+}
+
+async function restoreAll(held: AsyncStateSnapshot, prefix: Uint8Array, keeper: SliceKeeper): Promise<void> {
+  const view = held.at()
+  for (let start: Uint8Array | undefined = prefix; start; ) {
+    const page = await view.scan(prefix, { start })
+    for (const { key, value } of page.entries) keeper.restore(key, value)
+    start = page.next
+  }
+}

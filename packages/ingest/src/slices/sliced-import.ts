@@ -1,0 +1,80 @@
+import { Buffer } from 'node:buffer'
+import { isLedgerStateError, type KeyedEntry } from '@ledger-state/core'
+import type { StateImport } from '@ledger-state/engine'
+import type { LedgerSource, StatePart } from '@ledger-state/feed'
+import { type SliceKeeper, sliceDigest } from '@ledger-state/ledger'
+import { sliceNeedsReopening } from '../errors.js'
+import type { SliceFilter, SliceOptions } from './slice-filter.js'
+import { type PassOptions, StateSlice } from './state-slice.js'
+
+/** What the mark of an import of a slice begins with; the digest of what is asked follows, and then the mark of the source. */
+const MAGIC = Buffer.from('LSSLICE\0', 'latin1')
+const DIGEST_LENGTH = 32
+const RECORDS_AT_ONCE = 5_000
+
+/** The import of the slice of a state into an empty store. */
+export class SlicedImport {
+  readonly digest: Uint8Array
+  readonly #options: SliceOptions
+  readonly #version: bigint
+  readonly #keeper: SliceKeeper
+  readonly #state: StateSlice
+
+  constructor(filter: SliceFilter, options: SliceOptions, version: bigint) {
+    this.digest = sliceDigest(options.spec)
+    this.#options = options
+    this.#version = version
+    this.#keeper = filter.begin(version)
+    this.#state = new StateSlice(this.#keeper, version)
+  }
+
+  /** Answers whether it came to its end. @throws `slice_unbounded`; `invalid_argument` where the source cannot be opened again */
+  async findMembers(source: LedgerSource, options: Omit<PassOptions, 'reopen'>): Promise<boolean> {
+    const { reopen } = this.#options
+    if (!reopen) throw sliceNeedsReopening(source.position || source.description)
+    return await this.#state.findMembers(source.description, { ...options, reopen })
+  }
+
+  keep(part: StatePart, place: string): readonly KeyedEntry[] {
+    return this.#state.keep(part, place)
+  }
+
+  /** Adds what the store notes of its slice. Parts of it may be there already, of an import that was cut short just here. */
+  async addRecords(state: StateImport): Promise<void> {
+    const records = this.#keeper.takeRecords()
+    for (let at = 0; at < records.length; at += RECORDS_AT_ONCE) {
+      const some = records.slice(at, at + RECORDS_AT_ONCE)
+      try {
+        await state.add(
+          some.map(([key, value]) => ({ key, value: value!, version: this.#version })),
+          state.mark,
+        )
+      } catch (error) {
+        // The same source gives the same members in the same order, so that a part is there as a whole.
+        if (!isLedgerStateError(error, 'duplicate_key')) throw error
+      }
+    }
+  }
+
+  close(): void {
+    this.#state.close()
+  }
+}
+
+/** The mark of an import: that of the source, and what slice is kept, where one is. */
+export function markOfImport(source: Uint8Array, digest: Uint8Array | undefined): Uint8Array {
+  return digest ? Buffer.concat([MAGIC, digest, source]) : source
+}
+
+/** Whether an import that was cut short kept the same part of the state. */
+export function isMarkOfImport(mark: Uint8Array | undefined, digest: Uint8Array | undefined): boolean {
+  if (!mark) return true
+  const isSlice = MAGIC.equals(mark.subarray(0, MAGIC.length))
+  if (!digest) return !isSlice
+  return isSlice && Buffer.compare(mark.subarray(MAGIC.length, MAGIC.length + DIGEST_LENGTH), digest) === 0
+}
+
+/** The mark of the source in that of an import. */
+export function sourceMarkOf(mark: Uint8Array | undefined, digest: Uint8Array | undefined): Uint8Array | undefined {
+  return digest && mark ? mark.subarray(MAGIC.length + DIGEST_LENGTH) : mark
+}

@@ -1,0 +1,143 @@
+import { Buffer } from 'node:buffer'
+import { isLedgerStateError, type KeyedEntry, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
+import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
+import type { LedgerSource } from '@ledger-state/feed'
+import { createLedger, parseSliceSpec } from '@ledger-state/ledger'
+import { compareSlice } from '@ledger-state/ledger/testing/compare-slice'
+import {
+  OUTER_TABLES,
+  ownedObject,
+  randomLedgers,
+  randomSpecs,
+  wholeOf,
+} from '@ledger-state/ledger/testing/random-slices'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { listedSource } from '../../testing/listed-source.ts'
+import { ingestSource } from '../ingest-source.js'
+
+const RUNS = { numRuns: isSlowRun ? 200 : 5 }
+
+/** Each version is a block. */
+function recordsOf(versions: readonly (readonly Write[])[], first = 0n): VersionWrites[] {
+  return versions.map((writes, at) => {
+    const version = first + BigInt(at)
+    return { version, block: { height: version, epoch: 0n, timestampUsec: version * 10n }, writes }
+  })
+}
+
+type Order = (a: KeyedEntry, b: KeyedEntry) => number
+
+/** A source that begins with the state of an engine at a version, in parts of a few entries. */
+function stateSource(
+  engine: StateWriter,
+  version: bigint,
+  records: readonly VersionWrites[],
+  order: Order = () => 0,
+): LedgerSource {
+  const entries = [...engine.at(version).scan(new Uint8Array(0))].map((entry) => ({ ...entry, version }))
+  entries.sort(order)
+  return {
+    ...listedSource(records),
+    base: {
+      version,
+      complete: true,
+      async *parts(after) {
+        for (let at = after ? Number(Buffer.from(after).toString()) : 0; at < entries.length; at += 3) {
+          yield { entries: entries.slice(at, at + 3), mark: Buffer.from(String(at + 3)) }
+        }
+      },
+      describe: () => ({
+        chainId: 4,
+        block: { height: version, epoch: 0n, timestampUsec: version * 10n },
+        mark: undefined,
+      }),
+    },
+  }
+}
+
+function shuffledBy(seed: number): Order {
+  const place = ({ key }: KeyedEntry) => key.reduce((hash, byte) => (Math.imul(hash, 31) + byte) | 0, seed)
+  return (a, b) => place(a) - place(b)
+}
+
+describe('an ingest that keeps a slice', () => {
+  it('says of all that a random ledger holds what the whole says, or that it does not know, also where it is cut short', async () => {
+    await fc.assert(
+      fc.asyncProperty(randomLedgers, randomSpecs, fc.nat(10), async (versions, spec, cut) => {
+        const [whole, slice] = [await wholeOf(versions), createMemoryEngine()]
+        const records = recordsOf(versions)
+        await ingestSource(slice, listedSource(records.slice(0, cut + 1)), { only: { spec } })
+        await ingestSource(slice, listedSource(records))
+        expect(slice.ledger).toEqual(whole.ledger)
+        expect(compareSlice(createLedger(whole), createLedger(slice)).known).toBeGreaterThan(0)
+      }),
+      RUNS,
+    )
+  })
+
+  it('of a state knows whole who belongs to it, however deep, in whatever order the state comes', async () => {
+    await fc.assert(
+      fc.asyncProperty(randomLedgers, randomSpecs, fc.nat(8), fc.nat(), async (versions, spec, at, seed) => {
+        const from = Math.min(at, versions.length - 1)
+        const whole = createMemoryEngine()
+        const first = await wholeOf(versions.slice(0, from + 1))
+        const later = recordsOf(versions.slice(from + 1), BigInt(from + 1))
+        const open = async () => stateSource(first, BigInt(from), later, shuffledBy(seed))
+        await ingestSource(whole, await open())
+        const slice = createMemoryEngine()
+        await ingestSource(slice, await open(), { only: { spec, reopen: open } })
+        expect(slice.ledger).toEqual(whole.ledger)
+        compareSlice(createLedger(whole), createLedger(slice))
+      }),
+      RUNS,
+    )
+  })
+
+  it('of a state refuses where others still join after the last pass, and names them', async () => {
+    // A chain of objects, each owned by the next one, whose entries come in the wrong order.
+    const engine = createMemoryEngine()
+    await engine.commit(
+      [{ version: 0n, block: { height: 0n, epoch: 0n, timestampUsec: 0n }, writes: chainOfObjects(200) }],
+      { chainId: 4 },
+    )
+    const open = async () => stateSource(engine, 0n, [], (a, b) => Buffer.compare(b.key, a.key))
+    const spec = parseSliceSpec({ accounts: ['0xb0'] })
+    const slice = createMemoryEngine()
+    const failure = await ingestSource(slice, await open(), { only: { spec, reopen: open } }).catch((error) => error)
+    expect(isLedgerStateError(failure, 'slice_unbounded')).toBe(true)
+    expect(failure.message).toContain('0x')
+    expect(slice.ledger).toBeUndefined()
+  })
+
+  it('is refused in a store that keeps everything, or another slice', async () => {
+    const records = recordsOf([[], []])
+    const store = createMemoryEngine()
+    const only = (address: string) => ({ only: { spec: parseSliceSpec({ accounts: [address] }) } })
+    await ingestSource(store, listedSource(records.slice(0, 1)), only('0xa1'))
+    await expect(ingestSource(store, listedSource(records), only('0xa2'))).rejects.toThrow(
+      'the store keeps another slice than is asked for, and what it left out cannot be added to it: a store of its own is needed for 0xa2',
+    )
+    await ingestSource(store, listedSource(records), only('0xa1'))
+    expect(store.ledger?.latestVersion).toBe(1n)
+    const whole = createMemoryEngine()
+    await ingestSource(whole, listedSource(records.slice(0, 1)))
+    await expect(ingestSource(whole, listedSource(records), only('0xa1'))).rejects.toThrow('keeps all of its ledger')
+  })
+
+  it('of a state needs a source that can be opened again', async () => {
+    const engine = await wholeOf([[]])
+    const spec = parseSliceSpec({ tables: [`0x${Buffer.from(OUTER_TABLES[0]!).toString('hex')}`] })
+    const failure = ingestSource(createMemoryEngine(), stateSource(engine, 0n, []), { only: { spec } })
+    await expect(failure).rejects.toThrow('the source has to be opened again')
+  })
+})
+
+/** Objects each of which is owned by the one before, the first by 0xb0, the last one first. */
+function chainOfObjects(count: number): Write[] {
+  const addressOf = (at: number) => parseAddress(`0xb${at.toString(16).padStart(4, '0')}`)
+  return Array.from({ length: count }, (_, at) =>
+    ownedObject(addressOf(at + 1), at ? addressOf(at) : parseAddress('0xb0')),
+  )
+}

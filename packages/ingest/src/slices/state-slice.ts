@@ -1,0 +1,106 @@
+import { isSliceKey, type KeyedEntry, type Write } from '@ledger-state/core'
+import type { LedgerSource, StatePart } from '@ledger-state/feed'
+import type { SliceKeeper } from '@ledger-state/ledger'
+import { isModuleKey } from '@ledger-state/type-tag'
+import { sliceStillGrows, sourceKeepsSlice, stateChangedBetweenPasses } from '../errors.js'
+import { ModuleSpool } from './module-spool.js'
+
+/** Passes over a state until nobody joins: each finds what hangs on what the one before has found. */
+const MOST_PASSES = 24
+
+/** How a state is read again and again. */
+export interface PassOptions {
+  /** Opens the source again. */
+  readonly reopen: () => Promise<LedgerSource>
+  readonly onNotice: (message: string) => void
+  readonly signal: AbortSignal | undefined
+  /** Called after each part. */
+  readonly onPart: (source: LedgerSource) => void
+}
+
+/**
+ * Finds out who belongs to the slice of a state: passes over it until nobody joins.
+ * @throws `slice_unbounded` where others still join in the last pass that is allowed; `slice_mismatch`
+ */
+export class StateSlice {
+  readonly #keeper: SliceKeeper
+  readonly #version: bigint
+  readonly #spool = new ModuleSpool()
+  /** Whether a module was looked for before all were seen. */
+  #isMissing = false
+
+  constructor(keeper: SliceKeeper, version: bigint) {
+    this.#keeper = keeper
+    this.#version = version
+  }
+
+  /** Answers whether it came to its end; the signal cuts it short. */
+  async findMembers(place: string, options: PassOptions): Promise<boolean> {
+    const { onNotice, signal } = options
+    onNotice(
+      `a slice of a state: the source is read again until nobody joins the slice, at most ${MOST_PASSES} times, and once more to store it`,
+    )
+    for (let pass = 1; ; pass++) {
+      const before = this.#keeper.joined
+      const joiningBefore = this.#keeper.joining.length
+      this.#isMissing = false
+      await this.#look(options)
+      if (signal?.aborted) return false
+      const joined = this.#keeper.joined - before
+      const { accounts, tables } = this.#keeper.counts
+      onNotice(`pass ${pass}: the slice has ${accounts} accounts and objects and ${tables} tables`)
+      if (joined === 0 && !this.#isMissing) return true
+      if (pass === MOST_PASSES) throw sliceStillGrows(place, pass, this.#keeper.joining.slice(joiningBefore))
+    }
+  }
+
+  async #look({ reopen, signal, onPart }: PassOptions): Promise<void> {
+    const source = await reopen()
+    try {
+      for await (const part of source.base!.parts(undefined)) {
+        if (part.entries.some(({ key }) => isSliceKey(key))) throw sourceKeepsSlice(source.position)
+        this.#takeModules(part)
+        this.#sift(part.entries)
+        onPart(source)
+        if (signal?.aborted) return
+      }
+    } finally {
+      await source.close()
+    }
+  }
+
+  /** The entries of a part that are kept, once all members are known. */
+  keep(part: StatePart, place: string): readonly KeyedEntry[] {
+    const before = this.#keeper.joined
+    const kept = this.#sift(part.entries)
+    if (this.#keeper.joined !== before) throw stateChangedBetweenPasses(place)
+    return kept
+  }
+
+  #takeModules({ entries }: StatePart): void {
+    for (const { key, value } of entries) {
+      if (!isModuleKey(key) || this.#spool.get(key)) continue
+      this.#spool.put(key, value)
+      this.#keeper.forget(key)
+    }
+  }
+
+  #sift(entries: readonly KeyedEntry[]): readonly KeyedEntry[] {
+    const byWrite = new Map<Write, KeyedEntry>()
+    for (const entry of entries) byWrite.set([entry.key, entry.value], entry)
+    const writes = [...byWrite.keys()]
+    for (;;) {
+      const kept = this.#keeper.keepEntries(this.#version, writes)
+      if (this.#keeper.lacking.length === 0) return kept.map((write) => byWrite.get(write)!)
+      for (const key of this.#keeper.lacking) {
+        const code = this.#spool.get(key)
+        if (!code) this.#isMissing = true
+        this.#keeper.provide(key, code)
+      }
+    }
+  }
+
+  close(): void {
+    this.#spool.close()
+  }
+}

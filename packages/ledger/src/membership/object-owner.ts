@@ -1,0 +1,32 @@
+import { ADDRESS_LENGTH, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import { parseStructTag, readStructTag, writeStructTag } from '@ledger-state/type-tag'
+import { readGroupMembers, skipTag } from '../groups/resource-group.js'
+
+const OBJECT_CORE = tagBytes('0x1::object::ObjectCore')
+/** What is left of an object that was burnt. */
+const TOMB_STONE = tagBytes('0x1::object::TombStone')
+/** `ObjectCore`: u64 creation number, owner, and more. `TombStone`: the owner alone. */
+const OWNER_IN_CORE = 8
+
+/** The owners that a resource group names, of an object that is there or was burnt; none of other groups. */
+export function ownersInGroup(group: Uint8Array): readonly Uint8Array[] {
+  try {
+    return readGroupMembers(group, (reader) => {
+      if (skipTag(reader, OBJECT_CORE)) return OWNER_IN_CORE
+      if (skipTag(reader, TOMB_STONE)) return 0
+      readStructTag(reader)
+      return undefined
+    }).flatMap(({ name: at, bytes }) =>
+      at === undefined || bytes.length < at + ADDRESS_LENGTH ? [] : [bytes.subarray(at, at + ADDRESS_LENGTH)],
+    )
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_bcs')) return []
+    throw error
+  }
+}
+
+function tagBytes(text: string): Uint8Array {
+  const writer = new ByteWriter()
+  writeStructTag(writer, parseStructTag(text))
+  return writer.toBytes()
+}

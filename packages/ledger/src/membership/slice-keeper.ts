@@ -1,0 +1,347 @@
+import {
+  ADDRESS_LENGTH,
+  addressToShortHex,
+  ByteReader,
+  ByteWriter,
+  isLedgerStateError,
+  isOwnKey,
+  SLICE_ACCOUNT_PREFIX,
+  SLICE_KEY,
+  SLICE_TABLE_PREFIX,
+  SLICE_TYPE_PREFIX,
+  type Write,
+} from '@ledger-state/core'
+import { bytesToHexDigits, compareBytes } from '@ledger-state/core/bytes'
+import {
+  decodeStateKey,
+  readTypeTag,
+  type StructTag,
+  type TypeTag,
+  typeTagToText,
+  writeTypeTag,
+} from '@ledger-state/type-tag'
+import { readResourceGroup } from '../groups/resource-group.js'
+import { isFrameworkAt } from '../slices/always-kept.js'
+import {
+  decodeMember,
+  decodeSliceRecord,
+  encodeMember,
+  encodeSliceRecord,
+  MEMBER_REASONS,
+  type MemberKind,
+  type MemberReason,
+  memberKey,
+  sliceTypeKey,
+} from '../slices/slice-records.js'
+import type { SliceSpec } from '../slices/slice-spec.js'
+import { matchesType, type TypePattern } from '../slices/type-pattern.js'
+import { MemberSet } from './member-set.js'
+import { ModuleBook } from './module-book.js'
+import { ownersInGroup } from './object-owner.js'
+import { type FoundTable, TableFinder } from './table-finder.js'
+
+const ACCESS_PATH = 0
+const TABLE_ITEM = 1
+const ID_AT = 1
+const PATH_LENGTH_AT = ID_AT + ADDRESS_LENGTH
+const PATH_MODULE = 0
+const PATH_RESOURCE = 1
+const PATH_GROUP = 2
+
+/** Flags of a member: its reason, and whether it is known whole. */
+const WHOLE = 0x80
+
+/** What came of the values that a slice looked into. */
+export interface SliceCounts {
+  readonly accounts: number
+  readonly tables: number
+  /** Values whose type is not known or does not fit, so that tables in them are not found. */
+  readonly unread: number
+}
+
+/**
+ * Decides what a slice keeps, while versions pass by in their order, and remembers who joins. All modules are kept: which of them a later
+ * value needs is not known when they are written.
+ */
+export class SliceKeeper {
+  readonly #accounts = new MemberSet()
+  readonly #tables = new MemberSet()
+  readonly #types: TypeTag[] = []
+  readonly #typeNumbers = new Map<string, number>()
+  readonly #patterns: readonly TypePattern[]
+  readonly #book = new ModuleBook()
+  readonly #finder = new TableFinder(this.#book)
+  /** The version that the store begins with; undefined once the store has more: who joins later is not known whole. */
+  readonly #firstVersion: bigint | undefined
+  #version = 0n
+  #joined = 0
+  #unread = 0
+  #records: Write[] = []
+
+  private constructor(patterns: readonly TypePattern[], firstVersion: bigint | undefined) {
+    this.#patterns = patterns
+    this.#firstVersion = firstVersion
+  }
+
+  /** Begins the slice of a store whose first version is this one. */
+  static begin(spec: SliceSpec, firstVersion: bigint): SliceKeeper {
+    const keeper = new SliceKeeper(spec.types, firstVersion)
+    keeper.#version = firstVersion
+    keeper.#records.push([SLICE_KEY, encodeSliceRecord(spec)])
+    for (const address of spec.accounts) keeper.#join('account', address, 'asked', 0)
+    for (const handle of spec.tables) keeper.#join('table', handle, 'asked', 0)
+    return keeper
+  }
+
+  /** Goes on with the slice of a store. @param record under `SLICE_KEY`; `restore` takes what is under the other keys */
+  static resume(record: Uint8Array): SliceKeeper {
+    return new SliceKeeper(decodeSliceRecord(record).types, undefined)
+  }
+
+  /** Takes in what the store has under a key of its slice. */
+  restore(key: Uint8Array, value: Uint8Array): void {
+    const kind = key[1]
+    if (kind === SLICE_TYPE_PREFIX[1]) {
+      const number = new DataView(key.buffer, key.byteOffset).getUint32(SLICE_TYPE_PREFIX.length)
+      const tag = readTypeTag(new ByteReader(value))
+      this.#types[number - 1] = tag
+      this.#typeNumbers.set(typeTagToText(tag), number)
+    } else if (kind === SLICE_ACCOUNT_PREFIX[1] || kind === SLICE_TABLE_PREFIX[1]) {
+      const { reason, isWhole, since, valueType = 0 } = decodeMember(value)
+      const set = kind === SLICE_ACCOUNT_PREFIX[1] ? this.#accounts : this.#tables
+      const number = set.find(key, SLICE_ACCOUNT_PREFIX.length)
+      if (number >= 0) set.setValueType(number, valueType)
+      else set.add(key, SLICE_ACCOUNT_PREFIX.length, Number(since), flagsOf(reason, isWhole), valueType)
+    }
+  }
+
+  get counts(): SliceCounts {
+    return { accounts: this.#accounts.size, tables: this.#tables.size, unread: this.#unread }
+  }
+
+  /**
+   * The writes of a version that the slice keeps. Where `lacking` has keys afterwards, the answer must not be used: once these
+   * are provided, the same call gives it.
+   */
+  keep(version: bigint, writes: readonly Write[]): readonly Write[] {
+    for (const [key, value] of writes) if (isModule(key)) this.#book.put(key, value)
+    return this.#sift(version, writes)
+  }
+
+  /** Same as `keep`, of entries of the state that a store begins with; modules are provided by the caller, wherever they stand. */
+  keepEntries(version: bigint, entries: readonly Write[]): readonly Write[] {
+    return this.#sift(version, entries)
+  }
+
+  /** How often a member joined or was found to hold more. */
+  get joined(): number {
+    return this.#joined
+  }
+
+  /** Who joined since the last call of `takeRecords`, as the lines of a specification. */
+  get joining(): readonly string[] {
+    return this.#records.flatMap(([key]) => {
+      const name = addressToShortHex(key.subarray(SLICE_ACCOUNT_PREFIX.length))
+      if (key[1] === SLICE_ACCOUNT_PREFIX[1]) return [name]
+      return key[1] === SLICE_TABLE_PREFIX[1] ? [`table ${name}`] : []
+    })
+  }
+
+  /** Keys of modules that were looked for in vain. */
+  get lacking(): readonly Uint8Array[] {
+    return this.#book.lacking
+  }
+
+  /** Gives the value of a lacking key; undefined where it has none. */
+  provide(key: Uint8Array, code: Uint8Array | undefined): void {
+    this.#book.provide(key, code)
+  }
+
+  /** Forgets what was provided of a module. */
+  forget(key: Uint8Array): void {
+    this.#book.forget(key)
+  }
+
+  /** The store has all versions that were kept. */
+  settle(): void {
+    this.#book.settle()
+  }
+
+  /** What the store has to write of its slice since the last call. */
+  takeRecords(): readonly Write[] {
+    // Of several records of a member the last one counts.
+    const records = new Map(this.#records.map((write) => [bytesToHexDigits(write[0]), write]))
+    this.#records = []
+    return [...records.values()]
+  }
+
+  #sift(version: bigint, writes: readonly Write[]): readonly Write[] {
+    this.#version = version
+    const before = this.#unread
+    const kept: Write[] = []
+    for (let rest = writes; ; ) {
+      const joined = this.#joined
+      const outside: Write[] = []
+      for (const write of rest) {
+        if (!this.#isKept(write)) {
+          outside.push(write)
+          continue
+        }
+        kept.push(write)
+        this.#lookInto(write)
+      }
+      // Who joined may have been written by this version before.
+      if (this.#joined === joined) break
+      rest = outside
+    }
+    if (this.#book.lacking.length > 0) this.#unread = before
+    return kept
+  }
+
+  /** Whether the writes of a key are kept, with the members that joined until now. */
+  has(key: Uint8Array): boolean {
+    switch (key[0]) {
+      case ACCESS_PATH: {
+        const kindAt = pathKindAt(key)
+        if (key[kindAt] === PATH_MODULE || isFrameworkAt(key, ID_AT)) return true
+        if (this.#accounts.find(key, ID_AT) >= 0) return true
+        return key[kindAt] === PATH_RESOURCE && this.#patterns.length > 0 && this.#isOfKeptType(key, kindAt)
+      }
+      case TABLE_ITEM:
+        return this.#tables.find(key, ID_AT) >= 0
+      default:
+        return isOwnKey(key)
+    }
+  }
+
+  #isKept([key, value]: Write): boolean {
+    if (this.has(key)) return true
+    return (
+      value !== null && key[0] === ACCESS_PATH && key[pathKindAt(key)] === PATH_GROUP && this.#joinsByGroup(key, value)
+    )
+  }
+
+  /** Whether an object joins because its owner is kept, or a resource in its group is of a kept type. */
+  #joinsByGroup(key: Uint8Array, group: Uint8Array): boolean {
+    const reason: MemberReason | undefined = ownersInGroup(group).some((owner) => this.#accounts.find(owner, 0) >= 0)
+      ? 'owner'
+      : this.#patterns.length > 0 && this.#hasKeptType(group)
+        ? 'type'
+        : undefined
+    if (!reason) return false
+    this.#join('account', key.subarray(ID_AT, PATH_LENGTH_AT), reason, 0)
+    return true
+  }
+
+  #hasKeptType(group: Uint8Array): boolean {
+    return membersOf(group).some(({ name }) => this.#patterns.some((pattern) => matchesType(pattern, name)))
+  }
+
+  #isOfKeptType(key: Uint8Array, kindAt: number): boolean {
+    const address = key.subarray(kindAt + 1, kindAt + 1 + ADDRESS_LENGTH)
+    if (!this.#patterns.some((pattern) => compareBytes(pattern.address, address) === 0)) return false
+    const tag = tagOf(key)
+    return tag !== undefined && this.#patterns.some((pattern) => matchesType(pattern, tag))
+  }
+
+  /** Finds the tables in a kept value, which join. */
+  #lookInto([key, value]: Write): void {
+    if (value === null) return
+    if (key[0] === TABLE_ITEM) {
+      const number = this.#tables.find(key, ID_AT)
+      const type = this.#types[this.#tables.valueType(number) - 1]
+      if (type) this.#joinTables(type, value)
+      return
+    }
+    if (key[0] !== ACCESS_PATH) return
+    const kind = key[pathKindAt(key)]
+    if (kind === PATH_MODULE) return
+    if (kind !== PATH_RESOURCE) {
+      for (const { name, bytes } of membersOf(value)) this.#joinTables(name, bytes)
+      return
+    }
+    const tag = tagOf(key)
+    if (tag) this.#joinTables(tag, value)
+  }
+
+  #joinTables(type: TypeTag, value: Uint8Array): void {
+    const found: FoundTable[] = []
+    if (!this.#finder.find(type, value, found)) this.#unread++
+    for (const { handle, valueType } of found) {
+      const number = this.#tables.find(handle, 0)
+      if (number < 0) this.#join('table', handle, 'handle', this.#numberOf(valueType))
+      else if (this.#tables.valueType(number) === 0) {
+        // A table that was asked for by its handle: what it holds is known from here on.
+        this.#tables.setValueType(number, this.#numberOf(valueType))
+        this.#record('table', number)
+        this.#joined++
+      }
+    }
+  }
+
+  #join(kind: MemberKind, id: Uint8Array, reason: MemberReason, valueType: number): void {
+    const set = kind === 'account' ? this.#accounts : this.#tables
+    const isWhole = this.#version === this.#firstVersion
+    const number = set.add(id, 0, Number(this.#version), flagsOf(reason, isWhole), valueType)
+    this.#joined++
+    this.#record(kind, number)
+  }
+
+  #record(kind: MemberKind, number: number): void {
+    const set = kind === 'account' ? this.#accounts : this.#tables
+    const [flags, valueType] = [set.flags(number), set.valueType(number)]
+    const value = encodeMember({
+      reason: MEMBER_REASONS[flags & ~WHOLE]!,
+      isWhole: (flags & WHOLE) !== 0,
+      since: BigInt(set.since(number)),
+      valueType: valueType === 0 ? undefined : valueType,
+    })
+    this.#records.push([memberKey(kind, set.id(number)), value])
+  }
+
+  #numberOf(type: TypeTag): number {
+    const text = typeTagToText(type)
+    const known = this.#typeNumbers.get(text)
+    if (known !== undefined) return known
+    const number = this.#types.push(type)
+    this.#typeNumbers.set(text, number)
+    const writer = new ByteWriter()
+    writeTypeTag(writer, type)
+    this.#records.push([sliceTypeKey(number), writer.toBytes()])
+    return number
+  }
+}
+
+function flagsOf(reason: MemberReason, isWhole: boolean): number {
+  return MEMBER_REASONS.indexOf(reason) | (isWhole ? WHOLE : 0)
+}
+
+/** Where the kind of the path stands in a key of an account, behind the length of the path. */
+function pathKindAt(key: Uint8Array): number {
+  let at = PATH_LENGTH_AT
+  while (key[at]! >= 0x80) at++
+  return at + 1
+}
+
+function isModule(key: Uint8Array): boolean {
+  return key[0] === ACCESS_PATH && key[pathKindAt(key)] === PATH_MODULE
+}
+
+function tagOf(key: Uint8Array): StructTag | undefined {
+  try {
+    const decoded = decodeStateKey(key)
+    return decoded.kind === 'resource' ? decoded.tag : undefined
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_bcs')) return undefined
+    throw error
+  }
+}
+
+function membersOf(group: Uint8Array) {
+  try {
+    return readResourceGroup(group)
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_bcs')) return []
+    throw error
+  }
+}

@@ -1,0 +1,70 @@
+import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { copyBytes } from '@ledger-state/core/bytes'
+import { type StructTag, type TypeTag, typeTagToText } from '@ledger-state/type-tag'
+import { isTable } from '../tables/find-table-types.js'
+import { findFields, ValueWalker } from '../tables/value-walker.js'
+import type { ModuleBook } from './module-book.js'
+
+/** A table whose handle stands in a value. */
+export interface FoundTable {
+  readonly handle: Uint8Array
+  readonly valueType: TypeTag
+}
+
+/** Types of which it is remembered whether their values can hold tables. */
+const MOST_TYPES = 20_000
+/** Types inside of types. */
+const MOST_LEVELS = 128
+
+/** Finds the handles of tables in values, at any depth. Most types cannot hold any: their values are not looked at. */
+export class TableFinder {
+  readonly #book: ModuleBook
+  readonly #holders = new Map<string, boolean>()
+  #revision = -1
+
+  constructor(book: ModuleBook) {
+    this.#book = book
+  }
+
+  /**
+   * The tables in a value. Undefined where the value cannot be walked through: its module is not known or lacking, or it is not
+   * of its type; what was found before is in `found`.
+   */
+  find(tag: TypeTag, value: Uint8Array, found: FoundTable[]): boolean {
+    if (this.#revision !== this.#book.revision || this.#holders.size > MOST_TYPES) {
+      this.#holders.clear()
+      this.#revision = this.#book.revision
+    }
+    if (!this.#mayHold(tag, 0)) return true
+    const walker = new ValueWalker(this.#book.find, (struct, reader) => visit(struct, reader, found))
+    try {
+      return walker.walk(tag, new ByteReader(value)) === 'passed'
+    } catch (error) {
+      if (isLedgerStateError(error, 'invalid_bcs', 'invalid_module')) return false
+      throw error
+    }
+  }
+
+  /** True also where that is not known. */
+  #mayHold(tag: TypeTag, level: number): boolean {
+    if (tag.kind === 'vector') return this.#mayHold(tag.element, level)
+    if (tag.kind !== 'struct') return tag.kind === 'function'
+    if (isTable(tag) || level > MOST_LEVELS) return true
+    const text = typeTagToText(tag)
+    const known = this.#holders.get(text)
+    if (known !== undefined) return known
+    const fields = findFields(tag, this.#book.find)
+    if (!fields) return true
+    const holds = fields.variants.some((variant) => variant.some((field) => this.#mayHold(field, level + 1)))
+    this.#holders.set(text, holds)
+    return holds
+  }
+}
+
+function visit(struct: StructTag, reader: ByteReader, found: FoundTable[]): boolean {
+  const [, valueType] = struct.typeArguments
+  if (isTable(struct) && valueType && reader.remaining >= ADDRESS_LENGTH) {
+    found.push({ handle: copyBytes(reader.bytes, reader.offset, reader.offset + ADDRESS_LENGTH), valueType })
+  }
+  return false
+}

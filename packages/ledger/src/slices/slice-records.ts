@@ -1,0 +1,92 @@
+import { ByteReader, ByteWriter, SLICE_ACCOUNT_PREFIX, SLICE_TABLE_PREFIX, SLICE_TYPE_PREFIX } from '@ledger-state/core'
+import { decodeUtf8 } from '@ledger-state/core/bytes'
+import { type SliceSpec, sliceDigest } from './slice-spec.js'
+import { parseTypePattern, type TypePattern, typePatternToText } from './type-pattern.js'
+
+// What a store writes of its slice, under keys of its own:
+//   slice:  u8 1 | digest of what was asked, 32 bytes | u32 accounts | u32 tables | count of types and the text of each
+//   member: u8 why it is kept | u8 1 where it is known whole | u64 version | u32 number of its type, of tables that have one
+//   type:   text of the pattern
+
+/** What a store says of its slice. */
+export interface SliceRecord {
+  /** See `sliceDigest`. */
+  readonly digest: Uint8Array
+  /** How many accounts were asked for. */
+  readonly accounts: number
+  /** How many tables were asked for. */
+  readonly tables: number
+  readonly types: readonly TypePattern[]
+}
+
+/** Why a member is kept: it was asked for, its owner is kept, its handle stands in a kept value, or it has a resource of a kept type. */
+export const MEMBER_REASONS = ['asked', 'owner', 'handle', 'type'] as const
+/** See `MEMBER_REASONS`. */
+export type MemberReason = (typeof MEMBER_REASONS)[number]
+
+/** Whether a member is an account or an object, or a table. */
+export type MemberKind = 'account' | 'table'
+
+/** What a store says of an account, object or table that it keeps. */
+export interface MemberRecord {
+  readonly reason: MemberReason
+  /** Whether all that it had when it joined is kept; of others each key is known from its first kept write on. */
+  readonly isWhole: boolean
+  /** The version from which on its writes are kept. */
+  readonly since: bigint
+  /** Number of the type of a table's values, under which the store keeps it. */
+  readonly valueType: number | undefined
+}
+
+const LAYOUT = 1
+
+export function encodeSliceRecord(spec: SliceSpec): Uint8Array {
+  const writer = new ByteWriter().u8(LAYOUT).bytes(sliceDigest(spec))
+  writer.u32(spec.accounts.length).u32(spec.tables.length).uleb128(spec.types.length)
+  for (const type of spec.types) writer.string(typePatternToText(type))
+  return writer.toBytes()
+}
+
+/** @throws `invalid_bcs` */
+export function decodeSliceRecord(bytes: Uint8Array): SliceRecord {
+  const reader = new ByteReader(bytes)
+  const layout = reader.readU8()
+  if (layout !== LAYOUT) throw reader.fault(`unknown layout ${layout} of a slice`, 0)
+  const digest = Uint8Array.from(reader.readBytes(32))
+  const [accounts, tables] = [reader.readU32(), reader.readU32()]
+  const types = Array.from({ length: reader.readLength() }, () =>
+    parseTypePattern(decodeUtf8(reader.readByteString()) ?? ''),
+  )
+  return { digest, accounts, tables, types }
+}
+
+export function encodeMember({ reason, isWhole, since, valueType }: MemberRecord): Uint8Array {
+  const writer = new ByteWriter().u8(MEMBER_REASONS.indexOf(reason)).bool(isWhole).u64(since)
+  if (valueType !== undefined) writer.u32(valueType)
+  return writer.toBytes()
+}
+
+/** @throws `invalid_bcs` */
+export function decodeMember(bytes: Uint8Array): MemberRecord {
+  const reader = new ByteReader(bytes)
+  const reason = MEMBER_REASONS[reader.readU8()]
+  if (!reason) throw reader.fault('unknown reason of a member', 0)
+  const [isWhole, since] = [reader.readBool(), reader.readU64()]
+  return { reason, isWhole, since, valueType: reader.remaining > 0 ? reader.readU32() : undefined }
+}
+
+/** The key under which a store says what it keeps of an account or table. */
+export function memberKey(kind: MemberKind, id: Uint8Array): Uint8Array {
+  const prefix = kind === 'account' ? SLICE_ACCOUNT_PREFIX : SLICE_TABLE_PREFIX
+  const key = new Uint8Array(prefix.length + id.length)
+  key.set(prefix)
+  key.set(id, prefix.length)
+  return key
+}
+
+export function sliceTypeKey(number: number): Uint8Array {
+  const key = new Uint8Array(SLICE_TYPE_PREFIX.length + 4)
+  key.set(SLICE_TYPE_PREFIX)
+  new DataView(key.buffer).setUint32(SLICE_TYPE_PREFIX.length, number)
+  return key
+}

@@ -1,0 +1,64 @@
+import { bytesToHex } from '@ledger-state/core'
+import { engineToAsync, type StateWriter } from '@ledger-state/engine'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
+import { accountKeyPrefix, tableKeyPrefix } from '@ledger-state/type-tag'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { compareSlice, readsAt, said } from '../../testing/compare-slice.ts'
+import { ASSETS, randomLedgers, randomSpecs, sliceOf, wholeOf } from '../../testing/random-slices.ts'
+import { createAsyncLedger, createLedger, parseAsset } from '../index.js'
+
+const RUNS = { numRuns: isSlowRun ? 300 : 6 }
+it('a slice says the same as the whole ledger, or that it does not know, on every key and version of random ledgers', async () => {
+  await fc.assert(
+    fc.asyncProperty(randomLedgers, randomSpecs, fc.nat(14), async (versions, spec, resumesAt) => {
+      const [whole, slice] = [await wholeOf(versions), await sliceOf(versions, spec, resumesAt || undefined)]
+      const { known } = compareSlice(createLedger(whole), createLedger(slice))
+      expect(known).toBeGreaterThan(0)
+      const retain = BigInt(Math.ceil(versions.length / 2))
+      await whole.prune(retain)
+      await slice.prune(retain)
+      compareSlice(createLedger(whole), createLedger(slice), isSlowRun ? 1n : 3n)
+    }),
+    RUNS,
+  )
+})
+
+it('a slice over an engine whose reads are promises answers as one over the engine itself', async () => {
+  await fc.assert(
+    fc.asyncProperty(randomLedgers, randomSpecs, async (versions, spec) => {
+      const engine = await sliceOf(versions, spec)
+      const ledger = createAsyncLedger(engineToAsync(engine))
+      const sync = createLedger(engine)
+      const version = sync.info!.latestVersion / 2n
+      for (const [at, [name, read]] of [...readsAt(sync.at(version))].entries()) {
+        const found = await ledger.read((one) => said([...readsAt(one.at(version))][at]![1]))
+        expect(found, name).toEqual(said(read))
+      }
+    }),
+    { numRuns: isSlowRun ? 50 : 2 },
+  )
+})
+
+it('a slice knows all of the accounts and tables that it was asked for, at every version', async () => {
+  await fc.assert(
+    fc.asyncProperty(randomLedgers, randomSpecs, async (versions, spec) => {
+      const [whole, slice] = [await wholeOf(versions), await sliceOf(versions, spec)]
+      for (let version = 0n; version < versions.length; version++) {
+        for (const prefix of [...spec.accounts.map(accountKeyPrefix), ...spec.tables.map(tableKeyPrefix)]) {
+          expect(keysOf(slice, version, prefix)).toEqual(keysOf(whole, version, prefix))
+        }
+        const state = createLedger(slice).at(version)
+        for (const account of spec.accounts) {
+          for (const asset of ASSETS) state.readBalance(account, parseAsset(bytesToHex(asset)))
+          expect([...state.listResources(account)]).toBeInstanceOf(Array)
+        }
+      }
+    }),
+    { numRuns: isSlowRun ? 300 : 6 },
+  )
+})
+
+function keysOf(engine: StateWriter, version: bigint, prefix: Uint8Array): string[] {
+  return [...engine.at(version).scan(prefix)].map(({ key, value }) => `${bytesToHex(key)} ${bytesToHex(value)}`)
+}

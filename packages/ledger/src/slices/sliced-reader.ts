@@ -1,0 +1,211 @@
+import { ADDRESS_LENGTH, isOwnKey, type KeyedEntry } from '@ledger-state/core'
+import { copyBytes } from '@ledger-state/core/bytes'
+import type {
+  Block,
+  HistoryOptions,
+  LedgerInfo,
+  Revision,
+  ScanOptions,
+  StateEntry,
+  StateReader,
+  StateView,
+  StoreBase,
+} from '@ledger-state/engine'
+import { annotationToNote, decodeStateKey, isModuleKey } from '@ledger-state/type-tag'
+import { keptSince, notInSlice, notListedInSlice } from '../errors.js'
+import { isFrameworkAt } from './always-kept.js'
+import { decodeMember, type MemberKind, memberKey, type SliceRecord } from './slice-records.js'
+import { matchesType } from './type-pattern.js'
+
+const ACCESS_PATH = 0
+const TABLE_ITEM = 1
+/** An address or a handle follows the first byte of a key. */
+const ID_AT = 1
+const ID_END = ID_AT + ADDRESS_LENGTH
+
+/** The version from which on the writes of a key are kept, or `always`, or `never`. */
+type Kept = 'always' | 'never' | bigint
+
+/**
+ * The reads of a store that keeps a slice of its ledger. This is the one place of the rule that unknown is not absent: a value
+ * that the store has is the value of the whole ledger; where it has none, this reader throws `version_pruned` unless the whole
+ * ledger has none either.
+ */
+export class SlicedReader implements StateReader {
+  readonly inner: StateReader
+  readonly #slice: SliceRecord
+  #last: SlicedView | undefined
+
+  constructor(inner: StateReader, slice: SliceRecord) {
+    this.inner = inner
+    this.#slice = slice
+  }
+
+  get ledger(): LedgerInfo | undefined {
+    return this.inner.ledger
+  }
+
+  get base(): StoreBase | undefined {
+    return this.inner.base
+  }
+
+  at(version?: bigint): StateView {
+    const view = this.inner.at(version)
+    // Who holds the same view gets the same answer.
+    if (this.#last?.inner !== view) this.#last = new SlicedView(view, this)
+    return this.#last
+  }
+
+  blockAt(version: bigint): Block {
+    return this.inner.blockAt(version)
+  }
+
+  blockByHeight(height: bigint): Block | undefined {
+    return this.inner.blockByHeight(height)
+  }
+
+  blockAtTime(timestampUsec: bigint): Block | undefined {
+    return this.inner.blockAtTime(timestampUsec)
+  }
+
+  /** Yields what is kept, and throws where the range has more that is not known. */
+  *history(key: Uint8Array, options: HistoryOptions = {}): Generator<Revision> {
+    const { first = 0n, order } = options
+    if (order === 'asc') this.#expectHistoryKnown(key, first)
+    yield* this.inner.history(key, options)
+    if (order !== 'asc') this.#expectHistoryKnown(key, first)
+  }
+
+  /** @throws `version_pruned` unless the kept writes of a key are all from a version on, and the value at the beginning of the window */
+  #expectHistoryKnown(key: Uint8Array, first: bigint): void {
+    const kept = this.#keptOf(key)
+    if (kept === 'always') return
+    const { oldestVersion } = this.inner.ledger!
+    if (kept === 'never') throw notInSlice(key, oldestVersion, oldestVersion)
+    if (first > oldestVersion ? first < kept : !this.#isKnownFrom(key, oldestVersion, kept)) {
+      throw keptSince(key, kept, first > oldestVersion ? first : oldestVersion, oldestVersion)
+    }
+  }
+
+  /** @throws `version_pruned` where it is not known that a key has no value at a version */
+  expectAbsent(key: Uint8Array, version: bigint): void {
+    const kept = this.#keptOf(key)
+    if (kept === 'always') return
+    const { oldestVersion } = this.inner.ledger!
+    if (kept === 'never') throw notInSlice(key, version, oldestVersion)
+    if (!this.#isKnownFrom(key, version, kept)) throw keptSince(key, kept, version, oldestVersion)
+  }
+
+  /** @throws `version_pruned` where keys that begin with a prefix may be missing */
+  expectListed(prefix: Uint8Array, version: bigint): void {
+    if (isOwnKey(prefix)) return
+    const { oldestVersion } = this.inner.ledger!
+    const kept = prefix.length >= ID_END ? this.#memberKept(prefix) : undefined
+    if (kept === 'always') return
+    if (kept === undefined || kept === 'never') throw notListedInSlice(prefix, version, oldestVersion)
+    throw keptSince(prefix, kept, version, oldestVersion)
+  }
+
+  /**
+   * Whether an account has been part of the slice from the beginning. An object whose first owner it was and that is not part
+   * of the slice at a version was not there.
+   */
+  isWholeAccount(address: Uint8Array): boolean {
+    return this.#memberRecord('account', address)?.isWhole === true
+  }
+
+  /**
+   * Whether the state of a key at a version is known, of a member whose writes are kept since a version. The writes show it: the
+   * newest at or below the version, or the first above it, which says whether the key was there before.
+   */
+  #isKnownFrom(key: Uint8Array, version: bigint, since: bigint): boolean {
+    for (const _ of this.inner.history(key, { last: version, order: 'desc' })) return true
+    // All writes from `since` on are kept, so that a key that was not there right before one was not there after `since` − 1.
+    if (version + 1n < since) return false
+    for (const { value, annotation } of this.inner.history(key, { first: version + 1n, order: 'asc' })) {
+      return value !== null && annotationToNote(annotation).isCreation
+    }
+    return false
+  }
+
+  #keptOf(key: Uint8Array): Kept {
+    const kind = key[0]
+    if (isOwnKey(key)) return 'always'
+    if ((kind !== ACCESS_PATH && kind !== TABLE_ITEM) || key.length < ID_END) return 'never'
+    if (isModuleKey(key)) return 'always'
+    const kept = this.#memberKept(key)
+    return kept !== 'always' && this.#isOfKeptType(key) ? 'always' : kept
+  }
+
+  /** @param key a state key, or the beginning of one */
+  #memberKept(key: Uint8Array): Kept {
+    if (key[0] === ACCESS_PATH && isFrameworkAt(key, ID_AT)) return 'always'
+    const kind = key[0] === TABLE_ITEM ? 'table' : 'account'
+    const record = this.#memberRecord(kind, copyBytes(key, ID_AT, ID_END))
+    if (!record) return 'never'
+    return record.isWhole ? 'always' : record.since
+  }
+
+  #memberRecord(kind: MemberKind, id: Uint8Array) {
+    const stored = this.inner.at().get(memberKey(kind, id))
+    return stored && decodeMember(stored)
+  }
+
+  #isOfKeptType(key: Uint8Array): boolean {
+    const { types } = this.#slice
+    if (types.length === 0 || key[0] !== ACCESS_PATH) return false
+    const decoded = decodeStateKey(key)
+    return decoded.kind === 'resource' && types.some((pattern) => matchesType(pattern, decoded.tag))
+  }
+}
+
+/** The state at one version of a slice. */
+export class SlicedView implements StateView {
+  readonly version: bigint
+  readonly inner: StateView
+  readonly reader: SlicedReader
+
+  constructor(inner: StateView, reader: SlicedReader) {
+    this.version = inner.version
+    this.inner = inner
+    this.reader = reader
+  }
+
+  get ledger(): LedgerInfo {
+    return this.inner.ledger
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    return this.inner.get(key) ?? this.#absent(key)
+  }
+
+  peek(key: Uint8Array): Uint8Array | undefined {
+    return this.inner.peek(key) ?? this.#absent(key)
+  }
+
+  getEntry(key: Uint8Array): StateEntry | undefined {
+    return this.inner.getEntry(key) ?? this.#absent(key)
+  }
+
+  scan(prefix: Uint8Array, options?: ScanOptions): Iterable<KeyedEntry> {
+    this.reader.expectListed(prefix, this.version)
+    return this.inner.scan(prefix, options)
+  }
+
+  #absent(key: Uint8Array): undefined {
+    this.reader.expectAbsent(key, this.version)
+  }
+}
+
+/**
+ * The view whose objects that an account owned first are known, as its primary stores are: of an account that a slice has kept
+ * from the beginning, all such objects are kept, and others were not there. Any other view stays as it is.
+ */
+export function viewOfOwned(view: StateView, owner: Uint8Array): StateView {
+  return view instanceof SlicedView && view.reader.isWholeAccount(owner) ? view.inner : view
+}
+
+/** Same as `viewOfOwned`, of a reader. */
+export function readerOfOwned(reader: StateReader, owner: Uint8Array): StateReader {
+  return reader instanceof SlicedReader && reader.isWholeAccount(owner) ? reader.inner : reader
+}

@@ -1,0 +1,88 @@
+// Compares a slice of a ledger with the whole: everything that can be asked of both.
+import assert from 'node:assert/strict'
+import { bytesToHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { type Ledger, type LedgerState, parseAsset } from '../src/index.ts'
+import { ACCOUNTS, ASSETS, INNER_TABLES, OBJECTS, OUTER_TABLES, universe } from './random-slices.ts'
+
+export const UNKNOWN = 'unknown'
+
+/** What a read says; `unknown` where a slice does not know. */
+export function said(read: () => unknown): unknown {
+  try {
+    return read()
+  } catch (error) {
+    if (isLedgerStateError(error, 'version_pruned')) return UNKNOWN
+    if (isLedgerStateError(error)) return `${error.code}: ${error.message}`
+    throw error
+  }
+}
+
+const addresses = [...ACCOUNTS, ...OBJECTS, parseAddress('0x1'), parseAddress('0xf0')]
+const KEYS = universe()
+const tables = [...OUTER_TABLES, ...INNER_TABLES]
+
+/** Everything that can be asked of a ledger at one version, by name. */
+export function* readsAt(state: LedgerState): Generator<[string, () => unknown]> {
+  for (const key of KEYS) {
+    yield [`value of ${bytesToHex(key)}`, () => bytesToHex(state.readStateValue(key).value)]
+  }
+  for (const address of addresses) {
+    const name = bytesToHex(address)
+    yield [`resources of ${name}`, () => [...state.listResources(address)].map(({ bytes }) => bytesToHex(bytes))]
+    yield [`account ${name}`, () => bytesToHex(state.readAccount(address).bytes)]
+    for (const asset of ASSETS) {
+      const [of, metadata] = [parseAsset(bytesToHex(asset)), bytesToHex(asset)]
+      yield [`balance of ${name} in ${metadata}`, () => state.readBalance(address, of)]
+      for (const order of ['asc', 'desc'] as const) {
+        yield [
+          `balances of ${name} in ${metadata}, ${order}`,
+          () => [...state.balanceHistory(address, of, { order })].map(({ version, value }) => [version, value]),
+        ]
+      }
+    }
+    for (const from of [state.ledger.oldestVersion, state.version]) {
+      yield [
+        `changes of ${name} since ${from}`,
+        () =>
+          [...state.accountChanges(address, from)].map((change) =>
+            change.kind === 'resource' ? [change.before?.toJson(), change.after?.toJson()] : change.name,
+          ),
+      ]
+    }
+  }
+  for (const handle of tables) {
+    const name = bytesToHex(handle)
+    yield [`items of ${name}`, () => [...state.listTableItems(handle)].map(({ bytes }) => bytesToHex(bytes))]
+    for (const order of ['asc', 'desc'] as const) {
+      for (const from of [undefined, state.version / 2n]) {
+        const key = Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0)
+        yield [
+          `item 1 of ${name} since ${from}, ${order}`,
+          () =>
+            [...state.rawTableItemHistory(handle, key, { from, order })].map(({ version, value }) => [
+              version,
+              value && bytesToHex(value),
+            ]),
+        ]
+      }
+    }
+  }
+}
+
+/** Compares all reads at versions, `step` after each other, and answers how many of them the slice knew. */
+export function compareSlice(whole: Ledger, slice: Ledger, step = 1n): { known: number; unknown: number } {
+  const { oldestVersion, latestVersion } = whole.info!
+  const counts = { known: 0, unknown: 0 }
+  for (let version = oldestVersion; version <= latestVersion; version += step) {
+    const answers = new Map(readsAt(whole.at(version)))
+    for (const [name, read] of readsAt(slice.at(version))) {
+      const [expected, found] = [said(answers.get(name)!), said(read)]
+      if (found === UNKNOWN) counts.unknown++
+      else {
+        assert.deepEqual(found, expected, `${name} at ${version}`)
+        counts.known++
+      }
+    }
+  }
+  return counts
+}
