@@ -282,7 +282,7 @@ function lineThatKeeps(key: Uint8Array): string {
 }
 
 export function invalidTypePattern(text: string): LedgerError {
-  const message = `${JSON.stringify(clip(text))} is no type: expected 0x…::module::Name, 0x…::module::* or 0x…::*`
+  const message = `${JSON.stringify(clip(text))} does not name types: expected 0x…::module::Name, 0x…::module::* or 0x…::*`
   return new LedgerStateError('invalid_type_tag', message)
 }
 
