@@ -35,8 +35,14 @@ export function createCaches(modules = new ModuleCache(), types = new TypeResolv
   }
 }
 
-export function cacheUses({ types, modules, parsedTypes, parsedAssets }: LedgerCaches): Ledger['caches'] {
-  return { types: types.use, modules: modules.use, type_texts: parsedTypes.use, asset_texts: parsedAssets.use }
+export function cacheUses({ types, modules, views, parsedTypes, parsedAssets }: LedgerCaches): Ledger['caches'] {
+  return {
+    types: types.use,
+    modules: modules.use,
+    view_modules: views.use,
+    type_texts: parsedTypes.use,
+    asset_texts: parsedAssets.use,
+  }
 }
 
 /**

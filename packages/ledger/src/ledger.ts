@@ -158,4 +158,4 @@ export interface Ledger {
 }
 
 /** Codecs of types, definitions of modules, and what texts of types and of assets parse to. */
-export type CacheName = 'types' | 'modules' | 'type_texts' | 'asset_texts'
+export type CacheName = 'types' | 'modules' | 'view_modules' | 'type_texts' | 'asset_texts'

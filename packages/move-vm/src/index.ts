@@ -29,7 +29,7 @@ export {
   type Value,
   VectorValue,
 } from './values/value.js'
-export { createVm, type Vm, type VmOptions } from './view/create-vm.js'
+export { createVm, type Vm, type VmCache, type VmOptions } from './view/create-vm.js'
 export type {
   ViewCall,
   ViewOptions,

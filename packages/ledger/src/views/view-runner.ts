@@ -3,6 +3,7 @@ import type { StateView } from '@ledger-state/engine'
 import { createVm, type ViewCall, type ViewOptions, type ViewRun, type Vm } from '@ledger-state/move-vm'
 import { typeTagToText } from '@ledger-state/type-tag'
 import { loadedVersionOf } from '../async/loaded-version-of.js'
+import { type CacheUse, cacheUse } from '../caches/cache-use.js'
 import { ReadTrace } from '../traces/read-trace.js'
 import { TracedView } from '../traces/traced-view.js'
 import type { TypeResolver } from '../types/type-resolver.js'
@@ -24,6 +25,11 @@ export class ViewRunner {
   readonly #vm: Vm = createVm()
   readonly #interfaces = new ModuleInterfaces()
   readonly #revisions = new ModuleRevisions()
+
+  /** What the vm holds of loaded modules. */
+  get use(): CacheUse {
+    return cacheUse(this.#vm.cache)
+  }
 
   /** @throws `view_argument_invalid` */
   start(view: StateView, types: TypeResolver, request: ViewRequest, options: StartViewOptions): StartedView {

@@ -17,11 +17,24 @@ interface CachedModule {
 export class ModuleCache {
   readonly #byRevision: SizedCache<LoadedModule>
   readonly #byContent: SizedCache<CachedModule>
+  readonly capacity: number
+  #misses = 0
 
   constructor(capacity: number) {
+    this.capacity = capacity
     // A module that has a revision stands in both, and is one object.
     this.#byRevision = new SizedCache(capacity, capacity / 4)
     this.#byContent = new SizedCache(capacity, capacity / 4)
+  }
+
+  /** Estimated bytes of heap. */
+  get size(): number {
+    return this.#byContent.size
+  }
+
+  /** Modules that were decoded because they were not kept. */
+  get misses(): number {
+    return this.#misses
   }
 
   /** The module that was loaded for this key and revision. */
@@ -35,6 +48,7 @@ export class ModuleCache {
     const known = this.#byContent.get(name)
     const isSame = known !== undefined && compareBytes(known.bytes, bytes) === 0
     const module = isSame ? known.module : decode(bytes)
+    if (!isSame) this.#misses++
     const size = HEAP_PER_BYTE * bytes.length
     if (!isSame) this.#byContent.set(name, { bytes: bytes.slice(), module }, size)
     if (revision !== undefined) this.#byRevision.set(`${key}@${revision}`, module, size)

@@ -502,6 +502,17 @@ describe('a run', () => {
     }
   })
 
+  it('counts the modules that it decodes: those that runs share are decoded once', () => {
+    const vm = createVm()
+    expect(vm.cache).toMatchObject({ size: 0, misses: 0, capacity: 64 << 20 })
+    callView(vm, state, 'm::sum', [u64(20)])
+    const { misses, size } = vm.cache
+    expect(misses).toBe(2)
+    expect(size).toBeGreaterThan(0)
+    callView(vm, state, 'm::sum', [u64(20)])
+    expect(vm.cache).toMatchObject({ misses, size })
+  })
+
   it('asks once for each module of a state that has a revision, and sees those of other states', () => {
     const vm = createVm()
     const other = new TestState([

@@ -18,8 +18,20 @@ export interface VmOptions {
   readonly cacheBytes?: number | undefined
 }
 
+/** The use of a cache of loaded modules. */
+export interface VmCache {
+  /** Heap that it takes, in bytes, estimated. */
+  readonly size: number
+  /** Heap that it takes at most, in bytes. */
+  readonly capacity: number
+  /** Modules that were decoded because the cache did not have them. */
+  readonly misses: number
+}
+
 /** Runs view functions. It keeps loaded modules between runs, by their bytes. */
 export interface Vm {
+  /** What the cache of loaded modules holds. */
+  readonly cache: VmCache
   /** Begins a view over a state; nothing runs before `advance`. */
   startView(state: ViewState, call: ViewCall, options?: ViewOptions): ViewRun
 }
@@ -29,8 +41,10 @@ const CACHE_BYTES = 64 << 20
 /** A virtual machine with a separate cache. */
 export function createVm(options: VmOptions = {}): Vm {
   const { natives = NATIVES, compute = runComputeTask, cacheBytes = CACHE_BYTES } = options
-  const pool = new WorldPool(new ModuleCache(cacheBytes), natives)
+  const cache = new ModuleCache(cacheBytes)
+  const pool = new WorldPool(cache, natives)
   return {
+    cache,
     startView(state, call, viewOptions = {}): ViewRun {
       return new ViewExecution({ state, call, options: viewOptions, compute }, pool)
     },
