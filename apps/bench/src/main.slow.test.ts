@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { testSeed } from '@ledger-state/testing/random'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BenchResult, readResult } from './run/result-file.ts'
 import { SUITES } from './suites/all-suites.ts'
@@ -22,6 +23,9 @@ const program = fileURLToPath(new URL('./main.ts', import.meta.url))
 
 /** What a loaded machine may take for one run. */
 const PATIENCE_MS = 1_200_000
+
+/** Chooses what is written and asked, and which hostile clients there are. */
+const seed = String(1 + (testSeed() % 1_000))
 
 let folder: string
 let result: BenchResult
@@ -55,7 +59,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'bench-'))
   // PostgreSQL runs as another user if this runs as root.
   chmodSync(folder, 0o755)
-  outcome = run('--scale', 'tiny', '--out', join(folder, 'out'), '--stores', join(folder, 'stores'))
+  outcome = run('--scale', 'tiny', '--seed', seed, '--out', join(folder, 'out'), '--stores', join(folder, 'stores'))
   if (outcome.status === 0) result = readResult(join(folder, 'out/result.json'))
 }, PATIENCE_MS)
 afterAll(() => {
@@ -155,7 +159,18 @@ describe('stores that are kept', () => {
     rmSync(join(store('engine'), 'filled.json'))
     writeFileSync(join(store('sqlite'), 'state.sqlite'), 'no database')
     const peers = ['--peers', 'sqlite,seek-lmdb']
-    const again = run('lookup', '--scale', 'tiny', ...peers, '--stores', stores, '--out', join(folder, 'again'))
+    const again = run(
+      'lookup',
+      '--scale',
+      'tiny',
+      '--seed',
+      seed,
+      ...peers,
+      '--stores',
+      stores,
+      '--out',
+      join(folder, 'again'),
+    )
     expect(again.status, again.stderr).toBe(0)
     expect(again.stderr).toMatch(/writes into 3 stores: engine; SQLite; JavaScript Map/)
     expect(again.stderr).toMatch(/uses the stores that were filled 20\S+, and their times/)
@@ -164,11 +179,11 @@ describe('stores that are kept', () => {
     const second = readResult(join(folder, 'again/result.json'))
     expect(filling(second, 'key ++ version on lmdb')).toEqual(filling(result, 'key ++ version on lmdb'))
     expect(filling(second, 'engine')).not.toEqual(filling(result, 'engine'))
-    const words = ['--stores', stores, '--keys', '1000', '--seed', '2', '--peers', 'sqlite']
+    const words = ['--stores', stores, '--keys', '1000', '--seed', '1001', '--peers', 'sqlite']
     const other = run('lookup', '--scale', 'tiny', ...words)
     expect(other.stderr).not.toMatch(/uses the stores/)
-    expect(readdirSync(join(stores, 'keys-1000-seed-2')).sort()).toEqual(['engine', 'plain', 'sqlite'])
-    expect(readdirSync(stores).sort()).toEqual(['keys-1000-seed-2', 'keys-2000-seed-1'])
+    expect(readdirSync(join(stores, 'keys-1000-seed-1001')).sort()).toEqual(['engine', 'plain', 'sqlite'])
+    expect(readdirSync(stores).sort()).toEqual(['keys-1000-seed-1001', `keys-2000-seed-${seed}`])
   })
 })
 

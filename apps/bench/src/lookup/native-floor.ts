@@ -26,7 +26,8 @@ export async function measureNativeFloor(
   const folder = run.folder('native')
   const program = join(folder, 'lmdb-floor')
   const words = [
-    '-O2',
+    // At the tiny scale nobody looks at the figure, and optimizing LMDB takes some seconds.
+    run.byScale({ tiny: '-O0', small: '-O2', medium: '-O2', large: '-O2' }),
     '-w',
     `-I${liblmdb}`,
     source,

@@ -17,6 +17,8 @@ const SUBJECTS: readonly (readonly [StoreFolder, Role, string])[] = [
   ...PEER_NAMES.map((name) => [name, 'peer', PEERS[name].title] as const),
 ]
 
+const READERS = [1, 2, 4]
+
 /** Measures in a new process, with nothing of the store in the page cache. */
 export async function measureCold(
   run: BenchRun,
@@ -45,7 +47,7 @@ export async function measureProcesses(
   const { keys } = workload
   const subjects = subjectsOf(folders, workload)
   const shared = subjects.filter(({ task: { kind } }) => !isPeerName(kind) || PEERS[kind].isShared)
-  for (const readers of [1, 2, 4]) {
+  for (const readers of run.byScale({ tiny: [2], small: READERS, medium: READERS, large: READERS })) {
     const title = `${keys} keys: ${readers} reader processes`
     await measureReaders(run, { title, subjects: shared, readers, at: { readers } })
   }

@@ -51,7 +51,7 @@ export async function measureRows(
   at: Record<string, string | number>,
 ): Promise<void> {
   run.step(title)
-  const few = questions.slice(0, run.byScale({ tiny: 100, small: 2_000, medium: 2_000, large: 2_000 }))
+  const few = questions.slice(0, run.byScale({ tiny: 40, small: 2_000, medium: 2_000, large: 2_000 }))
   const contenders = rows.map(({ read, store }) => {
     const asked = isAsynchronous(store) ? few : questions
     return { count: asked.length, run: () => read(asked) }

@@ -97,7 +97,7 @@ async function measureBackup(run: BenchRun): Promise<void> {
 
 /** Measures from a backup, and from a node on the same machine, which answers at once or after a while. */
 async function measureMainnetLike(run: BenchRun): Promise<void> {
-  const versions = run.byScale({ tiny: 1_000, small: 20_000, medium: 60_000, large: 60_000 })
+  const versions = run.byScale({ tiny: 300, small: 20_000, medium: 60_000, large: 60_000 })
   run.step(`making ${versions} versions like those of mainnet`)
   const [spreading, returning] = KEY_RETURNS.map((returns) => {
     const folder = run.folder(`mainnet-like-${returns}`)
@@ -133,7 +133,7 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
 
 /** Measures what a store takes on disk. Bytes do not depend on the machine, so one round is enough. */
 async function measureSize(run: BenchRun, returns: KeyReturns): Promise<void> {
-  const versions = run.byScale({ tiny: 1_000, small: 60_000, medium: 150_000, large: 150_000 })
+  const versions = run.byScale({ tiny: 300, small: 60_000, medium: 150_000, large: 150_000 })
   run.step(`the size of ${versions} versions, ${returns} keys`)
   const backup = run.folder('sized-backup')
   const folder = run.folder('sized')

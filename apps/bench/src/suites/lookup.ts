@@ -111,7 +111,7 @@ async function measureSize(run: BenchRun, keys: number, isMain: boolean): Promis
 }
 
 function questionCount(run: BenchRun): number {
-  return run.byScale({ tiny: 1_000, small: 20_000, medium: 20_000, large: 20_000 })
+  return run.byScale({ tiny: 200, small: 20_000, medium: 20_000, large: 20_000 })
 }
 
 async function measureClass(
