@@ -16,7 +16,7 @@ import type { LogFilePosition } from './records/log-position.js'
 import { TruncationWriter } from './truncation/truncation-writer.js'
 import type { WalAppender } from './wal/appender.js'
 import { isSameEnd, putLogEnd } from './wal/log-end.js'
-import { CommitWriter } from './write/commit-writer.js'
+import { CommitWriter, type WaitingCommit } from './write/commit-writer.js'
 import { beginImport } from './write/import-state.js'
 import { PruneWriter } from './write/prune-writer.js'
 import type { WriterParts, WriterReads } from './write/writer-parts.js'
@@ -37,6 +37,8 @@ export class StoreWriter {
   readonly #prunes: PruneWriter
   /** Commits and what else must not mix with them run in turn; undefined while none does. */
   #turn: Promise<unknown> | undefined
+  /** Commits whose turn has not come; undefined while none waits, or something else waits after them. */
+  #waiting: WaitingCommit[] | undefined
   #isClosed = false
 
   constructor(store: LmdbStore, reads: WriterReads, log: WalAppender, options: StoreWriterOptions) {
@@ -50,6 +52,7 @@ export class StoreWriter {
       transactions: new StoreTransactions(store, () => reads.forgetSnapshot()),
       atFailpoint,
       onChange,
+      inTurn: (work) => this.#inTurn(work),
       expectOpen: () => this.#expectOpen(),
     }
     this.#commits = new CommitWriter(this.#parts, segmentBytes)
@@ -60,9 +63,29 @@ export class StoreWriter {
   }
 
   commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void> {
-    return this.#inTurn(async () => {
+    return new Promise<void>((resolve, reject) => {
+      const commit = { versions, options, resolve, reject }
+      if (this.#waiting) this.#waiting.push(commit)
+      else this.#commitInTurn([commit])
+    })
+  }
+
+  /** Takes along the commits that come before its turn does. */
+  #commitInTurn(waiting: WaitingCommit[]): void {
+    const letNoneJoin = () => {
+      if (this.#waiting === waiting) this.#waiting = undefined
+    }
+    let isBegun = false
+    const made = this.#inTurn(async () => {
+      isBegun = true
+      letNoneJoin()
       if (this.#truncations.isReverting) await this.#truncations.revert()
-      await this.#commits.commit(versions, options)
+      await this.#commits.commit(waiting)
+    })
+    if (!isBegun) this.#waiting = waiting
+    made.catch((error: unknown) => {
+      letNoneJoin()
+      for (const { reject } of waiting) reject(error)
     })
   }
 
@@ -91,7 +114,7 @@ export class StoreWriter {
 
   /** Resolves when all commits so far are on disk. */
   async flush(): Promise<void> {
-    this.#parts.log.sync()
+    await this.#inTurn(() => this.#parts.log.sync())
     await this.#parts.transactions.sync()
   }
 
@@ -101,7 +124,7 @@ export class StoreWriter {
     await this.#commits.merges.stop()
     await this.#turn?.catch(() => {})
     try {
-      const end = log.syncEnd()
+      const end = await log.syncEnd()
       if (end) this.#confirmEnd(end)
     } finally {
       log.close()
@@ -127,10 +150,11 @@ export class StoreWriter {
   }
 
   /** Runs work at once if nothing else is under way, or else when all before it is done. */
-  #inTurn(work: () => Promise<void>): Promise<void> {
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.#waiting = undefined
     const ofOpenStore = async () => {
       this.#expectOpen()
-      await work()
+      return await work()
     }
     const result = this.#turn ? this.#turn.then(ofOpenStore, ofOpenStore) : ofOpenStore()
     this.#turn = result

@@ -117,8 +117,8 @@ export interface ImportOptions {
 /** The one writer of a store. */
 export interface StateWriter extends StateEngineReader {
   /**
-   * Makes consecutive versions visible and durable, all or none. Resolves when they are durable. Each block is higher than the one
-   * before, and not earlier.
+   * Makes consecutive versions visible and durable, all or none. Resolves when they are durable; until then the arrays and bytes must
+   * stay as they are. Each block is higher than the one before, and not earlier.
    * @throws `version_gap`, `block_order`, `duplicate_key`, `chain_id_mismatch`, `key_too_long`, `value_too_long`,
    *   `invalid_argument`, `store_full`; the store is then unchanged
    */

@@ -1,4 +1,5 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 
 /** Makes the names in a folder durable. */
 export function syncFolder(folder: string): void {
@@ -8,5 +9,16 @@ export function syncFolder(folder: string): void {
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/** Makes the names in a folder durable, off the event loop. */
+export async function syncFolderAsync(folder: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
 }

@@ -61,8 +61,12 @@ export class MergeScheduler {
    * commits that keep to its pace never wait for all of it.
    */
   async keepPace(filledShare: number): Promise<void> {
-    const share = Math.min(1, filledShare / DONE_AT_SHARE)
-    while (this.#running && this.#progress < share) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    while (this.isBehind(filledShare)) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** Whether `keepPace` would wait. */
+  isBehind(filledShare: number): boolean {
+    return this.#running !== undefined && this.#progress < Math.min(1, filledShare / DONE_AT_SHARE)
   }
 
   /** Resolves when the transaction under way is over. No other begins. */

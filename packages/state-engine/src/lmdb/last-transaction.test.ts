@@ -27,11 +27,17 @@ function takeNewestCommitBack(): void {
 }
 
 it('the writer keeps a commit that the opening of another process took back', async () => {
-  const engine = openStateEngine({ path: folder.path, durability: 'none' })
-  for (let version = 0; version < VERSIONS; version++) {
-    await engine.commit([record(version, [[bytes('k'), bytes(`v${version}`)]], version)], CHAIN)
-    if (version % 4 === 1) takeNewestCommitBack()
-    if (version % 4 === 3) {
+  const open = () => openStateEngine({ path: folder.path, durability: 'none' })
+  const version = (number: number) => record(number, [[bytes('k'), bytes(`v${number}`)]], number)
+  const first = open()
+  await first.commit([version(0)], CHAIN)
+  // The first transaction that is taken back: without the one before it, the store has no ledger.
+  await first.close()
+  const engine = open()
+  for (let next = 1; next < VERSIONS; next++) {
+    await engine.commit([version(next)], CHAIN)
+    if (next % 4 === 1) takeNewestCommitBack()
+    if (next % 4 === 3) {
       takeNewestCommitBack()
       await engine.prune(5n)
     }

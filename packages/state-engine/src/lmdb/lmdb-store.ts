@@ -216,20 +216,34 @@ export function withStoreErrors<T>(path: string, work: () => T): T {
   try {
     return work()
   } catch (cause) {
-    if (isLedgerStateError(cause)) throw cause
-    const why = cause instanceof Error ? cause.message : String(cause)
-    // LMDB reports a short write as an I/O error; mostly the disk is full.
-    const isShortWrite = /Input\/output error/.test(why)
-    if (/ENOSPC|No space left|MDB_MAP_FULL/i.test(why) || (isShortWrite && freeBytes(path) < FULL_BELOW_BYTES))
-      throw storeFull(path, cause)
-    if (/EACCES|Permission denied|EROFS|Read-only file system|readonly database|unable to open database/i.test(why))
-      throw storeNotWritable(path, why, cause)
-    if (/MDB_INVALID|MDB_VERSION_MISMATCH/.test(why)) throw notAStore(path, why, cause)
-    const damage = toDamage(cause)
-    if (damage !== cause) throw damage
-    const hint = isShortWrite ? ' (has a quota or a limit on the size of files been reached?)' : ''
-    throw storeFailed(`${why}${hint}`, cause)
+    throw toStoreError(path, cause)
   }
+}
+
+/** `withStoreErrors` for work that waits. */
+export async function withStoreErrorsAsync<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw toStoreError(path, cause)
+  }
+}
+
+/** The error of the store in a folder that stands for what LMDB or the system threw. */
+export function toStoreError(path: string, cause: unknown): unknown {
+  if (isLedgerStateError(cause)) return cause
+  const why = cause instanceof Error ? cause.message : String(cause)
+  // LMDB reports a short write as an I/O error; mostly the disk is full.
+  const isShortWrite = /Input\/output error/.test(why)
+  if (/ENOSPC|No space left|MDB_MAP_FULL/i.test(why) || (isShortWrite && freeBytes(path) < FULL_BELOW_BYTES))
+    return storeFull(path, cause)
+  if (/EACCES|Permission denied|EROFS|Read-only file system|readonly database|unable to open database/i.test(why))
+    return storeNotWritable(path, why, cause)
+  if (/MDB_INVALID|MDB_VERSION_MISMATCH/.test(why)) return notAStore(path, why, cause)
+  const damage = toDamage(cause)
+  if (damage !== cause) return damage
+  const hint = isShortWrite ? ' (has a quota or a limit on the size of files been reached?)' : ''
+  return storeFailed(`${why}${hint}`, cause)
 }
 
 function freeBytes(path: string): number {

@@ -327,12 +327,13 @@ export class Segment {
     }
   }
 
-  /** Forgets all that was added since the checkpoint. The keys must not have been sorted since. */
+  /** Forgets all that was added since the checkpoint. */
   rollBack({ length, entryCount, blockCount, versionCount }: Checkpoint): void {
     while (this.#entryCount > entryCount) this.#removeNewest()
     this.length = length
     this.blocks.truncate(blockCount)
     this.#versionCount = versionCount
+    this.#forgetOrder()
   }
 
   /**
@@ -347,6 +348,11 @@ export class Segment {
     }
     this.blocks.cutAfter(version)
     this.#versionCount = kept
+    this.#forgetOrder()
+  }
+
+  /** The keys that were removed may have been sorted. */
+  #forgetOrder(): void {
     this.#order.cutTo(this.#keyCount)
     this.#headsOf = NONE
   }

@@ -5,7 +5,14 @@ import { storeFailed } from '@ledger-state/engine/authoring'
 import { syncFolder } from '../bytes/sync-folder.js'
 import { folderHasStore, writeAheadDamaged } from '../errors.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
-import { LEDGER_KEY, type LmdbStore, STORE_FILE, UNFINISHED_STORE_FILE, withStoreErrors } from '../lmdb/lmdb-store.js'
+import {
+  LEDGER_KEY,
+  type LmdbStore,
+  STORE_FILE,
+  UNFINISHED_STORE_FILE,
+  withStoreErrors,
+  withStoreErrorsAsync,
+} from '../lmdb/lmdb-store.js'
 import { openEnvironment } from '../lmdb/open-environment.js'
 import type { Environment, Table } from '../lmdb/table.js'
 import { KeyHash } from '../memtable/key-hash.js'
@@ -79,10 +86,10 @@ async function copyAll(parts: CopyParts): Promise<boolean> {
   try {
     await copyDataFile(parts, held)
     atFailpoint('snapshot: data file copied')
-    return withStoreErrors(path, () => {
+    return await withStoreErrorsAsync(path, async () => {
       held.holdPresent()
       const merged = readMerged(unfinished)
-      return !merged || copyWriteAhead(parts, merged, held)
+      return !merged || (await copyWriteAhead(parts, merged, held))
     })
   } finally {
     held.close()
@@ -124,11 +131,11 @@ async function copyDataFile(
  * was committed before the copy of the data file began, and perhaps more. Returns false if the first is not held, or they end
  * below the oldest version of the data file.
  */
-function copyWriteAhead(
+async function copyWriteAhead(
   { store: { storeId, path: from }, path, atFailpoint }: CopyParts,
   { record, isReverting }: CopiedState,
   held: HeldFiles,
-): boolean {
+): Promise<boolean> {
   const numbers = held.numbers.filter((number) => number >= record.walFile)
   // The newest one first: of two files that are copied, the older is then complete if the newer has commits.
   for (const number of numbers.toReversed()) {
@@ -153,7 +160,8 @@ function copyWriteAhead(
       if (!before) return false
       // A writer expects the file that follows a sealed one.
       const empty = encodeEmptyFile({ storeId, fileNumber, firstCommit, before }, undefined)
-      AppendFile.create(path, fileNumber, empty, true).close()
+      const created = await AppendFile.create(path, fileNumber, empty, true)
+      created.close()
       removeAfter(fileNumber)
       return hasOldest()
     }
@@ -174,7 +182,7 @@ function copyWriteAhead(
     } finally {
       copy.close()
     }
-    finishCopy(file, copy, recordSeed(storeId, fileNumber))
+    await finishCopy(file, copy, recordSeed(storeId, fileNumber))
     latestVersion = copy.segment.head?.latestVersion ?? latestVersion
     if (!copy.isSealed) {
       removeAfter(fileNumber)
@@ -186,15 +194,13 @@ function copyWriteAhead(
 }
 
 /** Cuts off what is not complete, and marks that all of the rest is on disk. */
-function finishCopy(path: string, { segment, end, marks: [marked] }: WalReader, seed: number): void {
-  const file = AppendFile.open(path)
+async function finishCopy(path: string, { segment, end, marks: [marked] }: WalReader, seed: number): Promise<void> {
+  const file = AppendFile.open(path, segment.length, true)
   try {
-    file.truncate(segment.length)
-    file.sync()
     if (marked?.length === end.length) return
     const mark = { ...end, bootId: marked?.bootId }
-    file.overwrite(encodeSyncMark(mark, seed), syncMarkOffset(marked ? marked.place + 1 : 0))
-    file.sync()
+    await file.overwrite(encodeSyncMark(mark, seed), syncMarkOffset(marked ? marked.place + 1 : 0))
+    await file.sync()
   } finally {
     file.close()
   }

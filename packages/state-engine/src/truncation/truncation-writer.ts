@@ -42,9 +42,11 @@ export class TruncationWriter {
     const { block: latestBlock } = reads.blockAt(version)
     const content = { truncation: nextTruncation(ledger, version), latestBlock, mark: options.mark }
     if (isInSegment || version >= record.ledger.latestVersion) {
-      log.truncate({ ...content, chainId: ledger.chainId })
+      log.placeTruncation({ ...content, chainId: ledger.chainId })
+      const { count, failure } = await log.write('truncation')
+      if (count === 0) throw failure
       reads.noticeCommit()
-    } else this.#truncateMerged(content)
+    } else await this.#truncateMerged(content)
     onChange()
   }
 
@@ -61,7 +63,7 @@ export class TruncationWriter {
       await nextTurn()
     }
     expectOpen()
-    log.bypass(0, 'truncation: reverted', (following) => {
+    await log.bypass(0, 'truncation: reverted', (following) => {
       atFailpoint('truncation: last file created')
       // Commits in that file need what the slices wrote.
       transactions.run(transactions.ofLog, () => {
@@ -87,9 +89,9 @@ export class TruncationWriter {
     return { ledger, record }
   }
 
-  #truncateMerged(content: Pick<MergedTruncation, 'truncation' | 'latestBlock' | 'mark'>): void {
+  async #truncateMerged(content: Pick<MergedTruncation, 'truncation' | 'latestBlock' | 'mark'>): Promise<void> {
     const { store, builder, log, transactions, atFailpoint } = this.#parts
-    log.bypass(1, 'truncation: committed', ({ walFile, nextCommit }) => {
+    await log.bypass(1, 'truncation: committed', ({ walFile, nextCommit }) => {
       atFailpoint('truncation: file created')
       transactions.run(transactions.ofLog, () => {
         truncateMerged(store, builder, { ...content, walFile, nextCommit })

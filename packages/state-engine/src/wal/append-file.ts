@@ -1,17 +1,21 @@
 import {
   closeSync,
+  fdatasync,
   fdatasyncSync,
   fstatSync,
+  ftruncate,
   ftruncateSync,
+  open,
   openSync,
   readdirSync,
   rmSync,
   type Stats,
   statSync,
-  writeSync,
+  write,
 } from 'node:fs'
 import { join } from 'node:path'
-import { syncFolder } from '../bytes/sync-folder.js'
+import { promisify } from 'node:util'
+import { syncFolderAsync } from '../bytes/sync-folder.js'
 import { storeFileGone } from '../errors.js'
 
 const NAME = /^write-ahead-([1-9]\d{0,14})$/
@@ -26,27 +30,41 @@ export function listWriteAheadFiles(folder: string): number[] {
   return numbers.sort((a, b) => a - b)
 }
 
-/** A write-ahead file that is appended to. Throws what the system says. */
+// Calls on descriptors: a file handle that is not closed would be closed by the garbage collection.
+const openAsync = promisify(open)
+const writeAsync = promisify(write)
+const syncAsync = promisify(fdatasync)
+const truncateAsync = promisify(ftruncate)
+
+/** How far a write came, and what stopped it. */
+export interface Written {
+  readonly end: number
+  /** Undefined if all was written. */
+  readonly failure: unknown
+}
+
+/** A write-ahead file that is appended to, off the event loop. Throws what the system says. */
 export class AppendFile {
   readonly path: string
   readonly #descriptor: number
   readonly #opened: Stats
 
-  constructor(path: string, descriptor: number) {
+  private constructor(path: string, descriptor: number) {
     this.path = path
     this.#descriptor = descriptor
     this.#opened = fstatSync(descriptor)
   }
 
   /** Creates a file that has its header and no records. If it is durable, so are both the header and its name. */
-  static create(folder: string, fileNumber: number, header: Uint8Array, isDurable: boolean): AppendFile {
+  static async create(folder: string, fileNumber: number, header: Uint8Array, isDurable: boolean): Promise<AppendFile> {
     const path = writeAheadPath(folder, fileNumber)
-    const file = new AppendFile(path, openSync(path, 'w'))
+    const file = new AppendFile(path, await openAsync(path, 'w'))
     try {
-      file.write(header, 0, header.length)
+      const { failure } = await file.write(header, 0, header.length)
+      if (failure !== undefined) throw failure
       if (isDurable) {
-        file.sync()
-        syncFolder(folder)
+        await file.sync()
+        await syncFolderAsync(folder)
       }
       return file
     } catch (error) {
@@ -56,9 +74,17 @@ export class AppendFile {
     }
   }
 
-  /** Opens a file that exists. */
-  static open(path: string): AppendFile {
-    return new AppendFile(path, openSync(path, 'r+'))
+  /** Opens a file that exists, and cuts off what is beyond its length. If it is durable, so is what is left, on return. */
+  static open(path: string, length: number, isDurable: boolean): AppendFile {
+    const file = new AppendFile(path, openSync(path, 'r+'))
+    try {
+      if (file.#opened.size > length) ftruncateSync(file.#descriptor, length)
+      if (isDurable) fdatasyncSync(file.#descriptor)
+      return file
+    } catch (error) {
+      file.close()
+      throw error
+    }
   }
 
   /** @throws `store_missing` unless the file still has its name: nobody would find what is appended */
@@ -68,24 +94,31 @@ export class AppendFile {
     throw storeFileGone(this.path, found ? 'replaced' : 'removed')
   }
 
-  /** Writes a part of an image of the file to its place. */
-  write(image: Uint8Array, start: number, end: number): void {
-    for (let at = start; at < end; ) at += writeSync(this.#descriptor, image, at, end - at, at)
-  }
-
-  /** Writes bytes to a place of the file that has bytes already. */
-  overwrite(bytes: Uint8Array, at: number): void {
-    for (let done = 0; done < bytes.length; ) {
-      done += writeSync(this.#descriptor, bytes, done, bytes.length - done, at + done)
+  /** Writes a part of an image of the file to its place. Does not throw: what was written before a failure is there. */
+  async write(image: Uint8Array, start: number, end: number): Promise<Written> {
+    for (let at = start; ; ) {
+      if (at === end) return { end, failure: undefined }
+      try {
+        at += (await writeAsync(this.#descriptor, image, at, end - at, at)).bytesWritten
+      } catch (failure) {
+        return { end: at, failure }
+      }
     }
   }
 
-  truncate(length: number): void {
-    ftruncateSync(this.#descriptor, length)
+  /** Writes bytes to a place of the file that has bytes already. */
+  async overwrite(bytes: Uint8Array, at: number): Promise<void> {
+    for (let done = 0; done < bytes.length; ) {
+      done += (await writeAsync(this.#descriptor, bytes, done, bytes.length - done, at + done)).bytesWritten
+    }
   }
 
-  sync(): void {
-    fdatasyncSync(this.#descriptor)
+  async truncate(length: number): Promise<void> {
+    await truncateAsync(this.#descriptor, length)
+  }
+
+  async sync(): Promise<void> {
+    await syncAsync(this.#descriptor)
   }
 
   close(): void {

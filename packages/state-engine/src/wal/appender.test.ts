@@ -159,4 +159,120 @@ describe('commits that are not awaited', () => {
     expect((await again.check()).problems).toEqual([])
     await again.close()
   })
+
+  it('share a write and a sync where they wait for the same turn', async () => {
+    let syncs = 0
+    const engine = openWithFailpoints({ path: folder.path }, (point) => {
+      if (point === 'commit: synced') syncs++
+    })
+    await engine.commit([version(0)], CHAIN)
+    await Promise.all(Array.from({ length: 50 }, (_, at) => engine.commit([version(at + 1)], CHAIN)))
+    // The first may begin at once, and the others wait for it.
+    expect(syncs).toBeLessThanOrEqual(2)
+    expect(engine.ledger?.latestVersion).toBe(50n)
+    await engine.close()
+  })
+
+  it('fail by themselves, and what follows them is made', async () => {
+    const engine = openStateEngine({ path: folder.path })
+    await engine.commit([version(0)], CHAIN)
+    const twice = record(
+      2,
+      [
+        [KEY, KEY],
+        [bytes('other'), KEY],
+        [KEY, null],
+      ],
+      2,
+    )
+    const results = await Promise.allSettled([
+      engine.commit([version(1)], CHAIN),
+      engine.commit([twice], CHAIN),
+      engine.commit([version(3)], CHAIN),
+      engine.commit([version(2)], { chainId: 8 }),
+      engine.commit([version(2)], CHAIN),
+      engine.commit([], CHAIN),
+      engine.commit([version(3)], CHAIN),
+    ])
+    const codes = results.map((result) => (result.status === 'fulfilled' ? 'made' : result.reason.code))
+    expect(codes).toEqual(['made', 'duplicate_key', 'version_gap', 'chain_id_mismatch', 'made', 'made', 'made'])
+    expect([...engine.history(KEY)].map((one) => one.version)).toEqual([3n, 2n, 1n, 0n])
+    expect(engine.at().get(bytes('other'))).toBeUndefined()
+    await engine.close()
+    const again = openStateEngine({ path: folder.path })
+    expect((await again.check()).problems).toEqual([])
+    expect(again.ledger?.latestVersion).toBe(3n)
+    await again.close()
+  })
+
+  it('are seen by nobody before they are made, and leave nothing where they are not', async () => {
+    const { path } = folder
+    const reports: unknown[] = []
+    let aborts = true
+    const engine = openWithFailpoints({ path }, (point) => {
+      if (point !== 'commit: appended' || engine.ledger?.latestVersion !== 1n) return
+      reports.push(reportOf())
+      if (aborts) throw new Error('aborted by the test')
+    })
+    const reportOf = () => [
+      engine.ledger,
+      [...engine.at().scan(bytes(''))],
+      [...engine.history(KEY)],
+      engine.blockAt(1n),
+      [...engine.versions(1n, engine.ledger!.latestVersion)],
+    ]
+    await engine.commit([version(0)], CHAIN)
+    await engine.commit([version(1)], CHAIN)
+    const before = reportOf()
+    const commitTwo = () =>
+      engine.commit(
+        [
+          record(
+            2,
+            [
+              [bytes('a new key'), KEY],
+              [KEY, null],
+            ],
+            2,
+          ),
+        ],
+        CHAIN,
+      )
+    await expect(commitTwo()).rejects.toThrow('aborted by the test')
+    expect(reportOf()).toEqual(before)
+    aborts = false
+    await commitTwo()
+    expect(reports).toEqual([before, before])
+    expect([...engine.at().scan(bytes(''))].map(({ key }) => Buffer.from(key).toString())).toEqual(['a new key'])
+    expect((await engine.check()).problems).toEqual([])
+    await engine.close()
+  })
+
+  it.skipIf(process.platform === 'win32')(
+    'are made up to the one for which a full disk (here a limit on file sizes) has no room',
+    async () => {
+      const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
+      const write = `
+      const { openStateEngine } = await import(${url('../index.ts')})
+      const { KNOWN_CHAIN, knownVersion } = await import(${url('../../testing/known-ledger.ts')})
+      const engine = openStateEngine({ path: ${JSON.stringify(folder.path)} })
+      await engine.commit([knownVersion(0n)], KNOWN_CHAIN)
+      const commits = Array.from({ length: 4000 }, (_, at) => engine.commit([knownVersion(BigInt(at) + 1n)], KNOWN_CHAIN))
+      const results = await Promise.allSettled(commits)
+      const made = results.filter(({ status }) => status === 'fulfilled').length
+      const isPrefix = results.findIndex(({ status }) => status === 'rejected') === made
+      console.log(JSON.stringify({ made, isPrefix, full: results[made]?.reason.code, latest: Number(engine.ledger.latestVersion) }))
+      process.kill(process.pid, 'SIGKILL')`
+      const limited = `ulimit -f 400; exec "$0" ${SOURCE_OPTIONS.join(' ')} --input-type=module -e "$1"`
+      const { stdout, stderr } = spawnSync('bash', ['-c', limited, process.execPath, write], { encoding: 'utf8' })
+      expect(stdout, stderr).toMatch(/made/)
+      const { made, ...others } = JSON.parse(stdout)
+      expect(others).toEqual({ isPrefix: true, full: expect.stringMatching(/^store_f/), latest: made })
+      const engine = openStateEngine({ path: folder.path })
+      expect(engine.ledger?.latestVersion).toBe(BigInt(made))
+      expect(differences(engine.at())).toEqual([])
+      expect((await engine.check()).problems).toEqual([])
+      await engine.close()
+    },
+  )
 })

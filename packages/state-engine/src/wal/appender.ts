@@ -2,11 +2,11 @@ import { rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { writerBroken } from '../errors.js'
 import type { AtFailpoint, Failpoint } from '../failpoints/failpoints.js'
-import { type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
+import { type LmdbStore, toStoreError, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import type { Memtable } from '../memtable/memtable.js'
-import { Segment } from '../memtable/segment.js'
+import { type Checkpoint, type CommitHead, Segment } from '../memtable/segment.js'
 import { type LogFilePosition, type LogPosition, NO_POSITION } from '../records/log-position.js'
-import { AppendFile, listWriteAheadFiles, writeAheadPath } from './append-file.js'
+import { AppendFile, listWriteAheadFiles, type Written, writeAheadPath } from './append-file.js'
 import { readBootId } from './boot-id.js'
 import {
   encodeEmptyFile,
@@ -21,7 +21,7 @@ import {
   type CommitContent,
   type HasValue,
   payloadLength,
-  putCommit,
+  putCommitInSteps,
   putTruncation,
   type TruncationContent,
   truncationLength,
@@ -56,7 +56,28 @@ export interface FollowingFile {
   readonly nextCommit: number
 }
 
-/** The write-ahead files of a writer, and the table of their commits. */
+/** A record in the arena that is not in the file yet. */
+interface PlacedRecord {
+  /** The segment without it. */
+  readonly before: Checkpoint
+  /** Where it ends. */
+  readonly end: LogPosition
+  /** The head of the segment once it counts. */
+  readonly head: CommitHead
+  /** What else it does to the segment then. */
+  readonly apply: (() => void) | undefined
+}
+
+/** How many of the placed records count, from the first on, and why the others do not. */
+export interface WrittenRecords {
+  readonly count: number
+  readonly failure: unknown
+}
+
+/**
+ * The write-ahead files of a writer, and the table of their commits. Files are written and synced off the event loop; what
+ * waits for that is called by turns, one after the other.
+ */
 export class WalAppender {
   readonly table: Memtable
   readonly #store: LmdbStore
@@ -65,6 +86,7 @@ export class WalAppender {
   readonly #bootId = readBootId()
   #active: ActiveFile | undefined
   #nextCommit: number
+  #placed: PlacedRecord[] = []
   /** Why nothing can be written any more. */
   #failure: unknown
 
@@ -89,86 +111,124 @@ export class WalAppender {
     return this.#active?.segment
   }
 
+  /** The head that the newest segment has once all is written that was placed; undefined if nothing is placed. */
+  get placedHead(): CommitHead | undefined {
+    return this.#placed.at(-1)?.head
+  }
+
+  /** Bytes that are placed and not written. */
+  get placedBytes(): number {
+    const [first] = this.#placed
+    return first ? this.#active!.segment.length - first.before.length : 0
+  }
+
   /**
-   * Appends a commit, waits as the durability says, and only then indexes it as the head of the table.
-   * @throws `duplicate_key`, `store_missing`, `store_full`, `store_failed`
+   * Places a commit after the last one, in steps of a fraction of a millisecond. It is in the arena and in the index then, and no
+   * read comes to it, because its versions are above the head, until `write` makes it the head.
+   * @throws `duplicate_key`, `store_missing`, `store_failed`; then it is not placed
    */
-  append(content: Omit<CommitContent, 'number'>, hasValue: HasValue): void {
-    this.#expectWhole()
-    const { file, segment } = this.#active!
-    file.expectInPlace()
-    const start = segment.length
-    const before = segment.checkpoint()
-    segment.reserve(RECORD_HEADER_LENGTH + payloadLength(content))
+  *placeCommit(content: Omit<CommitContent, 'number'>, hasValue: HasValue): Generator<void> {
+    const number = this.#nextNumber
+    const { segment, before } = this.#beginRecord(payloadLength(content))
     try {
-      segment.length = start + RECORD_HEADER_LENGTH
-      const head = putCommit(segment, this.table.hash, { ...content, number: this.#nextCommit }, hasValue)
-      const end = this.#write(start)
-      this.#atFailpoint('commit: appended')
-      if (this.#store.durability === 'full') this.#sync(end)
-      this.#atFailpoint('commit: synced')
-      this.#active!.end = end
-      segment.head = head
-      this.#nextCommit++
+      const head = yield* putCommitInSteps(segment, this.table.hash, { ...content, number }, hasValue)
+      this.#placed.push({ before, end: this.#endRecord(before.length), head, apply: undefined })
     } catch (error) {
       segment.rollBack(before)
-      this.#undo(start)
       throw error
     }
   }
 
   /**
-   * Appends a truncation to a version that the newest segment has or begins after, waits as the durability says, and only
-   * then cuts the segment.
-   * @throws `store_missing`, `store_full`, `store_failed`
+   * Places a truncation to a version that the newest segment has or begins after; `write` cuts the segment.
+   * @throws `store_missing`, `store_failed`
    */
-  truncate(content: Omit<TruncationContent, 'number'>): void {
+  placeTruncation(content: Omit<TruncationContent, 'number'>): void {
+    const number = this.#nextNumber
+    const { segment, before } = this.#beginRecord(truncationLength(content))
+    const head = putTruncation(segment, { ...content, number })
+    const apply = () => applyTruncation(segment, content.truncation)
+    this.#placed.push({ before, end: this.#endRecord(before.length), head, apply })
+  }
+
+  /** Makes room for a record with a payload of at most this length. Returns the segment, and what it was before. */
+  #beginRecord(length: number): { readonly segment: Segment; readonly before: Checkpoint } {
     this.#expectWhole()
     const { file, segment } = this.#active!
     file.expectInPlace()
-    const start = segment.length
-    segment.reserve(RECORD_HEADER_LENGTH + truncationLength(content))
+    const before = segment.checkpoint()
+    segment.reserve(RECORD_HEADER_LENGTH + length)
+    segment.length += RECORD_HEADER_LENGTH
+    return { segment, before }
+  }
+
+  /**
+   * Writes what was placed, and waits as the durability says: one write and one sync for all of it. Then the table has it. Of
+   * several records, those before a failure are made.
+   */
+  async write(kind: 'commit' | 'truncation'): Promise<WrittenRecords> {
+    const placed = this.#placed
+    if (placed.length === 0) return { count: 0, failure: undefined }
+    this.#placed = []
+    const { segment } = this.#active!
+    const start = placed[0]!.before.length
     try {
-      segment.length = start + RECORD_HEADER_LENGTH
-      const head = putTruncation(segment, { ...content, number: this.#nextCommit })
-      const end = this.#write(start)
-      this.#atFailpoint('truncation: appended')
-      if (this.#store.durability === 'full') this.#sync(end)
-      this.#atFailpoint('truncation: synced')
-      this.#active!.end = end
-      applyTruncation(segment, content.truncation)
-      segment.head = head
-      this.#nextCommit++
+      const { end, failure } = await this.#write(start)
+      // A reader may have taken a record that is whole: it stays.
+      const whole = placed.filter((record) => record.end.length <= end)
+      const torn = placed[whole.length]
+      if (torn) {
+        segment.rollBack(torn.before)
+        await this.#cut(torn.before.length)
+      }
+      if (whole.length > 0) await this.#finish(kind, whole)
+      return { count: whole.length, failure }
     } catch (error) {
-      segment.length = start
-      this.#undo(start)
-      throw error
+      segment.rollBack(placed[0]!.before)
+      return { count: 0, failure: await this.#undo(start, error) }
     }
+  }
+
+  /** Waits until records that are written are as durable as they should be, and has the table take them. */
+  async #finish(kind: 'commit' | 'truncation', written: readonly PlacedRecord[]): Promise<void> {
+    const active = this.#active!
+    const { end, head } = written.at(-1)!
+    this.#atFailpoint(`${kind}: appended`)
+    if (this.#store.durability === 'full') await this.#sync(end)
+    this.#atFailpoint(`${kind}: synced`)
+    active.end = end
+    for (const { apply } of written) apply?.()
+    active.segment.head = head
+    this.#nextCommit += written.length
   }
 
   /**
    * Seals the file and begins the next one. The sealed file is on disk before any of it is merged.
    * @throws `store_full`, `store_failed`
    */
-  rotate(): void {
+  async rotate(): Promise<void> {
     this.#expectWhole()
     const { file, segment } = this.#active!
     // The header of the next file, and the sealing record, then say that all before it is on disk.
-    if (this.#isDurable) this.#sync()
-    const next = this.#create(segment.fileNumber + 1, this.#nextCommit, this.#active)
+    if (this.#isDurable) await this.#sync()
+    const next = await this.#create(segment.fileNumber + 1, this.#nextCommit, this.#active)
     const start = segment.length
     try {
       this.#atFailpoint('rotation: file created')
       segment.reserve(RECORD_HEADER_LENGTH)
       segment.length = start + RECORD_HEADER_LENGTH
-      this.#write(start)
-      if (this.#isDurable) this.#syncFile()
+      this.#endRecord(start)
+      const { failure } = await this.#write(start)
+      if (failure !== undefined) throw failure
+      if (this.#isDurable) await this.#syncFile()
       this.#atFailpoint('rotation: sealed')
     } catch (error) {
       segment.length = start
-      this.#undo(start)
-      remove(next)
-      throw error
+      const failure = await this.#undo(start, error)
+      // If the seal may be on disk, so must be the file that it leads to.
+      if (this.#failure) next.file.close()
+      else remove(next)
+      throw failure
     }
     file.close()
     this.#active = next
@@ -182,11 +242,11 @@ export class WalAppender {
    * @param committed reached when the work is done
    * @throws what the work throws: then the next file is removed
    */
-  bypass(commits: 0 | 1, committed: Failpoint, work: (following: FollowingFile) => void): void {
+  async bypass(commits: 0 | 1, committed: Failpoint, work: (following: FollowingFile) => void): Promise<void> {
     this.#expectWhole()
     const nextCommit = this.#nextCommit + commits
     const walFile = (this.#active?.segment.fileNumber ?? 0) + 1
-    const active = this.#create(walFile, nextCommit)
+    const active = await this.#create(walFile, nextCommit)
     try {
       work({ walFile, nextCommit })
     } catch (error) {
@@ -199,6 +259,7 @@ export class WalAppender {
       // The ledger record names that file: the next one must not take its number.
       this.#follow(active, walFile, nextCommit)
     }
+    await this.#removeBelow(walFile)
   }
 
   #follow(active: ActiveFile, walFile: number, nextCommit: number): void {
@@ -208,35 +269,35 @@ export class WalAppender {
     this.table.push(active.segment)
     before?.file.close()
     this.table.dropBelow(walFile)
-    for (const file of this.#filesBelow(walFile)) rmSync(file, { force: true })
   }
 
   /** Forgets the files below a number, which are merged, and removes them. Resolves when they are removed. */
   async dropBelow(fileNumber: number): Promise<void> {
     this.table.dropBelow(fileNumber)
-    for (const file of this.#filesBelow(fileNumber)) await rm(file, { force: true })
+    await this.#removeBelow(fileNumber)
   }
 
-  /** Their paths, the oldest first. */
-  #filesBelow(fileNumber: number): string[] {
+  /** Removes files, the oldest first. */
+  async #removeBelow(fileNumber: number): Promise<void> {
     const { path } = this.#store
-    const numbers = listWriteAheadFiles(path).filter((number) => number < fileNumber)
-    return numbers.map((number) => writeAheadPath(path, number))
+    for (const number of listWriteAheadFiles(path)) {
+      if (number < fileNumber) await rm(writeAheadPath(path, number), { force: true })
+    }
   }
 
-  /** Returns when all commits are on disk. @throws `store_failed` */
-  sync(): void {
+  /** Resolves when all commits are on disk. @throws `store_failed` */
+  async sync(): Promise<void> {
     this.#expectWhole()
-    if (this.#active) this.#sync()
+    if (this.#active) await this.#sync()
   }
 
   /**
-   * The end of the newest file, once all of it is on disk; undefined in a store without commits, or after a failure.
+   * Resolves to the end of the newest file, once all of it is on disk; undefined in a store without commits, or after a failure.
    * @throws `store_failed`
    */
-  syncEnd(): LogFilePosition | undefined {
+  async syncEnd(): Promise<LogFilePosition | undefined> {
     if (!this.#active || this.#failure) return undefined
-    if (this.#isDurable) this.#sync()
+    if (this.#isDurable) await this.#sync()
     return { fileNumber: this.#active.segment.fileNumber, ...this.#active.end }
   }
 
@@ -249,14 +310,14 @@ export class WalAppender {
     return this.#store.durability !== 'none'
   }
 
-  #create(fileNumber: number, firstCommit: number, before?: ActiveFile): ActiveFile {
+  #create(fileNumber: number, firstCommit: number, before?: ActiveFile): Promise<ActiveFile> {
     const { path, storeId } = this.#store
-    return withStoreErrors(path, () => {
+    return withStoreErrorsAsync(path, async () => {
       const header = { storeId, fileNumber, firstCommit, before: before?.end ?? NO_POSITION }
       const bytes = encodeEmptyFile(header, this.#bootId)
       const start = startPosition(bytes, firstCommit)
       const marked = { ...start, bootId: this.#bootId }
-      const file = AppendFile.create(path, fileNumber, bytes, this.#isDurable)
+      const file = await AppendFile.create(path, fileNumber, bytes, this.#isDurable)
       const segment = new Segment(fileNumber, this.table.hash, before?.segment)
       segment.makeRoomFor(Math.max(this.#segmentBytes, bytes.length))
       bytes.copy(segment.bytes)
@@ -265,56 +326,80 @@ export class WalAppender {
     })
   }
 
-  /** Completes the last record of the arena, and writes it. Returns its end. */
-  #write(start: number): LogPosition {
-    const { file, segment, synced, marked, end } = this.#active!
-    const { path, storeId } = this.#store
-    const number = this.#nextCommit
-    return withStoreErrors(path, () => {
+  get #nextNumber(): number {
+    return this.#nextCommit + this.#placed.length
+  }
+
+  /** Completes the last record of the arena. Returns its end. */
+  #endRecord(start: number): LogPosition {
+    const { segment, synced, end } = this.#active!
+    const number = this.#nextNumber
+    const seed = recordSeed(this.#store.storeId, segment.fileNumber)
+    const header = { number, synced: synced.length, before: (this.#placed.at(-1)?.end ?? end).checksum }
+    const checksum = putRecordHeader(segment.bytes, start, segment.length, header, seed)
+    return { length: segment.length, nextCommit: number + 1, checksum }
+  }
+
+  /** Writes the arena from an offset on. */
+  async #write(start: number): Promise<Written> {
+    const { file, segment, synced, marked } = this.#active!
+    const { path } = this.#store
+    try {
       // The next sync takes the mark along.
-      if (marked?.length !== synced.length || marked.bootId !== this.#bootId) this.#mark(synced)
-      const seed = recordSeed(storeId, segment.fileNumber)
-      const header = { number, synced: synced.length, before: end.checksum }
-      const checksum = putRecordHeader(segment.bytes, start, segment.length, header, seed)
-      file.write(segment.bytes, start, segment.length)
-      return { length: segment.length, nextCommit: number + 1, checksum }
-    })
+      if (marked?.length !== synced.length || marked.bootId !== this.#bootId) await this.#mark(synced)
+    } catch (failure) {
+      return { end: start, failure: toStoreError(path, failure) }
+    }
+    const { end, failure } = await file.write(segment.bytes, start, segment.length)
+    return { end, failure: failure === undefined ? undefined : toStoreError(path, failure) }
   }
 
   /** Says in the file up to where it is synced. Between two marks the file is synced, so one of them can always be read. */
-  #mark(position: LogPosition): void {
+  async #mark(position: LogPosition): Promise<void> {
     const active = this.#active!
     const seed = recordSeed(this.#store.storeId, active.segment.fileNumber)
     const mark = { ...position, bootId: this.#bootId }
-    active.file.overwrite(encodeSyncMark(mark, seed), syncMarkOffset(active.nextMark))
+    await active.file.overwrite(encodeSyncMark(mark, seed), syncMarkOffset(active.nextMark))
     active.marked = mark
     active.nextMark++
   }
 
   /** Syncs the file up to a position, which is its end. */
-  #sync(end = this.#active!.end): void {
+  async #sync(end = this.#active!.end): Promise<void> {
     const active = this.#active!
     if (active.synced.length === end.length) return
-    this.#syncFile()
+    await this.#syncFile()
     active.synced = end
   }
 
-  #syncFile(): void {
+  async #syncFile(): Promise<void> {
     try {
-      this.#active!.file.sync()
+      await this.#active!.file.sync()
     } catch (failure) {
       // What is on the disk now is not known, and a second sync would not show it.
       throw this.#break(failure)
     }
   }
 
-  /** Cuts off what was written of a record. */
-  #undo(start: number): void {
-    if (this.#failure) throw this.#failure
+  /**
+   * Cuts off what was written of records that failed. Returns why they did: if nobody knows what the disk has, that it is not
+   * known.
+   */
+  async #undo(start: number, cause: unknown): Promise<unknown> {
+    if (this.#failure) return this.#failure
     const active = this.#active!
     if (active.synced.length > start) active.synced = active.end
     try {
-      active.file.truncate(start)
+      await this.#cut(start)
+      return cause
+    } catch (failure) {
+      return failure
+    }
+  }
+
+  async #cut(length: number): Promise<void> {
+    try {
+      await this.#active!.file.truncate(length)
     } catch (failure) {
       throw this.#break(failure)
     }

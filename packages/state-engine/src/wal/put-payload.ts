@@ -59,18 +59,38 @@ export function commitSize(content: Pick<CommitContent, 'versions' | 'mark'>): n
   return payloadLength(content) + INDEX_LENGTH * entries
 }
 
+/** Writes that are put between two steps, about: a fraction of a millisecond of work. */
+const STEP_WRITES = 64
+
+/** `putCommitInSteps` in one step. */
+export function putCommit(segment: Segment, hash: KeyHash, content: CommitContent, hasValue: HasValue): CommitHead {
+  for (const steps = putCommitInSteps(segment, hash, content, hasValue); ; ) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
 /**
  * Puts the payload of a commit at the end of the arena, which has room for it, and indexes it. Returns its head, which the
  * caller makes that of the segment.
  * @throws `duplicate_key`; the caller then rolls the segment back
  */
-export function putCommit(segment: Segment, hash: KeyHash, content: CommitContent, hasValue: HasValue): CommitHead {
+export function* putCommitInSteps(
+  segment: Segment,
+  hash: KeyHash,
+  content: CommitContent,
+  hasValue: HasValue,
+): Generator<void, CommitHead> {
   const { number, chainId, versions, mark, blockBefore } = content
   putCommitHeader(segment, content, versions[0]!.version, versions.length)
   let latestBlock = blockBefore
+  let stepEnd = segment.entryCount + STEP_WRITES
   for (const record of versions) {
     latestBlock = record.block ?? latestBlock
-    putVersion(segment, hash, record, hasValue)
+    yield* putVersion(segment, hash, record, hasValue)
+    if (segment.entryCount < stepEnd) continue
+    stepEnd = segment.entryCount + STEP_WRITES
+    yield
   }
   const latestVersion = versions.at(-1)!.version
   return { number, chainId, latestVersion, latestBlock: latestBlock!, mark: mark && new Uint8Array(mark) }
@@ -122,7 +142,12 @@ function putCommitHeader(
   segment.length = at + 12
 }
 
-function putVersion(segment: Segment, hash: KeyHash, { version, block, writes }: VersionWrites, has: HasValue): void {
+function* putVersion(
+  segment: Segment,
+  hash: KeyHash,
+  { version, block, writes }: VersionWrites,
+  has: HasValue,
+): Generator<void> {
   const { view } = segment
   segment.beginVersion(version, block)
   view.setUint8(segment.length, block ? 1 : 0)
@@ -133,6 +158,7 @@ function putVersion(segment: Segment, hash: KeyHash, { version, block, writes }:
   /** Keys whose deletion was left out, as text: the version must not write them again. */
   let leftOut: Set<string> | undefined
   segment.length += 4
+  let stepLeft = STEP_WRITES
   // By index: taking a tuple of two members apart into three names costs a tenth of a write.
   for (const write of writes) {
     const key = write[0]
@@ -144,6 +170,9 @@ function putVersion(segment: Segment, hash: KeyHash, { version, block, writes }:
     } else {
       putEntry(segment, version, write, keyHash)
     }
+    if (--stepLeft > 0) continue
+    stepLeft = STEP_WRITES
+    yield
   }
   view.setUint32(countAt, segment.entryCount - entriesBefore)
 }

@@ -72,15 +72,8 @@ function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly 
 
 /** Cuts a torn end off the last file. What is left of it is on disk before anything is appended. */
 function openActive({ durability }: LmdbStore, file: WalReader): ActiveFile {
-  const { segment, size, end, marks } = file
-  const active = AppendFile.open(file.path)
-  try {
-    if (size > segment.length) active.truncate(segment.length)
-    if (durability !== 'none') active.sync()
-  } catch (error) {
-    active.close()
-    throw error
-  }
+  const { segment, end, marks } = file
+  const active = AppendFile.open(file.path, segment.length, durability !== 'none')
   const [marked] = marks
   const synced = durability === 'none' ? (marked ?? NO_POSITION) : end
   return { file: active, segment, end, synced, marked, nextMark: marked ? marked.place + 1 : 0 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { VersionWrites } from '@ledger-state/core'
 import type { CommitOptions, LedgerInfo } from '@ledger-state/engine'
 import { validateBatch } from '@ledger-state/engine/authoring'
@@ -12,12 +13,27 @@ import type { WriterParts } from './writer-parts.js'
 
 type NewCommit = Omit<CommitContent, 'number'>
 
+/** Commits are placed for this long before other work of the process has its turn. */
+const PLACING_MS = 1
+/** Commits share a write and a sync until they have this many bytes: the first is not to wait for all the others. */
+const SHARED_BYTES = 2 ** 20
+
+/** A commit that somebody waits for. */
+export interface WaitingCommit {
+  readonly versions: readonly VersionWrites[]
+  readonly options: CommitOptions
+  resolve(): void
+  reject(error: unknown): void
+}
+
 /** Commits to the memtable and its write-ahead file, and merges full segments into LMDB. */
 export class CommitWriter {
   readonly merges: MergeScheduler
   readonly #parts: WriterParts
   readonly #segmentBytes: number
   readonly #latest = new SharedRecord()
+  /** Those that are placed in the write-ahead file and not written to it. */
+  #placed: WaitingCommit[] = []
 
   /** @param segmentBytes the most that a segment may have */
   constructor(parts: WriterParts, segmentBytes: number) {
@@ -36,21 +52,16 @@ export class CommitWriter {
     })
   }
 
-  /** @throws as `StateWriter.commit` */
-  async commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void> {
-    const { store, reads, log, atFailpoint, onChange } = this.#parts
-    const { ledger } = reads.snapshot()
-    const chainId = validateBatch(versions, options, ledger)
-    if (versions.length === 0) return
-    store.expectInPlace()
-    atFailpoint('commit: began')
-    const content = { chainId, versions, mark: options.mark, blockBefore: ledger?.latestBlock }
-    const size = commitSize(content)
-    const { segment } = log
-    if (!segment || size > this.#segmentBytes) await this.#commitInBulk(content, ledger)
-    else await this.#append(segment, content, size)
-    atFailpoint('commit: done')
-    onChange()
+  /** Makes commits in their order. Those that go to the memtable share a write and a sync. Each is settled by itself. */
+  async commit(waiting: readonly WaitingCommit[]): Promise<void> {
+    for (const one of waiting) {
+      try {
+        await this.#take(one)
+      } catch (error) {
+        one.reject(error)
+      }
+    }
+    await this.#write().catch(ignore)
   }
 
   /** Merges all commits so far. */
@@ -60,21 +71,90 @@ export class CommitWriter {
     this.#parts.expectOpen()
   }
 
-  async #append(segment: Segment, content: NewCommit, size: number): Promise<void> {
-    const { log, reads, expectOpen } = this.#parts
-    const filled = segment.byteSize + size
-    if (segment.head && filled > this.#segmentBytes) await this.#rotate()
-    else if (log.table.segments.length > 1) await this.merges.keepPace(filled / this.#segmentBytes)
+  /** Places a commit, or makes it in bulk. @throws as `StateWriter.commit` */
+  async #take(waiting: WaitingCommit): Promise<void> {
+    const { store, log, atFailpoint, expectOpen } = this.#parts
+    const { versions, options } = waiting
     expectOpen()
-    log.append(content, (key, hash) => this.#hasValue(key, hash))
-    reads.noticeCommit()
+    const ledger = this.#placedLedger()
+    const chainId = validateBatch(versions, options, ledger)
+    if (versions.length > 0) {
+      store.expectInPlace()
+      atFailpoint('commit: began')
+      const content = { chainId, versions, mark: options.mark, blockBefore: ledger?.latestBlock }
+      const size = commitSize(content)
+      const { segment } = log
+      if (segment && size <= this.#segmentBytes) {
+        await this.#place(segment, content, size)
+        this.#placed.push(waiting)
+        if (log.placedBytes >= SHARED_BYTES) await this.#write()
+        return
+      }
+      await this.#write()
+      await this.#commitInBulk(content, ledger)
+      this.#made()
+    } else await this.#write()
+    waiting.resolve()
+  }
+
+  /** What the ledger is once all is written that is placed. */
+  #placedLedger(): LedgerInfo | undefined {
+    const { log, reads } = this.#parts
+    const { ledger } = reads.snapshot()
+    const head = log.placedHead
+    return head && ledger ? { ...ledger, latestVersion: head.latestVersion, latestBlock: head.latestBlock } : ledger
+  }
+
+  async #place(segment: Segment, content: NewCommit, size: number): Promise<void> {
+    const { log, expectOpen } = this.#parts
+    const filled = segment.byteSize + size
+    const isFull = (segment.head ?? log.placedHead) !== undefined && filled > this.#segmentBytes
+    const share = filled / this.#segmentBytes
+    if (isFull || this.merges.isBehind(share)) await this.#write()
+    if (isFull) await this.#rotate()
+    else await this.merges.keepPace(share)
+    expectOpen()
+    const steps = log.placeCommit(content, (key, hash) => this.#hasValue(key, hash))
+    for (let turnEnd = performance.now() + PLACING_MS; !steps.next().done; ) {
+      if (performance.now() < turnEnd) continue
+      await nextTurn()
+      turnEnd = performance.now() + PLACING_MS
+    }
+  }
+
+  /**
+   * Writes the commits that are placed, and settles them.
+   * @throws why some of them were not made: then a commit that was to follow them cannot be made, either
+   */
+  async #write(): Promise<void> {
+    const placed = this.#placed
+    if (placed.length === 0) return
+    this.#placed = []
+    const { count, failure } = await this.#parts.log.write('commit')
+    if (count > 0) this.#parts.reads.noticeCommit()
+    for (const [place, waiting] of placed.entries()) {
+      try {
+        if (place >= count) throw failure
+        this.#made()
+        waiting.resolve()
+      } catch (error) {
+        waiting.reject(error)
+      }
+    }
+    if (failure !== undefined) throw failure
+  }
+
+  #made(): void {
+    const { atFailpoint, onChange } = this.#parts
+    atFailpoint('commit: done')
+    onChange()
   }
 
   /** Merges a commit at once: the first of a store, and one that is larger than a segment. */
   async #commitInBulk(content: NewCommit, ledger: LedgerInfo | undefined): Promise<void> {
     const { store, builder, log, transactions, atFailpoint } = this.#parts
     if (log.segment) await this.mergeAll()
-    log.bypass(1, 'bulk: committed', ({ walFile, nextCommit }) => {
+    await log.bypass(1, 'bulk: committed', ({ walFile, nextCommit }) => {
       atFailpoint('bulk: file created')
       const { hash } = log.table
       const segment = new Segment(0, hash)
@@ -93,7 +173,7 @@ export class CommitWriter {
   async #rotate(): Promise<void> {
     await this.merges.settled()
     this.#parts.expectOpen()
-    this.#parts.log.rotate()
+    await this.#parts.log.rotate()
     this.merges.start()
   }
 
@@ -131,3 +211,6 @@ export class CommitWriter {
     atFailpoint('merge: file removed')
   }
 }
+
+/** Those who wait for a commit get its error. */
+function ignore(): void {}

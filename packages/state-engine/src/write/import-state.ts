@@ -105,6 +105,10 @@ class LmdbImport implements StateImport {
   }
 
   async finish(base: ImportBase): Promise<void> {
+    await this.#parts.inTurn(() => this.#finish(base))
+  }
+
+  async #finish(base: ImportBase): Promise<void> {
     const chainId = validateImportBase(this.version, base)
     const { block, mark, complete = true } = base
     const { version } = this
@@ -112,7 +116,7 @@ class LmdbImport implements StateImport {
     const { nextLargeId, payloadBytes } = this.#counts
     const ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
     expectOpen()
-    log.bypass(1, 'import: done', ({ walFile, nextCommit }) =>
+    await log.bypass(1, 'import: done', ({ walFile, nextCommit }) =>
       // Commits in that file need what this transaction wrote.
       transactions.run(transactions.ofLog, () => {
         this.#expectCurrent()

@@ -14,11 +14,12 @@ export class PruneWriter {
 
   /** @throws as `StateWriter.prune` */
   async prune(retainVersions: bigint, options: PruneOptions = {}): Promise<PruneResult> {
-    const { store, builder, reads, transactions, atFailpoint, onChange, expectOpen } = this.#parts
+    const { store, builder, reads, transactions, atFailpoint, onChange, inTurn, expectOpen } = this.#parts
     expectObject('the options of the prune', options)
     const { maxEntries = Number.POSITIVE_INFINITY } = options
     expectCount('maxEntries', maxEntries, 1)
-    this.#raiseOldest(retainVersions)
+    await inTurn(() => this.#raiseOldest(retainVersions))
+    expectOpen()
     onChange()
     const { oldestVersion } = reads.snapshot().ledger!
     for (let droppedEntries = 0; ; ) {
@@ -35,14 +36,14 @@ export class PruneWriter {
     }
   }
 
-  #raiseOldest(retainVersions: bigint): void {
+  async #raiseOldest(retainVersions: bigint): Promise<void> {
     const { store, builder, reads, log, transactions, atFailpoint } = this.#parts
     const { ledger, record } = reads.snapshot()
     if (!ledger || !record) throw noLedger()
     const { firstVersion, block } = reads.blockAt(windowStart(ledger, retainVersions))
     if (firstVersion <= ledger.oldestVersion) return
     // The window must not begin above the versions that are on disk.
-    if (firstVersion > record.ledger.latestVersion && store.durability !== 'none') log.sync()
+    if (firstVersion > record.ledger.latestVersion && store.durability !== 'none') await log.sync()
     transactions.run(store.durability, () => {
       raiseOldest(store, builder, firstVersion, block)
       atFailpoint('prune: floor raised')

@@ -29,6 +29,8 @@ export interface WriterParts {
   readonly log: WalAppender
   readonly transactions: StoreTransactions
   readonly atFailpoint: AtFailpoint
+  /** Runs work after all other work on commits and on their files that was asked for before. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>
   /** Called after each change that readers see. */
   readonly onChange: () => void
   /** @throws `store_closed` */
