@@ -1,3 +1,4 @@
+import type { KeptTransaction } from '@ledger-state/core'
 import type { LedgerInfo } from '@ledger-state/engine'
 import type { StateValue, StructTag, TypeTag } from '@ledger-state/type-tag'
 import type { Account } from './accounts/account.js'
@@ -28,6 +29,16 @@ import type { StartViewOptions } from './views/view-runner.js'
 export interface LedgerState {
   readonly version: bigint
   readonly ledger: LedgerInfo
+  /** Whether the store has the transactions of some versions of the window, up to the version of the state. */
+  readonly hasTransactions: boolean
+  /** The version from which on each version that wrote state came with its transaction; undefined where the newest did not. */
+  readonly transactionsSince: bigint | undefined
+  /**
+   * The transaction that made a version up to that of the state. Undefined where the store does not have it, where the version wrote
+   * nothing, and below the window.
+   * @throws `version_truncated`
+   */
+  transactionAt(version: bigint): KeptTransaction | undefined
   /**
    * Resolves the types of the key and, for JSON, of the value, each within the budget of `layoutOf`. The JSON of the item
    * throws `value_type_mismatch` where the value type cannot be resolved or the bytes are not of it.

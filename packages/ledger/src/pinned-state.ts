@@ -1,3 +1,4 @@
+import { type KeptTransaction, TRANSACTIONS_KEY } from '@ledger-state/core'
 import type { LedgerInfo, StateReader, StateView } from '@ledger-state/engine'
 import { annotationToNote, type StateValue, type StructTag, tableItemKey } from '@ledger-state/type-tag'
 import { type Account, readAccount } from './accounts/account.js'
@@ -26,6 +27,7 @@ import {
   type TableItemRequest,
 } from './tables/table-item.js'
 import type { ReadTrace } from './traces/read-trace.js'
+import { KeptTransactions } from './transactions/kept-transactions.js'
 import type { StoredValue } from './types/stored-value.js'
 import type { TypeResolver } from './types/type-resolver.js'
 import { listTypeUses, type TypeUses } from './uses/list-type-uses.js'
@@ -50,13 +52,27 @@ export class PinnedState implements LedgerState {
   readonly view: StateView
   readonly #reader: StateReader
   readonly #readers: SharedReaders
+  readonly #transactions: KeptTransactions
 
   constructor(reader: StateReader, view: StateView, readers: SharedReaders) {
     this.#reader = reader
+    this.#transactions = new KeptTransactions(reader, view)
     this.version = view.version
     this.ledger = view.ledger
     this.view = view
     this.#readers = readers
+  }
+
+  get hasTransactions(): boolean {
+    return this.#transactions.areThere
+  }
+
+  get transactionsSince(): bigint | undefined {
+    return this.view.getEntry(TRANSACTIONS_KEY)?.version
+  }
+
+  transactionAt(version: bigint): KeptTransaction | undefined {
+    return this.#transactions.at(version)
   }
 
   readTableItem(request: TableItemRequest): StoredValue {
@@ -176,6 +192,7 @@ export class PinnedState implements LedgerState {
       reader,
       version: this.version,
       ledger: this.ledger,
+      readBeside: (version: bigint) => this.#transactions.at(version),
       start: (view: StateView, trace: ReadTrace) =>
         views.start(view, types, request, { budget, computesElsewhere, trace }),
     }

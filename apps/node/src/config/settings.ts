@@ -244,6 +244,10 @@ export const settings = {
     'after a state snapshot, compare the root of the stored state with the one that the ledger has',
     true,
   ),
+  keepTransactions: switchOption(
+    'keep-transactions',
+    'keep the transaction of each version that writes: hash, success, sender, entry function; a store that has them goes on by itself',
+  ),
   assumeEmptyBase: switchOption(
     'assume-empty-base',
     'let an empty store begin at a version above 0: all that was written before counts as absent',
@@ -401,6 +405,7 @@ export const ingestSettings = [
   settings.checkStateRoot,
   settings.assumeEmptyBase,
   settings.chainId,
+  settings.keepTransactions,
 ]
 
 /** Settings of a node, whether `serve` or `start` runs it. */
@@ -421,6 +426,7 @@ export const nodeOptions = [
   settings.replicaOf,
   settings.serveFeed,
   settings.followHeader,
+  settings.keepTransactions,
   settings.maxLag,
   ...proofSettings,
   settings.json,

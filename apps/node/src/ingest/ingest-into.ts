@@ -21,6 +21,7 @@ export interface IngestSettings {
   readonly retain: bigint | undefined
   readonly assumeEmptyBase: boolean
   readonly chainId: number | undefined
+  readonly keepTransactions: boolean
   /** Whether the root of an imported state is compared with the one that the ledger has. */
   readonly checkStateRoot: boolean
   readonly source: SourceOptions
@@ -37,6 +38,7 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
     retain: input.get(settings.retain),
     assumeEmptyBase: input.get(settings.assumeEmptyBase),
     chainId: input.get(settings.chainId) ?? network?.chainId,
+    keepTransactions: input.get(settings.keepTransactions),
     checkStateRoot: input.get(settings.checkStateRoot),
     source: {
       waypoints,

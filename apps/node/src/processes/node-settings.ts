@@ -122,6 +122,7 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
             retain: retain?.toString(),
             hashSalt: readHashSalt(input),
             verify: input.get(settings.verify),
+            keepTransactions: input.get(settings.keepTransactions),
             log,
           },
   }

@@ -20,6 +20,7 @@ export interface WriterSettings {
   readonly retain: string | undefined
   readonly hashSalt: string | undefined
   readonly verify: boolean
+  readonly keepTransactions: boolean
   readonly log: LogSettings
 }
 
@@ -41,7 +42,7 @@ async function runWriter(settings: WriterSettings & { readonly name: string }, s
 
 async function follow(
   url: string,
-  { place, followHeaders: headers, hashSalt, verify }: WriterSettings,
+  { place, followHeaders: headers, hashSalt, verify, keepTransactions }: WriterSettings,
   retain: bigint | undefined,
   metrics: WriterMetrics,
   log: Logger,
@@ -55,7 +56,8 @@ async function follow(
     const opening = open()
     if (retain !== undefined) await pruneUntil(engine, retain, metrics, AbortSignal.any([stop, settled(opening)]))
     const source = await Promise.race([opening, aborted(stop)])
-    if (source) await followSource(engine, source, open, { retain, signal: stop, observer: metrics.observer, onNotice })
+    const how = { retain, keepTransactions, signal: stop, observer: metrics.observer, onNotice }
+    if (source) await followSource(engine, source, open, how)
   } finally {
     stopReports()
     await engine.close()

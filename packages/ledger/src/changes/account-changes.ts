@@ -38,13 +38,18 @@ export type AccountChange =
       readonly store: ChangedStore | undefined
       readonly before: Resource | undefined
       readonly after: Resource | undefined
+      readonly version: ChangedVersion
     }
   | {
       readonly kind: 'module'
       readonly name: string
       readonly before: AccountModule | undefined
       readonly after: AccountModule | undefined
+      readonly version: ChangedVersion
     }
+
+/** The version that wrote the state key last, which a group has for all of its members; undefined where it was deleted. */
+type ChangedVersion = bigint | undefined
 
 /** A primary store, the object that holds what an account has of a fungible asset. */
 export interface ChangedStore {
@@ -169,14 +174,15 @@ function* describeChange(
   if (decoded.kind === 'module') {
     const { address, name } = decoded
     const moduleOf = (entry: KeyedEntry | undefined) => entry && createAccountModule(address, name, entry.value)
-    yield { kind: 'module', name, before: moduleOf(before), after: moduleOf(after) }
+    yield { kind: 'module', name, before: moduleOf(before), after: moduleOf(after), version: after?.version }
     return
   }
   if (decoded.kind === 'resource') {
     const { tag } = decoded
     const resourceOf = (view: StateView, entry: KeyedEntry | undefined) =>
       entry && readChanged(view, types, tag, entry.value)
-    yield { kind: 'resource', tag, store, before: resourceOf(viewBefore, before), after: resourceOf(viewAfter, after) }
+    const [from, to] = [resourceOf(viewBefore, before), resourceOf(viewAfter, after)]
+    yield { kind: 'resource', tag, store, before: from, after: to, version: after?.version }
     return
   }
   // An account has no other keys.
@@ -195,6 +201,7 @@ function* describeChange(
       store,
       before: memberOf(viewBefore, groups[0]),
       after: memberOf(viewAfter, groups[1]),
+      version: after?.version,
     }
   }
 }

@@ -70,6 +70,8 @@ export interface ViewHistoryParts {
   readonly version: bigint
   readonly ledger: LedgerInfo
   start(view: StateView, trace: ReadTrace): StartedView
+  /** Reads what the caller shows beside an answer, so that an async state loads it in the same round. */
+  readBeside(version: bigint): void
 }
 
 /** The clock of the chain, which each block writes. */
@@ -202,7 +204,7 @@ class ChangesOfView implements ViewHistory {
         return
       }
       this.#countSteps(writes, written)
-      if (this.#isMissing(ran, written - 1n, writes)) return
+      if (this.#isMissing(ran, written - 1n, writes, written)) return
       const older: Ran | undefined = yield* this.#run(written - 1n)
       if (!older) return
       if (isSameOutcome(older.answer, ran.answer)) this.unchanged++
@@ -294,13 +296,17 @@ class ChangesOfView implements ViewHistory {
     return others
   }
 
-  /** Whether an async state has yet to load what the next run will most likely read, and where it leads: one round for both. */
-  #isMissing({ keys }: Ran, next: bigint, writes: KeyWrites): boolean {
+  /**
+   * Whether an async state has yet to load what the next run will most likely read, and where it leads: one round for both.
+   * @param shown the version that is shown if the answer differs
+   */
+  #isMissing({ keys }: Ran, next: bigint, writes: KeyWrites, shown = next): boolean {
     const view = loadedVersionOf(this.#parts.reader.at(next))
     if (!view) return false
     for (const key of keys.values()) view.getEntry(key)
     writes.nearest(keys, next)
     this.#timeOf(next)
+    this.#parts.readBeside(shown)
     return this.#isLacking
   }
 
