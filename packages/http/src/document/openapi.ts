@@ -1,4 +1,5 @@
 import { FACTS, type FactName, type Operation } from '../operations/operation.js'
+import { KEPT_TRANSACTION_SCHEMA } from '../operations/transaction-formats.js'
 import { type AnswerFormat, MEDIA_TYPE } from '../protocol/media-types.js'
 
 const ERROR_TEXTS: Readonly<Record<number, string>> = {
@@ -184,6 +185,7 @@ const SCHEMAS = {
       transactions: { type: 'null' },
     },
   },
+  KeptTransaction: KEPT_TRANSACTION_SCHEMA,
   ViewRequest: {
     type: 'object',
     required: ['function', 'type_arguments', 'arguments'],

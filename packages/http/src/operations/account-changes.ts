@@ -9,6 +9,7 @@ import { type Operation, STATE_ERRORS } from './operation.js'
 import { JsonArrayBody } from './page-bodies.js'
 import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
 import { parameterOf } from './request-parts.js'
+import { TRANSACTION_SCHEMA, type TransactionOf, transactionMember, transactionsOf } from './transaction-formats.js'
 
 /** Each costs a hash and a look-up at both versions. */
 const MOST_ASSETS = 32
@@ -50,6 +51,13 @@ export const getAccountChanges: Operation = {
           after: { type: ['object', 'string', 'null'] },
           before_error: { $ref: '#/components/schemas/Error' },
           after_error: { $ref: '#/components/schemas/Error' },
+          last_write: {
+            type: 'object',
+            description:
+              'Where the store keeps transactions: the newest write of what holds it, which is the group of a resource that is in one. Absent where it was deleted.',
+            required: ['version'],
+            properties: { version: { $ref: '#/components/schemas/U64' }, transaction: TRANSACTION_SCHEMA },
+          },
         },
       },
     },
@@ -68,7 +76,8 @@ export const getAccountChanges: Operation = {
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
     const first = from === undefined ? state.ledger.oldestVersion : lastVersionOf(request.ledger, from)
     expectOrdered(range, first, state.version)
-    const body = new JsonArrayBody(request.openBody(), changeToJson)
+    const transactionOf = transactionsOf(state)
+    const body = new JsonArrayBody(request.openBody(), (change: AccountChange) => changeToJson(change, transactionOf))
     const cursor = await readListing(
       request,
       (options) => state.accountChanges(address, first, { ...options, start, limit, assets }),
@@ -90,16 +99,23 @@ function parseAssets(text: string): readonly Uint8Array[] {
   return assets.map((asset) => parseAddress(asset))
 }
 
-function changeToJson(change: AccountChange): string {
+/** What wrote a change last, with a comma before it; nothing where that is not known. */
+function lastWriteToJson({ version }: AccountChange, transactionOf: TransactionOf): string {
+  if (!transactionOf || version === undefined) return ''
+  return `,"last_write":{"version":"${version}"${transactionMember(transactionOf(version))}}`
+}
+
+function changeToJson(change: AccountChange, transactionOf: TransactionOf): string {
+  const lastWrite = lastWriteToJson(change, transactionOf)
   if (change.kind === 'module') {
     const [before, after] = [change.before, change.after].map((one) => (one ? `"${bytesToHex(one.bytes)}"` : 'null'))
-    return `{"module":${JSON.stringify(change.name)},"before":${before},"after":${after}}`
+    return `{"module":${JSON.stringify(change.name)},"before":${before},"after":${after}${lastWrite}}`
   }
   const type = (change.before ?? change.after)!.typeText()
   const place = change.store
     ? `"address":"${addressToShortHex(change.store.address)}","asset":"${addressToShortHex(change.store.asset)}",`
     : ''
-  return `{"type":${JSON.stringify(type)},${place}${sideToJson('before', change.before)},${sideToJson('after', change.after)}}`
+  return `{"type":${JSON.stringify(type)},${place}${sideToJson('before', change.before)},${sideToJson('after', change.after)}${lastWrite}}`
 }
 
 /** What cannot be read at its version has the error of the read in its place. */

@@ -3,12 +3,19 @@ import { type Change, ChangeSampler, formatTimestamp, isUnreadable, type Sampled
 import { errorToReply } from '../protocol/error-reply.js'
 import type { AnswerBytes } from './answer-bytes.js'
 import type { PageBody } from './paging.js'
+import { TRANSACTION_COLUMNS, type TransactionOf, transactionMember, transactionToCsv } from './transaction-formats.js'
 
 /** A change as JSON. The time is null where it is below the window. What cannot be read has the error of the read in its place. */
-export function changeToJson<T>(change: Change<T>, member: string, toJson: (value: T) => string): string {
+export function changeToJson<T>(
+  change: Change<T>,
+  member: string,
+  toJson: (value: T) => string,
+  transactionOf: TransactionOf,
+): string {
   const { version, timestampUsec } = change
   const timestamp = timestampUsec === undefined ? 'null' : `"${timestampUsec}"`
-  return `{"version":"${version}","timestamp":${timestamp},${readingToJson(change, member, toJson)}}`
+  const transaction = transactionMember(transactionOf?.(version))
+  return `{"version":"${version}","timestamp":${timestamp},${readingToJson(change, member, toJson)}${transaction}}`
 }
 
 function readingToJson<T>(change: Change<T>, member: string, toJson: (value: T) => string): string {
@@ -30,11 +37,13 @@ export function errorToJson(error: LedgerStateError): string {
 export class ChangesCsvBody<T> implements PageBody<Change<T>> {
   readonly #out: AnswerBytes
   readonly #toText: (value: T) => string
+  readonly #transactionOf: TransactionOf
 
   /** @param toText gives a text that needs no quotes */
-  constructor(out: AnswerBytes, column: string, toText: (value: T) => string) {
-    this.#out = out.text(`version,timestamp,time,${column},error\r\n`)
+  constructor(out: AnswerBytes, column: string, toText: (value: T) => string, transactionOf: TransactionOf) {
+    this.#out = out.text(`version,timestamp,time,${column},error${transactionOf ? TRANSACTION_COLUMNS : ''}\r\n`)
     this.#toText = toText
+    this.#transactionOf = transactionOf
   }
 
   get length(): number {
@@ -44,7 +53,8 @@ export class ChangesCsvBody<T> implements PageBody<Change<T>> {
   add(change: Change<T>): void {
     const { version, timestampUsec, error } = change
     const reading = error ? `,${quoteCsv(error.message)}` : `${this.#toText(change.value)},`
-    this.#out.text(`${version},${timestampUsec ?? ''},${timestampToText(timestampUsec)},${reading}\r\n`)
+    const transaction = this.#transactionOf ? transactionToCsv(this.#transactionOf(version)) : ''
+    this.#out.text(`${version},${timestampUsec ?? ''},${timestampToText(timestampUsec)},${reading}${transaction}\r\n`)
   }
 
   toBytes(): Uint8Array {

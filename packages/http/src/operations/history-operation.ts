@@ -12,6 +12,8 @@ import {
   STATE_ERRORS,
 } from './operation.js'
 import { JsonArrayBody } from './page-bodies.js'
+import type { PageBody } from './paging.js'
+import { TRANSACTION_SCHEMA, transactionsOf } from './transaction-formats.js'
 
 const PAGES =
   'What cannot be read at its version has the `error` of that read in its place. Newest first, or `order=asc`; in pages. What was written before the window stands under the version that wrote it, without a time.'
@@ -53,7 +55,7 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
       ...(csv && {
         csv: {
           type: 'string',
-          description: `The columns version, timestamp (microseconds), time (ISO 8601, UTC), ${csv.column} and error.`,
+          description: `The columns version, timestamp (microseconds), time (ISO 8601, UTC), ${csv.column} and error; where the store keeps transactions also transaction (its hash), sender, function and success.`,
         },
       }),
     },
@@ -65,14 +67,19 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
       const subjectOf = kind.parse(request)
       const range = { ...parseHistoryRange(request.query), points: measure && parsePoints(request.query) }
       request.expectOutput('json', summary)
-      const body = asCsv
-        ? new ChangesCsvBody(request.openBody(), asCsv.column, asCsv.toText)
-        : new JsonArrayBody(request.openBody(), (change: Change<T>) => changeToJson(change, member, kind.toJson))
-      const page = await readHistory(request, range, subjectOf(), ({ version }, first) =>
-        measure && range.points !== undefined
-          ? new SampledBody(body, measure, { first, last: version, points: range.points })
-          : body,
-      )
+      const openBody = (state: LedgerState): PageBody<Change<T>> => {
+        const out = request.openBody()
+        const transactionOf = transactionsOf(state)
+        if (asCsv) return new ChangesCsvBody(out, asCsv.column, asCsv.toText, transactionOf)
+        return new JsonArrayBody(out, (change: Change<T>) => changeToJson(change, member, kind.toJson, transactionOf))
+      }
+      const page = await readHistory(request, range, subjectOf(), (state, first) => {
+        const body = openBody(state)
+        const { points } = range
+        return measure && points !== undefined
+          ? new SampledBody(body, measure, { first, last: state.version, points })
+          : body
+      })
       return { ...page, contentType: CONTENT_TYPE[asCsv ? 'csv' : 'json'] }
     },
   }
@@ -89,6 +96,7 @@ function changesOf(member: string, value: JsonSchema): JsonSchema {
         timestamp: { oneOf: [{ $ref: '#/components/schemas/U64' }, { type: 'null' }] },
         [member]: value,
         error: { $ref: '#/components/schemas/Error' },
+        transaction: TRANSACTION_SCHEMA,
       },
     },
   }

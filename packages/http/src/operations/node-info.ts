@@ -19,18 +19,24 @@ export const getNodeInfo: Operation = {
         chain_id: { type: 'integer', minimum: 0, maximum: 255 },
         oldest_ledger_version: { $ref: '#/components/schemas/U64' },
         ledger_version: { $ref: '#/components/schemas/U64' },
+        transactions_since: {
+          oneOf: [{ $ref: '#/components/schemas/U64' }, { type: 'null' }],
+          description:
+            'The version from which on each version that wrote state came with its transaction; null where transactions are not kept.',
+        },
       },
     },
   },
   errors: [403, 500, 503],
   handle(request) {
     request.expectOutput('json', 'Show node information')
-    const { ledger } = request.pin(undefined)
+    const { ledger, transactionsSince } = request.pin(undefined)
     const body = JSON.stringify({
       software: 'ledger-state',
       chain_id: Number(ledger.chainId),
       oldest_ledger_version: String(ledger.oldestVersion),
       ledger_version: String(ledger.latestVersion),
+      transactions_since: transactionsSince === undefined ? null : String(transactionsSince),
     })
     return { ledger, contentType: CONTENT_TYPE.json, body }
   },

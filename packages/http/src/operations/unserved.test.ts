@@ -108,5 +108,6 @@ it('GET /v1/info names the chain and the versions', async () => {
     chain_id: 4,
     oldest_ledger_version: '0',
     ledger_version: '0',
+    transactions_since: null,
   })
 })

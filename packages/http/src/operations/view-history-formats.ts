@@ -3,6 +3,7 @@ import { formatTimestamp, type ViewAnswer } from '@ledger-state/ledger'
 import type { AnswerBytes } from './answer-bytes.js'
 import { quoteCsv } from './history-formats.js'
 import type { PageBody } from './paging.js'
+import { TRANSACTION_COLUMNS, type TransactionOf, transactionToCsv } from './transaction-formats.js'
 
 /** The results of an answer as a JSON array. */
 export function answerToJson({ json }: ViewAnswer): string {
@@ -16,11 +17,13 @@ export function answerToJson({ json }: ViewAnswer): string {
 export class ViewChangesCsvBody implements PageBody<Change<ViewAnswer>> {
   readonly #out: AnswerBytes
   readonly #changes: Change<ViewAnswer>[] = []
+  readonly #transactionOf: TransactionOf
   #columns = 1
   #length = 0
 
-  constructor(out: AnswerBytes) {
+  constructor(out: AnswerBytes, transactionOf: TransactionOf) {
     this.#out = out
+    this.#transactionOf = transactionOf
   }
 
   get length(): number {
@@ -36,11 +39,13 @@ export class ViewChangesCsvBody implements PageBody<Change<ViewAnswer>> {
 
   toBytes(): Uint8Array {
     const columns = Array.from({ length: this.#columns }, (_, at) => (this.#columns === 1 ? 'result' : `result_${at}`))
-    this.#out.text(`version,timestamp,time,${columns.join()},error\r\n`)
+    const transactionOf = this.#transactionOf
+    this.#out.text(`version,timestamp,time,${columns.join()},error${transactionOf ? TRANSACTION_COLUMNS : ''}\r\n`)
     for (const { version, timestampUsec, value, error } of this.#changes) {
       const time = timestampUsec === undefined ? ',' : `${timestampUsec},${formatTimestamp(timestampUsec)}`
       const results = columns.map((_, at) => viewResultToCsv(value?.json[at]))
-      this.#out.text(`${version},${time},${results.join()},${error ? quoteCsv(error.message) : ''}\r\n`)
+      const transaction = transactionOf ? transactionToCsv(transactionOf(version)) : ''
+      this.#out.text(`${version},${time},${results.join()},${error ? quoteCsv(error.message) : ''}${transaction}\r\n`)
     }
     return this.#out.bytes
   }

@@ -27,6 +27,7 @@ import { JsonArrayBody } from './page-bodies.js'
 import { MAX_PAGE_BYTES, type PageBody, pageLimit } from './paging.js'
 import { parameterOf } from './request-parts.js'
 import { stateKeyToText } from './state-key-text.js'
+import { TRANSACTION_SCHEMA, transactionsOf } from './transaction-formats.js'
 import { TurnBudget } from './turn-budget.js'
 import { answerToJson, ViewChangesCsvBody } from './view-history-formats.js'
 import type { ViewPlace } from './view-places.js'
@@ -90,13 +91,14 @@ export const getViewHistory: Operation = {
           },
           values: { type: 'array', items: {} },
           error: { $ref: '#/components/schemas/Error' },
+          transaction: TRANSACTION_SCHEMA,
         },
       },
     },
     csv: {
       type: 'string',
       description:
-        'The columns version, timestamp (microseconds), time (ISO 8601, UTC), result (result_0 and so on where there are several) and error.',
+        'The columns version, timestamp (microseconds), time (ISO 8601, UTC), result (result_0 and so on where there are several) and error; where the store keeps transactions also transaction (its hash), sender, function and success.',
     },
   },
   isPaged: true,
@@ -118,10 +120,12 @@ export const getViewHistory: Operation = {
     if (start) expectSameBranch(start, state)
     const from = range.from && firstVersionOf(request.ledger, range.from)
     if (from !== undefined) expectOrdered(range, from, state.version)
+    // No transaction made a point in time.
+    const transactionOf = range.sample ? undefined : transactionsOf(state)
     const body: PageBody<Change<ViewAnswer>> = asCsv
-      ? new ViewChangesCsvBody(request.openBody())
+      ? new ViewChangesCsvBody(request.openBody(), transactionOf)
       : new JsonArrayBody(request.openBody(), (change: Change<ViewAnswer>) =>
-          changeToJson(change, 'values', answerToJson),
+          changeToJson(change, 'values', answerToJson, transactionOf),
         )
     const runs = new PageRuns(request.views)
     const history = state.viewHistory(call, {

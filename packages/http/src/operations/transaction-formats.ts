@@ -1,0 +1,48 @@
+import { addressToShortHex, bytesToHex, type KeptTransaction } from '@ledger-state/core'
+import type { LedgerState } from '@ledger-state/ledger'
+import type { JsonSchema } from './operation.js'
+
+/** Finds the transaction that made a version; undefined where the store does not keep transactions. */
+export type TransactionOf = LedgerState['transactionAt'] | undefined
+
+export function transactionsOf(state: LedgerState): TransactionOf {
+  return state.hasTransactions ? (version) => state.transactionAt(version) : undefined
+}
+
+export const TRANSACTION_SCHEMA: JsonSchema = { $ref: '#/components/schemas/KeptTransaction' }
+
+/** The schema `KeptTransaction` of the document. */
+export const KEPT_TRANSACTION_SCHEMA: JsonSchema = {
+  type: 'object',
+  description: 'The transaction that made the version, where the store keeps transactions.',
+  required: ['hash', 'type', 'success', 'sender', 'function'],
+  properties: {
+    hash: { type: 'string', format: 'hex' },
+    type: { type: 'string', description: 'As the API of nodes names it, such as `user_transaction`.' },
+    success: { type: 'boolean', description: 'Whether it ran to its end; one that failed still pays for its gas.' },
+    sender: { type: ['string', 'null'], description: 'Address of the user who sent it; null where the chain made it.' },
+    function: { type: ['string', 'null'], description: 'The entry function that it called; null where it names none.' },
+  },
+}
+
+/** A transaction as a member of a change, with a comma before it; nothing where there is none. */
+export function transactionMember(transaction: KeptTransaction | undefined): string {
+  return transaction ? `,"transaction":${transactionToJson(transaction)}` : ''
+}
+
+/** A kept transaction as JSON. */
+export function transactionToJson({ kind, hash, isSuccess, sender, entryFunction }: KeptTransaction): string {
+  const [from, called] = [sender && addressToShortHex(sender), entryFunction]
+  const name = called === undefined ? 'null' : `"${called}"`
+  return `{"hash":"${bytesToHex(hash)}","type":"${kind}_transaction","success":${isSuccess},"sender":${from ? `"${from}"` : 'null'},"function":${name}}`
+}
+
+/** The columns of a transaction, with a comma before them. */
+export const TRANSACTION_COLUMNS = ',transaction,sender,function,success'
+
+/** The cells of these columns, with a comma before them. */
+export function transactionToCsv(transaction: KeptTransaction | undefined): string {
+  if (!transaction) return ',,,,'
+  const { hash, sender, entryFunction, isSuccess } = transaction
+  return `,${bytesToHex(hash)},${sender ? addressToShortHex(sender) : ''},${entryFunction ?? ''},${isSuccess}`
+}
