@@ -52,6 +52,7 @@ export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly stri
   verify: SWITCHES,
   checkStateRoot: SWITCHES,
   assumeEmptyBase: SWITCHES,
+  keepTransactions: SWITCHES,
   json: SWITCHES,
   bcs: SWITCHES,
   explorer: SWITCHES,

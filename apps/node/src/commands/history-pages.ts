@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { KeptTransaction } from '@ledger-state/core'
 import { versionPruned } from '@ledger-state/engine'
+import { TRANSACTION_COLUMNS, transactionToCsv } from '@ledger-state/http'
 import {
   type Change,
   formatTimestamp,
@@ -58,6 +60,8 @@ export interface AskedRange {
   readonly to: bigint
   /** Oldest version of the ledger when the command began. */
   readonly oldestVersion: bigint
+  /** Whether the store has transactions of the window. */
+  readonly hasTransactions: boolean
 }
 
 /**
@@ -69,7 +73,7 @@ export async function* readPages<T, R extends ChangeMoment>(
   store: LedgerReader,
   { from = 0n, to, oldestVersion }: AskedRange,
   open: (state: LedgerState, options: HistoryOptions) => History<Change<T>>,
-  present: (change: Change<T>) => R,
+  present: (change: Change<T>, state: LedgerState) => R,
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<R[]> {
   let left = limit
@@ -78,7 +82,8 @@ export async function* readPages<T, R extends ChangeMoment>(
     const page = await store.read((ledger) => {
       const state = ledger.at(to)
       const history = open(state, { start, limit: Math.min(left, PAGE_CHANGES) })
-      return { changes: Array.from(history, present), cursor: history.cursor, oldestNow: state.ledger.oldestVersion }
+      const changes = Array.from(history, (change) => present(change, state))
+      return { changes, cursor: history.cursor, oldestNow: state.ledger.oldestVersion }
     })
     const { changes, cursor, oldestNow } = page
     const isTouched = changes.some(({ version }) => version <= oldestNow) || (cursor === undefined && from <= oldestNow)
@@ -90,6 +95,19 @@ export async function* readPages<T, R extends ChangeMoment>(
 }
 
 type ChangeMoment = Pick<Change<unknown>, 'version' | 'timestampUsec'>
+
+/** What is printed of a change, with the transaction that made it where the store has that. */
+export type PrintedChange<T> = Change<T> & { readonly transaction: KeptTransaction | undefined }
+
+/** The last columns of a line of CSV, with a comma before them; nothing where the store has no transactions. */
+export function transactionCells({ transaction }: PrintedChange<unknown>, { hasTransactions }: AskedRange): string {
+  return hasTransactions ? transactionToCsv(transaction) : ''
+}
+
+/** The names of these columns. */
+export function transactionColumns({ hasTransactions }: AskedRange): string {
+  return hasTransactions ? TRANSACTION_COLUMNS : ''
+}
 
 /** The columns that each line of a history begins with, as CSV. */
 export function momentToCsv({ version, timestampUsec }: ChangeMoment): string {

@@ -105,6 +105,39 @@ describe('history balance', () => {
     expect(csv.stdout).toBe(`version,timestamp,time,balance,error\n${lines.join('')}`)
   })
 
+  it('prints with each change the transaction that made it, where the store keeps transactions', async () => {
+    const engine = openStateEngine({ path: bed.at('keeping') })
+    await ingestSource(engine, openDemoLedger(), { retain: 100n, keepTransactions: true })
+    await engine.close()
+    const print = async (...words: string[]) => {
+      const from = ['--from', '2900', '--limit', '5', '--data-dir', 'keeping']
+      const { status, stdout, stderr } = await bed.start('history', ...words, ...from).outcome()
+      expect([status, stderr]).toEqual([0, ''])
+      return stdout.trimEnd().split('\n')
+    }
+    const [lines, csv] = await Promise.all([print('balance', owner, BEAN), print('balance', owner, BEAN, '--csv')])
+    const kept = lines.map(
+      (line) => (JSON.parse(line) as { readonly transaction: Record<string, unknown> }).transaction,
+    )
+    expect(kept.length).toBe(5)
+    for (const one of kept) {
+      expect(one).toEqual({
+        hash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+        type: 'user_transaction',
+        success: true,
+        sender: expect.stringMatching(/^0x/),
+        function: '0xdecaf::harbour::trade',
+      })
+    }
+    expect(csv[0]).toBe('version,timestamp,time,balance,error,transaction,sender,function,success')
+    expect(csv.slice(1).map((line) => line.split(',').slice(5))).toEqual(
+      kept.map((one) => [one.hash, one.sender, one.function, 'true']),
+    )
+    const info = await bed.start('info', '--data-dir', 'keeping').outcome()
+    expect(info.stdout).toMatch(/^ *transactions +kept$/m)
+    expect((await bed.start('info', '--data-dir', 'store').outcome()).stdout).toMatch(/^ *transactions +not kept$/m)
+  })
+
   it('prints why a balance cannot be read, and goes on behind it', async () => {
     const store = resourceKey(parseAddress(owner), parseStructTag(`0x1::coin::CoinStore<${BEAN}>`))
     const whole = new ByteWriter().u64(7n).bytes(new Uint8Array(97)).toBytes()

@@ -1,5 +1,5 @@
 import { parseAddress } from '@ledger-state/core'
-import { quoteCsv } from '@ledger-state/http'
+import { quoteCsv, transactionMember } from '@ledger-state/http'
 import {
   type Change,
   firstVersionOf,
@@ -16,6 +16,7 @@ import { parseAs } from '../config/option.js'
 import { openLedger } from '../stores/ledger-reader.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
 import {
+  type AskedRange,
   csvOption,
   expectOrdered,
   fromOption,
@@ -23,8 +24,11 @@ import {
   momentToCsv,
   notComplete,
   orderOption,
+  type PrintedChange,
   readPages,
   toOption,
+  transactionCells,
+  transactionColumns,
   writeToReader,
 } from './history-pages.js'
 import { DEMO_ITEM, handleArgument, tableItemOptions, tableItemRequest } from './table-item-request.js'
@@ -115,14 +119,18 @@ async function printHistory<T>(input: CommandInput, subject: HistorySubject<T>):
       const state = ledger.at(toMoment && lastVersionOf(ledger, toMoment))
       const from = fromMoment && firstVersionOf(ledger, fromMoment)
       const { complete } = subject.open(state, { from })
-      return { to: state.version, from, oldestVersion: state.ledger.oldestVersion, complete }
+      const { hasTransactions, ledger: pinned } = state
+      return { to: state.version, from, oldestVersion: pinned.oldestVersion, hasTransactions, complete }
     })
     if (!asked.complete) process.stderr.write(notComplete(asked.oldestVersion))
     const open = (state: LedgerState, options: HistoryOptions) =>
       subject.open(state, { from: asked.from, order, ...options })
-    const present = (change: Change<T>) => valueToJson(change, subject.toJson)
+    const present = (change: Change<T>, state: LedgerState) => ({
+      ...valueToJson(change, subject.toJson),
+      transaction: state.transactionAt(change.version),
+    })
     const pages = readPages(store, asked, open, present, input.get(limitOption))
-    await writeToReader(input.get(csvOption) ? csvPieces(pages, subject) : jsonPieces(pages, subject))
+    await writeToReader(input.get(csvOption) ? csvPieces(pages, subject, asked) : jsonPieces(pages, subject))
   } finally {
     await store.close()
   }
@@ -140,16 +148,16 @@ function valueToJson<T>(change: Change<T>, toJson: (value: T) => string): Change
   }
 }
 
-type Pages = AsyncIterable<readonly Change<string>[]>
+type Pages = AsyncIterable<readonly PrintedChange<string>[]>
 type Printed = Pick<HistorySubject<never>, 'member' | 'toCsv'>
 
-async function* csvPieces(pages: Pages, { member, toCsv }: Printed): AsyncGenerator<string> {
-  yield `version,timestamp,time,${member},error\n`
+async function* csvPieces(pages: Pages, { member, toCsv }: Printed, asked: AskedRange): AsyncGenerator<string> {
+  yield `version,timestamp,time,${member},error${transactionColumns(asked)}\n`
   for await (const page of pages) {
     yield page
       .map((change) => {
         const reading = change.error ? `,${quoteCsv(change.error.message)}` : `${toCsv(change.value)},`
-        return `${momentToCsv(change)},${reading}\n`
+        return `${momentToCsv(change)},${reading}${transactionCells(change, asked)}\n`
       })
       .join('')
   }
@@ -158,10 +166,10 @@ async function* csvPieces(pages: Pages, { member, toCsv }: Printed): AsyncGenera
 async function* jsonPieces(pages: Pages, { member }: Printed): AsyncGenerator<string> {
   for await (const page of pages) {
     yield page
-      .map(({ version, timestampUsec, value, error }) => {
+      .map(({ version, timestampUsec, value, error, transaction }) => {
         const timestamp = timestampUsec === undefined ? 'null' : `"${timestampUsec}"`
         const reading = error ? `"error":${JSON.stringify(error.message)}` : `"${member}":${value}`
-        return `{"version":"${version}","timestamp":${timestamp},${reading}}\n`
+        return `{"version":"${version}","timestamp":${timestamp},${reading}${transactionMember(transaction)}}\n`
       })
       .join('')
   }

@@ -1,3 +1,4 @@
+import { TRANSACTIONS_KEY } from '@ledger-state/core'
 import { type LedgerInfo, noLedger, type StoreBase } from '@ledger-state/engine'
 import { type CommitMark, type Contradiction, decodeCommitMark } from '@ledger-state/ingest'
 import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
@@ -45,6 +46,7 @@ each write; docs/sizing.md says how. It works while a node runs, and better the 
       }
       const rows = [
         ...ledgerRows(ledger, base!, mark),
+        transactionsRow(ledger, transactionsSince(engine)),
         ['keys', formatCount(stats.keys)],
         ['history entries', formatCount(stats.historyEntries)],
         ['data file', formatBytes(stats.fileBytes)],
@@ -62,9 +64,13 @@ each write; docs/sizing.md says how. It works while a node runs, and better the 
 async function describeDatabase(place: DatabasePlace, asJson: boolean): Promise<void> {
   const engine = await openDatabaseReader(place)
   try {
-    const { ledger, base, mark } = await engine.snapshot()
+    const snapshot = await engine.snapshot()
+    const { ledger, base, mark } = snapshot
     if (!ledger) throw emptyStore(nameOfPlace(place))
-    const text = asJson ? JSON.stringify(ledgerFacts(ledger, base!, mark)) : table(ledgerRows(ledger, base!, mark))
+    const [kept] = await snapshot.at().load([TRANSACTIONS_KEY])
+    const text = asJson
+      ? JSON.stringify({ ...ledgerFacts(ledger, base!, mark), ...transactionsFact(kept?.version) })
+      : table([...ledgerRows(ledger, base!, mark), transactionsRow(ledger, kept?.version)])
     process.stdout.write(`${text}\n`)
   } finally {
     await engine.close()
@@ -92,6 +98,7 @@ export function storeFacts(engine: LmdbEngineReader) {
   if (!ledger) throw noLedger()
   return {
     ...ledgerFacts(ledger, base!, mark),
+    ...transactionsFact(transactionsSince(engine)),
     keys: stats.keys,
     history_entries: stats.historyEntries,
     blocks: stats.blocks,
@@ -116,6 +123,19 @@ function ledgerFacts(ledger: LedgerInfo, base: StoreBase, mark: Uint8Array | und
     base_version: String(base.version),
     ...trustFacts(trustOf(ledger, mark)),
   }
+}
+
+function transactionsSince(engine: LmdbEngineReader): bigint | undefined {
+  return engine.at().getEntry(TRANSACTIONS_KEY)?.version
+}
+
+function transactionsFact(since: bigint | undefined) {
+  return { transactions_since: since === undefined ? null : String(since) }
+}
+
+function transactionsRow({ oldestVersion }: LedgerInfo, since: bigint | undefined): readonly [string, string] {
+  if (since === undefined) return ['transactions', 'not kept']
+  return ['transactions', since <= oldestVersion ? 'kept' : `kept from version ${since} on`]
 }
 
 function trustFacts({ signed, contradicted }: CommitMark) {

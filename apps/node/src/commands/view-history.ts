@@ -1,4 +1,4 @@
-import { quoteCsv, viewResultToCsv } from '@ledger-state/http'
+import { quoteCsv, transactionMember, viewResultToCsv } from '@ledger-state/http'
 import {
   type Change,
   firstVersionOf,
@@ -23,8 +23,11 @@ import {
   momentToCsv,
   notComplete,
   orderOption,
+  type PrintedChange,
   readPages,
   toOption,
+  transactionCells,
+  transactionColumns,
   writeToReader,
 } from './history-pages.js'
 
@@ -71,27 +74,35 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
     const state = ledger.at(toMoment && lastVersionOf(ledger, toMoment))
     const from = fromMoment && firstVersionOf(ledger, fromMoment)
     const { complete } = state.viewHistory(request, { from })
-    return { to: state.version, from, oldestVersion: state.ledger.oldestVersion, complete }
+    const { hasTransactions, ledger: pinned } = state
+    return {
+      to: state.version,
+      from,
+      oldestVersion: pinned.oldestVersion,
+      // No transaction made a point in time.
+      hasTransactions: hasTransactions && !options.sample,
+      complete,
+    }
   })
   if (!asked.complete) process.stderr.write(notComplete(asked.oldestVersion))
   const open = (state: LedgerState, page: ViewHistoryOptions) =>
     state.viewHistory(request, { from: asked.from, ...options, ...page })
-  const changes = withProgress(
-    readPages(store, asked, open, (change) => change, input.get(limitOption)),
-    asked,
-    options,
-  )
-  await writeToReader(input.get(csvOption) ? csvPieces(changes) : jsonPieces(changes))
+  const present = (change: Change<ViewAnswer>, state: LedgerState) => ({
+    ...change,
+    transaction: asked.hasTransactions ? state.transactionAt(change.version) : undefined,
+  })
+  const changes = withProgress(readPages(store, asked, open, present, input.get(limitOption)), asked, options)
+  await writeToReader(input.get(csvOption) ? csvPieces(changes, asked) : jsonPieces(changes))
 }
 
-type Changes = AsyncIterable<readonly Change<ViewAnswer>[]>
+type Changes = AsyncIterable<readonly PrintedChange<ViewAnswer>[]>
 
 /** Shows on standard error how far the range is read. */
 async function* withProgress(
   pages: Changes,
   { from, to, oldestVersion }: AskedRange,
   { order }: ViewHistoryOptions,
-): AsyncGenerator<readonly Change<ViewAnswer>[]> {
+): AsyncGenerator<readonly PrintedChange<ViewAnswer>[]> {
   const first = from !== undefined && from > oldestVersion ? from : oldestVersion
   const line = createProgressLine(process.stderr)
   let printed = 0
@@ -112,25 +123,27 @@ async function* jsonPieces(changes: Changes): AsyncGenerator<string> {
   for await (const page of changes) yield page.map(changeToJsonLine).join('')
 }
 
-function changeToJsonLine({ version, timestampUsec, value, error }: Change<ViewAnswer>): string {
+function changeToJsonLine(change: PrintedChange<ViewAnswer>): string {
+  const { version, timestampUsec, value, error, transaction } = change
   const timestamp = timestampUsec === undefined ? 'null' : `"${timestampUsec}"`
   const reading = error ? `"error":${JSON.stringify(error.message)}` : `"values":[${value.json.join()}]`
-  return `{"version":"${version}","timestamp":${timestamp},${reading}}\n`
+  return `{"version":"${version}","timestamp":${timestamp},${reading}${transactionMember(transaction)}}\n`
 }
 
 /** The first page decides how many columns there are; a view has as many results as its module declares. */
-async function* csvPieces(changes: Changes): AsyncGenerator<string> {
+async function* csvPieces(changes: Changes, asked: AskedRange): AsyncGenerator<string> {
   let columns: readonly string[] | undefined
   for await (const page of changes) {
     const text: string[] = []
     if (!columns) {
       const results = Math.max(1, ...page.map(({ value }) => value?.json.length ?? 0))
       columns = Array.from({ length: results }, (_, at) => (results === 1 ? 'result' : `result_${at}`))
-      text.push(`version,timestamp,time,${columns.join()},error\n`)
+      text.push(`version,timestamp,time,${columns.join()},error${transactionColumns(asked)}\n`)
     }
     for (const change of page) {
       const cells = columns.map((_, at) => viewResultToCsv(change.value?.json[at]))
-      text.push(`${momentToCsv(change)},${cells.join()},${change.error ? quoteCsv(change.error.message) : ''}\n`)
+      const error = change.error ? quoteCsv(change.error.message) : ''
+      text.push(`${momentToCsv(change)},${cells.join()},${error}${transactionCells(change, asked)}\n`)
     }
     yield text.join('')
   }

@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto'
 import { type Codec, codecOf, parseJson } from '@ledger-state/bcs'
-import { addressToLongHex, ByteWriter, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
-import type { LedgerSource } from '@ledger-state/feed'
+import { addressToLongHex, ByteWriter, type KeptTransaction, parseAddress, type Write } from '@ledger-state/core'
+import type { LedgerSource, LedgerVersion } from '@ledger-state/feed'
 import { pairedMetadataAddress, primaryStoreAddress } from '@ledger-state/ledger'
 import { layoutOf } from '@ledger-state/move-module'
 import {
@@ -91,7 +92,7 @@ class DemoLedger {
   /** What the pool of the market holds, for nobody in particular. */
   readonly #pool = { beans: 40_000_000n, aptos: 25_000_000_000n }
 
-  writeVersion(version: number): VersionWrites {
+  writeVersion(version: number): LedgerVersion {
     const startsBlock = version === 0 || version % VERSIONS_PER_BLOCK === 1
     const height = BigInt(version === 0 ? 0 : 1 + Math.floor((version - 1) / VERSIONS_PER_BLOCK))
     const block = {
@@ -99,8 +100,11 @@ class DemoLedger {
       epoch: height / BigInt(BLOCKS_PER_EPOCH),
       timestampUsec: version === 0 ? 0n : START_USEC + height * BLOCK_USEC,
     }
-    const writes = version === 0 ? this.#genesis() : this.#trade(version)
-    return { version: BigInt(version), block: startsBlock ? block : undefined, writes }
+    if (version === 0) return { version: 0n, block, writes: this.#genesis(), readTransaction: () => transaction(0) }
+    const [from, to] = this.#twoAccounts()
+    const writes = this.#trade(version, from, to)
+    const readTransaction = () => transaction(version, from)
+    return { version: BigInt(version), block: startsBlock ? block : undefined, writes, readTransaction }
   }
 
   #genesis(): Write[] {
@@ -120,9 +124,8 @@ class DemoLedger {
   }
 
   /** Each version moves beans, and now and then aptos, a ship or a price. */
-  #trade(version: number): Write[] {
+  #trade(version: number, from: string, to: string): Write[] {
     const writes: Write[] = []
-    const [from, to] = this.#twoAccounts()
     this.#transfer(this.#beans, from, to)
     this.#sequenceNumbers.set(from, this.#sequenceNumbers.get(from)! + 1n)
     writes.push(this.#account(from), this.#coinStore(from), this.#coinStore(to))
@@ -294,6 +297,13 @@ class DemoLedger {
   #pick<T>(choices: readonly T[]): T {
     return choices[this.#random(choices.length)]!
   }
+}
+
+/** A made-up transaction: that of the genesis, or of the account that traded. */
+function transaction(version: number, sender?: string): KeptTransaction {
+  const made = { hash: Uint8Array.from(hash('sha256', `demonstration ${version}`, 'buffer')), isSuccess: true }
+  if (sender === undefined) return { kind: 'genesis', ...made }
+  return { kind: 'user', ...made, sender: parseAddress(sender), entryFunction: `${HARBOUR}::harbour::trade` }
 }
 
 function eventHandle(account: string, creationNumber: number) {
