@@ -83,10 +83,11 @@ export class ExplorerBed {
     this.link = /the ledger to look at: (\S+)\n/.exec(startLines)![1]!
   }
 
-  static async start(): Promise<ExplorerBed> {
+  /** @param more options of the node */
+  static async start(...more: readonly string[]): Promise<ExplorerBed> {
     mkdirSync(SCREENSHOTS, { recursive: true })
     const commands = new CommandBed()
-    const words = ['start', '--archival-endpoint', ARCHIVE, '--admin-listen', '127.0.0.1:0']
+    const words = ['start', '--archival-endpoint', ARCHIVE, '--admin-listen', '127.0.0.1:0', ...more]
     const [browser, { program, address }] = await Promise.all([openBrowser(), commands.serve(...words)])
     return new ExplorerBed(commands, browser, address, await program.outputMatching(/the ledger to look at: .*\n/))
   }

@@ -30,6 +30,9 @@ export type ResourceChange = AnswerOf<'get_account_resource_history'>[number]
 export type TableItemChange = AnswerOf<'get_table_item_history'>[number]
 export type ValueChange = ResourceChange | TableItemChange
 
+/** The transaction that made a change; nodes that keep transactions have it. */
+export type KeptTransaction = Schemas['KeptTransaction']
+
 export type TablePage = AnswerOf<'get_table_items'>
 export type TableItem = TablePage['items'][number]
 

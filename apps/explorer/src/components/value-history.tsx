@@ -8,6 +8,7 @@ import { usePages } from '../state/use-pages.ts'
 import { Differences } from './differences.tsx'
 import { LongList } from './long-list.tsx'
 import { MoreButton } from './more-button.tsx'
+import { TransactionFacts } from './transaction-facts.tsx'
 import { ValueTree } from './value-tree.tsx'
 
 const OPEN_AT_FIRST = 3
@@ -73,13 +74,18 @@ interface ChangeCardProps {
 }
 
 function ChangeCard({ change, before, amounts, isFirst, isOpen, onToggle }: ChangeCardProps) {
-  const { version, timestamp, value, error } = change
+  const { version, timestamp, value, error, transaction } = change
   return (
     <details class="card" open={isOpen} onToggle={(event) => onToggle(event.currentTarget.open)}>
       <summary>
         version {groupDigits(version)}{' '}
         <small>{timestamp === null ? 'before the window' : formatMicroseconds(timestamp)}</small>
       </summary>
+      {transaction && (
+        <p>
+          <TransactionFacts transaction={transaction} />
+        </p>
+      )}
       {error ? (
         <p>It cannot be read at this version: {error.message}</p>
       ) : value === null ? (

@@ -1,3 +1,4 @@
+import type { KeptTransaction } from '../api/answers.ts'
 import type { ViewCall } from './route.ts'
 
 /** An entry of the history of a view. */
@@ -7,6 +8,7 @@ export interface ViewChange {
   readonly timestamp: string | null
   readonly values?: readonly unknown[]
   readonly error?: { readonly message: string }
+  readonly transaction?: KeptTransaction | undefined
 }
 
 /** The places of the results that are numbers, which a curve can show. */

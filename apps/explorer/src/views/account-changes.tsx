@@ -6,6 +6,7 @@ import { AddressLink, Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
+import { TransactionFacts } from '../components/transaction-facts.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
 import { groupDigits } from '../state/amount.ts'
 import { newest } from '../state/ledger.ts'
@@ -77,7 +78,7 @@ function ChangesTo({ address, at, latest, oldest }: ChangesToProps) {
 }
 
 function ChangeCard({ address, change }: { readonly address: string; readonly change: AccountChange }) {
-  const { type, module, before, after, before_error, after_error, asset } = change
+  const { type, module, before, after, before_error, after_error, asset, last_write } = change
   const holder = change.address ?? address
   const isReadable = !before_error && !after_error
   const amounts = useAmounts(type, holder, after ?? before)
@@ -103,6 +104,12 @@ function ChangeCard({ address, change }: { readonly address: string; readonly ch
           )}
         </small>
       </h2>
+      {last_write?.transaction && (
+        <p>
+          <small>last written at version {groupDigits(last_write.version)} by </small>
+          <TransactionFacts transaction={last_write.transaction} />
+        </p>
+      )}
       {before_error && <p>Before, it cannot be read: {before_error.message}</p>}
       {after_error && <p>After, it cannot be read: {after_error.message}</p>}
       {isReadable && before !== null && after !== null ? (

@@ -1,5 +1,6 @@
 import type { BalanceChange } from '../api/answers.ts'
 import { balanceHistoryPath } from '../api/history.ts'
+import { TransactionFacts } from '../components/transaction-facts.tsx'
 import { formatAmount, formatDifference, formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { goTo, route } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -51,6 +52,8 @@ export function BalancePoint(props: BalancePointProps) {
               since version {groupDigits(change.version)}
               {change.timestamp !== null && ` · ${formatMicroseconds(change.timestamp)}`}
             </small>
+            {change.transaction && <br />}
+            <TransactionFacts transaction={change.transaction} />
           </>
         ) : (
           <small>Click a point for its version, time and difference; drag over a part to see it closer.</small>

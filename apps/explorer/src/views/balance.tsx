@@ -9,6 +9,7 @@ import { AddressLink } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
+import { TransactionFacts } from '../components/transaction-facts.tsx'
 import { formatAmount, formatDifference, formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { goTo, route } from '../state/location.ts'
 import type { CurveView } from '../state/route.ts'
@@ -184,7 +185,8 @@ interface ChangeRowProps {
   readonly decimals: number
 }
 
-function ChangeRow({ change: { version, timestamp, balance, error }, before, decimals }: ChangeRowProps) {
+function ChangeRow({ change, before, decimals }: ChangeRowProps) {
+  const { version, timestamp, balance, error, transaction } = change
   const difference = before === undefined || balance === undefined ? undefined : BigInt(balance) - BigInt(before)
   return (
     <div class="change">
@@ -198,6 +200,7 @@ function ChangeRow({ change: { version, timestamp, balance, error }, before, dec
           {difference === undefined ? '\u00a0' : formatDifference(difference, decimals)}
         </small>
       </span>
+      <TransactionFacts transaction={transaction} />
     </div>
   )
 }

@@ -4,6 +4,7 @@ import { FailureNotice } from '../components/failure-notice.tsx'
 import { Loading } from '../components/loading.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
+import { TransactionFacts } from '../components/transaction-facts.tsx'
 import { formatAmount, formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { goTo, route } from '../state/location.ts'
 import type { ViewCall } from '../state/route.ts'
@@ -121,7 +122,8 @@ interface AnswerRowProps {
   readonly decimals: number
 }
 
-function AnswerRow({ change: { version, timestamp, values, error }, result, decimals }: AnswerRowProps) {
+function AnswerRow({ change, result, decimals }: AnswerRowProps) {
+  const { version, timestamp, values, error, transaction } = change
   return (
     <div class="change">
       <span>
@@ -137,6 +139,7 @@ function AnswerRow({ change: { version, timestamp, values, error }, result, deci
           <span title={error?.message}>the call fails</span>
         )}
       </span>
+      <TransactionFacts transaction={transaction} />
     </div>
   )
 }
