@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { VersionWrites } from '@ledger-state/core'
-import { openSource } from '@ledger-state/feed'
+import { bytesToTransaction, type KeptTransaction, TRANSACTIONS_KEY, transactionKey } from '@ledger-state/core'
+import { type LedgerSource, type LedgerVersion, openSource } from '@ledger-state/feed'
 import { type IngestOptions, ingestSource } from '@ledger-state/ingest'
 import {
   type LmdbEngineReader,
@@ -63,14 +63,15 @@ async function closeFeed(): Promise<void> {
 }
 
 /** Versions that write, overwrite and delete, each a block of its own, as an ingest commits them. */
-async function commit(count: number): Promise<void> {
+async function commit(count: number, keepTransactions = false): Promise<void> {
   const next = source.ledger ? source.ledger.latestVersion + 1n : 0n
-  const versions = Array.from({ length: count }, (_, at): VersionWrites => {
+  const versions = Array.from({ length: count }, (_, at): LedgerVersion => {
     const version = next + BigInt(at)
     const key = (place: bigint) => Buffer.from(`key ${(version * 7n + place) % BigInt(KEYS)}`)
     const deletes = version % 5n === 4n
     return {
       version,
+      readTransaction: () => transactionOf(version),
       block: { height: version, epoch: 0n, timestampUsec: 10n * version },
       writes: [
         [key(0n), Buffer.from(`value ${version}`)],
@@ -78,7 +79,7 @@ async function commit(count: number): Promise<void> {
       ],
     }
   })
-  await ingestSource(source, {
+  const list: LedgerSource = {
     description: 'list',
     chainId: CHAIN,
     position: 'list',
@@ -88,7 +89,12 @@ async function commit(count: number): Promise<void> {
       yield* versions
     },
     async close() {},
-  })
+  }
+  await ingestSource(source, list, { keepTransactions })
+}
+
+function transactionOf(version: bigint): KeptTransaction {
+  return { kind: 'user', hash: new Uint8Array(32).fill(Number(version)), isSuccess: true, sender: new Uint8Array(32) }
 }
 
 async function openReplica(name: string): Promise<StateEngine> {
@@ -159,6 +165,25 @@ describe('a replica', () => {
     await isCaughtUp(replica)
     await following.stop()
     expect(Buffer.from(replica.mark!)).toEqual(Buffer.from(source.mark!))
+  })
+
+  it('has the transactions of its source, from the snapshot and from the feed', async () => {
+    const first = source.ledger!.latestVersion + 1n
+    await commit(10, true)
+    await closeFeed()
+    await openFeed()
+    const replica = await openReplica('replica')
+    const following = follow(replica)
+    await commit(10)
+    await isCaughtUp(replica)
+    await following.stop()
+    expect(replica.at().getEntry(TRANSACTIONS_KEY)?.version).toBe(first)
+    for (let version = first; version < first + 20n; version++) {
+      const entry = replica.at(version).getEntry(transactionKey(version))
+      expect([entry?.version, entry && bytesToTransaction(entry.value)]).toEqual([version, transactionOf(version)])
+    }
+    expect(Buffer.from(replica.mark!)).toEqual(Buffer.from(source.mark!))
+    expect(following.notices).toEqual([])
   })
 
   it('is one of ten that follow the same source', async () => {

@@ -1,6 +1,7 @@
 // The commands on a store in a database, run against a real PostgreSQL server.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ingestSource } from '@ledger-state/ingest'
 import { type PostgresServer, startPostgres } from '@ledger-state/postgres-engine/testing/postgres-server'
 import { eventually } from '@ledger-state/testing/eventually'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
@@ -9,6 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { CommandBed } from '../../testing/command-bed.ts'
 import { LATEST_VERSION, SIGNED_VERSION, writeContradictedStore } from '../../testing/contradicted-store.ts'
 import { FEED_HEADER, feedRows } from '../../testing/feed-rows.ts'
+import { openDemoLedger } from '../demo/demo-ledger.js'
 import { openDatabaseWriter } from './open-database.js'
 
 const PASSWORD = 'geheim'
@@ -76,6 +78,32 @@ describe('a store in a database', () => {
       contradicted_version: null,
     })
   })
+
+  it.runIf(isSlowRun)(
+    'keeps transactions as a folder does, which exports and snapshots carry to other stores',
+    async () => {
+      const [url, again] = [await emptyStore(), await emptyStore()]
+      const engine = await openDatabaseWriter(url, true)
+      await ingestSource(engine, openDemoLedger(), { retain: 150n, keepTransactions: true })
+      await engine.close()
+      for (const words of [
+        ['snapshot', 'copy', '--store', url],
+        ['export', 'a.ndjson', '--data-dir', 'copy'],
+        ['ingest', 'a.ndjson', '--store', again],
+      ]) {
+        expect([words, bed.run(...words)]).toMatchObject([words, { status: 0 }])
+      }
+      const history = ['history', 'balance', '0xa11ce', '0xdecaf::bean::Bean', '--csv']
+      const printed = (...place: string[]) => bed.run(...history, ...place).stdout
+      const ofDatabase = printed('--store', url)
+      expect(ofDatabase).toMatch(/^version,timestamp,time,balance,error,transaction,sender,function,success\n/)
+      expect(ofDatabase).toMatch(/^29\d\d,.*,,0x[0-9a-f]{64},0x[0-9a-f]+,0xdecaf::harbour::trade,true$/m)
+      expect(printed('--data-dir', 'copy')).toBe(ofDatabase)
+      expect(printed('--store', again)).toBe(ofDatabase)
+      expect(bed.run('info', '--store', again).stdout).toMatch(/^ *transactions +kept$/m)
+      expect(JSON.parse(bed.run('info', '--json', '--store', url).stdout)).toMatchObject({ transactions_since: '0' })
+    },
+  )
 
   it.runIf(isSlowRun)(
     'takes and gives back what a folder holds, by an export, and the folder what it holds',
