@@ -69,7 +69,8 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
       request.expectOutput('json', summary)
       const openBody = (state: LedgerState): PageBody<Change<T>> => {
         const out = request.openBody()
-        const transactionOf = transactionsOf(state)
+        // A curve is written at once, and the transaction of each of its changes would take a look-up.
+        const transactionOf = range.points === undefined ? transactionsOf(state) : undefined
         if (asCsv) return new ChangesCsvBody(out, asCsv.column, asCsv.toText, transactionOf)
         return new JsonArrayBody(out, (change: Change<T>) => changeToJson(change, member, kind.toJson, transactionOf))
       }
