@@ -5,7 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bytesToTransaction, type KeptTransaction, TRANSACTIONS_KEY, transactionKey } from '@ledger-state/core'
+import {
+  bytesToTransaction,
+  type KeptTransaction,
+  TRANSACTIONS_KEY,
+  transactionKey,
+  type VersionWrites,
+} from '@ledger-state/core'
 import { type LedgerSource, type LedgerVersion, openSource } from '@ledger-state/feed'
 import { type IngestOptions, ingestSource } from '@ledger-state/ingest'
 import {
