@@ -18,6 +18,7 @@ import {
 } from '../../testing/bucket-server.ts'
 import { SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
 import { madeEndings, signedLedgerInfo, writeEndings } from '../../testing/synthetic-epochs.ts'
+import { FETCH_LIMITS } from '../files/fetch-ahead.js'
 import { openSource } from './open-source.js'
 import type { Reading, SourceOptions } from './source.js'
 
@@ -96,8 +97,8 @@ async function expectAsInFolder(location: string, path: string): Promise<void> {
   const { copies: _, ...expected } = await readAll(path)
   expect(found).toEqual(expected)
   expect(found.versions.length + found.entries.length).toBeGreaterThan(30)
-  // Chunk and proof of two chunks, and those of ends of epochs that were read ahead.
-  expect(copies).toBeLessThanOrEqual(4 + endings.length)
+  // Two chunks that are proven and read and those that are fetched meanwhile, each with its proof, and ends of epochs.
+  expect(copies).toBeLessThanOrEqual(2 * (2 + FETCH_LIMITS.items) + endings.length)
   expect(filesIn(temporary)).toBe(0)
 }
 

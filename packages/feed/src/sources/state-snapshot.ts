@@ -18,6 +18,7 @@ import {
 } from '../files/backup-directory.js'
 import { atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
+import { fetchAhead } from '../files/fetch-ahead.js'
 import { readRecords } from '../files/record-file.js'
 import { createProver, type Prover } from '../proof/prover.js'
 import { proveStateRoot, type StateChunk, type StateProof } from '../proof/state-proof.js'
@@ -104,6 +105,20 @@ export async function openStateSnapshot(
 interface StoredChunk extends Pick<StateChunk, 'firstIndex' | 'lastIndex' | 'isLast'> {
   readonly name: string
   readonly proofName: string
+  /** Bytes of both, as they are stored. */
+  readonly bytes: number
+}
+
+/** A chunk whose proof is under way. */
+interface ProvenChunk {
+  readonly chunk: StateChunk
+  /** The tree before the chunk, and after it. */
+  readonly tree: Uint8Array | undefined
+  readonly treeAfter: Promise<Uint8Array | undefined>
+}
+
+async function* toAsync<T>(items: Iterable<T>): AsyncGenerator<T> {
+  yield* items
 }
 
 async function toChunk(
@@ -112,9 +127,13 @@ async function toChunk(
   isLast: boolean,
   verify: boolean,
 ): Promise<StoredChunk> {
+  const name = await resolveBackupName(storage, member.text('blobs'))
+  const proofName = verify ? await resolveBackupName(storage, member.text('proof')) : ''
+  const [stored, proof] = [await storage.find(name), proofName && (await storage.find(proofName))]
   return {
-    name: await resolveBackupName(storage, member.text('blobs')),
-    proofName: verify ? await resolveBackupName(storage, member.text('proof')) : '',
+    name,
+    proofName,
+    bytes: (stored?.bytes ?? 0) + (proof ? proof.bytes : 0),
     firstIndex: member.version('first_idx'),
     lastIndex: member.version('last_idx'),
     isLast,
@@ -192,42 +211,47 @@ class Snapshot implements StateBase {
       this.vouching = await this.#vouch(this.clock.state.chainId)
       return
     }
-    const chunks = this.#chunks.slice(from)
-    let tree = mark?.tree
-    let proven = this.#prove(chunks[0]!, tree)
-    for (const [at, chunk] of chunks.entries()) {
-      const treeAfter = await proven
-      const following = chunks[at + 1]
-      // The next chunk is proven while this one is read; its error is thrown in its turn.
-      proven = following ? this.#prove(following, treeAfter) : proven
-      proven.catch(() => {})
-      yield* this.#readChunk(chunk, next, tree, treeAfter)
-      tree = treeAfter
+    const unread = this.#chunks.slice(from)
+    let before: ProvenChunk | undefined
+    try {
+      for await (const chunk of fetchAhead(toAsync(unread), ({ bytes }) => bytes, (stored) => this.#fetch(stored))) {
+        const tree = before ? await before.treeAfter : mark?.tree
+        // The next chunk is proven while this one is read; its error is thrown in its turn.
+        const treeAfter = this.#prove(chunk, tree)
+        treeAfter.catch(() => {})
+        if (before) yield* this.#readChunk(before, next, tree)
+        before = { chunk, tree, treeAfter }
+      }
+    } catch (error) {
+      // The next chunk cannot be had; this one is whole.
+      if (before) yield* this.#readChunk(before, next, await before.treeAfter)
+      throw error
     }
+    yield* this.#readChunk(before!, next, await before!.treeAfter)
     this.vouching = await this.#vouch(this.clock.state.chainId)
   }
 
-  async #prove(chunk: StoredChunk, before: Uint8Array | undefined): Promise<Uint8Array | undefined> {
+  async #fetch({ name, proofName, bytes: _, ...entries }: StoredChunk): Promise<StateChunk> {
+    const [path, proofPath] = await Promise.all([
+      this.#storage.localFile(name),
+      this.#proof ? this.#storage.localFile(proofName) : '',
+    ])
+    return { ...entries, path, proofPath }
+  }
+
+  async #prove(chunk: StateChunk, before: Uint8Array | undefined): Promise<Uint8Array | undefined> {
     if (!this.#proof) return undefined
-    const { name, proofName, ...entries } = chunk
-    const path = await this.#storage.localFile(name)
-    const proofPath = await this.#storage.localFile(proofName)
-    const treeAfter = await this.#proof.prover.proveState(
-      { ...entries, path, proofPath },
-      this.#proof.stateRoot,
-      before,
-    )
-    await this.#storage.release(proofPath)
+    const treeAfter = await this.#proof.prover.proveState(chunk, this.#proof.stateRoot, before)
+    await this.#storage.release(chunk.proofPath)
     return treeAfter
   }
 
   async *#readChunk(
-    chunk: StoredChunk,
+    { chunk, tree }: ProvenChunk,
     from: bigint,
-    tree: Uint8Array | undefined,
     treeAfter: Uint8Array | undefined,
   ): AsyncGenerator<StatePart> {
-    const path = await this.#storage.localFile(chunk.name)
+    const { path } = chunk
     let index = chunk.firstIndex
     let entries: KeyedEntry[] = []
     const part = (): StatePart => {

@@ -19,6 +19,7 @@ import {
 } from '../files/backup-directory.js'
 import { atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
+import { fetchAhead } from '../files/fetch-ahead.js'
 import { readRecords } from '../files/record-file.js'
 import { createProver, type Prover } from '../proof/prover.js'
 import {
@@ -60,10 +61,22 @@ export async function openTransactionFolder(
   return new TransactionBackup(storage, [{ firstVersion, lastVersion, manifest: handle }], options)
 }
 
+/** Reads some of the transactions of a backup. @param upTo last version that is read */
+export function openTransactionEntries(
+  storage: BackupStorage,
+  entries: readonly TransactionBackupEntry[],
+  upTo: bigint,
+  options: SourceOptions,
+): LedgerSource {
+  return new TransactionBackup(storage, entries, options, upTo)
+}
+
 /** A chunk by the names of its objects. */
 interface StoredChunk extends Pick<TransactionChunk, 'firstVersion' | 'lastVersion' | 'hasAuxiliary'> {
   readonly name: string
   readonly proofName: string
+  /** Bytes of both, as they are stored. */
+  readonly bytes: number
 }
 
 /** A chunk, and what its proof found out, if there is one. */
@@ -76,6 +89,7 @@ class TransactionBackup implements LedgerSource {
   readonly description: string
   readonly #storage: BackupStorage
   readonly #entries: readonly TransactionBackupEntry[]
+  readonly #upTo: bigint | undefined
   readonly #hasher: LedgerHasher
   readonly #prover: Prover | undefined
   readonly #voucher: Voucher
@@ -86,9 +100,15 @@ class TransactionBackup implements LedgerSource {
   #next: bigint | undefined
   #vouching: Vouching | undefined
 
-  constructor(storage: BackupStorage, entries: readonly TransactionBackupEntry[], options: SourceOptions) {
+  constructor(
+    storage: BackupStorage,
+    entries: readonly TransactionBackupEntry[],
+    options: SourceOptions,
+    upTo?: bigint,
+  ) {
     this.#storage = storage
     this.#entries = entries
+    this.#upTo = upTo
     this.#hasher = new LedgerHasher(options.hashSalt)
     this.#prover = options.verify === false ? undefined : createProver(this.#hasher, options.thread)
     this.#voucher = new Voucher(storage, this.#hasher, options)
@@ -98,7 +118,8 @@ class TransactionBackup implements LedgerSource {
   }
 
   get #lastVersion(): bigint {
-    return this.#entries.reduce((last, { lastVersion }) => (lastVersion > last ? lastVersion : last), 0n)
+    const last = this.#entries.reduce((latest, { lastVersion }) => (lastVersion > latest ? lastVersion : latest), 0n)
+    return this.#upTo !== undefined && this.#upTo < last ? this.#upTo : last
   }
 
   get chainId(): number | undefined {
@@ -145,6 +166,7 @@ class TransactionBackup implements LedgerSource {
 
   async *versions(from: Reading = {}): AsyncGenerator<LedgerVersion> {
     const clock = await LedgerClock.at(from.read)
+    const last = this.#lastVersion
     for await (const { chunk, proven } of this.#readyChunks(from)) {
       if (proven) this.#frontier = this.#frontierFrom(proven)
       let at = 0
@@ -154,6 +176,7 @@ class TransactionBackup implements LedgerSource {
           const index = at++
           const version = chunk.firstVersion + BigInt(index)
           if (version > chunk.lastVersion) break
+          if (version > last) return
           this.#frontier?.append(leafAt(proven!, index))
           // Stretches may overlap.
           if (version < (this.#next ?? from.version ?? 0n)) continue
@@ -203,11 +226,12 @@ class TransactionBackup implements LedgerSource {
     return AccumulatorFrontier.fromBytes(this.#hasher, 'TransactionAccumulator', frontier)!
   }
 
-  /** Each chunk is proven to continue the one before, while that one is read. */
+  /** Each chunk is proven to continue the one before, while that one is read and those that follow are fetched. */
   async *#readyChunks(from: Reading): AsyncGenerator<ReadyChunk> {
     let ahead: Promise<ReadyChunk> | undefined
+    const bytesOf = ({ bytes }: StoredChunk): number => bytes
     try {
-      for await (const chunk of this.#chunks(from.version)) {
+      for await (const chunk of fetchAhead(this.#chunks(from.version), bytesOf, (stored) => this.#fetch(stored))) {
         const current = ahead
         ahead = this.#prove(chunk, current, from)
         // Its error is thrown in its turn.
@@ -215,15 +239,18 @@ class TransactionBackup implements LedgerSource {
         if (current) yield await current
       }
     } catch (error) {
-      // The next chunk cannot be found; this one is whole.
+      // The next chunk cannot be had; this one is whole.
       if (ahead) yield await ahead
       throw error
     }
     if (ahead) yield await ahead
   }
 
-  async #prove(stored: StoredChunk, before: Promise<ReadyChunk> | undefined, from: Reading): Promise<ReadyChunk> {
-    const chunk = await this.#fetch(stored)
+  async #prove(
+    chunk: TransactionChunk,
+    before: Promise<ReadyChunk> | undefined,
+    from: Reading,
+  ): Promise<ReadyChunk> {
     if (before)
       return { chunk, proven: await this.#prover?.proveTransactions(chunk, (await before).proven?.frontierAfter) }
     try {
@@ -233,10 +260,13 @@ class TransactionBackup implements LedgerSource {
     }
   }
 
-  /** Has the files of a chunk at hand; while it waits for them, the chunk before is proven and read. */
-  async #fetch({ name, proofName, ...versions }: StoredChunk): Promise<TransactionChunk> {
-    const proofPath = this.#prover ? await this.#storage.localFile(proofName) : ''
-    return { ...versions, path: await this.#storage.localFile(name), proofPath }
+  /** Has the files of a chunk at hand. */
+  async #fetch({ name, proofName, bytes: _, ...versions }: StoredChunk): Promise<TransactionChunk> {
+    const [path, proofPath] = await Promise.all([
+      this.#storage.localFile(name),
+      this.#prover ? this.#storage.localFile(proofName) : '',
+    ])
+    return { ...versions, path, proofPath }
   }
 
   /** What to throw of a first chunk that does not continue the store: if validators signed the chunk, the store is wrong. */
@@ -264,18 +294,20 @@ class TransactionBackup implements LedgerSource {
   async *#chunks(from: bigint | undefined): AsyncGenerator<StoredChunk> {
     let next = from ?? this.#entries[0]!.firstVersion
     let began = false
-    for (let entry = this.#entryFor(next, began); entry; entry = this.#entryFor(next, began)) {
+    const last = this.#lastVersion
+    for (let entry = this.#entryFor(next, began); entry && next <= last; entry = this.#entryFor(next, began)) {
       const manifest = await readManifest(this.#storage, entry.manifest)
       const start = next
       for (const member of manifest.list('chunks')) {
+        const firstVersion = member.version('first_version')
+        if (member.version('last_version') < next || firstVersion > last) continue
+        if (began && firstVersion > next) throw missingVersions(member.place, next, firstVersion)
         const chunk = await this.#toChunk(member)
-        if (chunk.lastVersion < next) continue
-        if (began && chunk.firstVersion > next) throw missingVersions(member.place, next, chunk.firstVersion)
         yield chunk
         began = true
         next = chunk.lastVersion + 1n
       }
-      if (next === start) throw missingVersions(manifest.place, next, entry.lastVersion + 1n)
+      if (next === start && next <= last) throw missingVersions(manifest.place, next, entry.lastVersion + 1n)
     }
   }
 
@@ -294,9 +326,13 @@ class TransactionBackup implements LedgerSource {
   async #toChunk(member: ManifestMembers): Promise<StoredChunk> {
     const format = member.optionalText('format') ?? 'V0'
     if (format !== 'V0' && format !== 'V1') throw unknownChunkFormat(member.place, format)
+    const name = await resolveBackupName(this.#storage, member.text('transactions'))
+    const proofName = this.#prover ? await resolveBackupName(this.#storage, member.text('proof')) : ''
+    const [stored, proof] = [await this.#storage.find(name), proofName && (await this.#storage.find(proofName))]
     return {
-      name: await resolveBackupName(this.#storage, member.text('transactions')),
-      proofName: this.#prover ? await resolveBackupName(this.#storage, member.text('proof')) : '',
+      name,
+      proofName,
+      bytes: (stored?.bytes ?? 0) + (proof ? proof.bytes : 0),
       firstVersion: member.version('first_version'),
       lastVersion: member.version('last_version'),
       hasAuxiliary: format === 'V1',
