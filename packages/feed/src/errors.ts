@@ -424,6 +424,48 @@ export function cannotSpool(path: string, cause: unknown): FeedError {
   return new LedgerStateError('spill_failed', message, {}, { cause })
 }
 
+// Windows of backups
+
+export function windowOfBackupOnly(location: string): FeedError {
+  const message = `${location} is not a whole backup, with metadata: only of one can a window be chosen`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+export function versionBeyondBackup(root: string, version: bigint, newest: bigint): FeedError {
+  return new LedgerStateError('invalid_argument', `the backup in ${root} ends at version ${newest}, before ${version}`)
+}
+
+export function snapshotTooNew(root: string, version: bigint, oldest: bigint | undefined): FeedError {
+  const found = oldest === undefined ? 'it has no state' : `its oldest state is of version ${oldest}, which is newer`
+  const message = `the backup in ${root} cannot begin at version ${version}: ${found}, and its transactions do not begin with version 0`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+export function withoutTimes(root: string): FeedError {
+  const message = `the backup in ${root} has no ends of epochs, which say when its versions were: name a version in place of a time`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+export function timeInFuture(timeUsec: bigint, nowUsec: bigint): FeedError {
+  const message = `${formatTime(timeUsec)} is in the future: the clock of this machine says ${formatTime(nowUsec)}`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+export function backupAfterTime(root: string, timeUsec: bigint, firstUsec: bigint | undefined): FeedError {
+  const first = firstUsec === undefined ? '' : `: its first epoch ended at ${formatTime(firstUsec)}`
+  return new LedgerStateError('invalid_argument', `the backup in ${root} has nothing of ${formatTime(timeUsec)}${first}`)
+}
+
+export function timeBesideBackup(root: string, timeUsec: bigint, endUsec: bigint, nowUsec: bigint): FeedError {
+  const message = `the newest epoch in ${root} ended at ${formatTime(endUsec)}, which does not fit ${formatTime(timeUsec)}: the clock of this machine, which says ${formatTime(nowUsec)}, is wrong, or the backup is not written any more`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+function formatTime(usec: bigint): string {
+  const time = new Date(Number(usec / 1_000n))
+  return Number.isNaN(time.getTime()) ? `${usec} µs` : time.toISOString()
+}
+
 /** A fault in the bytes of a source, as one of the source: named with its place. */
 export function atPlace(error: LedgerStateError, place: string, codeOfBytes: FeedErrorCode): LedgerStateError {
   const code = error.code === 'invalid_bcs' ? codeOfBytes : error.code

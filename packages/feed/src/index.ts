@@ -27,3 +27,4 @@ export {
 export { type FeedHead, headToFeedLine } from './wire/feed-head.js'
 export type { FeedStart } from './wire/feed-line.js'
 export { feedHeaderLine, stateToFeedLine, versionToFeedLine } from './wire/feed-line-writer.js'
+export type { FetchPlan, Moment, WantedWindow } from './window/wanted-window.js'

@@ -80,7 +80,9 @@ export class SyntheticChain {
       const validators = validatorsOf(epoch)
       const nextEpoch = { epoch: BigInt(epoch + 1), validators: validatorsOf(epoch + 1) }
       const root = this.accumulatorRoot(count)
+      const lastBlock = this.expected.slice(0, count).findLast(({ block }) => block)!.block!
       const info = {
+        timestampUsec: lastBlock.timestampUsec,
         epoch: BigInt(epoch),
         version: BigInt(count - 1),
         root,

@@ -26,6 +26,8 @@ export interface MadeLedgerInfo {
   readonly validators: readonly MadeValidator[]
   readonly signers: readonly MadeValidator[]
   readonly salt?: string
+  /** Microseconds; made up from the version where it is not given. */
+  readonly timestampUsec?: bigint
 }
 
 export function sha3(...parts: readonly (Uint8Array | string)[]): Uint8Array {
@@ -44,7 +46,7 @@ export function ledgerInfoMessage({ epoch, version, nextEpoch, ...rest }: MadeLe
     .bytes(root)
   writer
     .u64(version)
-    .u64(1_700_000_000_000_000n + version)
+    .u64(rest.timestampUsec ?? 1_700_000_000_000_000n + version)
     .bool(nextEpoch !== undefined)
   if (nextEpoch) {
     writer.u64(nextEpoch.epoch).uleb128(nextEpoch.validators.length)
@@ -64,7 +66,7 @@ export function waypointHash({ epoch, version, nextEpoch, ...rest }: MadeLedgerI
     .u64(epoch)
     .bytes(rest.root ?? sha3(`root ${version}`))
     .u64(version)
-  writer.u64(1_700_000_000_000_000n + version).bool(nextEpoch !== undefined)
+  writer.u64(rest.timestampUsec ?? 1_700_000_000_000_000n + version).bool(nextEpoch !== undefined)
   if (nextEpoch) writer.bytes(epochStateBytes(nextEpoch))
   const seed = sha3(`${rest.salt ?? 'APTOS::'}Ledger2WaypointConverter`)
   return Buffer.from(sha3(seed, writer.toBytes())).toString('hex')

@@ -6,6 +6,7 @@ import type { BackupStorage, ByteRange, StoredObject } from '../files/backup-sto
 import { listFolder } from './bucket-listing.js'
 import { type BucketLocation, urlOfKey } from './bucket-location.js'
 import { type BucketRequestOptions, BucketRequests } from './bucket-requests.js'
+import { ObjectCache } from './object-cache.js'
 import { readObject } from './object-transfer.js'
 import { Spool } from './spool.js'
 
@@ -16,6 +17,11 @@ const MOST_FOLDERS = 256
 const SMALL_OBJECTS_BYTES = 64 * 1024 * 1024
 const SMALL_OBJECT_BYTES = 1024 * 1024
 
+export interface BucketStorageOptions extends BucketRequestOptions {
+  /** Folder in which metadata and manifests are kept from one run to the next; by default nowhere. */
+  readonly sourceFolder?: string | undefined
+}
+
 type Folder = ReadonlyMap<string, StoredObject>
 
 /** A backup in a bucket of S3 or Google's store, or of what answers as these do. */
@@ -23,14 +29,17 @@ export class BucketStorage implements BackupStorage {
   readonly root: string
   readonly #location: BucketLocation
   readonly #requests: BucketRequests
+  readonly #cache: ObjectCache | undefined
   readonly #spool = new Spool()
   readonly #folders = new Map<string, Promise<Folder>>()
   readonly #small = new SizedCache<Buffer>(SMALL_OBJECTS_BYTES, SMALL_OBJECT_BYTES)
 
-  constructor(location: BucketLocation, options: BucketRequestOptions) {
+  constructor(location: BucketLocation, options: BucketStorageOptions) {
     this.root = location.root
     this.#location = location
     this.#requests = new BucketRequests(options)
+    this.#cache =
+      options.sourceFolder === undefined ? undefined : new ObjectCache(options.sourceFolder, location.root)
   }
 
   placeOf(name: string): string {
@@ -77,13 +86,22 @@ export class BucketStorage implements BackupStorage {
     const place = this.placeOf(name)
     const listedBytes = (await this.find(name))?.bytes
     const object = { url: urlOfKey(address, prefix + name), place, listedBytes }
-    const isKept = isWhole && listedBytes !== undefined && listedBytes <= SMALL_OBJECT_BYTES
+    const keptBytes = isWhole && listedBytes !== undefined && listedBytes <= SMALL_OBJECT_BYTES ? listedBytes : undefined
+    const cached = keptBytes === undefined ? undefined : await this.#cache?.get(name, keptBytes)
+    if (cached) {
+      this.#small.set(name, cached, cached.length)
+      yield cached
+      return
+    }
     const pieces: Buffer[] = []
     for await (const piece of readObject(this.#requests, object, range)) {
-      if (isKept) pieces.push(piece)
+      if (keptBytes !== undefined) pieces.push(piece)
       yield piece
     }
-    if (isKept) this.#small.set(name, Buffer.concat(pieces), listedBytes)
+    if (keptBytes === undefined) return
+    const whole = Buffer.concat(pieces)
+    this.#small.set(name, whole, whole.length)
+    await this.#cache?.set(name, whole)
   }
 
   async #folder(folder: string): Promise<Folder> {

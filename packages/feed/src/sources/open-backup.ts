@@ -1,9 +1,10 @@
-import { unknownFolder } from '../errors.js'
+import { unknownFolder, windowOfBackupOnly } from '../errors.js'
 import { recognizeBackup, STATE_MANIFEST, TRANSACTION_MANIFEST } from '../files/backup-directory.js'
 import type { BackupStorage } from '../files/backup-storage.js'
 import type { LedgerSource, SourceOptions } from './source.js'
 import { openStateSnapshot } from './state-snapshot.js'
 import { openBackup, openTransactionFolder } from './transaction-backup.js'
+import { openWindow } from './window-source.js'
 
 /** A place that may hold a backup, or one of its folders. */
 export interface BackupPlace {
@@ -20,8 +21,13 @@ export async function openBackupPlace(place: BackupPlace, options: SourceOptions
     if (!found) throw unknownFolder(storage.root, [TRANSACTION_MANIFEST, STATE_MANIFEST])
     return found
   })
-  if (kind === 'backup') return await closingOnFailure(storage, () => openBackup(storage, options))
+  const { window } = options
+  if (kind === 'backup') {
+    const open = () => (window ? openWindow(storage, window, options) : openBackup(storage, options))
+    return await closingOnFailure(storage, open)
+  }
   await storage.close()
+  if (window) throw windowOfBackupOnly(storage.root)
   const { storage: above, name } = place.above()
   const open = kind === 'state' ? openStateSnapshot : openTransactionFolder
   return await closingOnFailure(above, () => open(above, name, options))

@@ -1,5 +1,5 @@
 import { isBucketAnswer, isListing } from '../buckets/listing-page.js'
-import { openingStopped, waypointWithoutSignatures } from '../errors.js'
+import { openingStopped, waypointWithoutSignatures, windowOfBackupOnly } from '../errors.js'
 import { toRemoteUrl, tryJson } from '../requests/remote-url.js'
 import { fetchRetrying } from '../requests/retrying-fetch.js'
 import { LiveFeed, parseFeedIndex } from './live-feed.js'
@@ -28,6 +28,7 @@ export async function openRemote(location: string, options: SourceOptions): Prom
     const { openBucketUrl } = await import('./open-bucket.js')
     return await openBucketUrl(url, isListing(text), options)
   }
+  if (options.window) throw windowOfBackupOnly(location)
   if (options.waypoints?.length) throw waypointWithoutSignatures(location)
   const feed = answer.status === 200 ? parseFeedIndex(tryJson(text)) : undefined
   return feed ? new LiveFeed(url, feed, options) : await openRestNode(url, options, {}, answer)

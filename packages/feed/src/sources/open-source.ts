@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
-import { cannotOpen, unknownFile, waypointWithoutSignatures } from '../errors.js'
+import { cannotOpen, unknownFile, waypointWithoutSignatures, windowOfBackupOnly } from '../errors.js'
 import { openContent } from '../files/compressed-file.js'
 import { FolderStorage } from '../files/folder-storage.js'
 import { openGenesis } from './genesis.js'
@@ -38,6 +38,7 @@ export async function openSource(location: string, options: SourceOptions = {}):
   }
   if (/^https?:\/\//.test(location)) return await openRemote(location, options)
   if (await isFolder(location)) return await openFolder(location, options)
+  if (options.window) throw windowOfBackupOnly(location)
   const first = await firstByte(location)
   if (first === GENESIS_TAG) return await openGenesis(location, options)
   if (first !== 'compressed' && first !== OPENING_BRACE) throw unknownFile(location)

@@ -1,6 +1,7 @@
 import type { BlockInfo, KeptTransaction, KeyedEntry, VersionWrites } from '@ledger-state/core'
 import type { Network } from '../networks/network.js'
 import type { PackedEnding } from '../signatures/packed-ending.js'
+import type { FetchPlan, WantedWindow } from '../window/wanted-window.js'
 import type { ReadValue } from '../wire/ledger-clock.js'
 import type { SignedPoint, Vouching } from './vouching.js'
 
@@ -41,6 +42,11 @@ export interface LedgerSource {
   /** What another store keeps, where the source is one that keeps a slice: see `sliceDigest` of `@ledger-state/ledger`. */
   readonly slice?: Uint8Array | undefined
   readonly progress: SourceProgress
+  /**
+   * What is yet to be fetched, where a window was chosen. Reads manifests, and nothing large.
+   * @param held newest version of the store that it is for, where that has one
+   */
+  plan?(held?: bigint): Promise<FetchPlan>
   /** Releases files, threads and connections; reading need not have ended. */
   close(): Promise<void>
 }
@@ -135,6 +141,10 @@ export interface SourceOptions {
   readonly waypoints?: readonly string[] | undefined
   /** The network that the source is of: its waypoints are trusted where `waypoints` names none. */
   readonly network?: Network | undefined
+  /** The part of a backup that is wanted; by default all of its transactions. */
+  readonly window?: WantedWindow | undefined
+  /** Folder in which a source keeps what it need not ask for again, such as metadata; by default nowhere. */
+  readonly sourceFolder?: string | undefined
   /** Takes a backup that holds nothing but ends of epochs, to prove their validators; false by default. */
   readonly endingsAlone?: boolean | undefined
   /** Takes a source whose signatures are not there, or not to be checked. Nothing vouches for it then. */

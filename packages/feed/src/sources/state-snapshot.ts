@@ -36,6 +36,7 @@ export async function openStateSnapshot(
   storage: BackupStorage,
   folder: string,
   options: SourceOptions,
+  { vouchEarly = true }: { readonly vouchEarly?: boolean } = {},
 ): Promise<LedgerSource> {
   const manifest = await readManifest(storage, `${folder}/${STATE_MANIFEST}`)
   const version = manifest.version('version')
@@ -62,7 +63,7 @@ export async function openStateSnapshot(
   const vouch = async (chainId: number | undefined): Promise<Vouching | undefined> =>
     proof && (await voucher.vouch(proofPath, proof.ledger, undefined, chainId))
   // Which network the state is of is known at its end; where a waypoint is given, it need not be read first.
-  const early = voucher.isTold ? await vouch(undefined) : undefined
+  let early = voucher.isTold && vouchEarly ? await vouch(undefined) : undefined
   const snapshot = new Snapshot(
     storage,
     manifest.place,
@@ -71,6 +72,9 @@ export async function openStateSnapshot(
     hexToBytes(rootHash),
     chunks,
     proof && { ...proof, prover: prover! },
+    async () => {
+      if (voucher.isTold) early ??= await vouch(undefined)
+    },
     async (chainId) => early ?? (await vouch(chainId)),
   )
   return {
@@ -180,9 +184,13 @@ class Snapshot implements StateBase {
   readonly #epoch: bigint
   readonly #chunks: readonly StoredChunk[]
   readonly #proof: Proof | undefined
+  readonly #vouchEarly: () => Promise<void>
   readonly #vouch: Vouch
 
-  /** @param root of the state, as the manifest has it */
+  /**
+   * @param root of the state, as the manifest has it
+   * @param vouchEarly finds out what vouches for the state before it is read, where a waypoint is given
+   */
   constructor(
     storage: BackupStorage,
     place: string,
@@ -191,12 +199,14 @@ class Snapshot implements StateBase {
     root: Uint8Array,
     chunks: readonly StoredChunk[],
     proof: Proof | undefined,
+    vouchEarly: () => Promise<void>,
     vouch: Vouch,
   ) {
     this.#storage = storage
     this.#place = place
     this.version = version
     this.stateRoot = root
+    this.#vouchEarly = vouchEarly
     this.#vouch = vouch
     this.#epoch = epoch
     this.#chunks = chunks
@@ -204,6 +214,7 @@ class Snapshot implements StateBase {
   }
 
   async *parts(after: Uint8Array | undefined): AsyncGenerator<StatePart> {
+    await this.#vouchEarly()
     const mark = after && this.#readMark(after)
     const next = mark?.next ?? 0n
     const from = this.#chunks.findIndex(({ lastIndex }) => lastIndex >= next)

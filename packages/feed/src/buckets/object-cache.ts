@@ -1,0 +1,54 @@
+import { Buffer } from 'node:buffer'
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+const DIGEST_BYTES = 32
+/** What a backup is found by: read whenever it is opened, and small. */
+const KEPT = /(?:^|\/)(?:metadata\/[^/]+|[^/]+\.manifest(?:\.gz|\.zst)?)$/
+
+/**
+ * Small objects of one bucket, kept in a folder from one run to the next, each behind a digest of its name and bytes. Objects of a
+ * backup never change, so a copy that has the listed length is good; one that a power failure damaged is read as absent.
+ */
+export class ObjectCache {
+  readonly #folder: string
+
+  /** @param root of the backup: others have folders of their own */
+  constructor(folder: string, root: string) {
+    this.#folder = join(folder, createHash('sha256').update(root).digest('hex').slice(0, 16))
+  }
+
+  async get(name: string, bytes: number): Promise<Buffer | undefined> {
+    if (!KEPT.test(name)) return undefined
+    try {
+      const file = await readFile(this.#pathOf(name))
+      const [digest, content] = [file.subarray(0, DIGEST_BYTES), file.subarray(DIGEST_BYTES)]
+      return content.length === bytes && digest.equals(digestOf(name, content)) ? content : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Keeps an object where it can; where not, it is fetched again in the next run. */
+  async set(name: string, content: Buffer): Promise<void> {
+    if (!KEPT.test(name)) return
+    const path = this.#pathOf(name)
+    const part = `${path}.${randomUUID()}`
+    try {
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(part, Buffer.concat([digestOf(name, content), content]))
+      await rename(part, path)
+    } catch {
+      await rm(part, { force: true })
+    }
+  }
+
+  #pathOf(name: string): string {
+    return join(this.#folder, createHash('sha256').update(name).digest('hex').slice(0, 32))
+  }
+}
+
+function digestOf(name: string, content: Buffer): Buffer {
+  return createHash('sha256').update(name).update('\0').update(content).digest()
+}

@@ -1,0 +1,186 @@
+import { posix } from 'node:path'
+import { versionOfWaypoint } from '@ledger-state/proof'
+import {
+  type BackupContents,
+  type EpochEndingEntry,
+  OBJECTS_AT_ONCE,
+  readBackupMetadata,
+  readManifest,
+} from '../files/backup-directory.js'
+import type { BackupStorage } from '../files/backup-storage.js'
+import { mapAhead } from '../files/map-ahead.js'
+import { EpochTimes } from '../window/epoch-times.js'
+import { readRememberedWindow, rememberWindow } from '../window/remembered-window.js'
+import { type BackupWindow, selectWindow } from '../window/select-window.js'
+import type { FetchPlan, WantedWindow } from '../window/wanted-window.js'
+import type { LedgerSource, LedgerVersion, Reading, SourceOptions } from './source.js'
+import { openStateSnapshot } from './state-snapshot.js'
+import { openTransactionEntries } from './transaction-backup.js'
+
+const USEC_PER_MS = 1_000n
+
+/**
+ * Opens the part of a backup that a window needs: the newest state at or before its beginning, and the transactions from there
+ * on. Nothing large is read yet.
+ * @throws `invalid_argument` where the backup does not have the window; `invalid_backup`, `verification_failed`
+ */
+export async function openWindow(
+  storage: BackupStorage,
+  wanted: WantedWindow,
+  options: SourceOptions,
+): Promise<LedgerSource> {
+  const contents = await readBackupMetadata(storage)
+  const { window, toUsec } = await chooseWindow(storage, contents, wanted, options.sourceFolder)
+  const { base, transactions, firstVersion, lastVersion } = window
+  // What vouches for the state is found out when it is read: a store may hold it already.
+  const state = base && (await openStateSnapshot(storage, posix.dirname(base.manifest), options, { vouchEarly: false }))
+  const rest =
+    transactions.length === 0 ? undefined : openTransactionEntries(storage, transactions, lastVersion, options)
+  return joinSources(storage.root, window, state, rest, toUsec, {
+    plan: (held) => planFetch(storage, window, state, contents.endings, options, held),
+    description: `${base ? `state at version ${base.version}, and ` : ''}versions ${firstVersion} to ${lastVersion} of the backup in ${storage.root}`,
+  })
+}
+
+async function chooseWindow(
+  storage: BackupStorage,
+  contents: BackupContents,
+  { since, to, words }: WantedWindow,
+  folder: string | undefined,
+): Promise<{ readonly window: BackupWindow; readonly toUsec: bigint | undefined }> {
+  const { root } = storage
+  const times = new EpochTimes(storage, contents.endings, BigInt(Date.now()) * USEC_PER_MS)
+  const toVersion = to && ('version' in to ? to.version : await times.firstEndAtOrAfter(to.timeUsec))
+  const held = folder === undefined ? undefined : await readRememberedWindow(folder)
+  const isHeld = held?.root === root && held.words === words
+  const begin =
+    isHeld && 'timeUsec' in since
+      ? BigInt(held.base ?? 0)
+      : 'version' in since
+        ? since.version
+        : await times.lastEndAtOrBefore(since.timeUsec)
+  const window = selectWindow(root, contents, begin, toVersion)
+  if (folder !== undefined && !isHeld) {
+    await rememberWindow(folder, { root, words, base: window.base?.version.toString() ?? null })
+  }
+  return { window, toUsec: to && 'timeUsec' in to ? to.timeUsec : undefined }
+}
+
+/** One source out of a state and of the transactions after it. */
+function joinSources(
+  root: string,
+  { base }: BackupWindow,
+  state: LedgerSource | undefined,
+  rest: LedgerSource | undefined,
+  toUsec: bigint | undefined,
+  named: Pick<LedgerSource, 'plan' | 'description'>,
+): LedgerSource {
+  let hasVersions = false
+  const current = (): LedgerSource | undefined => (hasVersions || !state ? rest : state)
+  return {
+    ...named,
+    base: state?.base,
+    get chainId() {
+      return rest?.chainId ?? state?.chainId
+    },
+    get position() {
+      return current()?.position ?? root
+    },
+    get mark() {
+      return current()?.mark
+    },
+    get vouching() {
+      return current()?.vouching
+    },
+    get progress() {
+      return (current() ?? state)!.progress
+    },
+    signedPoints: async function* (reading) {
+      yield* rest?.signedPoints?.(reading) ?? []
+    },
+    takeEndings: () => [...(state?.takeEndings?.() ?? []), ...(rest?.takeEndings?.() ?? [])],
+    async *versions(reading: Reading = {}): AsyncGenerator<LedgerVersion> {
+      if (!rest) return
+      // The state's own transaction need not be fetched to be compared: the mark proves what follows it.
+      const version = reading.version !== undefined && reading.version === base?.version ? reading.version + 1n : undefined
+      for await (const record of rest.versions(version === undefined ? reading : { ...reading, version })) {
+        if (toUsec !== undefined && record.block && record.block.timestampUsec > toUsec) return
+        hasVersions = true
+        yield record
+      }
+    },
+    async close() {
+      await state?.close()
+      await rest?.close()
+    },
+  }
+}
+
+/** @param held newest version that a store holds */
+async function planFetch(
+  storage: BackupStorage,
+  { base, transactions, firstVersion, lastVersion }: BackupWindow,
+  state: LedgerSource | undefined,
+  endings: readonly EpochEndingEntry[],
+  options: SourceOptions,
+  held: bigint | undefined,
+): Promise<FetchPlan> {
+  const needsBase = base !== undefined && (held === undefined || held < base.version)
+  const first = held !== undefined && held >= firstVersion ? held + 1n : firstVersion
+  const names = new Set<string>()
+  if (needsBase) {
+    const manifest = await readManifest(storage, base.manifest)
+    for (const chunk of manifest.list('chunks')) names.add(chunk.text('blobs')).add(chunk.text('proof'))
+    names.add(manifest.text('proof'))
+  }
+  const wanted = transactions.filter((entry) => entry.lastVersion >= first)
+  for await (const manifest of mapAhead(wanted, OBJECTS_AT_ONCE, (entry) => readManifest(storage, entry.manifest))) {
+    for (const chunk of manifest.list('chunks')) {
+      if (chunk.version('last_version') < first || chunk.version('first_version') > lastVersion) continue
+      names.add(chunk.text('transactions')).add(chunk.text('proof'))
+    }
+  }
+  const { objects, bytes } = await sumObjects(storage, names)
+  return {
+    base: needsBase ? { version: base.version, entries: state!.progress.total } : undefined,
+    firstVersion: first,
+    lastVersion,
+    objects,
+    bytes,
+    endings: endingsNeeded(endings, options, lastVersion),
+  }
+}
+
+async function sumObjects(
+  storage: BackupStorage,
+  names: ReadonlySet<string>,
+): Promise<{ readonly objects: number; readonly bytes: number }> {
+  const folders = [...new Set([...names].map((name) => posix.dirname(name)))]
+  let [objects, bytes] = [0, 0]
+  const list = async (folder: string) => {
+    const found = new Map<string, number>()
+    for await (const object of storage.list(folder)) found.set(object.name.replace(/\.(gz|zst)$/, ''), object.bytes)
+    return found
+  }
+  for await (const found of mapAhead(folders, OBJECTS_AT_ONCE, list)) {
+    for (const [name, length] of found) {
+      if (!names.has(name)) continue
+      objects++
+      bytes += length
+    }
+  }
+  return { objects, bytes }
+}
+
+/** The epochs from the latest trusted waypoint on; all, where the network is not known yet. */
+function endingsNeeded(
+  entries: readonly EpochEndingEntry[],
+  { unsigned, verify, waypoints = [], network }: SourceOptions,
+  lastVersion: bigint,
+): number {
+  if (unsigned || verify === false) return 0
+  const trusted = (waypoints.length > 0 ? waypoints : (network?.waypoints ?? [])).map(versionOfWaypoint)
+  const from = trusted.filter((version) => version <= lastVersion).reduce((a, b) => (a > b ? a : b), 0n)
+  const needed = entries.filter((entry) => entry.lastVersion >= from && entry.firstVersion <= lastVersion)
+  return needed.reduce((sum, { firstEpoch, lastEpoch }) => sum + Number(lastEpoch - firstEpoch) + 1, 0)
+}

@@ -1,0 +1,98 @@
+import { ByteReader } from '@ledger-state/core'
+import { readLedgerInfo } from '@ledger-state/proof'
+import { backupAfterTime, timeBesideBackup, timeInFuture, withoutTimes } from '../errors.js'
+import { type EpochEndingEntry, readManifest, resolveBackupFile } from '../files/backup-directory.js'
+import { atRecord } from '../files/backup-place.js'
+import type { BackupStorage } from '../files/backup-storage.js'
+import { readRecords } from '../files/record-file.js'
+
+/** The end of an epoch, by its ledger info, which is not checked: it chooses what is read, and what is read is proven. */
+interface EpochEnd {
+  readonly version: bigint
+  readonly timeUsec: bigint
+}
+
+const USEC_PER_DAY = 86_400_000_000n
+
+/** The clock of another machine may be a little ahead. */
+const CLOCK_TOLERANCE_USEC = 3_600_000_000n
+
+/**
+ * Finds versions by time. A backup says when each of its epochs ended and nothing between, so a time is found by a binary
+ * search over the ends of epochs: some 14 of them are read.
+ */
+export class EpochTimes {
+  readonly #storage: BackupStorage
+  readonly #entries: readonly EpochEndingEntry[]
+  readonly #nowUsec: bigint
+  readonly #read = new Map<EpochEndingEntry, Promise<readonly EpochEnd[]>>()
+
+  /** @param nowUsec what the clock of this machine says */
+  constructor(storage: BackupStorage, entries: readonly EpochEndingEntry[], nowUsec: bigint) {
+    this.#storage = storage
+    this.#entries = entries
+    this.#nowUsec = nowUsec
+  }
+
+  /**
+   * The version with which the last epoch ended at or before a time.
+   * @throws `invalid_argument` where the time is in the future, before the backup, or more than a day after it, and where the
+   *   backup is of a time that the clock of this machine has not reached; `invalid_backup`
+   */
+  async lastEndAtOrBefore(timeUsec: bigint): Promise<bigint> {
+    if (timeUsec > this.#nowUsec) throw timeInFuture(timeUsec, this.#nowUsec)
+    const { root } = this.#storage
+    const { end, next } = await this.#search(timeUsec)
+    const newest = (await this.#endsOf(this.#entries.length - 1)).at(-1)
+    const isBehind = newest !== undefined && newest.timeUsec > this.#nowUsec + CLOCK_TOLERANCE_USEC
+    const isOver = newest !== undefined && timeUsec > newest.timeUsec + USEC_PER_DAY
+    if (isBehind || isOver) throw timeBesideBackup(root, timeUsec, newest.timeUsec, this.#nowUsec)
+    if (!end) throw backupAfterTime(root, timeUsec, next?.timeUsec)
+    return end.version
+  }
+
+  /** The version with which the first epoch ended at or after a time; undefined where none has. @throws `invalid_backup` */
+  async firstEndAtOrAfter(timeUsec: bigint): Promise<bigint | undefined> {
+    const { end, next } = await this.#search(timeUsec)
+    return end?.timeUsec === timeUsec ? end.version : next?.version
+  }
+
+  /** The last end at or before a time, and the one after it. */
+  async #search(timeUsec: bigint): Promise<{ readonly end: EpochEnd | undefined; readonly next: EpochEnd | undefined }> {
+    if (this.#entries.length === 0) throw withoutTimes(this.#storage.root)
+    let [low, high] = [0, this.#entries.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      const [first] = await this.#endsOf(middle)
+      if (first && first.timeUsec <= timeUsec) low = middle + 1
+      else high = middle
+    }
+    const ends = low === 0 ? [] : await this.#endsOf(low - 1)
+    const at = ends.findLastIndex((end) => end.timeUsec <= timeUsec)
+    const next = ends[at + 1] ?? (low < this.#entries.length ? (await this.#endsOf(low))[0] : undefined)
+    return { end: ends[at], next }
+  }
+
+  async #endsOf(at: number): Promise<readonly EpochEnd[]> {
+    const entry = this.#entries[at]!
+    const read = this.#read.get(entry) ?? readEnds(this.#storage, entry)
+    this.#read.set(entry, read)
+    return await read
+  }
+}
+
+async function readEnds(storage: BackupStorage, entry: EpochEndingEntry): Promise<EpochEnd[]> {
+  const manifest = await readManifest(storage, entry.manifest)
+  const ends: EpochEnd[] = []
+  for (const member of manifest.list('chunks')) {
+    const path = await resolveBackupFile(storage, member.text('ledger_infos'))
+    for await (const records of readRecords(path)) {
+      for (const record of records) {
+        const info = atRecord(path, ends.length, undefined, () => readLedgerInfo(new ByteReader(record)))
+        ends.push({ version: info.version, timeUsec: info.timestampUsec })
+      }
+    }
+    await storage.release(path)
+  }
+  return ends
+}

@@ -1,0 +1,37 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const FILE = 'window.json'
+
+/** Which state a window began with, so that the same command goes on with it although time has passed. */
+export interface RememberedWindow {
+  /** Place of the backup, and the words that asked for the window. */
+  readonly root: string
+  readonly words: string
+  /** Version of the state, in decimal; null for the genesis. */
+  readonly base: string | null
+}
+
+/** Undefined where nothing is remembered that can be read. */
+export async function readRememberedWindow(folder: string): Promise<RememberedWindow | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(join(folder, FILE), 'utf8'))
+    return isRememberedWindow(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export async function rememberWindow(folder: string, window: RememberedWindow): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  const path = join(folder, FILE)
+  await writeFile(`${path}.part`, JSON.stringify(window))
+  await rename(`${path}.part`, path)
+}
+
+function isRememberedWindow(value: unknown): value is RememberedWindow {
+  if (typeof value !== 'object' || value === null) return false
+  const { root, words, base } = value as Record<string, unknown>
+  const isVersion = base === null || (typeof base === 'string' && /^\d{1,20}$/.test(base))
+  return typeof root === 'string' && typeof words === 'string' && isVersion
+}

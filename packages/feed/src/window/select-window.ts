@@ -1,0 +1,72 @@
+import { missingVersions, snapshotTooNew, versionBeyondBackup } from '../errors.js'
+import type { BackupContents, SnapshotEntry, TransactionBackupEntry } from '../files/backup-directory.js'
+
+/** What a window needs of a backup. */
+export interface BackupWindow {
+  /** The state to begin with; undefined where that is the genesis. */
+  readonly base: SnapshotEntry | undefined
+  readonly transactions: readonly TransactionBackupEntry[]
+  /** The first version of the transactions that are read. */
+  readonly firstVersion: bigint
+  /** The newest version within the window. */
+  readonly lastVersion: bigint
+}
+
+/**
+ * Chooses the newest state at or before a version, and the transactions from it on.
+ * @param root of the backup, for messages
+ * @throws `invalid_backup` naming versions that are missing; `invalid_argument` where the backup begins later or ends earlier
+ */
+export function selectWindow(
+  root: string,
+  { transactions, snapshots }: Pick<BackupContents, 'transactions' | 'snapshots'>,
+  since: bigint,
+  to: bigint | undefined,
+): BackupWindow {
+  const newest = newestVersion(transactions, snapshots)
+  if (since > newest) throw versionBeyondBackup(root, since, newest)
+  const base = newestAtOrBefore(snapshots, since)
+  const beginsWithGenesis = transactions[0]?.firstVersion === 0n
+  if (!base && !beginsWithGenesis) throw snapshotTooNew(root, since, oldestSnapshot(snapshots)?.version)
+  const firstVersion = base ? base.version + 1n : 0n
+  const upTo = to === undefined || to > newest ? newest : to
+  const wanted = transactions.filter((entry) => entry.lastVersion >= firstVersion && entry.firstVersion <= upTo)
+  return { base, transactions: wanted, firstVersion, lastVersion: reachedBy(root, wanted, firstVersion, upTo) }
+}
+
+/** The last version that entries reach without a gap before `upTo`. */
+function reachedBy(
+  root: string,
+  entries: readonly TransactionBackupEntry[],
+  firstVersion: bigint,
+  upTo: bigint,
+): bigint {
+  let next = firstVersion
+  for (const { firstVersion: first, lastVersion } of entries) {
+    if (first > next) throw missingVersions(root, next, first)
+    if (lastVersion >= next) next = lastVersion + 1n
+  }
+  return next - 1n < upTo ? next - 1n : upTo
+}
+
+function newestVersion(
+  transactions: readonly TransactionBackupEntry[],
+  snapshots: readonly SnapshotEntry[],
+): bigint {
+  const versions = [...transactions.map(({ lastVersion }) => lastVersion), ...snapshots.map(({ version }) => version)]
+  return versions.reduce((newest, version) => (version > newest ? version : newest), 0n)
+}
+
+function newestAtOrBefore(snapshots: readonly SnapshotEntry[], version: bigint): SnapshotEntry | undefined {
+  return snapshots.reduce<SnapshotEntry | undefined>(
+    (best, entry) => (entry.version <= version && (!best || entry.version > best.version) ? entry : best),
+    undefined,
+  )
+}
+
+function oldestSnapshot(snapshots: readonly SnapshotEntry[]): SnapshotEntry | undefined {
+  return snapshots.reduce<SnapshotEntry | undefined>(
+    (best, entry) => (!best || entry.version < best.version ? entry : best),
+    undefined,
+  )
+}

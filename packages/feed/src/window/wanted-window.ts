@@ -1,0 +1,26 @@
+/** A point of a ledger: a version, or the time of its blocks in microseconds. */
+export type Moment = { readonly version: bigint } | { readonly timeUsec: bigint }
+
+/** The part of a backup that is wanted. */
+export interface WantedWindow {
+  /** Where the window begins: with the newest state at or before it. */
+  readonly since: Moment
+  /** The last version, or the time of the last block. */
+  readonly to?: Moment | undefined
+  /** The same in the words that it was asked for with. A choice is remembered by them: what `30d` is changes every second. */
+  readonly words: string
+}
+
+/** What reading a window takes, before anything large is fetched. */
+export interface FetchPlan {
+  /** The state that the window begins with; undefined where it begins with the genesis, or a store holds it already. */
+  readonly base: { readonly version: bigint; readonly entries: number } | undefined
+  /** Versions that are read, and those that the backup has within the window. */
+  readonly firstVersion: bigint
+  readonly lastVersion: bigint
+  /** Objects with transactions and states, and their bytes as they are stored. */
+  readonly objects: number
+  readonly bytes: number
+  /** Epochs whose ends are read to check signatures: two small objects each. */
+  readonly endings: number
+}
