@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { bytesToHexDigits, clip, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
 import type { LedgerInfo } from '@ledger-state/engine'
 import { formatTimestamp } from '@ledger-state/ledger'
+import { formatBytes } from './terminal/amounts.js'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
@@ -24,6 +25,7 @@ export type ProgramErrorCode =
   | 'state_root_differs'
   | 'unavailable'
   | 'untrusted'
+  | 'disk_too_small'
 
 type ProgramError = LedgerStateError<ProgramErrorCode>
 
@@ -47,6 +49,20 @@ export function unreadableNetwork(text: string, names: readonly string[], cause:
 
 export function fromAboveTo(from: bigint, to: bigint): ProgramError {
   return usageError(`--from ${from} is above --to ${to}`)
+}
+
+export function fromWithSince(): ProgramError {
+  return usageError('--from and --since both say where to begin: --since takes the state there, too; give one of them')
+}
+
+export function timeWithoutSince(words: string): ProgramError {
+  return usageError(`--to ${words} is a time, which only goes with --since`)
+}
+
+/** The disk cannot hold what a command would write. */
+export function diskTooSmall(dataDir: string, neededBytes: number, freeBytes: number): ProgramError {
+  const message = `the disk of ${dataDir} has ${formatBytes(freeBytes)} free, and about ${formatBytes(neededBytes)} will be filled: nothing was fetched. A later --since, --retain or another --data-dir needs less there; --no-check-disk begins nevertheless`
+  return new LedgerStateError('disk_too_small', message)
 }
 
 export function fromAfterTo(): ProgramError {

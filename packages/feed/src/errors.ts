@@ -453,7 +453,10 @@ export function timeInFuture(timeUsec: bigint, nowUsec: bigint): FeedError {
 
 export function backupAfterTime(root: string, timeUsec: bigint, firstUsec: bigint | undefined): FeedError {
   const first = firstUsec === undefined ? '' : `: its first epoch ended at ${formatTime(firstUsec)}`
-  return new LedgerStateError('invalid_argument', `the backup in ${root} has nothing of ${formatTime(timeUsec)}${first}`)
+  return new LedgerStateError(
+    'invalid_argument',
+    `the backup in ${root} has nothing of ${formatTime(timeUsec)}${first}`,
+  )
 }
 
 export function timeBesideBackup(root: string, timeUsec: bigint, endUsec: bigint, nowUsec: bigint): FeedError {

@@ -24,7 +24,7 @@ export {
   type StateRoot,
   type StateRootOptions,
 } from './state-root/state-root.js'
+export type { FetchPlan, Moment, PlanOptions, WantedWindow } from './window/wanted-window.js'
 export { type FeedHead, headToFeedLine } from './wire/feed-head.js'
 export type { FeedStart } from './wire/feed-line.js'
 export { feedHeaderLine, stateToFeedLine, versionToFeedLine } from './wire/feed-line-writer.js'
-export type { FetchPlan, Moment, WantedWindow } from './window/wanted-window.js'

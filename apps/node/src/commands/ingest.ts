@@ -1,17 +1,24 @@
 import { parseU64 } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
 import type { Command } from '../config/command.js'
+import { parseMoment } from '../config/moment.js'
 import { option, switchOption } from '../config/option.js'
 import { ingestSettings } from '../config/settings.js'
-import { fromAboveTo } from '../errors.js'
-import { ingestInto, openToIngest, parseIngestSettings, proveSource } from '../ingest/ingest-into.js'
-import { storeOptions, storePlace } from '../stores/store-place.js'
+import { fromAboveTo, fromWithSince, timeWithoutSince } from '../errors.js'
+import { ingestInto, notice, openToIngest, parseIngestSettings, proveSource } from '../ingest/ingest-into.js'
+import { announceWindow, describeWindow, sourceFolderOf } from '../ingest/window-of-backup.js'
+import { placeIfNamed, storeOptions, storePlace } from '../stores/store-place.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 
 const fromOption = option('from', 'VERSION', 'first version to ingest, for an empty store', parseU64)
-const toOption = option('to', 'VERSION', 'last version to ingest', parseU64)
+const toOption = option('to', 'VERSION|TIME', 'last version to ingest; with --since also a time', (text) =>
+  parseMoment(text),
+)
 const followOption = switchOption('follow', 'wait for the next versions of a node, until stopped')
-const dryRunOption = switchOption('dry-run', 'only read and prove the source; needs no store')
+const dryRunOption = switchOption(
+  'dry-run',
+  'only read and prove the source; with --since, only say what would be fetched; needs no store',
+)
 
 export const ingestCommand: Command = {
   name: 'ingest',
@@ -40,18 +47,35 @@ node.`,
   ],
   async run(input) {
     const given = parseIngestSettings(input)
-    const [from, to] = [input.get(fromOption), input.get(toOption)]
+    const from = input.get(fromOption)
+    const until = input.get(toOption)
+    const { window: since } = given.source
+    if (from !== undefined && since) throw fromWithSince()
+    if (until && !('version' in until.moment) && !since) throw timeWithoutSince(until.words)
+    const to = until && 'version' in until.moment ? until.moment.version : undefined
     if (from !== undefined && to !== undefined && from > to) throw fromAboveTo(from, to)
     const isDryRun = input.get(dryRunOption)
-    const place = isDryRun ? undefined : storePlace(input, 'ingest')
+    const place = isDryRun ? placeIfNamed(input) : storePlace(input, 'ingest')
     const stop = listenForStop()
     const follow = input.get(followOption)
     const location = input.argument('SOURCE')
-    const source = await openToIngest(location, { ...given.source, follow, endingsAlone: true }, stop)
-    if (!place) return await proveSource(source, { from, to, stop })
+    const words = [since?.words, until?.words].filter((part) => part !== undefined).join(' to ')
+    const window = since && { ...since, to: until?.moment, words, isRemembered: !isDryRun }
+    const sourceFolder = sourceFolderOf(place, isDryRun)
+    const source = await openToIngest(
+      location,
+      { ...given.source, window, sourceFolder, follow, endingsAlone: true },
+      stop,
+    )
+    if (isDryRun && window) {
+      process.stdout.write(`${await describeWindow(source, { ...given, place })}\n`)
+      return
+    }
+    if (isDryRun) return await proveSource(source, { from, to, stop })
+    await announceWindow(source, { ...given, place }, notice)
     const reopen = () => openSource(location, { ...given.source, follow, signal: stop.signal })
     const following = follow && { reopen, untilStopped: to === undefined }
     const { hashSalt } = given.source
-    await ingestInto(place, source, { ...given, hashSalt, ...following, from, to, stop })
+    await ingestInto(place!, source, { ...given, hashSalt, ...following, from, to, stop })
   },
 }

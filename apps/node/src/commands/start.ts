@@ -11,6 +11,7 @@ import { DEMO_PAGE, demoExamples } from '../demo/demo-examples.js'
 import { DEMO_CHAIN_ID, DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
 import { DEMO_REQUESTS } from '../demo/demo-requests.js'
 import { type IngestIntoOptions, ingestInto, notice, openToIngest, parseIngestSettings } from '../ingest/ingest-into.js'
+import { announceWindow, sourceFolderOf } from '../ingest/window-of-backup.js'
 import { type NodeSettings, nodeSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
@@ -43,7 +44,9 @@ export const startCommand: Command = {
 
     const held = await heldLedger(dataDir)
     if (held === undefined) {
-      const source = isDemo ? openDemoLedger() : await openToIngest(from, given.source, stop)
+      const sourceFolder = sourceFolderOf({ dataDir })
+      const source = isDemo ? openDemoLedger() : await openToIngest(from, { ...given.source, sourceFolder }, stop)
+      await announceWindow(source, { ...given, place: { dataDir }, retain }, notice)
       await ingestMarked(dataDir, source, { ...given, retain, stop })
     } else if (from !== undefined) {
       notice(leftUnread(from, dataDir, held))

@@ -5,6 +5,7 @@ import { DEFAULT_LIMITS } from '@ledger-state/http/limits'
 import { usageError } from '../errors.js'
 import { parseFollowHeaders } from './follow-headers.js'
 import { forwardRule } from './forward-settings.js'
+import { parseMoment } from './moment.js'
 import { findNetwork } from './network.js'
 import {
   atOnce,
@@ -114,6 +115,13 @@ export const settings = {
     'SOURCE',
     'source that start ingests into an empty store (default: the demonstration ledger)',
   ),
+  since: option(
+    'since',
+    'VERSION|TIME',
+    'of a backup, take the newest state at or before a version, a date (2026-10-01) or a time ago (30d), and what follows',
+    (text) => parseMoment(text),
+  ),
+  checkDisk: switchOption('check-disk', 'with --since, refuse to begin where the forecast exceeds the free disk', true),
   create: switchOption('create', 'make an empty store where there is none'),
   listen: defaultedOption(
     'listen',
@@ -398,6 +406,8 @@ export const proofSettings = [settings.network, settings.hashSalt, settings.veri
 
 export const ingestSettings = [
   settings.retain,
+  settings.since,
+  settings.checkDisk,
   settings.followHeader,
   ...proofSettings,
   settings.waypoints,

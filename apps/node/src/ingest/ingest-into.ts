@@ -24,6 +24,8 @@ export interface IngestSettings {
   readonly keepTransactions: boolean
   /** Whether the root of an imported state is compared with the one that the ledger has. */
   readonly checkStateRoot: boolean
+  /** Whether a window of a backup is refused for which the disk is too small. */
+  readonly checkDisk: boolean
   readonly source: SourceOptions
 }
 
@@ -34,13 +36,16 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
   if (waypoints.length > 0 && !verify) throw usageError('--waypoint and --no-verify contradict each other')
   if (waypoints.length > 0 && unsigned) throw usageError('--waypoint and --unsigned contradict each other')
   const network = input.get(settings.network)
+  const since = input.get(settings.since)
   return {
     retain: input.get(settings.retain),
     assumeEmptyBase: input.get(settings.assumeEmptyBase),
     chainId: input.get(settings.chainId) ?? network?.chainId,
     keepTransactions: input.get(settings.keepTransactions),
     checkStateRoot: input.get(settings.checkStateRoot),
+    checkDisk: input.get(settings.checkDisk),
     source: {
+      window: since && { since: since.moment, words: since.words },
       waypoints,
       unsigned,
       verify,

@@ -32,3 +32,6 @@ export const WRITES_PER_SECOND = {
 
 /** Memory that the times suppose. */
 export const SUPPOSED_MEMORY_BYTES = 64 * 2 ** 30
+
+/** Writes a version of a ledger that was not measured: those of mainnet. */
+export const ASSUMED_WRITES_PER_VERSION = 6.6

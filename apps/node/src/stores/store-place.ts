@@ -24,6 +24,12 @@ export function storePlace(input: CommandInput, command: string): StorePlace {
   throw usageError(`${command}: --data-dir DIR is missing, or --store URL in its place`)
 }
 
+/** Where the store of a command is that does not need one. @throws `usage` where the input names two places */
+export function placeIfNamed(input: CommandInput): StorePlace | undefined {
+  const isNamed = input.get(settings.dataDir) !== undefined || input.get(settings.store) !== undefined
+  return isNamed ? storePlace(input, 'ingest') : undefined
+}
+
 /** The folder or the database that one word names. */
 export function wordToPlace(word: string): StorePlace {
   return /^postgres(ql)?:\/\//.test(word) ? { url: word } : { dataDir: word }

@@ -18,7 +18,7 @@ const SMALL_OBJECTS_BYTES = 64 * 1024 * 1024
 const SMALL_OBJECT_BYTES = 1024 * 1024
 
 export interface BucketStorageOptions extends BucketRequestOptions {
-  /** Folder in which metadata and manifests are kept from one run to the next; by default nowhere. */
+  /** Folder in which metadata and manifests are kept from one run to the next, and copies meanwhile; by default only copies are, in the temporary folder. */
   readonly sourceFolder?: string | undefined
 }
 
@@ -30,7 +30,7 @@ export class BucketStorage implements BackupStorage {
   readonly #location: BucketLocation
   readonly #requests: BucketRequests
   readonly #cache: ObjectCache | undefined
-  readonly #spool = new Spool()
+  readonly #spool: Spool
   readonly #folders = new Map<string, Promise<Folder>>()
   readonly #small = new SizedCache<Buffer>(SMALL_OBJECTS_BYTES, SMALL_OBJECT_BYTES)
 
@@ -38,8 +38,8 @@ export class BucketStorage implements BackupStorage {
     this.root = location.root
     this.#location = location
     this.#requests = new BucketRequests(options)
-    this.#cache =
-      options.sourceFolder === undefined ? undefined : new ObjectCache(options.sourceFolder, location.root)
+    this.#spool = new Spool(options.sourceFolder)
+    this.#cache = options.sourceFolder === undefined ? undefined : new ObjectCache(options.sourceFolder, location.root)
   }
 
   placeOf(name: string): string {
@@ -86,7 +86,8 @@ export class BucketStorage implements BackupStorage {
     const place = this.placeOf(name)
     const listedBytes = (await this.find(name))?.bytes
     const object = { url: urlOfKey(address, prefix + name), place, listedBytes }
-    const keptBytes = isWhole && listedBytes !== undefined && listedBytes <= SMALL_OBJECT_BYTES ? listedBytes : undefined
+    const keptBytes =
+      isWhole && listedBytes !== undefined && listedBytes <= SMALL_OBJECT_BYTES ? listedBytes : undefined
     const cached = keptBytes === undefined ? undefined : await this.#cache?.get(name, keptBytes)
     if (cached) {
       this.#small.set(name, cached, cached.length)

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -7,10 +7,20 @@ import { pipeline } from 'node:stream/promises'
 import { isLedgerStateError } from '@ledger-state/core'
 import { cannotSpool } from '../errors.js'
 
-/** Copies of objects in a temporary folder, each for as long as it is needed. */
+/** Folders of copies have the number of their process, which says whether they are still in use. */
+const FOLDER = /^fetching-(\d+)-/
+const LONGEST_USE_MS = 86_400_000
+
+/** Copies of objects in a folder of their own, each for as long as it is needed. What a killed process left is removed. */
 export class Spool {
+  readonly #parent: string
   #folder: Promise<string> | undefined
   readonly #copies = new Map<string, Promise<string>>()
+
+  /** @param parent folder for the folder of copies; by default the temporary folder of the system */
+  constructor(parent: string = tmpdir()) {
+    this.#parent = parent
+  }
 
   /**
    * Path of a copy of an object, which is made unless it is there. It ends with the name, which is in messages then.
@@ -46,9 +56,9 @@ export class Spool {
   }
 
   async #make(name: string, open: () => Readable): Promise<string> {
-    let path = join(tmpdir(), name)
+    let path = join(this.#parent, name)
     try {
-      this.#folder ??= mkdtemp(join(tmpdir(), 'ledger-state-'))
+      this.#folder ??= this.#begin()
       path = join(await this.#folder, name)
       await mkdir(dirname(path), { recursive: true })
       await pipeline(open(), createWriteStream(path))
@@ -58,4 +68,24 @@ export class Spool {
       throw isLedgerStateError(cause) ? cause : cannotSpool(path, cause)
     }
   }
+  async #begin(): Promise<string> {
+    await mkdir(this.#parent, { recursive: true })
+    for (const name of await readdir(this.#parent)) {
+      const pid = FOLDER.exec(name)?.[1]
+      const folder = join(this.#parent, name)
+      if (pid !== undefined && !(await isInUse(Number(pid), folder))) await rm(folder, { recursive: true, force: true })
+    }
+    return await mkdtemp(join(this.#parent, `fetching-${process.pid}-`))
+  }
+}
+
+/** Another process may have got the number since, as in containers: after a day no transfer is under way. */
+async function isInUse(pid: number, folder: string): Promise<boolean> {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+  }
+  const { mtimeMs } = await stat(folder).catch(() => ({ mtimeMs: 0 }))
+  return Date.now() - mtimeMs < LONGEST_USE_MS
 }

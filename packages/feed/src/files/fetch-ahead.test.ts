@@ -44,9 +44,24 @@ async function gathered(results: AsyncIterable<number>): Promise<{ taken: number
 describe('fetchAhead', () => {
   it('gives everything in order', async () => {
     const limits = { items: 3, bytes: 100 }
-    const found = await gathered(fetchAhead(numbers(1, 20), () => 1, async (item) => item * 2, limits))
+    const found = await gathered(
+      fetchAhead(
+        numbers(1, 20),
+        () => 1,
+        async (item) => item * 2,
+        limits,
+      ),
+    )
     expect(found).toEqual({ taken: Array.from({ length: 20 }, (_, at) => 2 * (at + 1)) })
-    expect(await gathered(fetchAhead(numbers(1, 0), () => 1, async (item) => item))).toEqual({ taken: [] })
+    expect(
+      await gathered(
+        fetchAhead(
+          numbers(1, 0),
+          () => 1,
+          async (item) => item,
+        ),
+      ),
+    ).toEqual({ taken: [] })
   })
 
   it('begins as many fetches as there may be, and another for each that is taken', async () => {
@@ -94,7 +109,15 @@ describe('fetchAhead', () => {
       error: new Error('four'),
     })
     const lookUp = numbers(1, 3, new Error('the list'))
-    expect(await gathered(fetchAhead(lookUp, () => 1, async (item) => item))).toEqual({
+    expect(
+      await gathered(
+        fetchAhead(
+          lookUp,
+          () => 1,
+          async (item) => item,
+        ),
+      ),
+    ).toEqual({
       taken: [1, 2, 3],
       error: new Error('the list'),
     })

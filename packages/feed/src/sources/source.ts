@@ -1,7 +1,7 @@
 import type { BlockInfo, KeptTransaction, KeyedEntry, VersionWrites } from '@ledger-state/core'
 import type { Network } from '../networks/network.js'
 import type { PackedEnding } from '../signatures/packed-ending.js'
-import type { FetchPlan, WantedWindow } from '../window/wanted-window.js'
+import type { FetchPlan, PlanOptions, WantedWindow } from '../window/wanted-window.js'
 import type { ReadValue } from '../wire/ledger-clock.js'
 import type { SignedPoint, Vouching } from './vouching.js'
 
@@ -43,10 +43,9 @@ export interface LedgerSource {
   readonly slice?: Uint8Array | undefined
   readonly progress: SourceProgress
   /**
-   * What is yet to be fetched, where a window was chosen. Reads manifests, and nothing large.
-   * @param held newest version of the store that it is for, where that has one
+   * What is yet to be fetched, where a window was chosen. Reads manifests, and nothing large unless it is to measure.
    */
-  plan?(held?: bigint): Promise<FetchPlan>
+  plan?(options?: PlanOptions): Promise<FetchPlan>
   /** Releases files, threads and connections; reading need not have ended. */
   close(): Promise<void>
 }
@@ -143,7 +142,7 @@ export interface SourceOptions {
   readonly network?: Network | undefined
   /** The part of a backup that is wanted; by default all of its transactions. */
   readonly window?: WantedWindow | undefined
-  /** Folder in which a source keeps what it need not ask for again, such as metadata; by default nowhere. */
+  /** Folder in which a source keeps what it need not ask for again, such as metadata, and copies while they are needed; by default the temporary folder has the copies alone. */
   readonly sourceFolder?: string | undefined
   /** Takes a backup that holds nothing but ends of epochs, to prove their validators; false by default. */
   readonly endingsAlone?: boolean | undefined

@@ -225,7 +225,11 @@ class Snapshot implements StateBase {
     const unread = this.#chunks.slice(from)
     let before: ProvenChunk | undefined
     try {
-      for await (const chunk of fetchAhead(toAsync(unread), ({ bytes }) => bytes, (stored) => this.#fetch(stored))) {
+      for await (const chunk of fetchAhead(
+        toAsync(unread),
+        ({ bytes }) => bytes,
+        (stored) => this.#fetch(stored),
+      )) {
         const tree = before ? await before.treeAfter : mark?.tree
         // The next chunk is proven while this one is read; its error is thrown in its turn.
         const treeAfter = this.#prove(chunk, tree)

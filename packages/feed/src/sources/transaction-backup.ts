@@ -246,11 +246,7 @@ class TransactionBackup implements LedgerSource {
     if (ahead) yield await ahead
   }
 
-  async #prove(
-    chunk: TransactionChunk,
-    before: Promise<ReadyChunk> | undefined,
-    from: Reading,
-  ): Promise<ReadyChunk> {
+  async #prove(chunk: TransactionChunk, before: Promise<ReadyChunk> | undefined, from: Reading): Promise<ReadyChunk> {
     if (before)
       return { chunk, proven: await this.#prover?.proveTransactions(chunk, (await before).proven?.frontierAfter) }
     try {

@@ -68,9 +68,14 @@ async function readWindow(wanted: WantedWindow, options: SourceOptions = {}, loc
 }
 
 async function planOf(wanted: WantedWindow, held?: bigint, options: SourceOptions = {}) {
-  const source = await openSource('s3://bucket/e1', { thread: false, waypoints: [waypoint], window: wanted, ...options })
+  const source = await openSource('s3://bucket/e1', {
+    thread: false,
+    waypoints: [waypoint],
+    window: wanted,
+    ...options,
+  })
   try {
-    return await source.plan!(held)
+    return await source.plan!({ held, measure: held === undefined })
   } finally {
     await source.close()
   }
@@ -79,7 +84,10 @@ async function planOf(wanted: WantedWindow, held?: bigint, options: SourceOption
 const numbers = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => first + at)
 /** Names of chunks and proofs of transactions, without suffixes. */
 const fetched = () => server.requests.filter(({ isListing }) => !isListing).map(({ key }) => key)
-const firstChunks = () => fetched().flatMap((key) => /transaction_.*\/(\d+)-\.chunk/.exec(key)?.[1] ?? []).map(Number)
+const firstChunks = () =>
+  fetched()
+    .flatMap((key) => /transaction_.*\/(\d+)-\.chunk/.exec(key)?.[1] ?? [])
+    .map(Number)
 
 describe('a window of a backup', () => {
   it('begins with the newest state at or before a version, and reads the transactions from there on', async () => {
@@ -134,10 +142,15 @@ describe('a window of a backup', () => {
       objects: 2 * count + 2 * chunksOfState + 1,
       endings: made.length,
     })
-    expect(fetched().filter((key) => /transaction_.*(?:chunk|proof)/.test(key))).toEqual([])
     const left = await planOf(window({ version: BigInt(NEWER) }), BigInt(LAST))
     expect(left).toMatchObject({ base: undefined, objects: 0, bytes: 0, firstVersion: BigInt(LAST) + 1n })
     expect(plan.bytes).toBeGreaterThan(1_000)
+    expect([plan.bytesPerSecond! > 0, left.bytesPerSecond]).toEqual([true, undefined])
+    expect(
+      server.requests.filter(
+        ({ key, headers }) => /-\.chunk|\.proof/.test(key) && !headers.range && !key.includes('epoch'),
+      ),
+    ).toEqual([])
     const later = await planOf(window({ version: BigInt(NEWER) }), undefined, {
       waypoints: [computeWaypoint(new LedgerHasher(), readLedgerInfo(new ByteReader(endings[3]!)))],
     })
@@ -180,7 +193,9 @@ describe('a window that a backup does not have', () => {
       new RegExp(`^invalid_argument: .* ends at version ${LAST}, before ${LAST + 1}$`),
     )
     const inDays = (days: number) => BigInt(Date.now() + days * 86_400_000) * 1_000n
-    expect(await refusal(window({ timeUsec: inDays(1) }))).toMatch(/is in the future: the clock of this machine says 20/)
+    expect(await refusal(window({ timeUsec: inDays(1) }))).toMatch(
+      /is in the future: the clock of this machine says 20/,
+    )
     expect(await refusal(window({ timeUsec: inDays(-1) }))).toMatch(
       /^invalid_argument: the newest epoch in s3.* ended at 2023-11.* the clock of this machine, .* is wrong, or the backup/,
     )
@@ -205,7 +220,9 @@ describe('a window that a backup does not have', () => {
     expect(await refusal(window({ version: 0n }), root)).toMatch(/^invalid_backup: .*gap lacks versions 18 to 35$/)
     rmSync(join(root, 'metadata', `transaction_0-17.meta.gz`))
     expect(await refusal(window({ version: 20n }), root)).toMatch(
-      new RegExp(`cannot begin at version 20: its oldest state is of version ${OLDER}, which is newer, and its transac`),
+      new RegExp(
+        `cannot begin at version 20: its oldest state is of version ${OLDER}, which is newer, and its transac`,
+      ),
     )
   })
 })

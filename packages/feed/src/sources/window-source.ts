@@ -7,12 +7,13 @@ import {
   readBackupMetadata,
   readManifest,
 } from '../files/backup-directory.js'
-import type { BackupStorage } from '../files/backup-storage.js'
+import type { BackupStorage, StoredObject } from '../files/backup-storage.js'
 import { mapAhead } from '../files/map-ahead.js'
 import { EpochTimes } from '../window/epoch-times.js'
+import { measureSpeed } from '../window/link-speed.js'
 import { readRememberedWindow, rememberWindow } from '../window/remembered-window.js'
 import { type BackupWindow, selectWindow } from '../window/select-window.js'
-import type { FetchPlan, WantedWindow } from '../window/wanted-window.js'
+import type { FetchPlan, PlanOptions, WantedWindow } from '../window/wanted-window.js'
 import type { LedgerSource, LedgerVersion, Reading, SourceOptions } from './source.js'
 import { openStateSnapshot } from './state-snapshot.js'
 import { openTransactionEntries } from './transaction-backup.js'
@@ -37,7 +38,7 @@ export async function openWindow(
   const rest =
     transactions.length === 0 ? undefined : openTransactionEntries(storage, transactions, lastVersion, options)
   return joinSources(storage.root, window, state, rest, toUsec, {
-    plan: (held) => planFetch(storage, window, state, contents.endings, options, held),
+    plan: (asked) => planFetch(storage, window, state, contents.endings, options, asked),
     description: `${base ? `state at version ${base.version}, and ` : ''}versions ${firstVersion} to ${lastVersion} of the backup in ${storage.root}`,
   })
 }
@@ -45,7 +46,7 @@ export async function openWindow(
 async function chooseWindow(
   storage: BackupStorage,
   contents: BackupContents,
-  { since, to, words }: WantedWindow,
+  { since, to, words, isRemembered = true }: WantedWindow,
   folder: string | undefined,
 ): Promise<{ readonly window: BackupWindow; readonly toUsec: bigint | undefined }> {
   const { root } = storage
@@ -60,7 +61,7 @@ async function chooseWindow(
         ? since.version
         : await times.lastEndAtOrBefore(since.timeUsec)
   const window = selectWindow(root, contents, begin, toVersion)
-  if (folder !== undefined && !isHeld) {
+  if (folder !== undefined && isRemembered && !isHeld) {
     await rememberWindow(folder, { root, words, base: window.base?.version.toString() ?? null })
   }
   return { window, toUsec: to && 'timeUsec' in to ? to.timeUsec : undefined }
@@ -102,7 +103,8 @@ function joinSources(
     async *versions(reading: Reading = {}): AsyncGenerator<LedgerVersion> {
       if (!rest) return
       // The state's own transaction need not be fetched to be compared: the mark proves what follows it.
-      const version = reading.version !== undefined && reading.version === base?.version ? reading.version + 1n : undefined
+      const version =
+        reading.version !== undefined && reading.version === base?.version ? reading.version + 1n : undefined
       for await (const record of rest.versions(version === undefined ? reading : { ...reading, version })) {
         if (toUsec !== undefined && record.block && record.block.timestampUsec > toUsec) return
         hasVersions = true
@@ -116,14 +118,13 @@ function joinSources(
   }
 }
 
-/** @param held newest version that a store holds */
 async function planFetch(
   storage: BackupStorage,
   { base, transactions, firstVersion, lastVersion }: BackupWindow,
   state: LedgerSource | undefined,
   endings: readonly EpochEndingEntry[],
   options: SourceOptions,
-  held: bigint | undefined,
+  { held, measure = false }: PlanOptions = {},
 ): Promise<FetchPlan> {
   const needsBase = base !== undefined && (held === undefined || held < base.version)
   const first = held !== undefined && held >= firstVersion ? held + 1n : firstVersion
@@ -140,36 +141,32 @@ async function planFetch(
       names.add(chunk.text('transactions')).add(chunk.text('proof'))
     }
   }
-  const { objects, bytes } = await sumObjects(storage, names)
+  const objects = await findObjects(storage, names)
+  const largest = objects.toSorted((a, b) => b.bytes - a.bytes).map(({ name }) => name)
   return {
     base: needsBase ? { version: base.version, entries: state!.progress.total } : undefined,
     firstVersion: first,
     lastVersion,
-    objects,
-    bytes,
+    objects: objects.length,
+    bytes: objects.reduce((sum, { bytes }) => sum + bytes, 0),
     endings: endingsNeeded(endings, options, lastVersion),
+    bytesPerSecond: measure ? await measureSpeed(storage, largest) : undefined,
   }
 }
 
-async function sumObjects(
-  storage: BackupStorage,
-  names: ReadonlySet<string>,
-): Promise<{ readonly objects: number; readonly bytes: number }> {
+/** @param names as manifests have them, without the suffix of a compression */
+async function findObjects(storage: BackupStorage, names: ReadonlySet<string>): Promise<StoredObject[]> {
   const folders = [...new Set([...names].map((name) => posix.dirname(name)))]
-  let [objects, bytes] = [0, 0]
-  const list = async (folder: string) => {
-    const found = new Map<string, number>()
-    for await (const object of storage.list(folder)) found.set(object.name.replace(/\.(gz|zst)$/, ''), object.bytes)
-    return found
+  const found: StoredObject[] = []
+  const list = async (folder: string): Promise<StoredObject[]> => {
+    const listed: StoredObject[] = []
+    for await (const object of storage.list(folder)) listed.push(object)
+    return listed
   }
-  for await (const found of mapAhead(folders, OBJECTS_AT_ONCE, list)) {
-    for (const [name, length] of found) {
-      if (!names.has(name)) continue
-      objects++
-      bytes += length
-    }
+  for await (const objects of mapAhead(folders, OBJECTS_AT_ONCE, list)) {
+    found.push(...objects.filter(({ name }) => names.has(name.replace(/\.(gz|zst)$/, ''))))
   }
-  return { objects, bytes }
+  return found
 }
 
 /** The epochs from the latest trusted waypoint on; all, where the network is not known yet. */

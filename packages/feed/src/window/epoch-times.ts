@@ -58,7 +58,9 @@ export class EpochTimes {
   }
 
   /** The last end at or before a time, and the one after it. */
-  async #search(timeUsec: bigint): Promise<{ readonly end: EpochEnd | undefined; readonly next: EpochEnd | undefined }> {
+  async #search(
+    timeUsec: bigint,
+  ): Promise<{ readonly end: EpochEnd | undefined; readonly next: EpochEnd | undefined }> {
     if (this.#entries.length === 0) throw withoutTimes(this.#storage.root)
     let [low, high] = [0, this.#entries.length]
     while (low < high) {

@@ -49,10 +49,7 @@ function reachedBy(
   return next - 1n < upTo ? next - 1n : upTo
 }
 
-function newestVersion(
-  transactions: readonly TransactionBackupEntry[],
-  snapshots: readonly SnapshotEntry[],
-): bigint {
+function newestVersion(transactions: readonly TransactionBackupEntry[], snapshots: readonly SnapshotEntry[]): bigint {
   const versions = [...transactions.map(({ lastVersion }) => lastVersion), ...snapshots.map(({ version }) => version)]
   return versions.reduce((newest, version) => (version > newest ? version : newest), 0n)
 }

@@ -9,6 +9,8 @@ export interface WantedWindow {
   readonly to?: Moment | undefined
   /** The same in the words that it was asked for with. A choice is remembered by them: what `30d` is changes every second. */
   readonly words: string
+  /** Whether the choice is remembered; true by default. */
+  readonly isRemembered?: boolean | undefined
 }
 
 /** What reading a window takes, before anything large is fetched. */
@@ -23,4 +25,14 @@ export interface FetchPlan {
   readonly bytes: number
   /** Epochs whose ends are read to check signatures: two small objects each. */
   readonly endings: number
+  /** Bytes a second that the backup gave just now; undefined where that was not measured. */
+  readonly bytesPerSecond: number | undefined
+}
+
+/** What a plan is made for. */
+export interface PlanOptions {
+  /** Newest version of the store that it is for, where that has one. */
+  readonly held?: bigint | undefined
+  /** Whether to read the beginnings of some objects, for some seconds, to find out how fast they come. */
+  readonly measure?: boolean | undefined
 }

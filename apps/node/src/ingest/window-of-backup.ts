@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LedgerSource } from '@ledger-state/feed'
+import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
+import type { StorePlace } from '../stores/store-place.js'
+import { expectSpace, planIngest, planText } from './fetch-plan.js'
+
+/** Folder beside a store in which sources keep metadata, and copies of chunks meanwhile. */
+const SOURCES = 'sources'
+
+/**
+ * Where sources keep what they need not ask for again; undefined for a store in a database.
+ * @param isReadOnly whether no folder may be made
+ */
+export function sourceFolderOf(place: StorePlace | undefined, isReadOnly = false): string | undefined {
+  if (!place || !('dataDir' in place)) return undefined
+  const folder = join(place.dataDir, SOURCES)
+  return isReadOnly && !existsSync(folder) ? undefined : folder
+}
+
+/** What is asked of a window before any of it is fetched. */
+interface BeforeWindow {
+  readonly place: StorePlace | undefined
+  readonly retain: bigint | undefined
+  readonly checkDisk: boolean
+}
+
+/**
+ * Says what a window of a backup takes, and refuses it where the disk is too small; the source is then closed. Nothing is said
+ * of a source of which no window was chosen.
+ * @throws `disk_too_small`
+ */
+export async function announceWindow(
+  source: LedgerSource,
+  { place, retain, checkDisk }: BeforeWindow,
+  notice: (message: string) => void,
+): Promise<void> {
+  const dataDir = folderOf(place)
+  try {
+    const planned = await planIngest(source, { dataDir, held: await heldVersion(dataDir), retain }, false)
+    if (!planned) return
+    notice(planText(source, planned))
+    if (checkDisk && dataDir !== undefined) expectSpace(planned, dataDir)
+  } catch (error) {
+    await source.close()
+    throw error
+  }
+}
+
+/** Describes what a window of a backup would take, and closes the source. */
+export async function describeWindow(
+  source: LedgerSource,
+  { place, retain }: Pick<BeforeWindow, 'place' | 'retain'>,
+): Promise<string> {
+  const dataDir = folderOf(place)
+  try {
+    const planned = await planIngest(source, { dataDir, held: await heldVersion(dataDir), retain }, true)
+    return planned ? planText(source, planned) : source.description
+  } finally {
+    await source.close()
+  }
+}
+
+function folderOf(place: StorePlace | undefined): string | undefined {
+  return place && 'dataDir' in place ? place.dataDir : undefined
+}
+
+async function heldVersion(dataDir: string | undefined): Promise<bigint | undefined> {
+  if (dataDir === undefined || !existsSync(join(dataDir, STORE_FILE))) return undefined
+  const engine = openStateEngineReader({ path: dataDir })
+  const { ledger } = engine
+  await engine.close()
+  return ledger?.latestVersion
+}
