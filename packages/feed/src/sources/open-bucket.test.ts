@@ -70,7 +70,8 @@ async function readAll(location: string, options: SourceOptions = {}, from: Read
   try {
     for await (const part of source.base?.parts(undefined) ?? []) entries.push(...part.entries)
     for await (const version of source.versions(from)) {
-      versions.push(version)
+      const { readTransaction, ...rest } = version
+      versions.push({ ...rest, transaction: readTransaction?.() })
       copies = Math.max(copies, filesIn(temporary))
     }
     const endings = source.takeEndings?.().length
